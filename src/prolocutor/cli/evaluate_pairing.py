@@ -14,10 +14,11 @@ from prolocutor.cli.options import (
     SEED_OPTION,
     assistant_option,
     concurrency_option,
+    encoder_of,
     model_options,
 )
 from prolocutor.cli.output import write_json
-from prolocutor.cli.progress import Show, progress_bar
+from prolocutor.cli.progress import EncodingProgress, Show, progress_bar
 from prolocutor.cli.result_tables import overlap_lines, pairing_lines, record_lines
 from prolocutor.errors import MissingExtra
 from prolocutor.evaluation.evaluation_data import options_of
@@ -106,6 +107,7 @@ def pairing(
     budgets: Sequence[str],
     folds: int,
     encoder: str | None,
+    encoder_url: str | None,
     pair_scorer: str | None,
     chat: str | None,
     seed: int,
@@ -139,7 +141,8 @@ def pairing(
         raise click.UsageError("Say either --cards or --assistant.")
     if folder is not None and assistant is None:
         raise click.UsageError("--record needs an --assistant to ask.")
-    locations = ModelLocations(encoder=encoder, pair_scorer=pair_scorer, chat=chat)
+    place = encoder_of(encoder, encoder_url)
+    locations = ModelLocations(encoder=place, pair_scorer=pair_scorer, chat=chat)
     plan = MeasurementPlan(
         routers=_names(routers, "router", locations),
         rankers=_names(rankers, "ranker", locations),
@@ -225,14 +228,14 @@ class _FailureCount:
 async def _measured(
     questions: PairingData, plan: MeasurementPlan, locations: ModelLocations
 ) -> Measurement:
-    async with open_models(locations) as models:
+    async with open_models(locations, on_texts=EncodingProgress()) as models:
         return await measure(questions, plan, models=models, on_step=_show_step)
 
 
 async def _curve(
     questions: PairingData, plan: MeasurementPlan, locations: ModelLocations
 ) -> dict[str, list[LearningPoint]]:
-    async with open_models(locations) as models:
+    async with open_models(locations, on_texts=EncodingProgress()) as models:
         return await curve_of(questions, plan, models=models, on_step=_show_step)
 
 

@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final, TypeVar
 
+import click
+
 if TYPE_CHECKING:  # rows are only passed through, and rich is loaded where a bar is drawn
     from prolocutor.evaluation.example_rows import ExampleRow
 
@@ -17,6 +19,7 @@ Show = Callable[[int, Sequence[str]], None]
 
 _EVERY: Final = 200
 _PAUSE: Final = 0.1
+_SAID_EVERY: Final = 5.0
 _SCORES: Final = 3
 _LEFT_OUT: Final = ("precision", "recall")
 
@@ -101,6 +104,20 @@ class ScoreProgress:
             means.insert(0, f"{self._failed:,} failed")
         self._show(self._done, means)
         self._shown = time.monotonic()
+
+
+class EncodingProgress:
+    """Says on stderr how many texts are encoded, every few seconds, also without a terminal."""
+
+    def __init__(self) -> None:
+        self._said = time.monotonic()
+
+    def __call__(self, done: int, number: int) -> None:
+        """Take note of how many texts are done."""
+        now = time.monotonic()
+        if now - self._said >= _SAID_EVERY:
+            self._said = now
+            click.echo(f"encoded {done:,} of {number:,} texts", err=True)
 
 
 def watched(

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import count
 from pathlib import Path
 from typing import Final
 
 import click
+import msgspec
 
 from prolocutor.assistant.runner import run
 from prolocutor.cli.data_options import options_of
-from prolocutor.cli.options import SEED_OPTION, assistant_option
+from prolocutor.cli.options import SEED_OPTION, assistant_option, encoder_of, encoder_options
 from prolocutor.cli.output import clean
-from prolocutor.cli.progress import progress_bar
+from prolocutor.cli.progress import EncodingProgress, progress_bar
 from prolocutor.config.agent_cards import cards_of
 from prolocutor.config.assistant_file import load_assistant
 from prolocutor.config.descriptions import described
@@ -21,9 +22,11 @@ from prolocutor.contracts.pairing import Card
 from prolocutor.evaluation.pairing.answer_record import cards_of_data
 from prolocutor.evaluation.pairing.fitting import Role
 from prolocutor.evaluation.pairing.method_rows import MethodRow
+from prolocutor.evaluation.pairing.model_locations import ModelLocations, open_models
 from prolocutor.evaluation.pairing.model_training import TrainingPlan, TrainingResult, steps_of
 from prolocutor.evaluation.pairing.model_training import train as learn
-from prolocutor.evaluation.pairing.pairing_data import load_pairing_data
+from prolocutor.evaluation.pairing.pairing_data import PairingData, load_pairing_data
+from prolocutor.pairing.method_catalog import needs_of, uses_of
 from prolocutor.pipeline.plan import Stage
 
 _ENSEMBLE: Final = "ensemble"
@@ -52,6 +55,7 @@ _ENSEMBLE: Final = "ensemble"
     metavar="N",
     help="Into how many parts the questions are dealt to measure it.",
 )
+@encoder_options
 @SEED_OPTION
 def train(
     role: Role,
@@ -61,6 +65,8 @@ def train(
     prior: str,
     assistant: Path | None,
     folds: int,
+    encoder: str | None,
+    encoder_url: str | None,
     seed: int,
 ) -> None:
     """Train a router or a ranker on labels, and report how well it does.
@@ -80,6 +86,8 @@ def train(
       prolocutor train ranker --data store: --out ranker
     """
     questions = load_pairing_data(data, _cards(data, assistant), **options_of(data, {}))
+    locations = ModelLocations(encoder=encoder_of(encoder, encoder_url))
+    _check_encoder(role, method, locations)
     wanted = TrainingPlan(role=role, method=method, prior=prior, folds=folds, seed=seed)
     steps = steps_of(questions, wanted)
     with progress_bar(lambda: steps, "training") as show:
@@ -88,11 +96,32 @@ def train(
         def on_step(what: str) -> None:
             show(next(begun), [what])
 
-        trained = run(learn(questions, wanted, out, on_step=on_step))
+        trained = run(_trained(questions, wanted, out, locations, on_step))
         show(steps, [])
     for line in lines_of(trained):
         click.echo(line)
     click.echo(f"{trained.model} is in {out}")
+
+
+async def _trained(
+    questions: PairingData,
+    wanted: TrainingPlan,
+    out: Path,
+    locations: ModelLocations,
+    on_step: Callable[[str], None],
+) -> TrainingResult:
+    async with open_models(locations, on_texts=EncodingProgress()) as models:
+        plan = msgspec.structs.replace(wanted, models=models)
+        return await learn(questions, plan, out, on_step=on_step)
+
+
+def _check_encoder(role: Role, method: str, locations: ModelLocations) -> None:
+    """Raise `UsageError` for an encoder that is missing, or that a method does not learn with."""
+    needs = needs_of(method, role)
+    if locations.encoder is None and "encoder" in needs:
+        raise click.UsageError(f"the {role} {method} needs --encoder FOLDER, or --encoder-url URL")
+    if locations.encoder is not None and "encoder" not in needs | uses_of(method, role):
+        raise click.UsageError(f"the {role} {method} does not learn with an encoder")
 
 
 def _cards(data: str, assistant: Path | None) -> list[Card]:

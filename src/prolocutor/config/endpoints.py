@@ -69,19 +69,24 @@ class ChatEndpoint:
 
 
 class ClosingSelector:
-    """The connector to one of our selectors, which closes the model that it asks as well."""
+    """The connector to one of our selectors, which closes the models that it asks as well."""
 
     def __init__(
-        self, target: Callable[..., Any], end: Callable[[], Awaitable[None]], *, name: str
+        self,
+        target: Callable[..., Any],
+        ends: Sequence[Callable[[], Awaitable[None]]],
+        *,
+        name: str,
     ) -> None:
         self._selector = PythonConnector(target, name=name)
-        self._end = end
+        self._ends = ends
 
     async def send(self, requests: Sequence[Request]) -> Sequence[Plain | ServiceError]:
         """Ask the selector."""
         return await self._selector.send(requests)
 
     async def aclose(self) -> None:
-        """Close the connection to the model, and the selector."""
-        await self._end()
+        """Close the connections to the models, and the selector."""
+        for end in self._ends:
+            await end()
         await self._selector.aclose()

@@ -84,7 +84,10 @@ def _check_selector(written: ServiceEntry, loaded: Survey, findings: Findings) -
             verb = "complete" if "chat" in needs_of(target.method, target.role) else "embed"
             connector_of(target.connector, target.endpoint, name=target.role, verb=verb)
     except (ConfigError, BadInput, NotFound) as error:
-        findings.add(loaded.find(f"{written.path}.{target.role}"), str(error))
+        about = error.key if isinstance(error, ConfigError) else error.field
+        key = "encoder" if about == "encoder" and target.encoder is not None else target.role
+        what = error.what if isinstance(error, ConfigError) and error.file is None else str(error)
+        findings.add(loaded.find(f"{written.path}.{key}"), what)
     names = {skill.name for skill in loaded.settings.pipeline.of(Stage.SKILL)}
     if target.unsure.skill is not None and target.unsure.skill not in names:
         hint = did_you_mean(target.unsure.skill, sorted({*names, FALLBACK, CLARIFY, PERSON}))

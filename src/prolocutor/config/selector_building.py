@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import msgspec
 
@@ -13,11 +13,13 @@ from prolocutor.config.agent_cards import cards_of
 from prolocutor.config.endpoints import ChatEndpoint, ClosingSelector, connector_of
 from prolocutor.config.selector_settings import SelectorSettings, check_method, learns_online
 from prolocutor.contracts.observer import Observer
-from prolocutor.contracts.pairing import Card, Fit, Ranker, Router, TrainingData
+from prolocutor.contracts.pairing import Card, Encoder, Fit, Ranker, Router, TrainingData
 from prolocutor.errors import ConfigError
 from prolocutor.pairing import method_catalog
 from prolocutor.pairing.abstention import AbstentionRule
+from prolocutor.pairing.encoders.encoder_wiring import EncoderWiring, meanings_of
 from prolocutor.pairing.encoders.endpoint import EndpointEncoder
+from prolocutor.pairing.encoders.meanings import Meanings
 from prolocutor.pairing.method_catalog import Role
 from prolocutor.pairing.model_files import load_model
 from prolocutor.pairing.model_in_use import ModelInUse
@@ -28,11 +30,13 @@ from prolocutor.pairing.question_agent.label_journal import (
     since_model,
 )
 from prolocutor.pairing.question_agent.loaded_router import load_router_model
+from prolocutor.pairing.question_agent.meant_router import MeantRouter
+from prolocutor.pairing.question_response.meant_ranker import with_encoder
 from prolocutor.pairing.rating_learner import RatingLearner
 from prolocutor.pairing.response_selector import RankedSelector
 from prolocutor.pairing.skill_selector import RoutedSelector
 from prolocutor.pairing.turn_routing import TurnRouting
-from prolocutor.pipeline.plan import Addressed, Pipeline, Service, Stage
+from prolocutor.pipeline.plan import Pipeline, Service, Stage
 from prolocutor.pipeline.prepared import StageDeadlines
 
 Method = TypeVar("Method", Router, Ranker)
@@ -80,7 +84,8 @@ class _Maker:
         self.learners: list[Observer] = []
         self.models: list[ModelInUse] = []
         self._cards = cards
-        self._ends: dict[Role, Callable[[], Awaitable[None]]] = {}
+        self._ends: list[Callable[[], Awaitable[None]]] = []
+        self._encoders: dict[Path, Encoder] = {}
         router = self._found("router", wanted, self._router)
         self._routing = None if router is None else TurnRouting(router)
         self._ranker = self._found("ranker", wanted, self._ranker_of)
@@ -98,8 +103,8 @@ class _Maker:
         if not isinstance(target, SelectorSettings):
             return service
         selector = self._selector(target)
-        end = self._ends.get(target.role)
-        made = selector if end is None else ClosingSelector(selector, end, name=service.name)
+        ends, self._ends = self._ends, []  # the first selector to be made closes what both ask
+        made = ClosingSelector(selector, ends, name=service.name) if ends else selector
         return msgspec.structs.replace(service, target=made)
 
     def _selector(self, selecting: SelectorSettings) -> Callable[..., Any]:
@@ -135,8 +140,10 @@ class _Maker:
         if learns_online(selecting):
             return self._pupil(selecting, folder)
 
+        wired = self._wired(selecting)
+
         def load() -> VersionedMethod[Router]:
-            loaded = load_router_model(folder, cards)
+            loaded = load_router_model(folder, cards, wired)
             return VersionedMethod(loaded.router, loaded.model.id)
 
         return self._in_use(selecting, ReloadedModel(folder, load))
@@ -148,6 +155,8 @@ class _Maker:
         if not self._shared:
             journal = LabelJournal(folder.with_name(folder.name + JOURNAL))
 
+        wired = self._wired(selecting)
+
         def load() -> VersionedMethod[Router]:
             router: Any
             if folder.exists():
@@ -155,6 +164,8 @@ class _Maker:
                 router = method_catalog.read_method(model, "router", self._cards, folder)
                 version = model.id
                 router.learn_all(since_model(journal.read(), model))
+                if (meanings := meanings_of(model, wired)) is not None:
+                    router = MeantRouter(router, meanings)
             else:
                 training = TrainingData(cards=self._cards)
                 router = _fitted(method_catalog.load_router(selecting.method)(training))
@@ -188,39 +199,57 @@ class _Maker:
         folder, cards = selecting.model, self._cards
         if folder is None:
             return self._unlearned(selecting, method_catalog.load_ranker(selecting.method))
+        wired = self._wired(selecting)
 
         def load() -> VersionedMethod[Ranker]:
             model = load_model(folder)
             ranker = method_catalog.read_method(model, "ranker", cards, folder)
-            return VersionedMethod(ranker, model.id)
+            return VersionedMethod(with_encoder(ranker, model, wired), model.id)
 
         return self._in_use(selecting, ReloadedModel(folder, load))
 
     def _unlearned(self, selecting: SelectorSettings, fit: Fit[Method]) -> VersionedMethod[Method]:
         """Make a method of cards and of the model that it asks."""
-        role, training = selecting.role, TrainingData(cards=self._cards, seconds=selecting.seconds)
-        if selecting.encoder is not None:
-            encoder = method_catalog.load_model_class("onnx")(selecting.encoder)
-            self._ends[role] = encoder.aclose
-            training = msgspec.structs.replace(training, encoder=encoder)
+        role, method = selecting.role, selecting.method
+        training = TrainingData(cards=self._cards, seconds=selecting.seconds)
+        wired = self._wired(selecting)
+        if wired is not None and method_catalog.starts_unlearned(method, role):
+            scorer = method_catalog.load_reader(method, role).of_cards(self._cards)
+            texts, seconds = scorer.fixed_texts, wired.seconds
+            meanings = Meanings(wired.encoder, None, fixed=texts, seconds=seconds)
+            return VersionedMethod(cast("Method", MeantRouter(scorer, meanings)), method)
+        if wired is not None:
+            training = msgspec.structs.replace(training, encoder=wired.encoder)
         elif selecting.endpoint is not None:
             assert selecting.connector is not None
-            asked = self._asked(selecting, selecting.connector, selecting.endpoint)
-            training = msgspec.structs.replace(training, **asked)
-        return VersionedMethod(_fitted(fit(training)), selecting.method)
+            chat = ChatEndpoint(selecting.connector, selecting.endpoint, name=role)
+            self._ends.append(chat.connector.aclose)
+            training = msgspec.structs.replace(training, complete=chat.complete)
+        return VersionedMethod(_fitted(fit(training)), method)
 
-    def _asked(
-        self, selecting: SelectorSettings, connector: str, endpoint: Addressed
-    ) -> dict[str, Any]:
-        """Return the keyword arguments of a method that asks an endpoint."""
-        role = selecting.role
-        if "chat" in method_catalog.needs_of(selecting.method, role):
-            chat = ChatEndpoint(connector, endpoint, name=role)
-            self._ends[role] = chat.connector.aclose
-            return {"complete": chat.complete}
-        way = connector_of(connector, endpoint, name=role, verb="embed")
-        self._ends[role] = way.aclose
-        return {"encoder": EndpointEncoder(way.embed)}
+    def _wired(self, selecting: SelectorSettings) -> EncoderWiring | None:
+        """Return the encoder of a selector, None if it has none; selectors share a folder's."""
+        seconds = selecting.seconds
+        if selecting.encoder is not None:
+            place = selecting.encoder.resolve()
+            if place not in self._encoders:
+                made = method_catalog.load_model_class("onnx")(place)
+                self._ends.append(made.aclose)
+                self._encoders[place] = made
+            return EncoderWiring(self._encoders[place], seconds)
+        if selecting.endpoint is None or _is_chat(selecting):
+            return None
+        assert selecting.connector is not None
+        way = connector_of(
+            selecting.connector, selecting.endpoint, name=selecting.role, verb="embed"
+        )
+        self._ends.append(way.aclose)
+        name = str(getattr(way, "model", selecting.connector))
+        return EncoderWiring(EndpointEncoder(way.embed, name=name), seconds)
+
+
+def _is_chat(selecting: SelectorSettings) -> bool:
+    return "chat" in method_catalog.needs_of(selecting.method, selecting.role)
 
 
 def _fitted(method: Method | Awaitable[Method]) -> Method:

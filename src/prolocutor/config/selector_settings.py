@@ -21,7 +21,8 @@ from prolocutor.pairing.budget import (
     TopK,
     UntilSure,
 )
-from prolocutor.pairing.method_catalog import Role
+from prolocutor.pairing.encoders.encoder_wiring import check_encoder
+from prolocutor.pairing.method_catalog import Need, Role
 from prolocutor.pairing.model_files import load_model
 from prolocutor.pipeline.plan import Addressed, PendingTarget
 
@@ -73,7 +74,7 @@ class SelectorSettings(PendingTarget, frozen=True, kw_only=True):
     """A selector by pairing as a file describes it, the `target` of its service until it is made.
 
     `connector` and `endpoint` reach the model that a method asks, if it asks one; `encoder` is the
-    folder of one that runs in this process. `seconds` bounds a call of the endpoint if given.
+    folder of one that runs in this process. `seconds` bounds a call of a model if given.
     """
 
     role: Role
@@ -108,15 +109,26 @@ def check_method(selecting: SelectorSettings) -> None:
     if "chat" in needs and selecting.endpoint is None:
         what = "connector: openai_chat, call: {url: ..., model: ...}"
         raise ConfigError(f"the {role} {method!r} asks a chat endpoint: give {what}")
-    if "encoder" in needs and selecting.endpoint is None and selecting.encoder is None:
+    has_encoder = selecting.endpoint is not None or selecting.encoder is not None
+    if "encoder" in needs and not has_encoder and selecting.model is None:
         what = "encoder: FOLDER, or connector: openai_embeddings, call: {url: ..., model: ...}"
         raise ConfigError(f"the {role} {method!r} needs an encoder: give {what}")
-    if selecting.endpoint is not None and not needs & {"chat", "encoder"}:
+    may = needs | method_catalog.uses_of(method, role)
+    if selecting.endpoint is not None and not may & {"chat", "encoder"}:
         raise ConfigError(f"the {role} {method!r} asks no endpoint; leave out call")
-    if selecting.encoder is not None and "encoder" not in needs:
-        raise ConfigError(f"the {role} {method!r} needs no encoder; leave it out")
+    if selecting.encoder is not None and "encoder" not in may:
+        raise ConfigError(f"the {role} {method!r} needs no encoder; leave it out", key="encoder")
+    _check_model(selecting, needs)
+
+
+def _check_model(selecting: SelectorSettings, needs: frozenset[Need]) -> None:
+    """Raise `ConfigError` if the model is not there, or needs another encoder."""
+    role, method = selecting.role, selecting.method
+    encoder = None
+    if selecting.encoder is not None:
+        encoder = method_catalog.load_model_class("onnx")(selecting.encoder)
     if selecting.model is None:
-        if "labels" in needs:
+        if "labels" in needs and not method_catalog.starts_unlearned(method, role):
             raise ConfigError(
                 f"the {role} {method!r} needs a model: prolocutor train {role} "
                 f"--method {method} --data KIND:PATH --out FOLDER"
@@ -128,6 +140,7 @@ def check_method(selecting: SelectorSettings) -> None:
     if (model.role, model.method) != (role, method):
         what = f"is the model of a {model.role} {model.method!r}, not of the {role} {method!r}"
         raise ConfigError(what, file=str(selecting.model))
+    check_encoder(model, encoder, has_endpoint=selecting.endpoint is not None)
 
 
 def learns_online(selecting: SelectorSettings) -> bool:

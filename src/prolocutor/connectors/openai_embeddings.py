@@ -36,6 +36,7 @@ class OpenAiEmbeddings:
     ) -> None:
         endpoint = OpenAiEndpoint(url, PATH, model=model, key=key)
         self._client = endpoint.client
+        self.model = endpoint.model
         self._body = {"model": endpoint.model, **(parameters or {})}
 
     async def embed(self, texts: Sequence[str]) -> list[list[float]]:

@@ -70,13 +70,15 @@ class Pairing(msgspec.Struct, frozen=True):
     """The estimate that an agent, or its answer, is right for a question.
 
     `probability` is calibrated: of pairings with .7, seven in ten are right. `reason` says in a few
-    words why. `position` is that of the answer among the agent's own, from 0.
+    words why. `position` is that of the answer among the agent's own, from 0. `fault`, of the first
+    pairing, is what went wrong in estimating, such as an encoder that failed: the rest was used.
     """
 
     agent: str
     probability: float
     reason: str = ""
     position: int = 0
+    fault: str = ""
 
 
 class AgentCall(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -153,7 +155,10 @@ class Fit(Protocol[Method]):
 
 
 class Encoder(Protocol):
-    """Turns texts into vectors of one length, of norm 1."""
+    """Turns texts into vectors of one length, of norm 1.
+
+    An attribute `name`, if it has one, is how people know it.
+    """
 
     async def encode(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
         """Return a vector for each text, in order."""

@@ -24,6 +24,8 @@ More = Callable[..., "Sequence[str] | Selection | Enough | None"]
 class Selection(msgspec.Struct, frozen=True):
     """The skills to call at once (`first`), what selects further ones (`more`), and the `reason`.
 
+    `faults` are recorded as those of the selector: what went wrong without making it useless.
+
     A part of the reason that quotes a person stands in brackets at its end, so that records without
     personal data can leave it out.
 
@@ -39,3 +41,4 @@ class Selection(msgspec.Struct, frozen=True):
     more: More | None = None
     reason: str = ""
     version: str = ""
+    faults: Sequence[str] = ()

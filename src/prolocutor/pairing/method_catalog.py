@@ -23,14 +23,19 @@ Role = Literal["router", "ranker"]
 class PairingMethod(CatalogEntry, frozen=True, kw_only=True):
     """Where a method's `fit` lives, what it needs, and the extra that it is installed by.
 
-    `model` is the class that reads its model: `Class.of_model(model, cards)`.
+    `model` is the class that reads its model: `Class.of_model(model, cards)`. `uses` is what it can
+    learn with and does not need. One that `starts` works by cards before it has a model:
+    `Class.of_cards(cards)`.
     """
 
     needs: frozenset[Need] = frozenset()
+    uses: frozenset[Need] = frozenset()
+    starts: bool = False
     model: str | None = None
 
 
 _LABELS: Final[frozenset[Need]] = frozenset({"labels"})
+_ENCODED: Final[frozenset[Need]] = frozenset({"encoder"})
 _CHAT: Final[frozenset[Need]] = frozenset({"chat"})
 
 _ROUTER: Final = "prolocutor.pairing.question_agent"
@@ -39,21 +44,29 @@ _ENCODER: Final = "prolocutor.pairing.encoders"
 
 ROUTERS: Final = {
     "cards": PairingMethod(f"{_ROUTER}.cards:fit"),
-    "knn": PairingMethod(f"{_ROUTER}.knn:fit", needs=_LABELS, model=f"{_ROUTER}.knn:KnnRouter"),
+    "knn": PairingMethod(
+        f"{_ROUTER}.knn:fit", needs=_LABELS, uses=_ENCODED, model=f"{_ROUTER}.knn:KnnRouter"
+    ),
     "linear": PairingMethod(
         f"{_ROUTER}.linear_training:fit",
         "learn",
         needs=_LABELS,
+        uses=_ENCODED,
         model=f"{_ROUTER}.linear:LinearRouter",
     ),
     "ensemble": PairingMethod(
         f"{_ROUTER}.ensemble:fit",
         "learn",
         needs=_LABELS,
+        uses=_ENCODED,
         model=f"{_ROUTER}.ensemble:EnsembleRouter",
     ),
     "embedding": PairingMethod(
-        f"{_ROUTER}.embedding:fit", "encoder", needs=frozenset({"labels", "encoder"})
+        f"{_ROUTER}.embedding:fit",
+        "encoder",
+        needs=frozenset({"labels", "encoder"}),
+        starts=True,
+        model=f"{_ROUTER}.embedding:EmbeddingRouter",
     ),
     "llm": PairingMethod(f"{_ROUTER}.llm:fit", needs=_CHAT),
 }
@@ -65,12 +78,14 @@ RANKERS: Final = {
         f"{_RANKER}.learned_training:fit",
         "learn",
         needs=_LABELS,
+        uses=_ENCODED,
         model=f"{_RANKER}.learned:LearnedRanker",
     ),
     "ensemble": PairingMethod(
         f"{_RANKER}.ensemble:fit",
         "learn",
         needs=_LABELS,
+        uses=_ENCODED,
         model=f"{_RANKER}.ensemble:EnsembleRanker",
     ),
     "similarity": PairingMethod(f"{_RANKER}.similarity:fit", needs=frozenset({"encoder"})),
@@ -147,6 +162,18 @@ def read_method(model: Model, which: Role, cards: Sequence[Card], folder: Path) 
 def load_model_class(name: Literal["onnx", "pairs"]) -> Callable[..., Any]:
     """Return the class of an encoder, `Class(folder)`; `MissingExtra` for what is missing."""
     return _ENCODERS.load(name)
+
+
+def uses_of(name: str, which: Role) -> frozenset[Need]:
+    """Return what a router or ranker can learn with and does not need."""
+    found = (ROUTERS if which == "router" else RANKERS).get(name)
+    return frozenset() if found is None else found.uses
+
+
+def starts_unlearned(name: str, which: Role) -> bool:
+    """Return whether a method that learns from labels works by cards alone until then."""
+    found = (ROUTERS if which == "router" else RANKERS).get(name)
+    return found is not None and found.starts
 
 
 def needs_of(name: str, which: Role) -> frozenset[Need]:

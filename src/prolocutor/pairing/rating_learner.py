@@ -10,8 +10,8 @@ from prolocutor.contracts.observer import Rated, TurnRecord
 from prolocutor.dialog.thumbs import thumb
 from prolocutor.errors import ProlocutorError
 from prolocutor.pairing.model_reloading import ReloadedModel
-from prolocutor.pairing.question_agent.knn import RouterLabel
 from prolocutor.pairing.question_agent.label_journal import LabelJournal, LabelMemory
+from prolocutor.pairing.question_agent.router_label import RouterLabel
 
 log = logging.getLogger(__name__)
 

@@ -56,8 +56,20 @@ class RankedSelector:
         routed = await self._routed(request)
         known = [one for one in hypotheses if slot_of(one) != self._unsure.skill]
         ranked = await awaited(ranker.method.rank(question, answers_of(known), routed.prior))
+        faults = [one.fault for one in ranked if one.fault]
         ranked = _preferring(request.get("preferred"), ranked)
         details = _ChoiceDetails(ranked, routed, ranker.version, _scores(ranked, known))
+        reply = self._chosen(request, question, known, details)
+        return {**reply, "faults": faults} if faults else reply
+
+    def _chosen(
+        self,
+        request: Mapping[str, Any],
+        question: UserQuestion,
+        known: Sequence[dict[str, Any]],
+        details: _ChoiceDetails,
+    ) -> Reply:
+        ranked, hypotheses = details.ranked, request["hypotheses"]
         sure = bool(ranked) and ranked[0].probability >= self._unsure.below
         if ranked and (sure or "forced" in request):
             best = ranked[0]

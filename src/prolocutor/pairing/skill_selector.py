@@ -22,8 +22,9 @@ _SHOWN: Final = 3
 class RoutedSelector:
     """Calls the agents that a router names, for as long as a budget's policy allows.
 
-    `ranker` judges the answers so far. An async one is replaced by the unsupervised one, because
-    the next wave is chosen without waiting. Skills without a card in `cards` are never called.
+    `ranker` judges the answers so far without waiting, because the next wave is chosen at once: one
+    that asks an encoder does without it here, other async ones are replaced by the unsupervised
+    one. Skills without a card in `cards` are never called.
     `unsure` names the skill that is asked when no answer is likely to be right, and only then.
     `seconds` is how long skills have in a turn.
     """
@@ -80,12 +81,15 @@ class RoutedSelector:
             return Selection(list(step.ask), reason=step.reason) if step.ask else None
 
         reason = f"{first.reason} ({_shown(likely, routed)})"
-        return Selection(list(first.ask), more, reason, routed.version)
+        return Selection(list(first.ask), more, reason, routed.version, routed.faults)
 
     def _judge(self) -> Ranker:
-        """Return the ranker, or the unsupervised one in place of an async one."""
+        """Return the ranker; of an async one what ranks at once, or the unsupervised one."""
         ranker: Ranker = latest(self._ranker).method
-        return self._stand_in if iscoroutinefunction(ranker.rank) else ranker
+        if not iscoroutinefunction(ranker.rank):
+            return ranker
+        at_once: Ranker = getattr(ranker, "at_once", self._stand_in)
+        return at_once
 
     def _preferred(self, request: Mapping[str, Any]) -> list[str]:
         """Name the skill that goes on, which the engine asks in any case."""

@@ -63,6 +63,11 @@ class RoutingResult(msgspec.Struct, frozen=True):
     version: str
 
     @property
+    def faults(self) -> list[str]:
+        """What went wrong in routing."""
+        return [one.fault for one in self.pairings[:1] if one.fault]
+
+    @property
     def prior(self) -> dict[str, float]:
         """The probabilities by agent."""
         return {one.agent: one.probability for one in self.pairings}

@@ -49,6 +49,8 @@ def selected(value: Any, known: Sequence[str], fault: Fault) -> Selection:
     """Read a skill selector's reply: names, None for all; unknown names are faults and left out."""
     more, reason, version = None, "", ""
     if isinstance(value, Selection):
+        for what in value.faults:
+            fault(what)
         value, more, reason, version = value.first, value.more, value.reason, value.version
         if more is not None and not _answers_at_once(more):
             fault("its `more` selects nothing: it must be a plain function, which answers at once")
@@ -111,6 +113,12 @@ def labels(value: Any) -> list[str]:
     if not isinstance(value, list) or not all(isinstance(name, str) for name in value):
         raise BadReply(f"expected a list of names, found {_kind(value)}")
     return value
+
+
+def own_faults(value: Any) -> list[str]:
+    """Read what a response selector says went wrong without making its reply useless: `faults`."""
+    found = value.get("faults") if isinstance(value, dict) else None
+    return [one for one in found if isinstance(one, str)] if isinstance(found, list) else []
 
 
 def changed_attributes(value: Any) -> dict[str, Any]:

@@ -158,6 +158,8 @@ class SlotWriter:
 
     def _choose(self, group: CallGroup) -> None:
         draft, value = self._draft, group.only().value
+        for what in replies.own_faults(value):
+            self.fault(group.step.name, what)
         if isinstance(value, dict) and value.get("abstain") is True:
             draft.abstain()
             return

@@ -13,7 +13,8 @@ from prolocutor.contracts.pairing import Card
 from prolocutor.deeppavlov.door.api import DeepPavlov
 from prolocutor.pairing import model_reloading
 from prolocutor.pairing.model_files import HEAD, save_model
-from prolocutor.pairing.question_agent.knn import KnnRouter, RouterLabel
+from prolocutor.pairing.question_agent.knn import KnnRouter
+from prolocutor.pairing.question_agent.router_label import RouterLabel
 from prolocutor.testing.channel_kit import running
 from prolocutor.web.listener import make_app
 from tests.integration.pairing.agents import Agent, assistant_of, record, turn

@@ -10,8 +10,9 @@ from prolocutor.contracts.observer import Rated
 from prolocutor.contracts.pairing import Card, UserQuestion
 from prolocutor.dialog.thumbs import thumb
 from prolocutor.pairing.model_reloading import ReloadedModel, VersionedMethod
-from prolocutor.pairing.question_agent.knn import KnnRouter, RouterLabel
+from prolocutor.pairing.question_agent.knn import KnnRouter
 from prolocutor.pairing.question_agent.label_journal import LabelJournal
+from prolocutor.pairing.question_agent.router_label import RouterLabel
 from prolocutor.pairing.rating_learner import RatingLearner
 
 NAMES = ["red", "green", "blue"]

@@ -29,7 +29,7 @@ from prolocutor.contracts.training import (
 from prolocutor.errors import BadInput, Overloaded, ServiceUnreachable
 from prolocutor.pairing.method_catalog import Role
 from prolocutor.pairing.model_in_use import ModelInUse
-from prolocutor.pairing.question_agent.knn import RouterLabel, question_of_label
+from prolocutor.pairing.question_agent.router_label import RouterLabel, question_of_label
 from prolocutor.processes.line_process import LineProcess
 from prolocutor.web.operations import TypedRequest
 

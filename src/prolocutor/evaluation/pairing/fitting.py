@@ -104,7 +104,7 @@ class FoldedMethods:
     def __init__(
         self, data: PairingData, *, prior: str | None, folds: int, seed: int, models: PairingModels
     ) -> None:
-        self._data, self._prior, self._models = data, prior, models
+        self._data, self._prior, self.models = data, prior, models
         self._number, self._seed = folds, seed
         self.groups = near_duplicates([one.question.text for one in data.test])
         self.folds = folds_of(self.groups, folds, seed)
@@ -156,7 +156,7 @@ class FoldedMethods:
     def _training(
         self, labelled: Sequence[LabelledQuestion], priors: Priors | None = None
     ) -> TrainingData:
-        return self._models.training(
+        return self.models.training(
             cards=self._data.cards, labelled=labelled, priors=priors or [], seed=self._seed
         )
 

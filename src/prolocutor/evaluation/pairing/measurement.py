@@ -151,6 +151,7 @@ class _Measuring:
 
     async def run(self) -> None:
         """Measure baselines, routers, rankers, budgets."""
+        await self._encode()
         self._route_baselines()
         priors: Priors = [{} for _ in self._data.test]
         for position, name in enumerate(self._plan.routers):
@@ -163,6 +164,16 @@ class _Measuring:
         if self._data.has_answers:
             self._rank_baselines()
             await self._rankers(priors)
+
+    async def _encode(self) -> None:
+        """Let the encoder, if there is one, encode all texts at once; then each is at hand."""
+        if (encoder := self.methods.models.encoder) is None:
+            return
+        every = [*self._data.learn, *self._data.test]
+        texts = [one.question.text for one in every]
+        if self._plan.rankers:
+            texts += [text for one in every for text in one.answers.values()]
+        await encoder.encode(texts)
 
     async def _rankers(self, priors: Priors) -> None:
         # What works without labels gets priors from cards alone: a router's own know the labels.

@@ -2,17 +2,52 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
+from typing import Any, Final
 
 import msgspec
+from yarl import URL
 
 from prolocutor.config.endpoints import ChatEndpoint
 from prolocutor.connectors.openai_embeddings import OpenAiEmbeddings
+from prolocutor.contracts.pairing import Encoder
+from prolocutor.errors import ProlocutorError
 from prolocutor.evaluation.pairing.fitting import PairingModels
+from prolocutor.pairing.encoders.encoder_mark import name_of
 from prolocutor.pairing.encoders.endpoint import EndpointEncoder
+from prolocutor.pairing.encoders.vector_store import StoredEncoder, cache_file
 from prolocutor.pairing.method_catalog import Need, load_model_class
 from prolocutor.pipeline.plan import Addressed
+
+_ANY_MODEL: Final = "default"
+"""The model that an endpoint is asked for where its URL names none; many have only one."""
+
+
+class ModelGone(Exception):
+    """A model failed while others depend on its figures; none of our errors, so none stands in."""
+
+    def __init__(self, what: str) -> None:
+        super().__init__(what)
+        self.what = what
+
+
+class DependableEncoder:
+    """An encoder whose failure ends the measurement: figures without it would be another's.
+
+    Live, a method that reads vectors goes on without them.
+    """
+
+    def __init__(self, encoder: Encoder, where: str) -> None:
+        self.name = name_of(encoder)
+        self._encoder, self._where = encoder, where
+
+    async def encode(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
+        """Return a vector for each text, in order; `ModelGone` if it fails."""
+        try:
+            return await self._encoder.encode(texts)
+        except ProlocutorError as error:
+            raise ModelGone(f"the encoder {self._where} fails: {error}") from None
 
 
 class ModelLocations(msgspec.Struct, frozen=True, kw_only=True):
@@ -34,22 +69,52 @@ class ModelLocations(msgspec.Struct, frozen=True, kw_only=True):
 
 
 @asynccontextmanager
-async def open_models(locations: ModelLocations) -> AsyncIterator[PairingModels]:
-    """Open the models and close them at the end; `ConfigError` or `NotFound` for a bad one."""
-    async with AsyncExitStack() as stack:
-        encoder = scorer = complete = None
-        if locations.encoder is not None and "://" in locations.encoder:
-            endpoint = OpenAiEmbeddings(locations.encoder)
-            stack.push_async_callback(endpoint.aclose)
-            encoder = EndpointEncoder(endpoint.embed)
-        elif locations.encoder is not None:
-            encoder = load_model_class("onnx")(locations.encoder)
-            stack.push_async_callback(encoder.aclose)
-        if locations.pair_scorer is not None:
-            scorer = load_model_class("pairs")(locations.pair_scorer)
-            stack.push_async_callback(scorer.aclose)
-        if locations.chat is not None:
-            chat = ChatEndpoint("openai_chat", Addressed(locations.chat), name="chat")
-            stack.push_async_callback(chat.connector.aclose)
-            complete = chat.complete
-        yield PairingModels(encoder=encoder, pair_scorer=scorer, complete=complete)
+async def open_models(
+    locations: ModelLocations, *, on_texts: Callable[[int, int], None] = lambda done, number: None
+) -> AsyncIterator[PairingModels]:
+    """Open the models and close them at the end; `ConfigError` or `NotFound` for a bad one.
+
+    An encoder is asked at once, and if it fails then or later, `ProlocutorError` says so. Its
+    vectors are stored from one run to the next. `on_texts` is called as texts are encoded.
+    """
+    try:
+        async with AsyncExitStack() as stack:
+            yield await _opened(locations, stack, on_texts)
+    except ModelGone as gone:
+        raise ProlocutorError(f"{gone.what}; nothing is learned or measured without it") from None
+
+
+async def _opened(
+    locations: ModelLocations, stack: AsyncExitStack, on_texts: Callable[[int, int], None]
+) -> PairingModels:
+    encoder: Encoder | None = None
+    scorer = complete = None
+    if locations.encoder is not None:
+        encoder = await _encoder(locations.encoder, stack, on_texts)
+    if locations.pair_scorer is not None:
+        scorer = load_model_class("pairs")(locations.pair_scorer)
+        stack.push_async_callback(scorer.aclose)
+    if locations.chat is not None:
+        chat = ChatEndpoint("openai_chat", Addressed(locations.chat), name="chat")
+        stack.push_async_callback(chat.connector.aclose)
+        complete = chat.complete
+    return PairingModels(encoder=encoder, pair_scorer=scorer, complete=complete)
+
+
+async def _encoder(
+    where: str, stack: AsyncExitStack, on_texts: Callable[[int, int], None]
+) -> Encoder:
+    made: Any
+    if "://" in where:
+        given = URL(where)
+        endpoint = OpenAiEmbeddings(where, model=given.query.get("model") or _ANY_MODEL)
+        stack.push_async_callback(endpoint.aclose)
+        made, place = EndpointEncoder(endpoint.embed, name=endpoint.model), str(given)
+        shown = str(given.with_user(None))
+    else:
+        made, place, shown = load_model_class("onnx")(where), where, where
+        stack.push_async_callback(made.aclose)
+    stored = StoredEncoder(DependableEncoder(made, shown), cache_file(place), on_texts=on_texts)
+    stack.callback(stored.close)
+    await stored.open()
+    return stored

@@ -12,7 +12,7 @@ from prolocutor.contracts.training import TrainingOrder
 from prolocutor.errors import BadInput, ConfigError
 from prolocutor.evaluation.pairing.pairing_data import load_pairing_data
 from prolocutor.pairing.model_files import Model
-from prolocutor.pairing.question_agent.knn import RouterLabel, question_of_label
+from prolocutor.pairing.question_agent.router_label import RouterLabel, question_of_label
 
 _LEARNED: Final = "learned"
 _LESSONS: Final = "lessons"

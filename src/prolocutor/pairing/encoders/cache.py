@@ -56,8 +56,13 @@ class VectorCache:
         if not vector_is_sound(vector, self._length):
             what = f"a vector of {len(vector)} numbers, or none; {self._length} finite ones"
             raise BadReply(f"{what} are expected")
-        norm = sqrt(sum(float(one) ** 2 for one in vector)) or 1.0
-        return array("f", [float(one) / norm for one in vector])
+        return unit_vector(vector)
+
+
+def unit_vector(vector: Sequence[float]) -> array[float]:
+    """Return a vector of the same direction and of length 1."""
+    norm = sqrt(sum(float(one) ** 2 for one in vector)) or 1.0
+    return array("f", [float(one) / norm for one in vector])
 
 
 def vector_is_sound(vector: Sequence[float], length: int) -> bool:

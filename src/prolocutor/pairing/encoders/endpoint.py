@@ -15,10 +15,11 @@ class EndpointEncoder:
     """Calls `embed` (texts in, a vector for each out) in batches, and caches.
 
     A blank text is sent as a full stop, because endpoints refuse empty ones. Errors of `embed`
-    propagate.
+    propagate. `name` is that of the model.
     """
 
-    def __init__(self, embed: Encode) -> None:
+    def __init__(self, embed: Encode, *, name: str = "an endpoint") -> None:
+        self.name = name
         self._embed = embed
         self._cache = VectorCache(self._asked, batch=_BATCH)
 

@@ -12,8 +12,8 @@ import numpy as np
 import onnxruntime
 from tokenizers import Tokenizer
 
-from prolocutor.errors import ConfigError, NotFound
-from prolocutor.pairing.encoders.cache import LONGEST, VectorCache
+from prolocutor.errors import BadReply, ConfigError, NotFound
+from prolocutor.pairing.encoders.cache import LONGEST, VectorCache, unit_vector
 
 _POOLED: Final = "sentence_embedding"
 _BATCH: Final = 32
@@ -26,6 +26,7 @@ class OnnxEncoder:
     """
 
     def __init__(self, folder: str | Path) -> None:
+        self.name = Path(folder).name
         self._model = OnnxModel(folder)
         names = self._model.outputs
         self._output = names.index(_POOLED) if _POOLED in names else 0
@@ -34,6 +35,10 @@ class OnnxEncoder:
     async def encode(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
         """Return a vector for each text, in order."""
         return await self._cache.vectors(texts)
+
+    def encode_now(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
+        """Return a vector for each text, in this thread; nothing is cached."""
+        return [unit_vector(one) for one in self._vectors([text[:LONGEST] for text in texts])]
 
     async def aclose(self) -> None:
         """End the thread."""
@@ -138,7 +143,11 @@ class OnnxModel:
             "token_type_ids": [one.type_ids for one in encoded],
         }
         feed = {name: np.array(made[name], dtype) for name, dtype in self._inputs.items()}
-        return np.array(made["attention_mask"], np.float32), self._session.run(None, feed)
+        try:
+            outputs = self._session.run(None, feed)
+        except Exception as error:  # ONNX Runtime has no error of its own to catch
+            raise BadReply(f"the model fails: {error!s:.200}") from None
+        return np.array(made["attention_mask"], np.float32), outputs
 
     def close(self) -> None:
         """End the thread; waiting work is cancelled."""

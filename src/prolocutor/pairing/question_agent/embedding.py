@@ -11,20 +11,17 @@ from typing import Any, Final
 import msgspec
 import numpy as np
 
-from prolocutor.contracts.pairing import (
-    Card,
-    Encoder,
-    LabelledQuestion,
-    Pairing,
-    TrainingData,
-    UserQuestion,
-)
-from prolocutor.errors import BadInput, ProlocutorError
+from prolocutor.contracts.pairing import Card, TrainingData
+from prolocutor.errors import BadInput, ConfigError
 from prolocutor.pairing.agent_cards import checked, documents
 from prolocutor.pairing.calibration import Sigmoid, fit_sigmoid, logit
+from prolocutor.pairing.encoders.meanings import trained_meanings, vectors_of
+from prolocutor.pairing.encoders.text_vectors import NO_VECTORS, Vectors
+from prolocutor.pairing.model_files import Array, Model, TrainingCard
 from prolocutor.pairing.near_duplicates import near_duplicates
 from prolocutor.pairing.question_agent.cards import CardsRouter
-from prolocutor.pairing.question_agent.follow_ups import pairings
+from prolocutor.pairing.question_agent.meant_router import MeantRouter
+from prolocutor.pairing.question_agent.router_label import RouterLabel, router_label_of
 
 _NEIGHBOURS: Final = 25
 _SHARPNESS: Final = 12.0
@@ -33,88 +30,111 @@ _WARMTH: Final = 15.0
 _MOST_CALIBRATED: Final = 1000
 _TOLD: Final = 3
 _LEAST: Final = 1e-4
+_ARRAY: Final = "embedding_questions"
+
+METHOD: Final = "embedding"
 
 
-async def fit(training: TrainingData) -> EmbeddingRouter:
+async def fit(training: TrainingData) -> MeantRouter:
     """Encode cards and labelled questions; `BadInput` without an encoder."""
     if training.encoder is None:
         raise BadInput("the router embedding needs an encoder", field="router")
     cards = checked(training.cards)
-    texts = [(text, n) for n, card in enumerate(cards) for text in _texts(card)]
-    labelled = [one for one in training.labelled if one.agents]
-    made = EmbeddingRouter(
-        training.encoder,
-        cards,
-        texts,
-        _matrix(await training.encoder.encode([text for text, _ in texts])),
-        labelled,
-        _matrix(await training.encoder.encode([one.question.text for one in labelled])),
-    )
-    made.calibrate()
-    return made
+    labels = [router_label_of(one) for one in training.labelled if one.agents]
+    fixed = card_texts(cards)
+    vectors = await vectors_of(training.encoder, [*fixed, *(one.text for one in labels)])
+    made = EmbeddingRouter(cards, labels, _matrix([vectors[one.text] for one in labels]))
+    made.calibrate(vectors)
+    return MeantRouter(made, await trained_meanings(training.encoder, fixed))
 
 
 class EmbeddingRouter:
-    """Routes by vectors of length 1; agents without a card are not known.
+    """Scores by vectors of length 1; agents without a card are not known.
 
-    Without labels its probabilities are rough. Where the encoder fails, `CardsRouter` routes.
-    `fit` makes it.
+    `questions` has a row for each label. Without labels its probabilities are rough. Where there is
+    no vector, `CardsRouter` scores. `fit`, `of_model` and `of_cards` make it.
     """
 
     def __init__(
         self,
-        encoder: Encoder,
         cards: Sequence[Card],
-        texts: Sequence[tuple[str, int]],
-        vectors: Any,
-        labelled: Sequence[LabelledQuestion],
-        questions: Any,
+        labels: Sequence[RouterLabel] = (),
+        questions: Any = None,
+        curve: Sigmoid | None = None,
     ) -> None:
         self.agents: Sequence[str] = [card.name for card in cards]
+        self.fixed_texts: Sequence[str] = card_texts(cards)
         self._stand_in = CardsRouter(cards)
-        self._encoder = encoder
-        self._texts, self._vectors = texts, vectors
-        self._owners = np.array([owner for _, owner in texts])
-        self._labelled, self._questions = labelled, questions
-        shares = [[one.agents.get(agent, 0.0) for agent in self.agents] for one in labelled]
-        self._shares = np.array(shares, np.float32).reshape(len(labelled), len(cards))
-        self._weights = np.array([one.weight for one in labelled], np.float32)
-        self._curve: Sigmoid | None = None
+        self._texts = [(text, n) for n, card in enumerate(cards) for text in _texts(card)]
+        self._owners = np.array([owner for _, owner in self._texts])
+        self._vectors: Any = None
+        self._labels = labels
+        self._questions = np.zeros((0, 0), np.float32) if questions is None else questions
+        shares = [[one.agents.get(agent, 0.0) for agent in self.agents] for one in labels]
+        self._shares = np.array(shares, np.float32).reshape(len(labels), len(cards))
+        self._weights = np.array([one.weight for one in labels], np.float32)
+        self._curve = curve
 
-    async def route(self, question: UserQuestion) -> list[Pairing]:
-        """Return a pairing for every agent, the best first."""
-        texts = [question.text]
-        if question.agent_before is not None:
-            texts.append(f"{question.said_before} {question.text}")
-        try:
-            vectors = _matrix(await self._encoder.encode(texts))
-        except ProlocutorError as error:
-            first, *rest = self._stand_in.route(question)
-            reason = f"the encoder failed ({error}); so {first.reason}"
-            return [msgspec.structs.replace(first, reason=reason), *rest]
-        return pairings(_Judged(self, dict(zip(texts, vectors, strict=True))), question)
-
-    def judged(self, vector: Any) -> list[float]:
-        """Return the probability of each agent for a question's vector."""
-        scores = self._scores(vector, np.ones(len(self._labelled), bool))
+    def probabilities(self, text: str, vectors: Vectors = NO_VECTORS) -> list[float]:
+        """Return the probability of each agent; `vectors` are of the text and of all cards."""
+        if text not in vectors:
+            return self._stand_in.probabilities(text)
+        self._know(vectors)
+        scores = self._scores(vectors[text], np.ones(len(self._labels), bool))
         if self._curve is None:
             return [float(score) for score in scores]
         return [self._curve(logit(float(score))) for score in scores]
 
-    def reason(self, vector: Any, agent: str) -> str:
+    def reason(self, text: str, agent: str, vectors: Vectors = NO_VECTORS) -> str:
         """Quote the nearest question that the agent is right for, else of its card."""
-        place = self.agents.index(agent)
+        if text not in vectors:
+            return self._stand_in.reason(text, agent)
+        self._know(vectors)
+        vector, place = vectors[text], self.agents.index(agent)
         right = np.flatnonzero(self._shares[:, place] > 0)
         if len(right):
             nearest = right[int(np.argmax(self._questions[right] @ vector))]
-            return f"right for: {self._labelled[nearest].question.text[:80]}"
+            return f"right for: {self._labels[nearest].text[:80]}"
         own = np.flatnonzero(self._owners == place)
         nearest = own[int(np.argmax(self._vectors[own] @ vector))]
         return f"its card: {self._texts[nearest][0][:80]}"
 
-    def calibrate(self) -> None:
+    def to_model(self, card: TrainingCard) -> Model:
+        """Return what was learned, to be saved."""
+        curve = {} if self._curve is None else {"curve": msgspec.to_builtins(self._curve)}
+        return Model(
+            role="router",
+            method=METHOD,
+            agents=list(self.agents),
+            settings=curve,
+            parts={"lessons": msgspec.to_builtins(self._labels)},
+            arrays={_ARRAY: Array.of(self._questions, "<f4")},
+            card=card,
+        )
+
+    @classmethod
+    def of_model(cls, model: Model, cards: Sequence[Card] = ()) -> EmbeddingRouter:
+        """Make the router of a model, for the agents that have cards; `ConfigError` if not its."""
+        try:
+            labels = msgspec.convert(model.parts["lessons"], list[RouterLabel])
+            questions = model.arrays[_ARRAY].to_numpy()
+            if len(questions) != len(labels):
+                raise ValueError(f"{len(questions)} vectors for {len(labels)} labels")
+            curve = model.settings.get("curve")
+            known = None if curve is None else msgspec.convert(curve, Sigmoid)
+        except (KeyError, ValueError) as error:
+            raise ConfigError(f"the model {model.id} is no model of embedding: {error}") from None
+        return cls(checked(cards), labels, questions, known)
+
+    @classmethod
+    def of_cards(cls, cards: Sequence[Card]) -> EmbeddingRouter:
+        """Make the router that has learned nothing yet."""
+        return cls(checked(cards))
+
+    def calibrate(self, vectors: Vectors) -> None:
         """Fit the curve on labelled questions, each scored without its group of near duplicates."""
-        groups = np.array(near_duplicates([one.question.text for one in self._labelled]))
+        self._know(vectors)
+        groups = np.array(near_duplicates([one.text for one in self._labels]))
         if len(set(groups.tolist())) < _TOLD:
             return
         scores: list[float] = []
@@ -128,6 +148,11 @@ class EmbeddingRouter:
                 right.append(float(self._shares[place, agent]))
                 weights.append(float(self._weights[place]))
         self._curve = fit_sigmoid(scores, right, weights)
+
+    def _know(self, vectors: Vectors) -> None:
+        """Take the vectors of cards, which are the same in every turn."""
+        if self._vectors is None:
+            self._vectors = _matrix([vectors[text] for text, _ in self._texts])
 
     def _scores(self, vector: Any, known: Any) -> Any:
         """Return the votes of the nearest labelled questions, mixed with the cards' softmax."""
@@ -150,23 +175,14 @@ class EmbeddingRouter:
         return warm / warm.sum()
 
 
-class _Judged:
-    """The vectors of one question's texts as a `TextScorer`."""
-
-    def __init__(self, router: EmbeddingRouter, vectors: dict[str, Any]) -> None:
-        self.agents = router.agents
-        self._router, self._vectors = router, vectors
-
-    def probabilities(self, text: str) -> list[float]:
-        return self._router.judged(self._vectors[text])
-
-    def reason(self, text: str, agent: str) -> str:
-        return self._router.reason(self._vectors[text], agent)
+def card_texts(cards: Sequence[Card]) -> list[str]:
+    """Return the texts of cards whose vectors are read."""
+    return [text for card in cards for text in _texts(card)]
 
 
 def _texts(card: Card) -> list[str]:
     return [*documents(card), card.name]
 
 
-def _matrix(vectors: Sequence[Sequence[float]]) -> Any:
+def _matrix(vectors: Sequence[Any]) -> Any:
     return np.array(vectors, np.float32) if len(vectors) else np.zeros((0, 0), np.float32)

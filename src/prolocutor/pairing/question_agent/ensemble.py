@@ -2,35 +2,52 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import msgspec
 
 from prolocutor.contracts.pairing import Card, Pairing, TrainingData, UserQuestion
+from prolocutor.pairing.encoders.text_vectors import NO_VECTORS, Vectors
 from prolocutor.pairing.model_files import Model, TrainingCard
 from prolocutor.pairing.question_agent.follow_ups import pairings
-from prolocutor.pairing.question_agent.knn import KnnRouter, RouterLabel, router_label_of
+from prolocutor.pairing.question_agent.knn import KnnRouter
 from prolocutor.pairing.question_agent.latent_index import LatentIndex
 from prolocutor.pairing.question_agent.linear import LinearRouter
-from prolocutor.pairing.question_agent.linear_training import fit as fit_linear
 from prolocutor.pairing.question_agent.linear_training import fit_latent_index
+from prolocutor.pairing.question_agent.linear_training import learned as learned_linear
+from prolocutor.pairing.question_agent.meaning_index import MeaningIndex
+from prolocutor.pairing.question_agent.meant_router import MeantRouter, meant_fit
+from prolocutor.pairing.question_agent.router_label import RouterLabel, router_label_of
+from prolocutor.pairing.question_agent.similarity_index import SimilarityIndex, WordIndex
 
 
-def fit(training: TrainingData) -> EnsembleRouter:
-    """Return a linear router and the nearest neighbours of the same labels."""
-    linear = fit_linear(training)
+def fit(training: TrainingData) -> EnsembleRouter | Awaitable[MeantRouter]:
+    """Return a linear router and the nearest neighbours of the same labels.
+
+    Both read an encoder's vectors if there is one.
+    """
+    return learned(training) if training.encoder is None else meant_fit(training, learned)
+
+
+def learned(training: TrainingData, vectors: Vectors = NO_VECTORS) -> EnsembleRouter:
+    """Return the router; vectors are those of the labelled questions."""
+    linear = learned_linear(training, vectors)
     labels = [router_label_of(one) for one in training.labelled if one.agents]
-    index = fit_latent_index(linear, [one.text for one in labels])
+    texts = [one.text for one in labels]
+    latent = fit_latent_index(linear, texts)
+    index: SimilarityIndex | None = latent
+    if vectors:
+        index = MeaningIndex.of_texts(texts, vectors, latent or WordIndex())
     neighbours = KnnRouter(training.cards, index=index)
     neighbours.learn_all(labels)
-    return EnsembleRouter(linear, neighbours, index)
+    return EnsembleRouter(linear, neighbours, latent)
 
 
 class EnsembleRouter:
     """Routes by the mean of two probabilities; online labels go to the neighbours.
 
-    `index` finds the neighbours; None where they are found by words alone.
+    `index` finds the neighbours of a text without a vector; None where words alone find them.
     """
 
     def __init__(
@@ -58,10 +75,10 @@ class EnsembleRouter:
         """Return a pairing for every agent, the best first."""
         return pairings(self, question)
 
-    def probabilities(self, text: str) -> list[float]:
+    def probabilities(self, text: str, vectors: Vectors = NO_VECTORS) -> list[float]:
         """Return the mean of both; of the one that knows an agent, if only one does."""
         linear, neighbours = (
-            dict(zip(one.agents, one.probabilities(text), strict=True))
+            dict(zip(one.agents, one.probabilities(text, vectors), strict=True))
             for one in (self._linear, self._neighbours)
         )
         return [
@@ -73,9 +90,9 @@ class EnsembleRouter:
             for agent in self.agents
         ]
 
-    def reason(self, text: str, agent: str) -> str:
+    def reason(self, text: str, agent: str, vectors: Vectors = NO_VECTORS) -> str:
         """Quote the most similar question that the agent was right for."""
-        return self._neighbours.reason(text, agent)
+        return self._neighbours.reason(text, agent, vectors)
 
     def to_model(self, card: TrainingCard) -> Model:
         """Return what both learned, to be saved."""
@@ -84,7 +101,9 @@ class EnsembleRouter:
             linear,
             method="ensemble",
             parts=linear.parts | neighbours.parts,
-            arrays=linear.arrays | (self._index.arrays() if self._index else {}),
+            arrays=linear.arrays
+            | neighbours.arrays
+            | (self._index.arrays() if self._index else {}),
             settings=linear.settings | {"linear_agents": linear.agents},
             agents=list(self.agents),
         )

@@ -34,7 +34,7 @@ _LEAST: Final = 0.05
 
 
 class TextScorer(Protocol):
-    """Scores a text without its dialog."""
+    """Scores a text without its dialog; `question_texts` are all that are scored of a question."""
 
     @property
     def agents(self) -> Sequence[str]:
@@ -45,6 +45,14 @@ class TextScorer(Protocol):
 
     def reason(self, text: str, agent: str) -> str:
         """Return in a few words why an agent goes with a text."""
+
+
+def question_texts(question: UserQuestion) -> list[str]:
+    """Return the texts of which `pairings` may ask a scorer."""
+    texts = [question.text]
+    if question.agent_before is not None:
+        texts.append(_together(question))
+    return [*texts, question.meant] if question.meant else texts
 
 
 def pairings(scorer: TextScorer, question: UserQuestion) -> list[Pairing]:
@@ -122,7 +130,7 @@ def _lead(found: Sequence[float], place: int) -> float:
 def _with_turn_before(
     scorer: TextScorer, question: UserQuestion, alone: Sequence[float], place: int, share: float
 ) -> list[float]:
-    together = scorer.probabilities(f"{question.said_before} {question.text}")
+    together = scorer.probabilities(_together(question))
     found = [
         (1 - share) * own + share * (own + both) / 2
         for own, both in zip(alone, together, strict=True)
@@ -131,3 +139,7 @@ def _with_turn_before(
         0.5 * (1 + together[place]), *alone, *together
     )
     return found
+
+
+def _together(question: UserQuestion) -> str:
+    return f"{question.said_before} {question.text}"

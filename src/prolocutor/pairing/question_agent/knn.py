@@ -6,17 +6,21 @@ is given. The prior is how often each agent is right and, while there are few la
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from typing import Any, Final
 
 import msgspec
 
-from prolocutor.contracts.pairing import Card, LabelledQuestion, Pairing, TrainingData, UserQuestion
+from prolocutor.contracts.pairing import Card, Pairing, TrainingData, UserQuestion
 from prolocutor.errors import BadInput, ConfigError
 from prolocutor.pairing.agent_cards import checked
+from prolocutor.pairing.encoders.text_vectors import NO_VECTORS, Vectors
 from prolocutor.pairing.model_files import Model, TrainingCard, training_card
 from prolocutor.pairing.question_agent.cards import CardsRouter
 from prolocutor.pairing.question_agent.follow_ups import pairings
+from prolocutor.pairing.question_agent.meaning_index import MeaningIndex
+from prolocutor.pairing.question_agent.meant_router import MeantRouter, meant_fit
+from prolocutor.pairing.question_agent.router_label import RouterLabel, router_label_of
 from prolocutor.pairing.question_agent.similarity_index import (
     Neighbours,
     SimilarityIndex,
@@ -26,42 +30,22 @@ from prolocutor.pairing.question_agent.similarity_index import (
 _PRIOR: Final = 1.0
 _CARDS: Final = 20.0
 _FEW: Final = 500
-_GOLD: Final = 0.5
 
 
-class RouterLabel(msgspec.Struct, frozen=True, omit_defaults=True):
-    """One label: a question and how right each agent is for it, 0 to 1; `weight` discounts it.
-
-    `user` is the author of the text, "" where it has none: their labels are deleted with them.
-    """
-
-    text: str
-    agents: dict[str, float]
-    weight: float = 1.0
-    user: str = ""
+def fit(training: TrainingData) -> KnnRouter | Awaitable[MeantRouter]:
+    """Return a router that has learned all labelled questions, with an encoder's vectors if any."""
+    return learned(training) if training.encoder is None else meant_fit(training, learned)
 
 
-def fit(training: TrainingData) -> KnnRouter:
-    """Return a router that has learned all labelled questions."""
-    router = KnnRouter(training.cards)
-    router.learn_all(router_label_of(one) for one in training.labelled if one.agents)
+def learned(training: TrainingData, vectors: Vectors = NO_VECTORS) -> KnnRouter:
+    """Return the router, of which the neighbours are found by vectors if there are some."""
+    labels = [router_label_of(one) for one in training.labelled if one.agents]
+    index = None
+    if vectors and labels:
+        index = MeaningIndex.of_texts([one.text for one in labels], vectors, WordIndex())
+    router = KnnRouter(training.cards, index=index)
+    router.learn_all(labels)
     return router
-
-
-def router_label_of(labelled: LabelledQuestion) -> RouterLabel:
-    """Return a labelled question as the router learns it."""
-    return RouterLabel(labelled.question.text, labelled.agents, labelled.weight)
-
-
-def question_of_label(label: RouterLabel) -> LabelledQuestion:
-    """Return what a router learned as a labelled question."""
-    gold = frozenset(name for name, share in label.agents.items() if share > _GOLD)
-    return LabelledQuestion(
-        question=UserQuestion(text=label.text),
-        agents=label.agents,
-        gold=gold,
-        weight=label.weight,
-    )
 
 
 class KnnRouter:
@@ -86,7 +70,7 @@ class KnnRouter:
         self._index: SimilarityIndex = index or WordIndex()
         self._right: dict[str, float] = {}
         self._weight = 0.0
-        self._latest: tuple[str, int, Neighbours] = ("", 0, [])
+        self._latest: tuple[str, bool, int, Neighbours] = ("", False, 0, [])
 
     @property
     def agents(self) -> Sequence[str]:
@@ -121,13 +105,13 @@ class KnnRouter:
         """Return a pairing for every agent, the best first."""
         return pairings(self, question)
 
-    def probabilities(self, text: str) -> list[float]:
+    def probabilities(self, text: str, vectors: Vectors = NO_VECTORS) -> list[float]:
         """Return the probability of each agent: its share of the votes."""
         prior = self._prior(text)
         votes = [_PRIOR * one for one in prior]
         total = _PRIOR
         places = {agent: place for place, agent in enumerate(self.agents)}
-        for number, alike in self._nearest(text):
+        for number, alike in self._nearest(text, vectors):
             lesson = self._lessons[number]
             weight = alike * lesson.weight
             total += weight
@@ -135,9 +119,9 @@ class KnnRouter:
                 votes[places[agent]] += weight * share
         return [vote / total for vote in votes]
 
-    def reason(self, text: str, agent: str) -> str:
+    def reason(self, text: str, agent: str, vectors: Vectors = NO_VECTORS) -> str:
         """Quote the most similar question that the agent was right for."""
-        for number, _ in self._nearest(text):
+        for number, _ in self._nearest(text, vectors):
             lesson = self._lessons[number]
             if lesson.agents.get(agent, 0.0) > 0:
                 quoted = lesson.text if len(lesson.text) <= 80 else f"{lesson.text[:79]}…"
@@ -146,11 +130,13 @@ class KnnRouter:
 
     def to_model(self, card: TrainingCard | None = None) -> Model:
         """Return all that was learned, to be saved."""
+        index = self._index
         return Model(
             role="router",
             method="knn",
             agents=list(self.agents),
             parts={"lessons": msgspec.to_builtins(self._lessons)},
+            arrays=index.arrays() if isinstance(index, MeaningIndex) else {},
             card=card or training_card(len(self._lessons)),
         )
 
@@ -164,7 +150,8 @@ class KnnRouter:
         index: SimilarityIndex | None = None,
     ) -> KnnRouter:
         """Make the router of a model, for the agents that have cards and those that it knows."""
-        router = cls(cards, keep=keep, index=index)
+        meant = MeaningIndex.of_model(model, index or WordIndex())
+        router = cls(cards, keep=keep, index=meant or index)
         try:
             router.learn_all(msgspec.convert(model.parts["lessons"], list[RouterLabel]))
         except (KeyError, msgspec.ValidationError) as error:
@@ -182,12 +169,13 @@ class KnnRouter:
         self._lessons.append(lesson)
         self._index.add(len(self._lessons) - 1, lesson.text)
 
-    def _nearest(self, text: str) -> Neighbours:
+    def _nearest(self, text: str, vectors: Vectors) -> Neighbours:
         """Return the nearest labels; cached for the latest text, which `reason` reads."""
-        known, number, near = self._latest
-        if known != text or number != len(self._lessons):
-            near = self._index.nearest(text)
-            self._latest = text, len(self._lessons), near
+        *known, near = self._latest
+        key = text, text in vectors, len(self._lessons)
+        if tuple(known) != key:
+            near = self._index.nearest(text, vectors)
+            self._latest = *key, near
         return near
 
     def _prior(self, text: str) -> list[float]:

@@ -11,7 +11,7 @@ import msgspec
 
 from prolocutor.errors import BadData
 from prolocutor.pairing.model_files import Model
-from prolocutor.pairing.question_agent.knn import RouterLabel
+from prolocutor.pairing.question_agent.router_label import RouterLabel
 
 
 class LabelJournal:

@@ -14,6 +14,7 @@ from typing import Any, Final
 import numpy as np
 
 from prolocutor.errors import ConfigError
+from prolocutor.pairing.encoders.text_vectors import NO_VECTORS, Vectors
 from prolocutor.pairing.model_files import Array, Model
 from prolocutor.pairing.question_agent.linear import LinearRouter
 from prolocutor.pairing.question_agent.similarity_index import (
@@ -21,11 +22,10 @@ from prolocutor.pairing.question_agent.similarity_index import (
     SECOND,
     Neighbours,
     WordIndex,
+    louder,
+    nearest_by_cosine,
 )
 
-_POWER: Final = 4
-_LOUDEST: Final = 10.0
-_LOUDEST_LATER: Final = 300.0
 _NAMES: Final = ("latent_rows", "latent_directions", "latent_lessons")
 
 
@@ -46,24 +46,17 @@ class LatentIndex:
         if number >= len(self._lessons):
             self._later.add(number, text)
 
-    def nearest(self, text: str) -> Neighbours:
+    def nearest(self, text: str, vectors: Vectors = NO_VECTORS) -> Neighbours:
         """Return the nearest labels; weights are from 0 to 10, of later ones from 0 to 300.
 
         So a later label of the very same words outvotes all others (at most 25 x 10), and one of
         half the similarity weighs as much as two others (300 x 0.5^4 = 19).
         """
-        later = [
-            (number, _LOUDEST_LATER * alike**_POWER) for number, alike in self._later.nearest(text)
-        ]
+        later = louder(self._later.nearest(text))
         vector = self._vector(text)
         if vector is None:
             return later
-        cosines = self._lessons @ vector
-        count = min(NEIGHBOURS, len(cosines))
-        first = np.argpartition(-cosines, count - 1)[:count]
-        first = first[cosines[first] > 0]
-        weights = _LOUDEST * cosines[first] ** _POWER
-        near = zip(first.tolist(), weights.tolist(), strict=True)
+        near = nearest_by_cosine(self._lessons @ vector)
         return nlargest(NEIGHBOURS, [*later, *near], key=SECOND)
 
     def arrays(self) -> dict[str, Array]:

@@ -7,30 +7,33 @@ value decomposition: the directions along which questions differ most.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Awaitable, Iterable, Sequence
 from heapq import nlargest
 from itertools import chain
 from math import log
 from typing import Any, Final
 
 import numpy as np
-from scipy.sparse import csr_matrix
+from scipy.sparse import csr_matrix, hstack
 from sklearn.decomposition import TruncatedSVD
 from sklearn.svm import LinearSVC
 
 from prolocutor.contracts.pairing import LabelledQuestion, TrainingData
 from prolocutor.errors import BadInput
 from prolocutor.pairing.calibration import Sigmoid, fit_sigmoid
+from prolocutor.pairing.encoders.text_vectors import NO_VECTORS, Vectors
 from prolocutor.pairing.near_duplicates import folds_of, near_duplicates
 from prolocutor.pairing.question_agent.latent_index import LatentIndex, direction_of
 from prolocutor.pairing.question_agent.linear import (
     LinearRouter,
+    MeaningWeights,
     Terms,
     Vector,
     char_terms,
     vector_of,
     word_terms,
 )
+from prolocutor.pairing.question_agent.meant_router import MeantRouter, meant_fit
 
 _COST: Final = 0.1
 _FOLDS: Final = 3
@@ -42,11 +45,20 @@ _NEAREST: Final = 3
 _DIRECTIONS: Final = 100
 _STEPS: Final = 4
 _LEAST_COUNT: Final = 2
+_SCALE: Final = 1.0
 _FEWEST: Final = 300
 
 
-def fit(training: TrainingData) -> LinearRouter:
-    """Learn from labelled questions; `BadInput` if there are fewer than two."""
+def fit(training: TrainingData) -> LinearRouter | Awaitable[MeantRouter]:
+    """Learn from labelled questions, with an encoder's vectors if there is one.
+
+    `BadInput` if there are fewer than two.
+    """
+    return learned(training) if training.encoder is None else meant_fit(training, learned)
+
+
+def learned(training: TrainingData, vectors: Vectors = NO_VECTORS) -> LinearRouter:
+    """Learn from labelled questions and their vectors, if there are some."""
     labelled = [one for one in training.labelled if one.agents]
     if len(labelled) < 2:
         what = (
@@ -58,8 +70,11 @@ def fit(training: TrainingData) -> LinearRouter:
             chain((card.name for card in training.cards), *(one.agents for one in labelled))
         )
     )
-    curve = _curve(labelled, agents, training.seed)
-    return _trained(labelled, agents, curve)
+    plain = _trained(labelled, agents, _curve(labelled, agents, training.seed))
+    if not vectors:
+        return plain
+    curve = _curve(labelled, agents, training.seed, vectors)
+    return _trained(labelled, agents, curve, vectors, plain)
 
 
 def fit_latent_index(linear: LinearRouter, texts: Sequence[str]) -> LatentIndex | None:
@@ -85,7 +100,12 @@ def fit_latent_index(linear: LinearRouter, texts: Sequence[str]) -> LatentIndex 
     return LatentIndex(linear, rows, directions, lessons)
 
 
-def _curve(labelled: Sequence[LabelledQuestion], agents: Sequence[str], seed: int) -> Sigmoid:
+def _curve(
+    labelled: Sequence[LabelledQuestion],
+    agents: Sequence[str],
+    seed: int,
+    vectors: Vectors = NO_VECTORS,
+) -> Sigmoid:
     """Fit the curve to what parts of the questions say of the rest.
 
     The agents that score highest count alone: the many others, far off, would bend it to their
@@ -100,9 +120,9 @@ def _curve(labelled: Sequence[LabelledQuestion], agents: Sequence[str], seed: in
     weights: list[float] = []
     for fold in range(_FOLDS):
         known = [one for one, its in zip(labelled, folds, strict=True) if its != fold]
-        router = _trained(known, agents, Sigmoid())
+        router = _trained(known, agents, Sigmoid(), vectors)
         for one in (one for one, its in zip(labelled, folds, strict=True) if its == fold):
-            found = zip(router.scores(one.question.text), agents, strict=True)
+            found = zip(router.scores(one.question.text, vectors), agents, strict=True)
             for score, agent in nlargest(_NEAREST, found):
                 scores.append(score)
                 right.append(one.agents.get(agent, 0.0))
@@ -111,12 +131,34 @@ def _curve(labelled: Sequence[LabelledQuestion], agents: Sequence[str], seed: in
 
 
 def _trained(
-    labelled: Sequence[LabelledQuestion], agents: Sequence[str], curve: Sigmoid
+    labelled: Sequence[LabelledQuestion],
+    agents: Sequence[str],
+    curve: Sigmoid,
+    vectors: Vectors = NO_VECTORS,
+    plain: LinearRouter | None = None,
 ) -> LinearRouter:
+    """Learn the weights of words, or with vectors those of both; `plain` is for texts without."""
     texts = [one.question.text for one in labelled]
     terms, idf = _terms_of(texts)
     matrix = matrix_of([vector_of(text, terms, idf) for text in texts], len(idf))
-    weights = np.zeros((len(idf), len(agents)), np.float32)
+    if not vectors:
+        weights, intercepts = _machines(matrix, labelled, agents)
+        return LinearRouter(agents, terms, idf, weights, intercepts, curve)
+    meant = csr_matrix(_SCALE * np.array([vectors[text] for text in texts]))
+    both = MeaningWeights(
+        *_machines(hstack([matrix, meant], "csr"), labelled, agents), curve, _SCALE
+    )
+    if plain is not None:
+        return plain.with_meaning(both)
+    no_weights = np.zeros((len(idf), len(agents)), np.float32)
+    return LinearRouter(agents, terms, idf, no_weights, both.intercepts, curve, both)
+
+
+def _machines(
+    matrix: Any, labelled: Sequence[LabelledQuestion], agents: Sequence[str]
+) -> tuple[Any, Any]:
+    """Return weights, a column for each agent, and intercepts."""
+    weights = np.zeros((matrix.shape[1], len(agents)), np.float32)
     intercepts = np.full(len(agents), _NEVER, np.float32)
     for column, agent in enumerate(agents):
         shares = np.array([one.agents.get(agent, 0.0) for one in labelled])
@@ -129,7 +171,7 @@ def _trained(
         machine.fit(matrix, right, sample_weight=sure * [one.weight for one in labelled])
         weights[:, column] = machine.coef_[0]
         intercepts[column] = machine.intercept_[0]
-    return LinearRouter(agents, terms, idf, weights, intercepts, curve)
+    return weights, intercepts
 
 
 def _terms_of(texts: Sequence[str]) -> tuple[list[Terms], list[float]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Mapping, Sequence
 from typing import Final
 
 import msgspec
@@ -10,20 +10,31 @@ import msgspec
 from prolocutor.contracts.pairing import AgentAnswer, Card, Pairing, TrainingData, UserQuestion
 from prolocutor.errors import ConfigError
 from prolocutor.pairing.calibration import Sigmoid, logit
+from prolocutor.pairing.encoders.text_vectors import NO_VECTORS, Vectors
 from prolocutor.pairing.model_files import Model, TrainingCard
 from prolocutor.pairing.question_response import learned_training, unsupervised
 from prolocutor.pairing.question_response.answer_pairings import answer_keys, in_order
 from prolocutor.pairing.question_response.learned import LearnedRanker
+from prolocutor.pairing.question_response.meaning_training import LearnedMeaning, meant_fit
+from prolocutor.pairing.question_response.meant_ranker import MeantRanker
 from prolocutor.pairing.question_response.unsupervised import UnsupervisedRanker
 
 METHOD: Final = "ensemble"
 _HALF_AT: Final = 40
 
 
-def fit(training: TrainingData) -> EnsembleRanker:
-    """Return both, made of the same questions; `BadInput` if there are too few labels."""
+def fit(training: TrainingData) -> EnsembleRanker | Awaitable[MeantRanker]:
+    """Return both, made of the same questions; `BadInput` if there are too few labels.
+
+    With an encoder the learned one reads vectors too.
+    """
+    return learned(training) if training.encoder is None else meant_fit(training, learned)
+
+
+def learned(training: TrainingData, meaning: LearnedMeaning | None = None) -> EnsembleRanker:
+    """Return the ranker; `meaning` is of the same training."""
     return EnsembleRanker(
-        learned_training.fit(training),
+        learned_training.learned(training, meaning),
         unsupervised.fit(training),
         learned_share(sum(map(learned_training.is_answered_right, training.labelled))),
     )
@@ -39,13 +50,18 @@ class EnsembleRanker:
 
     def __init__(self, learned: LearnedRanker, unlearned: UnsupervisedRanker, share: float) -> None:
         self.agents, self.any_right = learned.agents, learned.any_right
+        self.fixed_texts = learned.fixed_texts
         self._learned, self._unlearned, self._share = learned, unlearned, share
 
     def rank(
-        self, question: UserQuestion, answers: Sequence[AgentAnswer], prior: Mapping[str, float]
+        self,
+        question: UserQuestion,
+        answers: Sequence[AgentAnswer],
+        prior: Mapping[str, float],
+        vectors: Vectors = NO_VECTORS,
     ) -> list[Pairing]:
-        """Return a pairing for every answer, the best first."""
-        known = self._learned.rank(question, answers, prior)
+        """Return a pairing for every answer, the best first; `vectors` are read if it can."""
+        known = self._learned.rank(question, answers, prior, vectors)
         guessed = {
             (one.agent, one.position): one.probability
             for one in self._unlearned.rank(question, answers, prior)

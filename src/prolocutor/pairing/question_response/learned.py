@@ -12,7 +12,10 @@ from prolocutor.contracts.pairing import AgentAnswer, Card, Pairing, UserQuestio
 from prolocutor.errors import ConfigError
 from prolocutor.pairing.agent_log import AgentLog, LogCounts
 from prolocutor.pairing.answer_features import NAMES, features
+from prolocutor.pairing.answer_meaning import NAMES as MEANING_NAMES
+from prolocutor.pairing.answer_meaning import MeaningMemory
 from prolocutor.pairing.calibration import Sigmoid
+from prolocutor.pairing.encoders.text_vectors import NO_VECTORS, Vectors
 from prolocutor.pairing.model_files import Array, Model, TrainingCard
 from prolocutor.pairing.question_response.answer_pairings import in_order
 from prolocutor.pairing.question_response.answer_style import StyleModel
@@ -24,6 +27,9 @@ from prolocutor.pairing.question_response.trees import (
 
 METHOD: Final = "learned"
 COLUMNS: Final = (*NAMES, "wording", "lead_wording")
+MEANT_COLUMNS: Final = (*COLUMNS, *MEANING_NAMES)
+"""The names of the features, in order: without an encoder, and with one."""
+
 _WIDEST: Final = 5.0
 
 _WORDS: Final = {
@@ -41,6 +47,15 @@ _WORDS: Final = {
     "agreement": "agreement of others",
     "matches": "the kind of value in it",
     "missing": "the kind of value in it",
+    "meant": "its meaning",
+    "lead_meant": "its meaning",
+    "meant_card": "what its agent is for",
+    "meant_by_card": "what its agent is for",
+    "meant_well": "what its agent answered well",
+    "lead_meant_well": "what its agent answered well",
+    "meant_usual": "how often its agent says so",
+    "meant_agreement": "agreement of others",
+    "meant_agreements": "agreement of others",
 }
 
 
@@ -72,6 +87,12 @@ class LearnedBlend(msgspec.Struct, frozen=True):
     linear_share: float
     sigmoid: Sigmoid
     any_right: Sigmoid
+    memory: MeaningMemory | None = None
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The names of the features that it reads."""
+        return COLUMNS if self.memory is None else MEANT_COLUMNS
 
 
 class LearnedRanker:
@@ -79,13 +100,18 @@ class LearnedRanker:
 
     def __init__(self, blend: LearnedBlend, agents: Sequence[str]) -> None:
         self.agents: Sequence[str] = list(agents)
+        self.fixed_texts: Sequence[str] = blend.memory.fixed_texts if blend.memory else ()
         self.any_right = blend.any_right
         self._blend = blend
 
     def rank(
-        self, question: UserQuestion, answers: Sequence[AgentAnswer], prior: Mapping[str, float]
+        self,
+        question: UserQuestion,
+        answers: Sequence[AgentAnswer],
+        prior: Mapping[str, float],
+        vectors: Vectors = NO_VECTORS,
     ) -> list[Pairing]:
-        """Return a pairing for every answer, the best first."""
+        """Return a pairing for every answer, the best first; `vectors` are read if it can."""
         if not answers:
             return []
         blend = self._blend
@@ -93,21 +119,24 @@ class LearnedRanker:
             features(question, answers, prior, blend.agent_log),
             [blend.wording.score(answer.text) for answer in answers],
         )
+        if blend.memory is not None:
+            meant = blend.memory.rows(question.text, answers, vectors)
+            rows = np.column_stack([rows, np.asarray(meant, dtype=float)])
         terms = blend.linear.terms(rows)
         scores = blended(blend, rows, terms)
         probabilities = [blend.sigmoid(float(score)) for score in scores]
-        reasons = [_reason(term) for term in terms]
+        reasons = [_reason(term, blend.columns) for term in terms]
         return in_order(answers, probabilities, reasons, [float(score) for score in scores])
 
     def to_model(self, card: TrainingCard) -> Model:
         """Return what was learned, to be saved."""
-        blend = self._blend
+        blend, memory = self._blend, self._blend.memory
         return Model(
             role="ranker",
             method=METHOD,
             agents=list(self.agents),
             settings={
-                "columns": list(COLUMNS),
+                "columns": list(blend.columns),
                 "linear_share": blend.linear_share,
                 "linear_offset": blend.linear.offset,
                 "sigmoid": msgspec.to_builtins(blend.sigmoid),
@@ -116,6 +145,7 @@ class LearnedRanker:
             parts={
                 "log": msgspec.to_builtins(blend.agent_log.counts()),
                 "wording": {"offset": blend.wording.offset, "terms": blend.wording.terms},
+                **({} if memory is None else {"meaning": memory.part()}),
             },
             arrays={
                 **blend.forest.arrays(),
@@ -123,18 +153,20 @@ class LearnedRanker:
                     np.stack([blend.linear.mean, blend.linear.deviation, blend.linear.weight]),
                     "<f8",
                 ),
+                **({} if memory is None else memory.arrays()),
             },
             card=card,
         )
 
     @classmethod
     def of_model(cls, model: Model, cards: Sequence[Card] = ()) -> LearnedRanker:
-        """Make the ranker of a model, of which cards change nothing; it ranks agents new to it too.
+        """Make the ranker of a model, which ranks agents new to it too.
 
-        `ConfigError` if the model is another's, or was trained on other features.
+        Cards are compared with where it reads vectors. `ConfigError` if the model is another's, or
+        was trained on other features.
         """
         try:
-            return cls(_blend_of(model), model.agents)
+            return cls(_blend_of(model, cards), model.agents)
         except (KeyError, ValueError, TypeError) as error:
             raise ConfigError(f"the model {model.id} is no learned ranker: {error!r}") from None
 
@@ -153,9 +185,10 @@ def blended(blend: LearnedBlend, rows: Floats, terms: Floats) -> Floats:
     return found
 
 
-def _blend_of(model: Model) -> LearnedBlend:
+def _blend_of(model: Model, cards: Sequence[Card]) -> LearnedBlend:
     settings: dict[str, Any] = model.settings
-    if tuple(settings["columns"]) != COLUMNS:
+    memory = MeaningMemory.of_model(model, cards)
+    if tuple(settings["columns"]) != (COLUMNS if memory is None else MEANT_COLUMNS):
         raise ValueError("it was trained on other features; train it again")
     mean, deviation, weight = model.arrays["linear"].to_numpy()
     wording = model.parts["wording"]
@@ -170,13 +203,14 @@ def _blend_of(model: Model) -> LearnedBlend:
         linear_share=settings["linear_share"],
         sigmoid=msgspec.convert(settings["sigmoid"], Sigmoid),
         any_right=msgspec.convert(settings["any_right"], Sigmoid),
+        memory=memory,
     )
 
 
-def _reason(terms: Floats) -> str:
+def _reason(terms: Floats, columns: Sequence[str]) -> str:
     """Return in words the two contributions of the largest size, for or against an answer."""
     said: dict[str, float] = {}
-    for name, term in zip(COLUMNS, terms.tolist(), strict=True):
+    for name, term in zip(columns, terms.tolist(), strict=True):
         if name in _WORDS:
             said[_WORDS[name]] = said.get(_WORDS[name], 0.0) + term
     first, second = sorted(said.items(), key=lambda pair: -abs(pair[1]))[:2]

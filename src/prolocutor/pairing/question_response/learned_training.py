@@ -8,7 +8,7 @@ question, and so do the scores that the probabilities are calibrated on (stackin
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any, Final
 
@@ -21,6 +21,7 @@ from prolocutor.contracts.pairing import AgentAnswer, LabelledQuestion, Training
 from prolocutor.errors import BadInput
 from prolocutor.pairing.agent_log import AgentLog, log_of
 from prolocutor.pairing.answer_features import features
+from prolocutor.pairing.answer_meaning import without_meaning
 from prolocutor.pairing.calibration import Sigmoid, fit_sigmoid
 from prolocutor.pairing.near_duplicates import folds_of, near_duplicates
 from prolocutor.pairing.question_response.answer_pairings import any_right_logit
@@ -32,6 +33,8 @@ from prolocutor.pairing.question_response.learned import (
     blended,
     with_style,
 )
+from prolocutor.pairing.question_response.meaning_training import LearnedMeaning, meant_fit
+from prolocutor.pairing.question_response.meant_ranker import MeantRanker
 from prolocutor.pairing.question_response.style_training import (
     StyleWeights,
     TermTable,
@@ -76,10 +79,12 @@ _BOOSTING: Final[dict[str, Any]] = {
 class TrainingView(msgspec.Struct, frozen=True):
     """One view of all questions: the features of the answers that it contains.
 
-    `kept` are their positions among the question's answers, `rows` their rows in the table.
+    `meant` are those by an encoder, empty without one, `kept` the positions of the answers among
+    the question's, `rows` their rows in the table.
     """
 
     features: list[list[list[float]]]
+    meant: list[list[tuple[float, ...]]]
     kept: list[list[int]]
     rows: list[list[int]]
 
@@ -92,7 +97,8 @@ class AnswerTable(msgspec.Struct, frozen=True):
     """All answers of all questions, row by row; `votes` and `right` in [0, 1].
 
     `plain` has all answers and priors; `hidden` lacks the prior of some agents, as for new agents;
-    `few` has only some of the likeliest agents' answers, as under a budget.
+    `few` has only some of the likeliest agents' answers, as under a budget. `hidden` also lacks the
+    meaning of every second question, as where an encoder has failed.
     """
 
     texts: list[str]
@@ -105,11 +111,16 @@ class AnswerTable(msgspec.Struct, frozen=True):
     weights: Floats
 
 
-def fit(training: TrainingData) -> LearnedRanker:
+def fit(training: TrainingData) -> LearnedRanker | Awaitable[MeantRanker]:
     """Learn from the questions that have answers; `BadInput` if too few have a right one.
 
-    A question of weight 0 only enters the log.
+    A question of weight 0 only enters the log. With an encoder the ranker reads vectors too.
     """
+    return learned(training) if training.encoder is None else meant_fit(training, learned)
+
+
+def learned(training: TrainingData, meaning: LearnedMeaning | None = None) -> LearnedRanker:
+    """Return the ranker; `meaning` is of the same training."""
     priors = training.priors or [{}] * len(training.labelled)
     taught = [
         (one, prior)
@@ -121,10 +132,12 @@ def fit(training: TrainingData) -> LearnedRanker:
         what = f"{right} questions have a right answer; {_LEAST_RIGHT} are needed to learn from"
         raise BadInput(f"{what}, use the ranker unsupervised until then", field="data")
     agent_log = log_of(training.labelled)
-    table = _answer_table(taught, agent_log, training.seed)
+    table = _answer_table(taught, agent_log, training.seed, meaning)
     groups = near_duplicates([one.question.text for one, _ in taught])
     everything = list(range(len(taught)))
     blend = _learn(table, everything, groups, agent_log, training.seed)
+    if meaning is not None:
+        blend = msgspec.structs.replace(blend, memory=meaning.memory)
     calibrated = _calibrated(table, blend, groups, training.seed)
     return LearnedRanker(calibrated, sorted({agent for one, _ in taught for agent in one.answers}))
 
@@ -139,12 +152,15 @@ def _is_right(one: LabelledQuestion, agent: str) -> bool:
 
 
 def _answer_table(
-    taught: Sequence[tuple[LabelledQuestion, Mapping[str, float]]], agent_log: AgentLog, seed: int
+    taught: Sequence[tuple[LabelledQuestion, Mapping[str, float]]],
+    agent_log: AgentLog,
+    seed: int,
+    meaning: LearnedMeaning | None,
 ) -> AnswerTable:
     rng = random.Random(seed)
-    plain, hidden, few = (TrainingView([], [], []) for _ in range(3))
+    plain, hidden, few = (TrainingView([], [], [], []) for _ in range(3))
     start = 0
-    for one, prior in taught:
+    for number, (one, prior) in enumerate(taught):
         answers = [AgentAnswer(agent=agent, text=text) for agent, text in one.answers.items()]
         everything = list(range(len(answers)))
         unknown = rng.sample(sorted(prior), min(_HIDDEN, len(prior)))
@@ -157,6 +173,9 @@ def _answer_table(
         ):
             shown = [answers[place] for place in kept]
             copy.features.append(features(one.question, shown, known, agent_log, logged=True))
+            if meaning is not None:
+                lost = copy is hidden and number % 2 == 0
+                copy.meant.append(without_meaning(shown) if lost else meaning.rows(one, shown))
             copy.kept.append(kept)
             copy.rows.append([start + place for place in kept])
         start += len(answers)
@@ -267,7 +286,10 @@ def _features_of(
         with_style(view.features[one], [styles[one][place] for place in view.kept[one]])
         for one in questions
     )
-    return np.concatenate(list(tables))
+    found = np.concatenate(list(tables))
+    if not view.meant:
+        return found
+    return np.column_stack([found, np.array([row for one in questions for row in view.meant[one]])])
 
 
 def _splits(

@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from math import exp
 from typing import Final
 
-import msgspec
-
 from prolocutor.contracts.pairing import AgentAnswer, Encoder, Pairing, TrainingData, UserQuestion
 from prolocutor.errors import BadInput, ProlocutorError
 from prolocutor.pairing.calibration import logit
+from prolocutor.pairing.encoders.encoder_mark import name_of
+from prolocutor.pairing.encoders.meanings import with_fault
 from prolocutor.pairing.question_response import unsupervised
 from prolocutor.pairing.question_response.answer_pairings import answer_keys, in_order
 from prolocutor.pairing.question_response.unsupervised import UnsupervisedRanker
@@ -49,9 +49,7 @@ class SimilarityRanker:
                 [question.text, *(one.text for one in answers)]
             )
         except ProlocutorError as error:
-            first, *rest = guessed
-            reason = f"the encoder failed ({error}); {first.reason}"
-            return [msgspec.structs.replace(first, reason=reason), *rest]
+            return with_fault(guessed, f"the encoder {name_of(self._encoder)!r} failed: {error}")
         seen = {(one.agent, one.position): one for one in guessed}
         probabilities, reasons = [], []
         for key, vector in zip(answer_keys(answers), given, strict=True):

@@ -4,12 +4,13 @@ import pytest
 
 from prolocutor.contracts.pairing import TrainingData, UserQuestion
 from prolocutor.errors import BadInput
-from prolocutor.pairing.question_agent.embedding import EmbeddingRouter, fit
+from prolocutor.pairing.question_agent.embedding import fit
+from prolocutor.pairing.question_agent.meant_router import MeantRouter
 from tests.unit.pairing.encoders.made import WordEncoder
 from tests.unit.pairing.question_agent.made import CARDS, LABELLED
 
 
-async def router(*, labels: bool = True) -> EmbeddingRouter:
+async def router(*, labels: bool = True) -> MeantRouter:
     labelled = LABELLED if labels else ()
     return await fit(TrainingData(cards=CARDS, labelled=labelled, encoder=WordEncoder()))
 
@@ -55,7 +56,7 @@ async def test_where_the_encoder_fails_cards_choose() -> None:
     found = await made.route(UserQuestion(text="will it rain tomorrow"))
 
     assert found[0].agent == "weather"
-    assert "nobody answers" in found[0].reason
+    assert "nobody answers" in found[0].fault
 
 
 async def test_an_encoder_is_needed() -> None:

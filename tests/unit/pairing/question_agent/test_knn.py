@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 from prolocutor.contracts.pairing import TrainingData, UserQuestion
 from prolocutor.errors import BadData, BadInput
 from prolocutor.pairing.model_files import load_model, save_model
-from prolocutor.pairing.question_agent.knn import KnnRouter, RouterLabel, fit
+from prolocutor.pairing.question_agent.knn import KnnRouter, fit
 from prolocutor.pairing.question_agent.label_journal import LabelJournal
+from prolocutor.pairing.question_agent.router_label import RouterLabel
 from tests.unit.pairing.question_agent.made import CARDS, LABELLED
 
 

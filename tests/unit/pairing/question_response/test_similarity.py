@@ -40,7 +40,7 @@ async def test_where_the_encoder_fails_the_answers_are_ranked_without_it() -> No
     found = await similarity.fit(TrainingData(encoder=Broken())).rank(QUESTION, ANSWERS, {})
 
     assert (found[0].agent, found[0].position) == ("atlas", 1)
-    assert "nobody answers" in found[0].reason
+    assert "nobody answers" in found[0].fault
 
 
 async def test_logits_rank_and_labels_make_probabilities_of_them() -> None:

@@ -1,0 +1,39 @@
+"""RouterLabel: what a router learns from, a question with its right agents."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import msgspec
+
+from prolocutor.contracts.pairing import LabelledQuestion, UserQuestion
+
+_GOLD: Final = 0.5
+
+
+class RouterLabel(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One label: a question and how right each agent is for it, 0 to 1; `weight` discounts it.
+
+    `user` is the author of the text, "" where it has none: their labels are deleted with them.
+    """
+
+    text: str
+    agents: dict[str, float]
+    weight: float = 1.0
+    user: str = ""
+
+
+def router_label_of(labelled: LabelledQuestion) -> RouterLabel:
+    """Return a labelled question as the router learns it."""
+    return RouterLabel(labelled.question.text, labelled.agents, labelled.weight)
+
+
+def question_of_label(label: RouterLabel) -> LabelledQuestion:
+    """Return what a router learned as a labelled question."""
+    gold = frozenset(name for name, share in label.agents.items() if share > _GOLD)
+    return LabelledQuestion(
+        question=UserQuestion(text=label.text),
+        agents=label.agents,
+        gold=gold,
+        weight=label.weight,
+    )
