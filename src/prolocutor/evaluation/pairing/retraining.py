@@ -25,6 +25,7 @@ from prolocutor.evaluation.pairing.method_rows import BootstrapSamples
 from prolocutor.evaluation.pairing.model_training import LABEL_FREE
 from prolocutor.evaluation.pairing.refitting import Refitting, refitting_of
 from prolocutor.evaluation.pairing.training_material import Material, gathered
+from prolocutor.pairing.encoders.encoder_mark import EncoderMark
 from prolocutor.pairing.method_catalog import load_reader
 from prolocutor.pairing.model_files import Model, load_model, save_model, training_card
 from prolocutor.pairing.near_duplicates import folds_of, near_duplicates
@@ -50,6 +51,9 @@ async def retrain(
     """
     load_reader(order.method, order.role)
     live = _live(order)
+    if live is not None and (mark := EncoderMark.of_model(live)) is not None:
+        what = f"the model in use was trained with the encoder {mark.fingerprint}"
+        raise BadInput(f"{what}; train it with prolocutor train --encoder", field="role")
     material = gathered(order, live, rated)
     on_step(0.0, "learning from everything")
     fitting = await refitting_of(order, material)
