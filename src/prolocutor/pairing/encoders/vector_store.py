@@ -25,7 +25,7 @@ _TABLE: Final = "create table if not exists vectors (text blob primary key, vect
 
 
 class StoredEncoder:
-    """Gives stored vectors where there are any, asks `encoder` for the others and stores them.
+    """Reads vectors from a file, and writes those there that `encoder` has to make.
 
     The file belongs to one encoder: `open` compares the vectors of some texts and empties the file
     if they differ, as after new weights in the same folder. `on_texts` is called with how many of
