@@ -29,8 +29,8 @@ from prolocutor.pairing.encoders.encoder_mark import EncoderMark
 from prolocutor.pairing.method_catalog import load_reader
 from prolocutor.pairing.model_files import Model, load_model, save_model, training_card
 from prolocutor.pairing.near_duplicates import folds_of, near_duplicates
-from prolocutor.pairing.question_agent.knn import router_label_of
 from prolocutor.pairing.question_agent.label_journal import since_model
+from prolocutor.pairing.question_agent.router_label import router_label_of
 
 NEW_LABELS: Final = "precision@1 of the new labels"
 _LEAST_GROUPS: Final = 4
