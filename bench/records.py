@@ -350,7 +350,7 @@ def recording(folder: Path, rounds: int) -> str:
 
 
 def cpu_of(folder: Path, door: str, kind: str) -> float:
-    words = ["--dialogs", "100", "--turns", "10", "--rounds", "4", "--door", door]
+    words = ["--dialogs", "100", "--turns", "10", "--rounds", "2", "--door", door]
     command = [sys.executable, "-m", "bench.turns.runner", "--dir", str(folder), "--records", kind]
     done = subprocess.run([*command, *words], cwd=ROOT, capture_output=True, text=True, check=True)
     return float(json.loads(done.stdout)["cpu_ms_per_turn"])

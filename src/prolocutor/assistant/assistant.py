@@ -134,6 +134,7 @@ class Assistant:
         self.models = list(models)
         self.labels = OperatorLabels(self.store)
         self._deadline = deadline
+        self.started = False
         self._recorder: TurnRecorder | None = None
         if records is not None:
             self.keep_records(records)
@@ -148,7 +149,6 @@ class Assistant:
             max_attributes=max_attributes,
             breaker_changed=self._observers.breaker_changed,
         )
-        self.started = False
         self._broker = broker or wiring.broker(self.store)
         self._max_text = max_text
         self._queues = PersonQueues(limit=queue_limit, timeout=queue_timeout)
@@ -282,10 +282,12 @@ class Assistant:
         return self.started and self._succession is not None and not self._succession.reachable
 
     def keep_records(self, settings: RecordSettings) -> None:
-        """Keep records of turns from now on, in place of none, if the store can; before `start`."""
+        """Keep records of turns from now on, in place of none, if the store can."""
         if isinstance(self.store, KeepsTurnRecords):
             self._recorder = TurnRecorder(self.store.turn_records, settings, self._deadline)
             self.observers.append(self._recorder)
+            if self.started:
+                self._recorder.start()
 
     @property
     def recorder(self) -> TurnRecorder | None:

@@ -25,7 +25,7 @@ MOST_WAITING: Final = 10_000
 UPKEEP: Final = 60.0
 """Seconds between two looks at what is too old, where no turns come."""
 _STEP: Final = 0.25
-"""Seconds between two pieces of upkeep while there is more to do."""
+"""Seconds between two pieces of upkeep, so that it takes little of a machine under load."""
 _CLOSING: Final = 5.0
 """Seconds for what waits when the assistant closes."""
 _WARN: Final = 60.0
@@ -56,6 +56,7 @@ class TurnRecorder:
         self._writing: asyncio.Task[None] | None = None
         self._upkeep: asyncio.Task[None] | None = None
         self._warned = float("-inf")
+        self._due = asyncio.Event()
 
     def start(self) -> None:
         """Begin to delete what is too old."""
@@ -86,11 +87,15 @@ class TurnRecorder:
         """Do nothing: only turns are recorded."""
 
     async def settle(self) -> None:
-        """Write what waits now."""
+        """Write what waits now, and make some of it searchable."""
+        wrote = False
         while self._waiting or self._writing is not None:
             self._begin()
             if self._writing is not None:
                 await asyncio.wait({self._writing})
+            wrote = True
+        if wrote:
+            await self._tend()
 
     def _begin(self) -> None:
         if self._timer is not None:
@@ -104,39 +109,41 @@ class TurnRecorder:
             while self._waiting:
                 batch = self._waiting[:BATCH]
                 del self._waiting[:BATCH]
-                # Submitted together, both are one transaction where the store groups them.
-                results = await asyncio.gather(
-                    self.store.add(batch, slow=self.slow), self._tend(), return_exceptions=True
-                )
-                failed = [one for one in results if isinstance(one, BaseException)]
-                if isinstance(results[0], BaseException):
-                    self._lose(len(batch), str(results[0]))
-                for error in failed:
-                    if not isinstance(error, StoreError):
-                        raise error
+                try:
+                    await self.store.add(batch, slow=self.slow)
+                except StoreError as error:
+                    self._lose(len(batch), str(error))
+                except Exception:
+                    log.exception("records of turns cannot be kept")
+                    self._lose(len(batch), "they cannot be kept")
                 if len(self._waiting) < BATCH:
                     break
-        except Exception:
-            log.exception("records of turns cannot be kept")
         finally:
             self._writing = None
+            self._due.set()
             if self._waiting:
                 self._timer = asyncio.get_running_loop().call_later(WITHIN, self._begin)
 
     async def _tend(self) -> bool:
         settings = self._settings
-        return await self.store.tend(now=self._clock(), keep=settings.keep, most=settings.most)
+        try:
+            return await self.store.tend(now=self._clock(), keep=settings.keep, most=settings.most)
+        except StoreError as error:
+            log.warning("records of turns are not looked after: %s", error)
+        except Exception:
+            log.exception("records of turns are not looked after")
+        return False
 
     async def _keep_up(self) -> None:
+        """Do the upkeep piece by piece, soon after records were written; never more than due."""
         while True:
-            more = False
-            try:
-                more = await self._tend()
-            except StoreError as error:
-                log.warning("old records of turns cannot be deleted: %s", error)
-            except Exception:
-                log.exception("old records of turns cannot be deleted")
-            await asyncio.sleep(_STEP if more else UPKEEP)
+            more = await self._tend()
+            if not more:
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(UPKEEP):
+                        await self._due.wait()
+            self._due.clear()
+            await asyncio.sleep(_STEP)
 
     def _lose(self, number: int, why: str) -> None:
         self.lost += number

@@ -31,6 +31,9 @@ _CONDITIONS: Final = {
     "since": "f.at >= :since",
     "until": "f.began < :until",
 }
+_SPEAKERS: Final = "spoke CROSS JOIN facts AS f ON f.dialog = spoke.dialog"
+"""The dialogs in which a skill spoke, found by the skill."""
+
 _IN_TIME: Final = (
     "EXISTS (SELECT 1 FROM utterances AS u LEFT JOIN turns AS t ON t.turn = u.utterance"
     " WHERE u.dialog = f.dialog AND u.by_bot"
@@ -64,8 +67,7 @@ class ConversationSearch:
             self._conditions.append(self._among(query.ids))
         self._begins_rare = query.words is None and self._is_rare()
         if self._begins_rare and query.agent is not None:
-            self._conditions.remove(_CONDITIONS["agent"])
-            self._conditions.append("spoke.skill = :agent")
+            self._conditions = _by_speaker(self._conditions)
 
     def page(self, after: DialogPlace | None, limit: int) -> list[FoundPlace]:
         """Return dialogs, those with the latest turn first."""
@@ -121,6 +123,8 @@ class ConversationSearch:
     def counts(self) -> tuple[int, int, int, int, int]:
         """Return the number of dialogs: all, and by flag."""
         conditions, source = [*self._conditions], self._source(None)
+        if self._query.agent is not None and self._query.words is None:
+            conditions, source = _by_speaker(conditions), _SPEAKERS
         if self._query.words is not None:
             if self.match is None:
                 return 0, 0, 0, 0, 0
@@ -159,7 +163,7 @@ class ConversationSearch:
         """Return the tables, in the order in which it is quick to go through them."""
         query = self._query
         if self._begins_rare and query.agent is not None:
-            return "spoke CROSS JOIN facts AS f ON f.dialog = spoke.dialog"
+            return _SPEAKERS
         if query.words is not None or query.ids is not None or query.user is not None:
             return "facts AS f"
         return f"facts AS f INDEXED BY {f'facts_{flag}' if flag else 'facts_by_time'}"
@@ -176,6 +180,11 @@ class ConversationSearch:
         self._values |= {f"id{place}": id_ for place, id_ in enumerate(ids)}
         names = ", ".join(f":id{place}" for place in range(len(ids))) or "NULL"
         return f"f.dialog IN (SELECT dialog FROM dialogs WHERE dialog_id IN ({names}))"
+
+
+def _by_speaker(conditions: Sequence[str]) -> list[str]:
+    """Return the conditions for `_SPEAKERS`."""
+    return ["spoke.skill = :agent" if one == _CONDITIONS["agent"] else one for one in conditions]
 
 
 def _where(conditions: Sequence[str]) -> str:
