@@ -90,8 +90,9 @@ async def test_a_conversation_goes_on_after_the_server_was_killed(commands: Comm
             while not any(frame.get("text") == "You chose Blue." for frame in chosen):
                 chosen += await until_asked(socket)
 
-    assert [frame["type"] for frame in opening] == ["id", "askSpecial"]
-    ids = [frame["id"] for frame in (*asked, *again[1:], *chosen) if "id" in frame]
+    assert [frame["type"] for frame in opening] == ["id", "text", "askSpecial"]
+    assert opening[1]["text"].startswith("Hello!")
+    ids = [frame["id"] for frame in (*opening[1:], *asked, *again[1:], *chosen) if "id" in frame]
     assert ids == list(range(len(ids)))
     assert again[-1]["type"] == chosen[-1]["type"] == "askSpecial"
 

@@ -69,6 +69,7 @@ export function addressedConversation() {
 export function wireAddress(after) {
   const query = whose();
   query.set("events", "1");
+  query.set("hide_welcome", "1"); // the page has a beginning of its own
   if (given.has("skill")) query.set("skill", given.get("skill"));
   if (after !== null) query.set("after", after);
   if (token) query.set("access_token", token);
