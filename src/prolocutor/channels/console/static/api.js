@@ -71,11 +71,14 @@ async function request(method, address, { body, headers = {}, signal } = {}) {
     setLine("broken");
     throw new Refused("The assistant does not answer.", { code: "no_answer" });
   }
-  const answer = await response.json().catch(() => null);
+  const answer = await response.json().catch(() => undefined);
   if (answer?.code === "sign_in_needed") providerKnown = true;
   if (response.status === 401) setLine("out");
   else setLine(response.status >= 502 ? "broken" : "open");
-  if (response.ok) return answer;
+  if (response.ok && answer === undefined && response.status !== 204) {
+    throw new Refused("What came is not from this assistant.", { code: "no_json" });
+  }
+  if (response.ok) return answer ?? null;
   throw new Refused(answer?.error || `The assistant answered ${response.status}.`, {
     status: response.status, code: answer?.code ?? "", field: answer?.field ?? null,
     wait: Number(response.headers.get("Retry-After")) || null,

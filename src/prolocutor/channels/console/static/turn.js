@@ -89,7 +89,8 @@ function Noted({ annotations }) {
 function Raw({ turn }) {
   const [open, setOpen] = useState(false);
   const json = open ? JSON.stringify(turn, null, 1) : "";
-  const copy = () => navigator.clipboard?.writeText(json).then(() => tell("The record is copied."), () => tell("The browser does not let it be copied.", { wrong: true }));
+  const refused = () => tell("The browser does not let it be copied.", { wrong: true });
+  const copy = () => (navigator.clipboard ? navigator.clipboard.writeText(json).then(() => tell("The record is copied."), refused) : refused());
   return html`<details class="raw" onToggle=${(event) => setOpen(event.target.open)}><summary>The record as JSON</summary>
     ${open && html`<button class="link" onClick=${copy}>Copy</button><pre tabindex="0">${json.slice(0, 200_000)}${json.length > 200_000 ? "\n… (copy it to see all)" : ""}</pre>`}</details>`;
 }
