@@ -21,9 +21,11 @@ def test_a_failure_is_found_its_person_taken_over_given_back_and_deleted(
         a_visit(browser, viewport={"width": 1440, "height": 900}) as visit,
         a_console(visit, place.url) as page,
     ):
+        page.clock.install()
         page.goto(f"{place.url}/console")
         expect(page.get_by_text("Nobody has said anything yet")).to_be_visible()
         place.turn("where is my train", HOSTILE)
+        page.clock.run_for(6_000)
         expect(page.locator("[data-row]")).to_contain_text("where is my train")
         page.get_by_role("link", name="Failures").click()
         expect(page.locator(".row .sign")).to_have_text("1 failed")
@@ -40,8 +42,10 @@ def test_a_failure_is_found_its_person_taken_over_given_back_and_deleted(
         field = page.get_by_label("Write to ann")
         expect(field).to_be_visible()
         place.let_answer("I am.")
+        page.clock.run_for(6_000)
         expect(talk.get_by_text("I am.")).to_have_count(1)
         place.do(place.assistant.turn("hello?", user="ann"))
+        page.clock.run_for(6_000)
         expect(talk.get_by_text("hello?")).to_have_count(1)
         assert place.held.asked.empty()
         field.fill("A person is here.")
@@ -52,6 +56,7 @@ def test_a_failure_is_found_its_person_taken_over_given_back_and_deleted(
         page.get_by_role("dialog").get_by_role("button", name="Give back").click()
         expect(field).to_have_count(0)
         place.turn("thanks", "You are welcome.")
+        page.clock.run_for(6_000)
         expect(talk.get_by_text("You are welcome.")).to_have_count(1)
 
         page.get_by_role("button", name="Delete this person").click()
