@@ -120,6 +120,20 @@ class EncodingProgress:
             click.echo(f"encoded {done:,} of {number:,} texts", err=True)
 
 
+class StepProgress:
+    """Says on stderr what is done, every few seconds, also without a terminal."""
+
+    def __init__(self) -> None:
+        self._said = time.monotonic() - _SAID_EVERY
+
+    def __call__(self, what: str) -> None:
+        """Take note of a step; those that end with a figure are always said."""
+        now = time.monotonic()
+        if now - self._said >= _SAID_EVERY or what.endswith("right"):
+            self._said = now
+            click.echo(what, err=True)
+
+
 def watched(
     items: Iterable[T], what: str, portion: Callable[[], float | None] = lambda: None
 ) -> Iterator[T]:

@@ -14,22 +14,24 @@ from prolocutor.assistant.runner import run
 from prolocutor.cli.data_options import options_of
 from prolocutor.cli.options import SEED_OPTION, assistant_option, encoder_of, encoder_options
 from prolocutor.cli.output import clean
-from prolocutor.cli.progress import EncodingProgress, progress_bar
+from prolocutor.cli.progress import EncodingProgress, StepProgress, progress_bar
 from prolocutor.config.agent_cards import cards_of
 from prolocutor.config.assistant_file import load_assistant
 from prolocutor.config.descriptions import described
 from prolocutor.contracts.pairing import Card
 from prolocutor.evaluation.pairing.answer_record import cards_of_data
+from prolocutor.evaluation.pairing.cross_encoder_training import FineTuningPlan, fine_tune
 from prolocutor.evaluation.pairing.fitting import Role
 from prolocutor.evaluation.pairing.method_rows import MethodRow
 from prolocutor.evaluation.pairing.model_locations import ModelLocations, open_models
 from prolocutor.evaluation.pairing.model_training import TrainingPlan, TrainingResult, steps_of
 from prolocutor.evaluation.pairing.model_training import train as learn
 from prolocutor.evaluation.pairing.pairing_data import PairingData, load_pairing_data
-from prolocutor.pairing.method_catalog import needs_of, uses_of
+from prolocutor.pairing.method_catalog import load_fine_tuning, needs_of, uses_of
 from prolocutor.pipeline.plan import Stage
 
 _ENSEMBLE: Final = "ensemble"
+CROSS_ENCODER: Final = "cross-encoder"
 
 
 @click.command(short_help="Train a router or a ranker on labels.")
@@ -55,6 +57,20 @@ _ENSEMBLE: Final = "ensemble"
     metavar="N",
     help="Into how many parts the questions are dealt to measure it.",
 )
+@click.option(
+    "--base",
+    metavar="FOLDER",
+    type=click.Path(path_type=Path),
+    help="cross-encoder: the model to fine-tune, as transformers saves one.",
+)
+@click.option(
+    "--epochs",
+    type=click.IntRange(1, 100),
+    default=4,
+    show_default=True,
+    metavar="N",
+    help="cross-encoder: how often it may see the questions; it stops earlier.",
+)
 @encoder_options
 @SEED_OPTION
 def train(
@@ -65,6 +81,8 @@ def train(
     prior: str,
     assistant: Path | None,
     folds: int,
+    base: Path | None,
+    epochs: int,
     encoder: str | None,
     encoder_url: str | None,
     seed: int,
@@ -84,11 +102,18 @@ def train(
     Examples:
       prolocutor train router --data csv:questions.csv --assistant assistant.yaml --out router
       prolocutor train ranker --data store: --out ranker
+      prolocutor train ranker --data store: --out ranker --encoder encoders/minilm
+      prolocutor train ranker --method cross-encoder --base minilm --data store: --out ranker
     """
     questions = load_pairing_data(data, _cards(data, assistant), **options_of(data, {}))
     locations = ModelLocations(encoder=encoder_of(encoder, encoder_url))
     _check_encoder(role, method, locations)
     wanted = TrainingPlan(role=role, method=method, prior=prior, folds=folds, seed=seed)
+    if (role, method) == ("ranker", CROSS_ENCODER):
+        _fine_tune(questions, wanted, base, epochs, out)
+        return
+    if base is not None:
+        raise click.UsageError("--base is for the ranker cross-encoder")
     steps = steps_of(questions, wanted)
     with progress_bar(lambda: steps, "training") as show:
         begun = count()
@@ -98,9 +123,29 @@ def train(
 
         trained = run(_trained(questions, wanted, out, locations, on_step))
         show(steps, [])
+    _tell(trained, out)
+
+
+def _tell(trained: TrainingResult, out: Path) -> None:
     for line in lines_of(trained):
         click.echo(line)
     click.echo(f"{trained.model} is in {out}")
+
+
+def _fine_tune(
+    questions: PairingData, wanted: TrainingPlan, base: Path | None, epochs: int, out: Path
+) -> None:
+    """Fine-tune a cross-encoder; interrupted, the same command goes on."""
+    if base is None:
+        raise click.UsageError("the ranker cross-encoder needs --base FOLDER, a model to fine-tune")
+    begin = load_fine_tuning()
+    plan = FineTuningPlan(base=base, epochs=epochs, training=wanted)
+    try:
+        trained = run(fine_tune(questions, plan, out, begin, on_step=StepProgress()))
+    except KeyboardInterrupt:
+        click.echo(f"\n{out}: interrupted; the same command goes on from here", err=True)
+        raise
+    _tell(trained, out)
 
 
 async def _trained(

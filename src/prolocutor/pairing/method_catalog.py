@@ -90,7 +90,10 @@ RANKERS: Final = {
     ),
     "similarity": PairingMethod(f"{_RANKER}.similarity:fit", needs=frozenset({"encoder"})),
     "cross-encoder": PairingMethod(
-        f"{_RANKER}.cross_encoder:fit", needs=frozenset({"labels", "pair_scorer"})
+        f"{_RANKER}.cross_encoder:fit",
+        "encoder",
+        needs=frozenset({"labels", "pair_scorer"}),
+        model=f"{_RANKER}.cross_encoder:CrossEncoderRanker",
     ),
     "llm": PairingMethod(f"{_RANKER}.llm:fit", needs=_CHAT),
 }
@@ -111,6 +114,13 @@ _ENCODERS: Final = Catalog[Callable[..., Any]](
     key="encoder",
 )
 """The models that are made of a folder: of single texts, and of pairs."""
+
+_FINE_TUNING: Final = Catalog[Callable[..., Any]](
+    "fine-tuning",
+    {"cross-encoder": CatalogEntry(f"{_RANKER}.fine_tuning:begin", "finetune")},
+    group="prolocutor.fine_tuning",
+    key="method",
+)
 
 
 def routers() -> list[str]:
@@ -174,6 +184,11 @@ def starts_unlearned(name: str, which: Role) -> bool:
     """Return whether a method that learns from labels works by cards alone until then."""
     found = (ROUTERS if which == "router" else RANKERS).get(name)
     return found is not None and found.starts
+
+
+def load_fine_tuning() -> Callable[..., Any]:
+    """Return what begins to fine-tune a cross-encoder; `MissingExtra` for what is missing."""
+    return _FINE_TUNING.load("cross-encoder")
 
 
 def needs_of(name: str, which: Role) -> frozenset[Need]:

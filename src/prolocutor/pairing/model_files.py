@@ -2,7 +2,8 @@
 
 A folder holds `model.json` (readable: what it is, settings, the training card, a checksum of every
 other file and of itself), `<name>.json` for lists of texts and the like, and `<name>.npy` for
-arrays, in NumPy's format 1.0 without pickle, which is read and written here without NumPy. A folder
+arrays, in NumPy's format 1.0 without pickle, which is read and written here without NumPy, and
+`<name>.onnx` for networks. A folder
 is written under another name and renamed when complete; nothing in it is ever executed.
 """
 
@@ -81,8 +82,8 @@ class TrainingCard(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
 class Model(msgspec.Struct, frozen=True, kw_only=True):
     """A model as it is stored. `role`: router or ranker; `method`: its name in the catalog.
 
-    `agents` are those that it knows by name. `parts` are JSON values, `arrays` numbers. `id` is
-    computed from the content when it is loaded: equal content, equal id.
+    `agents` are those that it knows by name. `parts` are JSON values, `arrays` numbers, `networks`
+    in ONNX's format. `id` is computed from the content when it is loaded: equal content, equal id.
     """
 
     role: Literal["router", "ranker"]
@@ -91,6 +92,7 @@ class Model(msgspec.Struct, frozen=True, kw_only=True):
     settings: dict[str, Any] = {}
     parts: dict[str, Any] = {}
     arrays: dict[str, Array] = {}
+    networks: dict[str, bytes] = {}
     card: TrainingCard
     id: str = ""
 
@@ -135,6 +137,7 @@ def save_model(folder: str | Path, model: Model) -> str:
     try:
         files = {f"{name}.json": _json(value) for name, value in model.parts.items()}
         files |= {f"{name}.npy": _npy(array) for name, array in model.arrays.items()}
+        files |= {f"{name}.onnx": data for name, data in model.networks.items()}
         for name, data in files.items():
             if not _NAME.fullmatch(name.partition(".")[0]) or name == HEAD:
                 raise ValueError(f"{name!r} is no name of a part")
@@ -166,9 +169,10 @@ def load_model(folder: str | Path) -> Model:
     head = _head(file)
     parts: dict[str, Any] = {}
     arrays: dict[str, Array] = {}
+    networks: dict[str, bytes] = {}
     for name, checksum in head.files.items():
         stem, _, ending = name.partition(".")
-        if not _NAME.fullmatch(stem) or ending not in ("json", "npy"):
+        if not _NAME.fullmatch(stem) or ending not in ("json", "npy", "onnx"):
             raise ConfigError(f"names a file {name!r} that is no part of a model", file=str(file))
         data = _read(place / name, MAX_PART)
         if sha256(data).hexdigest() != checksum:
@@ -176,6 +180,8 @@ def load_model(folder: str | Path) -> Model:
             raise ConfigError(what, file=str(place / name))
         if ending == "json":
             parts[stem] = _part(data, place / name)
+        elif ending == "onnx":
+            networks[stem] = data
         else:
             arrays[stem] = _array(data, place / name)
     return Model(
@@ -185,6 +191,7 @@ def load_model(folder: str | Path) -> Model:
         settings=head.settings,
         parts=parts,
         arrays=arrays,
+        networks=networks,
         card=head.card,
         id=_id(head),
     )

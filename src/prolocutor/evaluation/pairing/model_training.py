@@ -28,7 +28,7 @@ from prolocutor.evaluation.pairing.measurement import Measurement, MeasurementPl
 from prolocutor.evaluation.pairing.method_rows import BootstrapSamples, MethodRow, PairingStage
 from prolocutor.evaluation.pairing.pairing_data import PairingData
 from prolocutor.pairing.method_catalog import load_reader
-from prolocutor.pairing.model_files import save_model, training_card
+from prolocutor.pairing.model_files import TrainingCard, save_model, training_card
 from prolocutor.pairing.near_duplicates import near_duplicates
 
 LABEL_FREE: Final[dict[Role, str]] = {"router": "cards", "ranker": "unsupervised"}
@@ -102,31 +102,46 @@ async def train(
     measured, unmeasured = await _measured(data, learned, wanted, on_step)
     on_step("learning from everything")
     made = await _fitted(data, learned, wanted)
+    tested = await _tested(data, wanted, on_step)
+    data_hash = hash_of(data, learned)
+    result, card = result_of(data, learned, wanted, measured, data_hash, unmeasured)
+    model = save_model(folder, made.to_model(card))
+    return msgspec.structs.replace(result, model=model, tested=tested)
+
+
+def result_of(
+    data: PairingData,
+    learned: Sequence[LabelledQuestion],
+    wanted: TrainingPlan,
+    measured: Measurement | None,
+    data_hash: str,
+    unmeasured: str | None = None,
+) -> tuple[TrainingResult, TrainingCard]:
+    """Return the outcome of a training whose model is not saved yet, and the model's card."""
     rows = [] if measured is None else _rows(measured, wanted)
     gain, against = (None, None) if measured is None else _gain(measured, rows, wanted)
-    tested = await _tested(data, wanted, on_step)
     card = training_card(
         len(learned),
         data=data.name,
-        data_hash=hash_of(data, learned),
+        data_hash=data_hash,
         scores={one.method: (one.precision_at_1, one.low, one.high) for one in rows},
         note=unmeasured or f"precision@1 by {wanted.folds} folds",
     )
-    return TrainingResult(
+    result = TrainingResult(
         role=wanted.role,
         method=wanted.method,
-        model=save_model(folder, made.to_model(card)),
+        model="",
         agents=len(data.cards),
         questions=len(learned),
-        labelled=right,
+        labelled=sum(bool(one.gold) for one in learned),
         groups=len(set(near_duplicates([one.question.text for one in learned]))),
         folds=wanted.folds,
         rows=rows,
         against=against,
         gain=gain,
         unmeasured=unmeasured,
-        tested=tested,
     )
+    return result, card
 
 
 def steps_of(data: PairingData, wanted: TrainingPlan) -> int:

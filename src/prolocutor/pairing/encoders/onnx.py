@@ -65,6 +65,13 @@ class OnnxPairScorer:
     def __init__(self, folder: str | Path) -> None:
         self._model = OnnxModel(folder)
 
+    @classmethod
+    def of_parts(cls, network: bytes, tokenizer: str, *, longest: int) -> OnnxPairScorer:
+        """Return the scorer of a model in ONNX's format and a tokenizer in JSON."""
+        made = cls.__new__(cls)
+        made._model = OnnxModel.of_parts(network, tokenizer, longest=longest)
+        return made
+
     async def score(self, pairs: Sequence[tuple[str, str]]) -> Sequence[float]:
         """Return how well the second text of each pair answers the first."""
         found: list[float] = []
@@ -106,26 +113,33 @@ class OnnxModel:
 
     def __init__(self, folder: str | Path, *, longest: int = _LONGEST) -> None:
         place = Path(folder)
+        tokenizer, network = _existing(place / TOKENIZER), _model_in(place)
+        self._open(tokenizer.read_text("utf-8"), str(network), str(place), longest)
+
+    @classmethod
+    def of_parts(cls, network: bytes, tokenizer: str, *, longest: int = _LONGEST) -> OnnxModel:
+        """Return the model of the bytes of its files."""
+        made = cls.__new__(cls)
+        made._open(tokenizer, network, None, longest)
+        return made
+
+    def _open(self, tokenizer: str, network: bytes | str, place: str | None, longest: int) -> None:
         try:
-            self._tokenizer = Tokenizer.from_file(str(_existing(place / TOKENIZER)))
+            self._tokenizer = Tokenizer.from_str(tokenizer)
             options = onnxruntime.SessionOptions()
             options.intra_op_num_threads = options.inter_op_num_threads = 1
             options.log_severity_level = 3
             self._session = onnxruntime.InferenceSession(
-                str(_model_in(place)), options, providers=["CPUExecutionProvider"]
+                network, options, providers=["CPUExecutionProvider"]
             )
-        except NotFound:
-            raise
         except Exception as error:
-            raise ConfigError(
-                f"is no model to encode with: {error!s:.200}", file=str(place)
-            ) from None
+            raise ConfigError(f"is no model to encode with: {error!s:.200}", file=place) from None
         self._tokenizer.enable_truncation(longest)
         self._tokenizer.enable_padding()
         self._inputs = {one.name: _DTYPES.get(one.type) for one in self._session.get_inputs()}
         if strange := [name for name, dtype in self._inputs.items() if dtype is None]:
             what = f"its model takes {strange[0]!r}, which is not a number of tokens"
-            raise ConfigError(what, file=str(place))
+            raise ConfigError(what, file=place)
         self.outputs: list[str] = [one.name for one in self._session.get_outputs()]
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="encoder")
 

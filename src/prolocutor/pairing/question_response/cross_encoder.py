@@ -5,17 +5,24 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Final
 
+import msgspec
+
 from prolocutor.contracts.pairing import (
     AgentAnswer,
+    Card,
     LabelledQuestion,
     Pairing,
     PairScorer,
     TrainingData,
     UserQuestion,
 )
-from prolocutor.errors import BadInput
+from prolocutor.errors import BadInput, ConfigError, ProlocutorError
 from prolocutor.pairing.calibration import Sigmoid, fit_sigmoid
+from prolocutor.pairing.encoders.meanings import with_fault
+from prolocutor.pairing.encoders.onnx import OnnxPairScorer
+from prolocutor.pairing.model_files import Model
 from prolocutor.pairing.question_response.answer_pairings import in_order
+from prolocutor.pairing.question_response.unsupervised import UnsupervisedRanker
 
 _MOST_CALIBRATED: Final = 200
 _FEWEST: Final = 20
@@ -34,10 +41,27 @@ async def fit(training: TrainingData) -> CrossEncoderRanker:
 
 
 class CrossEncoderRanker:
-    """Ranks by a model's logits; `curve` makes probabilities of them."""
+    """Ranks by a model's logits; `curve` makes probabilities of them.
+
+    Where the model fails, the unsupervised ranker ranks; it also ranks `at_once`, without waiting.
+    """
 
     def __init__(self, scorer: PairScorer, curve: Sigmoid | None = None) -> None:
         self._scorer, self._curve = scorer, curve or Sigmoid()
+        self.at_once = UnsupervisedRanker()
+
+    @classmethod
+    def of_model(cls, model: Model, cards: Sequence[Card] = ()) -> CrossEncoderRanker:
+        """Make the ranker of a model, of which cards change nothing; `ConfigError` if not its."""
+        try:
+            scorer = OnnxPairScorer.of_parts(
+                model.networks["model"],
+                msgspec.json.encode(model.parts["tokenizer"]).decode(),
+                longest=int(model.settings["longest"]),
+            )
+            return cls(scorer, msgspec.convert(model.settings["curve"], Sigmoid))
+        except (KeyError, ValueError, TypeError) as error:
+            raise ConfigError(f"the model {model.id} is no cross-encoder: {error!r}") from None
 
     async def rank(
         self, question: UserQuestion, answers: Sequence[AgentAnswer], prior: Mapping[str, float]
@@ -45,7 +69,11 @@ class CrossEncoderRanker:
         """Return a pairing for every answer, the best first; `prior` is not used."""
         if not answers:
             return []
-        logits = await self._scorer.score([(question.text, one.text) for one in answers])
+        try:
+            logits = await self._scorer.score([(question.text, one.text) for one in answers])
+        except ProlocutorError as error:
+            fault = f"the cross-encoder failed: {error}"
+            return with_fault(self.at_once.rank(question, answers, prior), fault)
         reasons = [f"a model that reads both gives it {logit:.2f}" for logit in logits]
         return in_order(answers, [self._curve(one) for one in logits], reasons, logits)
 

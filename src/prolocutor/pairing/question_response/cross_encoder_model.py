@@ -1,0 +1,29 @@
+"""A cross-encoder as it is stored; making one of it takes ONNX Runtime, this does not."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+import msgspec
+
+from prolocutor.pairing.calibration import Sigmoid
+from prolocutor.pairing.model_files import Model, TrainingCard
+from prolocutor.pairing.question_response.pair_lists import LONGEST_PAIR
+
+METHOD: Final = "cross-encoder"
+
+
+def model_of(
+    network: bytes, tokenizer: str, curve: Sigmoid, agents: Sequence[str], card: TrainingCard
+) -> Model:
+    """Return a cross-encoder as it is stored: `network` in ONNX's format, `tokenizer` as JSON."""
+    return Model(
+        role="ranker",
+        method=METHOD,
+        agents=list(agents),
+        settings={"curve": msgspec.to_builtins(curve), "longest": LONGEST_PAIR},
+        parts={"tokenizer": msgspec.json.decode(tokenizer)},
+        networks={"model": network},
+        card=card,
+    )
