@@ -109,7 +109,7 @@ class PostgresqlTurnRecords:
         await self._write("trim_hours", int(floor))
         await self._write("trim_agent_turns", floor)
         more = bool(rows[0][0])
-        self._trim_at = 0.0 if more or now < 1e9 else monotonic() + TRIM_AGAIN
+        self._trim_at = 0.0 if more else monotonic() + TRIM_AGAIN
         return more
 
     async def conversations(
@@ -264,7 +264,7 @@ def _agents(record: TurnRecord) -> list[AgentRow]:
                 one.outcome,
                 (one.code or one.outcome) if failed else None,
                 one.name in won,
-                one.outcome == "done" and not one.hypotheses,
+                one.declined,
                 seconds,
                 None if seconds is None else bisect_left(BOUNDS, seconds),
                 one.cost,
