@@ -126,7 +126,7 @@ function Rail({ here, operator, line, leave, chat, help }) {
 
 function Entry({ page, here }) {
   const badge = page.badge ?? {};
-  const fetched = useFetched(badge.path ?? null, badge.query, { every: 30 });
+  const fetched = useFetched(badge.path ?? null, badge.query, { every: badge.every ?? 30 });
   const number = fetched.value ? badge.of(fetched.value) : 0;
   return html`<a class="entry" href=${link([page.id])} aria-current=${here ? "page" : undefined} title=${page.name}>
     <${Drawing} name=${page.drawing} /><span class=${page.short ? "long" : ""}>${page.name}</span>${page.short && html`<span class="short" aria-hidden="true">${page.short}</span>`}

@@ -3,13 +3,14 @@
 //
 // `loadOne`: what is loaded instead where the path goes on after the page. `key`: what follows `g`.
 // `tab`: on a phone it has a tab, else it stands under "More". `badge`: a number beside the name:
-// `of` makes it from the answer of `path`, `means` says what it counts, `wrong` shows it in red.
+// `of` makes it from the answer of `path`, `means` says what it counts, `wrong` shows it in red;
+// it is fetched every 30 seconds, or as `every` says.
 
 export const PAGES = [
   {
     id: "conversations", name: "Conversations", short: "Talks", drawing: "talk", key: "c", tab: true,
     load: () => import("./conversations.js"), loadOne: () => import("./conversation.js"),
-    badge: { path: "/counts", of: (counts) => counts.waits, means: "want a person", wrong: true },
+    badge: { path: "/counts", every: 10, of: (counts) => counts.waits, means: "want a person", wrong: true },
   },
   { id: "live", name: "Live", drawing: "live", key: "l", tab: true, load: () => import("./live.js") },
   {
