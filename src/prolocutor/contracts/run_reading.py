@@ -130,6 +130,14 @@ class RunRowPage(msgspec.Struct, frozen=True):
     next: int | None
 
 
+class RowQuery(msgspec.Struct, frozen=True, kw_only=True):
+    """Which rows are wanted: of a kind, of a group of examples; those that another run has too."""
+
+    kind: RowKind | None = None
+    group: str | None = None
+    against: str | None = None
+
+
 class RunReader(Protocol):
     """Reads the runs of one folder."""
 
@@ -139,7 +147,5 @@ class RunReader(Protocol):
     def details(self, name: str, against: str | None = None) -> RunDetails:
         """Return a run, compared with another one if given."""
 
-    def rows(
-        self, name: str, kind: RowKind | None, against: str | None, after: int, limit: int
-    ) -> RunRowPage:
+    def rows(self, name: str, wanted: RowQuery, after: int, limit: int) -> RunRowPage:
         """Return rows from the place `after` on."""

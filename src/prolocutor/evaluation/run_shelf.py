@@ -13,6 +13,7 @@ import msgspec
 from prolocutor.contracts.run_reading import (
     FigureGroup,
     RowKind,
+    RowQuery,
     RunAnswer,
     RunDetails,
     RunDifference,
@@ -87,21 +88,21 @@ class RunShelf:
             pairs=None if against is None else self._pairs(folder, rows, against),
         )
 
-    def rows(
-        self, name: str, kind: RowKind | None, against: str | None, after: int, limit: int
-    ) -> RunRowPage:
-        """Return rows from the place `after` on, of one kind if given."""
-        rows = self._index(self._find(name))
-        there = None if against is None else self._index(self._find(against))
+    def rows(self, name: str, wanted: RowQuery, after: int, limit: int) -> RunRowPage:
+        """Return the rows that are wanted, from the place `after` on."""
+        rows, kind = self._index(self._find(name)), wanted.kind
+        there = None if wanted.against is None else self._index(self._find(wanted.against))
         partners = {} if there is None else _paired(rows, there)
         items: list[RunRow] = []
         for place in range(after, len(rows)):
+            if wanted.group is not None and rows.groups[place] != wanted.group:
+                continue
             other = partners.get(place)
             if there is None:
-                wanted = kind is None or rows.kind(place) == kind
+                fits = kind is None or rows.kind(place) == kind
             else:
-                wanted = other is not None and _flipped(rows, place, there, other, kind)
-            if not wanted:
+                fits = other is not None and _flipped(rows, place, there, other, kind)
+            if not fits:
                 continue
             if len(items) == limit:
                 return RunRowPage(items, place)

@@ -6,6 +6,7 @@ from array import array
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
+from sys import intern
 from typing import Final
 
 import msgspec
@@ -30,6 +31,7 @@ class _ScoredRow(msgspec.Struct):
     """The fields of a row that are looked at for every row."""
 
     example: str
+    group: str = ""
     repeat: int = 0
     scores: dict[str, float | None] = {}
     error: str | None = None
@@ -47,6 +49,7 @@ class ShelvedRows:
         self._starts = array("q")
         self._kinds = bytearray()
         self.keys: list[ExampleKey] = []
+        self.groups: list[str] = []
         if file.exists():
             _check_size(file)
             try:
@@ -85,6 +88,7 @@ class ShelvedRows:
             key = row.example, row.repeat
             self.keys.append((*key, seen[key]))
             seen[key] += 1
+            self.groups.append(intern(row.group))
             self._starts.append(start)
             self._kinds.append(number)
 

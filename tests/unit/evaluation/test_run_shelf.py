@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from prolocutor.contracts.run_reading import RowQuery
 from prolocutor.errors import BadInput, NotFound
 from prolocutor.evaluation import evaluate, run_shelf, shelved_rows
 from prolocutor.evaluation.run_shelf import RunShelf
@@ -64,12 +65,15 @@ def test_a_run_has_figures_with_intervals_and_groups(folder: Path) -> None:
 
 def test_rows_are_paged_by_kind(folder: Path) -> None:
     shelf = RunShelf(folder)
-    first = shelf.rows("before", "won", None, 0, 3)
+    first = shelf.rows("before", RowQuery(kind="won"), 0, 3)
     assert first.next is not None
-    rest = shelf.rows("before", "won", None, first.next, 3)
-    (failed,) = shelf.rows("before", "failed", None, 0, 50).items
+    rest = shelf.rows("before", RowQuery(kind="won"), first.next, 3)
+    (failed,) = shelf.rows("before", RowQuery(kind="failed"), 0, 50).items
+
+    big = shelf.rows("before", RowQuery(kind="won", group="big"), 0, 50).items
 
     assert [one.n for one in (*first.items, *rest.items)] == [0, 3, 4, 6, 7]
+    assert [one.n for one in big] == [4, 6, 7]
     assert rest.next is None
     assert (failed.text, failed.labels) == ("5 is", ["odd"])
     assert failed.here.error == "ValueError: no luck"
@@ -79,8 +83,8 @@ def test_two_runs_show_what_flipped(folder: Path) -> None:
     shelf = RunShelf(folder)
     pairs = shelf.details("after", "before").pairs
     assert pairs is not None
-    won = shelf.rows("after", "won", "before", 0, 50).items
-    lost = shelf.rows("after", "lost", "before", 0, 50).items
+    won = shelf.rows("after", RowQuery(kind="won", against="before"), 0, 50).items
+    lost = shelf.rows("after", RowQuery(kind="lost", against="before"), 0, 50).items
 
     assert (pairs.pairs, pairs.won, pairs.lost, pairs.only_here) == (8, 2, 1, 0)
     assert [one.n for one in won] == [1, 5]
@@ -126,7 +130,7 @@ def test_a_run_that_is_too_large_says_so(tmp_path: Path, monkeypatch: pytest.Mon
     monkeypatch.setattr(run_shelf, "MAX_HEAD", 200)
     shelf = damaged(tmp_path, "rows.jsonl", " " * 50)
     with pytest.raises(BadInput, match=r"MB"):
-        shelf.rows("run", None, None, 0, 50)
+        shelf.rows("run", RowQuery(), 0, 50)
     (tmp_path / "run" / "report.json").write_text(" " * 500)
 
     assert "report.json is larger" in str(shelf.listed()[0].error)
@@ -144,7 +148,7 @@ def test_a_run_that_was_cut_off_shows_its_rows_so_far(folder: Path, tmp_path: Pa
     shelf = RunShelf(tmp_path)
 
     assert shelf.details("run").note.startswith("the run has not ended")
-    assert [one.n for one in shelf.rows("run", None, None, 0, 50).items] == [0, 1, 2, 3]
+    assert [one.n for one in shelf.rows("run", RowQuery(), 0, 50).items] == [0, 1, 2, 3]
 
 
 def test_without_a_folder_there_are_no_runs(tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ from prolocutor.contracts.channel import Route
 from prolocutor.contracts.run_reading import (
     READER,
     RowKind,
+    RowQuery,
     RunDetails,
     RunReader,
     RunRow,
@@ -43,6 +44,7 @@ class RunRowParams(RunPath, frozen=True, kw_only=True):
     """The parameters of a request for rows of a run."""
 
     kind: RowKind | None = None
+    group: Annotated[str | None, Meta(description="Only examples of this group.")] = None
     cursor: Cursor = None
     limit: Limit = 50
 
@@ -94,10 +96,9 @@ class RunEndpoints:
         """List rows of a run; with `against`, those that flipped."""
         params = request.params
         after = ROW_CURSOR.read(params.cursor) or 0
+        wanted = RowQuery(kind=params.kind, group=params.group, against=params.against)
         page = await self._read(
-            lambda reader: reader.rows(
-                params.name, params.kind, params.against, max(0, after), params.limit
-            )
+            lambda reader: reader.rows(params.name, wanted, max(0, after), params.limit)
         )
         return RunRowList(page.items, ROW_CURSOR.write(page.next))
 

@@ -51,6 +51,7 @@ function RunLine({ run }) {
 function Run({ name, at }) {
   const against = at.query.get("against") ?? "";
   const kind = at.query.get("kind") ?? "";
+  const group = at.query.get("group") ?? "";
   const found = useFetched(`/runs/${encodeURIComponent(name)}`, { against });
   const runs = useFetched("/runs");
   const others = listOf(runs.value?.items).filter((one) => one.name !== name && !one.error);
@@ -65,12 +66,13 @@ function Run({ name, at }) {
       ${run.note && html`<p class="warn run-note">${sentence(run.note)}.</p>`}
       <div class="run-tables">${run.pairs ? html`<${Differences} pairs=${run.pairs} />` : html`<${Figures} title="Scores" figures=${run.metrics} /><${Figures} title="Time, calls and failures" figures=${run.figures} />`}
         <${Groups} groups=${run.groups} metric=${run.metric} /><${About} run=${run} /></div>
-      <nav class="chips" aria-label="Which examples">${Object.entries(kinds).map(([one, words]) => html`<a class="chip" href=${here({ kind: one })} data-replace aria-current=${one === kind ? "true" : undefined}>${words} ${Number.isFinite(counts[one]) && html`<small>${count(counts[one])}</small>`}</a>`)}</nav>
-      <${Rows} name=${name} kind=${kind} against=${against} key=${`${kind} ${against}`} /></div>`}</${States}></div>`;
+      <nav class="chips" aria-label="Which examples">${Object.entries(kinds).map(([one, words]) => html`<a class="chip" href=${here({ kind: one })} data-replace aria-current=${one === kind ? "true" : undefined}>${words} ${Number.isFinite(counts[one]) && html`<small>${count(counts[one])}</small>`}</a>`)}
+        ${listOf(run.groups).length > 1 && html`<${Choice} label="Which group" value=${group} choose=${(value) => go(here({ group: value }))} options=${[["", "all groups"], ...run.groups.map((one) => [one.name, text(one.name)])]} />`}</nav>
+      <${Rows} name=${name} kind=${kind} against=${against} group=${group} key=${`${kind} ${against} ${group}`} /></div>`}</${States}></div>`;
 }
 
-function Rows({ name, kind, against }) {
-  const list = usePages(`/runs/${encodeURIComponent(name)}/rows`, { kind, against }, { id: (one) => `${one.n}/${one.repeat}` });
+function Rows({ name, kind, against, group }) {
+  const list = usePages(`/runs/${encodeURIComponent(name)}/rows`, { kind, against, group }, { id: (one) => `${one.n}/${one.repeat}` });
   const box = useRef(null);
   useRowKeys(box, list.more);
   return html`<${States} of=${list} what="The examples" rows=${4} empty=${html`<p class="faint end">There are none.</p>`}>

@@ -28,6 +28,9 @@ export default function Quality({ at, operator }) {
     models.again();
     go(here({ job: "", model: report?.model ?? "" }), { replace: true });
   };
+  const takeBack = async (label) => {
+    if (await attempt(null, async () => (await send("DELETE", `/labels/${encodeURIComponent(label.id)}`), true))) [named, found, totals].forEach((one) => one.again());
+  };
   const chosen = work.open.find((one) => one.id === at.query.get("item")) ?? work.open[0];
   const choose = (one) => go(here({ item: one?.id ?? "", turn: one?.id === named.value?.id ? turn : "" }), { replace: true });
   return html`<div class="page quality">
@@ -42,7 +45,7 @@ export default function Quality({ at, operator }) {
     <${States} of=${work.of} what="The list" filtered=${Boolean(sign)}
       empty=${html`<${Nothing} title="Nobody was unhappy"><p>Questions without an answer and replies with a thumb down come here, those of seven days.</p></${Nothing}>`}
       none=${html`<${Nothing} title="None of these"><p><a href=${here({ sign: "" })}>Show all</a></p></${Nothing}>`}>
-      <${WorkList} work=${work} found=${found} chosen=${chosen} choose=${choose} operator=${operator} />
+      <${WorkList} work=${work} found=${found} chosen=${chosen} choose=${choose} takeBack=${takeBack} operator=${operator} />
     </${States}></div>`;
 }
 
@@ -62,25 +65,28 @@ function useLabels(found, totals, named) {
     return rows.filter((one) => !done.has(one.id));
   }, [rows, given]);
   const without = (item) => (list) => list.filter((one) => one.item !== item);
+  const last = useRef(Promise.resolve());
+  // Send in the order of the keys: what is taken back has to be gone before it is given anew.
+  const inTurn = (sending) => (last.current = last.current.catch(() => {}).then(sending));
   async function label(item, agents, answer) {
-    const sending = send("POST", "/labels", { work: item.id, agents, answer });
+    const sending = inTurn(() => send("POST", "/labels", { work: item.id, agents, answer }));
     const made = await attempt(() => setGiven((list) => [...list, { item, agents, sending }]), () => sending, () => setGiven(without(item)));
     if (made) totals.again();
   }
   // Take the last one back, also where it is still on its way.
   async function undo() {
-    const last = given.at(-1);
-    const takeBack = async () => {
-      const made = await last.sending;
+    const one = given.at(-1);
+    const takeBack = () => inTurn(async () => {
+      const made = await one.sending;
       await send("DELETE", `/labels/${encodeURIComponent(made.id)}`);
       return true;
-    };
-    if (await attempt(() => setGiven(without(last.item)), takeBack, () => setGiven((list) => [...list, last]))) totals.again();
+    });
+    if (await attempt(() => setGiven(without(one.item)), takeBack, () => setGiven((list) => [...list, one]))) totals.again();
   }
   return { open, given, label, undo, of: { ...found, value: found.value && rows } };
 }
 
-function WorkList({ work, found, chosen, choose, operator }) {
+function WorkList({ work, found, chosen, choose, takeBack, operator }) {
   const box = useRef(null);
   const { open, given } = work;
   const place = Math.max(0, open.indexOf(chosen));
@@ -115,7 +121,7 @@ function WorkList({ work, found, chosen, choose, operator }) {
       ${!open.length && html`<${Nothing} title="All done"><p class="faint">New ones come as people talk. ${plural(given.length, "label")} of yours wait for a training.</p>
         ${given.length > 0 && html`<button class="press" onClick=${undo}><kbd>z</kbd> Take the last back</button>`}</${Nothing}>`}
       <${More} list=${found}>${open.length > 0 ? "most often first" : ""}</${More}></div>
-    ${chosen && html`<${LabelForm} key=${chosen.id} item=${chosen} offers=${offersOf(chosen)} all=${operator.agents} writes=${operator.writes}
-      label=${label} skip=${step(1)} undo=${given.length ? undo : null} how=${link(["conversations", chosen.dialog_id, chosen.utt_id])} />`}
+    ${chosen && html`<${LabelForm} key=${`${chosen.id} ${chosen.label?.id}`} item=${chosen} offers=${offersOf(chosen)} all=${operator.agents} writes=${operator.writes}
+      label=${label} takeBack=${takeBack} skip=${step(1)} undo=${given.length ? undo : null} how=${link(["conversations", chosen.dialog_id, chosen.utt_id])} />`}
   </div>`;
 }

@@ -15,7 +15,7 @@ export function offersOf(item) {
   return [...answered, ...listOf(item.likely).filter((name) => !answered.includes(name))].slice(0, MOST);
 }
 
-export function LabelForm({ item, offers, all, writes: may, label, skip, undo, how }) {
+export function LabelForm({ item, offers, all, writes: may, label, takeBack, skip, undo, how }) {
   const writes = may && !item.label;
   const [several, setSeveral] = useState(null);
   const [every, setEvery] = useState(false);
@@ -37,7 +37,7 @@ export function LabelForm({ item, offers, all, writes: may, label, skip, undo, h
     <p class="asked-times faint">Asked ${plural(item.times, "time")}, by ${plural(item.people, "person", "people")}${listOf(item.also).length > 0 && html`; also as ${item.also.map((one, n) => html`${n > 0 ? ", " : ""}<q>${text(one)}</q>`)}`}</p>
     <h2>${text(item.text)}</h2>
     <p class="was"><span class="faint">${item.spoke ? html`<b>${text(item.spoke)}</b> said` : "It was said"}</span> ${text(item.said)} <a href=${how}>See how</a></p>
-    ${item.label && html`<p class="labelled" role="note">${text(item.label.by)} has said who is right: <b>${listOf(item.label.agents).map(text).join(", ") || "nobody"}</b>${item.label.answer && html`, and what: <q>${text(item.label.answer)}</q>`}</p>`}
+    ${item.label && html`<p class="labelled" role="note">${text(item.label.by)} has said who is right: <b>${listOf(item.label.agents).map(text).join(", ") || "nobody"}</b>${item.label.answer && html`, and what: <q>${text(item.label.answer)}</q>`}. ${may && html`<button class="link" onClick=${() => takeBack(item.label)}>Take it back</button>`}</p>`}
     <h3>Who should have answered?</h3>
     ${answers.length > 0 && html`<ol class="offers">${answers.map((one, n) => html`<li key=${one.agent}><button class="offer" disabled=${!writes} aria-pressed=${pressed(one.agent)} onClick=${() => pick(one.agent)}>
       <kbd>${n + 1}</kbd><span class="offer-name"><b>${text(one.agent)}</b><small title=${Number.isFinite(one.right) ? "the ranker's probability that it is right" : "its own confidence"}>${share(one)}</small></span>
