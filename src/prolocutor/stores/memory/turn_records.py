@@ -57,9 +57,13 @@ class MemoryTurnRecords:
         """Delete records that are old, or too many."""
         kept = self._state.turn_records
         surplus = len(kept) - most
-        for place, (utt_id, one) in enumerate(list(kept.items())):
-            if one.at < now - keep or place < surplus:
-                del kept[utt_id]
+        doomed: list[str] = []
+        for utt_id, one in kept.items():  # oldest first
+            if one.at >= now - keep and len(doomed) >= surplus:
+                break
+            doomed.append(utt_id)
+        for utt_id in doomed:
+            del kept[utt_id]
         return False
 
     async def conversations(
@@ -153,9 +157,11 @@ class MemoryTurnRecords:
             record=record,
         )
 
-    def _turns_of(self, dialog: MemoryDialog) -> list[ConversationTurn]:
+    def _turns_of(
+        self, dialog: MemoryDialog, *, with_records: bool = True
+    ) -> list[ConversationTurn]:
         rows = [
-            _row(position, one, self._state.turn_records.get(one.utt_id))
+            _row(position, one, self._state.turn_records.get(one.utt_id), with_records)
             for position, one in enumerate(dialog.utterances)
         ]
         ratings = {
@@ -171,7 +177,7 @@ class MemoryTurnRecords:
         for dialog in self._state.dialogs_of(query.user):
             if not dialog.utterances or not _fits(dialog, query):
                 continue
-            turns = self._turns_of(dialog)
+            turns = self._turns_of(dialog, with_records=False)
             if not _in_time(turns, query):
                 continue
             hit = turns[-1]
@@ -243,7 +249,9 @@ def _rating_of(utterance: MemoryUtterance) -> object:
     return plain.decode(splicing.last_rating(utterance.ratings)) if utterance.ratings else None
 
 
-def _row(position: int, one: MemoryUtterance, kept: KeptRecord | None) -> TurnRow:
+def _row(
+    position: int, one: MemoryUtterance, kept: KeptRecord | None, with_record: bool
+) -> TurnRow:
     row = TurnRow(
         utterance=position,
         position=position,
@@ -260,5 +268,5 @@ def _row(position: int, one: MemoryUtterance, kept: KeptRecord | None) -> TurnRo
         seconds=kept.seconds,
         cost=kept.cost,
         flags=kept.flags,
-        record=kept.packed,
+        record=kept.packed if with_record else None,
     )
