@@ -121,9 +121,7 @@ def test_a_small_model_is_fine_tuned_and_served_without_torch(
     transformers = pytest.importorskip("transformers", reason="transformers (the extra finetune)")
     tokenizers = pytest.importorskip("tokenizers", reason="tokenizers (the extra finetune)")
     monkeypatch.chdir(tmp_path)
-    vocabulary = {
-        word: place for place, word in enumerate([*WORDS, "[CLS]", "[SEP]", "sorry", ","])
-    }
+    vocabulary = {word: place for place, word in enumerate([*WORDS, "[CLS]", "[SEP]", ","])}
     made = tokenizers.Tokenizer(tokenizers.models.WordLevel(vocabulary, unk_token="[UNK]"))
     made.pre_tokenizer = tokenizers.pre_tokenizers.Whitespace()
     special = {"pad_token": "[PAD]", "unk_token": "[UNK]", "sep_token": "[SEP]"}
