@@ -6,7 +6,7 @@ import msgspec
 
 _LONGEST = 120
 _WORD = r"(?P<word>[a-z][a-z'-]*(?: [a-z][a-z'-]*){0,3}?)"
-_ONE = r"(?P<word>[a-z][a-z'-]+(?: [a-z][a-z'-]+)?)"
+_ONE = r"(?P<word>(?!the )[a-z][a-z'-]+(?: [a-z][a-z'-]+)?)"
 _PART = r"(?P<part>noun|verb|adjective|adverb)"
 _THE = rf"(?:the )?(?:english )?(?:(?:word|term|expression|phrase|{_PART}) )?"
 _SPEECH = r"(?:nouns?|verbs?|adjectives?|adverbs?)"

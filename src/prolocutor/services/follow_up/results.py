@@ -54,7 +54,7 @@ _ORDERS: Final = (
     ),
     (
         (
-            rf"(?:what(?:'s| is) |and )?(?P<n>{_OPERAND}|a (?:third|quarter|half|tenth"
+            rf"(?:what(?:'s| is) |how much is |and )?(?P<n>{_OPERAND}|a (?:third|quarter|half|tenth"
             rf"|fifth)) of {_THAT}"
         ),
         "{n} of {v}",
