@@ -15,7 +15,7 @@ import yaml
 
 from prolocutor.contracts.pairing import Card
 from prolocutor.errors import ConfigError
-from prolocutor.pipeline.plan import Service
+from prolocutor.pipeline.plan import Pipeline, Service, Stage
 
 KEYS: Final = ("description", "examples", "languages", "price", "latency", "quota")
 MAX_BYTES: Final = 1_000_000
@@ -36,6 +36,20 @@ def card_of(name: str, written: Mapping[str, Any], folder: Path) -> Card:
         return msgspec.convert({**known, "name": name}, Card)
     except msgspec.ValidationError as error:
         raise ConfigError(f"the card of {name!r}: {error}", key=f"skills.{name}.card") from None
+
+
+def with_prices(pipeline: Pipeline, folder: Path) -> Pipeline:
+    """Return the pipeline with the prices that stand in the files of cards."""
+    skills = [_with_price(skill, folder) for skill in pipeline.of(Stage.SKILL)]
+    return msgspec.structs.replace(pipeline, skills=skills)
+
+
+def _with_price(skill: Service, folder: Path) -> Service:
+    written = skill.card_members
+    price = card_of(skill.name, written, folder).price if "file" in written else None
+    if price is None:
+        return skill
+    return msgspec.structs.replace(skill, card={**written, "price": price})
 
 
 def _read(name: str, file: object, folder: Path) -> dict[str, Any]:

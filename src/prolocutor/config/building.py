@@ -11,6 +11,7 @@ from pathlib import Path
 from prolocutor.assistant.assistant import Assistant
 from prolocutor.assistant.assistant_settings import DEFAULT_STORE
 from prolocutor.assistant.person_access import shared_store
+from prolocutor.config.agent_cards import with_prices
 from prolocutor.config.descriptions import described, describing
 from prolocutor.config.imported_functions import search_in
 from prolocutor.config.loading import load
@@ -88,7 +89,7 @@ def build(
         pipeline or settings.pipeline, settings.folder, limits, shared=shared
     )
     return Assistant(
-        made,
+        with_prices(made, settings.folder),
         name=settings.name,
         store=kept,
         durability=settings.durability,

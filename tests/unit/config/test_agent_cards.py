@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 
-from prolocutor.config.agent_cards import MAX_BYTES, card_of
+from prolocutor.config.agent_cards import MAX_BYTES, card_of, with_prices
 from prolocutor.contracts.pairing import Card
 from prolocutor.errors import ConfigError
+from prolocutor.pipeline.plan import Pipeline, Service, Stage
 
 A2A = {
     "name": "Weather",
@@ -63,3 +64,13 @@ def test_what_cannot_be_read_is_told(tmp_path: Path, written: dict[str, Any], wh
 
     with pytest.raises(ConfigError, match=what.replace("|", r"\|")):
         card_of("a", written, tmp_path)
+
+
+def test_prices_in_files_are_those_of_the_services(tmp_path: Path) -> None:
+    (tmp_path / "dear.yaml").write_text("description: Dear.\nprice: 0.5")
+    cards = [{"file": "dear.yaml"}, {"file": "dear.yaml", "price": 2.0}, {"price": 3.0}, None]
+    skills = [Service(f"s{n}", print, card=card) for n, card in enumerate(cards)]
+
+    priced = with_prices(Pipeline(skills=skills), tmp_path).of(Stage.SKILL)
+
+    assert [one.card_members.get("price") for one in priced] == [0.5, 2.0, 3.0, None]
