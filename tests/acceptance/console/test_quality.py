@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
+from prolocutor.channels.console import work_list
 from prolocutor.evaluation import evaluate
 from tests.acceptance.console.shop_server import ShopServer
 from tests.acceptance.console.visits import a_console, a_visit, findings
@@ -45,7 +46,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def shop(folder: Path) -> Iterator[ShopServer]:
-    with ShopServer(folder, runs="runs") as shop:
+    with pytest.MonkeyPatch.context() as patch, ShopServer(folder, runs="runs") as shop:
+        patch.setattr(work_list, "FRESH", 0.0)  # a list is made anew each time
         yield shop
 
 
