@@ -1,5 +1,6 @@
 """The objects of A2A 1.0 come through the forms of 0.3 as they were."""
 
+import base64
 from typing import Any
 
 import msgspec
@@ -26,13 +27,14 @@ from prolocutor.errors import BadReply
 
 texts = st.text(st.characters(codec="utf-8"), min_size=1, max_size=8)
 metadata = st.none() | st.dictionaries(texts, st.integers() | texts, min_size=1, max_size=2)
+encoded = st.binary(min_size=1, max_size=8).map(lambda data: base64.b64encode(data).decode())
 objects = st.dictionaries(texts, st.integers() | texts | st.none(), min_size=1, max_size=2)
 parts = st.one_of(
     st.builds(A2aPart, text=texts, metadata=metadata),
     st.builds(A2aPart, data=objects, metadata=metadata),
     st.builds(A2aPart, data=st.lists(st.integers(), max_size=2) | texts | st.integers()),
     st.builds(A2aPart, url=texts, media_type=st.none() | texts, filename=st.none() | texts),
-    st.builds(A2aPart, raw=texts, media_type=st.none() | texts, metadata=metadata),
+    st.builds(A2aPart, raw=encoded, media_type=st.none() | texts, metadata=metadata),
 )
 messages = st.builds(
     A2aMessage,

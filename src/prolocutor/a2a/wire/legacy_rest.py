@@ -3,10 +3,15 @@
 Source: `a2a.proto` of version 0.3.0 and its ProtoJSON, which the SDKs speak: `content` in place of
 `parts`, no `kind`, `ROLE_USER`, `TASK_STATE_CANCELLED`, names in camel or in snake case. What is
 read may also be the objects of JSON-RPC, as the text of the specification has them.
+
+The official SDK takes the base64 text of a file for its bytes, so ProtoJSON writes base64 of base64.
+It can read nothing else, so that is written here too; both forms are read.
 """
 
 from __future__ import annotations
 
+import base64
+import binascii
 import re
 from typing import Any, Final
 
@@ -17,6 +22,7 @@ from prolocutor.dialog.plain import JsonObject
 _SNAKE: Final = re.compile(r"_([a-z0-9])")
 _CANCELLED: Final = "TASK_STATE_CANCELLED"
 _CANCELED: Final = "TASK_STATE_CANCELED"
+_BASE64: Final = re.compile(rb"[A-Za-z0-9+/_-]+={0,2}")
 
 
 # -- in -------------------------------------------------------------------------------------
@@ -102,8 +108,32 @@ def _part_in(given: Any) -> Any:
     file = found.get("file")
     if isinstance(file, dict):
         names = {"fileWithUri": "uri", "fileWithBytes": "bytes"}
-        found["file"] = {names.get(key, key): one for key, one in file.items()}
+        read = {names.get(key, key): one for key, one in file.items()}
+        if isinstance(read.get("bytes"), str):
+            read["bytes"] = _bytes_in(read["bytes"])
+        found["file"] = read
     return found
+
+
+def _bytes_in(written: str) -> str:
+    """Return the base64 of a file, out of that or of base64 of it."""
+    try:
+        inner = base64.b64decode(_padded(written.translate(_STANDARD)), validate=True)
+    except (binascii.Error, ValueError):
+        return written
+    is_twice = len(inner) % 4 == 0 and _BASE64.fullmatch(inner) is not None
+    return inner.decode() if is_twice else written
+
+
+def _bytes_out(raw: str) -> str:
+    return base64.b64encode(_padded(raw).encode()).decode()
+
+
+def _padded(encoded: str) -> str:
+    return encoded + "=" * (-len(encoded) % 4)
+
+
+_STANDARD: Final = str.maketrans("-_", "+/")
 
 
 def _status_in(given: JsonObject) -> JsonObject:
@@ -189,6 +219,8 @@ def _part_out(written: JsonObject) -> JsonObject:
     if "file" in found:
         names = {"uri": "fileWithUri", "bytes": "fileWithBytes"}
         found["file"] = {names.get(key, key): one for key, one in found["file"].items()}
+        if "fileWithBytes" in found["file"]:
+            found["file"]["fileWithBytes"] = _bytes_out(found["file"]["fileWithBytes"])
     return found
 
 
