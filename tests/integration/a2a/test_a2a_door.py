@@ -181,6 +181,62 @@ async def test_a_message_that_is_sent_again_gets_the_stored_reply() -> None:
     assert conflict["error"]["data"][0]["reason"] == "CONFLICT"
 
 
+async def test_one_of_two_answers_at_once_goes_on_with_the_task() -> None:
+    async with the_door() as wire:
+        asked = await wire.say("ask", contextId="c")
+        named = await asyncio.gather(
+            *(wire.say("yes", taskId=asked["id"], messageId=f"n{n}") for n in range(3))
+        )
+        again = await wire.say("ask", contextId="c")
+        unnamed = await asyncio.gather(*(wire.say("yes", contextId="c") for _ in range(3)))
+        listed = await wire.call("ListTasks", contextId="c", includeArtifacts=True)
+
+    assert [said(one) for one in named if not isinstance(one, int)] == [["answer True"]]
+    assert [one for one in named if isinstance(one, int)] == [-32004, -32004]
+    answers = {one["id"]: said(one) for one in unnamed}
+    assert (len(answers), answers[again["id"]]) == (3, ["answer True"])
+    found = {one["id"]: said(one) for one in listed["result"]["tasks"]}
+    assert found == {asked["id"]: ["answer True"], **answers}
+
+
+async def test_a_task_is_worked_on_while_a_person_has_the_dialog() -> None:
+    message = {"messageId": "streamed", "role": "ROLE_USER", "parts": [{"text": "hello?"}]}
+    stream = {"jsonrpc": "2.0", "id": 1, "method": "SendStreamingMessage"}
+    async with the_door() as wire, webhook([]) as (url, got), asyncio.timeout(60):
+        who, desk = ("a2a:local", "c"), wire.assistant.desk
+        await wire.say("hello", contextId="c")
+        await desk.take(*who, by="Eva")
+        configuration = {"taskPushNotificationConfig": {"url": url}}
+        heard = await wire.say("help me", contextId="c", configuration=configuration)
+        resent = await wire.say("help me", contextId="c", messageId="m2")
+        refused = await wire.say("more", taskId=heard["id"])
+        working = await wire.call("GetTask", id=heard["id"])
+        params = {"message": {**message, "contextId": "c"}}
+        async with wire.http.post("/a2a", json={**stream, "params": params}) as response:
+            await response.content.readline()  # it runs
+            while b"TASK_STATE_WORKING" not in await response.content.readline():
+                pass
+            await desk.say("I am here", *who, by="Eva")
+            rest = await response.text()
+        while not said((told := (await got.get())[1])["task"]):
+            pass
+        await desk.say("and more", *who, by="Eva")
+        _, further = await got.get()
+        answered = await wire.call("GetTask", id=heard["id"])
+        last = await wire.say("thanks", contextId="c")
+        await desk.give(*who, by="Eva")
+        given = await wire.call("GetTask", id=last["id"])
+
+    states = [one["status"]["state"] for one in (heard, resent, working["result"], last)]
+    assert (set(states), refused) == ({"TASK_STATE_WORKING"}, -32004)
+    assert said(answered["result"]) == ["I am here"]
+    assert "I am here" in rest
+    assert "TASK_STATE_COMPLETED" in rest
+    assert said(told["task"]) == ["I am here"]
+    assert further["message"]["parts"] == [{"text": "and more"}]
+    assert given["result"]["status"]["state"] == "TASK_STATE_COMPLETED"
+
+
 async def test_tasks_and_webhooks_survive_a_restart(tmp_path: Path) -> None:
     store = f"sqlite:///{tmp_path / 'dialogs.db'}"
     async with the_door(store) as wire:

@@ -183,3 +183,28 @@ async def first_reply(door: Any, user: str) -> Any:
         if row.message is not None and row.message["type"] == "text":
             yield row.message["text"]
             return
+
+
+async def test_an_answer_that_is_sent_again_gets_the_same_result() -> None:
+    able = {**META, "io.modelcontextprotocol/clientCapabilities": {"elicitation": {"form": {}}}}
+    async with served() as (_, http):
+        _, asked, _ = await post(http, ask("ask choice", _meta=able), **STATELESS)
+        state = asked["result"]["requestState"]
+        answer = {"answer": {"action": "accept", "content": {"answer": "blue"}}}
+        given = ask("ask choice", _meta=able, requestState=state, inputResponses=answer)
+        told = [(await post(http, given, **STATELESS))[1]["result"] for _ in range(2)]
+        conversation = {"conversation_id": told[0]["structuredContent"]["conversation_id"]}
+        say = rpc("tools/call", {"name": "ask", "arguments": {"text": "ask date", **conversation}})
+        say["params"]["_meta"] = able
+        _, asked, _ = await post(http, say, **STATELESS)
+        told.append((await post(http, given, **STATELESS))[1]["result"])
+        state = asked["result"]["requestState"]
+        answer["answer"]["content"]["answer"] = "2030-01-02"
+        later = ask("ask date", _meta=able, requestState=state, inputResponses=answer)
+        _, dated, _ = await post(http, later, **STATELESS)
+        unknown = ask("x", _meta=able, requestState=f"{state}x", inputResponses=answer)
+        _, refused, _ = await post(http, unknown, **STATELESS)
+
+    texts = [one["structuredContent"]["text"] for one in (*told, dated["result"])]
+    assert texts == [*["choice {'idx': 1, 'title': 'blue'}"] * 3, "date 2030-01-02"]
+    assert refused["result"]["_meta"]["prolocutor/error"]["code"] == "not_found"

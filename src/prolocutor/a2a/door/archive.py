@@ -1,7 +1,8 @@
 """TaskArchive: tasks, found again in the dialogs that they are turns of.
 
 There is no other record of a task. The turns of a context are read in order: an input begins a
-task, unless the reply before asked for it.
+task, unless the reply before asked for it. What is said while a person has the dialog is answered
+by what that person says next, or by the end of the handover.
 """
 
 from __future__ import annotations
@@ -18,7 +19,9 @@ from prolocutor.a2a.door.places import task_id
 from prolocutor.a2a.wire.core import (
     AGENT,
     CANCELED,
+    FAILED,
     USER,
+    WORKING,
     A2aMessage,
     A2aPart,
     A2aStatus,
@@ -26,7 +29,9 @@ from prolocutor.a2a.wire.core import (
 )
 from prolocutor.assistant.assistant import Assistant
 from prolocutor.contracts.store import DialogQuery
+from prolocutor.dialog import rounds
 from prolocutor.dialog.dialog import Dialog
+from prolocutor.dialog.inputs import OPERATOR
 from prolocutor.dialog.plain import JsonObject
 from prolocutor.dialog.rounds import PendingAsk
 from prolocutor.dialog.utterances import BotUtterance, HumanUtterance
@@ -41,14 +46,22 @@ _NAME: Final = "context_id"
 class FoundTask(msgspec.Struct):
     """A task and the turns that it is made of.
 
+    A turn without a reply, the last one alone, was heard by the person who has the dialog.
     `asks`: its last reply asked for something. `is_last`: it is the last task of its context.
+    `is_lost`: the handover is over and nobody has answered.
     """
 
     id: str
     context: str
-    turns: list[tuple[HumanUtterance, BotUtterance]] = []
+    turns: list[tuple[HumanUtterance, BotUtterance | None]] = []
     asks: bool = False
     is_last: bool = False
+    is_lost: bool = False
+
+    @property
+    def reply(self) -> BotUtterance | None:
+        """The last reply, None where the last message has none."""
+        return self.turns[-1][1]
 
     def message_ids(self) -> Iterator[str]:
         """Return the ids of the client's messages."""
@@ -57,8 +70,9 @@ class FoundTask(msgspec.Struct):
 
     @property
     def changed(self) -> str:
-        """When its last reply was given, as agent state has it."""
-        return self.turns[-1][1].date_time
+        """When it was gone on with last, as agent state has it."""
+        said, reply = self.turns[-1]
+        return said.date_time if reply is None else reply.date_time
 
 
 class TaskArchive:
@@ -99,7 +113,17 @@ class TaskArchive:
         """Return the tasks of a context, oldest first."""
         dialog_id = await self._store.active_dialog_id(user, context)
         dialog = None if dialog_id is None else await self._store.dialog(dialog_id)
-        return [] if dialog is None else tasks_of(dialog, context)
+        return [] if dialog is None else await self._tasks(dialog, user, context)
+
+    async def _tasks(self, dialog: Dialog, user: str, context: str) -> list[FoundTask]:
+        """Return the tasks of a dialog, and whether those that nobody answered are lost."""
+        found = tasks_of(dialog, context)
+        unanswered = [one for one in found if one.reply is None and not one.is_lost]
+        if unanswered:
+            now = rounds.decode(await self._store.round(user, context))
+            for one in unanswered:
+                one.is_lost = now.handover is None
+        return found
 
     async def listed(self, user: str, context: str = "") -> list[A2aTask]:
         """Return the tasks of a person, or of one context, the latest first."""
@@ -112,7 +136,7 @@ class TaskArchive:
                 dialog = await self._store.dialog(dialog_id)
                 name = None if dialog is None else context_of(dialog)
                 if dialog is not None and name is not None:
-                    found += tasks_of(dialog, name)
+                    found += await self._tasks(dialog, user, name)
         found.sort(key=lambda one: (one.changed, one.id), reverse=True)
         return [await self._shown(user, one) for one in found]
 
@@ -132,39 +156,45 @@ def shown(
     found: FoundTask, waiting: PendingAsk | None = None, *, is_cancelled: bool = False
 ) -> A2aTask:
     """Return a task as clients see it; `waiting` is what its last reply still asks for."""
-    _, reply = found.turns[-1]
     history = history_of(found)
-    task = task_of(found.id, found.context, SpokenReply.of(reply), waiting, history)
-    if is_cancelled:
-        when = iso_time(reply.date_time)
-        return A2aTask(
-            id=found.id,
-            context_id=found.context,
-            status=A2aStatus(state=CANCELED, timestamp=when),
-            history=history,
-        )
-    return task
+    if found.reply is not None and not is_cancelled:
+        return task_of(found.id, found.context, SpokenReply.of(found.reply), waiting, history)
+    state = CANCELED if is_cancelled else FAILED if found.is_lost else WORKING
+    status = A2aStatus(state=state, timestamp=iso_time(found.changed))
+    return A2aTask(id=found.id, context_id=found.context, status=status, history=history)
 
 
 def tasks_of(dialog: Dialog, context: str) -> list[FoundTask]:
     """Return the tasks that a dialog is made of, oldest first."""
     found: list[FoundTask] = []
-    said: HumanUtterance | None = None
+    heard: list[FoundTask] = []
     for utterance in dialog.utterances:
         if isinstance(utterance, HumanUtterance):
-            said = utterance
+            if not found or not found[-1].asks:
+                found.append(FoundTask(task_id(context, message_id_of(utterance)), context))
+            found[-1].turns.append((utterance, None))
+            found[-1].asks = False
+            heard.append(found[-1])
             continue
-        if said is None:
-            continue
-        if not found or not found[-1].asks:
-            found.append(FoundTask(task_id(context, message_id_of(said)), context))
-        task = found[-1]
-        task.turns.append((said, utterance))
-        task.asks = utterance.attributes.get("ask") is not None
-        said = None
+        if utterance.active_skill == OPERATOR:
+            if _handover_state(utterance) == "taken":
+                continue
+        elif heard:
+            for lost in heard[:-1]:
+                lost.is_lost = True
+            heard = heard[-1:]
+            heard[0].asks = utterance.attributes.get("ask") is not None
+        for task in heard:
+            task.turns[-1] = (task.turns[-1][0], utterance)
+        heard = []
     if found:
         found[-1].is_last = True
     return found
+
+
+def _handover_state(utterance: BotUtterance) -> object:
+    handover = utterance.attributes.get("handover")
+    return handover.get("state") if isinstance(handover, dict) else None
 
 
 def context_of(dialog: Dialog) -> str | None:
@@ -188,7 +218,7 @@ def history_of(found: FoundTask) -> list[A2aMessage]:
     history: list[A2aMessage] = []
     for position, (said, reply) in enumerate(found.turns):
         history.append(_message(said, found))
-        if position + 1 < len(found.turns):
+        if position + 1 < len(found.turns) and reply is not None:
             asked = A2aMessage(
                 message_id=reply.utt_id,
                 context_id=found.context,

@@ -22,6 +22,7 @@ from prolocutor.a2a.door.webhooks import TaskWebhooks
 from prolocutor.a2a.wire.core import (
     STATES,
     TERMINAL,
+    WORKING,
     A2aEvent,
     A2aListParams,
     A2aPushConfig,
@@ -69,8 +70,11 @@ class AgentOperations:
     async def send_streaming_message(
         self, params: A2aSendParams, caller: A2aCaller
     ) -> AsyncIterator[A2aEvent]:
-        """Send a message and return the events of its task."""
-        return await self._sender.stream(params, caller)
+        """Send a message and return the events of its task.
+
+        They go on while a person has the dialog, until that person has spoken.
+        """
+        return self._until_answered(await self._sender.stream(params, caller), caller)
 
     async def get_task(self, params: A2aTaskParams, caller: A2aCaller) -> A2aTask:
         """Return a task as it is now."""
@@ -169,6 +173,20 @@ class AgentOperations:
         ]
 
     # -- subscriptions ----------------------------------------------------------------------
+
+    async def _until_answered(
+        self, events: AsyncIterator[A2aEvent], caller: A2aCaller
+    ) -> AsyncIterator[A2aEvent]:
+        update = None
+        async for event in events:
+            update = event.status_update
+            yield event
+        if update is not None and update.status.state == WORKING:
+            task = A2aTask(id=update.task_id, context_id=update.context_id, status=update.status)
+            following = self._followed(task, caller)
+            await anext(following)
+            async for event in following:
+                yield event
 
     async def _followed(self, task: A2aTask, caller: A2aCaller) -> AsyncIterator[A2aEvent]:
         place = place_of_task(caller.user, task.id)

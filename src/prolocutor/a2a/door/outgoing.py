@@ -13,6 +13,7 @@ from prolocutor.a2a.wire.core import (
     COMPLETED,
     FAILED,
     INPUT_REQUIRED,
+    WORKING,
     A2aArtifact,
     A2aMessage,
     A2aPart,
@@ -58,6 +59,13 @@ class SpokenReply(msgspec.Struct):
         """Whether the turn was cut off, and this is said in place of its reply."""
         return self.attributes.get("interrupted") is True
 
+    @property
+    def is_heard(self) -> bool:
+        """Whether nothing is said yet, as a person has the dialog in place of the assistant."""
+        handover = self.attributes.get("handover")
+        state = handover.get("state") if isinstance(handover, dict) else None
+        return state in ("waits", "taken") and not self.text and not self.attributes.get("messages")
+
 
 read_reply: Final = msgspec.json.Decoder(SpokenReply).decode
 
@@ -70,10 +78,16 @@ def task_of(
     history: list[A2aMessage],
     modes: Sequence[str] = (),
 ) -> A2aTask:
-    """Return the task after a reply: completed with an artifact, or waiting for an answer."""
+    """Return the task after a reply: completed with an artifact, or waiting for an answer.
+
+    It is still worked on while a person has the dialog and has not spoken.
+    """
     parts = parts_of(reply, modes)
     when = iso_time(reply.date_time)
     notes = notes_of(reply)
+    if waiting is None and reply.is_heard:
+        status = A2aStatus(state=WORKING, timestamp=when)
+        return A2aTask(id=id_, context_id=context, status=status, history=history, metadata=notes)
     if waiting is None and not reply.is_interrupted:
         artifact = A2aArtifact(artifact_id=ARTIFACT, parts=parts, metadata=notes)
         return A2aTask(

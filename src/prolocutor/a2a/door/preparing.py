@@ -78,7 +78,11 @@ class MessagePreparation:
         named = message.task_id
         own = task_id(place.context, message.message_id)
         if open_task is not None and named in ("", open_task.id):
-            return open_task.id
+            running = self._running.find(place.user, open_task.id)
+            if running is None or running.sent.message.message_id == message.message_id:
+                return open_task.id
+            if named:  # another message answers it just now
+                raise _being_worked_on()
         if not named:
             return own
         for found in await self._archive.found_in(place.user, place.context):
@@ -87,9 +91,15 @@ class MessagePreparation:
                     return named  # sent again: the stored reply
                 if found.asks and found.is_last:
                     return named
+                if found.reply is None and not found.is_lost:
+                    raise _being_worked_on()
                 what = "the task is over; leave taskId out to begin another"
                 raise A2aFault(UNSUPPORTED_OPERATION, what, field="message.taskId")
         if self._running.find(place.user, named) is not None:
-            what = "the task is being worked on; wait for its reply"
-            raise A2aFault(UNSUPPORTED_OPERATION, what, field="message.taskId")
+            raise _being_worked_on()
         raise not_found(named)
+
+
+def _being_worked_on() -> A2aFault:
+    what = "the task is being worked on; wait for its reply, or leave taskId out to begin another"
+    return A2aFault(UNSUPPORTED_OPERATION, what, field="message.taskId")

@@ -22,6 +22,7 @@ from prolocutor.assistant.assistant import Assistant
 from prolocutor.connectors.parts.http_client import HttpClient
 from prolocutor.contracts.store import FeedRow
 from prolocutor.dialog import plain
+from prolocutor.dialog.inputs import OPERATOR
 from prolocutor.dialog.plain import JsonObject
 from prolocutor.dialog.rounds import PendingAsk
 from prolocutor.errors import ProlocutorError, ServiceError, StoreError
@@ -137,16 +138,29 @@ class PushDelivery:
         if row.closing is None:
             return
         said, gathered[:] = list(gathered), []
-        if any("utt_id" in one for one in said) or not said:
-            await self._tell_task(webhook)
-        else:
+        replies = {one["utt_id"] for one in said if "utt_id" in one}
+        if said and (not replies or await self._is_further(replies, webhook)):
             await self._post(webhook, A2aEvent(message=self._unasked(row, said, webhook)))
+        else:
+            await self._tell_task(webhook, replies)
 
-    async def _tell_task(self, webhook: StoredWebhook) -> None:
+    async def _is_further(self, replies: set[object], webhook: StoredWebhook) -> bool:
+        """Return whether an operator said more than what answers tasks."""
+        stored = await self._assistant.store.turn(str(min(replies, key=str)))
+        if not stored or getattr(stored[-1], "active_skill", None) != OPERATOR:
+            return False
+        found = await self._archive.found_in(webhook.user, webhook.context)
+        return not any(one.reply is not None and one.reply.utt_id in replies for one in found)
+
+    async def _tell_task(self, webhook: StoredWebhook, replies: set[object]) -> None:
         """Post the task after a reply, if the reply was one in it."""
         id_ = webhook.config.task_id
         tasks = await self._archive.found_in(webhook.user, webhook.context)
-        if tasks and tasks[-1].id == id_:
+        named = next((one for one in tasks if one.id == id_), None)
+        if named is None:
+            return
+        answered = named.reply is not None and named.reply.utt_id in replies
+        if answered or named is tasks[-1]:
             task = await self._archive.task(webhook.user, webhook.context, id_)
             if task is not None:
                 await self._post(webhook, A2aEvent(task=task))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Coroutine
+from weakref import WeakValueDictionary
 
 import msgspec
 
@@ -37,7 +38,10 @@ class A2aCaller(msgspec.Struct, frozen=True):
 
 
 class SentMessage(msgspec.Struct):
-    """A message on its way: where it belongs, its task, and what it means."""
+    """A message on its way: where it belongs, its task, and what it means.
+
+    `is_alone`: no other turn of its context runs that may ask or answer before it.
+    """
 
     params: A2aSendParams
     message: A2aMessage
@@ -46,6 +50,7 @@ class SentMessage(msgspec.Struct):
     read: ReadMessage
     skill: str | None
     earlier: list[A2aMessage]
+    is_alone: bool = True
 
     @property
     def history(self) -> list[A2aMessage]:
@@ -77,6 +82,14 @@ class RunningTasks:
 
     def __init__(self) -> None:
         self._tasks: dict[tuple[str, str], RunningTask] = {}
+        self._beginning: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+
+    def lock(self, user: str) -> asyncio.Lock:
+        """Return the lock under which messages of a person find their tasks, one after the other.
+
+        Two answers to one question would else both take its task for free.
+        """
+        return self._beginning.setdefault(user, asyncio.Lock())
 
     def begin(self, sent: SentMessage) -> RunningTask:
         """Add the task of a message."""

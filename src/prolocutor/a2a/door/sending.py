@@ -32,6 +32,7 @@ from prolocutor.a2a.wire.core import (
     TERMINAL,
     WORKING,
     A2aEvent,
+    A2aMessage,
     A2aSendParams,
     A2aStatus,
     A2aTask,
@@ -82,17 +83,16 @@ class TaskSender:
 
     async def send(self, params: A2aSendParams, caller: A2aCaller) -> A2aTask:
         """Send a message and return its task: after the reply, or at once where that is wanted."""
-        sent = await self._preparing.prepare(params, caller)
+        running = await self._begun(params, caller)
         if not params.configuration.return_immediately:
-            return await self._finish(self._running.begin(sent))
-        running = self._running.begin(sent)
+            return await self._finish(running)
         self._start(self._finish(running))
         return running.task()
 
     async def stream(self, params: A2aSendParams, caller: A2aCaller) -> AsyncIterator[A2aEvent]:
         """Send a message and return the events of its task."""
-        sent = await self._preparing.prepare(params, caller)
-        running = self._running.begin(sent)
+        running = await self._begun(params, caller)
+        sent = running.sent
         stream = self._assistant.stream(
             sent.read.text,
             user=sent.place.user,
@@ -170,6 +170,14 @@ class TaskSender:
 
     # -- the turn ---------------------------------------------------------------------------
 
+    async def _begun(self, params: A2aSendParams, caller: A2aCaller) -> RunningTask:
+        """Find the task of a message, so that no other message is taken for it meanwhile."""
+        async with self._running.lock(caller.user or _anonymous(params.message)):
+            sent = await self._preparing.prepare(params, caller)
+            place = sent.place
+            sent.is_alone = not self._running.all_of(place.user, place.context)
+            return self._running.begin(sent)
+
     async def _finish(self, running: RunningTask) -> A2aTask:
         """Wait for the reply and return the task after it, or cancelled meanwhile."""
         sent = running.sent
@@ -229,23 +237,31 @@ class TaskSender:
         if running.is_cancelled:
             return cancelled(running.task())
         place = sent.place
-        if repeated:
-            await self._find_task(sent)
+        if repeated or not sent.is_alone or self._archive.is_shared:
+            found = await self._stored_task(sent)
+            if found is not None and (repeated and reply.is_heard):
+                return found
         modes = sent.params.configuration.accepted_output_modes
         task = task_of(sent.task, place.context, reply, waiting, sent.history, modes)
         if not repeated:
             is_over = task.status.state in TERMINAL
-            self._known.remember(place, None if is_over else task)
+            waits = task.status.state == INPUT_REQUIRED
+            self._known.remember(place, task if waits else None)
             if is_over and not modes:
                 self._known.finish(place.user, task)
         return task
 
-    async def _find_task(self, sent: SentMessage) -> None:
-        """Correct the task of a message that was sent again: it may have gone on with another."""
-        for found in await self._archive.found_in(sent.place.user, sent.place.context):
+    async def _stored_task(self, sent: SentMessage) -> A2aTask | None:
+        """Return the task of a message by the store, and correct what was taken for it.
+
+        A turn before it may have asked, or answered, what was open when the message came.
+        """
+        place = sent.place
+        for found in await self._archive.found_in(place.user, place.context):
             if sent.message.message_id in found.message_ids():
                 sent.task = found.id
-                return
+                return await self._archive.task(place.user, place.context, found.id)
+        return None
 
     def _start(self, finishing: Coroutine[Any, Any, A2aTask]) -> None:
         task = asyncio.get_running_loop().create_task(finishing)
@@ -256,6 +272,13 @@ class TaskSender:
         self._alone.discard(task)
         if not task.cancelled() and (error := task.exception()) is not None:
             log.error("a message that nobody waited for failed: %s", error)
+
+
+def _anonymous(message: A2aMessage | None) -> str:
+    """Return what distinguishes the anonymous sender of a message: the context, if it names one."""
+    if message is None:
+        return ""
+    return message.context_id or message.task_id.rpartition(".")[0] or message.message_id
 
 
 def _raised(error: Exception) -> Exception:

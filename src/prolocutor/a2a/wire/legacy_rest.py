@@ -4,8 +4,8 @@ Source: `a2a.proto` of version 0.3.0 and its ProtoJSON, which the SDKs speak: `c
 `parts`, no `kind`, `ROLE_USER`, `TASK_STATE_CANCELLED`, names in camel or in snake case. What is
 read may also be the objects of JSON-RPC, as the text of the specification has them.
 
-The official SDK takes the base64 text of a file for its bytes, so ProtoJSON writes base64 of base64.
-It can read nothing else, so that is written here too; both forms are read.
+The official SDK takes the base64 text of a file for its bytes, so ProtoJSON writes base64 of
+base64. It can read nothing else, so that is written here too; both forms are read.
 """
 
 from __future__ import annotations

@@ -30,6 +30,7 @@ from prolocutor.errors import BadInput, ConfigError, NotFound, ProlocutorError
 from prolocutor.json_rpc import INVALID_PARAMS, RpcFault
 from prolocutor.mcp.door.client import McpClient
 from prolocutor.mcp.door.content import OUTPUT_SCHEMA, SaidReply, failed_result, tool_result
+from prolocutor.mcp.door.given_answers import ANSWERS, ATTRIBUTE, QuestionAnswers
 from prolocutor.mcp.door.persons import PersonDialog, conversation_of
 from prolocutor.names import suggest
 from prolocutor.pipeline.plan import Stage
@@ -165,15 +166,21 @@ class _Call:
         id_, _, utt_id = state.partition(" ")
         conversation = conversation_of(self._client.user, id_)
         waiting = await self._assistant.waiting(conversation.user, conversation.id)
-        if waiting is None:
-            raise NotFound("nothing is asked for any more", field="requestState")
+        answers = QuestionAnswers(self._assistant.store, conversation)
+        if waiting is None or not await answers.is_latest(utt_id):
+            given = await answers.reply_after(utt_id, waiting)
+            if given is not None:  # sent again: the stored reply
+                return conversation, given
+            if waiting is None or not await answers.is_last(utt_id):
+                raise NotFound("nothing is asked for any more", field="requestState")
         response = (self._params.input_responses or {}).get(FIELD)
         try:
             answer = _answer(waiting, msgspec.convert(response, ElicitedAnswer))
         except msgspec.ValidationError as error:
             raise BadInput(f"inputResponses.{FIELD}: {error}", field="inputResponses") from None
         key = self._client.key or f"answer to {utt_id}"
-        return conversation, await self._turn(conversation, answer, key=key)
+        attributes: JsonObject = {ATTRIBUTE: {ANSWERS: utt_id}}
+        return conversation, await self._turn(conversation, answer, None, attributes, key)
 
     async def _elicited(self, waiting: PendingAsk) -> GivenAnswer | None:
         """Ask the client's user; None where that fails, so that the question stays open."""

@@ -14,6 +14,7 @@ from prolocutor.dialog.plain import JsonObject, encode
 from prolocutor.dialog.rendering import said_as_text
 from prolocutor.dialog.rounds import PendingAsk
 from prolocutor.dialog.turn_events import ReplyGiven
+from prolocutor.dialog.utterances import BotUtterance
 from prolocutor.mcp.wire.protocol import VERSIONS
 
 LINKS_SINCE: Final = VERSIONS.index("2025-06-18")
@@ -71,14 +72,13 @@ class SaidReply(msgspec.Struct, frozen=True):
     @classmethod
     def of_event(cls, event: ReplyGiven) -> SaidReply:
         """Read the event that ends a turn."""
-        said = event.utterance
+        return cls.of_utterance(event.utterance, event.waiting)
+
+    @classmethod
+    def of_utterance(cls, said: BotUtterance, waiting: PendingAsk | None) -> SaidReply:
+        """Read what was said, and what it asks for."""
         return cls(
-            said.text,
-            said.active_skill,
-            said.confidence,
-            said.utt_id,
-            said.attributes,
-            event.waiting,
+            said.text, said.active_skill, said.confidence, said.utt_id, said.attributes, waiting
         )
 
 
