@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Final, Literal
@@ -18,7 +17,7 @@ from prolocutor.cli.options import (
     model_options,
 )
 from prolocutor.cli.output import write_json
-from prolocutor.cli.progress import EncodingProgress, Show, progress_bar
+from prolocutor.cli.progress import BegunSteps, EncodingProgress, Show, progress_bar
 from prolocutor.cli.result_tables import overlap_lines, pairing_lines, record_lines
 from prolocutor.errors import MissingExtra
 from prolocutor.evaluation.evaluation_data import options_of
@@ -93,6 +92,12 @@ _LABEL_THEM: Final = (
 @SEED_OPTION
 @click.option("--permuted", is_flag=True, help="Assign labels at random: what still wins, leaks.")
 @click.option("--json", "json_file", metavar="FILE", help="Write all figures as JSON; - is stdout.")
+@click.option(
+    "--choices",
+    metavar="FILE",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Write the choice and scores of each question as JSON lines; interrupted, go on from it.",
+)
 @click.option("--report", metavar="FILE", help="Write one page to read, with drawings and errors.")
 def pairing(
     data: str,
@@ -113,6 +118,7 @@ def pairing(
     seed: int,
     permuted: bool,
     json_file: str | None,
+    choices: Path | None,
     report: str | None,
 ) -> int:
     """Measure how often the right agent is chosen: before any call, after all calls, and with few.
@@ -150,6 +156,7 @@ def pairing(
         folds=folds,
         seed=seed,
         permuted=permuted,
+        named_models=repr(locations) if choices is not None else "",
     )
     own = RecordedAgents(assistant) if assistant is not None else None
     if own is not None and folder is not None:
@@ -171,7 +178,7 @@ def pairing(
         for line in ("", *overlap_lines(overlap), "", _LABEL_THEM):
             click.echo(line)
         return 0
-    found = run(_measured(questions, plan, locations))
+    found = run(_measured(questions, plan, locations, choices))
     if json_file is not None:
         write_json(json_file, found.results)
     if json_file != "-":
@@ -226,17 +233,20 @@ class _FailureCount:
 
 
 async def _measured(
-    questions: PairingData, plan: MeasurementPlan, locations: ModelLocations
+    questions: PairingData,
+    plan: MeasurementPlan,
+    locations: ModelLocations,
+    choices: Path | None,
 ) -> Measurement:
     async with open_models(locations, on_texts=EncodingProgress()) as models:
-        return await measure(questions, plan, models=models, on_step=_show_step)
+        return await measure(questions, plan, models=models, on_step=BegunSteps(), choices=choices)
 
 
 async def _curve(
     questions: PairingData, plan: MeasurementPlan, locations: ModelLocations
 ) -> dict[str, list[LearningPoint]]:
     async with open_models(locations, on_texts=EncodingProgress()) as models:
-        return await curve_of(questions, plan, models=models, on_step=_show_step)
+        return await curve_of(questions, plan, models=models, on_step=BegunSteps())
 
 
 def _names(
@@ -280,8 +290,3 @@ def _load(name: str, which: Literal["router", "ranker"]) -> None:
 
 def _split(given: Sequence[str]) -> list[str]:
     return [part.strip() for one in given for part in one.split(",") if part.strip()]
-
-
-def _show_step(what: str) -> None:
-    if sys.stderr.isatty():
-        click.echo(f"{what} ...", err=True)

@@ -20,6 +20,7 @@ Show = Callable[[int, Sequence[str]], None]
 _EVERY: Final = 200
 _PAUSE: Final = 0.1
 _SAID_EVERY: Final = 5.0
+_STEP_EVERY: Final = 20.0
 _SCORES: Final = 3
 _LEFT_OUT: Final = ("precision", "recall")
 
@@ -104,6 +105,20 @@ class ScoreProgress:
             means.insert(0, f"{self._failed:,} failed")
         self._show(self._done, means)
         self._shown = time.monotonic()
+
+
+class BegunSteps:
+    """Says on stderr which step begins; without a terminal, where there is no bar, seldom."""
+
+    def __init__(self, pause: float = _STEP_EVERY) -> None:
+        self._said, self._pause = time.monotonic(), pause
+
+    def __call__(self, what: str) -> None:
+        """Take note of the step that begins."""
+        now = time.monotonic()
+        if sys.stderr.isatty() or now - self._said >= self._pause:
+            self._said = now
+            click.echo(f"{what} ...", err=True)
 
 
 class EncodingProgress:

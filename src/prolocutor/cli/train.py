@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator
 from itertools import count
 from pathlib import Path
@@ -14,7 +15,7 @@ from prolocutor.assistant.runner import run
 from prolocutor.cli.data_options import options_of
 from prolocutor.cli.options import SEED_OPTION, assistant_option, encoder_of, encoder_options
 from prolocutor.cli.output import clean
-from prolocutor.cli.progress import EncodingProgress, StepProgress, progress_bar
+from prolocutor.cli.progress import BegunSteps, EncodingProgress, StepProgress, progress_bar
 from prolocutor.config.agent_cards import cards_of
 from prolocutor.config.assistant_file import load_assistant
 from prolocutor.config.descriptions import described
@@ -116,10 +117,12 @@ def train(
         raise click.UsageError("--base is for the ranker cross-encoder")
     steps = steps_of(questions, wanted)
     with progress_bar(lambda: steps, "training") as show:
-        begun = count()
+        begun, said = count(), BegunSteps()
 
         def on_step(what: str) -> None:
             show(next(begun), [what])
+            if not sys.stderr.isatty():
+                said(what)
 
         trained = run(_trained(questions, wanted, out, locations, on_step))
         show(steps, [])

@@ -43,6 +43,7 @@ class ChoiceScoring:
         seconds: float = 0.0,
         probability: float | None = None,
         ranked: tuple[tuple[str, float], ...] = (),
+        scores: dict[str, float] | None = None,
     ) -> MethodChoice:
         """Return the choice of an agent after asking step by step."""
         one = self._data.test[position]
@@ -56,6 +57,7 @@ class ChoiceScoring:
             seconds=seconds,
             probability=probability,
             ranked=ranked,
+            scores=scores or {},
         )
 
     def of_pairs(
@@ -72,6 +74,7 @@ class ChoiceScoring:
             seconds=seconds,
             probability=best.probability,
             ranked=tuple((one.agent, round(one.probability, 4)) for one in pairs[:_SHOWN]),
+            scores={one.agent: one.probability for one in reversed(pairs)},
         )
 
     def _cost(self, one: LabelledQuestion, asked: Sequence[str]) -> float | None:

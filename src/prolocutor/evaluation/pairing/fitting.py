@@ -6,6 +6,8 @@ it. Routers learn from the part of the data to learn from; where there is none, 
 
 from __future__ import annotations
 
+import asyncio
+import os
 from collections.abc import Awaitable, Sequence
 from inspect import isawaitable
 from time import perf_counter
@@ -34,6 +36,9 @@ Priors = list[dict[str, float]]
 Role = Literal["router", "ranker"]
 
 _LABELS: Final = "labels"
+_MOST_AT_ONCE: Final = 4
+_WHOLES: Final[dict[Role, str]] = {"router": "ensemble", "ranker": "ensemble"}
+_PARTS: Final[dict[Role, str]] = {"router": "linear", "ranker": "learned"}
 
 
 class PairingModels(msgspec.Struct, frozen=True, kw_only=True):
@@ -98,14 +103,26 @@ async def settled(found: Made | Awaitable[Made]) -> Made:
 class FoldedMethods:
     """Routers and rankers fitted once a fold; none has seen a question of its own fold.
 
-    `prior` names the router whose probabilities rankers are given in training.
+    `prior` names the router whose probabilities rankers are given in training. Of `methods`, those
+    that are a part of another one are taken from it. Folds are fitted at the same time, as many as
+    there are cores, four at most.
     """
 
     def __init__(
-        self, data: PairingData, *, prior: str | None, folds: int, seed: int, models: PairingModels
+        self,
+        data: PairingData,
+        *,
+        prior: str | None,
+        folds: int,
+        seed: int,
+        models: PairingModels,
+        methods: Sequence[str] = (),
     ) -> None:
         self._data, self._prior, self.models = data, prior, models
         self._number, self._seed = folds, seed
+        self._methods = frozenset(methods)
+        self._wholes: dict[tuple[Role, int], Any] = {}
+        self._free = asyncio.Semaphore(max(1, min(os.cpu_count() or 1, _MOST_AT_ONCE)))
         self.groups = near_duplicates([one.question.text for one in data.test])
         self.folds = folds_of(self.groups, folds, seed)
 
@@ -117,12 +134,15 @@ class FoldedMethods:
 
     async def routed(self, name: str) -> list[tuple[Sequence[Pairing], float]]:
         """Route every question by a router that has not seen it; give pairings and seconds."""
-        routers: dict[int, Router] = {}
-        for fold in sorted(set(self.folds)):
-            if fold and self._data.learn:
-                routers[fold] = routers[0]
-            else:
-                routers[fold] = await fitted_router(name, self._training(self.known(fold)))
+        folds = sorted(set(self.folds))
+        if self._data.learn:
+            one_router = await self._made("router", name, 0, self._training(self._data.learn))
+            routers = dict.fromkeys(folds, one_router)
+        else:
+            made = (
+                self._made("router", name, fold, self._training(self.known(fold))) for fold in folds
+            )
+            routers = dict(zip(folds, await asyncio.gather(*made), strict=True))
         found = []
         for one, fold in zip(self._data.test, self.folds, strict=True):
             start = perf_counter()
@@ -134,8 +154,8 @@ class FoldedMethods:
         """Return for every question a ranker that has not seen it; `priors` are the questions'."""
         free = needs_no_labels(name, "ranker")
         learned = [] if free else await self._unseen(self._data.learn)
-        rankers = {}
-        for fold in sorted(set(self.folds)):
+
+        async def made(fold: int) -> Ranker:
             others = [position for position, its in enumerate(self.folds) if its != fold]
             known = [self._data.test[position] for position in others]
             if free:
@@ -145,8 +165,29 @@ class FoldedMethods:
             else:
                 given = await self._unseen(known)
             training = self._training([*self._data.learn, *known], [*learned, *given])
-            rankers[fold] = await fitted_ranker(name, training)
+            ranker: Ranker = await self._made("ranker", name, fold, training)
+            return ranker
+
+        folds = sorted(set(self.folds))
+        rankers = dict(zip(folds, await asyncio.gather(*map(made, folds)), strict=True))
         return [rankers[fold] for fold in self.folds]
+
+    async def _made(self, role: Role, name: str, fold: int, training: TrainingData) -> Any:
+        """Fit a method for a fold; one that is a part of another of the methods is fitted with it.
+
+        The whole is kept until it is asked for itself.
+        """
+        whole = _WHOLES[role] if _PARTS[role] == name and _WHOLES[role] in self._methods else name
+        fitted = fitted_router if role == "router" else fitted_ranker
+        async with self._free:
+            if whole != _WHOLES[role]:
+                return await fitted(whole, training)
+            made = self._wholes.get((role, fold)) or await fitted(whole, training)
+            self._wholes[role, fold] = made
+            if whole == name:
+                return made
+            part = getattr(made, "parts", {}).get(name)
+            return part or await fitted(name, training)
 
     async def _unseen(self, labelled: Sequence[LabelledQuestion]) -> Priors:
         if self._prior is None:
@@ -166,4 +207,4 @@ async def _fitted(fit: Fit[Method], free: bool, training: TrainingData) -> Metho
         bare: dict[str, Any] = {"agents": {}, "gold": frozenset()}
         labelled = [msgspec.structs.replace(one, **bare) for one in training.labelled]
         training = msgspec.structs.replace(training, labelled=labelled)
-    return await settled(fit(training))
+    return await settled(await asyncio.to_thread(fit, training))

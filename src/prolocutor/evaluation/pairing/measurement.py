@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 from time import perf_counter
 from typing import Final
 
@@ -19,6 +20,7 @@ from prolocutor.evaluation.pairing.baselines import (
     surest_answer,
 )
 from prolocutor.evaluation.pairing.budgets import policy_of, spend
+from prolocutor.evaluation.pairing.choice_record import ChoiceRecord
 from prolocutor.evaluation.pairing.choice_scoring import ChoiceScoring
 from prolocutor.evaluation.pairing.fitting import (
     NO_MODELS,
@@ -46,7 +48,7 @@ class MeasurementPlan(msgspec.Struct, frozen=True, kw_only=True):
 
     Rankers that work without labels get priors from cards alone. `permuted` assigns the labels to
     other questions at random: a method that is then better than the best single agent has seen what
-    it should not.
+    it should not. `named_models` says which external models there are.
     """
 
     routers: list[str]
@@ -55,6 +57,7 @@ class MeasurementPlan(msgspec.Struct, frozen=True, kw_only=True):
     folds: int = 5
     seed: int = 0
     permuted: bool = False
+    named_models: str = ""
 
 
 class PairingResults(msgspec.Struct, frozen=True, kw_only=True):
@@ -79,11 +82,13 @@ class PairingResults(msgspec.Struct, frozen=True, kw_only=True):
 class Measurement(PairingResults, frozen=True, kw_only=True):
     """The figures with the choices that they are computed from.
 
-    `choices` by stage and method are in the order of the questions in `test`.
+    `choices` by stage and method are in the order of the questions in `test`, and so are `priors`,
+    the probabilities of the first router, which has not learned from the question.
     """
 
     test: list[LabelledQuestion]
     choices: dict[tuple[PairingStage, str], list[MethodChoice]]
+    priors: Priors = []
 
     @property
     def results(self) -> PairingResults:
@@ -102,10 +107,17 @@ async def measure(
     *,
     models: PairingModels = NO_MODELS,
     on_step: Callable[[str], None] = lambda _: None,
+    choices: Path | None = None,
 ) -> Measurement:
-    """Measure the methods of a plan; `on_step` is called with a text as each begins."""
+    """Measure the methods of a plan; `on_step` is called with a text as each begins.
+
+    `choices` is a file that every method's choices are written to when it is done; the same
+    measurement goes on from there.
+    """
     data = _permuted(checked(data), plan.seed) if plan.permuted else checked(data)
-    measuring = _Measuring(data, plan, models, on_step)
+    dealt = (plan.routers[:1], plan.folds, plan.seed, plan.permuted, plan.named_models)
+    record = None if choices is None else ChoiceRecord(choices, data, dealt)
+    measuring = _Measuring(data, plan, models, on_step, record)
     await measuring.run()
     return Measurement(
         data=data.name,
@@ -120,6 +132,7 @@ async def measure(
         questions=len(data.test),
         test=data.test,
         choices=measuring.choices,
+        priors=measuring.priors,
     )
 
 
@@ -132,7 +145,9 @@ class _Measuring:
         plan: MeasurementPlan,
         models: PairingModels,
         on_step: Callable[[str], None],
+        record: ChoiceRecord | None,
     ) -> None:
+        self._record = record
         self._data, self._plan, self._on_step = data, plan, on_step
         self.methods = FoldedMethods(
             data,
@@ -140,6 +155,7 @@ class _Measuring:
             folds=plan.folds,
             seed=plan.seed,
             models=models,
+            methods=[*plan.routers, *plan.rankers],
         )
         self._scoring = ChoiceScoring(data)
         groups = self.methods.groups
@@ -147,6 +163,7 @@ class _Measuring:
         self._samples = BootstrapSamples(answerable, plan.seed)
         self.rows: list[MethodRow] = []
         self.choices: dict[tuple[PairingStage, str], list[MethodChoice]] = {}
+        self.priors: Priors = []
         self._best_baseline: dict[PairingStage, MethodRow] = {}
 
     async def run(self) -> None:
@@ -156,10 +173,12 @@ class _Measuring:
         priors: Priors = [{} for _ in self._data.test]
         for position, name in enumerate(self._plan.routers):
             self._on_step(f"router {name}")
-            routed = await self.methods.routed(name)
+            choices = self._known("route", name)
+            if choices is None:
+                routed = await self.methods.routed(name)
+                choices = [self._scoring.of_pairs(n, *one) for n, one in enumerate(routed)]
             if position == 0:
-                priors = _probabilities(routed)
-            choices = [self._scoring.of_pairs(n, *one) for n, one in enumerate(routed)]
+                priors = self.priors = [one.scores for one in choices]
             self._add(name, "route", choices)
         if self._data.has_answers:
             self._rank_baselines()
@@ -182,13 +201,26 @@ class _Measuring:
             free = _probabilities(await self.methods.routed(_FREE))
         for name in self._plan.rankers:
             self._on_step(f"ranker {name}")
-            rankers = await self.methods.rankers(name, priors)
+            budgets = self._plan.budgets if name == self._plan.rankers[-1] else ()
+            wanted: list[tuple[PairingStage, str]] = [("rank", name)]
+            wanted += [("budget", f"{name}, {budget}") for budget in budgets]
+            rankers: Sequence[Ranker] = []
+            if any(self._known(*one) is None for one in wanted):
+                rankers = await self.methods.rankers(name, priors)
             given = free if needs_no_labels(name, "ranker") else priors
-            self._add(name, "rank", await self._ranked(rankers, given))
-            for budget in self._plan.budgets if name == self._plan.rankers[-1] else ():
+            ranked = self._known("rank", name) or await self._ranked(rankers, given)
+            self._add(name, "rank", ranked)
+            for budget in budgets:
                 self._on_step(f"budget {budget}")
-                choices = await self._budgeted(budget, rankers, given)
-                self._add(f"{name}, {budget}", "budget", choices, against=name)
+                method = f"{name}, {budget}"
+                spent = self._known("budget", method)
+                if spent is None:
+                    spent = await self._budgeted(budget, rankers, given)
+                self._add(method, "budget", spent, against=name)
+
+    def _known(self, stage: PairingStage, method: str) -> list[MethodChoice] | None:
+        """Return the choices of a method that are on record."""
+        return None if self._record is None else self._record.get(stage, method)
 
     def _route_baselines(self) -> None:
         test, agents = self._data.test, self._data.agents
@@ -271,6 +303,8 @@ class _Measuring:
     ) -> None:
         """Add a row, paired with the ranker whose budget it is, else the stage's best baseline."""
         self.choices[stage, method] = choices
+        if self._record is not None:
+            self._record.add(stage, method, choices)
         best = self._best_baseline.get(stage)
         than = against or (best.method if best is not None else None)
         whole: PairingStage = "rank" if stage == "budget" else stage

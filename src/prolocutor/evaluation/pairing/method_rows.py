@@ -22,7 +22,7 @@ class MethodChoice(msgspec.Struct, frozen=True, kw_only=True):
 
     `right` is 1 or 0, or the expectation of a method that chooses by chance. `called` agents were
     asked, `wait` is the seconds until they had answered, `ranked` the best agents with their
-    probabilities.
+    probabilities, `scores` the probabilities of all that were scored.
     """
 
     agent: str
@@ -33,6 +33,7 @@ class MethodChoice(msgspec.Struct, frozen=True, kw_only=True):
     seconds: float = 0.0
     probability: float | None = None
     ranked: tuple[tuple[str, float], ...] = ()
+    scores: dict[str, float] = {}
 
 
 class CalibrationBin(msgspec.Struct, frozen=True):

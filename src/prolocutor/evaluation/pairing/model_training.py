@@ -18,6 +18,7 @@ from prolocutor.errors import BadInput
 from prolocutor.evaluation.pairing.fitting import (
     NO_MODELS,
     PairingModels,
+    Priors,
     Role,
     fitted_ranker,
     fitted_router,
@@ -101,7 +102,8 @@ async def train(
         raise BadInput(f"{data.name}: {what}", field="data")
     measured, unmeasured = await _measured(data, learned, wanted, on_step)
     on_step("learning from everything")
-    made = await _fitted(data, learned, wanted)
+    priors = None if measured is None else measured.priors
+    made = await _fitted(data, learned, wanted, priors)
     tested = await _tested(data, wanted, on_step)
     data_hash = hash_of(data, learned)
     result, card = result_of(data, learned, wanted, measured, data_hash, unmeasured)
@@ -196,16 +198,20 @@ def _apart(data: PairingData) -> list[LabelledQuestion]:
     return [] if any(one.answers for one in data.learn) else data.learn
 
 
-async def _fitted(data: PairingData, learned: list[LabelledQuestion], wanted: TrainingPlan) -> Any:
+async def _fitted(
+    data: PairingData, learned: list[LabelledQuestion], wanted: TrainingPlan, priors: Priors | None
+) -> Any:
+    """Learn from everything; `priors` as the measurement had them, None where there was none."""
     training = wanted.models.training(cards=data.cards, labelled=learned, seed=wanted.seed)
     if wanted.role == "router":
         return await fitted_router(wanted.method, training)
-    if apart := _apart(data):
+    apart = _apart(data)
+    if priors is None and apart:
         router = await fitted_router(
             wanted.prior, msgspec.structs.replace(training, labelled=apart)
         )
         priors = [await probabilities(router, one) for one in learned]
-    else:
+    elif priors is None:
         priors = await unseen_priors(wanted.prior, training, wanted.folds)
     return await fitted_ranker(wanted.method, msgspec.structs.replace(training, priors=priors))
 

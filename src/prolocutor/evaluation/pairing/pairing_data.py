@@ -50,8 +50,9 @@ class PairingData(msgspec.Struct, frozen=True, kw_only=True):
 def load_pairing_data(spec: str, cards: Sequence[Card] = (), **options: Any) -> PairingData:
     """Read the data `KIND:PATH`.
 
-    A folder of BBAI has its own cards. In other data a message is a question: `agents` (or its
-    labels) are the right ones, a list, a text with `|`, `;` or `,` between, or shares by name;
+    A folder of BBAI has descriptions of its own, for cards without one. In other data a message is
+    a question: `agents` (or its labels) are the right ones, a list, a text with `|`, `;` or `,`
+    between, or shares by name;
     `answers`, an object or fields `answer_<agent>`, is what they answered; `calls` are their
     recorded calls; `domain` is the subject. A fold to train on is learned from. In a store
     (`dialogs` opens it) ratings are the labels. Raise `BadData` for what cannot be read.
@@ -61,8 +62,11 @@ def load_pairing_data(spec: str, cards: Sequence[Card] = (), **options: Any) -> 
         return _data_of(spec, cards, [], labelled_of_store(options["dialogs"]))
     if kind == BBAI:
         test, learn = Bbai(path), Bbai(path, fold="train")
+        described = test.descriptions()
+        given = {card.name: card for card in cards}
         own = [
-            Card(name=name, description=test.descriptions().get(name, "")) for name in test.agents
+            _described(given.get(name, Card(name=name)), described.get(name, ""))
+            for name in test.agents
         ]
         read = [list(_messages(one)) for one in (learn, test)]
     else:
@@ -70,6 +74,11 @@ def load_pairing_data(spec: str, cards: Sequence[Card] = (), **options: Any) -> 
     most = max((_most_votes(one) for one in chain(*read)), default=0.0)
     learned, tests = ([_labelled(one, most) for one in messages] for messages in read)
     return _data_of(spec, own, learned, tests, published=kind == BBAI)
+
+
+def _described(card: Card, description: str) -> Card:
+    """Return a card with this description, where it has none of its own."""
+    return card if card.description else msgspec.structs.replace(card, description=description)
 
 
 def messages_of(spec: str, **options: Any) -> list[list[Message]]:

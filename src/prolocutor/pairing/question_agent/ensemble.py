@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from prolocutor.contracts.pairing import Card, Pairing, TrainingData, UserQuestion
+from prolocutor.contracts.pairing import Card, Pairing, Router, TrainingData, UserQuestion
 from prolocutor.pairing.encoders.text_vectors import NO_VECTORS, Vectors
 from prolocutor.pairing.model_files import Model, TrainingCard
 from prolocutor.pairing.question_agent.follow_ups import pairings
@@ -54,6 +54,11 @@ class EnsembleRouter:
         self, linear: LinearRouter, neighbours: KnnRouter, index: LatentIndex | None = None
     ) -> None:
         self._linear, self._neighbours, self._index = linear, neighbours, index
+
+    @property
+    def parts(self) -> dict[str, Router]:
+        """The routers whose mean it is, by method."""
+        return {"linear": self._linear}
 
     @property
     def agents(self) -> Sequence[str]:

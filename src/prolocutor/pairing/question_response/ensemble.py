@@ -7,7 +7,14 @@ from typing import Final
 
 import msgspec
 
-from prolocutor.contracts.pairing import AgentAnswer, Card, Pairing, TrainingData, UserQuestion
+from prolocutor.contracts.pairing import (
+    AgentAnswer,
+    Card,
+    Pairing,
+    Ranker,
+    TrainingData,
+    UserQuestion,
+)
 from prolocutor.errors import ConfigError
 from prolocutor.pairing.calibration import Sigmoid, logit
 from prolocutor.pairing.encoders.text_vectors import NO_VECTORS, Vectors
@@ -52,6 +59,11 @@ class EnsembleRanker:
         self.agents, self.any_right = learned.agents, learned.any_right
         self.fixed_texts = learned.fixed_texts
         self._learned, self._unlearned, self._share = learned, unlearned, share
+
+    @property
+    def parts(self) -> dict[str, Ranker]:
+        """The rankers that it weighs, by method."""
+        return {"learned": self._learned, "unsupervised": self._unlearned}
 
     def rank(
         self,

@@ -171,7 +171,7 @@ class LearnedRanker:
             raise ConfigError(f"the model {model.id} is no learned ranker: {error!r}") from None
 
 
-def with_style(rows: Sequence[Sequence[float]], wording: Sequence[float]) -> Floats:
+def with_style(rows: Sequence[Sequence[float]] | Floats, wording: Sequence[float]) -> Floats:
     """Add the style scores of one question's answers to their features, and the lead of each."""
     styles = np.asarray(wording, dtype=float)
     return np.column_stack([np.asarray(rows, dtype=float), styles, styles - styles.max()])

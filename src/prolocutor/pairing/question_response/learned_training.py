@@ -10,12 +10,12 @@ from __future__ import annotations
 import random
 from collections.abc import Awaitable, Iterator, Mapping, Sequence
 from itertools import islice
-from typing import Any, Final
+from typing import Final
 
-import lightgbm
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits
 
 from prolocutor.contracts.pairing import AgentAnswer, LabelledQuestion, TrainingData
 from prolocutor.errors import BadInput
@@ -25,55 +25,29 @@ from prolocutor.pairing.answer_meaning import without_meaning
 from prolocutor.pairing.calibration import Sigmoid, fit_sigmoid
 from prolocutor.pairing.near_duplicates import folds_of, near_duplicates
 from prolocutor.pairing.question_response.answer_pairings import any_right_logit
-from prolocutor.pairing.question_response.answer_style import StyleModel
+from prolocutor.pairing.question_response.binned_rows import BinnedRows
 from prolocutor.pairing.question_response.learned import (
     LearnedBlend,
     LearnedRanker,
     LinearScore,
-    blended,
     with_style,
 )
+from prolocutor.pairing.question_response.linear_score import linear_score
 from prolocutor.pairing.question_response.meaning_training import LearnedMeaning, meant_fit
 from prolocutor.pairing.question_response.meant_ranker import MeantRanker
-from prolocutor.pairing.question_response.style_training import (
-    StyleWeights,
-    TermTable,
-    soft_regression,
-)
-from prolocutor.pairing.question_response.trees import (
-    DEPTH,
-    LEAVES,
-    Floats,
-    TreeEnsemble,
-    joined,
-    tree_of,
-)
+from prolocutor.pairing.question_response.style_training import StyleWeights, TermTable
+from prolocutor.pairing.question_response.trees import Floats, TreeEnsemble, joined
 
 _LEAST_RIGHT: Final = 20
 _INNER_FOLDS: Final = 5
-_CALIBRATION_FOLDS: Final = 3
+_PARTS: Final = 3
 _HIDDEN: Final = 6
 _FEW: Final = 5
 _LUCK: Final = 0.15
-_TREES: Final = 200
 _LINEAR_SHARE: Final = 0.5
 _RIGHT: Final = 0.5
-_BOOSTING: Final[dict[str, Any]] = {
-    "objective": "cross_entropy",
-    "learning_rate": 0.06,
-    "max_depth": DEPTH,
-    "num_leaves": LEAVES,
-    "min_data_in_leaf": 20,
-    "extra_trees": True,
-    "feature_fraction": 0.4,
-    "bagging_fraction": 0.7,
-    "bagging_freq": 1,
-    "lambda_l2": 5.0,
-    "num_threads": 1,
-    "deterministic": True,
-    "force_row_wise": True,
-    "verbose": -1,
-}
+_VIEWS: Final = 3
+_HIDDEN_VIEW: Final = 1
 
 
 class TrainingView(msgspec.Struct, frozen=True):
@@ -83,7 +57,7 @@ class TrainingView(msgspec.Struct, frozen=True):
     the question's, `rows` their rows in the table.
     """
 
-    features: list[list[list[float]]]
+    features: list[Floats]
     meant: list[list[tuple[float, ...]]]
     kept: list[list[int]]
     rows: list[list[int]]
@@ -111,6 +85,20 @@ class AnswerTable(msgspec.Struct, frozen=True):
     weights: Floats
 
 
+class StackedRows(msgspec.Struct, frozen=True):
+    """The rows of all views below each other, with the question and the view of each.
+
+    `rows` is answers x features; the others have a value for each row.
+    """
+
+    rows: Floats
+    questions: NDArray[np.int64]
+    views: NDArray[np.int64]
+    votes: Floats
+    right: Floats
+    weights: Floats
+
+
 def fit(training: TrainingData) -> LearnedRanker | Awaitable[MeantRanker]:
     """Learn from the questions that have answers; `BadInput` if too few have a right one.
 
@@ -132,14 +120,13 @@ def learned(training: TrainingData, meaning: LearnedMeaning | None = None) -> Le
         what = f"{right} questions have a right answer; {_LEAST_RIGHT} are needed to learn from"
         raise BadInput(f"{what}, use the ranker unsupervised until then", field="data")
     agent_log = log_of(training.labelled)
-    table = _answer_table(taught, agent_log, training.seed, meaning)
     groups = near_duplicates([one.question.text for one, _ in taught])
-    everything = list(range(len(taught)))
-    blend = _learn(table, everything, groups, agent_log, training.seed)
+    with threadpool_limits(1):
+        table = _answer_table(taught, agent_log, training.seed, meaning)
+        blend = _learn(table, groups, agent_log, training.seed)
     if meaning is not None:
         blend = msgspec.structs.replace(blend, memory=meaning.memory)
-    calibrated = _calibrated(table, blend, groups, training.seed)
-    return LearnedRanker(calibrated, sorted({agent for one, _ in taught for agent in one.answers}))
+    return LearnedRanker(blend, sorted({agent for one, _ in taught for agent in one.answers}))
 
 
 def is_answered_right(one: LabelledQuestion) -> bool:
@@ -172,7 +159,8 @@ def _answer_table(
             (few, prior, chosen),
         ):
             shown = [answers[place] for place in kept]
-            copy.features.append(features(one.question, shown, known, agent_log, logged=True))
+            rows = features(one.question, shown, known, agent_log, logged=True)
+            copy.features.append(np.array(rows, dtype=float))
             if meaning is not None:
                 lost = copy is hidden and number % 2 == 0
                 copy.meant.append(without_meaning(shown) if lost else meaning.rows(one, shown))
@@ -203,63 +191,82 @@ def _likely(
 
 
 def _learn(
-    table: AnswerTable,
-    questions: Sequence[int],
-    groups: Sequence[int],
-    agent_log: AgentLog,
-    seed: int,
-    copies: int = 2,
+    table: AnswerTable, groups: Sequence[int], agent_log: AgentLog, seed: int
 ) -> LearnedBlend:
-    """Learn from some of the questions; the blend's probabilities are not calibrated yet."""
-    styles = _unseen_styles(table, questions, groups, seed)
-    views = (table.plain, table.hidden, table.few)
-    rows = np.concatenate([_features_of(view, questions, styles) for view in views])
-    chosen = np.concatenate([view.of(questions) for view in views])
-    votes, right, weights = table.votes[chosen], table.right[chosen], table.weights[chosen]
-    forests = [
-        _forest(rows, target, weights, 10 * seed + copy)
-        for copy in range(copies)
-        for target in (votes, right)
-    ]
+    """Learn from all questions; each part of the forest has not seen one fold of them.
+
+    The probabilities are calibrated on the scores of the parts for the questions that they have
+    not seen, so that no forest is learned for the calibration alone.
+    """
+    questions = list(range(len(table.plain.rows)))
+    stacked = _stacked(table, _unseen_styles(table, questions, groups, seed))
+    forests: list[TreeEnsemble] = []
+    unseen_scores = np.zeros(len(stacked.rows))
+    binned = BinnedRows(stacked.rows, stacked.weights)
+    both, middle = (stacked.votes, stacked.right), (stacked.votes + stacked.right) / 2
+    for number, (known, unseen) in enumerate(_splits(questions, groups, _PARTS, seed)):
+        part = np.flatnonzero(np.isin(stacked.questions, known))
+        rest = np.flatnonzero(np.isin(stacked.questions, unseen))
+        made = binned.forests(part, both, _PARTS * seed + number)
+        line = linear_score(stacked.rows[part], middle[part], stacked.weights[part])
+        forests += made
+        unseen_scores[rest] = _scores(joined(made, 1 / len(made)), line, stacked.rows[rest])
+    if not forests:
+        forests = binned.forests(np.arange(len(stacked.rows)), both, seed)
+    forest = joined(forests, 1 / len(forests))
+    linear = linear_score(stacked.rows, middle, stacked.weights)
+    if len(forests) == len(both):
+        unseen_scores = _scores(forest, linear, stacked.rows)
+    sigmoid, any_right = _curves(stacked, unseen_scores)
     return LearnedBlend(
         agent_log=agent_log,
         wording=table.terms.wording(_learned_style(table, questions)),
-        forest=joined(forests, 1 / len(forests)),
-        linear=_linear(rows, (votes + right) / 2, weights),
+        forest=forest,
+        linear=linear,
         linear_share=_LINEAR_SHARE,
-        sigmoid=Sigmoid(),
-        any_right=Sigmoid(),
+        sigmoid=sigmoid,
+        any_right=any_right,
     )
 
 
-def _calibrated(
-    table: AnswerTable, blend: LearnedBlend, groups: Sequence[int], seed: int
-) -> LearnedBlend:
-    """Fit the curves of one answer and of all together, on scores of unseen questions."""
+def _stacked(table: AnswerTable, styles: Mapping[int, list[float]]) -> StackedRows:
+    """Put the views of all questions below each other."""
     questions = list(range(len(table.plain.rows)))
-    scores: dict[tuple[int, int], list[float]] = {}
-    shown = (table.plain, table.few)
-    for known, unseen in _splits(questions, groups, _CALIBRATION_FOLDS, seed):
-        part = _learn(table, known, groups, blend.agent_log, seed, copies=1)
-        for one in unseen:
-            styles = {one: _style_scores(part.wording, table, one)}
-            for place, copy in enumerate(shown):
-                rows = _features_of(copy, [one], styles)
-                scores[place, one] = blended(part, rows, part.linear.terms(rows)).tolist()
-    keys = sorted(scores)
-    found = [shown[place].rows[one] for place, one in keys]
-    every = [row for rows in found for row in rows]
+    views = (table.plain, table.hidden, table.few)
+    chosen = np.concatenate([view.of(questions) for view in views])
+    counts = [[len(kept) for kept in view.kept] for view in views]
+    return StackedRows(
+        rows=np.concatenate([_features_of(view, questions, styles) for view in views]),
+        questions=np.concatenate([np.repeat(questions, count) for count in counts]),
+        views=np.repeat(np.arange(len(views)), [sum(count) for count in counts]),
+        votes=table.votes[chosen],
+        right=table.right[chosen],
+        weights=table.weights[chosen],
+    )
+
+
+def _scores(forest: TreeEnsemble, linear: LinearScore, rows: Floats) -> Floats:
+    line = linear.terms(rows).sum(axis=1) + linear.offset
+    found: Floats = (1 - _LINEAR_SHARE) * forest.predict(rows) + _LINEAR_SHARE * line
+    return found
+
+
+def _curves(stacked: StackedRows, scores: Floats) -> tuple[Sigmoid, Sigmoid]:
+    """Fit the curves of one answer and of all together; what lacks priors is left out."""
+    shown = np.flatnonzero(stacked.views != _HIDDEN_VIEW)
+    order = shown[np.lexsort((stacked.views[shown], stacked.questions[shown]))]
     sigmoid = fit_sigmoid(
-        [score for key in keys for score in scores[key]],
-        table.right[every].tolist(),
-        table.weights[every].tolist(),
+        scores[order].tolist(), stacked.right[order].tolist(), stacked.weights[order].tolist()
     )
+    keys = stacked.questions[order] * _VIEWS + stacked.views[order]
+    starts = np.flatnonzero(np.diff(keys)) + 1
+    together = np.split(order, starts)
     any_right = fit_sigmoid(
-        [any_right_logit(map(sigmoid, scores[key])) for key in keys],
-        [float(table.right[rows].max()) for rows in found],
-        [float(table.weights[rows].max()) for rows in found],
+        [any_right_logit(map(sigmoid, scores[rows].tolist())) for rows in together],
+        [float(stacked.right[rows].max()) for rows in together],
+        [float(stacked.weights[rows].max()) for rows in together],
     )
-    return msgspec.structs.replace(blend, sigmoid=sigmoid, any_right=any_right)
+    return sigmoid, any_right
 
 
 def _unseen_styles(
@@ -272,10 +279,6 @@ def _unseen_styles(
         scores = iter(table.terms.scores(table.plain.of(unseen), learned).tolist())
         styles |= {one: list(islice(scores, len(table.plain.rows[one]))) for one in unseen}
     return styles
-
-
-def _style_scores(wording: StyleModel, table: AnswerTable, question: int) -> list[float]:
-    return [wording.score(table.texts[row]) for row in table.plain.rows[question]]
 
 
 def _features_of(
@@ -308,18 +311,3 @@ def _splits(
 def _learned_style(table: AnswerTable, questions: Sequence[int]) -> StyleWeights:
     rows = table.plain.of(questions)
     return table.terms.learn(rows, table.votes[rows], table.weights[rows])
-
-
-def _linear(rows: Floats, target: Floats, weights: Floats) -> LinearScore:
-    mean, deviation = rows.mean(axis=0), rows.std(axis=0) + 1e-6
-    scaled = LinearScore(mean, deviation, np.ones_like(mean), 0.0).terms(rows)
-    model = soft_regression(scaled, target, weights, strength=0.03)
-    return LinearScore(mean, deviation, model.coef_[0], float(model.intercept_[0]))
-
-
-def _forest(rows: Floats, target: Floats, weights: Floats, seed: int) -> TreeEnsemble:
-    data = lightgbm.Dataset(rows, target, weight=weights)
-    booster = lightgbm.train({**_BOOSTING, "seed": seed}, data, _TREES)
-    trees = [tree_of(one["tree_structure"]) for one in booster.dump_model()["tree_info"]]
-    feature, threshold, leaf = zip(*trees, strict=True)
-    return TreeEnsemble(np.array(feature, dtype=np.int32), np.array(threshold), np.array(leaf))

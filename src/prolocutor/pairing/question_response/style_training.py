@@ -78,9 +78,7 @@ def _scaled(table: Any, idf: Floats) -> Any:
 
 def soft_regression(table: Any, target: Floats, weights: Floats, strength: float) -> Any:
     """Fit a logistic regression to targets between 0 and 1: each row counts as yes and as no."""
-    solver = "liblinear" if isinstance(table, csr_matrix) else "lbfgs"
-    model = LogisticRegression(C=strength, solver=solver, max_iter=200, random_state=0)
-    twice = vstack([table, table]) if solver == "liblinear" else np.concatenate([table, table])
+    model = LogisticRegression(C=strength, solver="liblinear", max_iter=200, random_state=0)
     answer = np.concatenate([np.ones(len(target)), np.zeros(len(target))])
     shares = np.concatenate([target * weights, (1 - target) * weights]) + 1e-6
-    return model.fit(twice, answer, sample_weight=shares)
+    return model.fit(vstack([table, table]), answer, sample_weight=shares)
