@@ -19,6 +19,7 @@ from prolocutor.contracts.http import Access, Visitor
 from prolocutor.errors import ConfigError, Forbidden, QuotaExceeded, SignInNeeded, Unauthenticated
 from prolocutor.web.client_address import ClientAddresses, client_name
 from prolocutor.web.key_ring import PREFIX, KeyRing, StoredKey
+from prolocutor.web.own_pages import is_own_page
 from prolocutor.web.quotas import MAX_COUNTERS, MINUTE, RateCounters
 
 OPERATOR: Final = Visitor("operator", name="operator")
@@ -215,15 +216,10 @@ class Authenticator:
 
     def _own_page(self, headers: Headers) -> bool:
         """Return whether a request comes from no page, from our own or from an allowed one."""
-        origin = headers.get(b"origin")
-        if origin is None:
-            return True
-        text = origin.decode("latin-1")
-        try:
-            own = urlsplit(text).netloc.encode("latin-1") == headers.get(b"host")
-        except ValueError:
-            return False
-        return own or text in self._origins
+        sent, host = headers.get(b"origin"), headers.get(b"host")
+        origin = None if sent is None else sent.decode("latin-1")
+        named = None if host is None else host.decode("latin-1")
+        return is_own_page(origin, named) or origin in self._origins
 
     def _digest(self, secret: str) -> bytes:
         return hashlib.blake2b(secret.encode("utf-8", "replace"), key=self._salt).digest()

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from urllib.parse import urlsplit
-
 from prolocutor.contracts.http import HttpRequest, HttpResponse
 from prolocutor.errors import Forbidden
 from prolocutor.web.operations import Operation
+from prolocutor.web.own_pages import is_own_page
 
 
 class ConsoleWrite(Operation):
@@ -20,16 +19,6 @@ class ConsoleWrite(Operation):
     async def __call__(self, request: HttpRequest) -> HttpResponse:
         """Check where a request comes from, and have it handled."""
         given = request.header("authorization") or request.query("access_token")
-        if not given and not _from_our_page(request):
+        if not given and not is_own_page(request.header("origin"), request.header("host")):
             raise Forbidden("pages of other sites need a key")
         return await super().__call__(request)
-
-
-def _from_our_page(request: HttpRequest) -> bool:
-    origin = request.header("origin")
-    if origin is None:
-        return True
-    try:
-        return urlsplit(origin).netloc == request.header("host")
-    except ValueError:
-        return False

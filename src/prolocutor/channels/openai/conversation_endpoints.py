@@ -125,7 +125,7 @@ class ConversationEndpoints:
         """End a conversation; what was said stays in the store until the person is deleted."""
         found, stored = await self._stored(request)
         await self._store.delete_record(found.user, KIND, stored.id)
-        await self._assistant.close_dialog(found.user, found.dialog)
+        await self._finder.delete(found)
         return DeletedConversation(id=stored.id)
 
     async def list_items(self, request: TypedRequest[ItemsQuery, None]) -> ConversationItems:
@@ -161,6 +161,7 @@ class ConversationEndpoints:
     ) -> tuple[FoundDialog, ConversationObject]:
         id_ = request.params.conversation_id
         found = self._named(request, id_)
+        await self._finder.check_is_kept(found)
         stored = (await self._store.records(found.user, KIND)).get(id_)
         if stored is not None:
             return found, msgspec.json.decode(stored, type=ConversationObject)

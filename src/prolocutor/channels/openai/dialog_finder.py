@@ -40,11 +40,12 @@ from prolocutor.dialog import plain
 from prolocutor.dialog.ids import new_id
 from prolocutor.dialog.inputs import EarlierTurn
 from prolocutor.dialog.utterances import BotUtterance
-from prolocutor.errors import BadInput, Forbidden
+from prolocutor.errors import BadInput, Forbidden, NotFound
 from prolocutor.web.visitors import speaks_for
 
 PREFIX: Final = "openai:"
 RESPONSE: Final = "openai-response:"
+DELETED: Final = "openai-conversation-deleted:"
 
 _ISSUED: Final = re.compile(r"conv_([0-9a-f]{32})")
 _NOBODY: Final = f"{PREFIX}?"
@@ -108,6 +109,7 @@ class DialogFinder:
         key = headers.idempotency_key
         if id_ is not None:
             found = named(visitor, person, id_)
+            await self.check_is_kept(found)
             found.key = key
             if given.history:
                 found.earlier = retold(given.history)
@@ -118,6 +120,16 @@ class DialogFinder:
         if person is not None:
             await self._note_resender(person)
         return await self._gone_on(visitor, owner, person, key, given)
+
+    async def check_is_kept(self, found: FoundDialog) -> None:
+        """Raise `NotFound` for a conversation that was deleted."""
+        if await self._store.records(found.user, f"{DELETED}{found.id}"):
+            raise NotFound(f"there is no conversation {found.id!r:.80}", field="conversation_id")
+
+    async def delete(self, found: FoundDialog) -> None:
+        """End a conversation for good: its id begins no other one."""
+        await self._store.put_record(found.user, f"{DELETED}{found.id}", "", b"{}")
+        await self._assistant.close_dialog(found.user, found.dialog)
 
     async def begin(self, found: FoundDialog) -> None:
         """Start a new dialog with what was said before."""

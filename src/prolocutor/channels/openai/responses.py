@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Sequence
-from typing import Any, Final, Literal
+from functools import partial
+from typing import Any, Final, Literal, NamedTuple
 
 import msgspec
 
@@ -68,6 +69,13 @@ class InputItems(msgspec.Struct, kw_only=True):
     object: Literal["list"] = "list"
 
 
+class BegunResponse(NamedTuple):
+    """A response whose turn was begun, and its user."""
+
+    user: str
+    response: ResponseObject
+
+
 class Responses:
     """The endpoints of responses. The id of one is that of its reply in the store."""
 
@@ -83,6 +91,7 @@ class Responses:
         self._models = models
         self._finder = finder
         self._answering = answering
+        self._begun: dict[str, BegunResponse] = {}
 
     async def create_response(
         self, request: TypedRequest[CallerHeaders, ResponseRequest]
@@ -113,9 +122,8 @@ class Responses:
             user=body.user,
         )
         if body.stream:
-            return await self._answering.stream(
-                found, given, skill, lambda _: ResponseWriter(response), operator=operator
-            )
+            begin = partial(self._begin, found.user, response)
+            return await self._answering.stream(found, given, skill, begin, operator=operator)
         answer = await self._answering.whole(found, given, skill, operator=operator)
         response.id = f"resp_{answer.details.utt_id}"
         return HttpResponse(
@@ -124,7 +132,14 @@ class Responses:
 
     async def show_response(self, request: TypedRequest[ResponsePath, None]) -> ResponseObject:
         """Return a stored response."""
-        asked, reply, _ = await self._stored(request.visitor, request.params.response_id)
+        id_ = request.params.response_id
+        running = self._running_response(request.visitor, id_)
+        try:
+            asked, reply, _ = await self._stored(request.visitor, id_)
+        except NotFound:
+            if running is None:
+                raise
+            return running
         extra = asked.attributes.get("openai", {})
         created = parse_time(reply.date_time)
         messages = reply.attributes.get("messages") or []
@@ -182,9 +197,25 @@ class Responses:
         found = None
         if person in (None, owner):
             found = await self._finder.after_response(owner, reply.utt_id, headers.idempotency_key)
+            if found is not None:
+                await self._finder.check_is_kept(found)
         if found is None:
             raise _unknown(before, "previous_response_id")
         return found
+
+    def _begin(self, user: str, response: ResponseObject, turn_id: str) -> ResponseWriter:
+        """Return the writer of a stream, and keep the response for as long as its turn runs."""
+        for id_ in [id_ for id_ in self._begun if not self._assistant.is_running(id_)]:
+            del self._begun[id_]
+        self._begun[turn_id] = BegunResponse(user, response)
+        return ResponseWriter(response)
+
+    def _running_response(self, visitor: Visitor, id_: str) -> ResponseObject | None:
+        """Return a response whose turn runs in this process, if the visitor may see it."""
+        for turn_id, one in self._begun.items():
+            if one.response.id == id_ and self._assistant.is_running(turn_id):
+                return one.response if _may_see(visitor, one.user) else None
+        return None
 
     async def _stored(
         self, visitor: Visitor, id_: str, field: str = "response_id"
@@ -195,10 +226,7 @@ class Responses:
         """
         match = _ID.fullmatch(id_)
         owner = await self._store.owner_of(match[1]) if match else None
-        unnamed = owner is not None and owner.startswith(f"{PREFIX}conversation-")
-        if match is None or owner is None:
-            raise _unknown(id_, field)
-        if not (visitor.kind == "operator" or owner in visitor.names or unnamed):
+        if match is None or owner is None or not _may_see(visitor, owner):
             raise _unknown(id_, field)
         if await self._store.records(owner, DELETED + match[1]):
             raise _unknown(id_, field)
@@ -209,6 +237,11 @@ class Responses:
         assert isinstance(asked, HumanUtterance)
         assert isinstance(reply, BotUtterance)
         return asked, reply, owner
+
+
+def _may_see(visitor: Visitor, owner: str) -> bool:
+    unnamed = owner.startswith(f"{PREFIX}conversation-")
+    return visitor.kind == "operator" or owner in visitor.names or unnamed
 
 
 def _instructions(given: str | list[Any] | None) -> str | None:

@@ -11,7 +11,6 @@ import asyncio
 from collections.abc import Awaitable, Mapping, Sequence
 from http import HTTPStatus
 from typing import Any, Final
-from urllib.parse import urlsplit
 
 from msgspec import UNSET, Raw
 
@@ -52,6 +51,7 @@ from prolocutor.mcp.wire.protocol import (
     is_stateless,
 )
 from prolocutor.web.error_table import HttpError, error_response
+from prolocutor.web.own_pages import is_own_page
 
 PATH: Final = "/mcp"
 ASSUMED: Final = "2025-03-26"
@@ -257,9 +257,7 @@ class Mcp:
     def _check_origin(self, request: HttpRequest) -> None:
         """Refuse a page of another site, whatever key it sends."""
         origin = request.header("origin")
-        if origin is None or origin in self._origins:
-            return
-        if not urlsplit(origin).netloc or urlsplit(origin).netloc != request.header("host"):
+        if origin not in self._origins and not is_own_page(origin, request.header("host")):
             raise Forbidden("pages of other sites may not talk to this MCP server", field="Origin")
 
 

@@ -225,3 +225,53 @@ async def test_a_full_queue_says_when_to_come_back() -> None:
     assert refused["status"] == 429
     assert refused["error"]["code"] == "rate_limit_exceeded"
     assert refused["headers"]["Retry-After"]
+
+
+async def test_a_response_is_in_progress_while_its_turn_runs_also_without_its_stream() -> None:
+    entered, opened = asyncio.Event(), asyncio.Event()
+
+    async def slow(request: dict[str, Any]) -> str:
+        entered.set()
+        await opened.wait()
+        return "done"
+
+    async def shown(id_: str, who: str) -> tuple[int, Any]:
+        headers = {"Authorization": f"Bearer the-token-of-{who}"}
+        async with http.get(f"/v1/responses/{id_}", headers=headers) as response:
+            return response.status, (await response.json()).get("status")
+
+    body = {"model": "assistant", "input": "hi", "stream": True}
+    async with door(slow, auth=STRICT, deadline=60.0) as http, asyncio.timeout(60):
+        async with http.post("/v1/responses", json=body, headers=ANN) as response:
+            await response.content.readline()
+            created = json.loads((await response.content.readline())[6:])
+            await entered.wait()
+        id_ = created["response"]["id"]
+        running = [await shown(id_, who) for who in ("ann", "bob")]
+        opened.set()
+        while (await shown(id_, "ann"))[1] == "in_progress":
+            pass
+        after = [await shown(id_, who) for who in ("ann", "bob")]
+
+    assert running == [(200, "in_progress"), (404, None)]
+    assert after == [(200, "completed"), (404, None)]
+
+
+async def test_a_deleted_conversation_does_not_begin_anew() -> None:
+    async with door(auth=STRICT) as http:
+        async with http.post("/v1/conversations", json={}, headers=ANN) as response:
+            where = f"/v1/conversations/{(id_ := (await response.json())['id'])}"
+        body = {"model": "assistant", "input": "hi", "conversation": id_}
+        async with http.post("/v1/responses", json=body, headers=ANN) as response:
+            before = await response.json()
+        async with http.delete(where, headers=ANN) as response:
+            told = [response.status]
+        further = {"model": "assistant", "input": "on", "previous_response_id": before["id"]}
+        for one in (body, further):
+            async with http.post("/v1/responses", json=one, headers=ANN) as response:
+                told.append(response.status)
+        for method, path in (("GET", where), ("DELETE", where), ("GET", f"{where}/items")):
+            async with http.request(method, path, headers=ANN) as response:
+                told.append(response.status)
+
+    assert told == [200, 404, 404, 404, 404, 404]
