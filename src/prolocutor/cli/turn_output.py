@@ -109,7 +109,7 @@ def asked_in(turn: TurnOutput) -> list[ServiceSummary]:
             error=one.error,
         )
         for one in turn.record.services
-        if (is_skill := one.stage == Stage.SKILL) or one.outcome in ("failed", "late")
+        if (is_skill := one.stage == Stage.SKILL) or one.failed
     ]
 
 

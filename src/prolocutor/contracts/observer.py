@@ -8,6 +8,12 @@ import msgspec
 
 Outcome = Literal["done", "failed", "late", "skipped"]
 
+FAILURES: Final = frozenset({"failed", "late"})
+"""The outcomes of a service that count as failures."""
+
+NO_ANSWER: Final = frozenset({"fallback", "last_chance"})
+"""The ways in which a reply comes about where no agent had an answer (`TurnRecord.by`)."""
+
 BOUNDS: Final = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
 """Upper bounds of the buckets in which durations are counted, in seconds."""
 
@@ -36,6 +42,11 @@ class ServiceRecord(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     hypotheses: int = 0
     sure: float | None = None
     critical: bool | None = None
+
+    @property
+    def failed(self) -> bool:
+        """Whether it failed or was late."""
+        return self.outcome in FAILURES
 
     @property
     def declined(self) -> bool:

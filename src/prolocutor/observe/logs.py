@@ -114,7 +114,7 @@ class JsonLogFormatter(logging.Formatter):
 def _level(record: TurnRecord) -> int:
     if record.by == "fallback":
         return logging.ERROR
-    if record.faults or any(one.outcome in ("failed", "late") for one in record.services):
+    if record.faults or any(one.failed for one in record.services):
         return logging.WARNING
     return logging.INFO
 
@@ -124,7 +124,7 @@ def _troubles(record: TurnRecord) -> list[str]:
     found = [
         f"{one.name} {one.outcome}: {one.error or 'no answer in time'}"
         for one in record.services
-        if one.outcome in ("failed", "late")
+        if one.failed
     ]
     found += [f"{one.get('service', '')}: {one.get('what', '')}" for one in record.faults]
     return [" ".join(one.split())[:MAX_TROUBLE] for one in found]

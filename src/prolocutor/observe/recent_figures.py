@@ -129,7 +129,7 @@ class RecentFigures:
             if tally is None:
                 tally = slot.services[key] = ServiceTally()
             tally.asked += 1
-            if one.outcome in ("failed", "late"):
+            if one.failed:
                 code = one.code or one.outcome
                 tally.failed[code] += 1
                 self._latest.setdefault(key, {})[code] = _trouble(one, code, record)

@@ -100,6 +100,6 @@ def _add_service(tracer: Tracer, parent: context.Context, one: ServiceRecord, be
             "prolocutor.calls": one.calls,
         },
     )
-    if one.outcome in ("failed", "late"):
+    if one.failed:
         span.set_status(Status(StatusCode.ERROR, one.error or one.outcome))
     span.end(began + round(one.ended * 1e9))

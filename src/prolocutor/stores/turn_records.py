@@ -11,6 +11,8 @@ import msgspec
 
 from prolocutor.contracts.observer import (
     BOUNDS,
+    FAILURES,
+    NO_ANSWER,
     Outcome,
     ProfileChange,
     Reason,
@@ -38,8 +40,6 @@ HOUR: Final = 3600
 FIGURES_KEPT: Final = 35 * 86_400.0
 """Seconds for which figures by hour are kept at least: operators compare months."""
 
-_NO_ANSWER: Final = frozenset({"fallback", "last_chance"})
-_FAILURES: Final = frozenset({"failed", "late"})
 _TIMED: Final = frozenset({"done", "late"})
 """What counts for durations: an agent that fails or is left alone does so at once."""
 _SKILLS: Final = "skills"
@@ -53,12 +53,12 @@ _ERROR: Final = 2000
 
 def flags_of(record: TurnRecord, slow: float) -> tuple[int, int]:
     """Return the flags of a turn, as bits, and how many of its services failed."""
-    flags = NONE if record.by in _NO_ANSWER else 0
+    flags = NONE if record.by in NO_ANSWER else 0
     if record.seconds > slow:
         flags |= SLOW
     failed = 0
     for one in record.services:
-        if one.outcome in _FAILURES:
+        if one.outcome in FAILURES:
             failed += 1
     return (flags | FAILED if failed else flags), failed
 
@@ -210,7 +210,7 @@ def add_figures(
             known.up += up
             known.down += down
         known.declined += one.declined
-        if one.outcome in _FAILURES:
+        if one.outcome in FAILURES:
             code = one.code or one.outcome
             known.failed += 1
             known.kinds[code] = known.kinds.get(code, 0) + 1

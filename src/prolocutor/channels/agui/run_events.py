@@ -13,6 +13,7 @@ from typing import Any, Final
 
 from prolocutor.asks.answer_forms import answer_schema, question
 from prolocutor.channels.agui.run_input import STATE, RunAgentInput
+from prolocutor.contracts.observer import FAILURES
 from prolocutor.dialog.plain import JsonObject, encode
 from prolocutor.dialog.rendering import said_as_text
 from prolocutor.dialog.rounds import PendingAsk
@@ -121,7 +122,7 @@ class RunEvents:
         self._changes[name] = _OPERATION % (_place(name), state)
         if settled.stage != SKILLS:
             return b""
-        if outcome in ("failed", "late"):
+        if outcome in FAILURES:
             what = b"it did not answer in time" if outcome == "late" else b"it failed"
             told = b',"message":"%b","code":"%b"' % (what, outcome.encode())
             return _SUBAGENT % (b"ERROR", self._run_of(name), told)

@@ -7,7 +7,7 @@ from typing import Final, Literal
 import msgspec
 
 from prolocutor.channels.console.agent_states import AgentState
-from prolocutor.contracts.observer import Outcome, TurnRecord
+from prolocutor.contracts.observer import NO_ANSWER, Outcome, TurnRecord
 
 TurnKind = Literal["all", "trouble", "waits", "down", "none", "failed", "slow"]
 """Which turns are wanted: all, those with any flag or with one; of `waits` and `down` no turn."""
@@ -97,9 +97,9 @@ class LeftOut(LiveMessage, frozen=True, kw_only=True, tag="left_out"):
 
 def row_of(record: TurnRecord, slow: float) -> Ended:
     """Return the row of a turn that has ended; one that took longer than `slow` seconds is slow."""
-    failed = sum(one.outcome in ("failed", "late") for one in record.services)
+    failed = sum(one.failed for one in record.services)
     flags: list[LiveFlag] = []
-    if record.by in ("fallback", "last_chance"):
+    if record.by in NO_ANSWER:
         flags.append("none")
     if failed:
         flags.append("failed")

@@ -20,7 +20,6 @@ from prolocutor.pipeline.critical_path import critical_path, with_critical
 from prolocutor.pipeline.graph import Graph
 
 _SKILLS = "skills"
-_FAILURES = ("failed", "late")
 
 
 class ScoredHypothesis(msgspec.Struct, frozen=True, kw_only=True):
@@ -239,10 +238,7 @@ def _lost(services: Sequence[ServiceRecord]) -> list[LostTime]:
     return [
         LostTime(one.name, one.ended - one.started)
         for one in services
-        if one.critical
-        and one.outcome in _FAILURES
-        and one.started is not None
-        and one.ended is not None
+        if one.critical and one.failed and one.started is not None and one.ended is not None
     ]
 
 
@@ -256,5 +252,5 @@ def _failures(record: TurnRecord) -> list[ServiceFailure]:
             error=one.error,
         )
         for one in record.services
-        if one.error is not None or one.outcome in _FAILURES
+        if one.error is not None or one.failed
     ]

@@ -8,7 +8,7 @@ from functools import partial
 from time import monotonic
 from typing import Any, Final
 
-from prolocutor.contracts.observer import BOUNDS, TurnRecord
+from prolocutor.contracts.observer import BOUNDS, FAILURES, TurnRecord
 from prolocutor.contracts.store.turn_record_store import (
     AgentSpan,
     ConversationCounts,
@@ -52,7 +52,6 @@ TRIM_AGAIN: Final = 30.0
 INDEXED: Final = 4000
 """Characters of a turn whose words can be searched."""
 _LAST: Final = 2**31 - 1
-_FAILURES: Final = frozenset({"failed", "late"})
 
 
 class PostgresqlTurnRecords:
@@ -256,7 +255,7 @@ def _agents(record: TurnRecord) -> list[AgentRow]:
         if one.stage != "skills" or one.started is None:
             continue
         seconds = None if one.ended is None else one.ended - one.started
-        failed = one.outcome in _FAILURES
+        failed = one.outcome in FAILURES
         rows.append(
             (
                 record.utt_id,
@@ -289,7 +288,7 @@ def _add_row(span: AgentSpan, row: Row) -> None:
     span.down += row["down"]
     if row["bucket"] >= 0:
         span.buckets[row["bucket"]] += number
-    if row["outcome"] in _FAILURES:
+    if row["outcome"] in FAILURES:
         code: str = row["code"]
         span.failed += number
         span.kinds[code] = span.kinds.get(code, 0) + number
