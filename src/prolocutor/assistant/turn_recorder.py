@@ -48,7 +48,7 @@ class TurnRecorder:
         self.lost = 0
         """Records that were not kept."""
         self._settings = settings
-        self.slow = deadline * 2 / 3 if settings.slow is None else settings.slow
+        self.slow = settings.slow_beyond(deadline)
         """Seconds beyond which a turn is slow."""
         self._clock = clock
         self._waiting: list[TurnRecord] = []

@@ -35,9 +35,6 @@ from prolocutor.observe.recent_figures import RecentFigures
 JOBS_AT_ONCE: Final = {"again": 2, "train": 1}
 """How many jobs of a kind run at a time."""
 
-SLOW: Final = 2 / 3
-"""The share of the deadline after which a turn counts as slow."""
-
 
 class Console:
     """What operators see and do, one resource a file.
@@ -77,7 +74,7 @@ class Console:
         self._models = ModelDesk(assistant.store, assistant.labels, assistant.models)
         assistant.observers += [figures, states]
         deadline = assistant.engine.prepared.limits.deadline
-        slow = deadline * SLOW if recorder is None else recorder.slow
+        slow = RecordSettings().slow_beyond(deadline) if recorder is None else recorder.slow
         turns = ReplyEndpoints(assistant)
         resources: list[ConsoleResource] = [
             ConsolePages(context.assistant),

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Final, Literal
+from typing import Literal
 
 import msgspec
 
 from prolocutor.channels.console.agent_states import AgentState
 from prolocutor.contracts.observer import NO_ANSWER, Outcome, TurnRecord
+from prolocutor.contracts.store.turn_record_store import SHOWN
 
 TurnKind = Literal["all", "trouble", "waits", "down", "none", "failed", "slow"]
 """Which turns are wanted: all, those with any flag or with one; of `waits` and `down` no turn."""
 
 LiveFlag = Literal["none", "failed", "slow"]
-
-SHOWN: Final = 200
-"""Characters of what was said that are sent."""
 
 
 class LiveMessage(msgspec.Struct, frozen=True, kw_only=True, tag_field="type"):
