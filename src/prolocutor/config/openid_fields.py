@@ -9,12 +9,12 @@ from urllib.parse import urlsplit
 import msgspec
 
 from prolocutor.bounds import Bounds
+from prolocutor.config.duration_field import DurationField
 from prolocutor.config.fields import (
     FieldKind,
     Findings,
     FlagField,
     MapField,
-    NumberField,
     TableField,
     TextField,
     TextListField,
@@ -26,7 +26,6 @@ from prolocutor.names import did_you_mean
 from prolocutor.openid.openid_settings import ClaimRule, OpenIdSettings
 
 SCOPES: Final[tuple[str, ...]] = get_args(KeyScope)
-UNITS: Final = {"s": 1, "m": 60, "h": 3_600, "d": 86_400}
 MONTH: Final = 30 * 86_400
 _LOCAL: Final = re.compile(r"localhost|.+\.localhost|127(?:\.\d+){3}|::1")
 
@@ -48,24 +47,6 @@ class AddressField(msgspec.Struct, frozen=True, kw_only=True):
         if parts.scheme == "http" and not _LOCAL.fullmatch(host):
             return findings.add(node, "without TLS anybody on the way could sign in: use https://")
         return text
-
-
-class DurationField(msgspec.Struct, frozen=True, kw_only=True):
-    """Seconds as a number, or a number with its unit: 90, 15m, 12h, 7d."""
-
-    least: float = 1
-    most: float = MONTH
-
-    def read(self, node: YamlNode, findings: Findings) -> Any:
-        value = node.value
-        found = re.fullmatch(r"(\d{1,9}) ?([smhd])", value) if isinstance(value, str) else None
-        if found is not None:
-            seconds = int(found[1]) * UNITS[found[2]]
-            node = msgspec.structs.replace(node, value=seconds)
-        what = "seconds or a time such as 15m, 12h, 7d"
-        return NumberField(what=what, bounds=Bounds(least=self.least, most=self.most)).read(
-            node, findings
-        )
 
 
 class ScopesField(msgspec.Struct, frozen=True):
@@ -210,10 +191,10 @@ _KEYS: Final[dict[str, FieldKind | FlagField]] = {
     "persons": RulesField(flags=True),
     "name": TextField(what="the name of a claim"),
     "url": AddressField(what="the URL of this server such as https://chat.example.org"),
-    "session": DurationField(least=60),
-    "idle": DurationField(least=60),
-    "recheck": DurationField(least=1),
-    "clock_skew": DurationField(least=0, most=600),
+    "session": DurationField(bounds=Bounds(least=60, most=MONTH)),
+    "idle": DurationField(bounds=Bounds(least=60, most=MONTH)),
+    "recheck": DurationField(bounds=Bounds(least=1, most=MONTH)),
+    "clock_skew": DurationField(bounds=Bounds(least=0, most=600)),
 }
 
 OPENID: Final = TableField(

@@ -1,0 +1,28 @@
+"""DurationField: a time as seconds, or as a number with its unit."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Final
+
+import msgspec
+
+from prolocutor.bounds import Bounds
+from prolocutor.config.fields import Findings, NumberField
+from prolocutor.config.yaml_file import YamlNode
+
+_UNITS: Final = {"s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800}
+_WITH_UNIT: Final = re.compile(r"(\d{1,9}(?:\.\d{1,9})?) ?([smhdw])")
+
+
+class DurationField(msgspec.Struct, frozen=True, kw_only=True):
+    """Seconds as a number, or a number with its unit: 90, 90s, 15m, 12h, 7d, 2w."""
+
+    bounds: Bounds
+
+    def read(self, node: YamlNode, findings: Findings) -> Any:
+        found = _WITH_UNIT.fullmatch(node.value) if isinstance(node.value, str) else None
+        if found is not None:
+            node = msgspec.structs.replace(node, value=float(found[1]) * _UNITS[found[2]])
+        what = "seconds or a time such as 15m, 12h, 7d"
+        return NumberField(what=what, bounds=self.bounds).read(node, findings)
