@@ -13,7 +13,7 @@ from prolocutor.assistant.assistant import Assistant
 from prolocutor.channels.console.agent_states import AgentStates
 from prolocutor.channels.console.agent_views import AgentDetail, AgentList, AgentViews
 from prolocutor.channels.console.resources import BASE
-from prolocutor.channels.console.writes import ConsoleWrite
+from prolocutor.channels.console.writes import ConsoleWrite, EmptyBody
 from prolocutor.contracts.channel import Route
 from prolocutor.contracts.pairing import Card
 from prolocutor.dialog.plain import JsonObject
@@ -85,10 +85,6 @@ class SwitchPosition(msgspec.Struct, frozen=True):
     on: bool
 
 
-class NoWords(msgspec.Struct, frozen=True):
-    """An empty object."""
-
-
 class AgentEndpoints:
     """Shows the services of an assistant, and switches, tries and asks them one by one."""
 
@@ -145,7 +141,7 @@ class AgentEndpoints:
         await self._assistant.switches.switch(step, on=request.body.on, by=request.visitor.name)
         return await self._shown(step)
 
-    async def try_agent(self, request: TypedRequest[AgentPath, NoWords]) -> AgentDetail:
+    async def try_agent(self, request: TypedRequest[AgentPath, EmptyBody]) -> AgentDetail:
         """Let the next call of a service try, where its breaker leaves it alone."""
         step = self._step(request.params)
         step.guard.breaker.let_try()

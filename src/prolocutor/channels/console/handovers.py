@@ -9,7 +9,7 @@ from msgspec import Meta
 
 from prolocutor.assistant.assistant import Assistant
 from prolocutor.channels.console.resources import BASE
-from prolocutor.channels.console.writes import ConsoleWrite
+from prolocutor.channels.console.writes import ConsoleWrite, EmptyBody
 from prolocutor.contracts.channel import Route
 from prolocutor.dialog.rounds import Handover
 from prolocutor.errors import HandoverConflict, NotFound
@@ -28,10 +28,6 @@ class SpeechParams(OpenDialogPath, frozen=True, kw_only=True):
     """The parameters of a request to say something."""
 
     idempotency_key: IdempotencyKey = msgspec.field(name="Idempotency-Key", default=None)
-
-
-class TakeOver(msgspec.Struct, frozen=True):
-    """An empty object."""
 
 
 class OperatorWords(msgspec.Struct, frozen=True):
@@ -118,7 +114,7 @@ class HandoverEndpoints:
         return await self._shown(request.params.dialog_id, user, dialog)
 
     async def take_over(
-        self, request: TypedRequest[OpenDialogPath, TakeOver]
+        self, request: TypedRequest[OpenDialogPath, EmptyBody]
     ) -> ConversationHandover:
         """Take a dialog over: from the next input on no service is asked."""
         user, dialog = await self._desk.find(request.params.dialog_id)

@@ -6,7 +6,7 @@ import msgspec
 
 from prolocutor.channels.console.model_desk import ConsoleModel, ModelDesk, PutLive
 from prolocutor.channels.console.resources import BASE
-from prolocutor.channels.console.writes import ConsoleWrite
+from prolocutor.channels.console.writes import ConsoleWrite, EmptyBody
 from prolocutor.contracts.channel import Route
 from prolocutor.errors import Conflict, NotFound
 from prolocutor.pairing.method_catalog import Role
@@ -17,10 +17,6 @@ class ConsoleModelPath(msgspec.Struct, frozen=True):
     """The parameters of a request about a model."""
 
     id: str
-
-
-class NoWishes(msgspec.Struct, frozen=True):
-    """An empty object."""
 
 
 class ConsoleModelList(msgspec.Struct, frozen=True):
@@ -49,7 +45,7 @@ class ModelEndpoints:
         """List the models of routers and rankers that are read from folders."""
         return ConsoleModelList(await self._desk.listed(), self._desk.roles)
 
-    async def put_live(self, request: TypedRequest[ConsoleModelPath, NoWishes]) -> PutLive:
+    async def put_live(self, request: TypedRequest[ConsoleModelPath, EmptyBody]) -> PutLive:
         """Put a model in the place of the one in use, which stays on the list."""
         return await self._desk.put_live(request.params.id, request.visitor.name)
 

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import msgspec
+
 from prolocutor.contracts.http import HttpRequest, HttpResponse
 from prolocutor.errors import Forbidden
 from prolocutor.web.operations import Operation
 from prolocutor.web.own_pages import is_own_page
+
+
+class EmptyBody(msgspec.Struct, frozen=True):
+    """An empty object."""
 
 
 class ConsoleWrite(Operation):
