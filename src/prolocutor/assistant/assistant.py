@@ -247,6 +247,7 @@ class Assistant:
             recovered = self._queues.enter(turn.user, recover, patient=True)
             recovered.add_done_callback(lambda done: done.cancelled() or done.exception())
         self._scheduler.start()
+        self._handovers.start()
         if self._recorder is not None:
             self._recorder.start()
 

@@ -63,7 +63,10 @@ class Handovers:
         self._records = store
         self._engine = engine
         self._settings = settings
-        self._webhook = DutyWebhook(settings.webhook) if settings.webhook else None
+        self._webhook: DutyWebhook | None = None
+        if settings.webhook:
+            is_shared = hasattr(store, "join")
+            self._webhook = DutyWebhook(settings.webhook, store, is_shared=is_shared)
 
     def turn_of(self, opened: OpenedTurn, input: Input) -> HandoverTurn | None:
         """Return the turn of an input that no service is asked about; None for any other."""
@@ -113,6 +116,13 @@ class Handovers:
         for id_, body in (await self._records.records("", RECORDS)).items():
             if _listed(body).user == user and dialog_id in (None, id_):
                 await self._records.delete_record("", RECORDS, id_)
+        if dialog_id is None and self._webhook is not None:
+            await self._webhook.forget(user)
+
+    def start(self) -> None:
+        """Send the webhook what was not sent before the process ended."""
+        if self._webhook is not None:
+            self._webhook.start()
 
     async def aclose(self) -> None:
         """Send the webhook what waits to be sent."""
@@ -136,7 +146,7 @@ class Handovers:
             log.warning("the list of handed over dialogs is not up to date: %s", error)
         if self._webhook is not None:
             about = {"dialog_id": id_, "user": user, "dialog": dialog, "at": self._clock()}
-            self._webhook.send(about | msgspec.to_builtins(change))
+            await self._webhook.send(about | msgspec.to_builtins(change))
 
     def _ending(self, opened: OpenedTurn) -> AgendaEntry:
         """Return the entry of the agenda that gives a dialog back if no word comes before."""

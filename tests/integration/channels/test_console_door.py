@@ -1,12 +1,16 @@
 """The door of operators: they take dialogs over by HTTP, and a webhook is told of it."""
 
+import asyncio
 import json
+from pathlib import Path
 from typing import Any
 
 import aiohttp
+import pytest
 
 from prolocutor import Assistant, Pipeline
 from prolocutor.a2a.door.door import A2a
+from prolocutor.assistant import duty_webhook
 from prolocutor.assistant.handover_settings import HandoverSettings
 from prolocutor.channels.agui.channel import AgUi
 from prolocutor.channels.console.channel import Console
@@ -124,6 +128,27 @@ async def test_a_webhook_is_told_of_each_change_in_order() -> None:
     assert {(one["dialog_id"], one["user"], one["dialog"]) for one in told} == {
         (result.dialog_id, "ann", "main")
     }
+
+
+async def test_what_a_webhook_was_not_told_is_told_after_a_restart(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(duty_webhook, "SECONDS", 0.01)
+    store, pipeline = f"sqlite:///{tmp_path / 'dialogs.db'}", Pipeline(skills=[echo()])
+    away = HandoverSettings(webhook="http://127.0.0.1:9/")
+    async with Assistant(pipeline, store=store, handover=away) as it:
+        for user in ("ann", "bob"):
+            await it.turn("hi", user=user)
+            await it.desk.take(user, by="eve")
+        await it.delete_person("bob")
+    monkeypatch.undo()
+    async with raw_server(plain(b"")) as server, asyncio.timeout(60):
+        there = HandoverSettings(webhook=server.url)
+        async with Assistant(pipeline, store=store, handover=there) as it:
+            while await it.store.records("", duty_webhook.RECORDS):
+                pass
+
+    assert [json.loads(body)["user"] for _, body in server.asked] == ["ann"]
 
 
 async def test_without_a_key_only_our_own_page_may_write() -> None:
