@@ -21,6 +21,7 @@ from prolocutor.config.assistant_file import load_assistant
 from prolocutor.config.descriptions import described
 from prolocutor.contracts.pairing import Card
 from prolocutor.evaluation.pairing.answer_record import cards_of_data
+from prolocutor.evaluation.pairing.automatic_method import AUTO
 from prolocutor.evaluation.pairing.cross_encoder_training import FineTuningPlan, fine_tune
 from prolocutor.evaluation.pairing.fitting import Role
 from prolocutor.evaluation.pairing.method_rows import MethodRow
@@ -41,7 +42,13 @@ CROSS_ENCODER: Final = "cross-encoder"
 @click.option(
     "--out", required=True, metavar="FOLDER", type=click.Path(path_type=Path), help="The model."
 )
-@click.option("--method", metavar="NAME", default=_ENSEMBLE, show_default=True, help="How.")
+@click.option(
+    "--method",
+    metavar="NAME",
+    default=_ENSEMBLE,
+    show_default=True,
+    help="How; auto: as is right most often by folds, on these labels.",
+)
 @click.option(
     "--prior",
     metavar="ROUTER",
@@ -165,6 +172,8 @@ async def _trained(
 
 def _check_encoder(role: Role, method: str, locations: ModelLocations) -> None:
     """Raise `UsageError` for an encoder that is missing, or that a method does not learn with."""
+    if method == AUTO:
+        return
     needs = needs_of(method, role)
     if locations.encoder is None and "encoder" in needs:
         raise click.UsageError(f"the {role} {method} needs --encoder FOLDER, or --encoder-url URL")
@@ -190,6 +199,8 @@ def lines_of(trained: TrainingResult) -> Iterator[str]:
     if trained.rows:
         yield f"precision@1 by {trained.folds} folds, with 95 % interval"
         yield from _table(trained.rows)
+    if trained.why:
+        yield f"auto takes {trained.method}, {trained.why}"
     yield _verdict(trained)
     if trained.tested:
         yield "precision@1 on the part to test, from which it did not learn"

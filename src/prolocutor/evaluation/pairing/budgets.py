@@ -36,7 +36,9 @@ def policy_of(text: str) -> BudgetPolicy:
             return ExpectedGain(per_call=float(value))
     except ValueError:
         pass
-    raise BadInput(f"{text!r} is no budget; write all, top:3, sure:0.3, gain:0.02", field="budget")
+    raise BadInput(
+        f"{text!r} is no budget; write all, top:3, sure:0.3, gain:0.02, loss:0.01", field="budget"
+    )
 
 
 async def spend(
@@ -45,10 +47,11 @@ async def spend(
     prior: Mapping[str, float],
     answering: Sequence[str],
     rank: Rank,
+    seen: Callable[[list[list[str]], Sequence[Pairing]], None] = lambda steps, pairs: None,
 ) -> tuple[list[list[str]], Sequence[Pairing]]:
     """Ask by a policy until it has enough; return the agents by step, and the last ranking.
 
-    An agent without a recorded answer has failed.
+    An agent without a recorded answer has failed. `seen` is called with both after every step.
     """
     offers = [
         AgentOffer(
@@ -71,5 +74,6 @@ async def spend(
         steps.append(asked)
         called += asked
         pairs = await rank([agent for agent in called if agent in answering])
+        seen(steps, pairs)
         found = {one.agent: one.probability for one in reversed(pairs)}
         answered = {agent: found.get(agent, 0.0) for agent in called}

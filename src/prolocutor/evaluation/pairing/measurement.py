@@ -19,7 +19,7 @@ from prolocutor.evaluation.pairing.baselines import (
     nearest_answer,
     surest_answer,
 )
-from prolocutor.evaluation.pairing.budgets import policy_of, spend
+from prolocutor.evaluation.pairing.budget_measurement import BudgetMeasurement
 from prolocutor.evaluation.pairing.choice_record import ChoiceRecord
 from prolocutor.evaluation.pairing.choice_scoring import ChoiceScoring
 from prolocutor.evaluation.pairing.fitting import (
@@ -210,12 +210,13 @@ class _Measuring:
             given = free if needs_no_labels(name, "ranker") else priors
             ranked = self._known("rank", name) or await self._ranked(rankers, given)
             self._add(name, "rank", ranked)
+            spending = BudgetMeasurement(self._data, self._scoring, self.methods.folds)
             for budget in budgets:
                 self._on_step(f"budget {budget}")
                 method = f"{name}, {budget}"
                 spent = self._known("budget", method)
                 if spent is None:
-                    spent = await self._budgeted(budget, rankers, given)
+                    spent = await spending.choices(budget, rankers, given, ranked)
                 self._add(method, "budget", spent, against=name)
 
     def _known(self, stage: PairingStage, method: str) -> list[MethodChoice] | None:
@@ -270,28 +271,6 @@ class _Measuring:
             spent = perf_counter() - start
             asked = [self._scoring.asked(position)]
             found.append(self._scoring.of_pairs(position, pairs, spent, asked))
-        return found
-
-    async def _budgeted(
-        self, budget: str, rankers: Sequence[Ranker], priors: Priors
-    ) -> list[MethodChoice]:
-        policy = policy_of(budget)
-        found = []
-        for position, one in enumerate(self._data.test):
-            answering = [answer.agent for answer in self._scoring.answers(position)]
-
-            async def rank(
-                called: Sequence[str], position: int = position, one: LabelledQuestion = one
-            ) -> Sequence[Pairing]:
-                known = [
-                    answer for answer in self._scoring.answers(position) if answer.agent in called
-                ]
-                return await settled(rankers[position].rank(one.question, known, priors[position]))
-
-            start = perf_counter()
-            steps, pairs = await spend(policy, self._data.cards, priors[position], answering, rank)
-            spent = perf_counter() - start
-            found.append(self._scoring.of_pairs(position, pairs, spent, steps))
         return found
 
     def _add(

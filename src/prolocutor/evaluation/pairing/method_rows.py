@@ -22,7 +22,8 @@ class MethodChoice(msgspec.Struct, frozen=True, kw_only=True):
 
     `right` is 1 or 0, or the expectation of a method that chooses by chance. `called` agents were
     asked, `wait` is the seconds until they had answered, `ranked` the best agents with their
-    probabilities, `scores` the probabilities of all that were scored.
+    probabilities, `scores` the probabilities of all that were scored,
+    `threshold` that at which a loss budget stopped.
     """
 
     agent: str
@@ -34,6 +35,7 @@ class MethodChoice(msgspec.Struct, frozen=True, kw_only=True):
     probability: float | None = None
     ranked: tuple[tuple[str, float], ...] = ()
     scores: dict[str, float] = {}
+    threshold: float | None = None
 
 
 class CalibrationBin(msgspec.Struct, frozen=True):

@@ -15,6 +15,13 @@ import msgspec
 
 from prolocutor.contracts.pairing import LabelledQuestion
 from prolocutor.errors import BadInput
+from prolocutor.evaluation.pairing.automatic_method import (
+    AUTO,
+    candidates,
+    simplest,
+    with_automatic,
+)
+from prolocutor.evaluation.pairing.automatic_method import picked as picked_of
 from prolocutor.evaluation.pairing.fitting import (
     NO_MODELS,
     PairingModels,
@@ -56,7 +63,8 @@ class TrainingResult(msgspec.Struct, frozen=True, kw_only=True):
 
     `rows` are the method and what it has to beat, by folds; empty, with the reason in `unmeasured`,
     if there were too few labels for folds. `gain` is the paired difference from `against`, the best
-    of the others, with its interval. `tested`: the same on a part that was not learned from.
+    of the others, with its interval. `tested`: the same on a part that was not learned from. `why`
+    says why `auto` picked the method; its row is by folds that pick without the fold.
     """
 
     role: Role
@@ -72,6 +80,7 @@ class TrainingResult(msgspec.Struct, frozen=True, kw_only=True):
     gain: tuple[float, float, float] | None = None
     unmeasured: str | None = None
     tested: list[MethodRow] = []
+    why: str = ""
 
     @property
     def helps(self) -> bool:
@@ -91,7 +100,8 @@ async def train(
     `on_step` is called as each of the `steps_of` steps begins. Raise `BadInput` if there is too
     little to learn from.
     """
-    load_reader(wanted.method, wanted.role)
+    if wanted.method != AUTO:
+        load_reader(wanted.method, wanted.role)
     learned = lessons_of(data, wanted.role)
     right = sum(bool(one.gold) for one in learned)
     if len(data.cards) < 2:
@@ -101,14 +111,20 @@ async def train(
         what = "no question has a right agent (agents, labels), so nothing can be learned"
         raise BadInput(f"{data.name}: {what}", field="data")
     measured, unmeasured = await _measured(data, learned, wanted, on_step)
+    picked, why = wanted.method, ""
+    if picked == AUTO:
+        picked, why = _picked(measured, wanted)
+        if measured is not None:
+            measured = with_automatic(measured, _STAGE[wanted.role], candidates(wanted.role))
     on_step("learning from everything")
     priors = None if measured is None else measured.priors
-    made = await _fitted(data, learned, wanted, priors)
-    tested = await _tested(data, wanted, on_step)
+    taken = msgspec.structs.replace(wanted, method=picked)
+    made = await _fitted(data, learned, taken, priors)
+    tested = await _tested(data, taken, on_step)
     data_hash = hash_of(data, learned)
     result, card = result_of(data, learned, wanted, measured, data_hash, unmeasured)
     model = save_model(folder, made.to_model(card))
-    return msgspec.structs.replace(result, model=model, tested=tested)
+    return msgspec.structs.replace(result, method=picked, why=why, model=model, tested=tested)
 
 
 def result_of(
@@ -148,7 +164,9 @@ def result_of(
 
 def steps_of(data: PairingData, wanted: TrainingPlan) -> int:
     """Return the number of steps of `train`."""
-    return (4 if wanted.role == "ranker" else 3) + 2 * _is_tested_apart(data, wanted)
+    measured = {*_measured_methods(wanted), LABEL_FREE[wanted.role]}
+    prior = wanted.role == "ranker"
+    return len(measured) + prior + 1 + 2 * _is_tested_apart(data, wanted)
 
 
 def lessons_of(data: PairingData, role: Role) -> list[LabelledQuestion]:
@@ -177,7 +195,7 @@ async def _measured(
     on_step: Callable[[str], None],
 ) -> tuple[Measurement | None, str | None]:
     """Measure by folds; return the reason instead if there is not enough for that."""
-    methods = list(dict.fromkeys((wanted.method, LABEL_FREE[wanted.role])))
+    methods = list(dict.fromkeys((*_measured_methods(wanted), LABEL_FREE[wanted.role])))
     ranks = wanted.role == "ranker"
     plan = MeasurementPlan(
         routers=[wanted.prior] if ranks else methods,
@@ -191,6 +209,16 @@ async def _measured(
         return await measure(bench, plan, models=wanted.models, on_step=on_step), None
     except BadInput as error:
         return None, f"not measured by {wanted.folds} folds: {error}"
+
+
+def _measured_methods(wanted: TrainingPlan) -> list[str]:
+    return candidates(wanted.role) if wanted.method == AUTO else [wanted.method]
+
+
+def _picked(measured: Measurement | None, wanted: TrainingPlan) -> tuple[str, str]:
+    if measured is None:
+        return simplest(wanted.role), "there are too few labels to measure others"
+    return picked_of(measured, _STAGE[wanted.role], candidates(wanted.role))
 
 
 def _apart(data: PairingData) -> list[LabelledQuestion]:
@@ -236,7 +264,8 @@ def _rows(measured: Measurement, wanted: TrainingPlan) -> list[MethodRow]:
     """Return the rows of the method, of the one without labels, and of the best single agent."""
     free = LABEL_FREE[wanted.role]
     found = {(one.stage, one.method): one for one in measured.rows}
-    wanted_rows = [(_STAGE[wanted.role], wanted.method), (_STAGE[wanted.role], free)]
+    names = [wanted.method, *_measured_methods(wanted), free]
+    wanted_rows = [(_STAGE[wanted.role], name) for name in names]
     keys = dict.fromkeys([*wanted_rows, (_ROUTE, _SINGLE)])
     return [found[key] for key in keys if key in found]
 
@@ -246,7 +275,8 @@ def _gain(
 ) -> tuple[tuple[float, float, float] | None, str | None]:
     """Return the paired difference of the method from the best of the others."""
     stage = _STAGE[wanted.role]
-    others = [one for one in rows if (one.stage, one.method) != (stage, wanted.method)]
+    free = {(stage, LABEL_FREE[wanted.role]), (_ROUTE, _SINGLE)} - {(stage, wanted.method)}
+    others = [one for one in rows if (one.stage, one.method) in free]
     if not others:
         return None, None
     best = max(others, key=lambda one: one.precision_at_1)

@@ -147,3 +147,21 @@ def test_a_folder_of_something_else_is_not_overwritten(tmp_path: Path) -> None:
         trained(data(learn=0, test=30), tmp_path)
 
     assert (tmp_path / "model" / "thesis.txt").read_text() == "years of work"
+
+
+def test_auto_takes_the_method_that_is_right_most_often_by_folds(tmp_path: Path) -> None:
+    plan = TrainingPlan(role="router", method="auto", folds=3)
+    found = asyncio.run(train(data(), plan, tmp_path / "model"))
+    shares = {row.method: row.precision_at_1 for row in found.rows}
+    assert found.method in ("knn", "linear", "ensemble")
+    assert shares[found.method] == max(shares[name] for name in ("knn", "linear", "ensemble"))
+    assert "right most often by 3 folds" in found.why
+    assert load_model(tmp_path / "model").method == found.method
+    assert "auto" in shares
+
+
+def test_auto_takes_the_simplest_where_there_is_too_little_to_measure(tmp_path: Path) -> None:
+    few = msgspec.structs.replace(data(learn=6, test=12), learn=[])
+    plan = TrainingPlan(role="ranker", method="auto", prior="cards", folds=3)
+    found = asyncio.run(train(few, plan, tmp_path / "model"))
+    assert (found.method, found.rows) == ("unsupervised", [])
