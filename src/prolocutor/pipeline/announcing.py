@@ -23,6 +23,7 @@ from prolocutor.dialog.turn_events import (
     StageStarted,
     TurnListener,
 )
+from prolocutor.errors import BreakerOpen, NoPlace
 from prolocutor.pipeline.draft import Draft
 from prolocutor.pipeline.ledger import Ledger
 from prolocutor.pipeline.ledger_entries import LedgerEntry
@@ -213,9 +214,10 @@ def record_of_service(
     """Return what became of a service, its times counted from when the turn began.
 
     `given` are its hypotheses. What these say that they cost is its cost; else its calls have the
-    price on its card.
+    price on its card. A call that was not made, as its breaker was open or too many ran, is none.
     """
     error = entry.error
+    calls = 0 if isinstance(error, BreakerOpen | NoPlace) else entry.calls
     told, sure = [], None
     for one in given:
         confidence = one.value["confidence"]
@@ -230,10 +232,10 @@ def record_of_service(
         outcome=entry.outcome or "skipped",
         started=None if entry.started is None else entry.started - began,
         ended=None if entry.ended is None else entry.ended - began,
-        calls=entry.calls,
+        calls=calls,
         error=str(error) if error else None,
         code=error.code if error else None,
-        cost=float(sum(told)) if told else entry.calls * entry.step.price,
+        cost=float(sum(told)) if told else calls * entry.step.price,
         hypotheses=len(given),
         sure=sure,
     )

@@ -58,6 +58,11 @@ def test_markdown_is_drawn_where_a_message_says_so(page: Page, server: Server) -
     expect(text.locator("img")).to_have_count(0)
     server.send(message(2, text="**as it came**"), NOTHING)
     expect(log(page).get_by_text("**as it came**", exact=True)).to_be_visible()
+    leaps = "### a\n##### b\n# c\n## d"
+    server.send(message(3, text=leaps, format="markdown"), NOTHING)
+    last = text.last.get_by_role("heading")
+    expect(last).to_have_text(["a", "b", "c", "d"])
+    assert last.evaluate_all("all => all.map((one) => one.tagName)") == ["H2", "H3", "H2", "H3"]
 
 
 def test_what_is_hostile_in_markdown_stays_text(page: Page, server: Server) -> None:

@@ -50,7 +50,7 @@ async def test_the_list_counts_what_became_of_each_agent() -> None:
     also = says(
         "also", hypothesis("hi", 0.6, cost=2.0), [], hypothesis("no", 0.05), requires=["note"]
     )
-    fails = says("fails", ValueError(HOSTILE), breaker=Breaker(failures=2))
+    fails = says("fails", ValueError(HOSTILE), breaker=Breaker(failures=2), card={"price": 0.25})
     async with serving(wins, also, fails, annotators=[says("note", 1)]) as door:
         for text in ("one", "two", "three"):
             result = await door.assistant.turn(text, user="ann")
@@ -61,10 +61,12 @@ async def test_the_list_counts_what_became_of_each_agent() -> None:
         later = await get(door, "/api/console/agents", since=2e9 * 2)
         wrong = await get(door, "/api/console/agents", since="yesterday")
         unknown = await get(door, "/api/console/agents/nobody")
+        await door.assistant.delete_person("ann")
+        _, forgotten = await get(door, "/api/console/agents/fails")
         staged = await get(door, "/api/console/agents/wins", stage="annotators")
 
     agents = {one["name"]: one for one in listed["items"]}
-    assert (status, listed["turns"], listed["cost"]) == (200, 3, 1.5 + 2.0)
+    assert (status, listed["turns"], listed["cost"]) == (200, 3, 1.5 + 2.0 + 2 * 0.25)
     counts = ("asked", "wins", "declines", "failed", "kinds", "state")
     assert [tuple(agents[name][one] for one in counts) for name in agents] == [
         (3, 0, 0, 0, {}, "well"),
@@ -83,6 +85,8 @@ async def test_the_list_counts_what_became_of_each_agent() -> None:
     assert kinds["raised"]["number"] == 2
     assert HOSTILE in kinds["raised"]["error"]
     assert failing["latest"]["code"] == "raised"
+    told = [(one["error"], one["utt_id"], one["turn_id"]) for one in forgotten["failures"]]
+    assert set(told) == {("", "", "")}
     assert failing["failures"][0]["utt_id"] == result.reply.utt_id
     assert (failing["series"]["step"], failing["series"]["failed"], failing["series"]["p50"]) == (
         3600,

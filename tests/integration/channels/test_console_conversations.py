@@ -264,8 +264,13 @@ async def test_a_turn_is_run_again_and_nothing_is_stored(tmp_path: Path) -> None
         ]
         names = (await get(door, f"{BASE}/assistants"))[1]
         after = await everything(door)
+        jobs = (await get(door, f"{BASE}/jobs"))[1]["items"]
+        await door.assistant.delete_person("page:ann")
+        kept = await get(door, f"{BASE}/jobs/{jobs[0]['id']}")
+        left = (await get(door, f"{BASE}/jobs"))[1]["items"]
 
     assert refused == [404, 404]
+    assert (len(jobs), kept[0], left) == (2, 404, [])
     assert names == {"items": ["changed"]}
     assert before == after
     then, now = alive["then"], alive["now"]

@@ -87,7 +87,8 @@ class AgainEndpoints:
             raise NotFound(what, field="assistant")
         then = await self._turns.view(request.params.utt_id.lower())
         run = partial(self._run, then, name)
-        return JobStarted(self._jobs.start("again", run, by=request.visitor.name).id)
+        job = self._jobs.start("again", run, by=request.visitor.name, about=then.utt_id)
+        return JobStarted(job.id)
 
     async def _run(self, then: TurnView, name: str | None, job: Job) -> ThenAndNow:
         assistant, recorder = self._assistant, self._assistant.recorder

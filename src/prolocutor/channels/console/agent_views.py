@@ -137,6 +137,7 @@ class AgentViews:
         self._switches = assistant.switches
         self._prepared = assistant.engine.prepared
         self._figures = figures
+        self._store = assistant.store
         self._recorder = recorder
         self._counts = AgentCounts(figures, recorder)
         self._states = states
@@ -215,7 +216,10 @@ class AgentViews:
             if code not in found or found[code].at < kept.at:
                 found[code] = await self._looked_up(key[1], code, kept)
         numbers = counts.tally(key).failed
-        shown = [_failure(one, numbers.get(code, 0)) for code, one in found.items()]
+        shown = [
+            _failure(await self._still_there(one), numbers.get(code, 0))
+            for code, one in found.items()
+        ]
         return sorted(shown, key=lambda one: -one.at)
 
     async def _looked_up(self, agent: str, code: str, kept: LatestFailure) -> Trouble:
@@ -232,6 +236,12 @@ class AgentViews:
             dialog_id="" if turn is None else turn.dialog_id,
             utt_id="" if turn is None else kept.utt_id,
         )
+
+    async def _still_there(self, trouble: Trouble) -> Trouble:
+        """Return a failure without its words and its turn where the reply was deleted."""
+        if not trouble.utt_id or await self._store.owner_of(trouble.utt_id) is not None:
+            return trouble
+        return msgspec.structs.replace(trouble, error="", turn_id="", dialog_id="", utt_id="")
 
     def _card(self, step: ServiceStep) -> JsonObject:
         return self._cards.get((step.stage_name, step.name), step.service.card_members)

@@ -80,7 +80,7 @@ class Console:
             ConsolePages(context.assistant),
             HandoverEndpoints(context.assistant),
             PeopleEndpoints(context.assistant),
-            JobEndpoints(context.jobs),
+            JobEndpoints(context.jobs, context.assistant.store),
             DialogListEndpoints(None if recorder is None else recorder.store, assistant.desk),
             turns,
             AgainEndpoints(context, turns, assistants or {}),

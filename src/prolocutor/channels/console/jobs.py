@@ -29,8 +29,10 @@ JobState = Literal["waits", "runs", "done", "failed", "stopped"]
 class Job:
     """One piece of work. It tells its progress by `share`, from 0 to 1."""
 
-    def __init__(self, kind: str, by: str, number: int) -> None:
+    def __init__(self, kind: str, by: str, number: int, about: str | None = None) -> None:
         self.id = new_id()
+        self.about = about
+        """The id of the reply that it is about; a job about a deleted one is forgotten."""
         self.number = number
         self.kind = kind
         self.by = by
@@ -58,8 +60,10 @@ class JobRegister:
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._last = 0
 
-    def start(self, kind: str, work: Work, *, by: str) -> Job:
+    def start(self, kind: str, work: Work, *, by: str, about: str | None = None) -> Job:
         """Run `work(job)` when its turn comes; what it returns, a Struct or JSON, is the result.
+
+        `about` is the id of the reply that it is about, if it is about one.
 
         A `ProlocutorError` that it raises is the job's error, any other one is logged. Raise
         `Overloaded` where too many jobs of this kind wait.
@@ -68,7 +72,7 @@ class JobRegister:
         if len(waiting) >= MOST_WAITING:
             raise Overloaded(f"{len(waiting)} jobs of this kind wait already; try again later")
         self._last += 1
-        job = Job(kind, by, self._last)
+        job = Job(kind, by, self._last, about)
         self._jobs[job.id] = job
         task = asyncio.create_task(self._run(job, work), name=f"job {job.id}")
         task.add_done_callback(partial(self._ended, job))
@@ -124,6 +128,12 @@ class JobRegister:
         del self._tasks[job.id]
         if task.cancelled():  # possibly before its first step
             job.state = "stopped"
+
+    def forget(self, id_: str) -> None:
+        """Forget a job and its result; one that runs is cancelled."""
+        if (task := self._tasks.get(id_)) is not None:
+            task.cancel()
+        self._jobs.pop(id_, None)
 
     def _forget(self) -> None:
         ended = [id_ for id_ in self._jobs if id_ not in self._tasks]

@@ -102,11 +102,11 @@ function Fold({ group, lit, ...parts }) {
     if (lit && group.fold.some(holds)) setShown(true);
   }, [lit]);
   const count = `${group.count} ${group.count === 1 ? "message" : "messages"}`;
-  return html`<section class="fold" aria-label="An earlier version">
+  return html`<div class="fold" role="group" aria-label="An earlier version">
     <button class="quiet" aria-expanded=${shown} onClick=${() => setShown(!shown)}>
       ${shown ? "Put the earlier version away" : `An earlier version, ${count}`}</button>
     ${shown && group.fold.map((one) => html`<${Part} key=${one.key} group=${one} lit=${lit} ...${parts} />`)}
-  </section>`;
+  </div>`;
 }
 
 function Welcome({ name, say }) {

@@ -22,6 +22,7 @@ export function Markdown({ source }) {
 function blocks(lines, depth) {
   if (depth > DEEPEST) return html`<p>${lines.join("\n")}</p>`;
   const nodes = [];
+  let level = 1; // of the heading before: none is left out, whatever the text does
   for (let at = 0; at < lines.length; ) {
     const line = lines[at];
     const [fence, heading, item] = [FENCE.exec(line), HEADING.exec(line), ITEM.exec(line)];
@@ -34,7 +35,8 @@ function blocks(lines, depth) {
       nodes.push(html`<${CodeBlock} language=${fence[2]} source=${lines.slice(from + 1, at).join("\n")} />`);
       at += 1;
     } else if (heading) {
-      nodes.push(html`<${`h${Math.min(6, heading[1].length + 2)}`}>${inline(heading[2] ?? "", depth)}<//>`);
+      level = Math.min(6, level + 1, heading[1].length + 1);
+      nodes.push(html`<${`h${level}`}>${inline(heading[2] ?? "", depth)}<//>`);
     } else if (RULE.test(line)) {
       nodes.push(html`<hr />`);
     } else if (QUOTE.test(line)) {
