@@ -6,6 +6,7 @@ import hashlib
 import hmac
 import re
 import secrets
+import time
 from base64 import urlsafe_b64encode
 from typing import Final
 from urllib.parse import quote, unquote
@@ -23,6 +24,7 @@ MAX_ATTEMPTS: Final = 5
 
 MAX_NEXT: Final = 1_000
 _MARK: Final = 8
+_SECONDS: Final = re.compile(r"[0-9]{1,12}")
 _NAME: Final = re.compile(r"[A-Za-z0-9_-]{1,43}")
 
 
@@ -31,19 +33,26 @@ class LoginAttempt(msgspec.Struct, frozen=True, kw_only=True):
 
     It lies in a cookie of the browser alone, so nothing is kept here for those who never come back,
     and any replica can go on with it. Who can read that cookie is the person, who may know all of
-    it. `next` is the path to go to afterwards.
+    it. `next` is the path to go to afterwards, `begun` when it began, in UNIX seconds.
     """
 
     state: str
     nonce: str
     verifier: str
     next: str
+    begun: int
 
     @classmethod
     def begin(cls, next_: str) -> LoginAttempt:
         """Return a new attempt."""
         state, nonce, verifier = (secrets.token_urlsafe(32) for _ in range(3))
-        return cls(state=state, nonce=nonce, verifier=verifier, next=local_path(next_))
+        return cls(
+            state=state,
+            nonce=nonce,
+            verifier=verifier,
+            next=local_path(next_),
+            begun=int(time.time()),
+        )
 
     @property
     def challenge(self) -> str:
@@ -53,19 +62,30 @@ class LoginAttempt(msgspec.Struct, frozen=True, kw_only=True):
 
     def cookie(self, *, secure: bool) -> str:
         """Return the header that has the browser keep it."""
-        parts = (self.state, self.nonce, self.verifier, quote(self.next, safe="/"))
+        path = quote(self.next, safe="/")
+        parts = (self.state, self.nonce, self.verifier, path, str(self.begun))
         name = COOKIE + self.state[:_MARK]
         return write_cookie(name, "~".join(parts), LASTS, secure=secure)
 
 
 def find_attempt(header: str | None, state: str) -> LoginAttempt | None:
-    """Return the attempt with this state, from the cookies of the browser that came back."""
+    """Return the attempt with this state, from the cookies of the browser that came back.
+
+    Browsers forget an old one by themselves; a cookie that was copied does not count longer.
+    """
     value = read_cookies(header, COOKIE).get(state[:_MARK], "")
     parts = value.split("~")
-    if len(parts) != 4 or not hmac.compare_digest(parts[0].encode(), state.encode()):
+    if len(parts) != 5 or not hmac.compare_digest(parts[0].encode(), state.encode()):
+        return None
+    begun = int(parts[4]) if _SECONDS.fullmatch(parts[4]) else 0
+    if time.time() - begun > LASTS:
         return None
     return LoginAttempt(
-        state=parts[0], nonce=parts[1], verifier=parts[2], next=local_path(unquote(parts[3]))
+        state=parts[0],
+        nonce=parts[1],
+        verifier=parts[2],
+        next=local_path(unquote(parts[3])),
+        begun=begun,
     )
 
 

@@ -147,13 +147,13 @@ async def test_persons_do_not_see_each_other() -> None:
         listed = await wire.call("ListTasks", bob)
         mine = await wire.call("GetTask", ann, id=own["id"])
         async with wire.http.post("/a2a", json={}) as response:
-            stranger = response.status
+            stranger = response.status, (await response.json())["error"]["status"]
 
     assert there == [-32602, -32001, -32001, -32001, -32001]
     assert [task["id"] for task in listed["result"]["tasks"]] == [other["id"]]
     assert len(other["history"]) == 1
     assert mine["result"]["status"]["state"] == "TASK_STATE_INPUT_REQUIRED"
-    assert stranger == 401
+    assert stranger == (401, "UNAUTHENTICATED")
 
 
 async def test_an_anonymous_visitor_is_known_by_the_context_alone() -> None:

@@ -16,6 +16,7 @@ from prolocutor.assistant.assistant import Assistant
 from prolocutor.channels.console.channel import Console
 from prolocutor.channels.page.channel import Page
 from prolocutor.deeppavlov.door.api import DeepPavlov
+from prolocutor.openid.login_attempt import LASTS
 from prolocutor.openid.openid_settings import ClaimRule, OpenIdSettings
 from prolocutor.openid.roles import person_of
 from prolocutor.openid.sessions import KIND
@@ -255,6 +256,23 @@ async def test_an_answer_counts_once_and_in_one_browser() -> None:
         assert await status(bob, "GET", answer) == 403
         assert await status(ann, "GET", answer) == 200
         assert await status(ann, "GET", answer) == 403
+
+
+async def test_an_attempt_counts_for_ten_minutes_also_if_its_cookie_was_kept() -> None:
+    ages = {}
+    async with site() as it, it.browser() as http:
+        for age in (LASTS - 60, LASTS + 60):
+            async with http.get("/auth/login", allow_redirects=False) as response:
+                to = response.headers["Location"]
+                (cookie,) = response.cookies.values()
+            async with http.get(to, allow_redirects=False) as response:
+                answer = response.headers["Location"]
+            kept, _, begun = cookie.value.rpartition("~")
+            headers = {"Cookie": f"{cookie.key}={kept}~{int(begun) - age}"}
+            async with aiohttp.ClientSession(it.url, headers=headers) as later:
+                ages[age - LASTS] = await status(later, "GET", answer, allow_redirects=False)
+
+    assert ages == {-60: 303, 60: 403}
 
 
 async def test_who_signs_out_is_out_and_so_are_their_sockets() -> None:

@@ -38,6 +38,15 @@ EVENTS: Final = "text/event-stream"
 NO_CACHE: Final = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
 CARD_METHODS: Final = ("GetExtendedAgentCard", "agent/getAuthenticatedExtendedCard")
 
+_GRPC: Final = {
+    401: "UNAUTHENTICATED",
+    403: "PERMISSION_DENIED",
+    409: "ALREADY_EXISTS",
+    429: "RESOURCE_EXHAUSTED",
+    503: "UNAVAILABLE",
+}
+"""The names that gRPC has for errors, by the status of HTTP."""
+
 Identify = Callable[[str, bool], A2aCaller]
 """Returns who calls, by the tenant that the parameters name, and whether 0.3 is spoken."""
 
@@ -123,9 +132,10 @@ def fault_of(error: Exception) -> A2aFault:
     if isinstance(error, NotFound):
         kind = FaultKind(-32602, 404, "NOT_FOUND", "INVALID_PARAMS", "InvalidParamsError")
     elif told.status < 500 and isinstance(error, BadInput):
-        kind = FaultKind(-32602, told.status, "INVALID_ARGUMENT", reason, "InvalidParamsError")
+        grpc = _GRPC.get(told.status, "INVALID_ARGUMENT")
+        kind = FaultKind(-32602, told.status, grpc, reason, "InvalidParamsError")
     else:
-        grpc = {429: "RESOURCE_EXHAUSTED", 503: "UNAVAILABLE"}.get(told.status, "INTERNAL")
+        grpc = _GRPC.get(told.status, "INTERNAL")
         kind = FaultKind(INTERNAL.number, told.status, grpc, reason)
     return A2aFault(kind, told.error, field=told.field)
 
