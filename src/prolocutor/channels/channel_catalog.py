@@ -11,7 +11,7 @@ from typing import Final, Protocol
 
 from prolocutor.catalog import Catalog, CatalogEntry
 from prolocutor.contracts.channel import Channel
-from prolocutor.web.sessions import SessionFinder
+from prolocutor.web.session_admission import SessionFinder
 
 
 class SessionChannel(Channel, SessionFinder, Protocol):

@@ -38,7 +38,7 @@ from prolocutor.openid.roles import person_of, signed_in
 from prolocutor.openid.sessions import COOKIE, Sessions
 from prolocutor.web.error_table import error_response
 from prolocutor.web.operations import Operation, TypedRequest
-from prolocutor.web.sessions import admit_session
+from prolocutor.web.session_admission import admit_session
 
 log = logging.getLogger(__name__)
 audit = logging.getLogger("prolocutor.audit")

@@ -31,7 +31,7 @@ from prolocutor.web.lifespan import follow_lifespan
 from prolocutor.web.limits import ListenerLimits
 from prolocutor.web.requests import AsgiRequest, refuse_socket, send_response
 from prolocutor.web.routing import RouteTable
-from prolocutor.web.sessions import SESSION_ENDED, SessionAdmission, SessionFinder
+from prolocutor.web.session_admission import SESSION_ENDED, SessionAdmission, SessionFinder
 from prolocutor.web.shared_quotas import SharedQuotas
 from prolocutor.web.visitor_quota import VisitorQuota, VisitorQuotaTable
 from prolocutor.web.websockets import AsgiWebSocket

@@ -1,4 +1,4 @@
-"""What the listener asks of those who keep sessions, and what a session alone may not do."""
+"""SessionAdmission: who comes in by a session, and what a session alone may not do."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 from prolocutor.contracts.http import Access, Visitor
 from prolocutor.errors import Forbidden
 from prolocutor.web.authentication import Headers
+from prolocutor.web.own_pages import is_own_page
 
 SESSION_ENDED: Final = 4401
 """The code by which a socket is closed whose session has ended."""
@@ -80,4 +81,4 @@ def _is_own(origin: str, host: str, url: str | None) -> bool:
             return (parts.scheme, parts.netloc) == (own.scheme, own.netloc)
     except ValueError:
         return False
-    return bool(host) and parts.netloc == host
+    return is_own_page(origin, host)
