@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Final
 
 import msgspec
@@ -9,6 +10,7 @@ import msgspec
 from prolocutor.dialog.plain import JsonObject, encode
 from prolocutor.dialog.rendering import plain_text
 from prolocutor.dialog.rounds import PendingAsk
+from prolocutor.reading.plain_text import plain
 
 _HINTS: Final = {
     "time": "A time of day, HH:MM.",
@@ -18,6 +20,10 @@ _HINTS: Final = {
     "picture": "The address of a picture.",
 }
 _ENTITIES: Final = {"location": "LOCATION", "time": "TIME", "date": "DATE"}
+GIVEN_UP: Final = "Sorry I couldn't help on that."
+"""What is said where a question was given up."""
+
+_NEVER_MIND: Final = ("never mind", "nevermind")
 _FORMATS: Final = {"date": "date", "email_address": "email", "picture": "uri"}
 
 
@@ -70,6 +76,17 @@ def given_answer(waiting: PendingAsk, value: Any) -> GivenAnswer:
             code = ["bookkeeping", "choice", titles.index(value)]
             return GivenAnswer(value, {"code": code})
     return GivenAnswer(written_answer(value))
+
+
+def gives_up(answer: Mapping[str, Any]) -> bool:
+    """Return whether a skill's `answer` ends a question of an agent that names no kind.
+
+    Every text answers such a question, so "cancel" or "no" go to the agent; "never mind" does not.
+    """
+    if answer.get("kind") != "raw_string":
+        return answer.get("kind") == "cancelled"
+    value = answer.get("value")
+    return isinstance(value, str) and plain(value).strip(" .!") in _NEVER_MIND
 
 
 def typed_answer(value: Any, kind: str = "location") -> GivenAnswer:

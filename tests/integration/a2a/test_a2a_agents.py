@@ -96,9 +96,7 @@ async def test_a_question_goes_on_in_the_same_task(sdk: SdkScript) -> None:
         answered = await assistant.turn("no", user="ann")
         chosen = [await assistant.reply(text, "ann") for text in ("choose", "milk? no, 2")]
         await assistant.reply("which", "bob")
-        over = await assistant.turn(
-            "", user="bob", parsed={"code": ["bookkeeping", "special", "special:nevermind"]}
-        )
+        over = await assistant.turn("Never mind.", user="bob")
         await assistant.reply("fail", "eve")
     first, second, *_ = await sdk.call("told")
 

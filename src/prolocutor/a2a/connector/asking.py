@@ -8,6 +8,7 @@ from typing import Any, Final
 import msgspec
 
 from prolocutor.a2a.wire.core import USER, A2aMessage, A2aPart
+from prolocutor.asks.answer_forms import gives_up
 from prolocutor.errors import BadReply
 
 CONTEXT_KEY: Final = "a2a_context:"
@@ -30,7 +31,8 @@ class OpenTask(msgspec.Struct, frozen=True, omit_defaults=True):
 class AgentQuestion(msgspec.Struct):
     """What an agent is asked, and in which task it goes on.
 
-    `is_cancelled`: the task that waited is over, and there is nothing to ask.
+    `is_cancelled`: the task that waited is over, and there is nothing to ask. `is_given_up`: it was
+    the answer that said so, to a question that any text answers.
     """
 
     parts: list[A2aPart]
@@ -38,6 +40,7 @@ class AgentQuestion(msgspec.Struct):
     own_context: bool = False
     waiting: OpenTask | None = None
     is_cancelled: bool = False
+    is_given_up: bool = False
     metadata: dict[str, Any] | None = None
 
     def is_misplaced(self, context_id: str) -> bool:
@@ -111,13 +114,15 @@ def _answer(asked: AgentQuestion, answer: Mapping[str, Any]) -> None:
         asked.waiting = msgspec.convert(answer.get("context"), OpenTask)
     except msgspec.ValidationError:
         asked.waiting = None  # a button of its own, or an ask of another connector
-    asked.is_cancelled = answer.get("kind") == "cancelled"
+    structured = asked.waiting is not None and asked.waiting.structured
+    is_over = answer.get("kind") == "cancelled"
+    asked.is_given_up = not is_over and not structured and gives_up(answer)
+    asked.is_cancelled = is_over or asked.is_given_up
     value, raw = answer.get("value"), answer.get("raw")
     if isinstance(raw, str) and raw:
         asked.parts = [A2aPart(text=raw)]
     elif isinstance(value, str):
         asked.parts = [A2aPart(text=value)]
-    structured = asked.waiting is not None and asked.waiting.structured
     if value is not None and (structured or not asked.parts):
         data = {"type": "answer", "kind": answer.get("kind"), "value": value}
         asked.parts = [*asked.parts, A2aPart(data=data)]

@@ -18,6 +18,7 @@ from prolocutor.a2a.connector.endpoint import AgentEndpoint, AgentRefusal
 from prolocutor.a2a.connector.gathering import GatheredAnswer
 from prolocutor.a2a.connector.peer import MAX_AGE, A2aPeer, Binding, ProtocolVersion
 from prolocutor.a2a.wire.core import RUNNING
+from prolocutor.asks.answer_forms import GIVEN_UP
 from prolocutor.connectors.parts.call_headers import call_headers
 from prolocutor.connectors.parts.each_alone import each_alone
 from prolocutor.contracts.connector import Replies, Request
@@ -102,7 +103,7 @@ class A2aConnector:
         if asked.is_cancelled:
             if asked.waiting is not None:
                 await self._cancel(endpoint, asked.waiting.task, "")
-            return check([])
+            return check([{"text": GIVEN_UP, "confidence": 1.0}] if asked.is_given_up else [])
         try:
             answer = await self._answer(endpoint, asked, request)
         except (ServiceUnreachable, ServiceRefused):

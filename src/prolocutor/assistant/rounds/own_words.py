@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, Final
 
+from prolocutor.asks.answer_forms import GIVEN_UP
 from prolocutor.assistant.rounds import choice_pages
 from prolocutor.dialog.inputs import DirectReply, EarlierTurn
 from prolocutor.dialog.rounds import PendingAsk
@@ -13,7 +14,7 @@ AGREE: Final = "I agree, but to what?"
 NO_WAY: Final = "No way!"
 MAYBE_WHAT: Final = "Maybe what?"
 YES_WHAT: Final = "Yes what?"
-CANNOT_HELP: Final = "Sorry I couldn't help on that."
+CANNOT_HELP: Final = GIVEN_UP
 NOT_WORKING: Final = "Sorry, that did not work just now."
 CLICK: Final = "Please click on one of the provided choices."
 NO_CHOICES: Final = "There is nothing to choose from now."

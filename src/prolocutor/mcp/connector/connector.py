@@ -9,6 +9,7 @@ from typing import Any, Final, Literal
 
 import msgspec
 
+from prolocutor.asks.answer_forms import gives_up
 from prolocutor.connectors.parts.call_headers import call_headers
 from prolocutor.connectors.parts.each_alone import each_alone
 from prolocutor.contracts.connector import Replies, Request
@@ -168,7 +169,7 @@ class McpConnector:
         """Go on with a call that was kept open for the person's answer."""
         form = call.form
         if form is not None:
-            if answer.get("kind") == "cancelled":
+            if gives_up(answer):
                 call.answer(CANCELLED)
             else:
                 form.take(answer)

@@ -11,6 +11,7 @@ from typing import Any, Final
 
 import msgspec
 
+from prolocutor.asks.answer_forms import gives_up
 from prolocutor.dialog.plain import JsonObject
 from prolocutor.errors import BadReply, ServiceRaised
 from prolocutor.mcp.connector.elicited import CANCELLED, Form
@@ -50,7 +51,7 @@ class InputRound(msgspec.Struct, omit_defaults=True):
 
     def take(self, answer: JsonObject) -> None:
         """Take what the person answered."""
-        if answer.get("kind") == "cancelled":
+        if gives_up(answer):
             self.answers = {**self.answers, self.asked: CANCELLED}
             self.form = None
         elif self.form is not None:
