@@ -93,7 +93,7 @@ def features(
                 repeats.others,
                 agent_log.variety(answer.agent),
                 believed,
-                log((believed + _LEAST) / (1 + _LEAST - believed)),
+                _prior_logit(believed),
                 float(known),
                 *_matches(asked, traits),
                 traits.refusal,
@@ -109,6 +109,32 @@ def features(
     for row, agreement in zip(rows, _agreement(asked, seen), strict=True):
         row.append(agreement)
     return rows
+
+
+def with_prior(
+    rows: Sequence[Sequence[float]], answers: Sequence[AgentAnswer], prior: Mapping[str, float]
+) -> list[list[float]]:
+    """Return what `features` returns for the same answers and another prior."""
+    believed, best = [], max(prior.values(), default=0.0)
+    made = []
+    for answer, row in zip(answers, rows, strict=True):
+        known = answer.agent in prior
+        value = prior[answer.agent] if known else _UNKNOWN
+        believed.append(value)
+        changed = list(row)
+        changed[PLACE["prior"]] = value
+        changed[PLACE["prior_logit"]] = _prior_logit(value)
+        changed[PLACE["known"]] = float(known)
+        changed[PLACE["prior_best"]] = best
+        made.append(changed)
+    leads, ranks = _compared(believed)
+    for row, lead, rank in zip(made, leads, ranks, strict=True):
+        row[PLACE["lead_prior"]], row[PLACE["rank_prior"]] = lead, rank
+    return made
+
+
+def _prior_logit(believed: float) -> float:
+    return log((believed + _LEAST) / (1 + _LEAST - believed))
 
 
 def _likeness(
@@ -159,16 +185,23 @@ def _compare(rows: list[list[float]]) -> None:
     columns = [[row[place] for row in rows] for place in _COMPARED_PLACES]
     leads, ranks = [], []
     for column in columns:
-        ordered = sorted(column, reverse=True)
-        best, second = ordered[0], ordered[1] if len(ordered) > 1 else 0.0
-        leads.append([value - (second if value == best else best) for value in column])
-        first_place: dict[float, int] = {}
-        for place, value in enumerate(ordered):
-            first_place.setdefault(value, place)
-        ranks.append([float(first_place[value]) for value in column])
+        its_leads, its_ranks = _compared(column)
+        leads.append(its_leads)
+        ranks.append(its_ranks)
     for number, row in enumerate(rows):
         row += [lead[number] for lead in leads]
         row += [rank[number] for rank in ranks]
+
+
+def _compared(column: Sequence[float]) -> tuple[list[float], list[float]]:
+    """Return the lead of each value over the best of the others, and how many are better."""
+    ordered = sorted(column, reverse=True)
+    best, second = ordered[0], ordered[1] if len(ordered) > 1 else 0.0
+    first_place: dict[float, int] = {}
+    for place, value in enumerate(ordered):
+        first_place.setdefault(value, place)
+    leads = [value - (second if value == best else best) for value in column]
+    return leads, [float(first_place[value]) for value in column]
 
 
 def _agreement(asked: QuestionTraits, seen: list[AnswerTraits]) -> list[float]:

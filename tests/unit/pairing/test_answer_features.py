@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from prolocutor.contracts.pairing import AgentAnswer, UserQuestion
 from prolocutor.pairing.agent_log import AgentLog
-from prolocutor.pairing.answer_features import NAMES, PLACE, features
+from prolocutor.pairing.answer_features import NAMES, PLACE, features, with_prior
 from prolocutor.pairing.text_traits import answer_traits
 
 NOBODY = AgentLog()
@@ -113,3 +113,17 @@ def test_a_router_that_does_not_know_an_agent_is_no_verdict() -> None:
     new, old = features(UserQuestion(text="is it"), answers, {"old": 0.0}, NOBODY)
     assert (new[PLACE["known"]], old[PLACE["known"]]) == (0, 1)
     assert new[PLACE["prior"]] > old[PLACE["prior"]]
+
+
+@given(
+    st.lists(st.sampled_from("abcd"), min_size=1, max_size=5),
+    st.dictionaries(st.sampled_from("abcd"), st.floats(0, 1)),
+    st.dictionaries(st.sampled_from("abcd"), st.floats(0, 1)),
+)
+def test_another_prior_gives_the_features_that_it_gives_at_first(
+    agents: list[str], before: dict[str, float], after: dict[str, float]
+) -> None:
+    question = UserQuestion(text="Will it rain in Oslo?")
+    answers = [AgentAnswer(agent=name, text=f"{name} says rain") for name in agents]
+    first = features(question, answers, before, AgentLog())
+    assert with_prior(first, answers, after) == features(question, answers, after, AgentLog())

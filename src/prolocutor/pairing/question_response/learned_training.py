@@ -20,7 +20,7 @@ from threadpoolctl import threadpool_limits
 from prolocutor.contracts.pairing import AgentAnswer, LabelledQuestion, TrainingData
 from prolocutor.errors import BadInput
 from prolocutor.pairing.agent_log import AgentLog, log_of
-from prolocutor.pairing.answer_features import features
+from prolocutor.pairing.answer_features import features, with_prior
 from prolocutor.pairing.answer_meaning import without_meaning
 from prolocutor.pairing.calibration import Sigmoid, fit_sigmoid
 from prolocutor.pairing.near_duplicates import folds_of, near_duplicates
@@ -153,13 +153,13 @@ def _answer_table(
         unknown = rng.sample(sorted(prior), min(_HIDDEN, len(prior)))
         fewer = {agent: value for agent, value in prior.items() if agent not in unknown}
         chosen = _likely(answers, prior, rng)
-        for copy, known, kept in (
-            (plain, prior, everything),
-            (hidden, fewer, everything),
-            (few, prior, chosen),
+        some = [answers[place] for place in chosen]
+        whole = features(one.question, answers, prior, agent_log, logged=True)
+        for copy, shown, kept, rows in (
+            (plain, answers, everything, whole),
+            (hidden, answers, everything, with_prior(whole, answers, fewer)),
+            (few, some, chosen, features(one.question, some, prior, agent_log, logged=True)),
         ):
-            shown = [answers[place] for place in kept]
-            rows = features(one.question, shown, known, agent_log, logged=True)
             copy.features.append(np.array(rows, dtype=float))
             if meaning is not None:
                 lost = copy is hidden and number % 2 == 0
