@@ -324,9 +324,12 @@ async def test_sessions_go_on_while_the_provider_is_away() -> None:
     ],
 )
 async def test_claims_are_asked_for_again(changed: Any, after: tuple[int, int]) -> None:
-    async with site(recheck=0.001) as it, it.browser() as http:
+    async with site(recheck=10) as it, it.browser() as http:
+        now = [time.time()]
+        it.sign_in.sessions._clock = lambda: now[0]
         await it.signed_in(http, groups=["support"])
         assert await status(http, "GET", "/api/console/handovers") == 200
+        now[0] += 11
         it.provider.user |= changed or {}
         it.provider.faults = {} if changed else {"revoked": True}
         first, *rest = await asyncio.gather(
