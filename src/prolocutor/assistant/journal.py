@@ -40,7 +40,7 @@ T = TypeVar("T")
 UNREAD: Final = b""
 """No round: the act of an operator is checked against the one that the store has."""
 
-MAX_LOOKS = 10
+MAX_LOOKS: Final = 10
 """How often the words are read again because another replica has changed their dialog."""
 
 _SECRET = b'{"secret":true}'
@@ -112,7 +112,7 @@ class Journal:
         self, input: Input, make_opening: Callable[[bool, bytes], TurnOpening], round: bytes
     ) -> OpenedTurn | AnsweredRequest:
         """Open a turn under the round that its dialog is in at all replicas."""
-        while True:
+        for _ in range(MAX_LOOKS):
             secret = input.operator is None and is_secret_in(round, input)
             opening = make_opening(secret, round)
             turn_id = opening.turn_id
