@@ -51,12 +51,16 @@ def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> 
 
 
 _SEARCHED = list(sys.path)
-_OF_TESTS = (tempfile.gettempdir(), str(Path(__file__).parent / "data"))
+_ROOT = Path(__file__).parents[1]
+_OUR_OWN = ("prolocutor", "prolocutor_demo", "tests", "bench")
+_OF_TESTS = (tempfile.gettempdir(), *(str(_ROOT / one) for one in ("tests", "deploy", "bench")))
 
 
 def _of_a_test(module: ModuleType) -> bool:
     file = getattr(module, "__file__", None)
-    return isinstance(file, str) and file.startswith(_OF_TESTS)
+    if not isinstance(file, str) or not file.startswith(_OF_TESTS):
+        return False
+    return module.__name__.partition(".")[0] not in _OUR_OWN
 
 
 def _let_children_be_interrupted() -> None:

@@ -23,6 +23,8 @@ class DurationField(msgspec.Struct, frozen=True, kw_only=True):
     def read(self, node: YamlNode, findings: Findings) -> Any:
         found = _WITH_UNIT.fullmatch(node.value) if isinstance(node.value, str) else None
         if found is not None:
-            node = msgspec.structs.replace(node, value=float(found[1]) * _UNITS[found[2]])
+            seconds = float(found[1]) * _UNITS[found[2]]
+            whole = int(seconds) if seconds.is_integer() else seconds
+            node = msgspec.structs.replace(node, value=whole)
         what = "seconds or a time such as 15m, 12h, 7d"
         return NumberField(what=what, bounds=self.bounds).read(node, findings)
