@@ -58,7 +58,7 @@ _OF_TESTS = (tempfile.gettempdir(), *(str(_ROOT / one) for one in ("tests", "dep
 
 def _of_a_test(module: ModuleType) -> bool:
     file = getattr(module, "__file__", None)
-    if not isinstance(file, str) or not file.startswith(_OF_TESTS):
+    if not isinstance(file, str) or not file.startswith(_OF_TESTS) or file.startswith(sys.prefix):
         return False
     return module.__name__.partition(".")[0] not in _OUR_OWN
 
