@@ -43,7 +43,9 @@ quick: check ## lint, types, floors and the unit tests that are not slow, in und
 	@$(PYTEST) -q -m 'not slow' tests/unit $(ARGS)
 
 test: check $(if $(PROLOCUTOR_SDK),,$(SDK)/.ready) $(if $(PROLOCUTOR_NODE),,$(NODE)/.ready) ## lint, types, floors and all tests (ARGS="-k calls" and the like go to pytest)
-	@$(PYTEST) --no-loadscope-reorder $(ARGS)
+	@$(PYTEST) --no-loadscope-reorder $(ARGS) || { [ $$? = 1 ] || exit; \
+		echo 'Trying once more, one by one, what failed beside others ...' >&2; \
+		$(BIN)/python -m pytest -n 0 --last-failed --last-failed-no-failures none $(ARGS); }
 
 test-parlai: $(PARLAI)/.ready ## run the tests with ParlAI itself, in an environment of its own
 	@$(PARLAI)/bin/python -m pytest -q -o filterwarnings=default tests/integration/parlai $(ARGS)

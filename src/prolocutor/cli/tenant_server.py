@@ -91,8 +91,11 @@ class TenantServer:
         return ServedTenant(Tenant(entry.name, entry.assistant.parent), hosts, make)
 
     def _read(self, entry: TenantEntry) -> Settings:
-        self._known.pop(entry.name, None)
-        settings = self._settings.settings_of(entry)
+        try:
+            settings = self._settings.settings_of(entry)
+        except Exception:
+            self._known.pop(entry.name, None)
+            raise
         if settings.store is None:
             folder = made_data_folder() / FOLDER
             folder.mkdir(mode=0o700, exist_ok=True)
