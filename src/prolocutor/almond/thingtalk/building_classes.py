@@ -74,7 +74,7 @@ class ClassBuilder(ValueBuilder):
     def parameter(self, *parts: Any) -> Parameter:
         way: Direction = "in req"
         if not isinstance(parts[0], Token):
-            way, *parts = parts  # type: ignore[assignment]
+            way, parts = parts[0], parts[1:]
         name, kind, *annotations = parts
         return Parameter(
             str(name), kind, way, annotations=tuple(annotations), position=position_of(name)

@@ -35,7 +35,7 @@ FRESH: Final = 5.0
 """Seconds for which counts are cached."""
 MOST_CACHED: Final = 100
 
-_FLAGS: Final = frozenset(get_args(TurnFlag))
+_FLAGS: Final[dict[str, TurnFlag]] = {flag: flag for flag in get_args(TurnFlag)}
 
 Time: TypeAlias = Annotated[float | None, Meta(description="Seconds (UNIX).")]
 Words: TypeAlias = Annotated[
@@ -62,7 +62,7 @@ class ConversationFilter(msgspec.Struct, frozen=True, kw_only=True):
     def query(self, ids: list[str] | None) -> ConversationQuery:
         """Return the query of the store; `ids` are the dialogs that count, None for all."""
         return ConversationQuery(
-            flag=self.kind if self.kind in _FLAGS else None,  # type: ignore[arg-type]
+            flag=_FLAGS.get(self.kind),
             agent=self.agent,
             user=self.user,
             channel=self.channel,
