@@ -31,6 +31,36 @@ def meant(*texts: str, **changes: Any) -> str | None:
 @pytest.mark.parametrize(
     ("said", "replied", "then", "whole"),
     [
+        ("Wie spät ist es in Tokio?", "", "und in Paris?", "Wie spät ist es in Paris"),
+        ("Wie spät ist es in Rom?", "", "nein, ich meinte Bonn", "Wie spät ist es in Bonn"),
+        ("Was ist 12 mal 8?", "12 mal 8 = 96", "und durch 4?", "96 durch 4"),
+        ("Welcher Tag ist heute?", "", "und morgen?", "Welcher Tag ist morgen"),
+        ("Wie groß ist Peru?", "", "und die Hauptstadt?", "Was ist die hauptstadt von Peru"),
+        ("Wie groß ist Peru?", "", "Wer lebt dort?", "Wer lebt in Peru"),
+        ("Wie groß ist Peru?", "", "Wie geht es dir?", None),
+        ("Wie groß ist Peru?", "", "danke schön", None),
+        ("Quelle heure est-il à Tokyo ?", "", "et à Paris ?", "Quelle heure est-il à Paris"),
+        ("Combien d'habitants a l'Espagne ?", "", "et la France ?",
+         "Combien d'habitants a la France"),
+        ("Quelle est la monnaie du Japon ?", "", "et le Portugal ?",
+         "Quelle est la monnaie du Portugal"),
+        ("Raconte-moi une blague", "Ha.", "encore une", "Raconte-moi une blague"),
+        ("¿Cuántos kilómetros son 10 millas?", "", "¿y 20 millas?",
+         "¿Cuántos kilómetros son 20 millas"),
+        ("¿Cuál es la moneda de Japón?", "", "¿y la de China?", "¿Cuál es la moneda de China"),
+        ("¿Qué hora es en Tokio?", "", "¿Cuánto es 12 por 8?", None),
+    ],
+)  # fmt: skip
+def test_follow_ups_in_german_french_and_spanish_are_asked_whole_in_their_language(
+    said: str, replied: str, then: str, whole: str | None
+) -> None:
+    found = meant(said, replied, then)
+    assert (found and found.rstrip(" ?").lower()) == (whole and whole.lower())
+
+
+@pytest.mark.parametrize(
+    ("said", "replied", "then", "whole"),
+    [
         ("what time is it in Tokyo", "", "and in Paris?", "what time is it in Paris"),
         ("capital of Peru", "Lima", "what about Chile", "capital of Chile"),
         ("capital of Peru", "Lima", "no, I meant Chile", "capital of Chile"),

@@ -8,9 +8,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
+from prolocutor.services.follow_up.certainty import Found
 from prolocutor.services.follow_up.last_turn import LastTurn, last_turn_of
-from prolocutor.services.follow_up.remarks import Remark, remark_of
+from prolocutor.services.follow_up.remarks import remark_of
 from prolocutor.services.follow_up.rules import RULES
+from prolocutor.services.follow_up.worded import rules_in
 
 MOST_WORDS: Final = 14
 LONGEST_TEXT: Final = 160
@@ -36,13 +38,17 @@ def annotate(state: Mapping[str, Any]) -> dict[str, Any]:
 
 def question_of(text: str, turn: LastTurn) -> tuple[str, float] | None:
     """Return the whole question that a text means after a turn, and how sure that is."""
-    remark: Remark | None = remark_of(text)
+    worded = rules_in(turn.language)
+    found = worded.question_of(text, turn) if worded else _in_english(text, turn)
+    if found is None:
+        return None
+    whole = " ".join(found[0].split())
+    fits = whole and len(whole) <= LONGEST_QUESTION and whole.lower() != text.lower()
+    return (whole, found[1]) if fits else None
+
+
+def _in_english(text: str, turn: LastTurn) -> Found:
+    remark = remark_of(text)
     if remark is None:
         return None
-    for rule in RULES:
-        found = rule(remark, turn)
-        if found is not None:
-            whole = " ".join(found[0].split())
-            fits = whole and len(whole) <= LONGEST_QUESTION
-            return (whole, found[1]) if fits and whole.lower() != text.lower() else None
-    return None
+    return next((found for rule in RULES if (found := rule(remark, turn))), None)

@@ -8,7 +8,9 @@ from typing import Any, Final
 import msgspec
 
 from prolocutor.dialog.follow_up import follow_up_of
+from prolocutor.reading.languages import language_of
 from prolocutor.services.follow_up.remarks import is_courtesy
+from prolocutor.services.follow_up.wordings import COURTESY
 
 LONGEST: Final = 400
 """Characters of a question or reply that are read."""
@@ -17,11 +19,15 @@ MOST_ENTITIES: Final = 8
 
 
 class LastTurn(msgspec.Struct, frozen=True):
-    """A question that stands alone, the reply to it, and the entities that services found."""
+    """A question that stands alone, the reply to it, and the entities that services found.
+
+    `language` is that of the question, "" where nobody tells.
+    """
 
     question: str
     reply: str
     entities: tuple[str, ...] = ()
+    language: str = ""
 
 
 def last_turn_of(state: Mapping[str, Any]) -> LastTurn | None:
@@ -39,7 +45,7 @@ def last_turn_of(state: Mapping[str, Any]) -> LastTurn | None:
             reply = one
             continue
         said = str(one.get("text", ""))
-        if is_courtesy(said):
+        if is_courtesy(said) or COURTESY.fullmatch(said.strip() + " "):
             continue
         annotations = one.get("annotations") or {}
         found = follow_up_of(annotations)
@@ -52,8 +58,18 @@ def last_turn_of(state: Mapping[str, Any]) -> LastTurn | None:
             *_entities(annotations.get("entities")),
         )
         text = " ".join(str(reply.get("text", ""))[:LONGEST].split())
-        return LastTurn(question, text, entities[:MOST_ENTITIES])
+        return LastTurn(question, text, entities[:MOST_ENTITIES], _language(annotations, question))
     return None
+
+
+def _language(annotations: Mapping[str, Any], question: str) -> str:
+    """Return the language that was noticed, else that of the words."""
+    noticed = annotations.get("language")
+    code = noticed.get("code") if isinstance(noticed, dict) else None
+    if isinstance(code, str):
+        return code
+    found = language_of(question)
+    return found.code if found else ""
 
 
 def _entities(given: Any) -> Sequence[str]:
