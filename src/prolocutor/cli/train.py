@@ -29,10 +29,12 @@ from prolocutor.evaluation.pairing.model_locations import ModelLocations, open_m
 from prolocutor.evaluation.pairing.model_training import TrainingPlan, TrainingResult, steps_of
 from prolocutor.evaluation.pairing.model_training import train as learn
 from prolocutor.evaluation.pairing.pairing_data import PairingData, load_pairing_data
+from prolocutor.pairing.loss_curve import LossCurve
 from prolocutor.pairing.method_catalog import load_fine_tuning, needs_of, uses_of
 from prolocutor.pipeline.plan import Stage
 
 _ENSEMBLE: Final = "ensemble"
+_LOSSES: Final = (0.01, 0.02, 0.05)
 CROSS_ENCODER: Final = "cross-encoder"
 
 
@@ -79,6 +81,11 @@ CROSS_ENCODER: Final = "cross-encoder"
     metavar="N",
     help="cross-encoder: how often it may see the questions; it stops earlier.",
 )
+@click.option(
+    "--loss-budget",
+    is_flag=True,
+    help="ranker: measure what stopping early loses, for a budget such as loss:0.01.",
+)
 @encoder_options
 @SEED_OPTION
 def train(
@@ -91,6 +98,7 @@ def train(
     folds: int,
     base: Path | None,
     epochs: int,
+    loss_budget: bool,
     encoder: str | None,
     encoder_url: str | None,
     seed: int,
@@ -113,10 +121,14 @@ def train(
       prolocutor train ranker --data store: --out ranker --encoder encoders/minilm
       prolocutor train ranker --method cross-encoder --base minilm --data store: --out ranker
     """
+    if loss_budget and (role == "router" or method == CROSS_ENCODER):
+        raise click.UsageError("--loss-budget is for a ranker that is not a cross-encoder")
     questions = load_pairing_data(data, _cards(data, assistant), **options_of(data, {}))
     locations = ModelLocations(encoder=encoder_of(encoder, encoder_url))
     _check_encoder(role, method, locations)
-    wanted = TrainingPlan(role=role, method=method, prior=prior, folds=folds, seed=seed)
+    wanted = TrainingPlan(
+        role=role, method=method, prior=prior, folds=folds, seed=seed, losses=loss_budget
+    )
     if (role, method) == ("ranker", CROSS_ENCODER):
         _fine_tune(questions, wanted, base, epochs, out)
         return
@@ -202,9 +214,20 @@ def lines_of(trained: TrainingResult) -> Iterator[str]:
     if trained.why:
         yield f"auto takes {trained.method}, {trained.why}"
     yield _verdict(trained)
+    if trained.losses is not None:
+        yield _losses(trained.losses)
     if trained.tested:
         yield "precision@1 on the part to test, from which it did not learn"
         yield from _table(trained.tested)
+
+
+def _losses(curve: LossCurve) -> str:
+    """Return at which probability budgets of some wanted losses stop."""
+    found = []
+    for loss in _LOSSES:
+        threshold = curve.threshold(loss)
+        found.append(f"loss:{loss:g} {'asks all' if threshold is None else f'at {threshold:g}'}")
+    return f"budgets stop, by {curve.questions:,} questions: {', '.join(found)}"
 
 
 def _table(rows: list[MethodRow]) -> Iterator[str]:

@@ -8,6 +8,7 @@ from typing import Final
 
 from prolocutor.config.faults import Fault
 from prolocutor.config.imported_functions import Function, is_plain
+from prolocutor.config.selector_settings import SelectorSettings, check_loss
 from prolocutor.config.service_entries import ADDRESS, ServiceEntry
 from prolocutor.config.settings import ProcessTarget, Settings
 from prolocutor.config.survey import Survey
@@ -28,6 +29,7 @@ def warnings(loaded: Survey, graph: Graph) -> Iterator[Fault]:
         *_unawaited(graph),
         *_hurried(loaded.services),
         *_not_rewritten(loaded.services),
+        *_other_router(loaded.services),
         *_idle_processes(settings),
         *_missing_icons(loaded.services),
         *_open_doors(settings),
@@ -92,6 +94,25 @@ def _not_rewritten(services: list[ServiceEntry]) -> Iterator[tuple[str, str]]:
                 f"no annotator is called {FOLLOW_UP}, or has it as its label: nothing is rewritten"
             )
             yield f"{written.path}.rewrites", what
+
+
+def _other_router(services: list[ServiceEntry]) -> Iterator[tuple[str, str]]:
+    """Find budgets of a wanted loss that was measured with another router."""
+    selectors = [(one, one.service.target) for one in services]
+    ranking = next(
+        (to for _, to in selectors if isinstance(to, SelectorSettings) and to.role == "ranker"),
+        None,
+    )
+    for written, target in selectors:
+        if not isinstance(target, SelectorSettings):
+            continue
+        curve = check_loss(target, ranking)
+        if curve is not None and curve.router != target.method:
+            what = (
+                f"the loss was measured while the router {curve.router} said whom to ask, and here"
+                f" {target.method} does: train the ranker with --prior {target.method}"
+            )
+            yield f"{written.path}.budget", what
 
 
 def _idle_processes(settings: Settings) -> Iterator[tuple[str, str]]:

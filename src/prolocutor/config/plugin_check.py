@@ -9,7 +9,7 @@ from prolocutor.config.agent_cards import card_of
 from prolocutor.config.call_hints import call_hint
 from prolocutor.config.endpoints import connector_of
 from prolocutor.config.fields import Findings
-from prolocutor.config.selector_settings import SelectorSettings, check_method
+from prolocutor.config.selector_settings import SelectorSettings, check_loss, check_method
 from prolocutor.config.service_entries import ServiceEntry
 from prolocutor.config.survey import Survey
 from prolocutor.connectors.connector_catalog import CONNECTORS
@@ -88,11 +88,24 @@ def _check_selector(written: ServiceEntry, loaded: Survey, findings: Findings) -
         key = "encoder" if about == "encoder" and target.encoder is not None else target.role
         what = error.what if isinstance(error, ConfigError) and error.file is None else str(error)
         findings.add(loaded.find(f"{written.path}.{key}"), what)
+    _check_budget(written, target, loaded, findings)
     names = {skill.name for skill in loaded.settings.pipeline.of(Stage.SKILL)}
     if target.unsure.skill is not None and target.unsure.skill not in names:
         hint = did_you_mean(target.unsure.skill, sorted({*names, FALLBACK, CLARIFY, PERSON}))
         what = f"no skill is called '{target.unsure.skill}'"
         findings.add(loaded.find(f"{written.path}.unsure"), what, hint)
+
+
+def _check_budget(
+    written: ServiceEntry, target: SelectorSettings, loaded: Survey, findings: Findings
+) -> None:
+    targets = [one.service.target for one in loaded.services]
+    selectors = [one for one in targets if isinstance(one, SelectorSettings)]
+    ranking = next((one for one in selectors if one.role == "ranker"), None)
+    try:
+        check_loss(target, ranking)
+    except (ConfigError, NotFound) as error:
+        findings.add(loaded.find(f"{written.path}.budget"), str(error))
 
 
 def _check_doors(loaded: Survey, findings: Findings) -> None:

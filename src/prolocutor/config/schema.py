@@ -164,6 +164,7 @@ BUDGET: Final = TableField(
         "value": _number(BudgetSettings, "value", ""),
         "per_call": _number(BudgetSettings, "per_call", ""),
         "per_second": _number(BudgetSettings, "per_second", ""),
+        "loss": _number(BudgetSettings, "loss", ""),
         "hedge": FlagField(),
     },
     make=BudgetSettings,

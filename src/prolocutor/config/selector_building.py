@@ -11,7 +11,12 @@ import msgspec
 
 from prolocutor.config.agent_cards import cards_of
 from prolocutor.config.endpoints import ChatEndpoint, ClosingSelector, connector_of
-from prolocutor.config.selector_settings import SelectorSettings, check_method, learns_online
+from prolocutor.config.selector_settings import (
+    SelectorSettings,
+    check_loss,
+    check_method,
+    learns_online,
+)
 from prolocutor.contracts.observer import Observer
 from prolocutor.contracts.pairing import Card, Encoder, Fit, Ranker, Router, TrainingData
 from prolocutor.errors import ConfigError
@@ -20,6 +25,7 @@ from prolocutor.pairing.abstention import AbstentionRule
 from prolocutor.pairing.encoders.encoder_wiring import EncoderWiring, meanings_of
 from prolocutor.pairing.encoders.endpoint import EndpointEncoder
 from prolocutor.pairing.encoders.meanings import Meanings
+from prolocutor.pairing.loss_curve import loss_curve_of
 from prolocutor.pairing.method_catalog import Role
 from prolocutor.pairing.model_files import load_model
 from prolocutor.pairing.model_in_use import ModelInUse
@@ -88,6 +94,10 @@ class _Maker:
         self._encoders: dict[Path, Encoder] = {}
         router = self._found("router", wanted, self._router)
         self._routing = None if router is None else TurnRouting(router)
+        self._wants_loss = any(one.budget.loss is not None for one in wanted)
+        ranking = next((one for one in wanted if one.role == "ranker"), None)
+        for one in wanted:
+            _check_loss(one, ranking)
         self._ranker = self._found("ranker", wanted, self._ranker_of)
         self._unsure = next(
             (one.unsure for one in wanted if one.role == "ranker"),
@@ -113,7 +123,7 @@ class _Maker:
             return RoutedSelector(
                 self._routing,
                 self._cards,
-                selecting.budget.made(),
+                selecting.budget.made(self._ranker),
                 ranker=self._ranker,
                 unsure=self._unsure,
                 seconds=self._seconds,
@@ -204,7 +214,11 @@ class _Maker:
         def load() -> VersionedMethod[Ranker]:
             model = load_model(folder)
             ranker = method_catalog.read_method(model, "ranker", cards, folder)
-            return VersionedMethod(with_encoder(ranker, model, wired), model.id)
+            curve = loss_curve_of(model)
+            if curve is None and self._wants_loss:
+                what = "has no loss curve, which the budget needs; train it with --loss-budget"
+                raise ConfigError(what, file=str(folder))
+            return VersionedMethod(with_encoder(ranker, model, wired), model.id, curve)
 
         return self._in_use(selecting, ReloadedModel(folder, load))
 
@@ -246,6 +260,13 @@ class _Maker:
         self._ends.append(way.aclose)
         name = str(getattr(way, "model", selecting.connector))
         return EncoderWiring(EndpointEncoder(way.embed, name=name), seconds)
+
+
+def _check_loss(selecting: SelectorSettings, ranking: SelectorSettings | None) -> None:
+    try:
+        check_loss(selecting, ranking)
+    except ConfigError as error:
+        raise ConfigError(str(error), key="skill_selector.budget") from None
 
 
 def _is_chat(selecting: SelectorSettings) -> bool:

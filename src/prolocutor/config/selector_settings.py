@@ -9,6 +9,7 @@ import msgspec
 from msgspec import Meta
 
 from prolocutor.bounds import Cost, Count, Share
+from prolocutor.contracts.pairing import Ranker
 from prolocutor.errors import ConfigError
 from prolocutor.pairing import method_catalog
 from prolocutor.pairing.abstention import AbstentionRule
@@ -22,8 +23,11 @@ from prolocutor.pairing.budget import (
     UntilSure,
 )
 from prolocutor.pairing.encoders.encoder_wiring import check_encoder
+from prolocutor.pairing.loss_curve import LossCurve, loss_curve_of
+from prolocutor.pairing.loss_policy import LossBudget
 from prolocutor.pairing.method_catalog import Need, Role
 from prolocutor.pairing.model_files import load_model
+from prolocutor.pairing.model_reloading import MethodSource
 from prolocutor.pipeline.plan import Addressed, PendingTarget
 
 
@@ -32,11 +36,13 @@ class BudgetSettings(msgspec.Struct, frozen=True, kw_only=True):
 
     `policy`: `all` are asked at once; `top`, the `calls` likeliest; `sure`, `start` at once and
     then one by one until an answer is right with `sure`; `gain`, those that promise the largest
-    gain for their cost, while a right answer is worth `value` and a second `per_second`. `calls`
-    and `price` bound a turn. `hedge`: agents too slow to be asked later are asked at once.
+    gain for their cost, while a right answer is worth `value` and a second `per_second`; `loss`,
+    two at once and then one by one until stopping surely loses no more than the share `loss` of
+    right answers against asking all. `calls` and `price` bound a turn. `hedge`: agents too slow to
+    be asked later are asked at once.
     """
 
-    policy: Literal["all", "top", "sure", "gain"] = "sure"
+    policy: Literal["all", "top", "sure", "gain", "loss"] = "sure"
     calls: Count | None = None
     price: Cost | None = None
     start: Count | None = None
@@ -44,18 +50,21 @@ class BudgetSettings(msgspec.Struct, frozen=True, kw_only=True):
     value: Annotated[float, Meta(gt=0)] | None = None
     per_call: Cost | None = None
     per_second: Cost | None = None
+    loss: Annotated[float, Meta(gt=0, le=1)] | None = None
     hedge: bool = False
 
-    def made(self) -> BudgetPolicy:
-        """Return the policy that this describes."""
-        policy = self._policy()
+    def made(self, ranker: MethodSource[Ranker] | None = None) -> BudgetPolicy:
+        """Return the policy that this describes; `ranker` is what `loss` needs."""
+        policy = self._policy(ranker)
         if self.hedge:
             policy = Hedged(policy)
         if self.price is not None or (self.calls is not None and self.policy != "top"):
             policy = Capped(policy, most=self.calls, price=self.price)
         return policy
 
-    def _policy(self) -> BudgetPolicy:
+    def _policy(self, ranker: MethodSource[Ranker] | None) -> BudgetPolicy:
+        if self.loss is not None and ranker is not None:
+            return LossBudget(ranker, self.loss)
         match self.policy:
             case "all":
                 return AskAll()
@@ -152,3 +161,27 @@ def learns_online(selecting: SelectorSettings) -> bool:
     except ConfigError:
         return False
     return hasattr(reader, "learn_all")
+
+
+def check_loss(router: SelectorSettings, ranker: SelectorSettings | None) -> LossCurve | None:
+    """Raise `ConfigError` if a budget wants a loss that the ranker's model does not know.
+
+    Return the curve of a model that does; None where no loss is wanted, or the model is missing.
+    """
+    if router.budget.loss is None:
+        return None
+    if ranker is None or ranker.model is None:
+        what = "a budget of a wanted loss needs response_selector: {ranker: ..., model: FOLDER}"
+        raise ConfigError(f"{what}; {_TRAINED_WITH}")
+    if not ranker.model.exists():
+        return None
+    model = load_model(ranker.model)
+    if (curve := loss_curve_of(model)) is None:
+        what = f"the model {model.id} was not trained with what a budget of a wanted loss needs"
+        raise ConfigError(f"{what}; {_TRAINED_WITH}")
+    return curve
+
+
+_TRAINED_WITH: Final = (
+    "prolocutor train ranker --data KIND:PATH --out FOLDER --loss-budget makes such a model"
+)

@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 
 import msgspec
 
+from prolocutor.config.budget_field import BudgetField
 from prolocutor.config.call_hints import call_hint
 from prolocutor.config.fields import (
     FieldKind,
@@ -206,7 +207,7 @@ def _selector(
     kinds: dict[str, FieldKind] = {
         "model": MODEL,
         "encoder": ENCODER,
-        **({"budget": BUDGET} if role == "router" else {"unsure": UNSURE}),
+        **({"budget": BudgetField(table=BUDGET)} if role == "router" else {"unsure": UNSURE}),
     }
     name = TextField(what=f"the name of a {role}").read(method, findings)
     values = {

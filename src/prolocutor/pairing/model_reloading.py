@@ -17,6 +17,7 @@ from typing import Final, Generic, TypeAlias, TypeVar
 import msgspec
 
 from prolocutor.errors import ProlocutorError
+from prolocutor.pairing.loss_curve import LossCurve
 from prolocutor.pairing.model_files import HEAD
 
 log = logging.getLogger(__name__)
@@ -28,10 +29,11 @@ Method = TypeVar("Method")
 
 
 class VersionedMethod(msgspec.Struct, Generic[Method], frozen=True):
-    """A router or ranker of a model, and the model's id as its `version`."""
+    """A router or ranker of a model, the model's id as its `version`, and its loss curve if any."""
 
     method: Method
     version: str
+    losses: LossCurve | None = None
 
 
 class ReloadedModel(Generic[Method]):

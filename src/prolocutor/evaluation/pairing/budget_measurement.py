@@ -9,10 +9,17 @@ from prolocutor.contracts.pairing import Pairing, Ranker
 from prolocutor.evaluation.pairing.budgets import Rank, policy_of, spend
 from prolocutor.evaluation.pairing.choice_scoring import ChoiceScoring
 from prolocutor.evaluation.pairing.fitting import Priors, settled
-from prolocutor.evaluation.pairing.loss_budget import SUREST, loss_of, within_loss
+from prolocutor.evaluation.pairing.loss_budget import (
+    SUREST,
+    AskedPath,
+    curve_of,
+    loss_of,
+    within_loss,
+)
 from prolocutor.evaluation.pairing.method_rows import MethodChoice
 from prolocutor.evaluation.pairing.pairing_data import PairingData
-from prolocutor.pairing.budget import UntilSure
+from prolocutor.pairing.budget import BudgetPolicy, UntilSure
+from prolocutor.pairing.loss_curve import LossCurve
 
 
 class BudgetMeasurement:
@@ -30,9 +37,37 @@ class BudgetMeasurement:
     ) -> list[MethodChoice]:
         """Return the choice for every question; `whole` are those after asking all."""
         loss = loss_of(budget)
-        policy = UntilSure(sure=SUREST) if loss is not None else policy_of(budget)
-        paths = []
-        for position in range(len(self._data.test)):
+        everything = range(len(self._data.test))
+        if loss is None:
+            paths = await self._paths(policy_of(budget), rankers, priors, everything)
+            return [path[-1] for path in paths]
+        paths = await self._paths(UntilSure(sure=SUREST), rankers, priors, everything)
+        counted = [bool(one.gold) for one in self._data.test]
+        return within_loss(loss, paths, whole, counted, self._folds)
+
+    async def curve(
+        self,
+        rankers: Sequence[Ranker],
+        priors: Priors,
+        whole: Sequence[MethodChoice],
+        router: str,
+    ) -> LossCurve:
+        """Return what stopping costs, over the questions with a right agent."""
+        counted = [position for position, one in enumerate(self._data.test) if one.gold]
+        paths = await self._paths(UntilSure(sure=SUREST), rankers, priors, counted)
+        after = [whole[position] for position in counted]
+        return curve_of(list(zip(paths, after, strict=True)), router)
+
+    async def _paths(
+        self,
+        policy: BudgetPolicy,
+        rankers: Sequence[Ranker],
+        priors: Priors,
+        positions: Sequence[int],
+    ) -> list[AskedPath]:
+        """Return the choices after each step of asking, for the questions at these positions."""
+        paths: list[AskedPath] = []
+        for position in positions:
             path: list[MethodChoice] = []
             start = perf_counter()
 
@@ -50,10 +85,7 @@ class BudgetMeasurement:
             rank = self._rank(position, rankers[position], priors)
             await spend(policy, self._data.cards, priors[position], answering, rank, seen)
             paths.append(path or [self._scoring.of_agent(position, "", ())])
-        if loss is None:
-            return [path[-1] for path in paths]
-        counted = [bool(one.gold) for one in self._data.test]
-        return within_loss(loss, paths, whole, counted, self._folds)
+        return paths
 
     def _rank(self, position: int, ranker: Ranker, priors: Priors) -> Rank:
         one = self._data.test[position]

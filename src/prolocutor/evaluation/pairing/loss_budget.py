@@ -1,27 +1,23 @@
 """Loss budgets: the threshold of `sure` that costs no more precision than is wanted, by folds.
 
-The thresholds are tried from the surest down, each on the questions of other folds, and the first
-that cannot be shown to keep within the loss ends the search (fixed-sequence testing, as in Learn
-then Test, Angelopoulos et al. 2021): so the promise holds for the one that is taken.
+The threshold of each fold is that of the loss curve over the questions of the other folds.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import sqrt
 from typing import Final
 
 import msgspec
 
 from prolocutor.errors import BadInput
 from prolocutor.evaluation.pairing.method_rows import MethodChoice
+from prolocutor.pairing.loss_curve import THRESHOLDS, LossCurve, LossPoint, loss_bound
 
 AskedPath = Sequence[MethodChoice]
 """The choice after each step of asking one agent more; the last is after the last agent."""
 
-SUREST: Final = 0.95
-_THRESHOLDS: Final = tuple(n / 20 for n in range(19, 0, -1))
-_ONE_SIDED: Final = 1.28
+SUREST: Final = THRESHOLDS[0]
 _LOSS: Final = "loss:"
 
 
@@ -50,14 +46,13 @@ def within_loss(
     `whole` are the choices after asking all, `counted` the questions that precision is counted on.
     """
     chosen = {
-        fold: threshold_of(
-            loss,
+        fold: curve_of(
             [
                 (path, after)
                 for path, after, count, its in zip(paths, whole, counted, folds, strict=True)
                 if count and its != fold
-            ],
-        )
+            ]
+        ).threshold(loss)
         for fold in set(folds)
     }
     return [
@@ -68,15 +63,16 @@ def within_loss(
     ]
 
 
-def threshold_of(loss: float, known: Sequence[tuple[AskedPath, MethodChoice]]) -> float | None:
-    """Return the lowest threshold whose loss is surely (90 %) as wanted; None: ask all."""
-    found = None
-    for threshold in _THRESHOLDS:
-        lost = [after.right - stopped(path, threshold).right for path, after in known]
-        if not lost or _bound(lost) > loss:
-            break
-        found = threshold
-    return found
+def curve_of(known: Sequence[tuple[AskedPath, MethodChoice]], router: str = "") -> LossCurve:
+    """Return the curve over questions with their paths and the choices after asking all."""
+    points = [
+        LossPoint(
+            threshold,
+            loss_bound([after.right - stopped(path, threshold).right for path, after in known]),
+        )
+        for threshold in THRESHOLDS
+    ]
+    return LossCurve(points=points, questions=len(known), router=router)
 
 
 def stopped(path: AskedPath, threshold: float | None) -> MethodChoice:
@@ -85,11 +81,3 @@ def stopped(path: AskedPath, threshold: float | None) -> MethodChoice:
         if threshold is not None and (choice.probability or 0.0) >= threshold:
             return choice
     return path[-1]
-
-
-def _bound(lost: Sequence[float]) -> float:
-    """Return the upper bound of a mean loss; where none was seen, that of the rule of three."""
-    number = len(lost)
-    mean = sum(lost) / number
-    spread = sum((one - mean) ** 2 for one in lost) / number
-    return mean + max(_ONE_SIDED * sqrt(spread / number), 1 / number)

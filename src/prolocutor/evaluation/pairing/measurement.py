@@ -39,6 +39,7 @@ from prolocutor.evaluation.pairing.method_rows import (
 )
 from prolocutor.evaluation.pairing.pairing_data import PairingData, checked
 from prolocutor.evaluation.pairing.published import PublishedResult, published_for
+from prolocutor.pairing.loss_curve import LossCurve
 
 _FREE: Final = "cards"
 
@@ -48,7 +49,8 @@ class MeasurementPlan(msgspec.Struct, frozen=True, kw_only=True):
 
     Rankers that work without labels get priors from cards alone. `permuted` assigns the labels to
     other questions at random: a method that is then better than the best single agent has seen what
-    it should not. `named_models` says which external models there are.
+    it should not. `named_models` says which external models there are. `losses` are the rankers
+    whose loss curves are measured.
     """
 
     routers: list[str]
@@ -58,6 +60,7 @@ class MeasurementPlan(msgspec.Struct, frozen=True, kw_only=True):
     seed: int = 0
     permuted: bool = False
     named_models: str = ""
+    losses: list[str] = []
 
 
 class PairingResults(msgspec.Struct, frozen=True, kw_only=True):
@@ -83,12 +86,14 @@ class Measurement(PairingResults, frozen=True, kw_only=True):
     """The figures with the choices that they are computed from.
 
     `choices` by stage and method are in the order of the questions in `test`, and so are `priors`,
-    the probabilities of the first router, which has not learned from the question.
+    the probabilities of the first router, which has not learned from the question. `losses` are the
+    loss curves by ranker.
     """
 
     test: list[LabelledQuestion]
     choices: dict[tuple[PairingStage, str], list[MethodChoice]]
     priors: Priors = []
+    losses: dict[str, LossCurve] = {}
 
     @property
     def results(self) -> PairingResults:
@@ -133,6 +138,7 @@ async def measure(
         test=data.test,
         choices=measuring.choices,
         priors=measuring.priors,
+        losses=measuring.losses,
     )
 
 
@@ -164,6 +170,7 @@ class _Measuring:
         self.rows: list[MethodRow] = []
         self.choices: dict[tuple[PairingStage, str], list[MethodChoice]] = {}
         self.priors: Priors = []
+        self.losses: dict[str, LossCurve] = {}
         self._best_baseline: dict[PairingStage, MethodRow] = {}
 
     async def run(self) -> None:
@@ -205,12 +212,17 @@ class _Measuring:
             wanted: list[tuple[PairingStage, str]] = [("rank", name)]
             wanted += [("budget", f"{name}, {budget}") for budget in budgets]
             rankers: Sequence[Ranker] = []
-            if any(self._known(*one) is None for one in wanted):
+            measures_loss = name in self._plan.losses
+            if measures_loss or any(self._known(*one) is None for one in wanted):
                 rankers = await self.methods.rankers(name, priors)
             given = free if needs_no_labels(name, "ranker") else priors
             ranked = self._known("rank", name) or await self._ranked(rankers, given)
             self._add(name, "rank", ranked)
             spending = BudgetMeasurement(self._data, self._scoring, self.methods.folds)
+            if measures_loss:
+                self._on_step(f"loss of stopping with {name}")
+                router = next(iter(self._plan.routers), "")
+                self.losses[name] = await spending.curve(rankers, given, ranked, router)
             for budget in budgets:
                 self._on_step(f"budget {budget}")
                 method = f"{name}, {budget}"

@@ -35,6 +35,7 @@ from prolocutor.evaluation.pairing.fitting import (
 from prolocutor.evaluation.pairing.measurement import Measurement, MeasurementPlan, measure
 from prolocutor.evaluation.pairing.method_rows import BootstrapSamples, MethodRow, PairingStage
 from prolocutor.evaluation.pairing.pairing_data import PairingData
+from prolocutor.pairing.loss_curve import LossCurve, with_loss_curve
 from prolocutor.pairing.method_catalog import load_reader
 from prolocutor.pairing.model_files import TrainingCard, save_model, training_card
 from prolocutor.pairing.near_duplicates import near_duplicates
@@ -48,7 +49,10 @@ _SINGLE: Final = "best single agent"
 
 
 class TrainingPlan(msgspec.Struct, frozen=True, kw_only=True):
-    """What is trained. `prior`: the router whose probabilities a ranker learns to weigh."""
+    """What is trained. `prior`: the router whose probabilities a ranker learns to weigh.
+
+    `losses`: a ranker's loss curve is measured by folds, and stored in its model.
+    """
 
     role: Role
     method: str
@@ -56,6 +60,7 @@ class TrainingPlan(msgspec.Struct, frozen=True, kw_only=True):
     folds: int = 5
     seed: int = 0
     models: PairingModels = NO_MODELS
+    losses: bool = False
 
 
 class TrainingResult(msgspec.Struct, frozen=True, kw_only=True):
@@ -64,7 +69,8 @@ class TrainingResult(msgspec.Struct, frozen=True, kw_only=True):
     `rows` are the method and what it has to beat, by folds; empty, with the reason in `unmeasured`,
     if there were too few labels for folds. `gain` is the paired difference from `against`, the best
     of the others, with its interval. `tested`: the same on a part that was not learned from. `why`
-    says why `auto` picked the method; its row is by folds that pick without the fold.
+    says why `auto` picked the method; its row is by folds that pick without the fold. `losses` is
+    the loss curve that the model has.
     """
 
     role: Role
@@ -81,6 +87,7 @@ class TrainingResult(msgspec.Struct, frozen=True, kw_only=True):
     unmeasured: str | None = None
     tested: list[MethodRow] = []
     why: str = ""
+    losses: LossCurve | None = None
 
     @property
     def helps(self) -> bool:
@@ -123,8 +130,11 @@ async def train(
     tested = await _tested(data, taken, on_step)
     data_hash = hash_of(data, learned)
     result, card = result_of(data, learned, wanted, measured, data_hash, unmeasured)
-    model = save_model(folder, made.to_model(card))
-    return msgspec.structs.replace(result, method=picked, why=why, model=model, tested=tested)
+    curve = None if measured is None else measured.losses.get(picked)
+    model = save_model(folder, with_loss_curve(made.to_model(card), curve))
+    return msgspec.structs.replace(
+        result, method=picked, why=why, model=model, tested=tested, losses=curve
+    )
 
 
 def result_of(
@@ -166,7 +176,8 @@ def steps_of(data: PairingData, wanted: TrainingPlan) -> int:
     """Return the number of steps of `train`."""
     measured = {*_measured_methods(wanted), LABEL_FREE[wanted.role]}
     prior = wanted.role == "ranker"
-    return len(measured) + prior + 1 + 2 * _is_tested_apart(data, wanted)
+    curves = len(_curves(wanted))
+    return len(measured) + prior + curves + 1 + 2 * _is_tested_apart(data, wanted)
 
 
 def lessons_of(data: PairingData, role: Role) -> list[LabelledQuestion]:
@@ -202,6 +213,7 @@ async def _measured(
         rankers=methods if ranks else [],
         folds=wanted.folds,
         seed=wanted.seed,
+        losses=_curves(wanted),
     )
     apart = _apart(data) if ranks else []
     bench = msgspec.structs.replace(data, learn=apart, test=learned, published=False)
@@ -213,6 +225,11 @@ async def _measured(
 
 def _measured_methods(wanted: TrainingPlan) -> list[str]:
     return candidates(wanted.role) if wanted.method == AUTO else [wanted.method]
+
+
+def _curves(wanted: TrainingPlan) -> list[str]:
+    """Return the rankers whose loss curves are measured."""
+    return _measured_methods(wanted) if wanted.losses and wanted.role == "ranker" else []
 
 
 def _picked(measured: Measurement | None, wanted: TrainingPlan) -> tuple[str, str]:

@@ -8,6 +8,7 @@ from typing import Any, Final, Protocol
 from prolocutor.contracts.pairing import AgentAnswer, Pairing, TrainingData
 from prolocutor.contracts.training import TrainingOrder
 from prolocutor.errors import MissingExtra
+from prolocutor.evaluation.pairing.budgets import spend
 from prolocutor.evaluation.pairing.fitting import (
     Priors,
     fitted_ranker,
@@ -16,7 +17,10 @@ from prolocutor.evaluation.pairing.fitting import (
     settled,
     unseen_priors,
 )
+from prolocutor.evaluation.pairing.loss_budget import SUREST, AskedPath
+from prolocutor.evaluation.pairing.method_rows import MethodChoice
 from prolocutor.evaluation.pairing.training_material import Material
+from prolocutor.pairing.budget import UntilSure
 from prolocutor.pairing.method_catalog import load_router
 
 _PRIOR: Final = "ensemble"
@@ -32,13 +36,16 @@ class Refitting(Protocol):
     async def choose(self, fitted: Any, place: int) -> Sequence[Pairing]:
         """Return its pairings for the question of a lesson, the best first."""
 
+    async def path(self, fitted: Any, place: int) -> AskedPath:
+        """Return a ranker's choices while one agent more is asked step by step; of a router ()."""
+
 
 async def refitting_of(order: TrainingOrder, material: Material) -> Refitting:
     """Return what fits the method of an order."""
     if order.role == "router":
         return _RouterRefitting(order, material)
     training = TrainingData(cards=material.cards, labelled=material.lessons, seed=order.seed)
-    priors = await unseen_priors(_prior(material), training, order.folds)
+    priors = await unseen_priors(prior_of(material), training, order.folds)
     return _RankerRefitting(order, material, priors)
 
 
@@ -57,6 +64,9 @@ class _RouterRefitting:
         )
         return found
 
+    async def path(self, fitted: Any, place: int) -> AskedPath:
+        return ()
+
 
 class _RankerRefitting:
     def __init__(self, order: TrainingOrder, material: Material, priors: Priors) -> None:
@@ -74,15 +84,38 @@ class _RankerRefitting:
         return await fitted_ranker(name, training)
 
     async def choose(self, fitted: Any, place: int) -> Sequence[Pairing]:
+        return await self._ranked(fitted, place, [*self._material.lessons[place].answers])
+
+    async def path(self, fitted: Any, place: int) -> AskedPath:
+        one, found = self._material.lessons[place], []
+
+        def seen(steps: list[list[str]], pairs: Sequence[Pairing]) -> None:
+            best = pairs[0] if pairs else Pairing("", 0.0)
+            called = sum(map(len, steps))
+            right = float(best.agent in one.gold)
+            found.append(
+                MethodChoice(
+                    agent=best.agent, right=right, called=called, probability=best.probability
+                )
+            )
+
+        async def rank(called: Sequence[str]) -> Sequence[Pairing]:
+            return await self._ranked(fitted, place, called)
+
+        policy, cards = UntilSure(sure=SUREST), self._material.cards
+        await spend(policy, cards, self._priors[place], [*one.answers], rank, seen)
+        return found
+
+    async def _ranked(self, fitted: Any, place: int, agents: Sequence[str]) -> Sequence[Pairing]:
         one = self._material.lessons[place]
-        answers = [AgentAnswer(agent=name, text=text) for name, text in one.answers.items()]
+        answers = [AgentAnswer(agent=name, text=one.answers[name]) for name in agents]
         found: Sequence[Pairing] = await settled(
             fitted.rank(one.question, answers, self._priors[place])
         )
         return found
 
 
-def _prior(material: Material) -> str:
+def prior_of(material: Material) -> str:
     """Return the router whose probabilities a ranker learns to weigh."""
     if not any(one.gold for one in material.lessons):
         return _FREE

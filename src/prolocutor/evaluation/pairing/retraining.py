@@ -21,11 +21,13 @@ from prolocutor.contracts.training import (
     TrainingReport,
 )
 from prolocutor.errors import BadInput
-from prolocutor.evaluation.pairing.method_rows import BootstrapSamples
+from prolocutor.evaluation.pairing.loss_budget import AskedPath, curve_of
+from prolocutor.evaluation.pairing.method_rows import BootstrapSamples, MethodChoice
 from prolocutor.evaluation.pairing.model_training import LABEL_FREE
-from prolocutor.evaluation.pairing.refitting import Refitting, refitting_of
+from prolocutor.evaluation.pairing.refitting import Refitting, prior_of, refitting_of
 from prolocutor.evaluation.pairing.training_material import Material, gathered
 from prolocutor.pairing.encoders.encoder_mark import EncoderMark
+from prolocutor.pairing.loss_curve import LossCurve, loss_curve_of, with_loss_curve
 from prolocutor.pairing.method_catalog import load_reader
 from prolocutor.pairing.model_files import Model, load_model, save_model, training_card
 from prolocutor.pairing.near_duplicates import folds_of, near_duplicates
@@ -58,13 +60,15 @@ async def retrain(
     on_step(0.0, "learning from everything")
     fitting = await refitting_of(order, material)
     made = await fitting.fit(range(len(material)))
-    comparing = _Comparison(order, material, fitting, on_step)
+    had_curve = live is not None and loss_curve_of(live) is not None
+    comparing = _Comparison(order, material, fitting, on_step, stepwise=had_curve)
     before = await _in_use(order, live, fitting, material)
     mine, its = [await comparing.asked(one) for one in (made, before)]
     rows, note = await comparing.unseen(live is not None, its)
     scores = {one.name: (one.after, one.after, one.after) for one in rows if one.name[-1] == "1"}
     card = training_card(len(material), data=material.name, note=note, scores=scores)
     model: Any = made.to_model(card)
+    model = with_loss_curve(model, comparing.curve())
     parts = {**model.parts, **material.parts()}
     won, lost, flips = comparing.flips(its, mine)
     return TrainingReport(
@@ -101,11 +105,22 @@ async def _in_use(
 
 
 class _Comparison:
-    """Compares two methods on the questions of the material that have a right agent."""
+    """Compares two methods on the questions of the material that have a right agent.
+
+    With `stepwise` the new one is also asked step by step, for its loss curve.
+    """
 
     def __init__(
-        self, order: TrainingOrder, material: Material, fitting: Refitting, on_step: OnStep
+        self,
+        order: TrainingOrder,
+        material: Material,
+        fitting: Refitting,
+        on_step: OnStep,
+        *,
+        stepwise: bool = False,
     ) -> None:
+        self._stepwise = stepwise
+        self._paths: dict[int, tuple[AskedPath, MethodChoice]] = {}
         self._order, self._material, self._fitting = order, material, fitting
         self._on_step = on_step
         self._places = [place for place, one in enumerate(material.lessons) if one.gold]
@@ -135,7 +150,10 @@ class _Comparison:
             self._on_step((1 + fold) / (2 + self._number), f"fold {fold + 1} of {self._number}")
             here = [place for place in self._places if dealt[place] == fold]
             try:
-                await self._answer(after, here, [n for n in everything if dealt[n] != fold])
+                method = await self._answer(
+                    after, here, [n for n in everything if dealt[n] != fold]
+                )
+                await self._step_by_step(method, here, after)
             except BadInput as error:
                 return [], f"not compared on unseen questions: {error}"
             seen = [n for n in here if self._groups[n] in learned] if has_model else []
@@ -145,12 +163,26 @@ class _Comparison:
                 note = "the model in use is judged on questions that it may have learned from"
         return self._figures(before, after), note
 
-    async def _answer(self, into: Choices, places: list[int], learned: list[int]) -> None:
+    def curve(self) -> LossCurve | None:
+        """Return the new method's loss curve, over questions that it had not learned."""
+        if not self._paths:
+            return None
+        return curve_of([*self._paths.values()], prior_of(self._material))
+
+    async def _answer(self, into: Choices, places: list[int], learned: list[int]) -> Any:
         if not places:
-            return
+            return None
         method = await self._fitting.fit(learned)
         for place in places:
             into[place] = await self._fitting.choose(method, place)
+        return method
+
+    async def _step_by_step(self, method: Any, places: list[int], whole: Choices) -> None:
+        for place in places if self._stepwise else ():
+            agent, right = _first(whole[place]), self._right(place, whole[place])
+            after = MethodChoice(agent=agent, right=right, called=len(self._material.cards))
+            path = await self._fitting.path(method, place)
+            self._paths[place] = path or [after], after
 
     def _figures(self, before: Choices, after: Choices) -> list[ComparedFigure]:
         samples = BootstrapSamples([self._groups[n] for n in self._places], self._order.seed)
