@@ -24,11 +24,14 @@ _TRIMMED: Final = " \t?!.,;:¿¡"
 MOST_WORDS: Final = 8
 
 
-@cache
 def rules_in(language: str) -> WordedRules | None:
     """Return the rules of a language; None for one that has no wording."""
-    wording = WORDINGS.get(language)
-    return WordedRules(wording) if wording else None
+    return _compiled(language) if language in WORDINGS else None
+
+
+@cache
+def _compiled(language: str) -> WordedRules:
+    return WordedRules(WORDINGS[language])
 
 
 class WordedRules:
@@ -37,14 +40,12 @@ class WordedRules:
     def __init__(self, wording: Wording) -> None:
         """Compile the patterns."""
         self._wording = wording
-        self._opening = re.compile(
-            rf"(?:(?:{wording.opens}|(?P<mends>{wording.mends}))(?:[\s,.!:]+|$))*", re.IGNORECASE
-        )
+        self._opening = _of(rf"(?>(?:{wording.opens})(?:[\s,.!:]+|$))*+")
         self._again = _of(wording.again)
         self._another = _of(wording.another)
         self._there = _of(rf"(?<![\w-])(?:{wording.places})(?![\w-])")
         self._property = _of(
-            rf"(?:{wording.asks}|ist|est|es|\s)*?(?P<of_it>{wording.of_it})\s?"
+            rf"(?>(?:{wording.asks}|ist|est|es)\s+)*+(?:{wording.of_it})\s?"
             rf"(?P<relation>{wording.properties})"
         )
         self._named = re.compile(
@@ -140,10 +141,9 @@ class WordedRules:
     def _phrase_of(self, question: str, lead: str, *, number: bool) -> tuple[int, int] | None:
         """Return the last phrase of a question with one of these prepositions."""
         ends = "|".join(self._wording.prepositions)
-        what = _NUMBER if number else rf"(?:(?!(?:{ends})\b)[^\s?!,;]+ ?)+?"
-        return _last(
-            rf"(?<!\w)(?:{lead})(?:(?<=')|\s){what}(?=\s*[?!,;.]*\s*$|\s+(?:{ends})\b)", question
-        )
+        word = rf"(?!(?:{ends})\b)[^\s?!,;]+"
+        what = _NUMBER if number else rf"{word}(?:\s+{word})*"
+        return _last(rf"(?<!\w)(?:{lead})(?:(?<=')|\s){what}", question)
 
     def _amount_put(self, rest: str, turn: LastTurn) -> Found:
         """ "250", "20 Meilen": an amount in place of one."""

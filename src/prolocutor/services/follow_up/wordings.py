@@ -14,7 +14,7 @@ import msgspec
 class Wording(msgspec.Struct, frozen=True):
     """The words of one language.
 
-    `opens`: words that go on, `mends`: that correct. `courtesy`: what is no question. `again`: all
+    `opens`: words that go on, or correct. `courtesy`: what is no question. `again`: all
     of "one more". `another`: "another" before a noun, the group `noun`. `places`: "there",
     `in_place` the preposition before a name instead. `of_it`: "its" or "the" before a property.
     `properties`: what things have, with `property_question` to ask for it. `prepositions`: classes
@@ -24,7 +24,6 @@ class Wording(msgspec.Struct, frozen=True):
     """
 
     opens: str
-    mends: str
     courtesy: str
     again: str
     another: str
@@ -45,9 +44,7 @@ _DE: Final = Wording(
     opens=(
         r"und|oder|aber|also|dann|jetzt|ok(?:ay)?|gut|ach|wie (?:ist|sieht) es (?:mit|in|bei)"
         r"|was ist mit|das(?:selbe| gleiche) (?:für|mit)|auch"
-    ),
-    mends=(
-        r"nein|nee|nicht|sorry|entschuldigung|halt|ich (?:meinte|meine|wollte|sagte)|eigentlich"
+        r"|nein|nee|nicht|sorry|entschuldigung|halt|ich (?:meinte|meine|wollte|sagte)|eigentlich"
         r"|(?:doch )?lieber|besser|stattdessen"
     ),
     courtesy=(
@@ -96,9 +93,7 @@ _FR: Final = Wording(
     opens=(
         r"et|ou|mais|alors|maintenant|ok|bon|ah|qu'en est[- ]il(?= d)|(?:et )?pour(?= [A-Z])"
         r"|la même (?:chose|question)(?: pour)?|idem pour|aussi"
-    ),
-    mends=(
-        r"non|pardon|désolée?|excuse[zs]?(?:-moi)?|je (?:voulais|veux) dire|je parlais de|plutôt"
+        r"|non|pardon|désolée?|excuse[zs]?(?:-moi)?|je (?:voulais|veux) dire|je parlais de|plutôt"
         r"|en fait|pas"
     ),
     courtesy=(
@@ -151,9 +146,7 @@ _ES: Final = Wording(
     opens=(
         r"y|e|o|pero|entonces|ahora|ok|vale|ah|qué tal|qué (?:hay|pasa) (?:de|con)"
         r"|lo mismo (?:para|con|en)|también"
-    ),
-    mends=(
-        r"no|perdón|perdona|lo siento|disculpa|quer[ií]a decir|quise decir|me refer[ií]a a|mejor"
+        r"|no|perdón|perdona|lo siento|disculpa|quer[ií]a decir|quise decir|me refer[ií]a a|mejor"
         r"|en realidad|digo"
     ),
     courtesy=(
@@ -196,7 +189,7 @@ _ES: Final = Wording(
 WORDINGS: Final = {"de": _DE, "fr": _FR, "es": _ES}
 
 COURTESY: Final = re.compile(
-    rf"(?:[¡¿]?(?:{'|'.join(one.courtesy for one in WORDINGS.values())})\b[\s,.!?]*)+",
+    rf"(?>[¡¿]?(?:{'|'.join(one.courtesy for one in WORDINGS.values())})\b[\s,.!?]*)++",
     re.IGNORECASE,
 )
 """Greetings, thanks and assent in these languages, and nothing else."""
