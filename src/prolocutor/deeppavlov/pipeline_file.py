@@ -34,7 +34,7 @@ LEAST_TIMEOUT: Final = 0.001
 PATIENCE: Final = 20
 """Failures in a row after which a service is left alone; DeepPavlov Agent never does that."""
 SUBSTITUTES: Final = {
-    "RuleBasedSkillSelectorConnector": "without DREAM's word lists: asks the skills of all topics",
+    "RuleBasedSkillSelectorConnector": "with topic rules of its own in place of DREAM's word lists",
     "DummySkillConnector": "with texts of its own, unless FALLBACK_FILE names a list",
 }
 """What the built-in connectors lack that DREAM's own have."""

@@ -1,12 +1,11 @@
-"""The skill selector of scripted pipelines: commands, intents, and skills for any topic.
+"""The skill selector of scripted pipelines: commands, intents, and skills for any topic or one.
 
-DREAM's rules for single topics are word lists in its own code. In their place every skill of the
-pipeline that has no rule here is asked: more calls, never fewer answers.
+Every skill of the pipeline that has no rule here or in `topic_rules` is asked whatever is said:
+more calls, never fewer answers.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -26,6 +25,7 @@ from prolocutor.deeppavlov.python_connectors.selection_signs import (
     skills_of,
     without_doubles,
 )
+from prolocutor.deeppavlov.python_connectors.topic_rules import has_rule, topical_skills
 
 GENERAL = (
     "dff_grounding_skill dff_program_y_skill personal_info_skill meta_script_skill dummy_skill"
@@ -43,8 +43,6 @@ SAFE = (
     " dff_grounding_skill dff_generative_skill dummy_skill small_talk_skill"
 ).split()
 """Skills that speak of anything without an opinion."""
-BY_WORDS = {"dff_user_kg_skill": re.compile(r"\bpet|pets|hobby|hobbies")}
-"""Skills for which DREAM's rule is a few words in what was said."""
 LOW_PRIORITY = frozenset(("dont_understand", "what_time", "choose_topic"))
 SHORT_DIALOG = 20  # utterances, under which the skill for acquaintance is asked
 
@@ -100,11 +98,9 @@ def _general(dialog: State, newest: State, intents: set[str]) -> Iterator[str]:
     if newest.get("attributes", {}).get("sound_path"):
         yield "dff_voice_skill"
     for skill in skills_of(dialog):
-        if skill in BY_WORDS:
-            if BY_WORDS[skill].search(newest["text"].lower()):
-                yield skill
-        elif skill not in ON_DEMAND and "prompted_skill" not in skill:
+        if not (has_rule(skill) or skill in ON_DEMAND or "prompted_skill" in skill):
             yield skill
+    yield from topical_skills(dialog, newest)
 
 
 def _always(dialog: State, newest: State) -> Iterator[str]:

@@ -88,15 +88,21 @@ def labels(utterance: State, classifier: str) -> set[str]:
     if not found and classifier.startswith("cobot_dialogact_"):
         found = annotations.get("cobot_dialogact", {}).get(classifier.rpartition("_")[2])
     if not found:
-        combined = annotations.get("combined_classification") or {}
-        combined = combined[0] if isinstance(combined, list) else combined
-        found = combined.get(classifier)
+        found = combined(annotations).get(classifier)
     if isinstance(found, dict) and "text" in found:
         found = found["text"]
     if isinstance(found, dict):
         likely = {label for label, likelihood in found.items() if likelihood > 0.5}
         return likely or {label for label in found if found[label] == max(found.values())}
     return {found} if isinstance(found, str) else set(found or ())
+
+
+def combined(annotations: State) -> State:
+    """Return what the annotator says that classifies by many classifiers at once."""
+    found = annotations.get("combined_classification")
+    if isinstance(found, list):
+        found = found[0] if found else None
+    return found if isinstance(found, dict) else {}
 
 
 def _midas_labels(utterance: State) -> set[str]:
@@ -133,7 +139,7 @@ def is_factoid(utterance: State) -> bool:
     annotations = utterance["annotations"]
     found = annotations.get("factoid_classification")
     if not found:
-        found = annotations.get("combined_classification", {}).get("factoid_classification")
+        found = combined(annotations).get("factoid_classification")
     if isinstance(found, list):
         found = found[0] if found else None
     if not found:

@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import zlib
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,18 @@ DREAM = Path(__file__).parents[5] / "shared" / "data" / "dream"
 
 if not DREAM.exists():
     pytest.skip("DREAM recordings (../shared/data/dream is absent)", allow_module_level=True)
+
+
+@pytest.fixture(scope="module")
+def longest() -> dict[str, str]:
+    """Return of each pipeline the vector with the most text, which has a long dialog."""
+    found: dict[str, str] = {}
+    with gzip.open(DREAM / "golden" / "formatters.jsonl.gz", "rt") as lines:
+        for line in lines:
+            pipeline = line.rpartition('"pipeline": "')[2].partition('"')[0]
+            if len(line) > len(found.get(pipeline, "")):
+                found[pipeline] = line
+    return found
 
 
 @pytest.mark.parametrize(
@@ -50,6 +63,42 @@ def test_descriptions_select_the_recorded_skills(pipeline: str) -> None:
 )
 def test_rules_select_the_recorded_skills(pipeline: str) -> None:
     assert selected(pipeline, RuleBasedSelector) == recorded(pipeline)
+
+
+@pytest.mark.parametrize(
+    "pipeline",
+    "dream_alexa dream_script_based dream_sfc dream_light dream_russian dream_russian_persona_based"
+    " dream_embodied dream_voice".split(),
+)
+def test_rules_select_the_skills_whose_hypotheses_are_in_recorded_states(
+    pipeline: str, longest: dict[str, str]
+) -> None:
+    state = json.loads(longest[pipeline])["in"]
+    labels = state["attributes"]["pipeline"]
+    skills = {name.removeprefix("skills.") for name in labels if name.startswith("skills.")}
+    select = RuleBasedSelector(DreamEnvironment())
+    for at, utterance in enumerate(state["utterances"][:-1]):
+        heard = {one["skill_name"] for one in utterance.get("hypotheses", ())}
+        if heard:
+            [task] = FORMATTERS["base_skill_selector_formatter_dialog"].format(until(state, at))
+            asked = skills & set(select(task)) or skills
+            assert heard <= asked
+            assert all(may_be_empty(skill, utterance) for skill in asked - heard)
+
+
+def may_be_empty(skill: str, utterance: State) -> bool:
+    """Return whether the tool that played the skills may have let this one say nothing."""
+    found = utterance["annotations"]
+    texts = [utterance["text"], found.get("spelling_preprocessing")]
+    texts += [found.get("sentseg", {}).get("punct_sent")]
+    texts += found.get("sentrewrite", {}).get("modified_sents", [])[-1:]
+    return any(zlib.crc32(f"{skill}|{text}|drop".encode()) % 9 == 0 for text in texts)
+
+
+def until(state: State, at: int) -> State:
+    """Return a dialog as it was with the utterance at `at` as the newest."""
+    said = dialog(*state["utterances"][: at + 1])
+    return {**state, **{key: said[key] for key in LISTS}}
 
 
 def rows(pipeline: str) -> list[Any]:
@@ -87,9 +136,7 @@ def selected(pipeline: str, selector: Any) -> list[set[str]]:
     asked = []
     for at, utterance in enumerate(state["utterances"]):
         if utterance["user"]["user_type"] == "human":
-            said = state["utterances"][: at + 1]
-            lists = {key: dialog(*said)[key] for key in LISTS}
-            [task] = FORMATTERS["base_skill_selector_formatter_dialog"].format({**state, **lists})
+            [task] = FORMATTERS["base_skill_selector_formatter_dialog"].format(until(state, at))
             labels = select(task)
             asked.append(remote & set(labels) if labels else remote)
     return asked

@@ -8,6 +8,7 @@ from prolocutor.deeppavlov.python_connectors.description_selector import Descrip
 from prolocutor.deeppavlov.python_connectors.environment import DreamEnvironment
 from prolocutor.deeppavlov.python_connectors.rule_selector import GENERAL, RuleBasedSelector
 from prolocutor.deeppavlov.python_connectors.selection_signs import is_factoid, is_question
+from prolocutor.deeppavlov.python_connectors.topic_rules import ANY_TOPIC, BY_ANNOTATION, RULES
 from tests.unit.deeppavlov.formatters.agent_states import State, bot, dialog, human, hypothesis
 
 SKILLS = (
@@ -89,6 +90,39 @@ def test_a_skill_with_words_of_its_own_is_asked_where_they_are_said() -> None:
     skills = ["dff_user_kg_skill"]
     assert skills[0] in select(RuleBasedSelector, human("my hobbies are odd"), skills=skills)
     assert skills[0] not in select(RuleBasedSelector, human("hi"), skills=skills)
+
+
+TOPICS = {"cobot_topics": {"text": ["Phatic"]}}
+MOVIES = {"combined_classification": {"cobot_dialogact_topics": {"Entertainment_Movies": 0.9}}}
+
+
+@pytest.mark.parametrize(
+    ("newest", "skills"),
+    [
+        (human("hm", **MOVIES), {"dff_movie_skill", "dff_wiki_skill"}),
+        (human("my dog is old", **TOPICS), {"dff_animals_skill"}),
+        (human("hm", **TOPICS), set()),
+        (human("hm", emotion_classification={"joy": 0.9, "neutral": 0.1}), {"emotion_skill"}),
+        (human("hm", emotion_classification={"joy": 0.7, "neutral": 0.3}), set()),
+        (human("hm", emotion_classification={"neutral": 0.9}), set()),
+        (human("hm", news_api_annotator=[{"entity": "Rome"}]), {"news_api_skill"}),
+        (human("hm", factoid_classification={"is_factoid": 0.9}), {"factoid_qa", "text_qa"}),
+    ],
+)
+def test_a_skill_for_one_topic_is_asked_where_it_is_the_topic(
+    newest: State, skills: set[str]
+) -> None:
+    with_topics = {**newest, "annotations": {**TOPICS, **newest["annotations"]}}
+    pipeline = [*RULES, *BY_ANNOTATION, ANY_TOPIC]
+    assert select(RuleBasedSelector, with_topics, skills=pipeline) & {*pipeline} == skills
+
+
+@pytest.mark.parametrize("found", [None, [], "x", {"combined_classification": []}])
+def test_without_classified_topics_the_skills_of_all_topics_are_asked(found: Any) -> None:
+    annotations = found if isinstance(found, dict) else {"emotion_classification": found}
+    asked = select(RuleBasedSelector, human("hm", **annotations), skills=[*RULES, ANY_TOPIC])
+    assert asked >= {ANY_TOPIC, *(one for one in RULES if RULES[one].topics)}
+    assert not asked & {"dff_template_skill", "eliza", "dff_coronavirus_skill"}
 
 
 @BOTH
