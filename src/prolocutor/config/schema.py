@@ -133,6 +133,7 @@ SERVICE: Final = TableField(
         "carries": ChoiceField(words_of(Service, "carries")),
         "format": ChoiceField(words_of(Service, "format")),
         "before_confidence": FlagField(),
+        "lingers": _seconds(Service, "lingers"),
         "commit": ChoiceField(words_of(Pipeline, "commit")),
         "instead": TextField(what="a URL or module:function"),
         "worker": TextField(what="module:function or a URL"),

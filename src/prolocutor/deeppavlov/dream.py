@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Any
 
 from prolocutor.connectors.python import PythonConnector
 from prolocutor.contracts.connector import Connector
@@ -17,9 +17,7 @@ from prolocutor.deeppavlov.formatters.dialog_formatter import DialogFormatter, E
 from prolocutor.deeppavlov.formatters.formatter_catalog import FORMATTERS
 from prolocutor.deeppavlov.formatters.replies import RESPONSE_FORMATTERS
 from prolocutor.deeppavlov.python_connectors.built_in_connectors import built_in
-from prolocutor.deeppavlov.python_connectors.description_selector import DescriptionBasedSelector
 from prolocutor.deeppavlov.python_connectors.environment import DreamEnvironment
-from prolocutor.deeppavlov.python_connectors.rule_selector import RuleBasedSelector
 from prolocutor.dotted_names import resolve
 from prolocutor.errors import ConfigError
 
@@ -137,26 +135,6 @@ class CallbackConnector:
         return response
 
 
-SETTLING: Final = 0.003
-"""Seconds for what runs beside the annotators to be answered before skills are selected."""
-
-
-class UnhurriedSelector:
-    """A skill selector that lets the annotators of the last reply finish, for which nobody waits.
-
-    Skills are shown what they say of it if it is there. In DeepPavlov Agent it nearly always is,
-    because a turn takes longer from the annotators to the skills.
-    """
-
-    def __init__(self, select: Callable[[Any], Any]) -> None:
-        self._select = select
-
-    async def __call__(self, task: Any) -> Any:
-        """Return the labels that the selector names, a moment later."""
-        await asyncio.sleep(SETTLING)
-        return self._select(task)
-
-
 def make_connector(
     class_name: str, *, name: str, batched: bool = False, **arguments: Any
 ) -> Connector:
@@ -167,8 +145,6 @@ def make_connector(
         raise ConfigError(f"{class_name} needs {error}", key=name) from None
     if call is None:
         call = CallbackConnector(resolve(class_name)(**arguments).send)
-    if isinstance(call, DescriptionBasedSelector | RuleBasedSelector):
-        call = UnhurriedSelector(call)
     return PythonConnector(call, name=name, inline=True)
 
 

@@ -31,6 +31,9 @@ DEADLINE: Final = 30.0
 TIMEOUT: Final = 5.0
 """Seconds for one call where the connector says nothing."""
 LEAST_TIMEOUT: Final = 0.001
+LINGERING: Final = 0.1
+"""Seconds that skills and response selectors give annotators of the last reply. Nothing in a file
+asks for that; in DeepPavlov Agent, which takes longer from service to service, these are done."""
 PATIENCE: Final = 20
 """Failures in a row after which a service is left alone; DeepPavlov Agent never does that."""
 SUBSTITUTES: Final = {
@@ -81,6 +84,8 @@ class _Planner:
         self._own = own
         self._remarks = FileRemarks()
         self._entries = PipelineEntries(file, self._remarks)
+        methods = [one.service.state_manager_method for one in self._entries]
+        self._lingering = LINGERING if "add_annotation_prev_bot_utt" in methods else 0.0
 
     def planned(self) -> PlannedFile:
         entries, last = self._entries, self._entries.last_chance[:1]
@@ -132,6 +137,7 @@ class _Planner:
                 changes = {"selects": True}
             case Stage.SKILL:
                 changes = {"always": not self._entries.selected(one)}
+                changes["lingers"] = self._lingering if http else 0.0
             case Stage.CANDIDATE_ANNOTATOR:
                 several = _short(one.service.dialog_formatter) in dream.SEVERAL
                 batch = method == "add_hypothesis_annotation_batch"
@@ -141,7 +147,7 @@ class _Planner:
                 formatter = f"{dream.MODULE}:last_words"
                 changes = {"response_formatter": formatter, "before_confidence": False}
             case Stage.RESPONSE_SELECTOR:
-                changes = {"carries": "nothing"}
+                changes = {"carries": "nothing", "lingers": self._lingering}
         return msgspec.structs.replace(service, **changes)
 
     def _timeout(self, one: PipelineEntry, http: bool) -> float:

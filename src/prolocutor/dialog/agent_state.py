@@ -122,6 +122,15 @@ def bot_from_state(state: State) -> Bot:
     )
 
 
+def profile_as_now(stored: State, now: State) -> State:
+    """Return a profile as it is now, as an utterance shows it that was stored with another one.
+
+    The persona stays, and so do attributes where there were none.
+    """
+    attributes = now["attributes"] if stored["attributes"] else {}
+    return {**now, "persona": stored["persona"], "attributes": attributes}
+
+
 def human_utterance_to_state(utterance: HumanUtterance) -> State:
     """Return the agent state of a human utterance."""
     return {

@@ -21,6 +21,7 @@ from prolocutor.contracts.store import (
     TurnOpening,
     UtteranceParts,
 )
+from prolocutor.dialog.agent_state import profile_as_now
 from prolocutor.dialog.draft_hypothesis import (
     DraftHypothesis,
     Order,
@@ -557,17 +558,8 @@ class Draft:
 
 
 def _as_now(stored: bytes, now: bytes) -> bytes:
-    """Return a profile as it is now, as an utterance shows it that was stored with another one.
-
-    The persona stays, and so do attributes where there were none.
-    """
-    if stored == now:
-        return now
-    known, shown = decode(stored), decode(now)
-    shown["persona"] = known["persona"]
-    if not known["attributes"]:
-        shown["attributes"] = {}
-    return encode(shown)
+    """Return a profile as an utterance shows it where all show the profile as it is now."""
+    return now if stored == now else encode(profile_as_now(decode(stored), decode(now)))
 
 
 def _next_version(

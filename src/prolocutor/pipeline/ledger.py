@@ -15,6 +15,7 @@ from typing import Final
 from prolocutor.contracts.observer import Outcome
 from prolocutor.errors import ServiceError, ServiceLate, SwitchedOff
 from prolocutor.pipeline.ledger_entries import LedgerEntry, LedgerWatch, SkillWave, WaveNote
+from prolocutor.pipeline.lingering import Lingering
 from prolocutor.pipeline.plan import Stage
 from prolocutor.pipeline.prepared import PreparedPipeline, ServiceStep
 
@@ -50,6 +51,7 @@ class Ledger:
         self.entries = [LedgerEntry(*waiting) for waiting in prepared.waiting]
         self.ready: deque[LedgerEntry] = deque([self.entries[at] for at in prepared.roots])
         self.due: deque[Due] = deque()
+        self.lingering = Lingering(self.entries, self.ready)
         self.waves: list[SkillWave] = []
         self.selecting = True
         self.closed = False
@@ -98,10 +100,15 @@ class Ledger:
         return None
 
     def may_ask(self, entry: LedgerEntry, now: float) -> bool:
-        """Return whether a skill may be asked now; hold it or skip it where it may not."""
-        if entry.wave is not None or (self.selecting and entry.step.name != self._excluded):
-            return True
-        if self.closed or entry.step.name == self._excluded:
+        """Return whether a service may be asked now; keep it or skip it where it may not."""
+        step = entry.step
+        if (
+            step.stage is not _SKILL
+            or entry.wave is not None
+            or (self.selecting and step.name != self._excluded)
+        ):
+            return not (step.lingers_for and self.lingering.keep(entry, now))
+        if self.closed or step.name == self._excluded:
             self.settle(entry, "skipped", now)
         else:
             entry.standing = "held"
@@ -151,6 +158,8 @@ class Ledger:
             other.missing = missing = other.missing - 1
             if not missing:
                 self.ready.append(other)
+        if self.lingering:
+            self.lingering.settled(step)
         if step.before_candidates:
             self.due.append(_ANNOTATE)
         if step.before_reply:
@@ -262,7 +271,9 @@ class Ledger:
                 self.ready.append(entry)
 
     def release_held(self, now: float) -> bool:
-        """No service is running: skip the held skills that others wait for, if there are any."""
+        """No service is running: let go what lingers, skip held skills that others wait for."""
+        if self.lingering.release():
+            return True
         awaited = {
             index for one in self.skills() if one.outcome is None for index in one.step.before
         }

@@ -119,7 +119,9 @@ class Service(msgspec.Struct, frozen=True):
     selector, in place of the pipeline's. `rewrites`: where the annotation `follow_up` says what the
     words of this turn mean, the requests are made with that as the `text` and the words as the
     `orig_text` of the last utterance. `format`: how a skill's texts are written, `plain` or in
-    `markdown` (None: as its connector says, which is `markdown` for models).
+    `markdown` (None: as its connector says, which is `markdown` for models). `lingers`: seconds
+    that a service that could start gives annotators of the previous reply to settle, so that it is
+    shown what they say.
     """
 
     name: str
@@ -158,6 +160,7 @@ class Service(msgspec.Struct, frozen=True):
     commit: Commit | None = None
     rewrites: bool = False
     format: TextFormat | None = None
+    lingers: Seconds = 0.0
 
     @property
     def card_members(self) -> JsonObject:
@@ -258,6 +261,7 @@ class ServiceOptions(TypedDict, total=False):
     commit: Commit | None
     rewrites: bool
     format: TextFormat | None
+    lingers: float
 
 
 @overload

@@ -67,7 +67,9 @@ class ServiceStep:
     seconds after a turn's start when its stage is over. `conditional`: it may have to be skipped.
     `before_reply` and `before_candidates`: the reply or candidate annotators wait for it.
     `own_formatter`: its requests are made by a formatter of ours, which changes nothing.
-    `may_skip`: a formatter that gives None has nothing to ask. `price`: of a call, by its card.
+    `may_wait`: it may have to wait where nothing is missing. `lingers_for`: the annotators of the
+    previous reply for which it lingers. `may_skip`: a formatter that gives None has nothing to ask.
+    `price`: of a call, by its card.
     `off` says by whom it is switched off, None while it is on; `switch` changes it, from the next
     service that is entered on.
     """
@@ -87,7 +89,9 @@ class ServiceStep:
         "is_last_chance",
         "is_skill_selector",
         "label",
+        "lingers_for",
         "may_skip",
+        "may_wait",
         "name",
         "off",
         "only",
@@ -151,6 +155,8 @@ class ServiceStep:
         self.window = 1 if service.context == "none" else service.last
         self.only = service.name if service.context == "own" else None
         self.is_skill_selector = node.stage is Stage.SKILL_SELECTOR
+        self.may_wait = node.stage is Stage.SKILL
+        self.lingers_for: tuple[int, ...] = ()
         self.is_last_chance = node.stage is Stage.LAST_CHANCE
         self.before_candidates = False
         self.before_reply = False
@@ -203,6 +209,7 @@ class PreparedPipeline:
         for one in self.steps:  # what waits for a later stage has as long as that
             one.end = max([one.end, *(self.steps[index].end for index in one.before)])
         self.resets = any(one.service.first_turn_attributes is not None for one in self.steps)
+        self._plan_lingering()
         self._plan_selection()
         self._plan_reply()
         self.waiting = [(one, self._missing(one)) for one in self.every()]
@@ -251,6 +258,19 @@ class PreparedPipeline:
     def of(self, stage: Stage) -> list[ServiceStep]:
         """Return the services of a stage, in declared order."""
         return [self.steps[node.index] for node in self.graph.stages[stage]]
+
+    def _plan_lingering(self) -> None:
+        """Find for which annotators of the previous reply services linger: all but those that they
+        wait for in any case, or that wait for them."""
+        before: list[set[int]] = []  # the steps are in an order in which each comes after these
+        for one in self.steps:
+            before.append(set(one.before).union(*(before[index] for index in one.before)))
+        writers = [one.index for one in self.steps if one.writes == "previous_reply"]
+        for one in (one for one in self.steps if one.service.lingers):
+            one.lingers_for = tuple(
+                at for at in writers if at not in before[one.index] and one.index not in before[at]
+            )
+            one.may_wait = one.may_wait or bool(one.lingers_for)
 
     def _plan_selection(self) -> None:
         self.skill_steps = {one.name: one for one in self.of(Stage.SKILL)}

@@ -111,8 +111,9 @@ class Turn:
                 if now >= end or stop.is_set or (calls.idle and not ledger.release_held(now)):
                     self._stop(now)
                     break
+                ledger.lingering.release(now)
                 if not (ledger.ready or ledger.due):
-                    await calls.wait(end)
+                    await calls.wait(ledger.lingering.until(end))
                 calls.apart(self._work)
         finally:
             stop.watch(None)
@@ -172,16 +173,15 @@ class Turn:
         step = entry.step
         if step.conditional and self._must_skip(entry):
             self._ledger.skip(entry, monotonic())
-        elif step.stage is not _SKILL or self._ledger.may_ask(entry, monotonic()):
+        elif not step.may_wait or self._ledger.may_ask(entry, monotonic()):
             self._ask(entry)
 
     def _must_skip(self, entry: LedgerEntry) -> bool:
         if self._ledger.lacks_required(entry):
             return True
-        stage = entry.step.stage
-        if stage is Stage.SKILL_SELECTOR:
+        if entry.step.stage is Stage.SKILL_SELECTOR:
             return self._forced is not None
-        if stage is Stage.RESPONSE_SELECTOR:
+        if entry.step.stage is Stage.RESPONSE_SELECTOR:
             draft = self.draft
             return draft.reply is not None or draft.abstained or not draft.drafted()
         return False

@@ -2,14 +2,18 @@
 
 from collections.abc import AsyncIterator
 
+import aiohttp
 import pytest
 
+from prolocutor.assistant.assistant import Assistant
 from prolocutor.deeppavlov.door.api import DeepPavlov
 from prolocutor.dialog.dialog import Dialog
 from prolocutor.errors import StoreAway
 from prolocutor.observe.service_times import ServiceTimes
+from prolocutor.pipeline.plan import Pipeline, Service
 from prolocutor.stores.memory import MemoryStore
-from prolocutor.testing.channel_kit import Door, at_the_door
+from prolocutor.testing.channel_kit import Door, at_the_door, running
+from prolocutor.web.listener import make_app
 from tests.integration.channels.fakes import deeppavlov, get, post
 
 UNKNOWN = "0123456789abcdef" * 2
@@ -101,6 +105,26 @@ async def test_all_dialogs_of_a_person_come_whole(user: str) -> None:
         _, dialogs = await get(door, "/api/user/" + quoted(user))
 
     assert [d["utterances"][0]["text"] for d in dialogs] == ["hello", "again"]
+
+
+async def test_where_utterances_show_profiles_as_they_are_now_dialogs_do_too() -> None:
+    said = iter([{"film": "Solaris"}, {"film": "Stalker"}])
+    chat = Service("chat", lambda request: {"text": "Yes", "human_attributes": next(said)})
+    pipeline = Pipeline(skills=[chat], user_snapshot="current")
+    async with Assistant(pipeline, store="memory:") as assistant:
+        for text in ("hello", "and now?"):
+            result = await assistant.turn(text, user="ann")
+        app = make_app(assistant, [DeepPavlov(assistant)])
+        async with running(app) as url, aiohttp.ClientSession(url) as http:
+            async with http.get(f"/api/dialogs/{result.dialog_id}") as response:
+                dialog = await response.json()
+            async with http.get("/api/user/ann?wire=deeppavlov") as response:
+                [same] = await response.json()
+
+    shown = [one["user"]["attributes"] for one in dialog["human_utterances"]]
+    assert shown == [{"film": "Stalker"}, {"film": "Stalker"}]
+    assert [one["user"]["attributes"] for one in same["human_utterances"]] == shown
+    assert (dialog["human"]["persona"], same["human"]["persona"]) == ([], {})
 
 
 async def test_somebody_unknown_has_no_dialogs() -> None:

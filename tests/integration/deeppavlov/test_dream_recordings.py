@@ -21,26 +21,15 @@ PIPELINES = SHARED / "data" / "dream"
 TOOL = SHARED / "tools" / "fake_dream.py"
 WORDS = "I really do not know what to say."
 
-EQUAL = (
-    "action_stories_ru_assistant",
-    "deepy_adv",
-    "deepy_gobot_base",
-    "dream",
-    "dream_emotion",
-    "dream_kg",
-    "dream_mini",
-    "dream_mini_persona_based",
-    "dream_multilingual",
-    "dream_multimodal",
-    "dream_persona_openai_prompted",
-    "dream_persona_rullama_prompted",
-    "dream_ranking_and_sf_based_dm",
-    "dream_robot_prompted",
-    "marketing_assistant",
-    "multiskill_ai_assistant",
-    "multiskill_ru_assistant",
-    "universal_ru_prompted_assistant",
-)
+NAMES = sorted(file.stem for file in PIPELINES.glob("*.json"))
+RACES = {
+    "dream_bot_kg_prompted": {"response_annotators.bot_knowledge_memorizer": {"9:differs"}},
+    "universal_prompted_assistant": {
+        "skills.dff_universal_prompted_skill": {"5:differs", "12:differs"}
+    },
+}
+"""Requests of recordings that show, or lack, what a service beside them said, otherwise than those
+of the same service in the other turns."""
 
 pytestmark = pytest.mark.skipif(not TOOL.is_file(), reason="../shared has the recordings")
 
@@ -78,18 +67,26 @@ def tool() -> Any:
 @pytest.fixture(scope="module")
 def compared(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     """Compare every pipeline with its recording, four at a time: most of a run is waiting."""
-    folders = [tmp_path_factory.mktemp(name) for name in EQUAL]
+    folders = [tmp_path_factory.mktemp(name) for name in NAMES]
     with ThreadPoolExecutor(4) as threads:
-        return dict(zip(EQUAL, threads.map(comparison, EQUAL, folders), strict=True))
+        return dict(zip(NAMES, threads.map(comparison, NAMES, folders), strict=True))
 
 
-@pytest.mark.parametrize("name", EQUAL)
-def test_every_request_and_reply_is_that_of_the_recording(
+@pytest.mark.parametrize("name", NAMES)
+def test_requests_replies_and_the_stored_state_are_those_of_the_recording(
     name: str, compared: dict[str, Any]
 ) -> None:
     result = compared[name]
 
-    assert result["ok"], result["services"]
+    assert is_equal(name, result), result["services"]
+    assert result["replies_differ"] == 0
+    assert result["state"] == {}
+
+
+def is_equal(name: str, result: dict[str, Any]) -> bool:
+    """Return whether no request differs but those that were a race in the recording."""
+    races = RACES.get(name, {})
+    return all({*turns} <= races.get(one, set()) for one, turns in result["services"].items())
 
 
 GAPS = (0.003, 0.03, 0.1)
@@ -104,7 +101,7 @@ def comparison(name: str, folder: Path) -> Any:
     """Compare a pipeline with its recording, with wider gaps where it differs."""
     for gap in GAPS:
         result = compared_once(name, folder, gap)
-        if result["ok"]:
+        if is_equal(name, result):
             break
     return result
 

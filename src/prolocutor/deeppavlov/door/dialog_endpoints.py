@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from typing import Final
 from urllib.parse import urlencode
 
@@ -16,6 +16,7 @@ from prolocutor.deeppavlov.door.messages import (
     DialogRating,
     UserPath,
     UtteranceRating,
+    Wire,
 )
 from prolocutor.deeppavlov.door.speakers import may_see, rater
 from prolocutor.dialog import agent_state, plain
@@ -40,7 +41,7 @@ class DialogEndpoints:
         dialog = await self._assistant.store.dialog(id_)
         if dialog is None:
             raise _unknown(id_, "dialog_id")
-        return HttpResponse(_ENCODERS[request.params.wire](dialog))
+        return HttpResponse(self._encode(dialog, request.params.wire))
 
     async def list_dialogs(self, request: TypedRequest[DialogIdsQuery, None]) -> DialogIds:
         """Return the ids of dialogs, oldest first."""
@@ -62,7 +63,7 @@ class DialogEndpoints:
         user = request.params.user_external_id
         if not may_see(request.visitor, user):
             raise Forbidden("the dialogs of others are for operators", field="user_external_id")
-        pieces = self._dialogs(user, _ENCODERS[request.params.wire])
+        pieces = self._dialogs(user, request.params.wire)
         first = await anext(pieces)  # a store that cannot be read is still an error then
         return HttpResponse(_from(first, pieces))
 
@@ -108,31 +109,34 @@ class DialogEndpoints:
             raise _unknown(id_, field)
         return owner
 
-    async def _dialogs(self, user: str, encode: Callable[[Dialog], bytes]) -> AsyncIterator[bytes]:
+    async def _dialogs(self, user: str, wire: Wire) -> AsyncIterator[bytes]:
         before = b"["
         async for dialog in self._assistant.store.export(user=user):
-            yield before + encode(dialog)
+            yield before + self._encode(dialog, wire)
             before = b","
         yield b"]" if before == b"," else b"[]"
+
+    def _encode(self, dialog: Dialog, wire: Wire) -> bytes:
+        """Return a dialog as services see it, or with the personas of DeepPavlov Agent."""
+        as_now = self._assistant.engine.prepared.user_snapshot == "current"
+        if wire == "native" and not as_now:
+            return agent_state.encode_dialog(dialog)
+        state = agent_state.dialog_to_state(dialog)
+        if as_now:
+            for one in state["utterances"]:
+                now = state["bot" if agent_state.is_bot(one) else "human"]
+                one["user"] = agent_state.profile_as_now(one["user"], now)
+        if wire == "deeppavlov":
+            people = [state["human"], state["bot"], *(one["user"] for one in state["utterances"])]
+            for person in people:
+                person["persona"] = {} if person["persona"] == [] else person["persona"]
+        return plain.encode(state)
 
 
 async def _from(first: bytes, rest: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
     yield first
     async for piece in rest:
         yield piece
-
-
-def _encode_as_there(dialog: Dialog) -> bytes:
-    """Encode a dialog as DeepPavlov Agent does: a persona that was never set is {} there."""
-    state = agent_state.dialog_to_state(dialog)
-    people = [state["human"], state["bot"], *(one["user"] for one in state["utterances"])]
-    for person in people:
-        if person.get("persona") == []:
-            person["persona"] = {}
-    return plain.encode(state)
-
-
-_ENCODERS: Final = {"native": agent_state.encode_dialog, "deeppavlov": _encode_as_there}
 
 
 def _own_name(visitor: Visitor) -> str:
