@@ -109,7 +109,9 @@ async def test_all_dialogs_of_a_person_come_whole(user: str) -> None:
 
 async def test_where_utterances_show_profiles_as_they_are_now_dialogs_do_too() -> None:
     said = iter([{"film": "Solaris"}, {"film": "Stalker"}])
-    chat = Service("chat", lambda request: {"text": "Yes", "human_attributes": next(said)})
+    chat = Service(
+        "chat", lambda request: [{"text": "Yes", "confidence": 1, "human_attributes": next(said)}]
+    )
     pipeline = Pipeline(skills=[chat], user_snapshot="current")
     async with Assistant(pipeline, store="memory:") as assistant:
         for text in ("hello", "and now?"):
