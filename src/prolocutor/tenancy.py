@@ -46,6 +46,10 @@ class Tenant:
         """Where a child process finds this tenant's modules: its folder, then as this process."""
         return [self._folder, *sys.path]
 
+    def holds(self, place: Path) -> bool:
+        """Return whether a file or folder lies in the tenant's own folder."""
+        return place.resolve().is_relative_to(Path(self._folder).resolve())
+
     def import_module(self, name: str) -> ModuleType:
         """Import a module of the tenant's folder if it has one of this name, else as everyone.
 

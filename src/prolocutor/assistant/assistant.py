@@ -77,8 +77,8 @@ class Assistant:
     raises `ConfigError`. `observers` get a record of each turn. `programs` runs the programs that
     come in place of a text (ThingTalk). `replica` and `broker` count only where several replicas
     share the store. `models` are those that selectors read. `desk` is what operators do with
-    dialogs, `labels` are those that they give, `switches` switches services off and on, `alone`
-    talks to one of them.
+    dialogs, `labels` are those that they give, `hints` tends what routers learned without any,
+    `switches` switches services off and on, `alone` talks to one of them.
     """
 
     def __init__(
@@ -180,6 +180,7 @@ class Assistant:
         )
         self._journal, self._scheduler = parts.journal, parts.scheduler
         self._changes, self._turns = parts.changes, parts.turns
+        self.hints = parts.changes.hints
         self._listeners = parts.listeners
         self._access, self._succession = parts.access, parts.succession
         self._handovers = parts.handovers
@@ -241,6 +242,7 @@ class Assistant:
         if self._broker is not None:
             await self._broker.open()
         await self.switches.refresh()
+        await self.hints.check()
         self.watchdog.start()
         for turn in unfinished:
             recover = partial(self._turns.recover, turn)
@@ -479,6 +481,10 @@ class Assistant:
         return await self._enqueue_alone(
             user, partial(self._changes.delete_conversation, user, name)
         )
+
+    async def delete_older(self, before: str) -> int:
+        """Delete the dialogs whose last turn was before then (ISO 8601); return their number."""
+        return await self._changes.delete_older(before)
 
     async def delete_person(self, user: str) -> bool:
         """Delete a person with all that is theirs; return False if unknown."""

@@ -7,6 +7,7 @@ from typing import Any
 from prolocutor.assistant.agenda_scheduler import AgendaScheduler
 from prolocutor.assistant.feed import FeedListeners
 from prolocutor.assistant.handovers import Handovers
+from prolocutor.assistant.hint_upkeep import HintUpkeep
 from prolocutor.assistant.journal import Journal
 from prolocutor.assistant.observer_group import ObserverGroup
 from prolocutor.assistant.operator_labels import OperatorLabels
@@ -43,6 +44,7 @@ class DialogChanges:
         self._handovers = handovers
         self._labels = labels
         self._lessons = lessons
+        self.hints = HintUpkeep(store, observers, lessons)
 
     async def close_dialog(self, user: str, dialog: str) -> str | None:
         """End the active dialog of that name and return its id, if there is one."""
@@ -58,7 +60,14 @@ class DialogChanges:
         await self.close_dialog(user, dialog)
         await self._journal.settle(user)
         deleted = await self._store.delete_conversation(user, dialog)
+        await self.hints.check(user)
         self._listeners.wake(user)
+        return deleted
+
+    async def delete_older(self, before: str) -> int:
+        """Delete the dialogs whose last turn was before then; return their number."""
+        deleted = await self._store.delete_older(before)
+        await self.hints.check()
         return deleted
 
     async def delete_person(self, user: str) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 import msgspec
 
@@ -52,7 +52,29 @@ def record_of(turn: Turn, seconds: float) -> TurnRecord:
         scores=pairing.scores or _scores(pairing.ranked, hypotheses),
         version=_versions(turn.router_version, pairing),
         changes=changes,
+        offered=[one["title"] for one in reply.messages if one.get("type") in _OFFERS],
+        ask=reply.ask,
+        again_of=_again_of(said.attributes),
     )
+
+
+_OFFERS: Final = ("button", "choice")
+
+
+class _InputAttributes(msgspec.Struct):
+    """The attributes of an input, as far as records have them."""
+
+    again_of: str = ""
+
+
+def _again_of(attributes: bytes) -> str:
+    """Return the reply whose words an input takes the place of; "" for none."""
+    if b'"again_of"' in attributes:
+        try:
+            return msgspec.json.decode(attributes, type=_InputAttributes).again_of
+        except msgspec.DecodeError:
+            pass
+    return ""
 
 
 class _Pairing(msgspec.Struct):

@@ -173,7 +173,7 @@ class OwnerChannel:
         _check_admin(request.visitor)
         body = request.body
         if body.before is not None:
-            return OwnerDeleted(await self._assistant.store.delete_older(body.before))
+            return OwnerDeleted(await self._assistant.delete_older(body.before))
         if body.user is None:
             raise BadInput("user or before is needed", field="user")
         return OwnerDeleted(await self._assistant.delete_person(body.user))

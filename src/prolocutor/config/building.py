@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import AbstractAsyncContextManager, aclosing, asynccontextmanager
 from functools import partial
 from pathlib import Path
+from typing import Final
 
 from prolocutor.assistant.assistant import Assistant
 from prolocutor.assistant.assistant_settings import DEFAULT_STORE
@@ -68,6 +69,10 @@ def assistant_of_file(
     return assistant_from(load(path), store=store, observers=observers)
 
 
+_TRIAL: Final = "memory:"
+"""The store in place of a file's own where an assistant is only tried out."""
+
+
 def build(
     settings: Settings,
     pipeline: Pipeline | None = None,
@@ -86,7 +91,11 @@ def build(
     kept = open_store(kept, durability=settings.durability) if isinstance(kept, str) else kept
     shared = shared_store(kept) is not None
     made, learners, models = with_selectors(
-        pipeline or settings.pipeline, settings.folder, limits, shared=shared
+        pipeline or settings.pipeline,
+        settings.folder,
+        limits,
+        shared=shared,
+        hinted=recording and store != _TRIAL,
     )
     return Assistant(
         with_prices(made, settings.folder),

@@ -85,7 +85,8 @@ def _check_selector(written: ServiceEntry, loaded: Survey, findings: Findings) -
             connector_of(target.connector, target.endpoint, name=target.role, verb=verb)
     except (ConfigError, BadInput, NotFound) as error:
         about = error.key if isinstance(error, ConfigError) else error.field
-        key = "encoder" if about == "encoder" and target.encoder is not None else target.role
+        named = {"hints"} if target.encoder is None else {"hints", "encoder"}
+        key = about if about in named else target.role
         what = error.what if isinstance(error, ConfigError) and error.file is None else str(error)
         findings.add(loaded.find(f"{written.path}.{key}"), what)
     _check_budget(written, target, loaded, findings)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import time
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 from typing import Any, TypeVar, cast
@@ -25,6 +26,7 @@ from prolocutor.pairing.abstention import AbstentionRule
 from prolocutor.pairing.encoders.encoder_wiring import EncoderWiring, meanings_of
 from prolocutor.pairing.encoders.endpoint import EndpointEncoder
 from prolocutor.pairing.encoders.meanings import Meanings
+from prolocutor.pairing.hints.hint_lessons import standing
 from prolocutor.pairing.loss_curve import loss_curve_of
 from prolocutor.pairing.method_catalog import Role
 from prolocutor.pairing.model_files import load_model
@@ -37,6 +39,7 @@ from prolocutor.pairing.question_agent.label_journal import (
 )
 from prolocutor.pairing.question_agent.loaded_router import load_router_model
 from prolocutor.pairing.question_agent.meant_router import MeantRouter
+from prolocutor.pairing.question_agent.router_label import RouterLabel
 from prolocutor.pairing.question_response.meant_ranker import with_encoder
 from prolocutor.pairing.rating_learner import RatingLearner
 from prolocutor.pairing.response_selector import RankedSelector
@@ -44,6 +47,7 @@ from prolocutor.pairing.skill_selector import RoutedSelector
 from prolocutor.pairing.turn_routing import TurnRouting
 from prolocutor.pipeline.plan import Pipeline, Service, Stage
 from prolocutor.pipeline.prepared import StageDeadlines
+from prolocutor.tenancy import TENANT
 
 Method = TypeVar("Method", Router, Ranker)
 
@@ -52,18 +56,24 @@ JOURNAL = ".lessons"
 
 
 def with_selectors(
-    pipeline: Pipeline, folder: Path, limits: StageDeadlines, *, shared: bool = False
+    pipeline: Pipeline,
+    folder: Path,
+    limits: StageDeadlines,
+    *,
+    shared: bool = False,
+    hinted: bool = True,
 ) -> tuple[Pipeline, list[Observer], list[ModelInUse]]:
     """Return the pipeline with its selectors by pairing made, the observers that learn, and the
     models that can be trained anew.
 
     `shared`: what they learn from is in the store of several replicas, not in files beside models.
+    Without `hinted` no hints are taken: the turns are no person's.
     """
     targets = [service.target for _, service in pipeline.services()]
     wanted = [target for target in targets if isinstance(target, SelectorSettings)]
     if not wanted:
         return pipeline, [], []
-    maker = _Maker(cards_of(pipeline.of(Stage.SKILL), folder), wanted, limits, shared)
+    maker = _Maker(cards_of(pipeline.of(Stage.SKILL), folder), wanted, limits, shared, hinted)
     changes = {
         stage: [maker.made(service) for service in services]
         for stage, services in (
@@ -84,8 +94,9 @@ class _Maker:
         wanted: Sequence[SelectorSettings],
         limits: StageDeadlines,
         shared: bool,
+        hinted: bool,
     ) -> None:
-        self._shared = shared
+        self._shared, self._hinted = shared, hinted
         self._seconds = limits.end_of(Stage.SKILL)
         self.learners: list[Observer] = []
         self.models: list[ModelInUse] = []
@@ -163,7 +174,12 @@ class _Maker:
         made."""
         journal: LabelJournal | LabelMemory = LabelMemory()
         if not self._shared:
-            journal = LabelJournal(folder.with_name(folder.name + JOURNAL))
+            journal = LabelJournal(journal_of(folder))
+
+        hints = selecting.hints
+
+        def learned() -> list[RouterLabel]:
+            return standing(journal.read(), hints, time.time())
 
         wired = self._wired(selecting)
 
@@ -173,18 +189,20 @@ class _Maker:
                 model = load_model(folder)
                 router = method_catalog.read_method(model, "router", self._cards, folder)
                 version = model.id
-                router.learn_all(since_model(journal.read(), model))
+                router.learn_all(since_model(learned(), model))
                 if (meanings := meanings_of(model, wired)) is not None:
                     router = MeantRouter(router, meanings)
             else:
                 training = TrainingData(cards=self._cards)
                 router = _fitted(method_catalog.load_router(selecting.method)(training))
                 version = selecting.method
-                router.learn_all(journal.read())
+                router.learn_all(learned())
             return VersionedMethod(router, version)
 
         kept: ReloadedModel[Router] = ReloadedModel(folder, load)
-        learner = RatingLearner(kept, journal, [card.name for card in self._cards])
+        names = [card.name for card in self._cards]
+        taken = hints if self._hinted else None
+        learner = RatingLearner(kept, journal, names, hints=taken)
         self.learners.append(learner)
         return self._in_use(selecting, kept, learner)
 
@@ -260,6 +278,13 @@ class _Maker:
         self._ends.append(way.aclose)
         name = str(getattr(way, "model", selecting.connector))
         return EncoderWiring(EndpointEncoder(way.embed, name=name), seconds)
+
+
+def journal_of(folder: Path) -> Path:
+    """Return the journal beside a model; of a model outside a tenant's folder the tenant's own."""
+    tenant = TENANT.get()
+    own = "" if tenant is None or tenant.holds(folder) else f".{tenant.name}"
+    return folder.with_name(f"{folder.name}{own}{JOURNAL}")
 
 
 def _check_loss(selecting: SelectorSettings, ranking: SelectorSettings | None) -> None:

@@ -23,6 +23,7 @@ from prolocutor.pairing.budget import (
     UntilSure,
 )
 from prolocutor.pairing.encoders.encoder_wiring import check_encoder
+from prolocutor.pairing.hints.turn_hints import HintSettings
 from prolocutor.pairing.loss_curve import LossCurve, loss_curve_of
 from prolocutor.pairing.loss_policy import LossBudget
 from prolocutor.pairing.method_catalog import Need, Role
@@ -83,7 +84,8 @@ class SelectorSettings(PendingTarget, frozen=True, kw_only=True):
     """A selector by pairing as a file describes it, the `target` of its service until it is made.
 
     `connector` and `endpoint` reach the model that a method asks, if it asks one; `encoder` is the
-    folder of one that runs in this process. `seconds` bounds a call of a model if given.
+    folder of one that runs in this process. `seconds` bounds a call of a model if given. `hints`:
+    a router that learns online learns from what people do too.
     """
 
     role: Role
@@ -94,6 +96,7 @@ class SelectorSettings(PendingTarget, frozen=True, kw_only=True):
     encoder: Path | None = None
     seconds: float | None = None
     budget: BudgetSettings = BudgetSettings()
+    hints: HintSettings | None = None
     unsure: AbstentionRule = AbstentionRule(below=0.0)
 
     def within(self, timeout: float | None) -> SelectorSettings:
@@ -127,6 +130,10 @@ def check_method(selecting: SelectorSettings) -> None:
         raise ConfigError(f"the {role} {method!r} asks no endpoint; leave out call")
     if selecting.encoder is not None and "encoder" not in may:
         raise ConfigError(f"the {role} {method!r} needs no encoder; leave it out", key="encoder")
+    if selecting.hints is not None and not learns_online(selecting):
+        what = f"the {role} {method!r} does not learn while it serves"
+        hint = "hints need router: knn, ensemble or embedding, and model: FOLDER"
+        raise ConfigError(f"{what}; {hint}", key="hints")
     _check_model(selecting, needs)
 
 

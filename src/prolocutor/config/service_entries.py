@@ -11,10 +11,8 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from prolocutor.config.budget_field import BudgetField
 from prolocutor.config.call_hints import call_hint
 from prolocutor.config.fields import (
-    FieldKind,
     Findings,
     JsonField,
     TableField,
@@ -22,7 +20,8 @@ from prolocutor.config.fields import (
     named,
     shown,
 )
-from prolocutor.config.schema import BUDGET, ENCODER, MODEL, PATH, SERVICE, SERVICE_NAME, UNSURE
+from prolocutor.config.schema import PATH, SERVICE, SERVICE_NAME
+from prolocutor.config.selector_fields import SELECTOR_FIELDS
 from prolocutor.config.selector_settings import SelectorSettings
 from prolocutor.config.settings import ProcessTarget
 from prolocutor.config.yaml_file import UNREAD, YamlNode
@@ -204,15 +203,10 @@ def _selector(
 
     A `connector` and its `call` are the way to the model that is asked.
     """
-    kinds: dict[str, FieldKind] = {
-        "model": MODEL,
-        "encoder": ENCODER,
-        **({"budget": BudgetField(table=BUDGET)} if role == "router" else {"unsure": UNSURE}),
-    }
     name = TextField(what=f"the name of a {role}").read(method, findings)
     values = {
         key: value
-        for key, kind in kinds.items()
+        for key, kind in SELECTOR_FIELDS[role].items()
         if key in entries and (value := kind.read(entries.pop(key), findings)) is not UNREAD
     }
     connector = entries.pop("connector", None)

@@ -90,6 +90,8 @@ class TurnRecord(msgspec.Struct, frozen=True, kw_only=True):
     stored, which has the id `utt_id`. `traceparent` names the span in which the first run of this
     turn was cut off. `scores` are the ranker's probabilities by the id of the hypothesis, `version`
     the models in use by role (`router`, `ranker`), `changes` what the turn changed in profiles.
+    `offered` are the titles of the reply's buttons and choices, `ask` the kind of answer that it
+    waits for. `again_of` is the reply whose words these take the place of (`dialog.inputs`).
     """
 
     turn_id: str
@@ -117,6 +119,9 @@ class TurnRecord(msgspec.Struct, frozen=True, kw_only=True):
     scores: dict[str, float] = {}
     version: dict[str, str] = {}
     changes: list[ProfileChange] = []
+    offered: list[str] = []
+    ask: str | None = None
+    again_of: str = ""
 
 
 class Observer(Protocol):

@@ -19,6 +19,7 @@ from prolocutor.config import agent_cards
 from prolocutor.config.fields import TableField
 from prolocutor.config.openid_fields import OPENID
 from prolocutor.config.schema import AUTH, BUDGET, LIMITS, PROCESS, SERVICE, TOP, UNSURE
+from prolocutor.config.selector_fields import HINTS
 from prolocutor.config.selector_settings import BudgetSettings
 from prolocutor.config.settings import Settings
 from prolocutor.connectors.connector_catalog import CONNECTORS
@@ -33,6 +34,7 @@ from prolocutor.dialog.utterances import BotUtterance, HumanUtterance, Hypothesi
 from prolocutor.observe.metrics import TurnMetrics
 from prolocutor.pairing.abstention import AbstentionRule
 from prolocutor.pairing.budget import ExpectedGain, UntilSure
+from prolocutor.pairing.hints.turn_hints import HintSettings
 from prolocutor.pipeline.plan import Stage
 from prolocutor.pipeline.prepared import StageDeadlines
 from prolocutor.web.builtin_routes import BuiltinRoutes
@@ -93,6 +95,7 @@ def breaker_keys() -> set[str]:
         ("Service", {"call", *SERVICE.keys}),
         ("Breaker", breaker_keys()),
         ("Budget", set(BUDGET.keys)),
+        ("Hints", set(HINTS.keys)),
         ("Unsure", set(UNSURE.keys)),
         ("Card", {*agent_cards.KEYS, "file"}),
         ("Processes", set(PROCESS.keys)),
@@ -113,6 +116,7 @@ def test_every_key_of_a_file_is_told_and_no_other(heading: str, keys: set[str]) 
         ("Service", Service),
         ("Breaker", Breaker),
         ("Budget", BudgetSettings),
+        ("Hints", HintSettings),
         ("Unsure", AbstentionRule),
     ],
 )
@@ -127,7 +131,7 @@ def test_a_key_has_the_default_that_is_told(heading: str, struct: Any) -> None:
         if isinstance(default, bool):
             true[field.name] = f"`{str(default).lower()}`"
         elif isinstance(default, int | float):
-            true[field.name] = f"`{default:g}`"
+            true[field.name] = f"`{default:.12g}`"
         elif isinstance(default, str) and field.name in told and field.name != "store":
             true[field.name] = f"`{default}`"
 

@@ -52,12 +52,16 @@ class LabelJournal:
         kept = [lesson for lesson in lessons if lesson.user != user]
         if len(kept) == len(lessons):
             return False
+        self.rewrite(kept)
+        return True
+
+    def rewrite(self, lessons: Iterable[RouterLabel]) -> None:
+        """Keep these labels alone."""
         self.close()
         fresh = self._path.with_name(f".{self._path.name}-fresh")
-        fresh.write_bytes(b"".join(msgspec.json.encode(lesson) + b"\n" for lesson in kept))
+        fresh.write_bytes(b"".join(msgspec.json.encode(lesson) + b"\n" for lesson in lessons))
         fresh.chmod(0o600)
         fresh.replace(self._path)
-        return True
 
     def close(self) -> None:
         """Close the file; the next label opens it again."""
@@ -115,3 +119,7 @@ class LabelMemory:
         kept = [lesson for lesson in self._lessons if lesson.user != user]
         found, self._lessons = len(kept) < len(self._lessons), kept
         return found
+
+    def rewrite(self, lessons: Iterable[RouterLabel]) -> None:
+        """Keep these labels alone."""
+        self._lessons = list(lessons)

@@ -11,16 +11,28 @@ from prolocutor.contracts.pairing import LabelledQuestion, UserQuestion
 _GOLD: Final = 0.5
 
 
+class HintMark(msgspec.Struct, frozen=True):
+    """Where a label comes from that is only a hint: its kind, the agent that it is about, the
+    reply (`utt_id`) and when it was given (UNIX seconds)."""
+
+    kind: str
+    agent: str
+    utt_id: str
+    at: float
+
+
 class RouterLabel(msgspec.Struct, frozen=True, omit_defaults=True):
     """One label: a question and how right each agent is for it, 0 to 1; `weight` discounts it.
 
     `user` is the author of the text, "" where it has none: their labels are deleted with them.
+    `hint`: it is no label, but what the person did next says so weakly.
     """
 
     text: str
     agents: dict[str, float]
     weight: float = 1.0
     user: str = ""
+    hint: HintMark | None = None
 
 
 def router_label_of(labelled: LabelledQuestion) -> RouterLabel:

@@ -1,0 +1,1 @@
+"""Hints: weak labels from what people do after a reply."""
