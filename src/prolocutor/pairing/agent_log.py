@@ -8,17 +8,19 @@ from collections.abc import Iterable
 from functools import lru_cache
 from hashlib import blake2b
 from math import log, log1p
-from typing import Final
+from typing import Final, NamedTuple
 
 import msgspec
 
 from prolocutor.contracts.pairing import LabelledQuestion
-from prolocutor.pairing.text import content_stems
+from prolocutor.pairing.text import LONGEST_TEXT, content_stems
 
 _NUMBER: Final = re.compile(r"\d+")
 _GAPS: Final = re.compile(r"\s+")
 _MOST_ANSWERS: Final = 20_000
 _MOST_STEMS: Final = 50_000
+_MOST_CACHED: Final = 16_384
+_LONGEST_CACHED: Final = 1000
 _OPENING_WORDS: Final = 3
 _DOUBT: Final = 50.0
 _FEW: Final = 20.0
@@ -35,6 +37,15 @@ class Repeats(msgspec.Struct, frozen=True):
     shape: float = 0.0
     opening: float = 0.0
     others: float = 0.0
+
+
+class _AnswerKeys(NamedTuple):
+    """The hashes under which an agent's answer is counted."""
+
+    verbatim: int
+    shape: int
+    opening: int
+    anybody: int
 
 
 class LogCounts(msgspec.Struct, frozen=True):
@@ -66,6 +77,7 @@ class AgentLog:
         self._anybody: Counter[int] = Counter()
         self._stems: Counter[int] = Counter()
         self._texts = 0
+        self._rarities: dict[str, float] = {}
         for agent, text in answered:
             self.add(agent, text)
 
@@ -98,17 +110,17 @@ class AgentLog:
 
     def add(self, agent: str, text: str) -> None:
         """Count one answer."""
-        whole, shape, opening = _forms(text)
+        keys = _keys_of(agent, text)
         self._answers[agent] += 1
-        if not self._verbatim[hashed(agent, whole)]:
+        if keys.verbatim not in self._verbatim:
             self._fresh[agent] += 1
-        if not self._anybody[hashed(whole)]:
+        if keys.anybody not in self._anybody:
             self.add_text(text)
         for table, key in (
-            (self._verbatim, hashed(agent, whole)),
-            (self._shapes, hashed(agent, shape)),
-            (self._openings, hashed(agent, opening)),
-            (self._anybody, hashed(whole)),
+            (self._verbatim, keys.verbatim),
+            (self._shapes, keys.shape),
+            (self._openings, keys.opening),
+            (self._anybody, keys.anybody),
         ):
             table[key] += 1
             _bound(table, _MOST_ANSWERS)
@@ -116,19 +128,20 @@ class AgentLog:
     def add_text(self, text: str) -> None:
         """Count the words of a text that is no agent's answer, such as a question."""
         self._texts += 1
-        self._stems.update(dict.fromkeys(map(_stem_key, content_stems(text)), 1))
+        self._rarities.clear()
+        self._stems.update(_stem_keys(text[:LONGEST_TEXT]))
         _bound(self._stems, _MOST_STEMS)
 
     def repeats(self, agent: str, text: str, *, own: int = 0) -> Repeats:
         """Return how often `agent` gave this answer; `own` is how often the one asked about."""
-        whole, shape, opening = _forms(text)
+        keys = _keys_of(agent, text)
         total = self._answers[agent]
-        mine = self._verbatim[hashed(agent, whole)]
+        mine = self._verbatim[keys.verbatim]
         return Repeats(
             verbatim=_in_thousand(mine - own, total),
-            shape=_in_thousand(self._shapes[hashed(agent, shape)] - own, total),
-            opening=_in_thousand(self._openings[hashed(agent, opening)] - own, total),
-            others=_in_thousand(self._anybody[hashed(whole)] - mine, total),
+            shape=_in_thousand(self._shapes[keys.shape] - own, total),
+            opening=_in_thousand(self._openings[keys.opening] - own, total),
+            others=_in_thousand(self._anybody[keys.anybody] - mine, total),
         )
 
     def variety(self, agent: str) -> float:
@@ -138,10 +151,18 @@ class AgentLog:
 
     def idf(self, stem: str) -> float:
         """Return the inverse document frequency of a stem, scaled to [0, 1]; 1 if never seen."""
+        known = self._rarities.get(stem)
+        return self._rarity(stem) if known is None else known
+
+    def _rarity(self, stem: str) -> float:
         if self._texts == 0:
             return 1.0
         seen = self._stems.get(_stem_key(stem), 0)
-        return log(1 + self._texts / (seen + 0.5)) / log(1 + self._texts / 0.5)
+        found = log(1 + self._texts / (seen + 0.5)) / log(1 + self._texts / 0.5)
+        if len(self._rarities) >= _MOST_STEMS:
+            self._rarities.clear()
+        self._rarities[stem] = found
+        return found
 
 
 def log_of(labelled: Iterable[LabelledQuestion]) -> AgentLog:
@@ -165,10 +186,27 @@ def _stem_key(stem: str) -> int:
     return hashed(stem)
 
 
-def _forms(text: str) -> tuple[str, str, str]:
+@lru_cache(maxsize=_MOST_CACHED)
+def _stem_keys(text: str) -> tuple[int, ...]:
+    return tuple(dict.fromkeys(map(_stem_key, content_stems(text))))
+
+
+def _keys_of(agent: str, text: str) -> _AnswerKeys:
+    """Return the hashes of an answer; those of an answer of usual length are cached."""
+    if len(text) > _LONGEST_CACHED:
+        return _keys.__wrapped__(agent, text)
+    return _keys(agent, text)
+
+
+@lru_cache(maxsize=2 * _MOST_CACHED)
+def _keys(agent: str, text: str) -> _AnswerKeys:
+    """Folds and features ask for the same answers again and again."""
     whole = _GAPS.sub(" ", text.strip().lower())
     shape = _NUMBER.sub("#", whole)
-    return whole, shape, " ".join(shape.split(" ", _OPENING_WORDS)[:_OPENING_WORDS])
+    opening = " ".join(shape.split(" ", _OPENING_WORDS)[:_OPENING_WORDS])
+    return _AnswerKeys(
+        hashed(agent, whole), hashed(agent, shape), hashed(agent, opening), hashed(whole)
+    )
 
 
 def _in_thousand(times: int, total: int) -> float:

@@ -51,6 +51,7 @@ _PAIRS: Final = tuple((ASKED_NAMES.index(name), KIND_NAMES.index(name)) for name
 _TELLING: Final = tuple(
     (ASKED_NAMES.index(name), KIND_NAMES.index(name)) for name in ("weather", "joke", "chance")
 )
+_LEADS: Final = f"lead_{_COMPARED[0]}"
 _K1: Final = 1.2
 _B: Final = 0.75
 _MEAN_LENGTH: Final = 10.0
@@ -80,13 +81,18 @@ def features(
     speaking = float(sum(traits.refusal < _REFUSES for traits in seen))
     about_all = (speaking, max(prior.values(), default=0.0), float(asked.length))
     rows = []
+    compared: dict[str, tuple[tuple[float, ...], tuple[float, ...]]] = {}
     for answer, traits in zip(answers, seen, strict=True):
+        if (both := compared.get(answer.text)) is None:
+            both = _likeness(asked, traits, weights, agent_log), _matches(asked, traits)
+            compared[answer.text] = both
+        likeness, matches = both
         repeats = agent_log.repeats(answer.agent, answer.text, own=int(logged))
         known = answer.agent in prior
         believed = prior[answer.agent] if known else _UNKNOWN
         rows.append(
             [
-                *_likeness(asked, traits, weights, agent_log),
+                *likeness,
                 repeats.verbatim,
                 repeats.shape,
                 repeats.opening,
@@ -95,7 +101,7 @@ def features(
                 believed,
                 _prior_logit(believed),
                 float(known),
-                *_matches(asked, traits),
+                *matches,
                 traits.refusal,
                 traits.log_length,
                 traits.upper,
@@ -130,6 +136,26 @@ def with_prior(
     leads, ranks = _compared(believed)
     for row, lead, rank in zip(made, leads, ranks, strict=True):
         row[PLACE["lead_prior"]], row[PLACE["rank_prior"]] = lead, rank
+    return made
+
+
+def features_among(
+    rows: Sequence[Sequence[float]],
+    question: UserQuestion,
+    answers: Sequence[AgentAnswer],
+    chosen: Sequence[int],
+) -> list[list[float]]:
+    """Return what `features` returns for some of the answers with the same prior, by their
+    places."""
+    asked = question_traits(question.text)
+    seen = [answer_traits(answers[place].text) for place in chosen]
+    speaking = float(sum(traits.refusal < _REFUSES for traits in seen))
+    made = [[*rows[place][: PLACE[_LEADS]]] for place in chosen]
+    for row in made:
+        row[PLACE["speaking"]] = speaking
+    _compare(made)
+    for row, agreement in zip(made, _agreement(asked, seen), strict=True):
+        row.append(agreement)
     return made
 
 

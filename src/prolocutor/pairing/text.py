@@ -22,7 +22,9 @@ _ENDINGS: Final = (
     ("sses", "ss"), ("ies", "i"), ("ied", "i"), ("ings", ""), ("ing", ""), ("edly", ""),
     ("ed", ""), ("ations", "ate"), ("ation", "ate"), ("ments", "ment"), ("ly", ""),
 )  # fmt: skip
-_LONGEST_TEXT: Final = 2000
+LONGEST_TEXT: Final = 2000
+"""The most signs of a text that are read."""
+
 _K1: Final = 1.2
 _B: Final = 0.75
 _MOST_POSTINGS: Final = 50_000
@@ -39,7 +41,7 @@ STOP_WORDS: Final = frozenset(
 
 def words(text: str) -> list[str]:
     """Return words, numbers and signs of calculation, in lower case; at most of 2,000 signs."""
-    return _WORD.findall(text[:_LONGEST_TEXT].lower().replace("’", "'"))
+    return _WORD.findall(text[:LONGEST_TEXT].lower().replace("’", "'"))
 
 
 def stems(text: str) -> list[str]:

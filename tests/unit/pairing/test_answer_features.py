@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from prolocutor.contracts.pairing import AgentAnswer, UserQuestion
 from prolocutor.pairing.agent_log import AgentLog
-from prolocutor.pairing.answer_features import NAMES, PLACE, features, with_prior
+from prolocutor.pairing.answer_features import NAMES, PLACE, features, features_among, with_prior
 from prolocutor.pairing.text_traits import answer_traits
 
 NOBODY = AgentLog()
@@ -127,3 +127,14 @@ def test_another_prior_gives_the_features_that_it_gives_at_first(
     answers = [AgentAnswer(agent=name, text=f"{name} says rain") for name in agents]
     first = features(question, answers, before, AgentLog())
     assert with_prior(first, answers, after) == features(question, answers, after, AgentLog())
+
+
+@given(st.lists(st.sampled_from(["It is Lima.", "Lima", "Sorry, no idea.", "42", ""]), min_size=1))
+def test_some_of_the_answers_have_the_features_that_they_have_alone(texts: list[str]) -> None:
+    question = UserQuestion(text="What is the capital of Peru?")
+    answers = [AgentAnswer(agent=str(number), text=text) for number, text in enumerate(texts)]
+    log, prior = AgentLog([("0", "Lima")]), {"0": 0.7, "1": 0.2}
+    whole = features(question, answers, prior, log)
+    chosen = [*range(0, len(texts), 2)]
+    alone = features(question, [answers[place] for place in chosen], prior, log)
+    assert features_among(whole, question, answers, chosen) == alone

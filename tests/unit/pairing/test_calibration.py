@@ -6,7 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from prolocutor.pairing.calibration import Sigmoid, fit_sigmoid
+from prolocutor.pairing.calibration import Sigmoid
+
+pytest.importorskip("numpy", reason="numpy (the extra learn)")
+from prolocutor.pairing.curve_fitting import fit_sigmoid
 
 
 def test_the_curve_of_the_draws_is_found() -> None:

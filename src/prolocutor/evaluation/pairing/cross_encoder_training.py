@@ -29,7 +29,8 @@ from prolocutor.evaluation.pairing.model_training import (
     result_of,
 )
 from prolocutor.evaluation.pairing.pairing_data import PairingData
-from prolocutor.pairing.calibration import Sigmoid, fit_sigmoid
+from prolocutor.pairing.calibration import Sigmoid
+from prolocutor.pairing.curve_fitting import fit_sigmoid
 from prolocutor.pairing.model_files import save_model
 from prolocutor.pairing.near_duplicates import folds_of, near_duplicates
 from prolocutor.pairing.question_response.answer_pairings import in_order

@@ -14,7 +14,8 @@ import numpy as np
 from prolocutor.contracts.pairing import Card, TrainingData
 from prolocutor.errors import BadInput, ConfigError
 from prolocutor.pairing.agent_cards import checked, documents
-from prolocutor.pairing.calibration import Sigmoid, fit_sigmoid, logit
+from prolocutor.pairing.calibration import Sigmoid, logit
+from prolocutor.pairing.curve_fitting import fit_sigmoid
 from prolocutor.pairing.encoders.meanings import trained_meanings, vectors_of
 from prolocutor.pairing.encoders.text_vectors import NO_VECTORS, Vectors
 from prolocutor.pairing.model_files import Array, Model, TrainingCard

@@ -20,7 +20,8 @@ from sklearn.svm import LinearSVC
 
 from prolocutor.contracts.pairing import LabelledQuestion, TrainingData
 from prolocutor.errors import BadInput
-from prolocutor.pairing.calibration import Sigmoid, fit_sigmoid
+from prolocutor.pairing.calibration import Sigmoid
+from prolocutor.pairing.curve_fitting import fit_sigmoid
 from prolocutor.pairing.encoders.text_vectors import NO_VECTORS, Vectors
 from prolocutor.pairing.near_duplicates import folds_of, near_duplicates
 from prolocutor.pairing.question_agent.latent_index import LatentIndex, direction_of

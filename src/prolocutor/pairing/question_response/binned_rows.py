@@ -13,6 +13,7 @@ from prolocutor.pairing.question_response.trees import (
     DEPTH,
     LEAVES,
     Floats,
+    Rows,
     TreeEnsemble,
     tree_of,
 )
@@ -39,7 +40,7 @@ _BOOSTING: Final[dict[str, Any]] = {
 class BinnedRows:
     """Rows of features with weights, of which parts are learned from; the bins are those of all."""
 
-    def __init__(self, rows: Floats, weights: Floats) -> None:
+    def __init__(self, rows: Rows, weights: Floats) -> None:
         self._whole = lightgbm.Dataset(rows, np.zeros(len(rows)), weight=weights, params=_BOOSTING)
         self._whole.construct()
 

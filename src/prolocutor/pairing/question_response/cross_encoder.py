@@ -17,7 +17,8 @@ from prolocutor.contracts.pairing import (
     UserQuestion,
 )
 from prolocutor.errors import BadInput, ConfigError, ProlocutorError
-from prolocutor.pairing.calibration import Sigmoid, fit_sigmoid
+from prolocutor.pairing.calibration import Sigmoid
+from prolocutor.pairing.curve_fitting import fit_sigmoid
 from prolocutor.pairing.encoders.meanings import with_fault
 from prolocutor.pairing.encoders.onnx import OnnxPairScorer
 from prolocutor.pairing.model_files import Model

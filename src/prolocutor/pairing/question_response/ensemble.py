@@ -19,7 +19,7 @@ from prolocutor.errors import ConfigError
 from prolocutor.pairing.calibration import Sigmoid, logit
 from prolocutor.pairing.encoders.text_vectors import NO_VECTORS, Vectors
 from prolocutor.pairing.model_files import Model, TrainingCard
-from prolocutor.pairing.question_response import learned_training, unsupervised
+from prolocutor.pairing.question_response import learned_training
 from prolocutor.pairing.question_response.answer_pairings import answer_keys, in_order
 from prolocutor.pairing.question_response.learned import LearnedRanker
 from prolocutor.pairing.question_response.meaning_training import LearnedMeaning, meant_fit
@@ -40,9 +40,10 @@ def fit(training: TrainingData) -> EnsembleRanker | Awaitable[MeantRanker]:
 
 def learned(training: TrainingData, meaning: LearnedMeaning | None = None) -> EnsembleRanker:
     """Return the ranker; `meaning` is of the same training."""
+    known = learned_training.learned(training, meaning)
     return EnsembleRanker(
-        learned_training.learned(training, meaning),
-        unsupervised.fit(training),
+        known,
+        UnsupervisedRanker(known.agent_log),
         learned_share(sum(map(learned_training.is_answered_right, training.labelled))),
     )
 
@@ -53,7 +54,10 @@ def learned_share(right: int) -> float:
 
 
 class EnsembleRanker:
-    """The weighted mean of two rankers' logits; `share` is the weight of the learned one."""
+    """The weighted mean of two rankers' logits; `share` is the weight of the learned one.
+
+    Both have the same log, and so read the same features.
+    """
 
     def __init__(self, learned: LearnedRanker, unlearned: UnsupervisedRanker, share: float) -> None:
         self.agents, self.any_right = learned.agents, learned.any_right
@@ -73,10 +77,11 @@ class EnsembleRanker:
         vectors: Vectors = NO_VECTORS,
     ) -> list[Pairing]:
         """Return a pairing for every answer, the best first; `vectors` are read if it can."""
-        known = self._learned.rank(question, answers, prior, vectors)
+        rows = self._learned.features(question, answers, prior)
+        known = self._learned.of_rows(question, answers, rows, vectors)
         guessed = {
             (one.agent, one.position): one.probability
-            for one in self._unlearned.rank(question, answers, prior)
+            for one in self._unlearned.of_rows(answers, rows)
         }
         found = {
             (one.agent, one.position): (
@@ -105,8 +110,5 @@ class EnsembleRanker:
         share = model.settings.get("learned_share")
         if not isinstance(share, (int, float)):
             raise ConfigError(f"the model {model.id} is no ensemble of rankers")
-        learned, unlearned = (
-            LearnedRanker.of_model(model, cards),
-            UnsupervisedRanker.of_model(model, cards),
-        )
-        return cls(learned, unlearned, float(share))
+        learned = LearnedRanker.of_model(model, cards)
+        return cls(learned, UnsupervisedRanker(learned.agent_log), float(share))

@@ -21,6 +21,7 @@ from prolocutor.pairing.question_response.answer_pairings import in_order
 from prolocutor.pairing.question_response.answer_style import StyleModel
 from prolocutor.pairing.question_response.trees import (
     Floats,
+    Rows,
     TreeEnsemble,
     forest_of,
 )
@@ -67,7 +68,7 @@ class LinearScore(msgspec.Struct, frozen=True):
     weight: Floats
     offset: float
 
-    def terms(self, rows: Floats) -> Floats:
+    def terms(self, rows: Rows) -> Floats:
         """Return the contribution of each feature, rows x features."""
         scaled = np.clip((rows - self.mean) / self.deviation, -_WIDEST, _WIDEST)
         found: Floats = scaled * self.weight
@@ -102,6 +103,7 @@ class LearnedRanker:
         self.agents: Sequence[str] = list(agents)
         self.fixed_texts: Sequence[str] = blend.memory.fixed_texts if blend.memory else ()
         self.any_right = blend.any_right
+        self.agent_log = blend.agent_log
         self._blend = blend
 
     def rank(
@@ -112,13 +114,26 @@ class LearnedRanker:
         vectors: Vectors = NO_VECTORS,
     ) -> list[Pairing]:
         """Return a pairing for every answer, the best first; `vectors` are read if it can."""
+        return self.of_rows(question, answers, self.features(question, answers, prior), vectors)
+
+    def features(
+        self, question: UserQuestion, answers: Sequence[AgentAnswer], prior: Mapping[str, float]
+    ) -> list[list[float]]:
+        """Return the features of the answers by its log, which `of_rows` takes."""
+        return features(question, answers, prior, self._blend.agent_log)
+
+    def of_rows(
+        self,
+        question: UserQuestion,
+        answers: Sequence[AgentAnswer],
+        given: Sequence[Sequence[float]],
+        vectors: Vectors = NO_VECTORS,
+    ) -> list[Pairing]:
+        """Return a pairing for every answer by its features, the best first."""
         if not answers:
             return []
         blend = self._blend
-        rows = with_style(
-            features(question, answers, prior, blend.agent_log),
-            [blend.wording.score(answer.text) for answer in answers],
-        )
+        rows = with_style(given, [blend.wording.score(answer.text) for answer in answers])
         if blend.memory is not None:
             meant = blend.memory.rows(question.text, answers, vectors)
             rows = np.column_stack([rows, np.asarray(meant, dtype=float)])
@@ -177,7 +192,7 @@ def with_style(rows: Sequence[Sequence[float]] | Floats, wording: Sequence[float
     return np.column_stack([np.asarray(rows, dtype=float), styles, styles - styles.max()])
 
 
-def blended(blend: LearnedBlend, rows: Floats, terms: Floats) -> Floats:
+def blended(blend: LearnedBlend, rows: Rows, terms: Floats) -> Floats:
     """Return the score of each answer: trees, and a share of the linear model."""
     line = terms.sum(axis=1) + blend.linear.offset
     share = blend.linear_share

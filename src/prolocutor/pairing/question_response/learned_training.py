@@ -20,9 +20,10 @@ from threadpoolctl import threadpool_limits
 from prolocutor.contracts.pairing import AgentAnswer, LabelledQuestion, TrainingData
 from prolocutor.errors import BadInput
 from prolocutor.pairing.agent_log import AgentLog, log_of
-from prolocutor.pairing.answer_features import features, with_prior
+from prolocutor.pairing.answer_features import features, features_among, with_prior
 from prolocutor.pairing.answer_meaning import without_meaning
-from prolocutor.pairing.calibration import Sigmoid, fit_sigmoid
+from prolocutor.pairing.calibration import Sigmoid
+from prolocutor.pairing.curve_fitting import fit_sigmoid
 from prolocutor.pairing.near_duplicates import folds_of, near_duplicates
 from prolocutor.pairing.question_response.answer_pairings import any_right_logit
 from prolocutor.pairing.question_response.binned_rows import BinnedRows
@@ -30,13 +31,18 @@ from prolocutor.pairing.question_response.learned import (
     LearnedBlend,
     LearnedRanker,
     LinearScore,
-    with_style,
 )
-from prolocutor.pairing.question_response.linear_score import linear_score
+from prolocutor.pairing.question_response.linear_score import ScaledRows
 from prolocutor.pairing.question_response.meaning_training import LearnedMeaning, meant_fit
 from prolocutor.pairing.question_response.meant_ranker import MeantRanker
 from prolocutor.pairing.question_response.style_training import StyleWeights, TermTable
-from prolocutor.pairing.question_response.trees import Floats, TreeEnsemble, joined
+from prolocutor.pairing.question_response.trees import (
+    Floats,
+    Rows,
+    Singles,
+    TreeEnsemble,
+    joined,
+)
 
 _LEAST_RIGHT: Final = 20
 _INNER_FOLDS: Final = 5
@@ -57,7 +63,7 @@ class TrainingView(msgspec.Struct, frozen=True):
     the question's, `rows` their rows in the table.
     """
 
-    features: list[Floats]
+    features: list[Singles]
     meant: list[list[tuple[float, ...]]]
     kept: list[list[int]]
     rows: list[list[int]]
@@ -91,7 +97,7 @@ class StackedRows(msgspec.Struct, frozen=True):
     `rows` is answers x features; the others have a value for each row.
     """
 
-    rows: Floats
+    rows: Singles
     questions: NDArray[np.int64]
     views: NDArray[np.int64]
     votes: Floats
@@ -155,12 +161,13 @@ def _answer_table(
         chosen = _likely(answers, prior, rng)
         some = [answers[place] for place in chosen]
         whole = features(one.question, answers, prior, agent_log, logged=True)
+        fewer_rows = features_among(whole, one.question, answers, chosen)
         for copy, shown, kept, rows in (
             (plain, answers, everything, whole),
             (hidden, answers, everything, with_prior(whole, answers, fewer)),
-            (few, some, chosen, features(one.question, some, prior, agent_log, logged=True)),
+            (few, some, chosen, fewer_rows),
         ):
-            copy.features.append(np.array(rows, dtype=float))
+            copy.features.append(np.array(rows, dtype=np.float32))
             if meaning is not None:
                 lost = copy is hidden and number % 2 == 0
                 copy.meant.append(without_meaning(shown) if lost else meaning.rows(one, shown))
@@ -202,19 +209,20 @@ def _learn(
     stacked = _stacked(table, _unseen_styles(table, questions, groups, seed))
     forests: list[TreeEnsemble] = []
     unseen_scores = np.zeros(len(stacked.rows))
-    binned = BinnedRows(stacked.rows, stacked.weights)
+    binned, scaled = BinnedRows(stacked.rows, stacked.weights), ScaledRows.of(stacked.rows)
     both, middle = (stacked.votes, stacked.right), (stacked.votes + stacked.right) / 2
+    everything = np.arange(len(stacked.rows))
+    linear = scaled.learn(everything, middle, stacked.weights)
     for number, (known, unseen) in enumerate(_splits(questions, groups, _PARTS, seed)):
         part = np.flatnonzero(np.isin(stacked.questions, known))
         rest = np.flatnonzero(np.isin(stacked.questions, unseen))
         made = binned.forests(part, both, _PARTS * seed + number)
-        line = linear_score(stacked.rows[part], middle[part], stacked.weights[part])
+        line = scaled.learn(part, middle, stacked.weights, start=linear)
         forests += made
         unseen_scores[rest] = _scores(joined(made, 1 / len(made)), line, stacked.rows[rest])
     if not forests:
-        forests = binned.forests(np.arange(len(stacked.rows)), both, seed)
+        forests = binned.forests(everything, both, seed)
     forest = joined(forests, 1 / len(forests))
-    linear = linear_score(stacked.rows, middle, stacked.weights)
     if len(forests) == len(both):
         unseen_scores = _scores(forest, linear, stacked.rows)
     sigmoid, any_right = _curves(stacked, unseen_scores)
@@ -245,7 +253,7 @@ def _stacked(table: AnswerTable, styles: Mapping[int, list[float]]) -> StackedRo
     )
 
 
-def _scores(forest: TreeEnsemble, linear: LinearScore, rows: Floats) -> Floats:
+def _scores(forest: TreeEnsemble, linear: LinearScore, rows: Rows) -> Floats:
     line = linear.terms(rows).sum(axis=1) + linear.offset
     found: Floats = (1 - _LINEAR_SHARE) * forest.predict(rows) + _LINEAR_SHARE * line
     return found
@@ -255,16 +263,15 @@ def _curves(stacked: StackedRows, scores: Floats) -> tuple[Sigmoid, Sigmoid]:
     """Fit the curves of one answer and of all together; what lacks priors is left out."""
     shown = np.flatnonzero(stacked.views != _HIDDEN_VIEW)
     order = shown[np.lexsort((stacked.views[shown], stacked.questions[shown]))]
-    sigmoid = fit_sigmoid(
-        scores[order].tolist(), stacked.right[order].tolist(), stacked.weights[order].tolist()
-    )
+    right, weights = stacked.right[order], stacked.weights[order]
+    sigmoid = fit_sigmoid(scores[order], right, weights)
     keys = stacked.questions[order] * _VIEWS + stacked.views[order]
-    starts = np.flatnonzero(np.diff(keys)) + 1
-    together = np.split(order, starts)
+    starts = np.flatnonzero(np.diff(keys, prepend=-1))
+    probabilities = np.split([*map(sigmoid, scores[order].tolist())], starts[1:])
     any_right = fit_sigmoid(
-        [any_right_logit(map(sigmoid, scores[rows].tolist())) for rows in together],
-        [float(stacked.right[rows].max()) for rows in together],
-        [float(stacked.weights[rows].max()) for rows in together],
+        [any_right_logit(some.tolist()) for some in probabilities],
+        np.maximum.reduceat(right, starts),
+        np.maximum.reduceat(weights, starts),
     )
     return sigmoid, any_right
 
@@ -284,15 +291,20 @@ def _unseen_styles(
 def _features_of(
     view: TrainingView, questions: Sequence[int], styles: Mapping[int, list[float]]
 ) -> Floats:
-    """Return the features of a view's rows; `styles` has the scores of a question's answers."""
-    tables = (
-        with_style(view.features[one], [styles[one][place] for place in view.kept[one]])
-        for one in questions
-    )
-    found = np.concatenate(list(tables))
-    if not view.meant:
-        return found
-    return np.column_stack([found, np.array([row for one in questions for row in view.meant[one]])])
+    """Return the features of a view's rows, and drop them there, as they are many.
+
+    `styles` has the scores of a question's answers.
+    """
+    parts: list[Singles] = [np.concatenate(view.features)]
+    view.features.clear()
+    own = [np.array([styles[one][place] for place in view.kept[one]]) for one in questions]
+    leads = [scores - scores.max() for scores in own]
+    parts += [np.concatenate(some).astype(np.float32)[:, None] for some in (own, leads)]
+    if view.meant:
+        meant = [row for one in questions for row in view.meant[one]]
+        parts.append(np.array(meant, dtype=np.float32))
+        view.meant.clear()
+    return np.column_stack(parts)
 
 
 def _splits(

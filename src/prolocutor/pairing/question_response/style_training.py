@@ -27,35 +27,54 @@ class StyleWeights(msgspec.Struct, frozen=True):
 
 
 class TermTable:
-    """The terms of texts, counted once for all models that learn from parts of them."""
+    """The terms of texts, counted once for all models that learn from parts of them.
+
+    Equal texts share a row of the table: agents say the same again and again.
+    """
 
     def __init__(self, texts: Sequence[str]) -> None:
+        different = {text: row for row, text in enumerate(dict.fromkeys(texts))}
+        self._row_of = np.array([different[text] for text in texts], dtype=np.int64)
         places: dict[str, int] = {}
         data: list[float] = []
         columns: list[int] = []
         ends = [0]
-        for text in texts:
+        for text in different:
             for term, times in term_counts(text).items():
                 columns.append(places.setdefault(term, len(places)))
                 data.append(1 + log(times))
             ends.append(len(columns))
         self._terms = list(places)
-        self._table = csr_matrix((data, columns, ends), shape=(len(texts), len(places)))
+        self._table = csr_matrix((data, columns, ends), shape=(len(different), len(places)))
 
     def learn(self, rows: NDArray[np.int64], votes: Floats, weights: Floats) -> StyleWeights:
         """Learn which words right answers have: logistic regression on shares of votes."""
-        part = self._table[rows]
-        seen = np.bincount(part.indices, minlength=len(self._terms))
+        given = self._row_of[rows]
+        times = np.bincount(given, minlength=self._table.shape[0])
+        shown = np.flatnonzero(times)
+        part = self._table[shown]
+        seen = np.bincount(
+            part.indices,
+            weights=np.repeat(times[shown], np.diff(part.indptr)),
+            minlength=len(self._terms),
+        )
         idf = np.where(seen >= _LEAST_SEEN, 1 + np.log((1 + len(rows)) / (1 + seen)), 0.0)
         known = np.flatnonzero(idf)
-        model = soft_regression(_scaled(part, idf)[:, known], votes, weights, strength=3.0)
+        weight_of, right_of = np.zeros(len(times)), np.zeros(len(times))
+        np.add.at(weight_of, given, weights)
+        np.add.at(right_of, given, weights * votes)
+        model = soft_regression(
+            _scaled(part, idf)[:, known], right_of[shown], weight_of[shown], strength=3.0
+        )
         weight = np.zeros(len(idf))
         weight[known] = model.coef_[0]
         return StyleWeights(idf, weight, float(model.intercept_[0]))
 
     def scores(self, rows: NDArray[np.int64], learned: StyleWeights) -> Floats:
         """Return what `Wording.score` gives for the texts of these rows."""
-        found: Floats = _scaled(self._table[rows], learned.idf) @ learned.weight + learned.offset
+        given, places = np.unique(self._row_of[rows], return_inverse=True)
+        each = _scaled(self._table[given], learned.idf) @ learned.weight + learned.offset
+        found: Floats = each[places]
         return found
 
     def wording(self, learned: StyleWeights) -> StyleModel:
@@ -76,9 +95,10 @@ def _scaled(table: Any, idf: Floats) -> Any:
     return made
 
 
-def soft_regression(table: Any, target: Floats, weights: Floats, strength: float) -> Any:
-    """Fit a logistic regression to targets between 0 and 1: each row counts as yes and as no."""
+def soft_regression(table: Any, right: Floats, weights: Floats, strength: float) -> Any:
+    """Fit a logistic regression to rows of which `right` of `weights` count as yes, the rest as
+    no."""
     model = LogisticRegression(C=strength, solver="liblinear", max_iter=200, random_state=0)
-    answer = np.concatenate([np.ones(len(target)), np.zeros(len(target))])
-    shares = np.concatenate([target * weights, (1 - target) * weights]) + 1e-6
+    answer = np.concatenate([np.ones(len(right)), np.zeros(len(right))])
+    shares = np.concatenate([right, weights - right]) + 1e-6
     return model.fit(vstack([table, table]), answer, sample_weight=shares)

@@ -12,8 +12,12 @@ from prolocutor.pairing.model_files import Array
 DEPTH: Final = 3
 NODES: Final = 2**DEPTH - 1
 LEAVES: Final = 2**DEPTH
+_BLOCK: Final = 64
 
 Floats = NDArray[np.float64]
+Singles = NDArray[np.float32]
+Rows = Floats | Singles
+"""Features, rows x features; in training they are stored in half the room."""
 
 
 class TreeEnsemble:
@@ -30,11 +34,17 @@ class TreeEnsemble:
         self._starts = np.arange(len(leaf)) * LEAVES
         self._leaves = leaf.ravel()
 
-    def predict(self, rows: Floats) -> Floats:
-        """Return a prediction for each row of features.
+    def predict(self, rows: Rows) -> Floats:
+        """Return a prediction for each row of features, block by block, so that memory is bounded.
 
         All trees are walked level by level with array operations instead of branches.
         """
+        if len(rows) <= _BLOCK:
+            return self._predict(rows)
+        parts = [self._predict(rows[at : at + _BLOCK]) for at in range(0, len(rows), _BLOCK)]
+        return np.concatenate(parts)
+
+    def _predict(self, rows: Rows) -> Floats:
         more = (rows[:, self._features] > self._thresholds).reshape(len(rows), -1, NODES)
         first = more[:, :, 0]
         second = np.where(first, more[:, :, 2], more[:, :, 1])

@@ -70,9 +70,12 @@ class UnsupervisedRanker:
         self, question: UserQuestion, answers: Sequence[AgentAnswer], prior: Mapping[str, float]
     ) -> list[Pairing]:
         """Return a pairing for every answer, the best first."""
-        if not answers:
-            return []
-        rows = features(question, answers, prior, self._log)
+        return self.of_rows(answers, features(question, answers, prior, self._log))
+
+    def of_rows(
+        self, answers: Sequence[AgentAnswer], rows: Sequence[Sequence[float]]
+    ) -> list[Pairing]:
+        """Return a pairing for every answer by its features, the best first."""
         scores = [_score(row) for row in rows]
         reasons = [_reason(row) for row in rows]
         return in_order(answers, [_probability(score) for score in scores], reasons, scores)
