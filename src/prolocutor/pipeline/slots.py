@@ -139,9 +139,13 @@ class SlotWriter:
     def _annotations(self, group: CallGroup) -> None:
         step, about = group.step, group.about or []
         noted: list[Plain | ServiceError | None] = [*group.replies]
+        fault, mismatch = self.fault_of(step.name), step.service.mismatch
         if step.together:
-            fault, mismatch = self.fault_of(step.name), step.service.mismatch
             noted = [*replies.notes(group.only(), len(about), fault, mismatch)]
+        elif step.fan_out and mismatch == "empty":
+            for reply in group.replies:  # each is about all hypotheses: the last one counts
+                if isinstance(reply, Plain):
+                    noted = [*replies.notes(reply, len(about), fault, mismatch)]
         for one, reply in zip(about, noted, strict=True):
             if isinstance(reply, Plain):
                 self._draft.annotate_hypothesis(one, step.label, reply)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from prolocutor.errors import ConfigError
@@ -118,6 +120,28 @@ async def test_a_batch_is_a_reply_about_all_hypotheses() -> None:
     turn = await talk.turn()
 
     assert [one["annotations"] for one in turn.draft.hypotheses()] == [{"rank": 7}]
+
+
+@pytest.mark.parametrize(
+    ("skills", "replies", "annotations"),
+    [
+        (1, [{"batch": [7]}], [7]),
+        (2, [{"batch": [7]}], [{}, {}]),
+        (2, [{"batch": [7]}, {"batch": [8, 9]}], [8, 9]),
+        (2, [{"batch": [8, 9]}, ValueError("no")], [8, 9]),
+    ],
+)
+async def test_each_of_several_replies_may_be_about_all_hypotheses_and_the_last_counts(
+    skills: int, replies: list[Any], annotations: list[Any]
+) -> None:
+    tasks = {"formatter": lambda state: list(range(skills)), "fan_out": True}
+    rank = says("rank", *replies, **tasks, mismatch="empty")
+    names = ["chat", "talk"][:skills]
+    talk = Talk(Pipeline(skills=[skill(name) for name in names], candidate_annotators=[rank]))
+
+    turn = await talk.turn()
+
+    assert [one["annotations"]["rank"] for one in turn.draft.hypotheses()] == annotations
 
 
 async def test_a_choice_that_carries_nothing_says_what_the_selector_says() -> None:
