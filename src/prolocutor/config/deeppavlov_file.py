@@ -3,21 +3,33 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Final
+
+import msgspec
 
 from prolocutor.config.faults import ConfigFaults, Fault
 from prolocutor.config.fields import Findings
 from prolocutor.config.imported_functions import searched
-from prolocutor.config.service_entries import ServiceEntry
+from prolocutor.config.service_entries import ServiceEntry, check_url
 from prolocutor.config.settings import Settings
 from prolocutor.config.survey import Survey
-from prolocutor.config.yaml_file import YamlDocument, YamlNode, read
+from prolocutor.config.yaml_file import YamlDocument, YamlNode, read_text
 from prolocutor.deeppavlov.pipeline_entries import FileRemark
 from prolocutor.deeppavlov.pipeline_file import DEADLINE, OwnCode, read_pipeline
 from prolocutor.dotted_names import resolve
 from prolocutor.errors import ConfigError
 from prolocutor.pipeline.graph import compile_graph
 from prolocutor.pipeline.plan import Stage
+
+LAST_ONE: Final = "the last one counts"
+SETTINGS: Final = {
+    "after": "previous_services",
+    "requires": "required_previous_services",
+    "timeout": "connector.timeout",
+}
+"""What a file calls a setting of the plan."""
 
 
 def survey_deeppavlov(path: str | Path, dream: Path | None = None) -> Survey:
@@ -32,6 +44,7 @@ def survey_deeppavlov(path: str | Path, dream: Path | None = None) -> Survey:
         what = "no key services: this is no pipeline file of DeepPavlov Agent"
         raise ConfigFaults([Fault(file, None, None, what)])
     document = _document(Path(path), file)
+    doubles = (msgspec.structs.replace(one, suggestion=LAST_ONE) for one in document.faults)
     try:
         with searched(folder):
             planned = read_pipeline(content, OwnCode(_can_import, first=dream is not None))
@@ -44,6 +57,8 @@ def survey_deeppavlov(path: str | Path, dream: Path | None = None) -> Survey:
     for stage, service in services:
         node = document.find(planned.keys[f"{stage}.{service.name}"])
         entries.append(ServiceEntry(stage, service, node, node))
+        if isinstance(service.target, str) and service.target:
+            check_url(_place_of_url(node, document), service.target, findings)
     settings = Settings(
         name=_name(content, Path(path)),
         deadline=DEADLINE,
@@ -57,9 +72,22 @@ def survey_deeppavlov(path: str | Path, dream: Path | None = None) -> Survey:
         try:
             graph = compile_graph(planned.pipeline)
         except ConfigError as error:
-            findings.faults.append(Fault(file, None, error.key, error.what))
-    warnings = tuple(_fault(one, document) for one in planned.warnings)
+            place = _fault(FileRemark(_key_in_file(error.key or "", planned.keys), ""), document)
+            findings.faults.append(msgspec.structs.replace(place, what=error.what))
+    warnings = (*doubles, *(_fault(one, document) for one in planned.warnings))
     return Survey(settings, entries, document, findings, graph, warnings, tuple(planned.notes))
+
+
+def _place_of_url(service: YamlNode, document: YamlDocument) -> YamlNode:
+    connector = document.find(f"{service.key}.connector")
+    key = connector.value if isinstance(connector.value, str) else connector.key
+    return document.find(f"{key}.url")
+
+
+def _key_in_file(key: str, keys: Mapping[str, str]) -> str:
+    """Return the key in the file of what the graph calls `stage.name.setting`."""
+    path, _, setting = key.rpartition(".")
+    return f"{keys[path]}.{SETTINGS.get(setting, '')}" if path in keys else keys.get(key, key)
 
 
 def _content(path: Path, file: str) -> object:
@@ -75,10 +103,13 @@ def _content(path: Path, file: str) -> object:
 
 
 def _document(path: Path, file: str) -> YamlDocument:
-    """Read where everything is written; JSON that is no YAML (with tabs) has no places."""
+    """Read where everything is written; JSON that is no YAML has no places.
+
+    Tabs are only between the values of JSON, and YAML wants spaces there.
+    """
     try:
-        return read(path, None)
-    except ConfigFaults:
+        return read_text(path.read_text("utf-8-sig").replace("\t", " "), file, None)
+    except (ConfigFaults, UnicodeDecodeError):
         return YamlDocument(file, YamlNode({}, (), 1, 1), [])
 
 

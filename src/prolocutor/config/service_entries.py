@@ -235,7 +235,7 @@ def _target(node: YamlNode, findings: Findings, *, foreign: bool = False) -> Tar
         if foreign or FUNCTION.fullmatch(node.value):
             return node.value
         if ADDRESS.match(node.value):
-            _check_url(node, node.value, findings)
+            check_url(node, node.value, findings)
             return node.value
     found = f"expected {CALL}, found {shown(node)}"
     if node.value is not UNREAD:
@@ -284,7 +284,8 @@ def _addressed(node: YamlNode, findings: Findings) -> Addressed | Literal[""]:
     return Addressed(address, values)
 
 
-def _check_url(node: YamlNode, url: str, findings: Findings) -> None:
+def check_url(node: YamlNode, url: str, findings: Findings) -> None:
+    """Note what keeps a URL from being called: its scheme, no host, a port that cannot be."""
     scheme = url.partition(":")[0]
     if scheme in NATS_SCHEMES:  # may hold a password, and several hosts
         try:

@@ -84,7 +84,11 @@ def read(path: str | Path, environ: Mapping[str, str] | None = os.environ) -> Ya
     Without `environ` no variable is substituted.
     """
     file = str(path)
-    text = _text(Path(path), file)
+    return read_text(_text(Path(path), file), file, environ)
+
+
+def read_text(text: str, file: str, environ: Mapping[str, str] | None) -> YamlDocument:
+    """Read the text of a file as `read` does."""
     loader: _Loader | None = None
     try:
         loader = _Loader(text)

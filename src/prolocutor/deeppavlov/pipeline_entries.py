@@ -23,6 +23,7 @@ STAGES: Final[dict[str, Stage]] = {
     "add_hypothesis_annotation": Stage.CANDIDATE_ANNOTATOR,
     "add_hypothesis_annotation_batch": Stage.CANDIDATE_ANNOTATOR,
     "add_bot_utterance": Stage.RESPONSE_SELECTOR,
+    "add_text": Stage.POSTPROCESSOR,
 }
 """The stage of a service, by what becomes of its reply."""
 
@@ -121,6 +122,8 @@ class PipelineEntries:
         self._entries = {entry.full: entry for entry in self._read()}
         for tag, found in (("last_chance", self.last_chance), ("timeout", self.timeout)):
             found += [one for one in self._entries.values() if tag in (one.service.tags or ())]
+            for one in found[1:]:
+                remarks.warn(one.key, f"is never called: {found[0].full} is tagged {tag}, too")
         for one in [*self.last_chance, *self.timeout]:
             self._entries.pop(one.full, None)
         self._link()

@@ -6,10 +6,12 @@ Formatters and Python connectors are built in, or imported where they are one's 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from inspect import signature
 from typing import Any, Final
 
 import msgspec
 
+from prolocutor.bounds import YEAR
 from prolocutor.deeppavlov import dream
 from prolocutor.deeppavlov.formatters.formatter_catalog import FORMATTERS
 from prolocutor.deeppavlov.formatters.replies import RESPONSE_FORMATTERS
@@ -20,7 +22,7 @@ from prolocutor.deeppavlov.pipeline_entries import (
     PipelineEntry,
     PipelineFile,
 )
-from prolocutor.deeppavlov.python_connectors.built_in_connectors import PYTHON_CONNECTORS
+from prolocutor.deeppavlov.python_connectors.built_in_connectors import NEEDED, PYTHON_CONNECTORS
 from prolocutor.dialog.plain import JsonObject
 from prolocutor.errors import ConfigError
 from prolocutor.names import did_you_mean
@@ -100,6 +102,7 @@ class _Planner:
             skills=services[Stage.SKILL],
             candidate_annotators=services[Stage.CANDIDATE_ANNOTATOR],
             response_selector=services[Stage.RESPONSE_SELECTOR] or None,
+            postprocessors=services[Stage.POSTPROCESSOR],
             last_chance=next(iter(services[Stage.LAST_CHANCE]), None),
             user_snapshot="current",
             own_words=False,
@@ -107,6 +110,10 @@ class _Planner:
         keys = {f"{one.stage}.{one.name}": one.key for one in [*entries, *last]}
         late = entries.timeout
         said = late[0].connector.get("response_text") if late else None
+        if late and not isinstance(said, str):
+            what = "is never called: of a time-out service only the response_text counts here"
+            self._remarks.warn(late[0].key, what)
+            said = None
         remarks = self._remarks
         return PlannedFile(pipeline, keys, said, remarks.faults, remarks.warnings, remarks.notes())
 
@@ -151,11 +158,14 @@ class _Planner:
         return msgspec.structs.replace(service, **changes)
 
     def _timeout(self, one: PipelineEntry, http: bool) -> float:
-        given = one.connector.get("timeout")
+        given, key = one.connector.get("timeout"), f"{one.key}.connector"
         if isinstance(given, int | float) and not isinstance(given, bool) and given > 0:
-            return max(float(given), LEAST_TIMEOUT)
-        if http:
-            self._remarks.warn(f"{one.key}.connector", f"has no timeout: it is {TIMEOUT:g} s here")
+            return min(max(float(given), LEAST_TIMEOUT), YEAR)
+        if http and given:
+            what = f"expected more than 0 s, found {given!r:.80}: it is {TIMEOUT:g} s here"
+            self._remarks.warn(f"{key}.timeout", what)
+        elif http:
+            self._remarks.warn(key, f"has no timeout: it is {TIMEOUT:g} s here")
         return TIMEOUT
 
     def _target(self, one: PipelineEntry) -> Target:
@@ -179,6 +189,9 @@ class _Planner:
         if self._is_imported(name, short in PYTHON_CONNECTORS, "connectors", key):
             return Addressed(name, given)
         if short in PYTHON_CONNECTORS:
+            needed = NEEDED.get(short)
+            if needed is not None and needed not in given:
+                self._remarks.fault(key, f"a {short} needs {needed}")
             return Addressed(short, given)
         hint = did_you_mean(short, PYTHON_CONNECTORS)
         self._remarks.fault(key, f"no connector is called '{name}'", hint)
@@ -191,14 +204,22 @@ class _Planner:
         options: JsonObject = {}
         if isinstance(given, dict):
             options = {key: value for key, value in given.items() if key != "name"}
-            given = str(given.get("name"))
-        short, key = _short(given), f"{one.key}.dialog_formatter"
+            given = given.get("name")
+        key = f"{one.key}.dialog_formatter"
+        if not isinstance(given, str):
+            self._remarks.fault(key, f"expected the name of a formatter, found {given!r:.80}")
+            return None, None, None
+        short = _short(given)
         if self._is_imported(given, short in FORMATTERS, "formatters", key):
             if short in dream.SEVERAL:
                 options["several"] = True
             return f"{dream.MODULE}:imported_formatter", {"function": given, **options}, None
         if short in FORMATTERS:
             window = dream.window_of(FORMATTERS[short])
+            try:
+                signature(FORMATTERS[short].format).bind({}, **options)
+            except TypeError as error:
+                self._remarks.fault(key, f"{short} does not take these arguments: {error}")
             return f"{dream.MODULE}:{short}", options or None, window
         hint = did_you_mean(short, FORMATTERS)
         self._remarks.fault(key, f"no formatter is called '{given}'", hint)

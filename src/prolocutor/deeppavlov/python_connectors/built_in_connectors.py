@@ -43,6 +43,12 @@ def _predefined(given: Mapping[str, Any], _: DreamEnvironment) -> BuiltInConnect
     return PredefinedText(given["response_text"], given.get("annotations"))
 
 
+NEEDED: Mapping[str, str] = {
+    "PredefinedTextConnector": "response_text",
+    "PostAnnotatorSelectorConnector": "annotator_names",
+}
+"""The key without which a connector cannot be made."""
+
 PYTHON_CONNECTORS: Mapping[str, Build] = {
     "PredefinedTextConnector": _predefined,
     "PostAnnotatorSelectorConnector": lambda given, _: PostAnnotatorSelector(
