@@ -143,9 +143,9 @@ class SlotWriter:
         if step.together:
             noted = [*replies.notes(group.only(), len(about), fault, mismatch)]
         elif step.fan_out and mismatch == "empty":
-            for reply in group.replies:  # each is about all hypotheses: the last one counts
-                if isinstance(reply, Plain):
-                    noted = [*replies.notes(reply, len(about), fault, mismatch)]
+            for given in group.replies:  # each is about all hypotheses: the last one counts
+                if isinstance(given, Plain):
+                    noted = [*replies.notes(given, len(about), fault, mismatch)]
         for one, reply in zip(about, noted, strict=True):
             if isinstance(reply, Plain):
                 self._draft.annotate_hypothesis(one, step.label, reply)
