@@ -7,7 +7,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from tests.acceptance.page.agents import PIPELINE
 from tests.acceptance.page.scripted import Server, a_browser
-from tests.acceptance.page.visits import a_visit, opened
+from tests.acceptance.page.visits import a_visit, visited
 
 expect.set_options(timeout=60_000)
 
@@ -36,7 +36,19 @@ def visit(browser: Browser) -> Iterator[BrowserContext]:
         yield visit
 
 
+@pytest.fixture(scope="package")
+def tab(visit: BrowserContext) -> Iterator[Page]:
+    """One tab for all tests: a process of its own for each would take twice as long."""
+    tab = visit.new_page()
+    yield tab
+    tab.close()
+
+
 @pytest.fixture
-def page(visit: BrowserContext, server: Server) -> Iterator[Page]:
-    with opened(visit, server) as page:
-        yield page
+def page(tab: Page, server: Server) -> Iterator[Page]:
+    try:
+        with visited(tab, server) as page:
+            yield page
+    finally:
+        tab.goto("about:blank")
+        tab.unroute_all()

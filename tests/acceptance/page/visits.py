@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from playwright.sync_api import Browser, BrowserContext, Page, Route
+from playwright.sync_api import Browser, BrowserContext, Error, Page, Route
 
 from tests.acceptance.page.frames import AWAY, PNG
 from tests.acceptance.page.scripted import WATCH, Server, harmed
@@ -22,14 +22,27 @@ def a_visit(browser: Browser, **options: Any) -> Iterator[BrowserContext]:
 
 @contextmanager
 def opened(visit: BrowserContext, server: Server) -> Iterator[Page]:
-    page = visit.new_page()
-    wrong: list[str] = []
-    page.on("pageerror", lambda error: wrong.append(str(error)))
-    page.goto(server.url)
-    yield page
-    assert (harmed(page), wrong) == ([], [])
-    page.evaluate("localStorage.clear()")
+    with visited(visit.new_page(), server) as page:
+        yield page
     page.close()
+
+
+@contextmanager
+def visited(page: Page, server: Server) -> Iterator[Page]:
+    """Open the chat page in a tab; at its end nothing is left of the visit in the browser."""
+    wrong: list[str] = []
+
+    def failed(error: Error) -> None:
+        wrong.append(str(error))
+
+    page.on("pageerror", failed)
+    try:
+        page.goto(server.url)
+        yield page
+        assert (harmed(page), wrong) == ([], [])
+        page.evaluate("localStorage.clear(); sessionStorage.clear()")
+    finally:
+        page.remove_listener("pageerror", failed)
 
 
 @contextmanager
