@@ -3,7 +3,7 @@
 import ast
 import re
 import tokenize
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -24,6 +24,8 @@ LONG_FILES = {
 """Files of more lines than that, and why each is one thing."""
 
 _FIRST_WORD = re.compile(r"(Give|Tell)s?\b")
+_MAY_BEGIN_SO = re.compile(r"""["']\s*(Give|Tell)s?\b""")
+_CLASS = re.compile(r"^[ \t]*class (\w+)", re.MULTILINE)
 _INVENTED = re.compile(
     r"\b(whoever|somebody|(?:is|are) told|if (?:it|they) likes?|how-manieth|nursery|newcomers?)\b",
     re.IGNORECASE,
@@ -87,16 +89,21 @@ def lines_of(file: Path) -> int:
 
 def homes_of_classes(files: list[Path]) -> dict[str, list[str]]:
     """Return the names of classes that several files define, with these files."""
+    written = {file: _CLASS.findall(read(file)) for file in files}
+    often = Counter(name for names in written.values() for name in names)
     homes: dict[str, list[str]] = defaultdict(list)
-    for file in files:
-        for node in ast.walk(ast.parse(read(file))):
-            if isinstance(node, ast.ClassDef):
-                homes[node.name].append(str(name_of(file)))
+    for file, names in written.items():
+        if any(often[name] > 1 for name in names):  # the others need not be parsed
+            for node in ast.walk(ast.parse(read(file))):
+                if isinstance(node, ast.ClassDef):
+                    homes[node.name].append(str(name_of(file)))
     return {name: found for name, found in sorted(homes.items()) if len(found) > 1}
 
 
 def unplain(source: str) -> Iterator[str]:
     """Return docstrings that begin in the wrong way, and invented words in prose."""
+    if not (_MAY_BEGIN_SO.search(source) or _INVENTED.search(source)):
+        return  # nothing to find: it need not be parsed
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
             text = ast.get_docstring(node) or ""

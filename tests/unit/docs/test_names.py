@@ -2,6 +2,7 @@
 
 import asyncio
 import builtins
+import os
 import re
 import tomllib
 from collections.abc import Iterator
@@ -42,33 +43,49 @@ _CLASS = re.compile(r"(?<![\w.-])[A-Z][a-z0-9]+(?:[A-Z][a-z0-9]+)+(?![\w-])")
 _TARGET = re.compile(r"`make ([a-z-]+)")
 
 
-def names(files: list[Path]) -> list[str]:
-    return [str(file.relative_to(ROOT)) for file in files]
+def told(found: dict[Path, list[str]]) -> list[str]:
+    """Return what was found on each page, with the page's name in front."""
+    return [f"{page.relative_to(ROOT)}: {name}" for page, names in found.items() for name in names]
 
 
-@pytest.mark.parametrize("page", PAGES, ids=names(PAGES))
-def test_a_file_that_is_named_exists(page: Path) -> None:
-    assert [name for name in named(page, _FILE) if not exists(name, page)] == []
+def test_a_file_that_is_named_exists() -> None:
+    found = {
+        page: [name for name in named(page, _FILE) if not exists(name, page)] for page in PAGES
+    }
+
+    assert told(found) == []
 
 
-@pytest.mark.parametrize("page", PAGES, ids=names(PAGES))
-def test_a_folder_that_is_named_exists(page: Path) -> None:
-    assert [name for name in named(page, _FOLDER) if name not in folders()] == []
+def test_a_folder_that_is_named_exists() -> None:
+    found = {
+        page: [name for name in named(page, _FOLDER) if name not in folders()] for page in PAGES
+    }
+
+    assert told(found) == []
 
 
-@pytest.mark.parametrize("page", PAGES, ids=names(PAGES))
-def test_a_class_that_is_named_exists(page: Path) -> None:
-    shown = {word for block in blocks(page) for word in re.findall(r"\w+", block.text)}
-    known = words_of_the_code() | shown | FOREIGN
+def test_a_class_that_is_named_exists() -> None:
+    found = {
+        page: [
+            name
+            for name in named(page, _CLASS)
+            if name not in words_of_the_code()
+            and name not in FOREIGN
+            and name not in words_shown(page)
+        ]
+        for page in PAGES
+    }
 
-    assert [name for name in named(page, _CLASS) if name not in known] == []
+    assert told(found) == []
 
 
-@pytest.mark.parametrize("page", PAGES, ids=names(PAGES))
-def test_a_target_that_is_named_exists(page: Path) -> None:
+def test_a_target_that_is_named_exists() -> None:
     targets = re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE)
+    found = {
+        page: sorted({*_TARGET.findall(page.read_text("utf-8"))} - {*targets}) for page in PAGES
+    }
 
-    assert set(_TARGET.findall(page.read_text("utf-8"))) - set(targets) == set()
+    assert told(found) == []
 
 
 def test_the_floors_are_those_that_are_checked() -> None:
@@ -129,6 +146,12 @@ def exists(name: str, page: Path) -> bool:
 
 
 @cache
+def words_shown(page: Path) -> set[str]:
+    """Return the words of a page's fenced blocks."""
+    return {word for block in blocks(page) for word in re.findall(r"\w+", block.text)}
+
+
+@cache
 def files_by_name() -> dict[str, list[Path]]:
     """Return the project's own files by their names."""
     found: dict[str, list[Path]] = {}
@@ -142,9 +165,11 @@ def files_by_name() -> dict[str, list[Path]]:
 def folders() -> set[str]:
     """Return the project's folders, as pages write them: `a/b/`, `b/`."""
     found = {"build/", "build/site/", "dist/", ".venv/"}
-    for file in ROOT.rglob("*/"):
-        parts = file.relative_to(ROOT).parts
-        if parts[0] not in {".git", ".venv", "build"}:
+    for place, below, _ in os.walk(ROOT):
+        folder = Path(place).relative_to(ROOT)
+        below[:] = [name for name in below if name not in {".git", ".venv", "build", "__pycache__"}]
+        for name in below:
+            parts = (folder / name).parts
             found |= {"/".join(parts[start:]) + "/" for start in range(len(parts))}
     return found
 

@@ -8,7 +8,7 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pytest
@@ -32,13 +32,13 @@ def in_language(*languages: str) -> list[Block]:
     return [block for block in BLOCKS if block.language in languages]
 
 
-def names(things: list[Path]) -> list[str]:
-    return [str(thing.relative_to(ROOT)) for thing in things]
+def told(found: Iterable[tuple[Path | Block, Iterable[object]]]) -> list[str]:
+    """Return what was found in each place, with the place's name in front."""
+    return [f"{place}: {one}" for place, all_there in found for one in all_there]
 
 
-@pytest.mark.parametrize("page", PAGES, ids=names(PAGES))
-def test_every_link_leads_somewhere(page: Path) -> None:
-    assert list(broken_links(page)) == []
+def test_every_link_leads_somewhere() -> None:
+    assert told((page, broken_links(page)) for page in PAGES) == []
 
 
 def test_the_links_of_the_readme_work_on_a_package_index() -> None:
@@ -72,37 +72,33 @@ def test_the_site_is_built_without_a_warning(tmp_path: Path) -> None:
     assert (tmp_path / "search" / "search_index.json").is_file()
 
 
-@pytest.mark.parametrize("page", PAGES, ids=names(PAGES))
-def test_a_list_begins_after_an_empty_line(page: Path) -> None:
-    lines = prose(page).splitlines()
+def test_a_list_begins_after_an_empty_line() -> None:
     begins = [
-        line
-        for before, line in itertools.pairwise(lines)
+        f"{page}: {line}"
+        for page in PAGES
+        for before, line in itertools.pairwise(prose(page).splitlines())
         if re.match(r"[-*] |\d+\. ", line) and before and not re.match(r"[-* \d]", before)
     ]
 
     assert begins == []
 
 
-@pytest.mark.parametrize("page", PAGES, ids=names(PAGES))
-def test_every_file_that_is_named_exists(page: Path) -> None:
-    named = {ROOT / name for name in _OUR_FILES.findall(prose(page))} - BENCH
+def test_every_file_that_is_named_exists() -> None:
+    named = {
+        page: {ROOT / name for name in _OUR_FILES.findall(prose(page))} - BENCH for page in PAGES
+    }
 
-    assert [str(file) for file in named if not file.exists()] == []
-
-
-@pytest.mark.parametrize("block", BLOCKS, ids=str)
-def test_every_block_says_its_language(block: Block) -> None:
-    assert block.language in LANGUAGES
-
-
-@pytest.mark.parametrize("block", in_language("python"), ids=str)
-def test_python_can_be_read_and_its_imports_are_there(block: Block) -> None:
-    tree = compile(
-        block.text, str(block), "exec", ast.PyCF_ONLY_AST | ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
+    assert (
+        told((page, [it for it in files if not it.exists()]) for page, files in named.items()) == []
     )
 
-    assert list(missing_imports(tree)) == []
+
+def test_every_block_says_its_language() -> None:
+    assert [str(block) for block in BLOCKS if block.language not in LANGUAGES] == []
+
+
+def test_python_can_be_read_and_its_imports_are_there() -> None:
+    assert told((block, missing_imports(block)) for block in in_language("python")) == []
 
 
 def test_json_can_be_read() -> None:
@@ -110,18 +106,14 @@ def test_json_can_be_read() -> None:
         json.loads(block.text)
 
 
-@pytest.mark.parametrize("block", in_language("yaml"), ids=str)
-def test_yaml_has_keys_that_we_know(block: Block, tmp_path: Path) -> None:
-    file = tmp_path / "assistant.yaml"
-    file.write_text(block.text, encoding="utf-8")
-
-    assert isinstance(yaml.safe_load(block.text), dict)
-    assert [str(fault) for fault in faults(file, is_whole=block.file is not None)] == []
+def test_yaml_has_keys_that_we_know(tmp_path: Path) -> None:
+    assert told((block, faults(block, tmp_path)) for block in in_language("yaml")) == []
 
 
-@pytest.mark.parametrize("page", PAGES, ids=names(PAGES))
-def test_no_page_names_a_place_of_one_machine(page: Path) -> None:
-    assert re.findall(r"/work/|/root/|/home/\w+|pypi\.\w+\.\w+", page.read_text("utf-8")) == []
+def test_no_page_names_a_place_of_one_machine() -> None:
+    place = re.compile(r"/work/|/root/|/home/\w+|pypi\.\w+\.\w+")
+
+    assert told((page, place.findall(page.read_text("utf-8"))) for page in PAGES) == []
 
 
 def navigation() -> Iterator[str]:
@@ -145,7 +137,13 @@ def broken_links(page: Path) -> Iterator[str]:
             yield link
 
 
-def missing_imports(tree: ast.AST) -> Iterator[str]:
+def missing_imports(block: Block) -> Iterator[str]:
+    flags = ast.PyCF_ONLY_AST | ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
+    try:
+        tree = compile(block.text, str(block), "exec", flags)
+    except SyntaxError as error:
+        yield str(error)
+        return
     for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom) and str(node.module).startswith("prolocutor"):
             module = importlib.import_module(str(node.module))
@@ -154,14 +152,18 @@ def missing_imports(tree: ast.AST) -> Iterator[str]:
                     yield f"{node.module}.{alias.name}"
 
 
-def faults(file: Path, *, is_whole: bool) -> list[object]:
+def faults(block: Block, folder: Path) -> list[Fault | str]:
     """Return what is wrong with the keys of a file; a part of one may lack what is elsewhere."""
+    if not isinstance(yaml.safe_load(block.text), dict):
+        return ["not a mapping"]
+    file = folder / "assistant.yaml"
+    file.write_text(block.text, encoding="utf-8")
     environ = dict.fromkeys(re.findall(r"\$\{(\w+)\}", file.read_text("utf-8")), "set")
     if is_tenants_file(file):
         return [fault for fault in tenants_faults(file, environ) if "no file" not in fault.what]
     found = survey(file, environ).findings.faults
     elsewhere = re.compile(r"at least one skill|no process is called|no service or stage is called")
-    return [fault for fault in found if is_whole or not elsewhere.search(fault.what)]
+    return [fault for fault in found if block.file or not elsewhere.search(fault.what)]
 
 
 def tenants_faults(file: Path, environ: dict[str, str]) -> tuple[Fault, ...]:
