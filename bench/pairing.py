@@ -3,6 +3,7 @@
     python bench/pairing.py [--data bbai:FOLDER] [--json FILE]
     python bench/pairing.py --peers          with semantic-router, of `peers/setup.py`
     python bench/pairing.py --write          put the table into docs/benchmarks.md as well
+    python bench/pairing.py --train 1458 --data bbai:FOLDER      training a ranker alone
 
 Without --data it takes the made-up agents of `synthetic_agents.py`. Times are of this process's
 CPU, one thread, the best of a few rounds over all questions. semantic-router gets the same
@@ -17,6 +18,7 @@ import asyncio
 import json
 import os
 import random
+import resource
 import subprocess
 import sys
 import tempfile
@@ -51,6 +53,13 @@ PUBLISHED = "1.5 to 3 ms without its encoder, 15 ms with one"
 
 Row = tuple[str, float, str]
 
+LEADS = (
+    "tell me please",
+    "I would like to know",
+    "hey there",
+    "could somebody say",
+    "quick question friend",
+)
 ROUNDS = 5
 MANY, EXAMPLES = 1000, 100
 QUESTIONS = 200
@@ -58,6 +67,10 @@ QUESTIONS = 200
 
 def main() -> None:
     given = arguments()
+    if given.train:
+        for name, figure, unit in training(given.data, given.train):
+            print(f"{name:<66} {figure:9.1f} {unit}")
+        return
     if given.peers and not python_of(PEER).exists():
         sys.exit(f"no environment of {PEER}: run bench/peers/setup.py {PEER}")
     with tempfile.TemporaryDirectory() as folder:
@@ -77,6 +90,7 @@ def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--data", metavar="KIND:PATH")
     parser.add_argument("--json", metavar="FILE")
+    parser.add_argument("--train", type=int, metavar="N", help="train on N questions of BBAI")
     parser.add_argument("--peers", action="store_true", help="measure the neighbour too")
     parser.add_argument("--write", action="store_true", help="write docs/benchmarks.md")
     return parser.parse_args()
@@ -173,6 +187,39 @@ def ranking(data: PairingData) -> Iterator[Row]:
             ranker = asyncio.run(awaited(ranker))
         spent = best(lambda one, ranker=ranker: ranker.rank(one[0], one[1], {}), pairs)
         yield f"{name}: rank {len(data.cards)} answers", spent, "CPU ms"
+
+
+def training(spec: str | None, number: int) -> Iterator[Row]:
+    """CPU and memory of `train ranker` on so many questions: some of BBAI's in other words."""
+    kind, _, path = (spec or "").partition(":")
+    if kind != "bbai":
+        sys.exit("--train takes --data bbai:FOLDER")
+    with tempfile.TemporaryDirectory() as made:
+        folder = Path(made) / "data"
+        folder.mkdir()
+        for file in Path(path).glob("*.json"):
+            (folder / file.name).write_bytes(file.read_bytes())
+        asked = json.loads((folder / "test.json").read_text())
+        (folder / "test.json").write_text(json.dumps(in_other_words(asked, number)))
+        words = [sys.executable, "-m", "prolocutor", "train", "ranker", "--data", f"bbai:{folder}"]
+        subprocess.run([*words, "--out", str(Path(made) / "model")], check=True)
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    yield f"train ranker on {number:,} questions", used.ru_utime + used.ru_stime, "CPU s"
+    yield "most memory of that process", used.ru_maxrss / 1000, "MB"
+
+
+def in_other_words(asked: dict[str, Any], number: int) -> dict[str, Any]:
+    """Return so many questions: all, and some again with words added and moved."""
+    chance = random.Random(0)
+    texts = list(asked)
+    found = dict(asked)
+    while len(found) < number:
+        text = chance.choice(texts)
+        words = text.split()
+        for _ in range(max(1, len(words) // 4)):
+            words.insert(chance.randrange(len(words)), words.pop(chance.randrange(len(words))))
+        found[f"{chance.choice(LEADS)} {' '.join(words)}"] = asked[text]
+    return dict(list(found.items())[:number])
 
 
 def many_agents() -> Iterator[Row]:

@@ -14,6 +14,8 @@ from prolocutor.dialog.ids import format_time
 SECONDS: Final = {"m": 60, "h": 3600, "d": 86_400, "w": 604_800}
 
 _BOUND: Final = re.compile(r"(.+?)=([+-]?[0-9.]+(?:e[+-]?\d+)?)", re.IGNORECASE)
+_SIZE: Final = re.compile(r"(\d{1,9}(?:\.\d{1,3})?) ?([MG])B")
+_SIZES: Final = {"M": 1_000_000, "G": 1_000_000_000}
 _SPAN: Final = re.compile(r"(\d{1,6})([mhdw])")
 
 
@@ -44,6 +46,20 @@ class AgeParam(click.ParamType[str]):
         if moment := _ago(value):
             return moment
         raise click.BadParameter(f"{value!r} is no age; write 12h, 30d or 2w", ctx, param)
+
+
+class SizeParam(click.ParamType[int]):
+    """A size: 500MB, 2GB. Converted to bytes."""
+
+    name = "size"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        """Read one."""
+        if isinstance(value, int):
+            return value
+        if found := _SIZE.fullmatch(value.strip().upper()):
+            return int(float(found[1]) * _SIZES[found[2]])
+        raise click.BadParameter(f"{value!r} is no size; write 500MB or 2GB", param=param, ctx=ctx)
 
 
 class BoundParam(click.ParamType[tuple[str, float]]):

@@ -121,6 +121,34 @@ class BegunSteps:
             click.echo(f"{what} ...", err=True)
 
 
+class TrainingProgress:
+    """Shows the steps of a training, and the folds that have been learned, also without a terminal.
+
+    What `note` gets is always said.
+    """
+
+    def __init__(self, show: Show) -> None:
+        self._show, self._begun = show, 0
+        self._said, self._folds = BegunSteps(), StepProgress()
+
+    def step(self, what: str) -> None:
+        """Take note of the step that begins."""
+        self._show(self._begun, [what])
+        self._begun += 1
+        if not sys.stderr.isatty():
+            self._said(what)
+
+    def fold(self, what: str) -> None:
+        """Take note of a fold."""
+        self._show(max(0, self._begun - 1), [what])
+        if not sys.stderr.isatty():
+            self._folds(what)
+
+    def note(self, what: str) -> None:
+        """Say something."""
+        click.echo(what, err=True)
+
+
 class EncodingProgress:
     """Says on stderr how many texts are encoded, every few seconds, also without a terminal."""
 

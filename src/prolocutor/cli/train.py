@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable, Iterator
-from itertools import count
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
@@ -15,7 +13,8 @@ from prolocutor.assistant.runner import run
 from prolocutor.cli.data_options import options_of
 from prolocutor.cli.options import SEED_OPTION, assistant_option, encoder_of, encoder_options
 from prolocutor.cli.output import clean
-from prolocutor.cli.progress import BegunSteps, EncodingProgress, StepProgress, progress_bar
+from prolocutor.cli.param_types import SizeParam
+from prolocutor.cli.progress import EncodingProgress, StepProgress, TrainingProgress, progress_bar
 from prolocutor.config.agent_cards import cards_of
 from prolocutor.config.assistant_file import load_assistant
 from prolocutor.config.descriptions import described
@@ -26,9 +25,10 @@ from prolocutor.evaluation.pairing.cross_encoder_training import FineTuningPlan,
 from prolocutor.evaluation.pairing.fitting import Role
 from prolocutor.evaluation.pairing.method_rows import MethodRow
 from prolocutor.evaluation.pairing.model_locations import ModelLocations, open_models
-from prolocutor.evaluation.pairing.model_training import TrainingPlan, TrainingResult, steps_of
+from prolocutor.evaluation.pairing.model_training import TrainingResult, steps_of
 from prolocutor.evaluation.pairing.model_training import train as learn
 from prolocutor.evaluation.pairing.pairing_data import PairingData, load_pairing_data
+from prolocutor.evaluation.pairing.training_plan import TrainingPlan
 from prolocutor.pairing.loss_curve import LossCurve
 from prolocutor.pairing.method_catalog import load_fine_tuning, needs_of, uses_of
 from prolocutor.pipeline.plan import Stage
@@ -88,6 +88,12 @@ CROSS_ENCODER: Final = "cross-encoder"
 )
 @encoder_options
 @SEED_OPTION
+@click.option(
+    "--memory",
+    type=SizeParam(),
+    metavar="SIZE",
+    help="ranker: learn in 500MB, 2GB; from a part of the questions, if all do not fit.",
+)
 def train(
     role: Role,
     data: str,
@@ -102,12 +108,15 @@ def train(
     encoder: str | None,
     encoder_url: str | None,
     seed: int,
+    memory: int | None,
 ) -> None:
     """Train a router or a ranker on labels, and report how well it does.
 
     It is measured by folds on the questions that it learns from, beside the method without labels
     and the best single agent, and the report says if training does not help yet. The model is a
     folder without code, with a card that says what it was made from; an existing one is replaced.
+    Interrupted or killed, the same command goes on: folds that have been learned are not learned
+    again.
 
     Data are questions as jsonl or csv: text, agents (a list, or a|b), and, for a ranker, answers
     (an object, or fields answer_NAME); a folder of BBAI; or a store of dialogs, whose ratings are
@@ -127,7 +136,13 @@ def train(
     locations = ModelLocations(encoder=encoder_of(encoder, encoder_url))
     _check_encoder(role, method, locations)
     wanted = TrainingPlan(
-        role=role, method=method, prior=prior, folds=folds, seed=seed, losses=loss_budget
+        role=role,
+        method=method,
+        prior=prior,
+        folds=folds,
+        seed=seed,
+        losses=loss_budget,
+        memory=memory,
     )
     if (role, method) == ("ranker", CROSS_ENCODER):
         _fine_tune(questions, wanted, base, epochs, out)
@@ -136,14 +151,11 @@ def train(
         raise click.UsageError("--base is for the ranker cross-encoder")
     steps = steps_of(questions, wanted)
     with progress_bar(lambda: steps, "training") as show:
-        begun, said = count(), BegunSteps()
-
-        def on_step(what: str) -> None:
-            show(next(begun), [what])
-            if not sys.stderr.isatty():
-                said(what)
-
-        trained = run(_trained(questions, wanted, out, locations, on_step))
+        try:
+            trained = run(_trained(questions, wanted, out, locations, TrainingProgress(show)))
+        except KeyboardInterrupt:
+            _interrupted(out)
+            raise
         show(steps, [])
     _tell(trained, out)
 
@@ -165,9 +177,13 @@ def _fine_tune(
     try:
         trained = run(fine_tune(questions, plan, out, begin, on_step=StepProgress()))
     except KeyboardInterrupt:
-        click.echo(f"\n{out}: interrupted; the same command goes on from here", err=True)
+        _interrupted(out)
         raise
     _tell(trained, out)
+
+
+def _interrupted(out: Path) -> None:
+    click.echo(f"\n{out}: interrupted; the same command goes on from here", err=True)
 
 
 async def _trained(
@@ -175,11 +191,18 @@ async def _trained(
     wanted: TrainingPlan,
     out: Path,
     locations: ModelLocations,
-    on_step: Callable[[str], None],
+    progress: TrainingProgress,
 ) -> TrainingResult:
     async with open_models(locations, on_texts=EncodingProgress()) as models:
         plan = msgspec.structs.replace(wanted, models=models)
-        return await learn(questions, plan, out, on_step=on_step)
+        return await learn(
+            questions,
+            plan,
+            out,
+            on_step=progress.step,
+            on_note=progress.note,
+            on_fold=progress.fold,
+        )
 
 
 def _check_encoder(role: Role, method: str, locations: ModelLocations) -> None:

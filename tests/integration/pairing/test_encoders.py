@@ -13,7 +13,8 @@ from prolocutor.config.building import assistant_from
 from prolocutor.config.loading import load
 from prolocutor.errors import ConfigError
 from prolocutor.evaluation.pairing.model_locations import ModelLocations, open_models
-from prolocutor.evaluation.pairing.model_training import TrainingPlan, train
+from prolocutor.evaluation.pairing.model_training import train
+from prolocutor.evaluation.pairing.training_plan import TrainingPlan
 from prolocutor.pairing.model_files import load_model
 from tests.integration.connectors.embeddings_peer import embeddings_peer
 from tests.integration.pairing.agents import Agent, assistant_of, record, turn

@@ -12,8 +12,9 @@ from prolocutor.config.loading import load
 from prolocutor.contracts.pairing import TrainingData
 from prolocutor.contracts.training import TrainingLabel, TrainingOrder
 from prolocutor.errors import ConfigError
-from prolocutor.evaluation.pairing.model_training import TrainingPlan, train
+from prolocutor.evaluation.pairing.model_training import train
 from prolocutor.evaluation.pairing.retraining import retrain
+from prolocutor.evaluation.pairing.training_plan import TrainingPlan
 from prolocutor.pairing.loss_curve import LossCurve, LossPoint, loss_curve_of, with_loss_curve
 from prolocutor.pairing.model_files import load_model, save_model, training_card
 from prolocutor.pairing.question_response import unsupervised

@@ -8,11 +8,9 @@ to. What is done is kept beside the model's folder, so the same command goes on 
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Callable, Sequence
-from hashlib import blake2b
 from pathlib import Path
-from typing import Any, Final, Protocol
+from typing import Final, Protocol
 
 import msgspec
 
@@ -21,14 +19,10 @@ from prolocutor.errors import BadInput
 from prolocutor.evaluation.pairing.choice_scoring import ChoiceScoring
 from prolocutor.evaluation.pairing.measurement import Measurement, MeasurementPlan, measure
 from prolocutor.evaluation.pairing.method_rows import BootstrapSamples, row_of
-from prolocutor.evaluation.pairing.model_training import (
-    TrainingPlan,
-    TrainingResult,
-    hash_of,
-    lessons_of,
-    result_of,
-)
+from prolocutor.evaluation.pairing.model_training import TrainingResult, result_of
 from prolocutor.evaluation.pairing.pairing_data import PairingData
+from prolocutor.evaluation.pairing.partial_training import PartialTraining
+from prolocutor.evaluation.pairing.training_plan import TrainingPlan, hash_of, lessons_of
 from prolocutor.pairing.calibration import Sigmoid
 from prolocutor.pairing.curve_fitting import fit_sigmoid
 from prolocutor.pairing.model_files import save_model
@@ -39,7 +33,6 @@ from prolocutor.pairing.question_response.pair_lists import Pair, PairList
 
 _LEAST_RIGHT: Final = 20
 _PATIENCE: Final = 2
-_PARTIAL: Final = ".partial"
 _WHOLE: Final = "all"
 
 
@@ -102,7 +95,9 @@ async def fine_tune(
         what = f"{right} questions have a right answer; {_LEAST_RIGHT} are needed to learn from"
         raise BadInput(what, field="data")
     data_hash = hash_of(data, learned)
-    tuning = _Tuning(learned, wanted, _Partial(folder, wanted, data_hash), begin, on_step)
+    said = (str(wanted.base.resolve()), wanted.epochs, plan.folds, plan.seed)
+    partial = PartialTraining(folder, (said, data_hash))
+    tuning = _Tuning(learned, wanted, partial, begin, on_step)
     epoch, logits = tuning.by_folds()
     curve = _curve(learned, logits)
     measured = await _measured(data, learned, plan, logits, curve)
@@ -115,55 +110,6 @@ async def fine_tune(
     return msgspec.structs.replace(result, model=saved)
 
 
-class _Partial:
-    """What is done so far, in a folder beside the model's; another plan begins anew."""
-
-    def __init__(self, folder: Path, wanted: FineTuningPlan, data_hash: str) -> None:
-        self._place = folder.absolute().with_name(folder.name + _PARTIAL)
-        plan = wanted.training
-        said = (str(wanted.base.resolve()), wanted.epochs, plan.folds, plan.seed)
-        mark = blake2b(msgspec.json.encode((said, data_hash)), digest_size=16).hexdigest()
-        if self.read("plan", str) != mark:
-            self.remove()
-            self._place.mkdir(parents=True)
-            self.write("plan", mark)
-
-    def read(self, name: str, kind: Any) -> Any:
-        """Return what was written under a name, None if nothing was."""
-        try:
-            return msgspec.json.decode((self._place / f"{name}.json").read_bytes(), type=kind)
-        except (OSError, msgspec.MsgspecError):
-            return None
-
-    def write(self, name: str, value: Any) -> None:
-        """Write a value, whole or not at all."""
-        self._replace(f"{name}.json", msgspec.json.encode(value))
-
-    def state(self, name: str) -> bytes | None:
-        """Return the last state of a training."""
-        try:
-            return (self._place / f"{name}.state").read_bytes()
-        except OSError:
-            return None
-
-    def keep(self, name: str, state: bytes) -> None:
-        """Keep a state in the place of the last."""
-        self._replace(f"{name}.state", state)
-
-    def drop(self, name: str) -> None:
-        """Drop the state of a training that is over."""
-        (self._place / f"{name}.state").unlink(missing_ok=True)
-
-    def remove(self) -> None:
-        """Remove everything."""
-        shutil.rmtree(self._place, ignore_errors=True)
-
-    def _replace(self, name: str, data: bytes) -> None:
-        fresh = self._place / f".{name}"
-        fresh.write_bytes(data)
-        fresh.replace(self._place / name)
-
-
 class _Tuning:
     """The fine-tuning of all folds, and of everything."""
 
@@ -171,7 +117,7 @@ class _Tuning:
         self,
         learned: Sequence[LabelledQuestion],
         wanted: FineTuningPlan,
-        partial: _Partial,
+        partial: PartialTraining,
         begin: Begin,
         on_step: Callable[[str], None],
     ) -> None:

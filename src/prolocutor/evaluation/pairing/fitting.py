@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Awaitable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from inspect import isawaitable
 from time import perf_counter
 from typing import Any, Final, Literal, TypeVar
@@ -26,6 +26,7 @@ from prolocutor.contracts.pairing import (
     Router,
     TrainingData,
 )
+from prolocutor.evaluation.pairing.kept_folds import FoldStore
 from prolocutor.evaluation.pairing.pairing_data import PairingData
 from prolocutor.pairing.method_catalog import load_ranker, load_router, needs_of
 from prolocutor.pairing.near_duplicates import folds_of, near_duplicates
@@ -56,6 +57,26 @@ class PairingModels(msgspec.Struct, frozen=True, kw_only=True):
 
 
 NO_MODELS: Final = PairingModels()
+
+
+class Folding(msgspec.Struct, frozen=True, kw_only=True):
+    """How methods are fitted by folds.
+
+    What is in `kept` is not fitted again. At most `at_once` folds are fitted at the same time, as
+    each takes memory. `on_fold` is called with a text when a method has learned for a fold.
+    """
+
+    kept: FoldStore | None = None
+    at_once: int = _MOST_AT_ONCE
+    on_fold: Callable[[str], None] = lambda _: None
+
+    @property
+    def number_at_once(self) -> int:
+        """How many folds are fitted at the same time here."""
+        return max(1, min(os.cpu_count() or 1, _MOST_AT_ONCE, self.at_once))
+
+
+NO_FOLDING: Final = Folding()
 
 
 def needs_no_labels(name: str, role: Role) -> bool:
@@ -117,12 +138,14 @@ class FoldedMethods:
         seed: int,
         models: PairingModels,
         methods: Sequence[str] = (),
+        folding: Folding = NO_FOLDING,
     ) -> None:
         self._data, self._prior, self.models = data, prior, models
         self._number, self._seed = folds, seed
         self._methods = frozenset(methods)
         self._wholes: dict[tuple[Role, int], Any] = {}
-        self._free = asyncio.Semaphore(max(1, min(os.cpu_count() or 1, _MOST_AT_ONCE)))
+        self._folding = folding
+        self._free = asyncio.Semaphore(folding.number_at_once)
         self.groups = near_duplicates([one.question.text for one in data.test])
         self.folds = folds_of(self.groups, folds, seed)
 
@@ -158,13 +181,14 @@ class FoldedMethods:
         async def made(fold: int) -> Ranker:
             others = [position for position, its in enumerate(self.folds) if its != fold]
             known = [self._data.test[position] for position in others]
-            if free:
+            if free or self._found("ranker", name, fold) is not None:
                 given = []
             elif self._data.learn:
                 given = [priors[position] for position in others]
             else:
                 given = await self._unseen(known)
-            training = self._training([*self._data.learn, *known], [*learned, *given])
+            priors_of = [*learned, *given] if given else []
+            training = self._training([*self._data.learn, *known], priors_of)
             ranker: Ranker = await self._made("ranker", name, fold, training)
             return ranker
 
@@ -177,17 +201,47 @@ class FoldedMethods:
 
         The whole is kept until it is asked for itself.
         """
-        whole = _WHOLES[role] if _PARTS[role] == name and _WHOLES[role] in self._methods else name
-        fitted = fitted_router if role == "router" else fitted_ranker
+        whole = self._whole(role, name)
         async with self._free:
             if whole != _WHOLES[role]:
-                return await fitted(whole, training)
-            made = self._wholes.get((role, fold)) or await fitted(whole, training)
+                return await self._fitted(role, whole, fold, training)
+            made = self._wholes.get((role, fold))
+            made = made or await self._fitted(role, whole, fold, training)
             self._wholes[role, fold] = made
             if whole == name:
                 return made
             part = getattr(made, "parts", {}).get(name)
-            return part or await fitted(name, training)
+            return part or await self._fitted(role, name, fold, training)
+
+    def _whole(self, role: Role, name: str) -> str:
+        """Return the method that has this one as a part, if it is wanted too."""
+        is_part = _PARTS[role] == name and _WHOLES[role] in self._methods
+        return _WHOLES[role] if is_part else name
+
+    def _found(self, role: Role, name: str, fold: int) -> Any:
+        """Return what was kept for a fold; None if nothing was."""
+        if self._folding.kept is None:
+            return None
+        return self._folding.kept.find(role, self._whole(role, name), fold)
+
+    async def _fitted(self, role: Role, name: str, fold: int, training: TrainingData) -> Any:
+        """Return what was kept for a fold, or fit it."""
+        if needs_no_labels(name, role):
+            return await self._fit(role, name, training)
+        if (found := self._found(role, name, fold)) is not None:
+            return found
+        made = await self._fit(role, name, training)
+        if self._folding.kept is not None:
+            self._folding.kept.keep(role, name, fold, made)
+        one_for_all = role == "router" and self._data.learn
+        which = "" if one_for_all else f", fold {fold + 1} of {len(set(self.folds))}"
+        self._folding.on_fold(f"{role} {name}{which}: learned")
+        return made
+
+    async def _fit(self, role: Role, name: str, training: TrainingData) -> Any:
+        if role == "router":
+            return await fitted_router(name, training)
+        return await fitted_ranker(name, training)
 
     async def _unseen(self, labelled: Sequence[LabelledQuestion]) -> Priors:
         if self._prior is None:

@@ -23,8 +23,10 @@ from prolocutor.evaluation.pairing.budget_measurement import BudgetMeasurement
 from prolocutor.evaluation.pairing.choice_record import ChoiceRecord
 from prolocutor.evaluation.pairing.choice_scoring import ChoiceScoring
 from prolocutor.evaluation.pairing.fitting import (
+    NO_FOLDING,
     NO_MODELS,
     FoldedMethods,
+    Folding,
     PairingModels,
     Priors,
     needs_no_labels,
@@ -113,6 +115,7 @@ async def measure(
     models: PairingModels = NO_MODELS,
     on_step: Callable[[str], None] = lambda _: None,
     choices: Path | None = None,
+    folding: Folding = NO_FOLDING,
 ) -> Measurement:
     """Measure the methods of a plan; `on_step` is called with a text as each begins.
 
@@ -122,7 +125,16 @@ async def measure(
     data = _permuted(checked(data), plan.seed) if plan.permuted else checked(data)
     dealt = (plan.routers[:1], plan.folds, plan.seed, plan.permuted, plan.named_models)
     record = None if choices is None else ChoiceRecord(choices, data, dealt)
-    measuring = _Measuring(data, plan, models, on_step, record)
+    methods = FoldedMethods(
+        data,
+        prior=plan.routers[0] if plan.routers else None,
+        folds=plan.folds,
+        seed=plan.seed,
+        models=models,
+        methods=[*plan.routers, *plan.rankers],
+        folding=folding,
+    )
+    measuring = _Measuring(data, plan, methods, on_step, record)
     await measuring.run()
     return Measurement(
         data=data.name,
@@ -149,20 +161,13 @@ class _Measuring:
         self,
         data: PairingData,
         plan: MeasurementPlan,
-        models: PairingModels,
+        methods: FoldedMethods,
         on_step: Callable[[str], None],
         record: ChoiceRecord | None,
     ) -> None:
         self._record = record
         self._data, self._plan, self._on_step = data, plan, on_step
-        self.methods = FoldedMethods(
-            data,
-            prior=plan.routers[0] if plan.routers else None,
-            folds=plan.folds,
-            seed=plan.seed,
-            models=models,
-            methods=[*plan.routers, *plan.rankers],
-        )
+        self.methods = methods
         self._scoring = ChoiceScoring(data)
         groups = self.methods.groups
         answerable = [group for group, one in zip(groups, data.test, strict=True) if one.gold]

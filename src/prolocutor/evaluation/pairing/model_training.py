@@ -7,7 +7,6 @@ model that is saved has learned from all of them.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from hashlib import blake2b
 from pathlib import Path
 from typing import Any, Final
 
@@ -23,8 +22,7 @@ from prolocutor.evaluation.pairing.automatic_method import (
 )
 from prolocutor.evaluation.pairing.automatic_method import picked as picked_of
 from prolocutor.evaluation.pairing.fitting import (
-    NO_MODELS,
-    PairingModels,
+    Folding,
     Priors,
     Role,
     fitted_ranker,
@@ -32,9 +30,18 @@ from prolocutor.evaluation.pairing.fitting import (
     probabilities,
     unseen_priors,
 )
+from prolocutor.evaluation.pairing.kept_folds import KeptFolds
 from prolocutor.evaluation.pairing.measurement import Measurement, MeasurementPlan, measure
 from prolocutor.evaluation.pairing.method_rows import BootstrapSamples, MethodRow, PairingStage
 from prolocutor.evaluation.pairing.pairing_data import PairingData
+from prolocutor.evaluation.pairing.partial_training import PartialTraining
+from prolocutor.evaluation.pairing.training_memory import folding_within
+from prolocutor.evaluation.pairing.training_plan import (
+    TrainingPlan,
+    dependencies_of,
+    hash_of,
+    lessons_of,
+)
 from prolocutor.pairing.loss_curve import LossCurve, with_loss_curve
 from prolocutor.pairing.method_catalog import load_reader
 from prolocutor.pairing.model_files import TrainingCard, save_model, training_card
@@ -46,21 +53,6 @@ LABEL_FREE: Final[dict[Role, str]] = {"router": "cards", "ranker": "unsupervised
 _STAGE: Final[dict[str, PairingStage]] = {"router": "route", "ranker": "rank"}
 _ROUTE: Final[PairingStage] = "route"
 _SINGLE: Final = "best single agent"
-
-
-class TrainingPlan(msgspec.Struct, frozen=True, kw_only=True):
-    """What is trained. `prior`: the router whose probabilities a ranker learns to weigh.
-
-    `losses`: a ranker's loss curve is measured by folds, and stored in its model.
-    """
-
-    role: Role
-    method: str
-    prior: str = "ensemble"
-    folds: int = 5
-    seed: int = 0
-    models: PairingModels = NO_MODELS
-    losses: bool = False
 
 
 class TrainingResult(msgspec.Struct, frozen=True, kw_only=True):
@@ -101,15 +93,25 @@ async def train(
     folder: Path,
     *,
     on_step: Callable[[str], None] = lambda _: None,
+    on_note: Callable[[str], None] = lambda _: None,
+    on_fold: Callable[[str], None] = lambda _: None,
 ) -> TrainingResult:
     """Measure by folds, learn from everything, and write the model's folder.
 
-    `on_step` is called as each of the `steps_of` steps begins. Raise `BadInput` if there is too
-    little to learn from.
+    `on_step` is called as each of the `steps_of` steps begins, `on_fold` when a fold has been
+    learned, and `on_note` with what a person should know. What folds have learned is kept beside
+    the model's folder until the model is written: the same training goes on from there after it was
+    killed. Raise `BadInput` if there is too little to learn from.
     """
     if wanted.method != AUTO:
         load_reader(wanted.method, wanted.role)
     learned = lessons_of(data, wanted.role)
+    memory = wanted.bound
+    if memory is not None:
+        every = len(learned)
+        learned = memory.fitting(learned, wanted.seed)
+        if len(learned) < every:
+            on_note(f"{len(learned):,} of {every:,} questions fit into the memory given, by chance")
     right = sum(bool(one.gold) for one in learned)
     if len(data.cards) < 2:
         what = f"{data.name} knows {len(data.cards)} agents, and a choice needs two"
@@ -117,7 +119,30 @@ async def train(
     if not right:
         what = "no question has a right agent (agents, labels), so nothing can be learned"
         raise BadInput(f"{data.name}: {what}", field="data")
-    measured, unmeasured = await _measured(data, learned, wanted, on_step)
+    partial = PartialTraining(folder, await dependencies_of(data, learned, wanted))
+    kept = KeptFolds(partial, data.cards, wanted.models.encoder)
+    if kept.found:
+        on_note(f"goes on: {kept.found} fits of this training are in {partial.place}")
+    folding = folding_within(memory, learned, Folding(kept=kept, on_fold=on_fold))
+    try:
+        result = await _trained(data, learned, wanted, folder, on_step, folding)
+    except BadInput:  # the same command cannot go on from here
+        partial.remove()
+        raise
+    partial.remove()
+    return result
+
+
+async def _trained(
+    data: PairingData,
+    learned: list[LabelledQuestion],
+    wanted: TrainingPlan,
+    folder: Path,
+    on_step: Callable[[str], None],
+    folding: Folding,
+) -> TrainingResult:
+    """Measure by folds, learn from everything, and write the model's folder."""
+    measured, unmeasured = await _measured(data, learned, wanted, on_step, folding)
     picked, why = wanted.method, ""
     if picked == AUTO:
         picked, why = _picked(measured, wanted)
@@ -180,30 +205,12 @@ def steps_of(data: PairingData, wanted: TrainingPlan) -> int:
     return len(measured) + prior + curves + 1 + 2 * _is_tested_apart(data, wanted)
 
 
-def lessons_of(data: PairingData, role: Role) -> list[LabelledQuestion]:
-    """Return what is learned from: the part to train on, else all; a ranker needs answers."""
-    part = [one for one in data.learn if role == "router" or one.answers]
-    found = part or data.test
-    if role == "router":
-        return [one for one in found if one.agents]
-    answered = [one for one in found if one.answers]
-    if not answered:
-        what = "nobody's answers are in it, and a ranker learns from answers (fields answer_NAME)"
-        raise BadInput(f"{data.name}: {what}", field="data")
-    return answered
-
-
-def hash_of(data: PairingData, learned: Sequence[LabelledQuestion]) -> str:
-    """Return a hash over the cards and all questions that are learned from."""
-    content = msgspec.json.encode((data.cards, learned), order="deterministic")
-    return blake2b(content, digest_size=16).hexdigest()
-
-
 async def _measured(
     data: PairingData,
     learned: list[LabelledQuestion],
     wanted: TrainingPlan,
     on_step: Callable[[str], None],
+    folding: Folding,
 ) -> tuple[Measurement | None, str | None]:
     """Measure by folds; return the reason instead if there is not enough for that."""
     methods = list(dict.fromkeys((*_measured_methods(wanted), LABEL_FREE[wanted.role])))
@@ -218,7 +225,10 @@ async def _measured(
     apart = _apart(data) if ranks else []
     bench = msgspec.structs.replace(data, learn=apart, test=learned, published=False)
     try:
-        return await measure(bench, plan, models=wanted.models, on_step=on_step), None
+        measured = await measure(
+            bench, plan, models=wanted.models, on_step=on_step, folding=folding
+        )
+        return measured, None
     except BadInput as error:
         return None, f"not measured by {wanted.folds} folds: {error}"
 

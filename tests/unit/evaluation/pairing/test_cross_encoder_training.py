@@ -13,7 +13,7 @@ from prolocutor.cli.main import run
 from prolocutor.contracts.pairing import AgentAnswer, UserQuestion
 from prolocutor.errors import BadInput
 from prolocutor.evaluation.pairing.cross_encoder_training import FineTuningPlan, fine_tune
-from prolocutor.evaluation.pairing.model_training import TrainingPlan
+from prolocutor.evaluation.pairing.training_plan import TrainingPlan
 from prolocutor.pairing.method_catalog import read_method
 from prolocutor.pairing.model_files import load_model
 from prolocutor.pairing.question_response.pair_lists import PairList

@@ -9,14 +9,9 @@ import pytest
 
 from prolocutor.contracts.pairing import Card, LabelledQuestion, UserQuestion
 from prolocutor.errors import BadInput, ConfigError
-from prolocutor.evaluation.pairing.model_training import (
-    TrainingPlan,
-    TrainingResult,
-    hash_of,
-    steps_of,
-    train,
-)
+from prolocutor.evaluation.pairing.model_training import TrainingResult, steps_of, train
 from prolocutor.evaluation.pairing.pairing_data import PairingData
+from prolocutor.evaluation.pairing.training_plan import TrainingPlan, hash_of
 from prolocutor.pairing.model_files import load_model
 from prolocutor.pairing.question_agent.loaded_router import load_router_model
 from tests.unit.evaluation.pairing.made import CARDS, data
