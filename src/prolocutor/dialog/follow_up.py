@@ -18,12 +18,14 @@ class FollowUp(msgspec.Struct, frozen=True):
     """What the annotation says.
 
     `text` is the whole question, `of` the question of an earlier turn that it was made from,
-    `confidence` (0 to 1) how sure it is that the words do not stand alone and mean this.
+    `confidence` (0 to 1) how sure it is that the words do not stand alone and mean this,
+    `language` the language of the question (ISO 639-1) where the words are of another one.
     """
 
     text: str
     of: str = ""
     confidence: float = 0.0
+    language: str = ""
 
 
 def follow_up_of(annotations: Mapping[str, Any]) -> FollowUp | None:

@@ -1,13 +1,16 @@
 """Detects the language of a text among a few, by frequent words and by letters.
 
-It is small on purpose: no model, but a table of some hundred words. Utterances are short, and what
-cannot be told ("12 * 8", "ok", "Paris?") has no language.
+It is small on purpose: no model, but a table of some hundred words, which count without their
+accents and apostrophes too. Utterances are short, and what cannot be told ("12 * 8", "ok", "Paris?")
+has no language.
 """
 
 from __future__ import annotations
 
 import re
 from typing import Final, NamedTuple
+
+from prolocutor.reading.accents import without_accents
 
 LONGEST: Final = 400
 """Characters that are looked at."""
@@ -20,7 +23,7 @@ _FREQUENT: Final[dict[str, str]] = {
         put make please many much long far old time day today tomorrow yesterday hello hi
         hey thanks thank good morning evening night yes not don't about there here convert
         remind cancel stop list into if then than but so i'm what's it's let's cost between
-        until after before capital weather joke timer die roll call sided twice no am war
+        until after before capital flip toss dice pick random half define bored create weather joke timer die roll call sided twice no am war
         hat tag mars pour font cent est plus he she they""",
     "de": """der die das den dem des ein eine einen einem einer eines ist sind war waren bin bist
         was wie wann wo wer wen wem welche welcher welches welchen welchem warum wieso
@@ -38,7 +41,8 @@ _FREQUENT: Final[dict[str, str]] = {
         donnerstag freitag samstag sonntag übermorgen nächsten nächste dreißig vierzig
         fünfzig sechzig siebzig achtzig neunzig tausend fünfzehn sechzehn einundzwanzig
         fünfundzwanzig mittag bedeutet stell setze kostet geboren jemand brauche wetter weiß
-        warst sollte lange""",
+        warst sollte lange ists gehts wars gibts meinte nochmal zurück lieber umgekehrt andersrum
+        dort jetzt wieder leben lebt wohnen leute zahlt selbe einfach""",
     "fr": """le la les un une des du de est sont était es suis quel quelle quels quelles que qui
         quoi où quand comment combien pourquoi je tu il elle nous vous ils elles on me te se
         moi toi mon ma mes ta tes son sa ses notre votre et ou mais pas ne non oui avec sur
@@ -51,7 +55,9 @@ _FREQUENT: Final[dict[str, str]] = {
         cette ce ces vont voisins tomber deux trois quatre cinq sept huit neuf dix cent
         vingt janvier février mars avril juin juillet août septembre octobre novembre
         décembre lundi mardi mercredi jeudi vendredi samedi dimanche prochain prochaine
-        trente quarante cinquante soixante mille midi minuit après""",
+        trente quarante cinquante soixante mille midi minuit après degrés gens vivent encore
+        inverse pardon dire voulais veux parlais revenons retour maintenant quelqu langues
+        suisses""",
     "es": """el la los las un una unos unas es son era soy eres está están qué que quién quiénes
         cómo cuándo dónde cuál cuáles cuánto cuánta cuántos cuántas por para porque tú él
         ella nosotros ustedes ellos me te se mi mis tu tus su sus y o pero no sí con sin
@@ -64,7 +70,9 @@ _FREQUENT: Final[dict[str, str]] = {
         cuatro cinco seis siete ocho nueve diez cien mil quiero tengo dólares enero febrero
         marzo abril mayo junio julio agosto septiembre octubre noviembre diciembre lunes
         martes miércoles jueves viernes sábado domingo próximo próxima treinta cuarenta
-        cincuenta sesenta setenta ochenta noventa veinte mediodía pasado""",
+        cincuenta sesenta setenta ochenta noventa veinte mediodía pasado gente vive viven
+        idiomas hablan usan monedas cuando allí ahí perdón quise decir volviendo vuelve volvamos
+        mejor otra otro vez también entonces ahora falta vale tal a""",
 }
 _SHORT: Final = frozenset("aiyà")
 _LETTERS: Final[dict[str, str]] = {"de": "äöüß", "fr": "àâçèêëîïôùûœæ", "es": "ñ¿¡áíóú"}
@@ -84,15 +92,27 @@ def _table() -> dict[str, tuple[str, ...]]:
     table: dict[str, tuple[str, ...]] = {}
     for code, words in _FREQUENT.items():
         for word in words.split():
-            for part in (one for one in _WORD.findall(word) if len(one) > 1 or one in _SHORT):
+            for part in _typed(word):
                 table[part] = tuple(dict.fromkeys((*table.get(part, ()), code)))
     return table
+
+
+def _typed(word: str) -> list[str]:
+    """Return the parts of a word, also as people type them: "c'est" as "cest", "él" as "el"."""
+    parts = [one for one in _WORD.findall(word) if len(one) > 1 or one in _SHORT]
+    bare = [one for part in (*parts, word.replace("'", "")) if len(one := without_accents(part)) > 1]
+    return list(dict.fromkeys((*parts, *bare)))
 
 
 _CODES: Final = _table()
 
 LANGUAGES: Final = tuple(_FREQUENT)
 """The languages that are told apart."""
+
+
+def is_frequent(word: str) -> bool:
+    """Whether a word is one of those by which languages are told."""
+    return all(part in _CODES for part in _WORD.findall(word.lower()))
 
 
 def language_of(text: str) -> DetectedLanguage | None:

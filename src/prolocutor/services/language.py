@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
+from prolocutor.reading.language_wishes import wished_language
 from prolocutor.reading.languages import language_of
 
 DEFAULT: Final = "en"
@@ -13,7 +14,8 @@ DEFAULT: Final = "en"
 def notice(request: dict[str, Any]) -> dict[str, Any]:
     """Annotate an utterance: `{"code": "de", "confidence": 0.9, "by": "words"}`.
 
-    The attribute `language` of the person wins ("attribute"). What does not tell ("12 * 8", "ok")
+    The attribute `language` of the person wins ("attribute"), then a wish for a language ("in
+    English, please": "wish"), then the words. What does not tell ("12 * 8", "ok")
     has the language of what the person said before ("dialog"), else English ("default").
     """
     human = request.get("human")
@@ -23,6 +25,9 @@ def notice(request: dict[str, Any]) -> dict[str, Any]:
         return {"code": chosen[:2].lower(), "confidence": 1.0, "by": "attribute"}
     *earlier, last = request["human_utterances"]
     text = last.get("text")
+    wished = wished_language(text) if isinstance(text, str) else None
+    if wished is not None:
+        return {"code": wished, "confidence": 1.0, "by": "wish"}
     found = language_of(text) if isinstance(text, str) else None
     if found is not None:
         return {"code": found.code, "confidence": found.confidence, "by": "words"}

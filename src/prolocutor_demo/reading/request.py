@@ -4,10 +4,12 @@ import datetime as dt
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from prolocutor_demo.reading.languages.heard import heard_in
+from prolocutor_demo.reading.languages.heard import heard_in, with_english_names
+from prolocutor_demo.reading.languages.names import LANGUAGES
 from prolocutor_demo.reading.utterance import (
     ENGLISH,
     attributes_of,
+    language_meant,
     language_of,
     last_utterance,
 )
@@ -20,14 +22,19 @@ LONGEST_TEXT = 500
 def text_of(request: dict[str, Any]) -> str:
     """Return the user's last text, stripped and cut at 500 characters; "" if there is none.
 
-    A text in another language that is read is returned in English.
+    A text in another language that is read is returned in English. What a follow-up means may be in
+    another language than its words.
     """
     text = last_utterance(request).get("text")
     said = text.strip()[:LONGEST_TEXT].strip() if isinstance(text, str) else ""
-    code = language_of(request)
-    if code == ENGLISH or not said:
+    if not said:
         return said
-    return heard_in(code, said) or said
+    spoken, meant = language_of(request), language_meant(request)
+    for code in dict.fromkeys((meant, spoken)):
+        if code in LANGUAGES and (heard := heard_in(code, said)):
+            return heard
+    mixed = meant == ENGLISH and spoken in LANGUAGES
+    return with_english_names(spoken, said) if mixed else said
 
 
 def now_of(request: dict[str, Any]) -> dt.datetime:

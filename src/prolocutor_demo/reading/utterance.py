@@ -25,3 +25,11 @@ def language_of(request: dict[str, Any]) -> str:
     noticed = annotations.get("language") if isinstance(annotations, dict) else None
     code = noticed.get("code") if isinstance(noticed, dict) else None
     return code if isinstance(code, str) else ENGLISH
+
+
+def language_meant(request: dict[str, Any]) -> str:
+    """Return the language of the question that a follow-up means, where it is another one."""
+    annotations = last_utterance(request).get("annotations")
+    found = annotations.get("follow_up") if isinstance(annotations, dict) else None
+    code = found.get("language") if isinstance(found, dict) else None
+    return code if isinstance(code, str) else ""

@@ -17,6 +17,7 @@ _DAY_AFTER: Final = re.compile(r"the (?:day after|(?:next|following) day)", re.I
 _YEAR_AFTER: Final = re.compile(
     r"(?:in )?the (?:year after|(?:following|next) year)", re.IGNORECASE
 )
+_RELATIVE_YEAR: Final = re.compile(r"\b(?:in )?(?:this|next) year\b", re.IGNORECASE)
 
 
 def dated(remark: Remark, turn: LastTurn) -> Found:
@@ -29,10 +30,7 @@ def dated(remark: Remark, turn: LastTurn) -> Found:
         whole = slots.put(question, later.span(), "tomorrow") if later else ""
         return whole or slots.attach(question, "tomorrow"), LIKELY
     if _YEAR_AFTER.fullmatch(remark.rest):
-        year = slots.last(slots.YEAR, question)
-        if year is None:
-            return slots.attach(question, "next year"), SURE
-        return slots.put(question, year, str(int(question[slice(*year)]) + 1)), SURE
+        return _year_after(turn), SURE
     for kind in (slots.DATE, slots.HOUR):
         if not kind.fullmatch(remark.rest):
             continue
@@ -56,3 +54,16 @@ def dated(remark: Remark, turn: LastTurn) -> Found:
             bare = re.sub(r"\bin \d+ (?:days?|weeks?)\b", "", bare)
             return slots.attach(bare, remark.rest), LIKELY
     return None
+
+
+def _year_after(turn: LastTurn) -> str:
+    """Return the question with the year after that of the question, else of the reply."""
+    question = turn.question
+    if year := slots.last(slots.YEAR, question):
+        return slots.put(question, year, str(int(question[slice(*year)]) + 1))
+    said = _RELATIVE_YEAR.search(question)
+    told = slots.last(slots.YEAR, turn.reply)
+    if told is None:
+        return question if said else slots.attach(question, "next year")
+    later = str(int(turn.reply[slice(*told)]) + 1)
+    return slots.put(question, said.span(), f"in {later}") if said else f"{question} in {later}"

@@ -10,7 +10,7 @@ import msgspec
 from prolocutor.dialog.follow_up import follow_up_of
 from prolocutor.reading.languages import language_of
 from prolocutor.services.follow_up.remarks import is_courtesy
-from prolocutor.services.follow_up.wordings import COURTESY
+from prolocutor.services.follow_up.wordings import is_worded_courtesy
 
 LONGEST: Final = 400
 """Characters of a question or reply that are read."""
@@ -21,13 +21,15 @@ MOST_ENTITIES: Final = 8
 class LastTurn(msgspec.Struct, frozen=True):
     """A question that stands alone, the reply to it, and the entities that services found.
 
-    `language` is that of the question, "" where nobody tells.
+    `language` is that of the question, `spoken` that of the words that it was said in, "" where
+    neither annotations nor words tell.
     """
 
     question: str
     reply: str
     entities: tuple[str, ...] = ()
     language: str = ""
+    spoken: str = ""
 
 
 def last_turn_of(state: Mapping[str, Any]) -> LastTurn | None:
@@ -45,7 +47,7 @@ def last_turn_of(state: Mapping[str, Any]) -> LastTurn | None:
             reply = one
             continue
         said = str(one.get("text", ""))
-        if is_courtesy(said) or COURTESY.fullmatch(said.strip() + " "):
+        if is_courtesy(said) or is_worded_courtesy(said):
             continue
         annotations = one.get("annotations") or {}
         found = follow_up_of(annotations)
@@ -58,16 +60,19 @@ def last_turn_of(state: Mapping[str, Any]) -> LastTurn | None:
             *_entities(annotations.get("entities")),
         )
         text = " ".join(str(reply.get("text", ""))[:LONGEST].split())
-        return LastTurn(question, text, entities[:MOST_ENTITIES], _language(annotations, question))
+        spoken = _spoken(annotations, question)
+        language = (found and found.language) or spoken
+        return LastTurn(question, text, entities[:MOST_ENTITIES], language, spoken)
     return None
 
 
-def _language(annotations: Mapping[str, Any], question: str) -> str:
+def _spoken(annotations: Mapping[str, Any], question: str) -> str:
     """Return the language that was noticed, else that of the words."""
     noticed = annotations.get("language")
-    code = noticed.get("code") if isinstance(noticed, dict) else None
-    if isinstance(code, str):
-        return code
+    if isinstance(noticed, dict) and noticed.get("by") != "default":
+        code = noticed.get("code")
+        if isinstance(code, str):
+            return code
     found = language_of(question)
     return found.code if found else ""
 

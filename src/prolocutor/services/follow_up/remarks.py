@@ -12,7 +12,8 @@ _FILLER: Final = (
     r"|hey|just)"
 )
 _JOINT: Final = re.compile(
-    rf"(?:{_FILLER}[\s,.!]+)*(?:(?P<joint>and|or|but|also|plus|then|now|yes|yeah|what if"
+    rf"(?:{_FILLER}[\s,.!]+)*(?:(?P<joint>and|or|but|also|plus|then|now|yes|yeah"
+    r"|what if(?: (?:i|we|you|they|it'?s|its|it (?:is|was|were)|there (?:are|were))(?![\w']))?"
     rf"|and then)[\s,]+)?(?:{_FILLER}[\s,.!]+"
     r"|(?:then|now|also|but|maybe|perhaps|if (?:you|i|we))[\s,]+)*",
     re.IGNORECASE,
@@ -43,7 +44,7 @@ _NOT_BUT: Final = re.compile(
     re.IGNORECASE,
 )
 _TAIL: Final = re.compile(
-    r"(?P<tail>(?:[\s,]+(?:too|as well|also|instead|please|pls|then|now|though|rather|thanks"
+    r"(?P<tail>(?:[\s,]+(?:too|as well|also|instead|please|pls|then|now|though|rather|actually|thanks"
     r"|thank you|again))*)[\s?!.,;]*$",
     re.IGNORECASE,
 )
@@ -147,7 +148,7 @@ def remark_of(text: str) -> Remark | None:
         rest,
         joined=joined,
         about=about is not None,
-        mends=mends is not None or "instead" in closing or "rather" in closing,
+        mends=mends is not None or re.search(r"instead|rather|actually", closing) is not None,
         option=joint == "or",
         adds=adds or re.search(r"\b(?:too|as well|also)\b", closing) is not None,
         asks=asks,

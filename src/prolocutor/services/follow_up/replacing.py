@@ -42,6 +42,11 @@ _WHICH_IS: Final = re.compile(
 )
 TIME_UNIT: Final = re.compile(r"(?:day|week|month|year|hour|minute|second)s", re.IGNORECASE)
 _MEASURES: Final = re.compile(rf"(?:{slots.MEASURE.pattern})(?: \d+)?", re.IGNORECASE)
+_VERB_OF_AMOUNT: Final = re.compile(
+    r"(?P<verb>tip|pay|add|use|have|had|take|get|got|want|wanted|give|gave|need|do|did|is|was|were)"
+    r" (?:only )?(?=[$€£]?\d)",
+    re.IGNORECASE,
+)
 _SIGNED: Final = re.compile(r"[$€£¥]")
 _THERE_WHEN: Final = re.compile(
     r"there (?P<when>(?:tomorrow|today|now|at (?:\d|noon|midnight)|on|next)\b.*)", re.IGNORECASE
@@ -130,6 +135,9 @@ def counted(remark: Remark, turn: LastTurn) -> Found:
     """ "And 20 kg?", "20%", "1985": a number or measure in place of its like."""
     rest, question = remark.rest, turn.question
     rest = re.sub(r"^(?:for|with) | of (?:them|those|these)$", "", rest)
+    verb = _VERB_OF_AMOUNT.match(rest)
+    if verb and (remark.joined or verb["verb"].lower() in question.lower().split()):
+        rest = rest[verb.end() :]
     sure = SURE if remark.goes_on else LIKELY if remark.asks else GUESS
     if slots.PERCENT.fullmatch(rest):
         old = slots.last(slots.PERCENT, question)

@@ -1,7 +1,8 @@
 """Follow-ups in the languages of `wordings`: what takes the place of what.
 
 They read less than the English rules: a word that goes on ("und", "et", "y"), one that corrects,
-"one more", "there", "its", or an operator in front.
+"one more", "there", "its", an operator in front, or "back to". Words are matched without accents. The
+question may be of another language: its words around what is replaced then stay.
 """
 
 from __future__ import annotations
@@ -11,187 +12,314 @@ from collections.abc import Iterator
 from functools import cache
 from typing import Final
 
+from prolocutor.reading.accents import without_accents
+from prolocutor.reading.languages import is_frequent
 from prolocutor.services.follow_up.certainty import GUESS, LIKELY, SURE, Found
 from prolocutor.services.follow_up.last_turn import LastTurn
-from prolocutor.services.follow_up.wordings import COURTESY, WORDINGS, Wording
+from prolocutor.services.follow_up.wordings import ALL_WORDINGS, Wording, is_worded_courtesy
 
 _NUMBER: Final = r"-?\d[\d.,]*"
-_AMOUNT: Final = re.compile(rf"(?P<number>{_NUMBER})(?: (?P<unit>[^\W\d_]+))?")
+_PERCENT: Final = r"\s?(?:%|prozent|percent|pour ?cent|por ciento)"
+_AMOUNT: Final = re.compile(
+    rf"(?P<number>{_NUMBER})(?:(?P<percent>{_PERCENT})| (?P<unit>[^\W\d_]+(?: [^\W\d_]+)?))?",
+    re.IGNORECASE,
+)
+_OLD_AMOUNT: Final = re.compile(rf"(?P<number>{_NUMBER})(?: (?P<unit>[^\W\d_]+))?")
+_OLD_PERCENT: Final = re.compile(rf"{_NUMBER}{_PERCENT}", re.IGNORECASE)
 _VALUE: Final = re.compile(rf"[=≈]\s*(?P<value>{_NUMBER}(?<=\d))")
 _NAME: Final = r"[A-ZÄÖÜÀ-Þ][\w.-]*(?: (?:de |del |da |of )?[A-ZÄÖÜÀ-Þ][\w.-]*)*"
 _POINTS: Final = re.compile(r"^(?:la|el|lo|los|las|die|das|celle|celui)\s(?=(?:de|del|du|von)\b)")
+_WORD: Final = r"[^\W\d_]+"
 _TRIMMED: Final = " \t?!.,;:¿¡"
 MOST_WORDS: Final = 8
 
 
 def rules_in(language: str) -> WordedRules | None:
     """Return the rules of a language; None for one that has no wording."""
-    return _compiled(language) if language in WORDINGS else None
+    return _compiled(language) if language in ALL_WORDINGS else None
 
 
 @cache
 def _compiled(language: str) -> WordedRules:
-    return WordedRules(WORDINGS[language])
+    return WordedRules(language, ALL_WORDINGS[language])
 
 
 class WordedRules:
     """The rules of one language."""
 
-    def __init__(self, wording: Wording) -> None:
+    def __init__(self, code: str, wording: Wording) -> None:
         """Compile the patterns."""
-        self._wording = wording
-        self._opening = _of(rf"(?>(?:{wording.opens})(?:[\s,.!:]+|$))*+")
+        self.code, self.wording = code, wording
+        opens = rf"(?>(?:{wording.opens})(?:[\s,.!:]+|$))*+"
+        self._opening = _of(opens)
         self._again = _of(wording.again)
         self._another = _of(wording.another)
+        self._swaps = _of(wording.swaps)
+        self._swapped = _of(
+            rf"(?P<n>{_NUMBER})\s?(?P<a>{_WORD}(?: {_WORD})?) (?P<by>{wording.prepositions[0]}|to|zu)"
+            rf" (?P<b>{_WORD}(?: {_WORD})?)[?!. ]*$"
+        )
         self._there = _of(rf"(?<![\w-])(?:{wording.places})(?![\w-])")
         self._property = _of(
             rf"(?>(?:{wording.asks}|ist|est|es)\s+)*+(?:{wording.of_it})\s?"
             rf"(?P<relation>{wording.properties})"
         )
+        self._returns = _of(
+            rf"{opens}(?:{wording.returns})(?:(?<=')|\s)\s*+(?P<topic>[^\s,:;]+(?: [^\s,:;]+){{0,3}}?)"
+            rf"(?:\s*[,:;]\s*|\s+(?=(?:{wording.asks})\b))(?P<rest>.+)"
+        )
+        self._owns = _of(rf".*\b(?:{wording.owns})")
         self._named = re.compile(
             rf"(?<=\s)(?:(?i:{wording.articles})(?:(?<=')|\s))?{_NAME}|(?<=[\s'])(?:{_NAME})"
         )
+        self._article = _of(rf"(?:{wording.articles})(?:(?<=')|\s)")
+        self._leads = _of("|".join(wording.prepositions))
         self._day = _of(wording.days)
         self._operation = _of(rf"(?:{wording.operators})\s*{_NUMBER}")
         self._asks = _of(rf"(?:{wording.asks})\b.*")
         self._phrases = [
-            _of(rf"(?P<lead>{lead})(?:(?<=')|\s)(?P<object>.+)") for lead in wording.prepositions
+            _of(rf"(?:{lead})(?:(?<=')|\s)(?P<object>.+)") for lead in wording.prepositions
         ]
 
-    def question_of(self, text: str, turn: LastTurn) -> Found:
-        """Return the whole question that a text means after a turn, and how sure that is."""
-        if COURTESY.fullmatch(text.strip() + " "):
-            return None
+    def question_of(
+        self, text: str, turn: LastTurn, asked: WordedRules | None = None
+    ) -> tuple[str, float, str] | None:
+        """Return the whole question that a text means after a turn, how sure, and its language.
+
+        `asked` are the rules of the language of the question, where that is another one.
+        """
+        asked = asked or self
         said = text.strip(_TRIMMED)
-        opening = self._opening.match(said)
+        if is_worded_courtesy(text) or not said:
+            return None
+        opening = self._opening.match(without_accents(said))
         start = opening.end() if opening else 0
-        goes_on, rest = start > 0, said[start:].strip(_TRIMMED)
-        if self._again.fullmatch(said) or self._again.fullmatch(rest):
-            return turn.question, SURE
+        rest = said[start:].strip(_TRIMMED)
+        if new := self._returned(said) or self._new(rest, turn, asked, goes_on=start > 0):
+            return *new, self.code
+        if old := self._repeated(said, rest, turn, asked):
+            return *old, asked.code
         if not rest or len(rest.split()) > MOST_WORDS:
             return None
-        if sum_ := self._sum(rest, turn):
+        if self._asks.fullmatch(without_accents(rest)):
+            return None
+        put = self._put if start else self._bare
+        old = put(rest, turn, asked, asks=text.rstrip().endswith("?"))
+        return (*old, asked.code) if old else None
+
+    def phrase_put(self, text: str, turn: LastTurn, asked: WordedRules) -> Found:
+        """ "En yens": a bare phrase in place of one of a question in another language."""
+        rest = text.strip(_TRIMMED)
+        found = self._phrase_put(rest, turn, asked) if len(rest.split()) <= 3 else None
+        return (found[0], GUESS) if found else None
+
+    def _new(self, rest: str, turn: LastTurn, asked: WordedRules, *, goes_on: bool) -> Found:
+        """Return a question in words of this language alone."""
+        if not rest or len(rest.split()) > MOST_WORDS:
+            return None
+        if sum_ := self._sum(rest, turn, foreign=asked is not self):
             return sum_, SURE
-        if self._asks.fullmatch(rest):
-            return self._asked_of_it(rest, turn) or self._asked_there(rest, turn)
-        if noun := self._another.fullmatch(said):
-            known = noun["noun"].lower()[:4] in turn.question.lower()
+        asks = self._asks.fullmatch(without_accents(rest)) is not None
+        topic = asked.topic(turn) if asks or goes_on else ""
+        if found := self._asked_of_it(rest, topic):
+            return found
+        return self._asked_there(rest, topic) if asks else None
+
+    def _repeated(self, said: str, rest: str, turn: LastTurn, asked: WordedRules) -> Found:
+        """ "Noch einmal", "andersherum": the question as it was, or with its units swapped."""
+        plain = without_accents(rest)
+        if self._again.fullmatch(without_accents(said)) or self._again.fullmatch(plain):
+            return turn.question, SURE
+        if self._swaps.fullmatch(plain) or self._swaps.fullmatch(without_accents(said)):
+            return asked.swapped(turn)
+        if noun := self._another.fullmatch(plain) or self._another.fullmatch(without_accents(said)):
+            known = noun["noun"].lower()[:4] in without_accents(turn.question.lower())
             return (turn.question, SURE) if known else None
-        if not goes_on:
-            return self._bare(rest, text, turn)
+        return None
+
+    def _put(self, rest: str, turn: LastTurn, asked: WordedRules, *, asks: bool) -> Found:
+        """Return the question with these words, which say that they go on, in place of others."""
         return (
-            self._asked_of_it(rest, turn)
-            or self._day_put(rest, turn)
-            or self._phrase_put(rest, turn)
+            (self._day_put(rest, turn) if asked is self else None)
+            or self._phrase_put(rest, turn, asked)
             or self._amount_put(rest, turn)
-            or self._name_put(rest, turn)
+            or self._name_put(rest, turn, asked)
         )
 
-    def _sum(self, rest: str, turn: LastTurn) -> str:
+    def _returned(self, said: str) -> Found:
+        """ "Zurück zu Peru, wie groß ist das?": the rest is about what is named."""
+        back = self._returns.fullmatch(without_accents(said))
+        if back is None:
+            return None
+        topic, rest = said[slice(*back.span("topic"))], said[back.start("rest") :].strip(_TRIMMED)
+        if found := self._asked_of_it(rest, topic) or self._asked_there(rest, topic):
+            return found
+        owned = self._owns.fullmatch(without_accents(rest))
+        return self.joined(f"{rest} {'' if owned else self.wording.in_place + ' '}{topic}"), LIKELY
+
+    def _sum(self, rest: str, turn: LastTurn, *, foreign: bool) -> str:
         value = _VALUE.search(turn.reply)
-        return f"{value['value']} {rest}" if value and self._operation.fullmatch(rest) else ""
+        if value is None or not self._operation.fullmatch(without_accents(rest)):
+            return ""
+        # Languages write decimals in different ways.
+        return "" if foreign and not value["value"].isdigit() else f"{value['value']} {rest}"
 
-    def _asked_of_it(self, rest: str, turn: LastTurn) -> Found:
+    def swapped(self, turn: LastTurn) -> Found:
+        """Return the question with its two units in each other's place."""
+        found = self._swapped.search(without_accents(turn.question))
+        if found is None:
+            return None
+        one, two = (turn.question[slice(*found.span(name))] for name in "ab")
+        start = turn.question[: found.end("n")]
+        return f"{start} {two} {found['by']} {one}", SURE
+
+    def _asked_of_it(self, rest: str, topic: str) -> Found:
         """ "Und die Hauptstadt?": another property of what the question was about."""
-        asked = self._property.fullmatch(rest)
-        owner = self._topic(turn)
-        if asked is None or not owner:
+        said = self._property.fullmatch(without_accents(rest))
+        if said is None or not topic:
             return None
-        form = self._wording.property_question
-        return self._joined(form.format(relation=asked["relation"], owner=owner)), SURE
+        relation = rest[slice(*said.span("relation"))]
+        form = self.wording.property_question
+        return self.joined(form.format(relation=relation, owner=topic)), SURE
 
-    def _asked_there(self, rest: str, turn: LastTurn) -> Found:
+    def _asked_there(self, rest: str, topic: str) -> Found:
         """ "Wie viele Menschen leben dort?": the place is said."""
-        there = self._there.search(rest)
-        owner = self._topic(turn)
-        if there is None or not owner:
+        there = self._there.search(without_accents(rest))
+        if there is None or not topic:
             return None
-        place = f"{self._wording.in_place} {owner}"
-        return self._joined(f"{rest[: there.start()]}{place}{rest[there.end() :]}"), SURE
+        place = f"{self.wording.in_place} {topic}"
+        return self.joined(f"{rest[: there.start()]}{place}{rest[there.end() :]}"), SURE
 
-    def _bare(self, rest: str, text: str, turn: LastTurn) -> Found:
-        """ "Berlin?", "à Paris ?": words that do not say that they go on, but ask."""
-        if not text.rstrip().endswith("?") or len(rest.split()) > 3:
+    def _bare(self, rest: str, turn: LastTurn, asked: WordedRules, *, asks: bool) -> Found:
+        """ "Berlin?", "à Paris ?", "en yens": words that do not say that they go on."""
+        if len(rest.split()) > 3:
             return None
-        found = self._phrase_put(rest, turn)
-        if found is None and re.fullmatch(_NAME, rest):
-            found = self._name_put(rest, turn)
+        found = self._phrase_put(rest, turn, asked, bare=not asks)
+        if found is None and asks and re.fullmatch(_NAME, rest):
+            found = self._name_put(rest, turn, asked)
         return (found[0], GUESS) if found else None
 
     def _day_put(self, rest: str, turn: LastTurn) -> Found:
-        if not self._day.fullmatch(rest):
+        if not self._day.fullmatch(without_accents(rest)):
             return None
-        old = _last(rf"(?<!\w)(?:{self._wording.days})(?!\w)", turn.question)
+        days = without_accents(self.wording.days)
+        old = _last(rf"(?<!\w)(?:{days})(?!\w)", without_accents(turn.question))
         if old is None:
             return _at_the_end(turn.question, rest), LIKELY
         return _put(turn.question, old, rest), SURE
 
-    def _phrase_put(self, rest: str, turn: LastTurn) -> Found:
-        """ "In Paris", "bis Ostern": a phrase in place of one with such a preposition."""
-        for lead, phrase in zip(self._wording.prepositions, self._phrases, strict=True):
-            said = phrase.fullmatch(rest)
+    def _phrase_put(
+        self, rest: str, turn: LastTurn, asked: WordedRules, *, bare: bool = False
+    ) -> Found:
+        """ "In Paris", "bis Ostern": a phrase in place of one with such a preposition.
+
+        In a question of another language its preposition stays. `bare`: with none there, nothing.
+        """
+        for place, phrase in enumerate(self._phrases):
+            said = phrase.fullmatch(without_accents(rest))
             if said is None:
                 continue
-            old = self._phrase_of(turn.question, lead, number=said["object"][0].isdigit())
+            object_ = rest[said.start("object") :]
+            old = asked.phrase_of(turn.question, place, number=object_[0].isdigit())
+            if old is not None and asked is self:
+                return _put(turn.question, old[0], _POINTS.sub("", rest)), SURE
             if old is not None:
-                return _put(turn.question, old, _POINTS.sub("", rest)), SURE
-            return _at_the_end(turn.question, rest), LIKELY
+                return _put(turn.question, old[1], self._bared(object_)), SURE
+            if asked is self and not bare:
+                return _at_the_end(turn.question, rest), LIKELY
         return None
 
-    def _phrase_of(self, question: str, lead: str, *, number: bool) -> tuple[int, int] | None:
-        """Return the last phrase of a question with one of these prepositions."""
-        ends = "|".join(self._wording.prepositions)
-        word = rf"(?!(?:{ends})\b)[^\s?!,;]+"
+    def phrase_of(
+        self, question: str, place: int, *, number: bool = False
+    ) -> tuple[tuple[int, int], tuple[int, int]] | None:
+        """Return the last phrase of a question with a preposition of that class, and its object."""
+        leads = [without_accents(lead) for lead in self.wording.prepositions]
+        word = rf"(?!(?:{'|'.join(leads)})\b)[^\s?!,;]+"
         what = _NUMBER if number else rf"{word}(?:\s+{word})*"
-        return _last(rf"(?<!\w)(?:{lead})(?:(?<=')|\s){what}", question)
+        article = rf"(?:(?:{without_accents(self.wording.articles)})(?:(?<=')|\s))?"
+        pattern = rf"(?<!\w)(?:{leads[place]})(?:(?<=')|\s){article}(?P<object>{what})"
+        found = list(re.finditer(pattern, without_accents(question), re.IGNORECASE))
+        return (found[-1].span(), found[-1].span("object")) if found else None
 
     def _amount_put(self, rest: str, turn: LastTurn) -> Found:
-        """ "250", "20 Meilen": an amount in place of one."""
+        """ "250", "20 Meilen", "20 %": an amount in place of one."""
+        rest = self._bared(rest)
         new = _AMOUNT.fullmatch(rest)
         if new is None:
             return None
-        found = list(_AMOUNT.finditer(turn.question))
+        if new["percent"]:
+            share = _last(_OLD_PERCENT.pattern, turn.question)
+            return (_put(turn.question, share, rest), SURE) if share else None
+        found = list(_OLD_AMOUNT.finditer(turn.question))
         if not found:
             return None
         old = found[-1].span() if new["unit"] else found[-1].span("number")
         return _put(turn.question, old, rest), SURE
 
-    def _name_put(self, rest: str, turn: LastTurn) -> Found:
-        """ "Die Schweiz": a name in place of the last one, with its article."""
-        said = re.fullmatch(
-            rf"(?:(?P<article>{self._wording.articles})(?:(?<=')|\s))?(?P<name>.+)",
-            rest,
-            re.IGNORECASE,
-        )
-        if said is None or not said["name"][:1].isupper():
+    def _name_put(self, rest: str, turn: LastTurn, asked: WordedRules) -> Found:
+        """ "Die Schweiz", "london": a name in place of the last one, with its article."""
+        name = self._bared(rest)
+        if not name[:1].isupper() and not _may_be_a_name(name):
             return None
-        names = list(self._names(turn))
+        names = list(asked.names(turn))
         if not names:
             return None
-        return self._joined(_put(turn.question, names[-1], rest)), SURE
+        return asked.joined(_put(turn.question, names[-1], rest if asked is self else name)), SURE
 
-    def _names(self, turn: LastTurn) -> Iterator[tuple[int, int]]:
+    def names(self, turn: LastTurn) -> Iterator[tuple[int, int]]:
         """Yield the places of names, with articles; entities that services found come last."""
-        for found in self._named.finditer(turn.question):
-            yield found.span()
+        found = [
+            one.span()
+            for one in self._named.finditer(turn.question)
+            if not is_frequent(one[0].split()[-1])
+        ]
+        typed = None if found else self._typed_name(turn.question)
+        yield from found or ([typed] if typed else ())
         for entity in turn.entities:
             place = turn.question.find(entity)
             if place >= 0:
                 yield place, place + len(entity)
 
-    def _topic(self, turn: LastTurn) -> str:
-        places = list(self._names(turn))
+    def _typed_name(self, question: str) -> tuple[int, int] | None:
+        """Return where a name stands in a question in small letters: its last unusual words."""
+        ended = question.rstrip(_TRIMMED)
+        words = list(re.finditer(r"[^\s,;:]+", ended))
+        while words and is_frequent(words[-1][0]):
+            words.pop()
+        end = words[-1].end() if words else 0
+        start = end
+        while words and _may_be_a_name(words[-1][0]) and not self._leads.fullmatch(words[-1][0]):
+            start = words.pop().start()
+        if not words or start == end or len(question[start:end].split()) > 3:
+            return None
+        before = re.search(
+            rf"\b(?:{self.wording.articles})\s$", question[:start], re.IGNORECASE
+        )
+        return before.start() if before else start, end
+
+    def topic(self, turn: LastTurn) -> str:
+        """Return what a question is about, "" where it names nothing."""
+        places = list(self.names(turn))
         return turn.question[slice(*places[-1])] if places else ""
 
-    def _joined(self, text: str) -> str:
+    def _bared(self, words: str) -> str:
+        article = self._article.match(without_accents(words))
+        return words[article.end() :] if article else words
+
+    def joined(self, text: str) -> str:
         """Return a text with prepositions and articles contracted."""
-        for apart, one in self._wording.contractions:
+        for apart, one in self.wording.contractions:
             text = re.sub(rf"\b{apart}\b(?!')", one, text, flags=re.IGNORECASE)
         return text
 
 
+def _may_be_a_name(words: str) -> bool:
+    """Whether words are none that a language is told by, nor amounts."""
+    return not re.search(r"\d", words) and not any(map(is_frequent, words.split()))
+
+
 def _of(pattern: str) -> re.Pattern[str]:
-    return re.compile(pattern, re.IGNORECASE)
+    return re.compile(without_accents(pattern), re.IGNORECASE)
 
 
 def _last(pattern: str, text: str) -> tuple[int, int] | None:

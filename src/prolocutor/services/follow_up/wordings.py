@@ -1,6 +1,7 @@
 """How follow-ups are worded in German, French and Spanish: data, one record a language.
 
-Patterns are parts of regular expressions, matched without regard to case.
+Patterns are parts of regular expressions, matched without regard to case and accents. English has
+rules of its own; its record is for dialogs in which the language changes.
 """
 
 from __future__ import annotations
@@ -10,6 +11,8 @@ from typing import Final
 
 import msgspec
 
+from prolocutor.reading.accents import without_accents
+
 
 class Wording(msgspec.Struct, frozen=True):
     """The words of one language.
@@ -18,9 +21,11 @@ class Wording(msgspec.Struct, frozen=True):
     of "one more". `another`: "another" before a noun, the group `noun`. `places`: "there",
     `in_place` the preposition before a name instead. `of_it`: "its" or "the" before a property.
     `properties`: what things have, with `property_question` to ask for it. `prepositions`: classes
-    of prepositions that lead to the same slot, each with its articles. `articles`: those before a
-    name. `days`: "tomorrow", "on Monday". `operators`: what goes on with a number. `asks`: words
-    that begin a whole question. `contractions`: what a preposition and an article become.
+    of prepositions that lead to the same slot, each with its articles, in the same order in all
+    languages. `articles`: those before a name. `days`: "tomorrow", "on Monday". `operators`: what
+    goes on with a number. `asks`: words that begin a whole question. `swaps`: all of "the other way
+    round". `returns`: "back to". `owns`: verbs before an owner. `contractions`: what a preposition
+    and an article become.
     """
 
     opens: str
@@ -37,6 +42,9 @@ class Wording(msgspec.Struct, frozen=True):
     days: str
     operators: str
     asks: str
+    swaps: str
+    returns: str
+    owns: str
     contractions: tuple[tuple[str, str], ...] = ()
 
 
@@ -50,6 +58,7 @@ _DE: Final = Wording(
     courtesy=(
         r"danke?|vielen dank|dankeschön|ok(?:ay)?|gut|super|prima|toll|schön|klasse|ja|nein|ach so"
         r"|alles klar|verstanden|hallo|hi|hey|bitte|aha|interessant|sehr|wow|moment|genau"
+        r"|dir|ihnen|euch|lol|haha+|cool|krass|nett"
     ),
     again=(
         r"(?:noch ?mal|nochmals|noch (?:ein(?:e[nrs]?|s)?|'nen)(?: mal)?|(?:ein|eine[nrs]?) "
@@ -81,7 +90,14 @@ _DE: Final = Wording(
     asks=(
         r"wie|was|wer|wo|wann|warum|wieso|welche[nrsm]?|ist|sind|hat|haben|kannst|kann|bist|gib"
         r"|sag|nenn|erzähl|zeig|rechne|mach|stell|füge|lösch|ich|du|wir|es|gibt|wirf|sprichst"
+        r"|wie ?viele?|mit was|womit|wofür|auf welche[nrsm]?|an welche[nrsm]?"
     ),
+    swaps=r"anders ?(?:he)?rum|umgekehrt|rückwärts|in die andere richtung|das gegenteil davon",
+    returns=(
+        r"(?:jetzt |kurz )?(?:(?:nochmal |noch mal |wieder )?zurück (?:zu[mr]?|nach)"
+        r"|(?:nochmal|noch mal|wieder) zu[mr]?|apropos)"
+    ),
+    owns=r"hat|haben|ist|sind|gibt es in",
     contractions=(
         ("von die", "von der"),
         ("in die", "in der"),
@@ -98,14 +114,15 @@ _FR: Final = Wording(
     ),
     courtesy=(
         r"merci(?: bien| beaucoup)?|d'accord|ok|bien|très|super|parfait|génial|oui|non|bonjour"
-        r"|salut|s'il (?:te|vous) plaît|ah|intéressant|compris|cool|wow|de rien"
+        r"|salut|s'il (?:te|vous) plaît|ah|intéressant|compris|cool|wow|de rien|mdr|lol|haha+|stp"
+        r"|beaucoup|à toi"
     ),
     again=(
         r"(?:encore(?: une?(?: fois)?)?|une? autre|de nouveau|à nouveau|répète|plus|une? de plus)"
         r"(?: s'il (?:te|vous) plaît)?"
     ),
     another=r"(?:encore une?|une? autre) (?P<noun>[\w-]+)",
-    places=r"là(?:-bas)?",
+    places=r"là[- ]bas|là(?=\W*$)",
     in_place="en",
     of_it=r"sa|son|ses|leurs?|la|le|les|l'",
     properties=(
@@ -130,7 +147,14 @@ _FR: Final = Wording(
     asks=(
         r"quel(?:le)?s?|qui|que|quoi|où|quand|comment|combien|pourquoi|est-ce|qu'est|dis|donne"
         r"|raconte|montre|convertis|calcule|parles?|peux|je|tu|il|lance|ajoute|mets|es-tu|as-tu"
+        r"|c'?est|avec quelle"
     ),
+    swaps=r"(?:et )?(?:l'? ?inverse|à l'? ?envers|vice versa|dans l'autre sens|le contraire)",
+    returns=(
+        r"(?:(?:et |bon |pour )?(?:revenons|revenir|reviens|retournons|retour|de retour)"
+        r" (?:à(?: la)?|à l'|au|aux|sur)|à propos (?:de(?: la)?|du|des|de l'|d'))"
+    ),
+    owns=r"a|ont|compte|est|sont",
     contractions=(
         ("de le", "du"),
         ("de les", "des"),
@@ -152,6 +176,7 @@ _ES: Final = Wording(
     courtesy=(
         r"(?:muchas )?gracias|vale|de acuerdo|ok|bien|muy|genial|perfecto|sí|no|hola|por favor|ah"
         r"|interesante|entendido|de nada|buenos días|buenas (?:tardes|noches)|estupendo|claro"
+        r"|jaja\w*|lol|guay"
     ),
     again=(
         r"(?:otr[oa](?: vez| más)?|un[oa]? más|una vez más|de nuevo|repite(?:lo)?|más|sigue)"
@@ -179,17 +204,65 @@ _ES: Final = Wording(
         r"(?:pasado )?mañana|(?:antes de )?ayer|anteayer|hoy|(?:el (?:próximo )?)?(?:lunes|martes"
         r"|miércoles|jueves|viernes|sábado|domingo)"
     ),
-    operators=r"más|menos|por|dividido (?:entre|por)|multiplicado por|elevado a|[-+*/x×÷]",
+    operators=r"más|menos|por|(?:dividido )?entre|dividido por|multiplicado por|elevado a|[-+*/x×÷]",
     asks=(
         r"qu[ée]|qui[ée]n(?:es)?|c[óo]mo|cu[áa]ndo|d[óo]nde|cu[áa]l(?:es)?|cu[áa]nt[oa]s?|dime|dame"
         r"|cu[ée]nta(?:me)?|muestra|convierte|calcula|hablas?|puedes|yo|es|son|tira|añade|pon"
     ),
+    swaps=r"(?:y )?(?:al revés|a la inversa|lo contrario|viceversa|en sentido contrario)",
+    returns=(
+        r"(?:volviendo|volvamos|vuelve|volver|regresando|regresemos|de vuelta|otra vez)"
+        r" (?:a(?: la)?|al)|(?:a propósito|respecto) (?:de(?: la)?|del|a)"
+    ),
+    owns=r"tienen?|hay|es|son",
     contractions=(("de el", "del"), ("del el", "del"), ("del la", "de la"), ("a el", "al")),
 )
+_EN: Final = Wording(
+    opens=(
+        r"and|or|but|also|then|now|ok(?:ay)?|so|well|(?:what|how) about|same for"
+        r"|no+|nope|nah|sorry|wait|i meant?|actually|make (?:it|that)|rather"
+    ),
+    courtesy=r"thanks|thank you|ok(?:ay)?",
+    again=r"again|once more|(?:and )?another(?: one)?|one more(?: time)?|repeat(?: that)?",
+    another=r"(?:another|one more) (?P<noun>[\w-]+)",
+    places=r"there",
+    in_place="in",
+    of_it=r"its|their|the|his|her",
+    properties=(
+        r"capital(?: city)?|currency|population|area|size|languages?|calling code|neighbou?rs"
+        r"|time|date"
+    ),
+    property_question="What is the {relation} of {owner}?",
+    prepositions=(
+        r"in|into|at|on|to",
+        r"of|from",
+        r"until|till|before",
+        r"since",
+        r"for|with",
+        r"by|between",
+    ),
+    articles=r"the",
+    days=r"today|tomorrow|yesterday",
+    operators=r"plus|minus|times|divided by|multiplied by|[-+*/x×÷]",
+    asks=(
+        r"what(?:'?s)?|how|who(?:'?s)?|where(?:'?s)?|when(?:'?s)?|which|is|are|do|does|did|can|could"
+        r"|tell|give|show|set|add|i|you|we|it"
+    ),
+    swaps=r"(?:the )?other way(?: a?round)?|vice versa|(?:the )?reverse",
+    returns=r"(?:go(?:ing)? )?back (?:again )?to|returning to",
+    owns=r"has|have",
+)
 WORDINGS: Final = {"de": _DE, "fr": _FR, "es": _ES}
+ALL_WORDINGS: Final = {**WORDINGS, "en": _EN}
 
-COURTESY: Final = re.compile(
-    rf"(?>[¡¿]?(?:{'|'.join(one.courtesy for one in WORDINGS.values())})\b[\s,.!?]*)++",
+_COURTESY: Final = re.compile(
+    without_accents(
+        rf"(?>[¡¿]?(?:{'|'.join(one.courtesy for one in WORDINGS.values())})\b[\s,.!?]*)++"
+    ),
     re.IGNORECASE,
 )
-"""Greetings, thanks and assent in these languages, and nothing else."""
+
+
+def is_worded_courtesy(text: str) -> bool:
+    """Whether a text is greetings, thanks or assent in German, French or Spanish, and no more."""
+    return _COURTESY.fullmatch(without_accents(text.strip()) + " ") is not None

@@ -1,7 +1,8 @@
 """What is heard: words of another language become the English that the agents read.
 
 A file of `wording` has sentences (`pattern => English`) and words, for each language.
-An utterance is a sentence, else it is read word by word, and only if every word is known.
+An utterance is a sentence, else it is read word by word, and only if every word is known. Accents
+may be left out, and written as in "fuer" and "spaet".
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import NamedTuple
 
+from prolocutor_demo.reading.accents import key_of, without_accents
 from prolocutor_demo.reading.languages.names import LANGUAGES, Names, names_in
 
 _WORDING = Path(__file__).with_name("wording")
@@ -29,6 +31,16 @@ _DECIMAL = re.compile(r"(?<![\d.,])(\d+),(\d+)(?![\d,])")
 _GROUPED = re.compile(r"(?<![\d.,])\d{1,3}(?:[.\u202f\u00a0 ]\d{3})+(?![\d.])")
 _SIGNS = re.compile(r"[¿¡!?;:\"„“”«»]|\.(?!\d)|(?<!\d),|,(?!\d)")
 _TOKEN = re.compile(r"[\d.,]+|[-+*/^×÷%()=€$£]+|[^\W\d_]+(?:['’][^\W\d_]+)?|\S")
+_NAME = re.compile(r"[^\W\d_]{4,}(?:[ -][^\W\d_]{4,})?")
+_UMLAUTS = re.compile(r"[aou]e(?![aeiou])")
+_CONTRACTED = {
+    "de": ((re.compile(r"\b(ist|geht|gibt|war|hat|wird)'?s\b"), r"\1 es"),),
+    "fr": (
+        (re.compile(r"\b(c|qu) ?(?=est\b)|\b(j) ?(?=ai\b)|\b(l) ?(?=heure\b)|\b(d) ?(?=habitants\b)"), r"\1\2\3\4'"),
+        (re.compile(r"\by ?a[- ]?t[- ]?il\b"), "y a-t-il"),
+    ),
+}
+"""What people run together or leave the apostrophe out of."""
 _LONGEST = 6
 
 
@@ -44,16 +56,34 @@ def heard_in(code: str, text: str) -> str | None:
     """Return an utterance in English; None if it is not read."""
     wording = _wording(code)
     said = _plain(code, text)
-    for words in dict.fromkeys((said, wording.greeting.sub("", said, count=1))):
-        found = _sentence(code, words, wording) or _word_by_word(words, wording)
-        if found:
-            return found
+    spelled = [said, _UMLAUTS.sub(lambda found: found[0][0], said)] if code == "de" else [said]
+    for one in dict.fromkeys(spelled):
+        greeting = wording.greeting.match(without_accents(one))
+        for words in dict.fromkeys((one, one[greeting.end() :] if greeting else one)):
+            found = _sentence(code, words, wording) or _word_by_word(words, wording)
+            if found:
+                return found
     return None
+
+
+def with_english_names(code: str, text: str) -> str:
+    """Return an English text in which places have names of another language with English names."""
+    names = names_in(code)
+    return _NAME.sub(
+        lambda found: (
+            names.english_lands.get(key_of(found[0]))
+            or names.english_cities.get(key_of(found[0]))
+            or found[0]
+        ),
+        text,
+    )
 
 
 def _plain(code: str, text: str) -> str:
     text = _GROUPED.sub(lambda found: re.sub(r"\D", "", found[0]), text.lower().replace("’", "'"))
     text = _DECIMAL.sub(r"\1.\2", text)
+    for pattern, whole in _CONTRACTED.get(code, ()):
+        text = pattern.sub(whole, text)
     return _in_digits(code, " ".join(_SIGNS.sub(" ", text).split()))
 
 
@@ -67,12 +97,13 @@ def _text_to_num() -> ModuleType:
 
 
 def _sentence(code: str, said: str, wording: _Wording) -> str | None:
+    plain = without_accents(said)
     for pattern, english in wording.sentences:
-        found = pattern.fullmatch(said)
+        found = pattern.fullmatch(plain)
         if found is None:
             continue
         values = {
-            name: _in_english(code, name, value, wording)
+            name: _in_english(code, name, said[slice(*found.span(name))], wording)
             for name, value in found.groupdict().items()
             if value is not None
         }
@@ -88,7 +119,7 @@ def _in_english(code: str, kind: str, said: str, wording: _Wording) -> str | Non
     if kind == "country":
         return _country(said, names)
     if kind == "place":
-        city = names.english_cities.get(said)
+        city = names.english_cities.get(key_of(said))
         return city or _country(said, names) or said
     if kind == "date":
         return _date(said, wording)
@@ -96,16 +127,22 @@ def _in_english(code: str, kind: str, said: str, wording: _Wording) -> str | Non
 
 
 def _country(said: str, names: Names) -> str | None:
-    for name in (said, re.sub(r"^(?:der|die|das|den|dem|le|la|les|l'|el|los|las) ?", "", said)):
+    bare = re.sub(r"^(?:l'|l(?=[aeiouéîh])|(?:der|die|das|den|dem|le|la|les|l|el|los|las) )", "", said)
+    for name in map(key_of, (said, bare)):
         if name in names.english_lands:
             return names.english_lands[name]
-    return _LANDS.get(re.sub(r"^(?:der|die|den|les|los) ", "", said))
+        if name in _LANDS:
+            return _LANDS[name]
+        if name in names.lands:
+            return name
+    return None
 
 
 def _date(said: str, wording: _Wording) -> str | None:
-    if said in wording.dates:
-        return wording.dates[said]
-    words = [wording.dates.get(word, word) for word in re.sub(r"(?<=\d)\.", "", said).split()]
+    if key_of(said) in wording.dates:
+        return wording.dates[key_of(said)]
+    split = re.sub(r"(?<=\d)\.", "", said).split()
+    words = [wording.dates.get(key_of(word), word) for word in split]
     kept = [word for word in words if word not in ("de", "del", "der", "le", "el", "den", "dem")]
     return " ".join(kept) if any(re.search(r"\d|day", word) for word in kept) else None
 
@@ -116,7 +153,7 @@ def _word_by_word(said: str, wording: _Wording) -> str | None:
     at = known = 0
     while at < len(tokens):
         for size in range(min(_LONGEST, len(tokens) - at), 0, -1):
-            phrase = " ".join(tokens[at : at + size])
+            phrase = without_accents(" ".join(tokens[at : at + size])).replace("ß", "ss")
             if phrase in wording.words:
                 english.append(wording.words[phrase])
                 known += 1
@@ -143,8 +180,8 @@ def _wording(code: str) -> _Wording:
     dates = {
         name.lower(): english for english, name in (*names.months.items(), *names.days.items())
     }
-    dates |= given["dates"]
-    greeting = re.compile(rf"(?:{'|'.join(given['greeting'])}) ")
+    dates = {key_of(said): english for said, english in (dates | given["dates"]).items()}
+    greeting = re.compile(without_accents(rf"(?:{'|'.join(given['greeting'])}) "))
     return _Wording(greeting, sentences, words, dates)
 
 
@@ -163,11 +200,13 @@ def _sections(text: str) -> dict[str, dict[str, str]]:
 
 def _cut(phrase: str) -> str:
     """Return a phrase as its tokens, which is how it is looked up."""
-    return " ".join(_TOKEN.findall(phrase.lower().replace("’", "'")))
+    tokens = _TOKEN.findall(phrase.lower().replace("’", "'"))
+    return without_accents(" ".join(tokens)).replace("ß", "ss")
 
 
 def _pattern(pattern: str) -> re.Pattern[str]:
-    return re.compile(_KIND.sub(lambda found: f"(?P<{found[1]}>{_WORDS[found[1]]})", pattern))
+    typed = without_accents(pattern).replace("ß", "(?:ß|ss)")
+    return re.compile(_KIND.sub(lambda found: f"(?P<{found[1]}>{_WORDS[found[1]]})", typed))
 
 
 _LANDS = {
@@ -187,6 +226,7 @@ _LANDS = {
     "tschechische republik": "czechia",
     "niederlanden": "netherlands",
 }
+_LANDS = {key_of(name): english for name, english in _LANDS.items()}
 
 # Loaded with the agents, some of which must never wait: a tenth of a second for each language.
 for _code in LANGUAGES:

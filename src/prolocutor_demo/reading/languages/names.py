@@ -11,6 +11,7 @@ from babel.dates import get_day_names, get_month_names
 from babel.numbers import get_currency_name
 from babel.units import UnknownUnitError, format_unit
 
+from prolocutor_demo.reading.accents import key_of
 from prolocutor_demo.reading.country_facts import CONTINENTS, countries
 from prolocutor_demo.reading.money import currencies
 from prolocutor_demo.reading.unit_table import UNITS
@@ -28,7 +29,7 @@ class Forms(NamedTuple):
 class Names(NamedTuple):
     """The names of one language by names in English, in lower case (`units` as our table has them).
 
-    `lands` and `cities` are also there the other way round.
+    `lands` and `cities` are also there the other way round, by the keys of `accents.key_of`.
     """
 
     units: Mapping[str, Forms]
@@ -70,8 +71,8 @@ def names_in(code: str) -> Names:
             str(name).lower(): str(locale.languages.get(key))
             for key, name in english.languages.items()
         },
-        {name.lower(): key for key, name in lands.items()},
-        {name.lower(): key for key, name in cities.items()},
+        {key_of(name): key for key, name in lands.items()},
+        {key_of(name): key for key, name in cities.items()},
     )
 
 
