@@ -19,20 +19,23 @@ _LEADS: Final = (
 )
 _SPEAK: Final = (
     r"(?:(?:can|could|will|would) (?:you|we) |let'?s |please |you can )?"
-    r"(?:speak|talk|answer|reply|respond|write|switch|continue|go on|say (?:it|that)|repeat (?:it|that))"
+    r"(?:speak|talk|answer|reply|respond|write|switch|continue|go on"
+    r"|(?:say|repeat) (?:it|that))"
     r"(?: (?:me|to me|with me))?"
     r"|(?:kannst du |konnen wir |konntest du )?(?:sprich|sprechen|sprechen wir|red|rede|reden wir"
     r"|antworte(?: mir)?|sag (?:es|das)|schreib|das)"
-    r"|(?:peux[- ]tu |on peut |tu peux )?(?:parle|parler|parlons|reponds(?:[- ]moi)?|repondre|dis[- ]le"
-    r"|le dire)"
-    r"|(?:puedes |podemos )?(?:habla|hablar|hablame|hablemos|responde|contesta|dilo|decirlo|repitelo)"
+    r"|(?:peux[- ]tu |on peut |tu peux )?(?:parle|parler|parlons|reponds(?:[- ]moi)?"
+    r"|repondre|dis[- ]le|le dire)"
+    r"|(?:puedes |podemos )?(?:habla|hablar|hablame|hablemos|responde|contesta|dilo"
+    r"|decirlo|repitelo)"
 )
 _COURTESY: Final = (
     r"please|pls|plz|bitte|s'il (?:te|vous) plait|stp|svp|por favor|thanks|danke|merci|gracias"
     r"|now|jetzt|maintenant|ahora|instead|again|from now on|ab jetzt|sprechen|reden"
 )
 _WISH: Final = re.compile(
-    rf"(?>(?:{_LEADS})[\s,]++){{0,2}}(?P<speak>(?:{_SPEAK})\s++)?+(?P<lead>(?:in|to|auf|en)\s++)?+"
+    rf"(?>(?:{_LEADS})[\s,]++){{0,2}}(?P<speak>(?:{_SPEAK})\s++(?:to\s++)?)?+"
+    r"(?P<lead>(?:in|auf|en)\s++)?+"
     rf"(?:{'|'.join(f'(?P<{code}>{names})' for code, names in _NAMES.items())})"
     rf"(?P<courtesy>(?:[\s,]++(?:{_COURTESY}))*+)[\s.!?]*+",
     re.IGNORECASE,

@@ -1,8 +1,8 @@
 """Detects the language of a text among a few, by frequent words and by letters.
 
 It is small on purpose: no model, but a table of some hundred words, which count without their
-accents and apostrophes too. Utterances are short, and what cannot be told ("12 * 8", "ok", "Paris?")
-has no language.
+accents and apostrophes too. Utterances are short, and what cannot be told ("12 * 8", "ok",
+"Paris?") has no language.
 """
 
 from __future__ import annotations
@@ -23,8 +23,9 @@ _FREQUENT: Final[dict[str, str]] = {
         put make please many much long far old time day today tomorrow yesterday hello hi
         hey thanks thank good morning evening night yes not don't about there here convert
         remind cancel stop list into if then than but so i'm what's it's let's cost between
-        until after before capital flip toss dice pick random half define bored create weather joke timer die roll call sided twice no am war
-        hat tag mars pour font cent est plus he she they""",
+        until after before capital weather joke timer die roll call sided twice no am war flip
+        toss dice pick random half define bored create hat tag mars pour font cent
+        est plus he she they""",
     "de": """der die das den dem des ein eine einen einem einer eines ist sind war waren bin bist
         was wie wann wo wer wen wem welche welcher welches welchen welchem warum wieso
         weshalb ich du er sie wir ihr mir dir mich dich uns euch mein meine dein deine und
@@ -100,7 +101,9 @@ def _table() -> dict[str, tuple[str, ...]]:
 def _typed(word: str) -> list[str]:
     """Return the parts of a word, also as people type them: "c'est" as "cest", "él" as "el"."""
     parts = [one for one in _WORD.findall(word) if len(one) > 1 or one in _SHORT]
-    bare = [one for part in (*parts, word.replace("'", "")) if len(one := without_accents(part)) > 1]
+    bare = [
+        one for part in (*parts, word.replace("'", "")) if len(one := without_accents(part)) > 1
+    ]
     return list(dict.fromkeys((*parts, *bare)))
 
 

@@ -11,6 +11,8 @@ from typing import Any, Final, TypeAlias
 import msgspec
 import yaml
 
+from prolocutor.reading.accents import without_accents
+
 TopicName: TypeAlias = str
 
 KEY: Final = "sensitive_topic"
@@ -49,7 +51,7 @@ class TopicPatterns(msgspec.Struct, frozen=True):
         'self_harm'
         >>> patterns().topic_of("I'm dying of laughter, kill the timer")
         """
-        said = " ".join(_searched(text).translate(_SAME).lower().split())
+        said = without_accents(" ".join(_searched(text).translate(_SAME).lower().split()))
         rest = self.harmless.sub(" … ", said)
         return next((name for name, words in self.topics if words.search(rest)), None)
 
@@ -91,4 +93,4 @@ def _searched(text: str) -> str:
 
 
 def _any(words: list[str]) -> re.Pattern[str]:
-    return re.compile("|".join(f"(?:{one})" for one in words) or r"(?!)")
+    return re.compile(without_accents("|".join(f"(?:{one})" for one in words)) or r"(?!)")

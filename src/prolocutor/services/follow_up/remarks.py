@@ -44,8 +44,8 @@ _NOT_BUT: Final = re.compile(
     re.IGNORECASE,
 )
 _TAIL: Final = re.compile(
-    r"(?P<tail>(?:[\s,]+(?:too|as well|also|instead|please|pls|then|now|though|rather|actually|thanks"
-    r"|thank you|again))*)[\s?!.,;]*$",
+    r"(?P<tail>(?:[\s,]+(?:too|as well|also|instead|please|pls|then|now|though|rather|actually"
+    r"|thanks|thank you|again))*)[\s?!.,;]*$",
     re.IGNORECASE,
 )
 _COURTESY: Final = re.compile(

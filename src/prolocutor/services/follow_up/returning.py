@@ -1,4 +1,4 @@
-"""Rules by which words go back to what was said: "back to Tokyo, ...", "is that more than China?"."""
+"""Rules for words that go back: "back to Tokyo, what day is it?", "is that more than China?"."""
 
 from __future__ import annotations
 
@@ -18,19 +18,20 @@ _QUESTION: Final = (
     r"(?:what|whats|what's|how|hows|how's|who|whos|who's|where|wheres|where's|when|whens|when's"
     r"|which|is|are|does|do|did|can|tell|give|show|its|their)\b"
 )
-_TOPIC: Final = r"(?P<topic>[^\s,:;]++(?: [^\s,:;]++){0,3}?)"
+_TOPIC: Final = r"[^\s,:;]++(?: [^\s,:;]++){0,3}?"
 _RETURNS: Final = re.compile(
     r"(?>(?:ok(?:ay)?|so|and|now|but|well|anyway|alright|let'?s|can we|could we|please|i want to"
     r"|to)[\s,]++)*+"
-    rf"(?:(?:(?:go(?:ing)?|get(?:ting)?|com(?:e|ing)|switch(?:ing)?) )?back (?:again )?to {_TOPIC}"
-    rf"|return(?:ing)? to {_TOPIC.replace('topic', 'topic2')}"
-    rf"|(?:as for|regarding|concerning|about) {_TOPIC.replace('topic', 'topic3')}(?: again)?(?=\s*[,:;]))"
+    rf"(?:(?:(?:(?:go(?:ing)?|get(?:ting)?|com(?:e|ing)|switch(?:ing)?) )?back (?:again )?to"
+    rf"|return(?:ing)? to) (?P<topic>{_TOPIC})"
+    rf"|(?:as for|regarding|concerning|about) (?P<named>{_TOPIC})(?: again)?(?=\s*[,:;]))"
     rf"(?:\s*[,:;]\s*|\s+(?={_QUESTION}))(?P<rest>\S.*)",
     re.IGNORECASE,
 )
 _COMPARES: Final = re.compile(
-    r"(?:is|are|was) (?:that|this|it|they) (?P<than>(?:much |a lot |any )?(?:more|less|fewer|bigger"
-    r"|larger|smaller|higher|lower|longer|shorter|older|younger) than) (?:in |that of )?(?P<other>.+)",
+    r"(?:is|are|was) (?:that|this|it|they) (?P<than>(?:much |a lot |any )?(?:more|less|fewer"
+    r"|bigger|larger|smaller|higher|lower|longer|shorter|older|younger) than)"
+    r" (?:in |that of )?(?P<other>.+)",
     re.IGNORECASE,
 )
 _MORE: Final = re.compile(r"more|bigger|larger|higher", re.IGNORECASE)
@@ -42,7 +43,7 @@ def returned(remark: Remark, turn: LastTurn) -> Found:
     back = _RETURNS.fullmatch(remark.text)
     if back is None:
         return None
-    topic = back["topic"] or back["topic2"] or back["topic3"]
+    topic = back["topic"] or back["named"]
     rest = remark_of(back["rest"])
     if rest is None:
         return None

@@ -1,8 +1,8 @@
 """Follow-ups in the languages of `wordings`: what takes the place of what.
 
 They read less than the English rules: a word that goes on ("und", "et", "y"), one that corrects,
-"one more", "there", "its", an operator in front, or "back to". Words are matched without accents. The
-question may be of another language: its words around what is replaced then stay.
+"one more", "there", "its", an operator in front, or "back to". Words are matched without accents.
+The question may be of another language: its words around what is replaced then stay.
 """
 
 from __future__ import annotations
@@ -56,8 +56,8 @@ class WordedRules:
         self._another = _of(wording.another)
         self._swaps = _of(wording.swaps)
         self._swapped = _of(
-            rf"(?P<n>{_NUMBER})\s?(?P<a>{_WORD}(?: {_WORD})?) (?P<by>{wording.prepositions[0]}|to|zu)"
-            rf" (?P<b>{_WORD}(?: {_WORD})?)[?!. ]*$"
+            rf"(?P<n>{_NUMBER})\s?(?P<a>{_WORD}(?: {_WORD})?)"
+            rf" (?P<by>{wording.prepositions[0]}|to|zu) (?P<b>{_WORD}(?: {_WORD})?)[?!. ]*$"
         )
         self._there = _of(rf"(?<![\w-])(?:{wording.places})(?![\w-])")
         self._property = _of(
@@ -65,7 +65,8 @@ class WordedRules:
             rf"(?P<relation>{wording.properties})"
         )
         self._returns = _of(
-            rf"{opens}(?:{wording.returns})(?:(?<=')|\s)\s*+(?P<topic>[^\s,:;]+(?: [^\s,:;]+){{0,3}}?)"
+            rf"{opens}(?:{wording.returns})(?:(?<=')|\s)\s*+"
+            r"(?P<topic>[^\s,:;]+(?: [^\s,:;]+){0,3}?)"
             rf"(?:\s*[,:;]\s*|\s+(?=(?:{wording.asks})\b))(?P<rest>.+)"
         )
         self._owns = _of(rf".*\b(?:{wording.owns})")
@@ -292,9 +293,7 @@ class WordedRules:
             start = words.pop().start()
         if not words or start == end or len(question[start:end].split()) > 3:
             return None
-        before = re.search(
-            rf"\b(?:{self.wording.articles})\s$", question[:start], re.IGNORECASE
-        )
+        before = re.search(rf"\b(?:{self.wording.articles})\s$", question[:start], re.IGNORECASE)
         return before.start() if before else start, end
 
     def topic(self, turn: LastTurn) -> str:
@@ -314,8 +313,9 @@ class WordedRules:
 
 
 def _may_be_a_name(words: str) -> bool:
-    """Whether words are none that a language is told by, nor amounts."""
-    return not re.search(r"\d", words) and not any(map(is_frequent, words.split()))
+    """Whether words begin with none that a language is told by, and hold no amount."""
+    first = words.partition(" ")[0]
+    return bool(first) and not re.search(r"\d", words) and not is_frequent(first)
 
 
 def _of(pattern: str) -> re.Pattern[str]:

@@ -204,7 +204,9 @@ _ES: Final = Wording(
         r"(?:pasado )?mañana|(?:antes de )?ayer|anteayer|hoy|(?:el (?:próximo )?)?(?:lunes|martes"
         r"|miércoles|jueves|viernes|sábado|domingo)"
     ),
-    operators=r"más|menos|por|(?:dividido )?entre|dividido por|multiplicado por|elevado a|[-+*/x×÷]",
+    operators=(
+        r"más|menos|por|(?:dividido )?entre|dividido por|multiplicado por|elevado a|[-+*/x×÷]"
+    ),
     asks=(
         r"qu[ée]|qui[ée]n(?:es)?|c[óo]mo|cu[áa]ndo|d[óo]nde|cu[áa]l(?:es)?|cu[áa]nt[oa]s?|dime|dame"
         r"|cu[ée]nta(?:me)?|muestra|convierte|calcula|hablas?|puedes|yo|es|son|tira|añade|pon"

@@ -36,7 +36,12 @@ _UMLAUTS = re.compile(r"[aou]e(?![aeiou])")
 _CONTRACTED = {
     "de": ((re.compile(r"\b(ist|geht|gibt|war|hat|wird)'?s\b"), r"\1 es"),),
     "fr": (
-        (re.compile(r"\b(c|qu) ?(?=est\b)|\b(j) ?(?=ai\b)|\b(l) ?(?=heure\b)|\b(d) ?(?=habitants\b)"), r"\1\2\3\4'"),
+        (
+            re.compile(
+                r"\b(c|qu) ?(?=est\b)|\b(j) ?(?=ai\b)|\b(l) ?(?=heure\b)|\b(d) ?(?=habitants\b)"
+            ),
+            r"\1\2\3\4'",
+        ),
         (re.compile(r"\by ?a[- ]?t[- ]?il\b"), "y a-t-il"),
     ),
 }
@@ -127,7 +132,9 @@ def _in_english(code: str, kind: str, said: str, wording: _Wording) -> str | Non
 
 
 def _country(said: str, names: Names) -> str | None:
-    bare = re.sub(r"^(?:l'|l(?=[aeiouéîh])|(?:der|die|das|den|dem|le|la|les|l|el|los|las) )", "", said)
+    bare = re.sub(
+        r"^(?:l'|l(?=[aeiouéîh])|(?:der|die|das|den|dem|le|la|les|l|el|los|las) )", "", said
+    )
     for name in map(key_of, (said, bare)):
         if name in names.english_lands:
             return names.english_lands[name]
