@@ -43,7 +43,7 @@ _FREQUENT: Final[dict[str, str]] = {
         fünfzig sechzig siebzig achtzig neunzig tausend fünfzehn sechzehn einundzwanzig
         fünfundzwanzig mittag bedeutet stell setze kostet geboren jemand brauche wetter weiß
         warst sollte lange ists gehts wars gibts meinte nochmal zurück lieber umgekehrt andersrum
-        dort jetzt wieder leben lebt wohnen leute zahlt selbe einfach""",
+        dort jetzt wieder leben lebt wohnen leute zahlt kosten menschen selbe einfach""",
     "fr": """le la les un une des du de est sont était es suis quel quelle quels quelles que qui
         quoi où quand comment combien pourquoi je tu il elle nous vous ils elles on me te se
         moi toi mon ma mes ta tes son sa ses notre votre et ou mais pas ne non oui avec sur
@@ -110,11 +110,11 @@ def _typed(word: str) -> list[str]:
 _CODES: Final = _table()
 
 LANGUAGES: Final = tuple(_FREQUENT)
-"""The languages that are told apart."""
+"""The languages among which detection decides."""
 
 
 def is_frequent(word: str) -> bool:
-    """Whether a word is one of those by which languages are told."""
+    """Whether a word is one of those that tell a language."""
     return all(part in _CODES for part in _WORD.findall(word.lower()))
 
 

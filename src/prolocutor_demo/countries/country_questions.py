@@ -69,7 +69,10 @@ _REGIONS = {
     "south american": "SA",
 }
 # "Can you speak German" asks about the assistant.
-_TO_US = re.compile(r"(?:(?:can|do|could|will) )?(?:you|we) (?:also )?(?:speak|understand|talk)\b")
+_TO_US = re.compile(
+    r"(?:(?:can|do|could|will) )?(?:you|we) (?:also )?(?:speak|understand|talk)\b"
+    r"|(?:please )?(?:speak|talk|answer|reply|write)\b"
+)
 _REGION_PATTERN = re.compile(
     r"\b(?:" + "|".join(sorted(_REGIONS, key=len, reverse=True)) + r")\b(?! afric)"
 )

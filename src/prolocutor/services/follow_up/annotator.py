@@ -17,7 +17,7 @@ from prolocutor.services.follow_up.remarks import remark_of
 from prolocutor.services.follow_up.returning import compared, returned
 from prolocutor.services.follow_up.rules import RULES, sums
 from prolocutor.services.follow_up.worded import rules_in
-from prolocutor.services.follow_up.wordings import WORDINGS
+from prolocutor.services.follow_up.wordings import ALL_WORDINGS, WORDINGS
 
 MOST_WORDS: Final = 14
 LONGEST_TEXT: Final = 160
@@ -75,19 +75,24 @@ def _found(text: str, turn: LastTurn) -> tuple[str, float, str] | None:
         sum_ = _english_sum(text, turn) if spoken == ENGLISH else None
         if across := sum_ or rules.question_of(text, turn, rules_in(asked)):
             return across
+    found: Found
     if asked in WORDINGS and (rules := rules_in(asked)):
-        return rules.question_of(text, turn)
-    found = _in_english(text, turn) or (None if spoken else _phrase_of_another(text, turn))
+        if whole := rules.question_of(text, turn):
+            return whole
+        found = None
+    else:
+        found = _in_english(text, turn)
+    found = found or (None if spoken else _phrase_of_another(text, turn, asked))
     return (*found, asked) if found else None
 
 
-def _phrase_of_another(text: str, turn: LastTurn) -> Found:
+def _phrase_of_another(text: str, turn: LastTurn, language: str) -> Found:
     """ "En yens", after a question in English: words that tell no language by themselves."""
-    english = rules_in(ENGLISH)
-    if english is None or len(text.split(maxsplit=1)[0]) < 2:
+    asked = rules_in(language or ENGLISH)
+    if asked is None or len(text.split(maxsplit=1)[0]) < 2:
         return None
-    others = (rules for code in WORDINGS if (rules := rules_in(code)))
-    return next((found for one in others if (found := one.phrase_put(text, turn, english))), None)
+    others = (rules for code in ALL_WORDINGS if (rules := rules_in(code)) and rules is not asked)
+    return next((found for one in others if (found := one.phrase_put(text, turn, asked))), None)
 
 
 def _english_sum(text: str, turn: LastTurn) -> tuple[str, float, str] | None:

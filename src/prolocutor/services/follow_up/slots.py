@@ -105,7 +105,9 @@ _SUBJECT: Final = re.compile(
     r"|month|week)| in \d{4}| \d{4})?[?!. ]*"
     r"|(?:is|was|are|were|does|do|did|has|have|can)(?: there)? (?:the )?(?P<slot2>[\w'.-]+"
     r"(?: [\w'.-]+){0,2}?) (?:a|an|the|in|on|at|have|has|bigger|larger|smaller|part|more"
-    r"|older|open|use|speak|near|big|far|hot|cold|rich|still)\b.*",
+    r"|older|open|use|speak|near|big|far|hot|cold|rich|still)\b.*"
+    r"|how (?:big|large|small|old|tall|high|long|far|rich|populous|populated|hot|cold)"
+    r" (?:is|are|was) (?:the )?(?P<slot3>[\w'.-]+(?: [\w'.-]+){0,2}?)[?!. ]*",
     re.IGNORECASE,
 )
 _HOW_MANY: Final = re.compile(
@@ -191,7 +193,7 @@ def topics(text: str) -> Iterator[Span]:
             yield start, end
     if span := object_slot(text):
         yield span
-    if span := named(_SUBJECT.fullmatch(text), "slot", "slot2"):
+    if span := named(_SUBJECT.fullmatch(text), "slot", "slot2", "slot3"):
         yield span
     if span := named(_LEADING.fullmatch(text), "slot"):
         yield span

@@ -30,6 +30,9 @@ _VALUE: Final = re.compile(rf"[=≈]\s*(?P<value>{_NUMBER}(?<=\d))")
 _NAME: Final = r"[A-ZÄÖÜÀ-Þ][\w.-]*(?: (?:de |del |da |of )?[A-ZÄÖÜÀ-Þ][\w.-]*)*"
 _POINTS: Final = re.compile(r"^(?:la|el|lo|los|las|die|das|celle|celui)\s(?=(?:de|del|du|von)\b)")
 _WORD: Final = r"[^\W\d_]+"
+_COUNTED: Final = re.compile(r"\d\s*$")
+_OF: Final = 1
+"""The place among prepositions of those of the owner; those of the place come before."""
 _TRIMMED: Final = " \t?!.,;:¿¡"
 MOST_WORDS: Final = 8
 
@@ -196,7 +199,8 @@ class WordedRules:
         if len(rest.split()) > 3:
             return None
         found = self._phrase_put(rest, turn, asked, bare=not asks)
-        if found is None and asks and re.fullmatch(_NAME, rest):
+        word = " " not in rest and _may_be_a_name(rest)
+        if found is None and asks and (word or re.fullmatch(_NAME, rest)):
             found = self._name_put(rest, turn, asked)
         return (found[0], GUESS) if found else None
 
@@ -226,6 +230,9 @@ class WordedRules:
                 return _put(turn.question, old[0], _POINTS.sub("", rest)), SURE
             if old is not None:
                 return _put(turn.question, old[1], self._bared(object_)), SURE
+            names = list(asked.names(turn)) if place < _OF + 1 and _may_be_a_name(object_) else []
+            if names and not _COUNTED.search(turn.question[: names[-1][0]]):
+                return asked.joined(_put(turn.question, names[-1], object_)), SURE
             if asked is self and not bare:
                 return _at_the_end(turn.question, rest), LIKELY
         return None
@@ -313,7 +320,7 @@ class WordedRules:
 
 
 def _may_be_a_name(words: str) -> bool:
-    """Whether words begin with none that a language is told by, and hold no amount."""
+    """Whether words begin with none that tells a language, and hold no amount."""
     first = words.partition(" ")[0]
     return bool(first) and not re.search(r"\d", words) and not is_frequent(first)
 

@@ -31,7 +31,7 @@ _DECIMAL = re.compile(r"(?<![\d.,])(\d+),(\d+)(?![\d,])")
 _GROUPED = re.compile(r"(?<![\d.,])\d{1,3}(?:[.\u202f\u00a0 ]\d{3})+(?![\d.])")
 _SIGNS = re.compile(r"[¿¡!?;:\"„“”«»]|\.(?!\d)|(?<!\d),|,(?!\d)")
 _TOKEN = re.compile(r"[\d.,]+|[-+*/^×÷%()=€$£]+|[^\W\d_]+(?:['’][^\W\d_]+)?|\S")
-_NAME = re.compile(r"[^\W\d_]{4,}(?:[ -][^\W\d_]{4,})?")
+_NAME = re.compile(r"[^\W\d_]{5,}")
 _UMLAUTS = re.compile(r"[aou]e(?![aeiou])")
 _CONTRACTED = {
     "de": ((re.compile(r"\b(ist|geht|gibt|war|hat|wird)'?s\b"), r"\1 es"),),
@@ -72,16 +72,20 @@ def heard_in(code: str, text: str) -> str | None:
 
 
 def with_english_names(code: str, text: str) -> str:
-    """Return an English text in which places have names of another language with English names."""
-    names = names_in(code)
-    return _NAME.sub(
-        lambda found: (
-            names.english_lands.get(key_of(found[0]))
-            or names.english_cities.get(key_of(found[0]))
+    """Return an English text in which names of places, units and money are of another language."""
+    names, words = names_in(code), _wording(code).words
+
+    def english(found: re.Match[str]) -> str:
+        name = key_of(found[0])
+        return (
+            names.english_lands.get(name)
+            or names.english_cities.get(name)
+            or _LANDS.get(name)
+            or words.get(name)
             or found[0]
-        ),
-        text,
-    )
+        )
+
+    return _NAME.sub(english, text)
 
 
 def _plain(code: str, text: str) -> str:
