@@ -98,9 +98,9 @@ _REFUSED: Final = re.compile(r"(?:no+|nope|nah|nein|nee|non)[\s.!]*", re.IGNOREC
 _REJECTED: Final = re.compile(_FILLER + "(?:" + "|".join(_REJECTIONS) + ")", re.IGNORECASE)
 
 _THANKS: Final = (
-    r"thanks?(?: you)?|thx|ty|cheers|perfect|great|awesome|excellent|wonderful|brilliant|amazing"
-    r"|exactly|correct|nice|cool|lovely|super|(?:very |so |really )?(?:good|helpful|useful)"
-    r"|well done|(?:good|nice|great) (?:job|answer|one)|(?:that|this|it)(?:'s| is| was)? (?:very "
+    r"(?:good|nice|great) (?:job|answer|one)|thanks?(?: you)?|thx|ty|cheers|perfect|great|awesome"
+    r"|excellent|wonderful|brilliant|amazing|exactly|correct|nice|cool|lovely|super|well done"
+    r"|(?:very |so |really )?(?:good|helpful|useful)|(?:that|this|it)(?:'s| is| was)? (?:very "
     r"|so |really |exactly )*(?:right|correct|it|perfect|great|helpful|good|what i (?:needed"
     r"|wanted|meant|was looking for)|helps|helped)|much appreciated|you(?:'re| are) (?:great"
     r"|the best|right)|very much|so much|a lot|a bunch|again|for (?:that|this|the (?:help|answer)"
@@ -112,7 +112,7 @@ _THANKS: Final = (
     r" (?:ça|parfait|exact|bien ça|génial|très (?:bien|utile))|bravo"
     r"|(?:muchas |mil )?gracias|perfecto|genial|estupendo|exacto|eso es|muy (?:bien|útil)|sí|vale"
 )
-_THANKED: Final = re.compile(rf"(?:(?:{_THANKS})\b[\s,.;:!]*)+", re.IGNORECASE)
+_THANKED: Final = re.compile(rf"(?>(?:{_THANKS})\b[\s,.;:!]*)++", re.IGNORECASE)
 _MEANT: Final = re.compile(
     r"\b(?:thank|thx|ty|cheers|perfect|great|awesome|excellent|wonderful|brilliant|amazing|exact"
     r"|correct|right|helpful|helps|helped|useful|appreciated|good (?:job|answer)|well done|what i"

@@ -53,3 +53,8 @@ def test_other_words_are_neither(text: str) -> None:
 
 def test_a_mere_no_to_a_question_is_its_answer() -> None:
     assert [rejects("no", asked=True), rejects("no, that is wrong", asked=True)] == [False, True]
+
+
+def test_words_of_thanks_without_end_are_read_in_one_pass() -> None:
+    assert not thanks("super " * 32 + "x")
+    assert not rejects("no " * 60 + "x")
