@@ -9,8 +9,9 @@ with its dialogs in memory, and one person talks to it for many turns. CPU time 
 server's process alone, from /proc. "Late beside early" compares the turns around the last one with
 those around the fifth: the median of several pieces of a dialog, each of so many turns.
 
-DeepPavlov Agent itself is not run here: 2.2.0, its last release on a package index, cannot load
-these files, and its development line needs DREAM's own code for their formatters.
+Where `python bench/peers/setup.py dp-agent` has built its environment, DeepPavlov Agent 2.2.0 runs
+beside ours on the same services. It cannot load these files by itself: `peers/run_dp_dream.py` says
+what is put in, and what is left out. Its dialogs are in memory, too.
 """
 
 from __future__ import annotations
@@ -26,22 +27,33 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 PIPELINES = ("dream_mini", "dream")
+PEERS = Path(__file__).resolve().parent / "peers"
+DP_AGENT = PEERS.parent / ".peers" / "dp-agent" / "bin" / "python"
 PIECE = 10
+ADDRESS = re.compile(r"http://[^\s/]+")
 SAID = "I work in Berlin and I like films number {}"
 
 
+def commands(file: Path) -> dict[str, list[str]]:
+    """Return how to serve a file, by the name of the agent."""
+    ours = [sys.executable, "-m", "prolocutor", "serve", str(file)]
+    found = {"Prolocutor": [*ours, "--store", "memory:", "--port", "0"]}
+    if DP_AGENT.is_file():
+        found["dp-agent 2.2.0"] = [str(DP_AGENT), str(PEERS / "run_dp_dream.py"), str(file)]
+    return found
+
+
 @contextmanager
-def served(file: Path) -> Iterator[tuple[str, int]]:
-    """Serve a file by the command; yield its address and its process id."""
-    command = [sys.executable, "-m", "prolocutor", "serve", str(file)]
+def served(command: list[str]) -> Iterator[tuple[str, int]]:
+    """Run a command that serves; yield its address and its process id."""
     with subprocess.Popen(
-        [*command, "--store", "memory:", "--port", "0"], stdout=subprocess.PIPE, text=True
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     ) as process:
         assert process.stdout is not None
-        found = re.search(r"http://\S+", process.stdout.readline())
+        found = next(filter(None, map(ADDRESS.search, process.stdout)), None)
         if found is None:
             raise SystemExit("the server did not start")
         try:
@@ -56,27 +68,50 @@ def cpu_seconds(pid: int) -> float:
     return sum(int(one.read_text().split()[0]) for one in threads) / 1e9
 
 
-def measured(fake_dream: Any, folder: Path, name: str, turns: int) -> tuple[int, list[float]]:
-    """Return the number of services, and the CPU milliseconds a turn of each piece."""
+class Measured(NamedTuple):
+    """What the turns of one agent came to: calls a turn, CPU milliseconds a turn of each piece."""
+
+    calls: float
+    pieces: list[float]
+
+    @property
+    def growth(self) -> float:
+        """Late turns beside early ones."""
+        return statistics.median(self.pieces[-3:]) / statistics.median(self.pieces[:3])
+
+
+def measured(services: Any, fake_dream: Any, command: list[str], turns: int) -> Measured:
+    """Talk to an agent for so many turns."""
+    services.take()
+    with served(command) as (agent, pid):
+        pieces, before = [], 0.0
+        for turn in range(1, turns + 1):
+            body = {"user_id": "ann", "payload": SAID.format(turn)}
+            status, _ = fake_dream.post(f"{agent}/", body)
+            if status != 200:
+                raise SystemExit(f"turn {turn} got status {status}")
+            if turn % PIECE == 0:
+                now = cpu_seconds(pid)
+                pieces.append((now - before) / PIECE * 1000)
+                before = now
+    return Measured(len(services.take()) / turns, pieces[1:])  # the first piece warms up
+
+
+def compared(fake_dream: Any, folder: Path, name: str, turns: int) -> Iterator[str]:
+    """Measure every agent on one pipeline; yield the rows of the table."""
     pipeline = fake_dream.load(folder / f"{name}.json")
     services = fake_dream.Fake(pipeline, gap=0.0).start(0)
     address = f"http://127.0.0.1:{services.server.server_address[1]}"
+    number = sum(1 for _ in fake_dream.services(pipeline))
     with tempfile.TemporaryDirectory() as place:
         file = Path(place) / "pipeline_conf.json"
         file.write_text(json.dumps(fake_dream.rewrite(pipeline, address)))
-        with served(file) as (agent, pid):
-            pieces, before = [], 0.0
-            for turn in range(1, turns + 1):
-                body = {"user_id": "ann", "payload": SAID.format(turn)}
-                status, _ = fake_dream.post(f"{agent}/", body)
-                if status != 200:
-                    raise SystemExit(f"{name}: turn {turn} got status {status}")
-                if turn % PIECE == 0:
-                    now = cpu_seconds(pid)
-                    pieces.append((now - before) / PIECE * 1000)
-                    before = now
+        for agent, command in commands(file).items():
+            found = measured(services, fake_dream, command, turns)
+            cost = statistics.median(found.pieces)
+            figures = f"{found.calls:.1f} | {cost:.1f} | {found.growth:.2f}"
+            yield f"| {name} | {number} | {agent} | {figures} |"
     services.server.shutdown()
-    return sum(1 for _ in fake_dream.services(pipeline)), pieces[1:]  # the first piece warms up
 
 
 def main() -> None:
@@ -94,15 +129,11 @@ def main() -> None:
         raise SystemExit(f"{given.fake} cannot be imported")
     fake_dream = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(fake_dream)
-    print("| pipeline | services | CPU ms a turn | late beside early |")
-    print("|---|---|---|---|")
+    print("| pipeline | services | agent | calls a turn | CPU ms a turn | late beside early |")
+    print("|---|---|---|---|---|---|")
     for name in given.only or PIPELINES:
-        number, pieces = measured(fake_dream, given.pipelines, name, given.turns)
-        early, late = statistics.median(pieces[:3]), statistics.median(pieces[-3:])
-        print(
-            f"| {name} | {number} | {statistics.median(pieces):.1f} | {late / early:.2f} |",
-            flush=True,
-        )
+        for row in compared(fake_dream, given.pipelines, name, given.turns):
+            print(row, flush=True)
 
 
 if __name__ == "__main__":

@@ -21,7 +21,6 @@ from prolocutor.contracts.store import (
     TurnOpening,
     UtteranceParts,
 )
-from prolocutor.dialog.agent_state import profile_as_now
 from prolocutor.dialog.draft_hypothesis import (
     DraftHypothesis,
     Order,
@@ -37,6 +36,7 @@ from prolocutor.dialog.inputs import DirectReply
 from prolocutor.dialog.plain import Plain, decode, encode
 from prolocutor.dialog.profile_changes import Fault, changed_profile
 from prolocutor.dialog.rendering import plain_text
+from prolocutor.pipeline.current_profiles import CurrentProfiles
 from prolocutor.pipeline.replies import SelectorChoice, SkillReply
 from prolocutor.pipeline.snapshot import (
     CurrentUtterance,
@@ -135,6 +135,7 @@ class Draft:
         self.previous_reply: bytes | None = None
         self._order = order
         self._user_snapshot = user_snapshot
+        self._profiles = CurrentProfiles()
         self._resets = resets
         self._annotations: Slots = {}
         self._hypotheses: dict[str, list[DraftHypothesis]] = {skill: [] for skill in skills}
@@ -508,7 +509,7 @@ class Draft:
         human, bot = self.human or self.opened.human, self.bot or self.opened.bot
         return [
             msgspec.structs.replace(
-                one, user=_as_now(one.user, bot.state if one.by_bot else human.state)
+                one, user=self._profiles.shown(one.user, (bot if one.by_bot else human).state)
             )
             for one in window
         ]
@@ -555,11 +556,6 @@ class Draft:
         if any(for_bot):
             self.bot = _next_version(self.opened.bot, for_bot, max_attributes, fault)
             self._cached_head = None
-
-
-def _as_now(stored: bytes, now: bytes) -> bytes:
-    """Return a profile as an utterance shows it where all show the profile as it is now."""
-    return now if stored == now else encode(profile_as_now(decode(stored), decode(now)))
 
 
 def _next_version(

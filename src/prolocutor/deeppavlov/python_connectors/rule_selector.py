@@ -71,7 +71,9 @@ class RuleBasedSelector:
         unclear = newest["annotations"].get("asr", {}).get("asr_confidence") == "very_low"
         if unclear and len(heard) > 1:
             return ["misheard_asr"]
-        return [*self._by_rule(dialog, newest), *_always(dialog, newest)]
+        named = [*self._by_rule(dialog, newest), *_always(dialog, newest)]
+        skills = {*skills_of(dialog)}
+        return [one for one in named if one in skills] or named
 
     def _by_rule(self, dialog: State, newest: State) -> list[str | None]:
         text, intents = newest["text"], detected_intents(newest)

@@ -6,7 +6,12 @@ import pytest
 
 from prolocutor.deeppavlov.python_connectors.description_selector import DescriptionBasedSelector
 from prolocutor.deeppavlov.python_connectors.environment import DreamEnvironment
-from prolocutor.deeppavlov.python_connectors.rule_selector import GENERAL, RuleBasedSelector
+from prolocutor.deeppavlov.python_connectors.rule_selector import (
+    GENERAL,
+    ON_DEMAND,
+    SAFE,
+    RuleBasedSelector,
+)
 from prolocutor.deeppavlov.python_connectors.selection_signs import is_factoid, is_question
 from prolocutor.deeppavlov.python_connectors.topic_rules import ANY_TOPIC, BY_ANNOTATION, RULES
 from tests.unit.deeppavlov.formatters.agent_states import State, bot, dialog, human, hypothesis
@@ -18,7 +23,12 @@ SKILLS = (
 BOTH = pytest.mark.parametrize("selector", [DescriptionBasedSelector, RuleBasedSelector])
 
 
-def select(selector: Any, *said: State, skills: Any = SKILLS, **environment: Any) -> set[str]:
+EVERY = [*SKILLS, *GENERAL, *ON_DEMAND, *SAFE, *RULES, "dff_universal_prompted_skill"]
+
+
+def select(selector: Any, *said: State, skills: Any = None, **environment: Any) -> set[str]:
+    if skills is None:
+        skills = EVERY if selector is RuleBasedSelector else SKILLS
     state = dialog(*said)
     state["attributes"]["pipeline"] = ["annotators.ner", "skill_selectors.x"] + [
         f"skills.{skill}" for skill in skills
@@ -123,6 +133,13 @@ def test_without_classified_topics_the_skills_of_all_topics_are_asked(found: Any
     asked = select(RuleBasedSelector, human("hm", **annotations), skills=[*RULES, ANY_TOPIC])
     assert asked >= {ANY_TOPIC, *(one for one in RULES if RULES[one].topics)}
     assert not asked & {"dff_template_skill", "eliza", "dff_coronavirus_skill"}
+
+
+def test_rules_name_skills_of_the_pipeline_and_others_only_where_it_has_none_of_them() -> None:
+    assert select(RuleBasedSelector, human("hi"), skills=["dummy_skill"]) == {"dummy_skill"}
+    assert "personality_catcher" in select(
+        RuleBasedSelector, human("/new_persona x"), skills=["dummy_skill"]
+    )
 
 
 @BOTH
