@@ -31,7 +31,7 @@ export PYTHONDONTWRITEBYTECODE :=
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .SUFFIXES:
-.PHONY: help setup serve quick test check lint types floors format docs pictures dist wheel test-wheel image soak soak-replicas fuzz \
+.PHONY: help setup serve quick test test-long check lint types floors format docs pictures dist wheel test-wheel image soak soak-replicas fuzz \
 	bench bench-peers demo-score test-parlai demo-data lock audit clean distclean moved
 
 help: ## list the targets
@@ -49,6 +49,9 @@ test: check $(if $(PROLOCUTOR_SDK),,$(SDK)/.ready) $(if $(PROLOCUTOR_NODE),,$(NO
 	@$(PYTEST) --no-loadscope-reorder $(ARGS) || { [ $$? = 1 ] || exit; \
 		echo 'Trying once more, one by one, what failed beside others ...' >&2; \
 		$(BIN)/python -m pytest -n 0 --last-failed --last-failed-no-failures none $(ARGS); }
+
+test-long: ARGS += --hypothesis-profile long
+test-long: test ## the same with twenty times as many generated examples
 
 test-parlai: $(PARLAI)/.ready ## run the tests with ParlAI itself, in an environment of its own
 	@$(PARLAI)/bin/python -m pytest -q -o filterwarnings=default tests/integration/parlai $(ARGS)

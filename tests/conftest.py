@@ -17,9 +17,13 @@ from tests.small_disk import small_disk
 __all__ = ["database", "postgresql", "small_disk", "worker_database"]
 
 # Generated inputs are what matters, not how quickly a busy machine tries them.
-hypothesis.settings.register_profile(
-    "suite", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]
-)
+for name, examples in {"suite": 50, "long": 1_000}.items():  # `make test-long` takes the other one
+    hypothesis.settings.register_profile(
+        name,
+        deadline=None,
+        max_examples=examples,
+        suppress_health_check=[hypothesis.HealthCheck.too_slow],
+    )
 hypothesis.settings.load_profile("suite")
 
 

@@ -11,6 +11,7 @@ import secrets
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from functools import cache
 from typing import Any
 from urllib.parse import parse_qsl, unquote_plus, urlencode
 
@@ -20,11 +21,16 @@ from joserfc import jwt
 from joserfc.jwk import ECKey, RSAKey
 
 CLIENT, SECRET = "prolocutor", "s3cret & more: ~"
-RSA = [RSAKey.generate_key(2048, {"kid": f"rsa-{number}", "use": "sig"}) for number in range(2)]
 EC = ECKey.generate_key("P-256", {"kid": "ec", "use": "sig"})
 
 
 NONE, HS256 = b'{"alg":"none"}', b'{"alg":"HS256"}'
+
+
+@cache
+def rsa(number: int) -> RSAKey:
+    """Return a key; it takes long to make one, so not before a test needs it."""
+    return RSAKey.generate_key(2048, {"kid": f"rsa-{number}", "use": "sig"})
 
 
 def part(text: bytes) -> str:
@@ -36,8 +42,8 @@ class OpenIdProvider:
         self.user: dict[str, Any] = {"sub": "u-1", "preferred_username": "Ann", "groups": []}
         self.faults: dict[str, Any] = {}
         self.told: dict[str, Any] = {}  # claims that only the address userinfo has
-        self.signing: RSAKey | ECKey = RSA[0]
-        self.published: list[RSAKey | ECKey] = [RSA[0]]
+        self.signing: RSAKey | ECKey = rsa(0)
+        self.published: list[RSAKey | ECKey] = [rsa(0)]
         self.asked: list[str] = []
         self.secret: str | None = SECRET
         self.refreshes = True
@@ -147,10 +153,10 @@ class OpenIdProvider:
             signed = f"{part(HS256)}.{part(json.dumps(claims).encode())}"
             return f"{signed}.{part(hmac.digest(secret, signed.encode(), 'sha256'))}"
         if how == "a key of its own":
-            return jwt.encode({"alg": "RS256", "kid": "rsa-0"}, claims, RSA[1])
+            return jwt.encode({"alg": "RS256", "kid": "rsa-0"}, claims, rsa(1))
         if how == "its key in the header":
-            public = RSA[1].as_dict(private=False)
-            return jwt.encode({"alg": "RS256", "jwk": public}, claims, RSA[1])
+            public = rsa(1).as_dict(private=False)
+            return jwt.encode({"alg": "RS256", "jwk": public}, claims, rsa(1))
         algorithm = "ES256" if isinstance(self.signing, ECKey) else "RS256"
         return jwt.encode({"alg": algorithm, **kid}, claims, self.signing)
 

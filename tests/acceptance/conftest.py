@@ -1,5 +1,6 @@
 """What acceptance tests start from."""
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -13,12 +14,18 @@ def commands(tmp_path: Path) -> Commands:
     return Commands(tmp_path / "data")
 
 
+@pytest.fixture(scope="session")
+def new_assistant(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder that `prolocutor new` has written; tests take copies of it."""
+    folder = tmp_path_factory.mktemp("new")
+    Commands(folder / "data").output("new", folder / "own")
+    return folder / "own"
+
+
 @pytest.fixture
-def own(commands: Commands, tmp_path: Path) -> Path:
+def own(new_assistant: Path, tmp_path: Path) -> Path:
     """The file of a small assistant, as `prolocutor new` writes it, with the common store."""
-    folder = tmp_path / "own"
-    commands.output("new", folder)
-    file = folder / "assistant.yaml"
+    file = Path(shutil.copytree(new_assistant, tmp_path / "own")) / "assistant.yaml"
     text = file.read_text().replace("store: sqlite:///dialogs.db", "# no store")
     file.write_text(text)
     return file

@@ -7,6 +7,8 @@ from subprocess import PIPE, run
 
 import pytest
 
+from prolocutor.cli.main import run as command_line
+
 PLAIN = ("--router", "knn,cards", "--ranker", "unsupervised", "--budget", "top:2", "--folds", "3")
 REPOSITORY = Path(__file__).parents[2]
 BBAI = REPOSITORY.parent / "shared" / "data" / "bbai"
@@ -73,13 +75,20 @@ def test_fewer_agents_are_chosen_from(questions: Path) -> None:
     ],
 )
 def test_what_cannot_be_measured_is_refused_in_a_line(
-    questions: Path, words: tuple[str, ...], told: str
+    questions: Path,
+    words: tuple[str, ...],
+    told: str,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    status, _, error = prolocutor("evaluate", "pairing", *words, folder=questions)
+    monkeypatch.chdir(questions)
 
+    status = command_line(["evaluate", "pairing", *words])
+
+    error = capsys.readouterr().err
     assert status == 1
     assert told in error
-    assert "Traceback" not in error
+    assert error.splitlines()[-1].startswith("prolocutor: ")
 
 
 def test_the_published_data_reach_the_figures_of_their_description(tmp_path: Path) -> None:

@@ -25,7 +25,7 @@ from prolocutor.stores.memory import MemoryStore
 from prolocutor.testing.channel_kit import Gate, pipeline, running
 from prolocutor.web.authentication import AccessPolicy
 from prolocutor.web.listener import make_app
-from tests.openid_provider import CLIENT, EC, RSA, SECRET, OpenIdProvider, openid_provider
+from tests.openid_provider import CLIENT, EC, SECRET, OpenIdProvider, openid_provider, rsa
 
 OPERATORS = (
     ClaimRule(claim="groups", values=("support",), scopes=("operate", "read")),
@@ -214,7 +214,7 @@ async def test_keys_are_rotated_and_clocks_may_differ() -> None:
         await it.signed_in(http)
         now = int(time.time())
         it.sign_in._provider._keys_at -= 60  # the pause between two requests for keys is over
-        it.provider.signing, it.provider.published = EC, [RSA[1], EC]
+        it.provider.signing, it.provider.published = EC, [rsa(1), EC]
         it.provider.faults = {"claims": {"iat": now + 100, "exp": now - 100, "aud": [CLIENT]}}
         await it.signed_in(http)
         assert it.provider.asked.count("/keys") == 2

@@ -4,7 +4,7 @@ import time
 from typing import Any, get_args
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from prolocutor.asks.answers import NotUnderstood, Understood
@@ -55,7 +55,6 @@ TEXTS = st.text(max_size=30) | st.lists(WORDS, max_size=8).map(" ".join)
 
 
 @given(st.sampled_from(KINDS), TEXTS)
-@settings(max_examples=300)
 def test_no_text_breaks_a_reader(kind: Ask, text: str) -> None:
     outcome = read(kind, text, KNOWN)
     if isinstance(outcome, NotUnderstood):

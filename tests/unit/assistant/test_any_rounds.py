@@ -57,7 +57,7 @@ steps = st.tuples(
 )
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(suppress_health_check=list(HealthCheck))
 @given(st.lists(steps, min_size=1, max_size=12))
 async def test_every_turn_has_one_closing_and_leaves_what_a_restart_reads(
     plan: list[tuple[str, dict[str, Any], str]],

@@ -252,7 +252,7 @@ def plans(draw: st.DrawFn) -> Pipeline:
     )
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(suppress_health_check=list(HealthCheck))
 @given(
     pipeline=plans(),
     slow=st.booleans(),

@@ -186,7 +186,7 @@ starts = st.fixed_dictionaries(
 
 
 @pytest.mark.slow
-@settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(suppress_health_check=list(HealthCheck))
 @given(pipelines(), starts)
 async def test_every_turn_ends_at_once_with_a_reply(
     pipeline: Pipeline, start: dict[str, Any]

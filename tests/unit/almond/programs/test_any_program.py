@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from prolocutor.almond.programs.executor import Executor
@@ -131,7 +131,6 @@ class Gives:
 
 
 @given(sources, results | values)
-@settings(max_examples=150, deadline=None)
 def test_a_run_ends_in_words(source: str, reply: Any) -> None:
     run = asyncio.run(_run(source, reply))
     assert run.words.messages

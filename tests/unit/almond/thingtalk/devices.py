@@ -1,5 +1,7 @@
 """Classes of devices for the tests, and the programs that the contract lists."""
 
+from functools import cache
+
 from prolocutor.almond.thingtalk.manifests import Manifests
 from prolocutor.almond.thingtalk.parsing import parse_classes
 
@@ -58,7 +60,9 @@ abstract class @org.prolocutor.list {
 """
 
 
+@cache
 def manifests() -> Manifests:
+    """Return what the classes above declare; it takes long, so not before a test needs it."""
     return Manifests(parse_classes(CLASSES))
 
 

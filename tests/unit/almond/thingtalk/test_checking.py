@@ -12,13 +12,11 @@ from prolocutor.almond.thingtalk.values import LocationValue, StringValue
 from prolocutor.errors import ThingTalkError
 from tests.unit.almond.thingtalk.devices import LISTED, manifests
 
-KNOWN = manifests()
-
 
 def checked(source: str) -> Checked:
     tree = parse(source)
     assert isinstance(tree, Program)
-    return check(tree, KNOWN)
+    return check(tree, manifests())
 
 
 @pytest.mark.parametrize("source", [each for each in LISTED if each[:5] not in ("$answ", "bookk")])
@@ -97,7 +95,7 @@ def test_slots_are_filled_one_by_one() -> None:
     program = checked("@com.uber.price_estimate(end=$?) => @com.twitter.post();").program
 
     program = fill(program, 1, LocationValue(1, 2))
-    found = check(program, KNOWN)
+    found = check(program, manifests())
 
     assert [each.name for each in found.slots] == ["end", "status"]
     assert count_slots(fill(fill(found.program, 1, StringValue("hi")), 0, LocationValue(3, 4))) == 0

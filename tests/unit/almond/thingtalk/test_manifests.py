@@ -6,11 +6,9 @@ from prolocutor.almond.thingtalk.manifests import Function, Manifests
 from prolocutor.almond.thingtalk.parsing import parse_classes
 from tests.unit.almond.thingtalk.devices import manifests
 
-KNOWN = manifests()
-
 
 def function(kind: str, name: str) -> Function:
-    found = KNOWN.function(kind, name)
+    found = manifests().function(kind, name)
     assert found is not None
     return found
 
@@ -39,7 +37,7 @@ def test_words_of_a_function_are_kept() -> None:
 
 
 def test_loaders_are_accepted() -> None:
-    twitter = KNOWN.find("com.twitter")
+    twitter = manifests().find("com.twitter")
 
     assert twitter is not None
     assert [each.facets for each in twitter.imports] == [("loader",), ("config",)]
