@@ -10,6 +10,7 @@ import click
 
 from prolocutor.assistant.runner import run
 from prolocutor.cli.options import (
+    CROSS_ENCODER_OPTION,
     SEED_OPTION,
     assistant_option,
     concurrency_option,
@@ -89,6 +90,7 @@ _LABEL_THEM: Final = (
     help="Into how many parts the questions are dealt.",
 )
 @model_options
+@CROSS_ENCODER_OPTION
 @SEED_OPTION
 @click.option("--permuted", is_flag=True, help="Assign labels at random: what still wins, leaks.")
 @click.option("--json", "json_file", metavar="FILE", help="Write all figures as JSON; - is stdout.")
@@ -115,6 +117,7 @@ def pairing(
     encoder_url: str | None,
     pair_scorer: str | None,
     chat: str | None,
+    cross_encoder: str | None,
     seed: int,
     permuted: bool,
     json_file: str | None,
@@ -148,7 +151,9 @@ def pairing(
     if folder is not None and assistant is None:
         raise click.UsageError("--record needs an --assistant to ask.")
     place = encoder_of(encoder, encoder_url)
-    locations = ModelLocations(encoder=place, pair_scorer=pair_scorer, chat=chat)
+    locations = ModelLocations(
+        encoder=place, pair_scorer=pair_scorer, cross_encoder=cross_encoder, chat=chat
+    )
     plan = MeasurementPlan(
         routers=_names(routers, "router", locations),
         rankers=_names(rankers, "ranker", locations),
@@ -238,15 +243,21 @@ async def _measured(
     locations: ModelLocations,
     choices: Path | None,
 ) -> Measurement:
-    async with open_models(locations, on_texts=EncodingProgress()) as models:
+    asked = _texts(questions)
+    async with open_models(locations, questions=asked, on_texts=EncodingProgress()) as models:
         return await measure(questions, plan, models=models, on_step=BegunSteps(), choices=choices)
 
 
 async def _curve(
     questions: PairingData, plan: MeasurementPlan, locations: ModelLocations
 ) -> dict[str, list[LearningPoint]]:
-    async with open_models(locations, on_texts=EncodingProgress()) as models:
+    asked = _texts(questions)
+    async with open_models(locations, questions=asked, on_texts=EncodingProgress()) as models:
         return await curve_of(questions, plan, models=models, on_step=BegunSteps())
+
+
+def _texts(questions: PairingData) -> list[str]:
+    return [one.question.text for one in (*questions.learn, *questions.test)]
 
 
 def _names(

@@ -74,6 +74,12 @@ def concurrency_option(help: str) -> Decorator:
     )
 
 
+CROSS_ENCODER_OPTION: Final = click.option(
+    "--cross-encoder",
+    metavar="FOLDER",
+    help="The model of a cross-encoder that learned, or ensemble, learns to weigh.",
+)
+
 _MODEL_OPTIONS: Final = (
     click.option(
         "--encoder",

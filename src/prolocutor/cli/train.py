@@ -11,7 +11,13 @@ import msgspec
 
 from prolocutor.assistant.runner import run
 from prolocutor.cli.data_options import options_of
-from prolocutor.cli.options import SEED_OPTION, assistant_option, encoder_of, encoder_options
+from prolocutor.cli.options import (
+    CROSS_ENCODER_OPTION,
+    SEED_OPTION,
+    assistant_option,
+    encoder_of,
+    encoder_options,
+)
 from prolocutor.cli.output import clean
 from prolocutor.cli.param_types import SizeParam
 from prolocutor.cli.progress import EncodingProgress, StepProgress, TrainingProgress, progress_bar
@@ -87,6 +93,7 @@ CROSS_ENCODER: Final = "cross-encoder"
     help="ranker: measure what stopping early loses, for a budget such as loss:0.01.",
 )
 @encoder_options
+@CROSS_ENCODER_OPTION
 @SEED_OPTION
 @click.option(
     "--memory",
@@ -107,6 +114,7 @@ def train(
     loss_budget: bool,
     encoder: str | None,
     encoder_url: str | None,
+    cross_encoder: str | None,
     seed: int,
     memory: int | None,
 ) -> None:
@@ -128,13 +136,16 @@ def train(
       prolocutor train router --data csv:questions.csv --assistant assistant.yaml --out router
       prolocutor train ranker --data store: --out ranker
       prolocutor train ranker --data store: --out ranker --encoder encoders/minilm
-      prolocutor train ranker --method cross-encoder --base minilm --data store: --out ranker
+      prolocutor train ranker --method cross-encoder --base minilm --data store: --out cross
+      prolocutor train ranker --data store: --out ranker --cross-encoder cross
     """
     if loss_budget and (role == "router" or method == CROSS_ENCODER):
         raise click.UsageError("--loss-budget is for a ranker that is not a cross-encoder")
     questions = load_pairing_data(data, _cards(data, assistant), **options_of(data, {}))
-    locations = ModelLocations(encoder=encoder_of(encoder, encoder_url))
-    _check_encoder(role, method, locations)
+    locations = ModelLocations(
+        encoder=encoder_of(encoder, encoder_url), cross_encoder=cross_encoder
+    )
+    _check_models(role, method, locations)
     wanted = TrainingPlan(
         role=role,
         method=method,
@@ -193,7 +204,8 @@ async def _trained(
     locations: ModelLocations,
     progress: TrainingProgress,
 ) -> TrainingResult:
-    async with open_models(locations, on_texts=EncodingProgress()) as models:
+    asked = [one.question.text for one in (*questions.learn, *questions.test)]
+    async with open_models(locations, questions=asked, on_texts=EncodingProgress()) as models:
         plan = msgspec.structs.replace(wanted, models=models)
         return await learn(
             questions,
@@ -205,8 +217,11 @@ async def _trained(
         )
 
 
-def _check_encoder(role: Role, method: str, locations: ModelLocations) -> None:
-    """Raise `UsageError` for an encoder that is missing, or that a method does not learn with."""
+def _check_models(role: Role, method: str, locations: ModelLocations) -> None:
+    """Raise `UsageError` for an encoder that is missing, or a model that a method does not learn
+    with."""
+    if role == "router" and locations.cross_encoder is not None:
+        raise click.UsageError("--cross-encoder is for rankers, which read answers")
     if method == AUTO:
         return
     needs = needs_of(method, role)
@@ -214,6 +229,8 @@ def _check_encoder(role: Role, method: str, locations: ModelLocations) -> None:
         raise click.UsageError(f"the {role} {method} needs --encoder FOLDER, or --encoder-url URL")
     if locations.encoder is not None and "encoder" not in needs | uses_of(method, role):
         raise click.UsageError(f"the {role} {method} does not learn with an encoder")
+    if locations.cross_encoder is not None and "cross_encoder" not in uses_of(method, role):
+        raise click.UsageError(f"the {role} {method} does not learn with a cross-encoder")
 
 
 def _cards(data: str, assistant: Path | None) -> list[Card]:

@@ -85,8 +85,12 @@ def _check_selector(written: ServiceEntry, loaded: Survey, findings: Findings) -
             connector_of(target.connector, target.endpoint, name=target.role, verb=verb)
     except (ConfigError, BadInput, NotFound) as error:
         about = error.key if isinstance(error, ConfigError) else error.field
-        named = {"hints"} if target.encoder is None else {"hints", "encoder"}
-        key = about if about in named else target.role
+        named = {
+            "hints": True,
+            "encoder": target.encoder is not None,
+            "cross_encoder": target.cross_encoder is not None,
+        }
+        key = about if about is not None and named.get(about) else target.role
         what = error.what if isinstance(error, ConfigError) and error.file is None else str(error)
         findings.add(loaded.find(f"{written.path}.{key}"), what)
     _check_budget(written, target, loaded, findings)

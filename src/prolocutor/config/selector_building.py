@@ -19,7 +19,15 @@ from prolocutor.config.selector_settings import (
     learns_online,
 )
 from prolocutor.contracts.observer import Observer
-from prolocutor.contracts.pairing import Card, Encoder, Fit, Ranker, Router, TrainingData
+from prolocutor.contracts.pairing import (
+    Card,
+    CrossEncoder,
+    Encoder,
+    Fit,
+    Ranker,
+    Router,
+    TrainingData,
+)
 from prolocutor.errors import ConfigError
 from prolocutor.pairing import method_catalog
 from prolocutor.pairing.abstention import AbstentionRule
@@ -40,7 +48,8 @@ from prolocutor.pairing.question_agent.label_journal import (
 from prolocutor.pairing.question_agent.loaded_router import load_router_model
 from prolocutor.pairing.question_agent.meant_router import MeantRouter
 from prolocutor.pairing.question_agent.router_label import RouterLabel
-from prolocutor.pairing.question_response.meant_ranker import with_encoder
+from prolocutor.pairing.question_response.crossing import Crossing
+from prolocutor.pairing.question_response.meant_ranker import with_models
 from prolocutor.pairing.rating_learner import RatingLearner
 from prolocutor.pairing.response_selector import RankedSelector
 from prolocutor.pairing.skill_selector import RoutedSelector
@@ -103,6 +112,7 @@ class _Maker:
         self._cards = cards
         self._ends: list[Callable[[], Awaitable[None]]] = []
         self._encoders: dict[Path, Encoder] = {}
+        self._crossed: CrossEncoder | None = None
         router = self._found("router", wanted, self._router)
         self._routing = None if router is None else TurnRouting(router)
         self._wants_loss = any(one.budget.loss is not None for one in wanted)
@@ -227,7 +237,7 @@ class _Maker:
         folder, cards = selecting.model, self._cards
         if folder is None:
             return self._unlearned(selecting, method_catalog.load_ranker(selecting.method))
-        wired = self._wired(selecting)
+        wired, crossing = self._wired(selecting), self._crossing(selecting)
 
         def load() -> VersionedMethod[Ranker]:
             model = load_model(folder)
@@ -236,7 +246,7 @@ class _Maker:
             if curve is None and self._wants_loss:
                 what = "has no loss curve, which the budget needs; train it with --loss-budget"
                 raise ConfigError(what, file=str(folder))
-            return VersionedMethod(with_encoder(ranker, model, wired), model.id, curve)
+            return VersionedMethod(with_models(ranker, model, wired, crossing), model.id, curve)
 
         return self._in_use(selecting, ReloadedModel(folder, load))
 
@@ -278,6 +288,16 @@ class _Maker:
         self._ends.append(way.aclose)
         name = str(getattr(way, "model", selecting.connector))
         return EncoderWiring(EndpointEncoder(way.embed, name=name), seconds)
+
+    def _crossing(self, selecting: SelectorSettings) -> Crossing | None:
+        """Return the cross-encoder of a selector, None if it has none; it is loaded once."""
+        if selecting.cross_encoder is None:
+            return None
+        if self._crossed is None:
+            made = method_catalog.load_cross_encoder(load_model(selecting.cross_encoder))
+            self._ends.append(made.aclose)
+            self._crossed = made
+        return Crossing(self._crossed, selecting.seconds)
 
 
 def journal_of(folder: Path) -> Path:

@@ -10,7 +10,7 @@ from prolocutor.bounds import bounds_of
 from prolocutor.config.budget_field import BudgetField
 from prolocutor.config.duration_field import DurationField
 from prolocutor.config.fields import FieldKind, Findings, NumberField, TableField
-from prolocutor.config.schema import BUDGET, ENCODER, MODEL, UNSURE
+from prolocutor.config.schema import BUDGET, CROSS_ENCODER, ENCODER, MODEL, UNSURE
 from prolocutor.config.yaml_file import YamlNode
 from prolocutor.pairing.hints.turn_hints import HINT_KINDS, HintSettings
 from prolocutor.pairing.method_catalog import Role
@@ -47,5 +47,10 @@ SELECTOR_FIELDS: Final[dict[Role, dict[str, FieldKind]]] = {
         "budget": BudgetField(table=BUDGET),
         "hints": HintsField(table=HINTS),
     },
-    "ranker": {"model": MODEL, "encoder": ENCODER, "unsure": UNSURE},
+    "ranker": {
+        "model": MODEL,
+        "encoder": ENCODER,
+        "cross_encoder": CROSS_ENCODER,
+        "unsure": UNSURE,
+    },
 }

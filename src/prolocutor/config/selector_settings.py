@@ -29,6 +29,7 @@ from prolocutor.pairing.loss_policy import LossBudget
 from prolocutor.pairing.method_catalog import Need, Role
 from prolocutor.pairing.model_files import load_model
 from prolocutor.pairing.model_reloading import MethodSource
+from prolocutor.pairing.question_response.crossing import check_cross_encoder
 from prolocutor.pipeline.plan import Addressed, PendingTarget
 
 
@@ -84,8 +85,9 @@ class SelectorSettings(PendingTarget, frozen=True, kw_only=True):
     """A selector by pairing as a file describes it, the `target` of its service until it is made.
 
     `connector` and `endpoint` reach the model that a method asks, if it asks one; `encoder` is the
-    folder of one that runs in this process. `seconds` bounds a call of a model if given. `hints`:
-    a router that learns online learns from what people do too.
+    folder of one that runs in this process, `cross_encoder` that of the model of one. `seconds`
+    bounds a call of a model if given. `hints`: a router that learns online learns from what people
+    do too.
     """
 
     role: Role
@@ -94,6 +96,7 @@ class SelectorSettings(PendingTarget, frozen=True, kw_only=True):
     connector: str | None = None
     endpoint: Addressed | None = None
     encoder: Path | None = None
+    cross_encoder: Path | None = None
     seconds: float | None = None
     budget: BudgetSettings = BudgetSettings()
     hints: HintSettings | None = None
@@ -130,6 +133,9 @@ def check_method(selecting: SelectorSettings) -> None:
         raise ConfigError(f"the {role} {method!r} asks no endpoint; leave out call")
     if selecting.encoder is not None and "encoder" not in may:
         raise ConfigError(f"the {role} {method!r} needs no encoder; leave it out", key="encoder")
+    if selecting.cross_encoder is not None and "cross_encoder" not in may:
+        what = f"the {role} {method!r} reads no cross-encoder; leave it out"
+        raise ConfigError(what, key="cross_encoder")
     if selecting.hints is not None and not learns_online(selecting):
         what = f"the {role} {method!r} does not learn while it serves"
         hint = "hints need router: knn, ensemble or embedding, and model: FOLDER"
@@ -138,7 +144,7 @@ def check_method(selecting: SelectorSettings) -> None:
 
 
 def _check_model(selecting: SelectorSettings, needs: frozenset[Need]) -> None:
-    """Raise `ConfigError` if the model is not there, or needs another encoder."""
+    """Raise `ConfigError` if the model is not there, or needs another encoder or cross-encoder."""
     role, method = selecting.role, selecting.method
     encoder = None
     if selecting.encoder is not None:
@@ -157,6 +163,12 @@ def _check_model(selecting: SelectorSettings, needs: frozenset[Need]) -> None:
         what = f"is the model of a {model.role} {model.method!r}, not of the {role} {method!r}"
         raise ConfigError(what, file=str(selecting.model))
     check_encoder(model, encoder, has_endpoint=selecting.endpoint is not None)
+    crossed = None
+    if selecting.cross_encoder is not None:
+        crossed = load_model(selecting.cross_encoder)
+        method_catalog.load_cross_encoder(crossed)
+    if role == "ranker":
+        check_cross_encoder(model, None if crossed is None else crossed.id)
 
 
 def learns_online(selecting: SelectorSettings) -> bool:

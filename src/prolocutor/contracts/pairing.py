@@ -122,6 +122,7 @@ class TrainingData(msgspec.Struct, frozen=True, kw_only=True):
     priors: Sequence[Mapping[str, float]] = ()
     encoder: Encoder | None = None
     pair_scorer: PairScorer | None = None
+    cross_encoder: CrossEncoder | None = None
     complete: Complete | None = None
     seconds: float | None = None
     seed: int = 0
@@ -169,3 +170,13 @@ class PairScorer(Protocol):
 
     async def score(self, pairs: Sequence[tuple[str, str]]) -> Sequence[float]:
         """Return the logit for each pair that the second text answers the first."""
+
+
+class CrossEncoder(Protocol):
+    """A cross-encoder that was trained on labels, as other rankers read it; `id` is its model's."""
+
+    id: str
+
+    async def numbers(self, pairs: Sequence[tuple[str, str]]) -> Sequence[float | None]:
+        """Return for each pair the logit of the probability that the second text answers the
+        first; None where it cannot know without having learned that very pair."""

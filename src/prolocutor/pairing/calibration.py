@@ -18,7 +18,11 @@ class Sigmoid(msgspec.Struct, frozen=True):
 
     def __call__(self, score: float) -> float:
         """Return the probability that a score stands for."""
-        return _sigmoid(self.slope * score + self.offset)
+        return _sigmoid(self.logit(score))
+
+    def logit(self, score: float) -> float:
+        """Return the logit of that probability."""
+        return self.slope * score + self.offset
 
 
 def _sigmoid(x: float) -> float:

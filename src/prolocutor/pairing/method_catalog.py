@@ -16,7 +16,7 @@ from prolocutor.contracts.pairing import Card, Fit, Ranker, Router
 from prolocutor.errors import BadInput, ConfigError, ProlocutorError
 from prolocutor.pairing.model_files import Model
 
-Need = Literal["labels", "encoder", "pair_scorer", "chat"]
+Need = Literal["labels", "encoder", "pair_scorer", "cross_encoder", "chat"]
 Role = Literal["router", "ranker"]
 
 
@@ -36,6 +36,7 @@ class PairingMethod(CatalogEntry, frozen=True, kw_only=True):
 
 _LABELS: Final[frozenset[Need]] = frozenset({"labels"})
 _ENCODED: Final[frozenset[Need]] = frozenset({"encoder"})
+_READ: Final[frozenset[Need]] = frozenset({"encoder", "cross_encoder"})
 _CHAT: Final[frozenset[Need]] = frozenset({"chat"})
 
 _ROUTER: Final = "prolocutor.pairing.question_agent"
@@ -78,14 +79,14 @@ RANKERS: Final = {
         f"{_RANKER}.learned_training:fit",
         "learn",
         needs=_LABELS,
-        uses=_ENCODED,
+        uses=_READ,
         model=f"{_RANKER}.learned:LearnedRanker",
     ),
     "ensemble": PairingMethod(
         f"{_RANKER}.ensemble:fit",
         "learn",
         needs=_LABELS,
-        uses=_ENCODED,
+        uses=_READ,
         model=f"{_RANKER}.ensemble:EnsembleRanker",
     ),
     "similarity": PairingMethod(f"{_RANKER}.similarity:fit", needs=frozenset({"encoder"})),
@@ -109,11 +110,12 @@ _ENCODERS: Final = Catalog[Callable[..., Any]](
     {
         "onnx": CatalogEntry(f"{_ENCODER}.onnx:OnnxEncoder", "encoder"),
         "pairs": CatalogEntry(f"{_ENCODER}.onnx:OnnxPairScorer", "encoder"),
+        "crossed": CatalogEntry(f"{_RANKER}.cross_encoder:CalibratedPairs", "encoder"),
     },
     group="prolocutor.encoders",
     key="encoder",
 )
-"""The models that are made of a folder: of single texts, and of pairs."""
+"""The models of single texts and of pairs, made of a folder; and of pairs, made of a model."""
 
 _FINE_TUNING: Final = Catalog[Callable[..., Any]](
     "fine-tuning",
@@ -172,6 +174,16 @@ def read_method(model: Model, which: Role, cards: Sequence[Card], folder: Path) 
 def load_model_class(name: Literal["onnx", "pairs"]) -> Callable[..., Any]:
     """Return the class of an encoder, `Class(folder)`; `MissingExtra` for what is missing."""
     return _ENCODERS.load(name)
+
+
+def load_cross_encoder(model: Model) -> Any:
+    """Return a cross-encoder as other rankers read it, of its model; `MissingExtra` for what is
+    missing, `ConfigError` if it is the model of something else."""
+    if (model.role, model.method) != ("ranker", "cross-encoder"):
+        what = f"{model.id} is the model of a {model.role} {model.method!r}, not of a cross-encoder"
+        raise ConfigError(what, key="cross_encoder")
+    made: Any = _ENCODERS.load("crossed")
+    return made.of_model(model)
 
 
 def uses_of(name: str, which: Role) -> frozenset[Need]:

@@ -30,6 +30,7 @@ from prolocutor.pairing.near_duplicates import folds_of, near_duplicates
 from prolocutor.pairing.question_response.answer_pairings import in_order
 from prolocutor.pairing.question_response.cross_encoder_model import METHOD, model_of
 from prolocutor.pairing.question_response.pair_lists import Pair, PairList
+from prolocutor.pairing.question_response.unseen_scores import UnseenScores
 
 _LEAST_RIGHT: Final = 20
 _PATIENCE: Final = 2
@@ -104,7 +105,9 @@ async def fine_tune(
     tuned = tuning.on_everything(epoch)
     on_step("exporting")
     result, card = result_of(data, learned, plan, measured, data_hash)
-    model = model_of(tuned.to_onnx(), tuned.tokenizer(), curve, sorted(_agents(learned)), card)
+    unseen = UnseenScores.of(learned, [[*map(curve.logit, its)] for its in logits])
+    agents = sorted(_agents(learned))
+    model = model_of(tuned.to_onnx(), tuned.tokenizer(), curve, agents, card, unseen)
     saved = save_model(folder, model)
     tuning.partial.remove()
     return msgspec.structs.replace(result, model=saved)

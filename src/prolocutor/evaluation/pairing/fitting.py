@@ -17,6 +17,7 @@ import msgspec
 
 from prolocutor.contracts.pairing import (
     Complete,
+    CrossEncoder,
     Encoder,
     Fit,
     LabelledQuestion,
@@ -47,12 +48,17 @@ class PairingModels(msgspec.Struct, frozen=True, kw_only=True):
 
     encoder: Encoder | None = None
     pair_scorer: PairScorer | None = None
+    cross_encoder: CrossEncoder | None = None
     complete: Complete | None = None
 
     def training(self, **more: Any) -> TrainingData:
         """Return the training data of a method, with these models."""
         return TrainingData(
-            encoder=self.encoder, pair_scorer=self.pair_scorer, complete=self.complete, **more
+            encoder=self.encoder,
+            pair_scorer=self.pair_scorer,
+            cross_encoder=self.cross_encoder,
+            complete=self.complete,
+            **more,
         )
 
 

@@ -120,7 +120,7 @@ async def train(
         what = "no question has a right agent (agents, labels), so nothing can be learned"
         raise BadInput(f"{data.name}: {what}", field="data")
     partial = PartialTraining(folder, await dependencies_of(data, learned, wanted))
-    kept = KeptFolds(partial, data.cards, wanted.models.encoder)
+    kept = KeptFolds(partial, data.cards, wanted.models.encoder, wanted.models.cross_encoder)
     if kept.found:
         on_note(f"goes on: {kept.found} fits of this training are in {partial.place}")
     folding = folding_within(memory, learned, Folding(kept=kept, on_fold=on_fold))

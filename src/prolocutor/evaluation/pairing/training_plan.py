@@ -65,5 +65,12 @@ async def dependencies_of(
     """Return all that the folds of a training depend on."""
     encoder = wanted.models.encoder
     mark = "" if encoder is None else (await mark_of(encoder)).fingerprint
+    crossed = wanted.models.cross_encoder
     plan = (wanted.role, wanted.method, wanted.prior, wanted.folds, wanted.seed)
-    return version("prolocutor"), plan, hash_of(data, [*learned, *data.learn]), mark
+    return (
+        version("prolocutor"),
+        plan,
+        hash_of(data, [*learned, *data.learn]),
+        mark,
+        crossed and crossed.id,
+    )

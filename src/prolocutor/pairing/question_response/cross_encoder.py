@@ -48,7 +48,7 @@ class CrossEncoderRanker:
     """
 
     def __init__(self, scorer: PairScorer, curve: Sigmoid | None = None) -> None:
-        self._scorer, self._curve = scorer, curve or Sigmoid()
+        self.scorer, self.curve = scorer, curve or Sigmoid()
         self.at_once = UnsupervisedRanker()
 
     @classmethod
@@ -71,12 +71,35 @@ class CrossEncoderRanker:
         if not answers:
             return []
         try:
-            logits = await self._scorer.score([(question.text, one.text) for one in answers])
+            logits = await self.scorer.score([(question.text, one.text) for one in answers])
         except ProlocutorError as error:
             fault = f"the cross-encoder failed: {error}"
             return with_fault(self.at_once.rank(question, answers, prior), fault)
         reasons = [f"a model that reads both gives it {logit:.2f}" for logit in logits]
-        return in_order(answers, [self._curve(one) for one in logits], reasons, logits)
+        return in_order(answers, [self.curve(one) for one in logits], reasons, logits)
+
+
+class CalibratedPairs:
+    """The cross-encoder of a model as other rankers read it: logits of probabilities."""
+
+    def __init__(self, scorer: PairScorer, curve: Sigmoid, id_: str) -> None:
+        self.id = id_
+        self._scorer, self._curve = scorer, curve
+
+    @classmethod
+    def of_model(cls, model: Model) -> CalibratedPairs:
+        """Make it of a model; `ConfigError` if the model is no cross-encoder."""
+        ranker = CrossEncoderRanker.of_model(model)
+        return cls(ranker.scorer, ranker.curve, model.id)
+
+    async def numbers(self, pairs: Sequence[tuple[str, str]]) -> Sequence[float | None]:
+        """Return the logit of each pair."""
+        return [self._curve.logit(one) for one in await self._scorer.score(pairs)]
+
+    async def aclose(self) -> None:
+        """End the model's thread."""
+        if (close := getattr(self._scorer, "aclose", None)) is not None:
+            await close()
 
 
 async def _curve(scorer: PairScorer, labelled: Sequence[LabelledQuestion]) -> Sigmoid:

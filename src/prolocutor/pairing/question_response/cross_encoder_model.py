@@ -10,20 +10,29 @@ import msgspec
 from prolocutor.pairing.calibration import Sigmoid
 from prolocutor.pairing.model_files import Model, TrainingCard
 from prolocutor.pairing.question_response.pair_lists import LONGEST_PAIR
+from prolocutor.pairing.question_response.unseen_scores import UnseenScores, part_of
 
 METHOD: Final = "cross-encoder"
 
 
 def model_of(
-    network: bytes, tokenizer: str, curve: Sigmoid, agents: Sequence[str], card: TrainingCard
+    network: bytes,
+    tokenizer: str,
+    curve: Sigmoid,
+    agents: Sequence[str],
+    card: TrainingCard,
+    unseen: UnseenScores,
 ) -> Model:
-    """Return a cross-encoder as it is stored: `network` in ONNX's format, `tokenizer` as JSON."""
+    """Return a cross-encoder as it is stored: `network` in ONNX's format, `tokenizer` as JSON.
+
+    `unseen` lets other rankers learn with it.
+    """
     return Model(
         role="ranker",
         method=METHOD,
         agents=list(agents),
         settings={"curve": msgspec.to_builtins(curve), "longest": LONGEST_PAIR},
-        parts={"tokenizer": msgspec.json.decode(tokenizer)},
+        parts={"tokenizer": msgspec.json.decode(tokenizer), **part_of(unseen)},
         networks={"model": network},
         card=card,
     )

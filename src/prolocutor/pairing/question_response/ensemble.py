@@ -21,8 +21,14 @@ from prolocutor.pairing.encoders.text_vectors import NO_VECTORS, Vectors
 from prolocutor.pairing.model_files import Model, TrainingCard
 from prolocutor.pairing.question_response import learned_training
 from prolocutor.pairing.question_response.answer_pairings import answer_keys, in_order
+from prolocutor.pairing.question_response.cross_features import NO_NUMBERS, Numbers
 from prolocutor.pairing.question_response.learned import LearnedRanker
-from prolocutor.pairing.question_response.meaning_training import LearnedMeaning, meant_fit
+from prolocutor.pairing.question_response.meaning_training import (
+    LearnedCrossing,
+    LearnedMeaning,
+    meant_fit,
+    reads_models,
+)
 from prolocutor.pairing.question_response.meant_ranker import MeantRanker
 from prolocutor.pairing.question_response.unsupervised import UnsupervisedRanker
 
@@ -33,14 +39,18 @@ _HALF_AT: Final = 40
 def fit(training: TrainingData) -> EnsembleRanker | Awaitable[MeantRanker]:
     """Return both, made of the same questions; `BadInput` if there are too few labels.
 
-    With an encoder the learned one reads vectors too.
+    With an encoder the learned one reads vectors too, with a cross-encoder its numbers.
     """
-    return learned(training) if training.encoder is None else meant_fit(training, learned)
+    return meant_fit(training, learned) if reads_models(training) else learned(training)
 
 
-def learned(training: TrainingData, meaning: LearnedMeaning | None = None) -> EnsembleRanker:
-    """Return the ranker; `meaning` is of the same training."""
-    known = learned_training.learned(training, meaning)
+def learned(
+    training: TrainingData,
+    meaning: LearnedMeaning | None = None,
+    crossed: LearnedCrossing | None = None,
+) -> EnsembleRanker:
+    """Return the ranker; `meaning` and `crossed` are of the same training."""
+    known = learned_training.learned(training, meaning, crossed)
     return EnsembleRanker(
         known,
         UnsupervisedRanker(known.agent_log),
@@ -75,10 +85,14 @@ class EnsembleRanker:
         answers: Sequence[AgentAnswer],
         prior: Mapping[str, float],
         vectors: Vectors = NO_VECTORS,
+        numbers: Numbers = NO_NUMBERS,
     ) -> list[Pairing]:
-        """Return a pairing for every answer, the best first; `vectors` are read if it can."""
+        """Return a pairing for every answer, the best first.
+
+        `vectors` and a cross-encoder's `numbers` are read if it can.
+        """
         rows = self._learned.features(question, answers, prior)
-        known = self._learned.of_rows(question, answers, rows, vectors)
+        known = self._learned.of_rows(question, answers, rows, vectors, numbers)
         guessed = {
             (one.agent, one.position): one.probability
             for one in self._unlearned.of_rows(answers, rows)

@@ -19,6 +19,9 @@ from prolocutor.pairing.encoders.text_vectors import NO_VECTORS, Vectors
 from prolocutor.pairing.model_files import Array, Model, TrainingCard
 from prolocutor.pairing.question_response.answer_pairings import in_order
 from prolocutor.pairing.question_response.answer_style import StyleModel
+from prolocutor.pairing.question_response.cross_features import NAMES as CROSS_NAMES
+from prolocutor.pairing.question_response.cross_features import NO_NUMBERS, Numbers, cross_rows
+from prolocutor.pairing.question_response.crossing import SETTING as CROSSED
 from prolocutor.pairing.question_response.trees import (
     Floats,
     Rows,
@@ -28,8 +31,7 @@ from prolocutor.pairing.question_response.trees import (
 
 METHOD: Final = "learned"
 COLUMNS: Final = (*NAMES, "wording", "lead_wording")
-MEANT_COLUMNS: Final = (*COLUMNS, *MEANING_NAMES)
-"""The names of the features, in order: without an encoder, and with one."""
+"""The names of the features of words, in order."""
 
 _WIDEST: Final = 5.0
 
@@ -48,6 +50,8 @@ _WORDS: Final = {
     "agreement": "agreement of others",
     "matches": "the kind of value in it",
     "missing": "the kind of value in it",
+    "crossed": "a model that reads both",
+    "lead_crossed": "a model that reads both",
     "meant": "its meaning",
     "lead_meant": "its meaning",
     "meant_card": "what its agent is for",
@@ -79,6 +83,7 @@ class LearnedBlend(msgspec.Struct, frozen=True):
     """The parts of the learned ranker; `linear_share` is the weight of the linear model.
 
     `sigmoid` turns a score into a probability, `any_right` an `any_right_logit` of several.
+    `crossed` is the id of the cross-encoder that it learned with.
     """
 
     agent_log: AgentLog
@@ -89,11 +94,12 @@ class LearnedBlend(msgspec.Struct, frozen=True):
     sigmoid: Sigmoid
     any_right: Sigmoid
     memory: MeaningMemory | None = None
+    crossed: str | None = None
 
     @property
     def columns(self) -> tuple[str, ...]:
         """The names of the features that it reads."""
-        return COLUMNS if self.memory is None else MEANT_COLUMNS
+        return columns_of(meant=self.memory is not None, crossed=self.crossed is not None)
 
 
 class LearnedRanker:
@@ -112,9 +118,14 @@ class LearnedRanker:
         answers: Sequence[AgentAnswer],
         prior: Mapping[str, float],
         vectors: Vectors = NO_VECTORS,
+        numbers: Numbers = NO_NUMBERS,
     ) -> list[Pairing]:
-        """Return a pairing for every answer, the best first; `vectors` are read if it can."""
-        return self.of_rows(question, answers, self.features(question, answers, prior), vectors)
+        """Return a pairing for every answer, the best first.
+
+        `vectors` and a cross-encoder's `numbers` are read if it can.
+        """
+        given = self.features(question, answers, prior)
+        return self.of_rows(question, answers, given, vectors, numbers)
 
     def features(
         self, question: UserQuestion, answers: Sequence[AgentAnswer], prior: Mapping[str, float]
@@ -128,6 +139,7 @@ class LearnedRanker:
         answers: Sequence[AgentAnswer],
         given: Sequence[Sequence[float]],
         vectors: Vectors = NO_VECTORS,
+        numbers: Numbers = NO_NUMBERS,
     ) -> list[Pairing]:
         """Return a pairing for every answer by its features, the best first."""
         if not answers:
@@ -137,6 +149,9 @@ class LearnedRanker:
         if blend.memory is not None:
             meant = blend.memory.rows(question.text, answers, vectors)
             rows = np.column_stack([rows, np.asarray(meant, dtype=float)])
+        if blend.crossed is not None:
+            crossed = cross_rows(answers, numbers)
+            rows = np.column_stack([rows, np.asarray(crossed, dtype=float)])
         terms = blend.linear.terms(rows)
         scores = blended(blend, rows, terms)
         probabilities = [blend.sigmoid(float(score)) for score in scores]
@@ -156,6 +171,7 @@ class LearnedRanker:
                 "linear_offset": blend.linear.offset,
                 "sigmoid": msgspec.to_builtins(blend.sigmoid),
                 "any_right": msgspec.to_builtins(blend.any_right),
+                **({} if blend.crossed is None else {CROSSED: blend.crossed}),
             },
             parts={
                 "log": msgspec.to_builtins(blend.agent_log.counts()),
@@ -200,10 +216,16 @@ def blended(blend: LearnedBlend, rows: Rows, terms: Floats) -> Floats:
     return found
 
 
+def columns_of(*, meant: bool, crossed: bool) -> tuple[str, ...]:
+    """Return the names of the features, with those of an encoder and of a cross-encoder."""
+    return (*COLUMNS, *(MEANING_NAMES if meant else ()), *(CROSS_NAMES if crossed else ()))
+
+
 def _blend_of(model: Model, cards: Sequence[Card]) -> LearnedBlend:
     settings: dict[str, Any] = model.settings
     memory = MeaningMemory.of_model(model, cards)
-    if tuple(settings["columns"]) != (COLUMNS if memory is None else MEANT_COLUMNS):
+    crossed = settings.get(CROSSED)
+    if tuple(settings["columns"]) != columns_of(meant=memory is not None, crossed=bool(crossed)):
         raise ValueError("it was trained on other features; train it again")
     mean, deviation, weight = model.arrays["linear"].to_numpy()
     wording = model.parts["wording"]
@@ -219,6 +241,7 @@ def _blend_of(model: Model, cards: Sequence[Card]) -> LearnedBlend:
         sigmoid=msgspec.convert(settings["sigmoid"], Sigmoid),
         any_right=msgspec.convert(settings["any_right"], Sigmoid),
         memory=memory,
+        crossed=crossed,
     )
 
 

@@ -27,13 +27,19 @@ from prolocutor.pairing.curve_fitting import fit_sigmoid
 from prolocutor.pairing.near_duplicates import folds_of, near_duplicates
 from prolocutor.pairing.question_response.answer_pairings import any_right_logit
 from prolocutor.pairing.question_response.binned_rows import BinnedRows
+from prolocutor.pairing.question_response.cross_features import without_numbers
 from prolocutor.pairing.question_response.learned import (
     LearnedBlend,
     LearnedRanker,
     LinearScore,
 )
 from prolocutor.pairing.question_response.linear_score import ScaledRows
-from prolocutor.pairing.question_response.meaning_training import LearnedMeaning, meant_fit
+from prolocutor.pairing.question_response.meaning_training import (
+    LearnedCrossing,
+    LearnedMeaning,
+    meant_fit,
+    reads_models,
+)
 from prolocutor.pairing.question_response.meant_ranker import MeantRanker
 from prolocutor.pairing.question_response.style_training import StyleWeights, TermTable
 from prolocutor.pairing.question_response.trees import (
@@ -59,12 +65,13 @@ _HIDDEN_VIEW: Final = 1
 class TrainingView(msgspec.Struct, frozen=True):
     """One view of all questions: the features of the answers that it contains.
 
-    `meant` are those by an encoder, empty without one, `kept` the positions of the answers among
-    the question's, `rows` their rows in the table.
+    `meant` are those by an encoder, `crossed` by a cross-encoder, empty without one; `kept` the
+    positions of the answers among the question's, `rows` their rows in the table.
     """
 
     features: list[Singles]
     meant: list[list[tuple[float, ...]]]
+    crossed: list[list[tuple[float, ...]]]
     kept: list[list[int]]
     rows: list[list[int]]
 
@@ -78,7 +85,8 @@ class AnswerTable(msgspec.Struct, frozen=True):
 
     `plain` has all answers and priors; `hidden` lacks the prior of some agents, as for new agents;
     `few` has only some of the likeliest agents' answers, as under a budget. `hidden` also lacks the
-    meaning of every second question, as where an encoder has failed.
+    meaning of every second question, as where an encoder has failed, and a cross-encoder's
+    numbers of two in four.
     """
 
     texts: list[str]
@@ -110,11 +118,15 @@ def fit(training: TrainingData) -> LearnedRanker | Awaitable[MeantRanker]:
 
     A question of weight 0 only enters the log. With an encoder the ranker reads vectors too.
     """
-    return learned(training) if training.encoder is None else meant_fit(training, learned)
+    return meant_fit(training, learned) if reads_models(training) else learned(training)
 
 
-def learned(training: TrainingData, meaning: LearnedMeaning | None = None) -> LearnedRanker:
-    """Return the ranker; `meaning` is of the same training."""
+def learned(
+    training: TrainingData,
+    meaning: LearnedMeaning | None = None,
+    crossed: LearnedCrossing | None = None,
+) -> LearnedRanker:
+    """Return the ranker; `meaning` and `crossed` are of the same training."""
     priors = training.priors or [{}] * len(training.labelled)
     taught = [
         (one, prior)
@@ -128,10 +140,12 @@ def learned(training: TrainingData, meaning: LearnedMeaning | None = None) -> Le
     agent_log = log_of(training.labelled)
     groups = near_duplicates([one.question.text for one, _ in taught])
     with threadpool_limits(1):
-        table = _answer_table(taught, agent_log, training.seed, meaning)
+        table = _answer_table(taught, agent_log, training.seed, meaning, crossed)
         blend = _learn(table, groups, agent_log, training.seed)
     if meaning is not None:
         blend = msgspec.structs.replace(blend, memory=meaning.memory)
+    if crossed is not None:
+        blend = msgspec.structs.replace(blend, crossed=crossed.id)
     return LearnedRanker(blend, sorted({agent for one, _ in taught for agent in one.answers}))
 
 
@@ -149,9 +163,10 @@ def _answer_table(
     agent_log: AgentLog,
     seed: int,
     meaning: LearnedMeaning | None,
+    crossed: LearnedCrossing | None,
 ) -> AnswerTable:
     rng = random.Random(seed)
-    plain, hidden, few = (TrainingView([], [], [], []) for _ in range(3))
+    plain, hidden, few = (TrainingView([], [], [], [], []) for _ in range(3))
     start = 0
     for number, (one, prior) in enumerate(taught):
         answers = [AgentAnswer(agent=agent, text=text) for agent, text in one.answers.items()]
@@ -171,6 +186,9 @@ def _answer_table(
             if meaning is not None:
                 lost = copy is hidden and number % 2 == 0
                 copy.meant.append(without_meaning(shown) if lost else meaning.rows(one, shown))
+            if crossed is not None:
+                lost = copy is hidden and number % 4 < 2
+                copy.crossed.append(without_numbers(shown) if lost else crossed.rows(one, shown))
             copy.kept.append(kept)
             copy.rows.append([start + place for place in kept])
         start += len(answers)
@@ -300,10 +318,11 @@ def _features_of(
     own = [np.array([styles[one][place] for place in view.kept[one]]) for one in questions]
     leads = [scores - scores.max() for scores in own]
     parts += [np.concatenate(some).astype(np.float32)[:, None] for some in (own, leads)]
-    if view.meant:
-        meant = [row for one in questions for row in view.meant[one]]
-        parts.append(np.array(meant, dtype=np.float32))
-        view.meant.clear()
+    for more in (view.meant, view.crossed):
+        if more:
+            rows = [row for one in questions for row in more[one]]
+            parts.append(np.array(rows, dtype=np.float32))
+            more.clear()
     return np.column_stack(parts)
 
 

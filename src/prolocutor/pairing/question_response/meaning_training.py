@@ -1,14 +1,23 @@
-"""Training of rankers that read vectors: what each lesson is compared with."""
+"""Training of rankers that read vectors, or the numbers of a cross-encoder, beside words."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
-from prolocutor.contracts.pairing import AgentAnswer, LabelledQuestion, TrainingData
+import msgspec
+
+from prolocutor.contracts.pairing import (
+    AgentAnswer,
+    CrossEncoder,
+    LabelledQuestion,
+    TrainingData,
+)
 from prolocutor.pairing.answer_meaning import MeaningMemory, lesson_texts
 from prolocutor.pairing.encoders.meanings import trained_meanings, vectors_of
 from prolocutor.pairing.encoders.text_vectors import NO_VECTORS, Vectors
 from prolocutor.pairing.near_duplicates import near_duplicates
+from prolocutor.pairing.question_response.cross_features import cross_rows
+from prolocutor.pairing.question_response.crossing import Crossing
 from prolocutor.pairing.question_response.meant_ranker import MeaningRanker, MeantRanker
 
 
@@ -37,14 +46,51 @@ class LearnedMeaning:
         return self.memory.rows(text, answers, self._vectors, unseen=unseen, logged=True)
 
 
+class LearnedCrossing(msgspec.Struct, frozen=True):
+    """What training reads of a cross-encoder: its id, and its numbers for the pairs of lessons."""
+
+    id: str
+    numbers: Mapping[tuple[str, str], float]
+
+    def rows(
+        self, one: LabelledQuestion, answers: Sequence[AgentAnswer]
+    ) -> list[tuple[float, ...]]:
+        """Return the rows of a lesson's answers, by a model that had not learned the lesson."""
+        asked = one.question.text
+        known = {each.text: self.numbers.get((asked, each.text)) for each in answers}
+        return cross_rows(answers, {text: n for text, n in known.items() if n is not None})
+
+
+def reads_models(training: TrainingData) -> bool:
+    """Return whether a ranker learns with an encoder or a cross-encoder."""
+    return training.encoder is not None or training.cross_encoder is not None
+
+
 async def meant_fit(
     training: TrainingData,
-    learned: Callable[[TrainingData, LearnedMeaning | None], MeaningRanker],
+    learned: Callable[[TrainingData, LearnedMeaning | None, LearnedCrossing | None], MeaningRanker],
 ) -> MeantRanker:
-    """Return a ranker that learned with vectors; errors of the encoder propagate."""
-    assert training.encoder is not None
-    fixed = MeaningMemory.of_lessons((), NO_VECTORS, training.cards).fixed_texts
-    texts = [*fixed, *lesson_texts(training.labelled)]
-    meaning = LearnedMeaning(training, await vectors_of(training.encoder, texts))
-    meanings = await trained_meanings(training.encoder, fixed)
-    return MeantRanker(learned(training, meaning), meanings)
+    """Return a ranker that learned with vectors, with the numbers of a cross-encoder, or both.
+
+    Errors of these models propagate.
+    """
+    meaning = meanings = crossed = crossing = None
+    if training.encoder is not None:
+        fixed = MeaningMemory.of_lessons((), NO_VECTORS, training.cards).fixed_texts
+        texts = [*fixed, *lesson_texts(training.labelled)]
+        meaning = LearnedMeaning(training, await vectors_of(training.encoder, texts))
+        meanings = await trained_meanings(training.encoder, fixed)
+    if training.cross_encoder is not None:
+        crossed = await _crossed(training, training.cross_encoder)
+        crossing = Crossing(training.cross_encoder)
+    return MeantRanker(learned(training, meaning, crossed), meanings, crossing)
+
+
+async def _crossed(training: TrainingData, encoder: CrossEncoder) -> LearnedCrossing:
+    asked = [
+        (one.question.text, text) for one in training.labelled for text in one.answers.values()
+    ]
+    pairs = [*dict.fromkeys(asked)]
+    found = zip(pairs, await encoder.numbers(pairs), strict=True)
+    numbers = {pair: number for pair, number in found if number is not None}
+    return LearnedCrossing(encoder.id, numbers)

@@ -1,7 +1,8 @@
-"""MeantRanker: a ranker that reads the vectors of question and answers as well as their words."""
+"""MeantRanker: a ranker that reads vectors, or what a cross-encoder says, as well as words."""
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
@@ -17,12 +18,19 @@ from prolocutor.pairing.encoders.meanings import (
     Meanings,
     with_fault,
 )
-from prolocutor.pairing.encoders.text_vectors import NO_VECTORS, Vectors
+from prolocutor.pairing.encoders.text_vectors import NO_VECTORS, TextMeaning, Vectors
 from prolocutor.pairing.model_files import Model, TrainingCard
+from prolocutor.pairing.question_response.cross_features import NO_NUMBERS, Numbers
+from prolocutor.pairing.question_response.crossing import (
+    Crossing,
+    CrossReading,
+    check_cross_encoder,
+)
 
 
 class MeaningRanker(Protocol):
-    """Ranks by words and, where `vectors` has question and answers, by their vectors."""
+    """Ranks by words, by vectors where these have question and answers, and by a cross-encoder's
+    numbers."""
 
     any_right: Sigmoid
 
@@ -32,17 +40,21 @@ class MeaningRanker(Protocol):
         answers: Sequence[AgentAnswer],
         prior: Mapping[str, float],
         vectors: Vectors = NO_VECTORS,
+        numbers: Numbers = NO_NUMBERS,
     ) -> list[Pairing]:
         """Return a pairing for every answer, the best first."""
 
 
 class MeantRanker:
-    """Asks the encoder for vectors, and ranks without them where it fails.
+    """Asks an encoder for vectors, a cross-encoder for numbers, and ranks without where one fails.
 
-    `at_once` ranks without waiting, and so without vectors.
+    `at_once` ranks without waiting, and so without either.
     """
 
-    def __init__(self, ranker: MeaningRanker, meanings: Meanings) -> None:
+    def __init__(
+        self, ranker: MeaningRanker, meanings: Meanings | None, crossing: Crossing | None = None
+    ) -> None:
+        self._crossing = crossing
         self.at_once: Ranker = ranker
         self.any_right = ranker.any_right
         self._ranker, self._meanings = ranker, meanings
@@ -60,20 +72,44 @@ class MeantRanker:
         """Return a pairing for every answer, the best first."""
         if not answers:
             return []
-        meant = await self._meanings.of([question.text, *(one.text for one in answers)])
-        return with_fault(self._ranker.rank(question, answers, prior, meant.vectors), meant.fault)
+        meant, crossed = await asyncio.gather(
+            self._meant(question, answers), self._crossed(question, answers)
+        )
+        ranked = self._ranker.rank(question, answers, prior, meant.vectors, crossed.numbers)
+        return with_fault(ranked, "; ".join(filter(None, (meant.fault, crossed.fault))))
+
+    async def _meant(self, question: UserQuestion, answers: Sequence[AgentAnswer]) -> TextMeaning:
+        if self._meanings is None:
+            return TextMeaning(NO_VECTORS)
+        return await self._meanings.of([question.text, *(one.text for one in answers)])
+
+    async def _crossed(
+        self, question: UserQuestion, answers: Sequence[AgentAnswer]
+    ) -> CrossReading:
+        if self._crossing is None:
+            return CrossReading()
+        return await self._crossing.of(question, answers)
 
     def to_model(self, card: TrainingCard) -> Model:
         """Return what was learned, with the fingerprint of the encoder."""
         model: Model = self._learned.to_model(card)
-        return model if self._meanings.mark is None else self._meanings.mark.marked(model)
+        mark = None if self._meanings is None else self._meanings.mark
+        return model if mark is None else mark.marked(model)
 
 
-def with_encoder(ranker: Any, model: Model, wired: EncoderWiring | None = None) -> Ranker:
-    """Return the ranker of a model with the encoder that it was trained with, if it was.
+def with_models(
+    ranker: Any,
+    model: Model,
+    wired: EncoderWiring | None = None,
+    crossing: Crossing | None = None,
+) -> Ranker:
+    """Return the ranker of a model with the encoder and cross-encoder that it was trained with.
 
-    `ConfigError` if that is not there, or one is that it was not trained with.
+    `ConfigError` if one is not there, or one is that it was not trained with.
     """
+    check_cross_encoder(model, None if crossing is None else crossing.id)
     meanings = meanings_of(model, wired, getattr(ranker, "fixed_texts", ()))
-    made: Ranker = ranker if meanings is None else MeantRanker(ranker, meanings)
-    return made
+    if meanings is None and crossing is None:
+        made: Ranker = ranker
+        return made
+    return MeantRanker(ranker, meanings, crossing)

@@ -35,7 +35,7 @@ def made() -> Any:
 def loaded(folder: Path, encoder: WordEncoder) -> Any:
     model = load_model(folder)
     ranker = ensemble.EnsembleRanker.of_model(model, CARDS)
-    return meant.with_encoder(ranker, model, EncoderWiring(encoder))
+    return meant.with_models(ranker, model, EncoderWiring(encoder))
 
 
 def test_a_loaded_ranker_says_the_same_and_goes_on_without_its_encoder(tmp_path: Path) -> None:
@@ -64,7 +64,7 @@ def test_a_model_with_vectors_needs_an_encoder(tmp_path: Path) -> None:
     save_model(tmp_path / "model", made().to_model(training_card(80)))
 
     with pytest.raises(ConfigError, match=r"the encoder WordEncoder \("):
-        meant.with_encoder(made(), load_model(tmp_path / "model"))
+        meant.with_models(made(), load_model(tmp_path / "model"))
 
 
 def test_an_answer_is_compared_with_question_card_others_and_usual_words() -> None:

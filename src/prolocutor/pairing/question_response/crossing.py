@@ -1,0 +1,74 @@
+"""Crossing: the numbers of a turn's answers, by the cross-encoder that a ranker learned with."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from time import monotonic
+from typing import Final
+
+import msgspec
+
+from prolocutor.contracts.pairing import AgentAnswer, CrossEncoder, UserQuestion
+from prolocutor.errors import ConfigError, ProlocutorError
+from prolocutor.pairing.model_files import Model
+from prolocutor.pairing.question_response.cross_features import NO_NUMBERS, Numbers
+
+SETTING: Final = "cross_encoder"
+"""The setting of a ranker's model that names the cross-encoder that it learned with."""
+
+_PAUSE: Final = 10.0
+"""Seconds for which a cross-encoder that was too slow is not asked again."""
+
+
+class CrossReading(msgspec.Struct, frozen=True):
+    """The numbers of the answers to a question, and what went wrong, if anything did."""
+
+    numbers: Numbers = NO_NUMBERS
+    fault: str = ""
+
+
+class Crossing:
+    """Asks a cross-encoder, for `seconds` at most; one that was too slow is left alone a while."""
+
+    def __init__(self, encoder: CrossEncoder, seconds: float | None = None) -> None:
+        self.id = encoder.id
+        self._encoder, self._seconds = encoder, seconds
+        self._rests_until = 0.0
+
+    async def of(self, question: UserQuestion, answers: Sequence[AgentAnswer]) -> CrossReading:
+        """Return the numbers of the answers; raise nothing for any text."""
+        if monotonic() < self._rests_until:
+            return self._failed(f"was silent for {self._seconds:g} s a moment ago")
+        texts = [*dict.fromkeys(one.text for one in answers)]
+        try:
+            async with asyncio.timeout(self._seconds):
+                found = await self._encoder.numbers([(question.text, text) for text in texts])
+        except TimeoutError:
+            self._rests_until = monotonic() + _PAUSE
+            return self._failed(f"is silent for {self._seconds:g} s")
+        except ProlocutorError as error:
+            return self._failed(f"failed: {error}")
+        numbers = zip(texts, found, strict=True)
+        return CrossReading({text: number for text, number in numbers if number is not None})
+
+    def _failed(self, why: str) -> CrossReading:
+        return CrossReading(fault=f"the cross-encoder {self.id} {why}")
+
+
+def check_cross_encoder(model: Model, given: str | None) -> None:
+    """Raise `ConfigError` unless a cross-encoder is given just if the model learned with that one.
+
+    `given` is the id of the model of a cross-encoder.
+    """
+    wanted = model.settings.get(SETTING)
+    if wanted == given:
+        return
+    if wanted is None:
+        what = f"the model {model.id} was trained without a cross-encoder: leave it out"
+        raise ConfigError(f"{what}, or train with --cross-encoder", key=SETTING)
+    if given is None:
+        what = f"the model {model.id} was trained with {wanted}: give cross_encoder: FOLDER"
+        raise ConfigError(what, key=SETTING)
+    what = f"the model {model.id} was trained with {wanted}, and {given} is given"
+    raise ConfigError(f"{what}; give that one, or train again", key=SETTING)
