@@ -72,6 +72,12 @@ class ServePlan(msgspec.Struct, frozen=True):
     type=click.FloatRange(min=0, min_open=True),
     help="Seconds after which a reply is out.  [default: the file's]",
 )
+@click.option(
+    "--max-text",
+    metavar="CHARACTERS",
+    type=click.IntRange(min=1),
+    help="The longest text that is taken.  [default: the file's, else 100,000]",
+)
 @DREAM_OPTION
 @click.option("--once", is_flag=True, help="End after the first turn (for tests).")
 @click.option(
@@ -86,6 +92,7 @@ def serve(
     store: str | None,
     hosts: str | None,
     deadline: float | None,
+    max_text: int | None,
     dream: Path | None,
     once: bool,
     log: Literal["plain", "json"] | None,
@@ -114,11 +121,12 @@ def serve(
     found = assistant_file(file).absolute()
     if is_tenants_file(found):
         given = {"--store": store, "--hosts": hosts, "--deadline": deadline, "--dream": dream}
-        run(_serve_tenants(load_tenants(found), host, port, given | {"--once": once or None}))
+        given |= {"--max-text": max_text, "--once": once or None}
+        run(_serve_tenants(load_tenants(found), host, port, given))
         return
     with chdir(dream or Path.cwd()):
         settings = load(found, dream=dream)
-    settings = _changed(settings, hosts, deadline)
+    settings = _changed(settings, hosts, deadline, max_text)
     plan = ServePlan(
         settings=settings,
         host=settings.host if host is None else host,
@@ -153,13 +161,17 @@ async def _serve_tenants(
     await serve_app(server.app(), host, port, on_ready=tell)
 
 
-def _changed(settings: Settings, hosts: str | None, deadline: float | None) -> Settings:
+def _changed(
+    settings: Settings, hosts: str | None, deadline: float | None, max_text: int | None
+) -> Settings:
     """Return the settings with what the options say in place of what the file says."""
     if hosts is not None:
         pipeline = at_other_hosts(settings.pipeline, read_hosts(hosts))
         settings = msgspec.structs.replace(settings, pipeline=pipeline)
     if deadline is not None:
         settings = msgspec.structs.replace(settings, deadline=deadline)
+    if max_text is not None:
+        settings = msgspec.structs.replace(settings, max_text=max_text)
     return settings
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
+from ipaddress import IPv6Address
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
@@ -14,13 +16,31 @@ from prolocutor.pipeline.plan import Addressed, Pipeline, Service, Stage
 
 
 def read_hosts(given: str) -> str | dict[str, str]:
-    """Return one host for all, or the map of a JSON file: `{"host:port": "url"}`."""
+    """Return one host for all, or the map of a JSON file: `{"host:port": "url"}`.
+
+    Raise `ConfigError` for what is neither; each URL of the map is one of http or https.
+    """
     if not given.endswith(".json"):
-        return given
+        return _host(given)
     try:
-        return msgspec.json.decode(Path(given).read_bytes(), type=dict[str, str])
+        hosts = msgspec.json.decode(Path(given).read_bytes(), type=dict[str, str])
     except (OSError, msgspec.DecodeError, UnicodeDecodeError) as error:
         raise ConfigError(f'{given}: expected {{"host:port": "url"}}: {error}') from None
+    for place, url in hosts.items():
+        if not re.match(r"https?://[^\s/]", url):
+            raise ConfigError(f"expected a URL of http or https, found {url!r:.200}", key=place)
+    return hosts
+
+
+def _host(given: str) -> str:
+    bare = given.removeprefix("[").removesuffix("]")
+    try:
+        return f"[{IPv6Address(bare)}]"
+    except ValueError:
+        if re.fullmatch(r"[\w.-]+", given):
+            return given
+    what = "expected a host without a port, or a map in a file that ends in .json"
+    raise ConfigError(f"{what}, found {given!r:.200}", key="--hosts")
 
 
 def at_other_hosts(pipeline: Pipeline, hosts: str | Mapping[str, str]) -> Pipeline:
@@ -53,7 +73,8 @@ def _url(url: str, hosts: str | Mapping[str, str]) -> str:
     port = "" if parts.port is None else f":{parts.port}"
     if isinstance(hosts, str):
         return urlunsplit(parts._replace(netloc=f"{hosts}{port}"))
-    other = hosts.get(parts.netloc)
+    usual = {"http": 80, "https": 443}[parts.scheme]
+    other = hosts.get(parts.netloc) or hosts.get(f"{parts.hostname}:{parts.port or usual}")
     if other is None:
         return url
     base = urlsplit(other)
