@@ -214,12 +214,12 @@ class Journal:
             user=said.user,
             n=opened.feed,
             waiting=effects.waiting,
-            reply_state=draft.reply_state(),
+            reply_state=turn.view.reply_state(),
             turn=turn,
         )
         closing = TurnClosing(
             opened=opened,
-            utterances=_stored(draft.utterances(), effects.stores),
+            utterances=_stored(turn.view.utterances(), effects.stores),
             human=draft.human,
             bot=draft.bot,
             messages=rows_of_reply(reply, said.bot_utt_id, self._markdown),

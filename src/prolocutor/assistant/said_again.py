@@ -55,10 +55,10 @@ async def run_again(
     start = TurnStart(input=Input(text=said.text, attributes=_without_ratings(said.attributes)))
     began = monotonic()
     turn = await engine.run(opened, start, began)
-    human, _ = turn.draft.utterances()
+    human, _ = turn.view.utterances()
     states = (
         splicing.human_utterance(human.body, opened.human.state, _hypotheses_of(human)),
-        turn.draft.reply_state(),
+        turn.view.reply_state(),
     )
     return TurnRunAgain(
         record_of(turn, monotonic() - began),

@@ -45,11 +45,11 @@ async def ask_alone(
     if step.stage not in STAGES:
         what = f"{step.name} answers no person: only skills can be talked to alone"
         raise BadInput(what, field="name")
-    draft = Turn(prepared, opened, start, 0.0).draft
+    view = Turn(prepared, opened, start, 0.0).view
     faults: list[str] = []
     began = monotonic()
     try:
-        snapshot = draft.snapshot(step.window, step.only)
+        snapshot = view.snapshot(step.window, step.only)
         asked = requests_for(step, snapshot, opened.opening.turn_id, step.timeout)
     except BaseException as error:
         return LoneAnswer(hypotheses=[], seconds=0.0, error=formatter_failure(error))

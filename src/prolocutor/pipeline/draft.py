@@ -1,52 +1,32 @@
 """The only file that writes to a dialog: the slots of one turn.
 
 Each service owns a slot named after its stage and itself; the order in which replies arrive never
-shows. What is written is encoded once: these bytes are what other services are shown, what the
-store keeps and what the next turn's window splices.
+shows. How a draft is shown and stored stands in `draft_view.py`.
 """
 
 from __future__ import annotations
 
-from functools import partial
 from itertools import chain
-from typing import Any, Final, Literal
+from typing import Any, Final
 
 import msgspec
 
-from prolocutor.contracts.store import (
-    NewProfileVersion,
-    NewUtterance,
-    OpenedTurn,
-    ProfileVersion,
-    TurnOpening,
-    UtteranceParts,
-)
+from prolocutor.contracts.store import NewProfileVersion, OpenedTurn, ProfileVersion
 from prolocutor.dialog.draft_hypothesis import (
     DraftHypothesis,
     Order,
     Slots,
-    encoded_slots,
     filled,
     slots_of,
     values_of,
 )
-from prolocutor.dialog.follow_up import follow_up_of
 from prolocutor.dialog.ids import timestamp
 from prolocutor.dialog.inputs import DirectReply
 from prolocutor.dialog.plain import Plain, decode, encode
 from prolocutor.dialog.profile_changes import Fault, changed_profile
 from prolocutor.dialog.rendering import plain_text
-from prolocutor.pipeline.current_profiles import CurrentProfiles
 from prolocutor.pipeline.replies import SelectorChoice, SkillReply
-from prolocutor.pipeline.snapshot import (
-    CurrentUtterance,
-    DialogSnapshot,
-    EarlierUtterances,
-    SnapshotHead,
-    State,
-    Template,
-    copied,
-)
+from prolocutor.pipeline.snapshot import copied
 
 ITSELF: Final = "assistant"
 """What `Reply.by` is where the assistant speaks for itself."""
@@ -58,6 +38,7 @@ class DraftReply(msgspec.Struct, kw_only=True):
     """The reply as far as it has come; `by` says which way it came about.
 
     `messages` and `ask` stand in the attributes as well. `silent`: it is not to be spoken.
+    `said_at` is the time of its first words.
     """
 
     by: str
@@ -71,6 +52,7 @@ class DraftReply(msgspec.Struct, kw_only=True):
     messages: list[dict[str, Any]] = []
     ask: str | None = None
     silent: bool = False
+    said_at: str = ""
 
     @property
     def says_something(self) -> bool:
@@ -78,76 +60,32 @@ class DraftReply(msgspec.Struct, kw_only=True):
         return bool(self.text.strip() or self.messages)
 
 
-class HumanInput:
-    """What was said in this turn, as it came: the front of the human utterance's body."""
-
-    __slots__ = ("attributes", "encoded", "flat")
-
-    def __init__(
-        self, opening: TurnOpening, text: str, encoded_text: bytes, said: str | None = None
-    ) -> None:
-        """`said`: the words as they were said, where `text` is what they mean."""
-        self.attributes = {} if opening.attributes == b"{}" else decode(opening.attributes)
-        self.flat = {
-            "utt_id": opening.utt_id,
-            "text": text,
-            "date_time": opening.date_time,
-            "attributes": None,
-            "annotations": None,
-            "user": None,
-            "hypotheses": None,
-        }
-        self.encoded = b'{"utt_id":"%b","text":%b,"date_time":"%b","attributes":%b' % (
-            opening.utt_id.encode(),
-            encoded_text or encode(text),
-            opening.date_time.encode(),
-            opening.attributes,
-        )
-        if said is not None:
-            self.flat["orig_text"] = said
-            self.encoded += b',"orig_text":%b' % encode(said)
-
-
 class Draft:
     """One turn's additions to a dialog, as far as they have come.
 
-    `speakers` are the hypotheses that the reply was made of, `previous_reply` the body of the bot
-    utterance before this turn, where this turn has annotated it.
+    `changes` counts what was written. `speakers` are the hypotheses that the reply was made of,
+    `previous_reply` the body of the bot utterance before this turn, where this turn has annotated
+    it. `human` and `bot` are the profiles if the turn has changed them, `newest_human` and
+    `newest_bot` in any case.
     """
 
-    def __init__(
-        self,
-        opened: OpenedTurn,
-        order: Order,
-        skills: list[str],
-        heard: str | None = None,
-        *,
-        user_snapshot: Literal["before", "after", "current"] = "after",
-        resets: bool = False,
-    ) -> None:
-        said = opened.opening
+    def __init__(self, opened: OpenedTurn, order: Order, skills: list[str]) -> None:
         self.opened = opened
+        self.changes = 0
         self.reply: DraftReply | None = None
         self.human: NewProfileVersion | None = None
         self.bot: NewProfileVersion | None = None
+        self.newest_human: ProfileVersion | NewProfileVersion = opened.human
+        self.newest_bot: ProfileVersion | NewProfileVersion = opened.bot
         self.speakers: list[DraftHypothesis] = []
         self.abstained = False
         self.previous_reply: bytes | None = None
+        self.annotation_slots: Slots = {}
         self._order = order
-        self._user_snapshot = user_snapshot
-        self._profiles = CurrentProfiles()
-        self._resets = resets
-        self._annotations: Slots = {}
         self._hypotheses: dict[str, list[DraftHypothesis]] = {skill: [] for skill in skills}
         self._drafted: list[DraftHypothesis] | None = None
-        self._cached_head: SnapshotHead | None = None
-        self._earlier: dict[tuple[int | None, str | None], EarlierUtterances] = {}
-        self._snapshots: dict[tuple[int | None, str | None, bool], DialogSnapshot] = {}
-        self._cached_bot: UtteranceParts | None = None
         self._learned: list[dict[str, Any]] = []
         self._known: dict[str, Any] = {}
-        self._input = HumanInput(said, said.text, said.encoded_text)
-        self._shown_input = self._input if heard is None else HumanInput(said, heard, b"")
 
     # -- what is known so far ---------------------------------------------------------------
 
@@ -191,48 +129,14 @@ class Draft:
 
     def annotations(self) -> dict[str, Any]:
         """Return the annotations of the human utterance: a copy."""
-        return copied(values_of(self._annotations))  # type: ignore[no-any-return]
-
-    def snapshot(
-        self, size: int | None, only: str | None = None, *, rewritten: bool = False
-    ) -> DialogSnapshot:
-        """Return what services see now with a window of `size` utterances (None: all).
-
-        A window never starts with a bot utterance. Of earlier turns it shows those in which the
-        skill `only` spoke (None: all of them). `rewritten`: the words of this turn are the whole
-        question that they mean, where the annotation `follow_up` has one.
-        """
-        meant = self._meant() if rewritten else None
-        snapshot = self._snapshots.get((size, only, meant is not None))
-        if snapshot is None:
-            current = [self._current_human(meant)]
-            if self.reply is not None:
-                current.append(self._current_bot(self.reply))
-            room = None if size is None else max(0, size - len(current))
-            head = self._head()
-            earlier = self._earlier.get((room, only))
-            if earlier is None:
-                earlier = EarlierUtterances(self._window(), room, only)
-                self._earlier[room, only] = earlier
-            snapshot = DialogSnapshot(head, earlier, current)
-            self._snapshots[size, only, meant is not None] = snapshot
-        return snapshot
-
-    def drop_snapshots(self) -> None:
-        """Drop what was made for services, which can be made again.
-
-        A turn that waits for the store is alive, so the garbage collector looks at all it holds.
-        """
-        self._cached_head = None
-        self._earlier = {}
-        self._snapshots = {}
+        return copied(values_of(self.annotation_slots))  # type: ignore[no-any-return]
 
     # -- slots ------------------------------------------------------------------------------
 
     def annotate(self, name: str, reply: Plain) -> None:
         """Fill an annotator's slot of the human utterance."""
-        self._annotations = filled(self._annotations, name, reply, self._order)
-        self._snapshots = {}
+        self.annotation_slots = filled(self.annotation_slots, name, reply, self._order)
+        self.changes += 1
 
     def annotate_previous_reply(self, name: str, reply: Plain) -> None:
         """Fill an annotator's slot of the bot utterance before this turn, if there is one."""
@@ -247,9 +151,7 @@ class Draft:
         changed = msgspec.structs.replace(window[place], body=self.previous_reply)
         window = [*window[:place], changed, *window[place + 1 :]]
         self.opened = msgspec.structs.replace(self.opened, window=window)
-        self._earlier = {}
-        self._cached_head = None
-        self._snapshots = {}
+        self.changes += 1
 
     def hypothesize(self, skill: str, given: list[SkillReply]) -> None:
         """Fill a skill's slot."""
@@ -258,13 +160,13 @@ class Draft:
             for position, one in enumerate(given)
         ]
         self._drafted = None
-        self._snapshots = {}
+        self.changes += 1
 
     def withdraw(self, skill: str) -> None:
         """Empty the slot of a skill that was not selected after all."""
         self._hypotheses[skill] = []
         self._drafted = None
-        self._snapshots = {}
+        self.changes += 1
 
     def annotate_hypothesis(self, hypothesis: DraftHypothesis, name: str, reply: Plain) -> None:
         """Fill a candidate annotator's slot of one hypothesis, if that still stands."""
@@ -273,7 +175,7 @@ class Draft:
             now = each[hypothesis.position]
             each[hypothesis.position] = now.annotated(name, reply, self._order)
             self._drafted = None
-            self._snapshots = {}
+            self.changes += 1
 
     def choose(
         self, choice: SelectorChoice, max_attributes: int, fault: Fault, *, carries: bool = True
@@ -390,7 +292,7 @@ class Draft:
         reply = self.spoken()
         reply.messages, reply.ask = messages, ask
         reply.attributes = encode(attributes_of(decode(reply.attributes), messages, ask))
-        self._bot_changed()
+        self.changes += 1
 
     def rewrite(self, text: str) -> None:
         """Return the reply another text; `orig_text` stays, and the first text message follows."""
@@ -398,7 +300,7 @@ class Draft:
         if reply.messages:
             self.show(rewritten(reply.messages, text), reply.ask)
         reply.text = text
-        self._bot_changed()
+        self.changes += 1
 
     def know(self, attributes: dict[str, Any], max_attributes: int, fault: Fault) -> None:
         """Take what a client tells of the person: services see it in this turn already."""
@@ -407,48 +309,20 @@ class Draft:
 
     def reset_attributes(self, defaults: dict[str, Any], max_attributes: int, fault: Fault) -> None:
         """Leave the person these attributes only; `defaults` are for those who had none."""
-        known = decode((self.human or self.opened.human).state)["attributes"]
+        known = decode(self.newest_human.state)["attributes"]
         attributes = {key: known.get(key) or default for key, default in defaults.items()}
         self.learn({"human_attributes": {"attributes": attributes}}, max_attributes, fault)
 
     def learn(self, value: dict[str, Any], max_attributes: int, fault: Fault) -> None:
         """Let attributes of a skill that does not speak count as well, after all others."""
         self._learn([*self._learned, value], max_attributes, fault)
-        self._bot_changed()
+        self.changes += 1
 
     def annotate_reply(self, name: str, reply: Plain) -> None:
         """Fill a response annotator's slot of the bot utterance."""
         spoken = self.spoken()
         spoken.annotations = filled(spoken.annotations, name, reply, self._order)
-        self._bot_changed()
-
-    # -- what is stored ---------------------------------------------------------------------
-
-    def utterances(self) -> list[NewUtterance]:
-        """Return both utterances of the turn as the store keeps them."""
-        said, reply = self.opened.opening, self.spoken()
-        return [
-            NewUtterance(
-                utt_id=said.utt_id,
-                by_bot=False,
-                date_time=said.date_time,
-                body=_human_body(self._input, self._annotations),
-                user_version=self._stored_human().number,
-                hypotheses=_encoded_hypotheses(self.drafted()),
-            ),
-            NewUtterance(
-                utt_id=said.bot_utt_id,
-                by_bot=True,
-                date_time=self._replied_at,
-                body=self._bot_parts().body,
-                user_version=(self.bot or self.opened.bot).number,
-                active_skill=reply.active_skill,
-            ),
-        ]
-
-    def reply_state(self) -> bytes:
-        """Return the bot utterance as agent state JSON."""
-        return self._bot_parts().state
+        self.changes += 1
 
     # -- inside -----------------------------------------------------------------------------
 
@@ -458,92 +332,9 @@ class Draft:
         return skill if skill in self._hypotheses or not chosen else chosen[0].skill
 
     def _speak(self, reply: DraftReply) -> None:
+        reply.said_at = timestamp()
         self.reply = reply
-        self._replied_at = timestamp()
-        self._bot_changed()
-
-    def _bot_changed(self) -> None:
-        self._cached_bot = None
-        self._snapshots = {}
-
-    def _head(self) -> SnapshotHead:
-        if self._cached_head is None:
-            if self._user_snapshot == "current":
-                self._earlier = {}
-            human, bot = self.human or self.opened.human, self.bot or self.opened.bot
-            self._cached_head = SnapshotHead(self.opened, human.state, bot.state)
-        return self._cached_head
-
-    def _meant(self) -> HumanInput | None:
-        """Return the input with the question that it means; None where it stands alone."""
-        found = follow_up_of(values_of(self._annotations))
-        shown = self._shown_input.flat["text"]
-        if found is None or found.text == shown:
-            return None
-        return HumanInput(self.opened.opening, found.text, b"", shown)
-
-    def _current_human(self, meant: HumanInput | None = None) -> CurrentUtterance:
-        hypotheses, slots, said = self.drafted(), self._annotations, meant or self._shown_input
-        inner = {
-            "attributes": said.attributes,
-            "annotations": values_of(slots),
-            "hypotheses": [one.template for one in hypotheses],
-        }
-        template = Template(said.flat, inner)
-        user = self._stored_human().state
-        parts = partial(_human_parts, said, slots, user, hypotheses)
-        return CurrentUtterance(template, parts, user)
-
-    def _stored_human(self) -> ProfileVersion | NewProfileVersion:
-        """Return the profile that is stored as the human utterance's."""
-        before = self._user_snapshot == "before"
-        if self._user_snapshot == "current":
-            before = self._resets and not self.opened.length
-        return self.opened.human if before else self.human or self.opened.human
-
-    def _window(self) -> list[UtteranceParts]:
-        """Return the utterances before this turn as services see them."""
-        window = self.opened.window
-        if self._user_snapshot != "current":
-            return window
-        human, bot = self.human or self.opened.human, self.bot or self.opened.bot
-        return [
-            msgspec.structs.replace(
-                one, user=self._profiles.shown(one.user, (bot if one.by_bot else human).state)
-            )
-            for one in window
-        ]
-
-    def _current_bot(self, reply: DraftReply) -> CurrentUtterance:
-        inner = {
-            "attributes": decode(reply.attributes),
-            "annotations": values_of(reply.annotations),
-        }
-        flat = {**self._bot_front(reply), **dict.fromkeys(inner), "user": None}
-        template = Template(flat, inner)
-        parts = self._bot_parts()
-        return CurrentUtterance(template, lambda: parts, parts.user)
-
-    def _bot_front(self, reply: DraftReply) -> State:
-        return {
-            "utt_id": self.opened.opening.bot_utt_id,
-            "text": reply.text,
-            "orig_text": reply.orig_text,
-            "active_skill": reply.active_skill,
-            "confidence": reply.confidence,
-            "date_time": self._replied_at,
-        }
-
-    def _bot_parts(self) -> UtteranceParts:
-        if self._cached_bot is None:
-            reply = self.spoken()
-            body = b'%b,"attributes":%b,"annotations":%b}' % (
-                encode(self._bot_front(reply))[:-1],
-                reply.attributes,
-                encoded_slots(reply.annotations),
-            )
-            self._cached_bot = UtteranceParts(True, body, (self.bot or self.opened.bot).state)
-        return self._cached_bot
+        self.changes += 1
 
     def _learn(self, every: list[dict[str, Any]], max_attributes: int, fault: Fault) -> None:
         """Change both profiles by what these say of human and bot, one after the other."""
@@ -551,11 +342,13 @@ class Draft:
         for_human = [self._known, *[one.get("human_attributes") for one in every]]
         if any(for_human):
             self.human = _next_version(self.opened.human, for_human, max_attributes, fault)
-            self._cached_head = None
+            self.newest_human = self.human or self.opened.human
+            self.changes += 1
         for_bot = [one.get("bot_attributes") for one in every]
         if any(for_bot):
             self.bot = _next_version(self.opened.bot, for_bot, max_attributes, fault)
-            self._cached_head = None
+            self.newest_bot = self.bot or self.opened.bot
+            self.changes += 1
 
 
 def _next_version(
@@ -569,21 +362,6 @@ def _next_version(
         return None
     state, changes = changed
     return NewProfileVersion(number=version.number + 1, state=state, changes=changes)
-
-
-def _human_body(said: HumanInput, slots: Slots) -> bytes:
-    return b'%b,"annotations":%b}' % (said.encoded, encoded_slots(slots))
-
-
-def _human_parts(
-    said: HumanInput, slots: Slots, user: bytes, hypotheses: list[DraftHypothesis]
-) -> UtteranceParts:
-    encoded = _encoded_hypotheses(hypotheses)
-    return UtteranceParts(False, _human_body(said, slots), user, encoded)
-
-
-def _encoded_hypotheses(hypotheses: list[DraftHypothesis]) -> bytes:
-    return b"[%b]" % b",".join([one.encoded for one in hypotheses])
 
 
 def _says_something(candidate: DraftHypothesis) -> bool:

@@ -95,7 +95,7 @@ class Engine:
         if seconds <= 0 or (not step.rerun and draft.opened.attempt > 1):
             turn.slots.fault(skill, "was not told that its ask is over: there was no time left")
             return
-        snapshot, turn_id = draft.snapshot(step.window, step.only), draft.opened.opening.turn_id
+        snapshot, turn_id = turn.view.snapshot(step.window, step.only), draft.opened.opening.turn_id
         try:
             requests = requests_for(step, snapshot, turn_id, seconds, extra)
         except BaseException as error:

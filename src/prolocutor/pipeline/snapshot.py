@@ -8,7 +8,7 @@ Bytes are joined when they are first asked for.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from itertools import pairwise
 from operator import or_
 from typing import Any, Final
@@ -71,6 +71,10 @@ class SnapshotHead:
         self._template: Template | None = None
         self._encoded: bytes | None = None
 
+    def shows(self, opened: OpenedTurn, human: bytes, bot: bytes) -> bool:
+        """Return whether it is made of these."""
+        return self.human is human and self.bot is bot and self._opened is opened
+
     @property
     def template(self) -> Template:
         """The head, to be copied."""
@@ -121,52 +125,72 @@ class EarlierTemplates:
             inner = {"attributes": body["attributes"], "annotations": body["annotations"]}
         else:
             inner = {key: value for key, value in body.items() if isinstance(value, dict | list)}
-        flat = {**body, "user": None}
+        flat = body.copy()
+        flat["user"] = None
         place = len(self.flat)
         if parts.by_bot:
             self.bots.append(place)
+            user = head.bot
         else:
             self.humans.append(place)
+            user = head.human
             flat["hypotheses"] = None
             inner["hypotheses"] = [] if parts.hypotheses == b"[]" else decode(parts.hypotheses)
-        if parts.user != (head.bot if parts.by_bot else head.human):
+        if parts.user != user:
             self.other_users.append(place)
             inner["user"] = decode(parts.user)
         self.flat.append(flat)
         self.inner.append(inner)
 
+    def last(self, number: int) -> EarlierTemplates:
+        """Return so many of the last ones."""
+        first = len(self.flat) - number
+        if not first:
+            return self
+        made = EarlierTemplates()
+        made.flat, made.inner = self.flat[first:], self.inner[first:]
+        made.humans = [place - first for place in self.humans if place >= first]
+        made.bots = [place - first for place in self.bots if place >= first]
+        made.other_users = [place - first for place in self.other_users if place >= first]
+        return made
+
 
 class EarlierUtterances:
-    """The utterances before this turn that one window shows, each decoded once a turn.
+    """Utterances before this turn, each decoded once a turn, however many windows show them.
 
-    `parts` are the last `size` (None: all) of the window that was loaded, from a human utterance
-    on; of these the turns in which the skill `only` spoke (None: all turns).
+    `every` are those of a window; of these the turns in which the skill `only` spoke (None: all).
     """
 
-    __slots__ = ("_bodies", "_made", "parts")
+    __slots__ = ("_bodies", "_made", "every")
 
-    def __init__(
-        self, window: list[UtteranceParts], size: int | None, only: str | None = None
-    ) -> None:
-        if size is not None and len(window) > size:
-            window = window[len(window) - size :]
-        while window and window[0].by_bot:
-            window = window[1:]
-        self.parts = window if only is None else _turns_of(only, window)
-        self._bodies: list[State] | None = None
+    def __init__(self, window: list[UtteranceParts], only: str | None = None) -> None:
+        self.every = window if only is None else _turns_of(only, window)
+        self._bodies: list[State] = []
         self._made: tuple[SnapshotHead, EarlierTemplates] | None = None
 
-    def templates(self, head: SnapshotHead) -> EarlierTemplates:
-        """Return the utterances under this head."""
-        made = self._made
-        if made is None or made[0] is not head:
-            if self._bodies is None:
-                self._bodies = decode(list_of([one.body for one in self.parts]))
+    def templates(self, head: SnapshotHead, start: int) -> EarlierTemplates:
+        """Return the utterances from a place on under this head.
+
+        The most that were asked for are kept; fewer are the last of these.
+        """
+        parts, made, bodies = self.every[start:], self._made, self._bodies
+        if made is None or made[0] is not head or len(made[1].flat) < len(parts):
+            if len(bodies) < len(parts):
+                self._bodies = bodies = decode(list_of([one.body for one in parts]))
             made = head, EarlierTemplates()
-            for body, parts in zip(self._bodies, self.parts, strict=True):
-                made[1].add(body, parts, head)
-            self._made = made
-        return made[1]
+            shown = self.every[len(self.every) - len(bodies) :]
+            for body, one in zip(bodies, shown, strict=True):
+                made[1].add(body, one, head)
+            self._made = made  # last of all: a thread may ask meanwhile
+        return made[1].last(len(parts))
+
+
+def start_of(window: list[UtteranceParts], size: int | None) -> int:
+    """Return where the last `size` utterances (None: all) begin, with a human one."""
+    start = 0 if size is None else max(0, len(window) - size)
+    while start < len(window) and window[start].by_bot:
+        start += 1
+    return start
 
 
 def _turns_of(skill: str, window: list[UtteranceParts]) -> list[UtteranceParts]:
@@ -178,20 +202,16 @@ def _turns_of(skill: str, window: list[UtteranceParts]) -> list[UtteranceParts]:
     return [said for turn in turns for said in turn]
 
 
-class CurrentUtterance:
+class CurrentUtterance(msgspec.Struct, frozen=True, eq=False):
     """An utterance of this turn as far as it has come: as a template, and as bytes if wanted.
 
     `user` is the profile (JSON) that it shows.
     """
 
-    __slots__ = ("parts", "template", "user")
-
-    def __init__(
-        self, template: Template, parts: Callable[[], UtteranceParts], user: bytes
-    ) -> None:
-        self.template = template
-        self.parts = parts
-        self.user = user
+    flat: State
+    inner: State
+    user: bytes
+    parts: Callable[[], UtteranceParts]
 
 
 class SplicedState(msgspec.Struct, frozen=True):
@@ -207,28 +227,40 @@ class SplicedState(msgspec.Struct, frozen=True):
 
 
 class DialogSnapshot:
-    """What services see of a dialog at one moment: a window of it, and this turn so far."""
+    """What services see of a dialog at one moment: a window of it, and this turn so far.
+
+    `start` is where the window begins in what was loaded.
+    """
 
     __slots__ = (
+        "_bot",
         "_bots",
-        "_current",
         "_earlier",
         "_flat",
         "_head",
         "_head_flat",
+        "_human",
         "_humans",
         "_inner",
         "_other_users",
         "_shared",
         "_spliced",
+        "_start",
     )
 
     def __init__(
-        self, head: SnapshotHead, earlier: EarlierUtterances, current: Sequence[CurrentUtterance]
+        self,
+        head: SnapshotHead,
+        earlier: EarlierUtterances,
+        start: int,
+        human: CurrentUtterance,
+        bot: CurrentUtterance | None,
     ) -> None:
         self._head = head
         self._earlier = earlier
-        self._current = current
+        self._start = start
+        self._human = human
+        self._bot = bot
         self._flat: list[State] = []
         self._head_flat: State
         self._inner: list[State]
@@ -242,7 +274,7 @@ class DialogSnapshot:
         """Return how many utterances the whole dialog has, and how many of them are human."""
         length = self._head.length
         return {
-            "utterances": length + len(self._current),
+            "utterances": length + (1 if self._bot is None else 2),
             "human_utterances": (length + 1) // 2 + 1,
         }
 
@@ -262,12 +294,10 @@ class DialogSnapshot:
 
     def heard(self) -> State:
         """Return a copy of the human utterance of this turn."""
-        human = self._current[0]
-        inner = human.template.inner
-        head = self._head.human
-        user = copied(self._head.template.inner["human"]) if human.user == head else None
-        state: State = human.template.flat | copied(inner)
-        state["user"] = decode(human.user) if user is None else user
+        human, head = self._human, self._head
+        same = human.user == head.human
+        state: State = human.flat | copied(human.inner)
+        state["user"] = copied(head.template.inner["human"]) if same else decode(human.user)
         return state
 
     def shared(self, own: State) -> State:
@@ -283,53 +313,54 @@ class DialogSnapshot:
         *inner, head = every
         state: State = self._head_flat | head
         state["utterances"] = utterances = list(map(or_, self._flat, inner))
-        humans = list(map(utterances.__getitem__, self._humans))
-        bots = list(map(utterances.__getitem__, self._bots))
-        human, bot = state["human"], state["bot"]
+        at = utterances.__getitem__
+        humans, bots = list(map(at, self._humans)), list(map(at, self._bots))
+        human, bot = head["human"], head["bot"]
         for utterance in humans:
             utterance["user"] = human
         for utterance in bots:
             utterance["user"] = bot
         for place in self._other_users:
             utterances[place]["user"] = inner[place]["user"]
-        state |= own
+        state.update(own)
         state["human_utterances"] = humans
         state["bot_utterances"] = bots
         return state
 
     def _prepare(self) -> None:
         """Work out once what all copies have in common."""
-        earlier, (human, *bots) = self._earlier.templates(self._head), self._current
-        head = self._head.template
-        self._head_flat = head.flat
-        flat = [*earlier.flat, human.template.flat]
-        inner = human.template.inner
-        if human.user != self._head.human:
-            inner = {**inner, "user": decode(human.user)}
-        self._humans = [*earlier.humans, len(earlier.flat)]
-        self._bots = earlier.bots
+        head, human, bot = self._head, self._human, self._bot
+        earlier = self._earlier.templates(head, self._start)
+        place, inner = len(earlier.flat), human.inner
+        self._humans, self._bots = [*earlier.humans, place], earlier.bots
         self._other_users = earlier.other_users
-        if "user" in inner:
-            self._other_users = [*earlier.other_users, len(earlier.flat)]
-        self._inner = [*earlier.inner, inner]
-        for bot in bots:
-            self._bots = [*earlier.bots, len(flat)]
-            flat.append(bot.template.flat)
-            self._inner.append(bot.template.inner)
-        self._inner.append(head.inner)
+        if human.user != head.human:
+            inner = {**inner, "user": decode(human.user)}
+            self._other_users = [*earlier.other_users, place]
+        self._head_flat = head.template.flat
+        flat = [*earlier.flat, human.flat]
+        if bot is None:
+            self._inner = [*earlier.inner, inner, head.template.inner]
+        else:
+            self._bots = [*earlier.bots, place + 1]
+            self._inner = [*earlier.inner, inner, bot.inner, head.template.inner]
+            flat.append(bot.flat)
         self._flat = flat  # last of all: a thread may ask meanwhile
 
     def spliced(self) -> SplicedState:
         """Return the same as JSON, joined from the bytes of its parts."""
         if self._spliced is None:
-            every = [*self._earlier.parts, *(one.parts() for one in self._current)]
+            every = [*self._earlier.every[self._start :], self._human.parts()]
+            hypotheses = every[-1].hypotheses
+            if self._bot is not None:
+                every.append(self._bot.parts())
             states = [(one.by_bot, one.state) for one in every]
             self._spliced = SplicedState(
                 front=b'%b,"utterances":%b'
                 % (self._head.encoded, list_of(state for _, state in states)),
                 humans=list_of(state for by_bot, state in states if not by_bot),
                 bots=list_of(state for by_bot, state in states if by_bot),
-                hypotheses=[one.hypotheses for one in every if not one.by_bot][-1],
+                hypotheses=hypotheses,
             )
         return self._spliced
 

@@ -21,6 +21,7 @@ from prolocutor.pipeline.announcing import TurnAnnouncer, records_of_services
 from prolocutor.pipeline.calling import CallGroup, CallToken, ask_once, new_group
 from prolocutor.pipeline.calls import RunningCalls
 from prolocutor.pipeline.draft import Draft
+from prolocutor.pipeline.draft_view import DraftView
 from prolocutor.pipeline.ledger import Due, Ledger
 from prolocutor.pipeline.ledger_entries import LedgerEntry, LedgerWatch, SkillWave, watched_by
 from prolocutor.pipeline.plan import Stage
@@ -36,7 +37,10 @@ _SKILL: Final = Stage.SKILL
 
 
 class Turn:
-    """One turn of a pipeline; what is said stands in its `draft`, written by its `slots`."""
+    """One turn of a pipeline; what is said stands in its `draft`, written by its `slots`.
+
+    `view` is the draft as services are shown it and as it is stored.
+    """
 
     def __init__(
         self,
@@ -48,13 +52,9 @@ class Turn:
         watch: LedgerWatch | None = None,
         stop: StopSignal | None = None,
     ) -> None:
-        self.draft = Draft(
-            opened,
-            prepared.order,
-            prepared.skills,
-            start.heard,
-            user_snapshot=prepared.user_snapshot,
-            resets=prepared.resets,
+        self.draft = Draft(opened, prepared.order, prepared.skills)
+        self.view = DraftView(
+            self.draft, start.heard, user_snapshot=prepared.user_snapshot, resets=prepared.resets
         )
         self._prepared = prepared
         self._start = start
@@ -119,7 +119,7 @@ class Turn:
             stop.watch(None)
             calls.close()
             self._groups.clear()
-            self.draft.drop_snapshots()
+            self.view.drop_snapshots()
 
     def records(self) -> list[ServiceRecord]:
         """Return what became of every service; the last chance only if it was asked."""
@@ -200,7 +200,7 @@ class Turn:
             self._over(entry, wave, "skipped", None)
             return
         try:
-            snapshot = draft.snapshot(step.window, step.only, rewritten=step.rewrites)
+            snapshot = self.view.snapshot(step.window, step.only, rewritten=step.rewrites)
             every = draft.drafted() if about is not None and step.fan_out else ()
             extra = extra_for(step, self._start, self._forced) if self._directed else None
             words = self.announcer and self.announcer.deltas_of(entry)

@@ -59,7 +59,7 @@ class Talk:
             TurnClosing(
                 opened=begun,
                 previous_reply=turn.draft.previous_reply,
-                utterances=turn.draft.utterances(),
+                utterances=turn.view.utterances(),
                 human=turn.draft.human,
                 bot=turn.draft.bot,
                 messages=[],

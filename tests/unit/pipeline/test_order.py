@@ -316,7 +316,7 @@ async def test_a_whole_pipeline_gives_the_same_bytes_whatever_the_order_of_arriv
             (
                 turn.draft.annotations(),
                 turn.draft.hypotheses(),
-                plain.decode(turn.draft.reply_state())["annotations"],
+                plain.decode(turn.view.reply_state())["annotations"],
             )
         )
     assert str(bodies[0]) == str(bodies[1])

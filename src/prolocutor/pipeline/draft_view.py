@@ -1,0 +1,289 @@
+"""A draft as others see it: what services are shown of it, and what the store keeps of it.
+
+What is written is encoded once: these bytes are what services behind a wire are shown, what the
+store keeps and what the next turn's window splices.
+"""
+
+from __future__ import annotations
+
+from copy import copy
+from functools import partial
+from typing import Literal
+
+import msgspec
+
+from prolocutor.contracts.store import (
+    NewProfileVersion,
+    NewUtterance,
+    ProfileVersion,
+    TurnOpening,
+    UtteranceParts,
+)
+from prolocutor.dialog.draft_hypothesis import DraftHypothesis, Slots, encoded_slots, values_of
+from prolocutor.dialog.follow_up import follow_up_of
+from prolocutor.dialog.plain import decode, encode
+from prolocutor.pipeline.current_profiles import CurrentProfiles
+from prolocutor.pipeline.draft import Draft, DraftReply
+from prolocutor.pipeline.snapshot import (
+    CurrentUtterance,
+    DialogSnapshot,
+    EarlierUtterances,
+    SnapshotHead,
+    State,
+    start_of,
+)
+
+
+class HumanInput:
+    """What was said in this turn, as it came: the front of the human utterance's body."""
+
+    __slots__ = ("attributes", "encoded", "flat")
+
+    def __init__(
+        self, opening: TurnOpening, text: str, encoded_text: bytes, said: str | None = None
+    ) -> None:
+        """`said`: the words as they were said, where `text` is what they mean."""
+        self.attributes = {} if opening.attributes == b"{}" else decode(opening.attributes)
+        self.flat = {
+            "utt_id": opening.utt_id,
+            "text": text,
+            "date_time": opening.date_time,
+            "attributes": None,
+            "annotations": None,
+            "user": None,
+            "hypotheses": None,
+        }
+        self.encoded = b'{"utt_id":"%b","text":%b,"date_time":"%b","attributes":%b' % (
+            opening.utt_id.encode(),
+            encoded_text or encode(text),
+            opening.date_time.encode(),
+            opening.attributes,
+        )
+        if said is not None:
+            self.flat["orig_text"] = said
+            self.encoded += b',"orig_text":%b' % encode(said)
+
+
+class DraftView:
+    """A draft as it stands, at whatever moment it is asked.
+
+    `heard` are the words that services are shown in place of those that were said (None: the same).
+    """
+
+    def __init__(
+        self,
+        draft: Draft,
+        heard: str | None = None,
+        *,
+        user_snapshot: Literal["before", "after", "current"] = "after",
+        resets: bool = False,
+    ) -> None:
+        said = draft.opened.opening
+        self._draft = draft
+        self._user_snapshot = user_snapshot
+        self._profiles = CurrentProfiles()
+        self._resets = resets
+        self._input = HumanInput(said, said.text, said.encoded_text)
+        self._shown_input = self._input if heard is None else HumanInput(said, heard, b"")
+        self._changes = draft.changes
+        self._slots: Slots = {}
+        self._annotations: State = {}
+        self._drafted: list[DraftHypothesis] = []
+        self._hypotheses: list[State] = []
+        self._cached_head: SnapshotHead | None = None
+        self._window: list[UtteranceParts] | None = None
+        self._earlier: dict[tuple[int, str | None], EarlierUtterances] = {}
+        self._snapshots: dict[tuple[int | None, str | None, bool], DialogSnapshot] = {}
+        self._bot: UtteranceParts | None = None
+
+    def snapshot(
+        self, size: int | None, only: str | None = None, *, rewritten: bool = False
+    ) -> DialogSnapshot:
+        """Return what services see now with a window of `size` utterances (None: all).
+
+        A window never starts with a bot utterance. Of earlier turns it shows those in which the
+        skill `only` spoke (None: all of them). `rewritten`: the words of this turn are the whole
+        question that they mean, where the annotation `follow_up` has one.
+        """
+        self._look_again()
+        meant = self._meant() if rewritten else None
+        key = size, only, meant is not None
+        snapshot = self._snapshots.get(key)
+        if snapshot is None:
+            head, reply = self._head(), self._draft.reply
+            bot = None if reply is None else self._current_bot(reply)
+            room = None if size is None else max(0, size - (1 if bot is None else 2))
+            earlier, start = self._earlier_utterances(room, only)
+            human = self._current_human(meant)
+            snapshot = DialogSnapshot(head, earlier, start, human, bot)
+            self._snapshots[key] = snapshot
+        return snapshot
+
+    def drop_snapshots(self) -> None:
+        """Drop what was made for services, which can be made again.
+
+        A turn that waits for the store is alive, so the garbage collector looks at all it holds.
+        """
+        self._cached_head = self._window = None
+        self._earlier = {}
+        self._snapshots = {}
+        self._annotations, self._hypotheses, self._slots, self._drafted = {}, [], {}, []
+
+    def utterances(self) -> list[NewUtterance]:
+        """Return both utterances of the turn as the store keeps them."""
+        draft = self._draft
+        said, reply = draft.opened.opening, draft.spoken()
+        return [
+            NewUtterance(
+                utt_id=said.utt_id,
+                by_bot=False,
+                date_time=said.date_time,
+                body=_human_body(self._input, draft.annotation_slots),
+                user_version=self._stored_human().number,
+                hypotheses=_encoded_hypotheses(draft.drafted()),
+            ),
+            NewUtterance(
+                utt_id=said.bot_utt_id,
+                by_bot=True,
+                date_time=reply.said_at,
+                body=self._bot_parts().body,
+                user_version=draft.newest_bot.number,
+                active_skill=reply.active_skill,
+            ),
+        ]
+
+    def reply_state(self) -> bytes:
+        """Return the bot utterance as agent state JSON."""
+        return self._bot_parts().state
+
+    # -- inside -----------------------------------------------------------------------------
+
+    def _look_again(self) -> None:
+        """Drop what has changed in the draft since it was looked at last."""
+        draft = self._draft
+        if self._changes != draft.changes:
+            self._changes = draft.changes
+            self._snapshots = {}
+            self._bot = None
+
+    def _head(self) -> SnapshotHead:
+        draft, head = self._draft, self._cached_head
+        human, bot = draft.newest_human.state, draft.newest_bot.state
+        if head is None or not head.shows(draft.opened, human, bot):
+            head = self._cached_head = SnapshotHead(draft.opened, human, bot)
+            self._window = None
+            self._earlier = {}
+        return head
+
+    def _earlier_utterances(
+        self, room: int | None, only: str | None
+    ) -> tuple[EarlierUtterances, int]:
+        """Return the utterances before this turn, and where a window of this room begins."""
+        window = self._window
+        if window is None:
+            window = self._window = self._loaded_window()
+        start = start_of(window, room)
+        key = (0 if only is None else start), only
+        earlier = self._earlier.get(key)
+        if earlier is None:
+            shown = window if only is None else window[start:]
+            earlier = self._earlier[key] = EarlierUtterances(shown, only)
+        return earlier, start if only is None else 0
+
+    def _loaded_window(self) -> list[UtteranceParts]:
+        """Return the utterances before this turn as services see them."""
+        draft = self._draft
+        window = draft.opened.window
+        if self._user_snapshot != "current":
+            return window
+        human, bot = draft.newest_human.state, draft.newest_bot.state
+        return [
+            msgspec.structs.replace(
+                one, user=self._profiles.shown(one.user, bot if one.by_bot else human)
+            )
+            for one in window
+        ]
+
+    def _meant(self) -> HumanInput | None:
+        """Return the input with the question that it means; None where it stands alone."""
+        found = follow_up_of(values_of(self._draft.annotation_slots))
+        shown = self._shown_input.flat["text"]
+        if found is None or found.text == shown:
+            return None
+        return HumanInput(self._draft.opened.opening, found.text, b"", shown)
+
+    def _current_human(self, meant: HumanInput | None = None) -> CurrentUtterance:
+        draft, said = self._draft, meant or self._shown_input
+        slots, hypotheses = draft.annotation_slots, draft.drafted()
+        if slots is not self._slots:
+            self._slots, self._annotations = slots, values_of(slots)
+        if hypotheses is not self._drafted:
+            self._drafted, self._hypotheses = hypotheses, [one.template for one in hypotheses]
+        inner = {
+            "attributes": said.attributes,
+            "annotations": self._annotations,
+            "hypotheses": self._hypotheses,
+        }
+        user = self._stored_human().state
+        parts = partial(_human_parts, said, slots, user, hypotheses)
+        return CurrentUtterance(said.flat, inner, user, parts)
+
+    def _stored_human(self) -> ProfileVersion | NewProfileVersion:
+        """Return the profile that is stored as the human utterance's."""
+        draft = self._draft
+        before = self._user_snapshot == "before"
+        if self._user_snapshot == "current":
+            before = self._resets and not draft.opened.length
+        return draft.opened.human if before else draft.newest_human
+
+    def _current_bot(self, reply: DraftReply) -> CurrentUtterance:
+        inner = {
+            "attributes": decode(reply.attributes),
+            "annotations": values_of(reply.annotations),
+        }
+        utt_id, user = self._draft.opened.opening.bot_utt_id, self._draft.newest_bot.state
+        flat = {**_bot_front(utt_id, reply), **dict.fromkeys(inner), "user": None}
+        return CurrentUtterance(flat, inner, user, partial(_bot_parts, utt_id, copy(reply), user))
+
+    def _bot_parts(self) -> UtteranceParts:
+        self._look_again()
+        if self._bot is None:
+            draft = self._draft
+            user = draft.newest_bot.state
+            self._bot = _bot_parts(draft.opened.opening.bot_utt_id, draft.spoken(), user)
+        return self._bot
+
+
+def _human_body(said: HumanInput, slots: Slots) -> bytes:
+    return b'%b,"annotations":%b}' % (said.encoded, encoded_slots(slots))
+
+
+def _human_parts(
+    said: HumanInput, slots: Slots, user: bytes, hypotheses: list[DraftHypothesis]
+) -> UtteranceParts:
+    encoded = _encoded_hypotheses(hypotheses)
+    return UtteranceParts(False, _human_body(said, slots), user, encoded)
+
+
+def _encoded_hypotheses(hypotheses: list[DraftHypothesis]) -> bytes:
+    return b"[%b]" % b",".join([one.encoded for one in hypotheses])
+
+
+def _bot_front(utt_id: str, reply: DraftReply) -> State:
+    return {
+        "utt_id": utt_id,
+        "text": reply.text,
+        "orig_text": reply.orig_text,
+        "active_skill": reply.active_skill,
+        "confidence": reply.confidence,
+        "date_time": reply.said_at,
+    }
+
+
+def _bot_parts(utt_id: str, reply: DraftReply, user: bytes) -> UtteranceParts:
+    body = b'%b,"attributes":%b,"annotations":%b}' % (
+        encode(_bot_front(utt_id, reply))[:-1],
+        reply.attributes,
+        encoded_slots(reply.annotations),
+    )
+    return UtteranceParts(True, body, user)
