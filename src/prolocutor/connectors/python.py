@@ -12,7 +12,7 @@ import functools
 import inspect
 import logging
 from collections.abc import Awaitable, Callable, Sequence
-from typing import Any
+from typing import Any, Final
 
 from msgspec import structs
 
@@ -58,7 +58,8 @@ class PythonConnector:
         self._check = _checked_items if together else _checked
         self._plainly = self._awaited and not batched
         immediate = inline and not self._awaited and not batched
-        self.answer: ImmediateAnswer | None = self._answer if immediate else None
+        answer = self._answer_typed if self._typed else self._answer
+        self.answer: ImmediateAnswer | None = answer if immediate else None
         self._threads = WorkerThreads(name, max_threads)
 
     async def send(self, requests: Sequence[Request]) -> Replies:
@@ -99,6 +100,14 @@ class PythonConnector:
         raise failure
 
     def _answer(self, request: Request) -> Plain | ServiceError:
+        try:
+            return self._check(self._target(request.value()))
+        except ServiceError as error:
+            return error
+        except BaseException as error:
+            return failure_of(error, self.name)
+
+    def _answer_typed(self, request: Request) -> Plain | ServiceError:
         try:
             return self._check(self._target(self._shown(request)))
         except ServiceError as error:
@@ -161,9 +170,12 @@ def _checked_items(result: Any) -> Plain:
         return PlainItems.of([_item(item, _checked) for item in result])
 
 
+_USUAL: Final = frozenset({dict, list, str})
+
+
 def _checked(result: Any) -> Plain:
     try:
-        if isinstance(result, Selection):
+        if type(result) not in _USUAL and isinstance(result, Selection):
             first = check(result.first)
             selection = structs.replace(result, first=first.value)
             return Plain(selection, first.encoded)

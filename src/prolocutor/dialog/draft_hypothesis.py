@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache, partial
 from typing import Any, Final
 
 from prolocutor.dialog.plain import Plain, encode
@@ -19,8 +20,12 @@ def filled(slots: Slots, name: str, reply: Plain, order: Order) -> Slots:
     """Return the slots with one more filled, in declared order whatever the order of arrival."""
     every = {**slots, name: reply}
     if slots and order.get(name, -1) < order.get(next(reversed(slots)), -1):
-        return dict(sorted(every.items(), key=lambda slot: order.get(slot[0], -1)))
+        return {one: every[one] for one in sorted(every, key=partial(_place, order))}
     return every
+
+
+def _place(order: Order, name: str) -> int:
+    return order.get(name, -1)
 
 
 def slots_of(values: dict[str, Any]) -> Slots:
@@ -35,8 +40,12 @@ def values_of(slots: Slots) -> dict[str, Any]:
 
 def encoded_slots(slots: Slots) -> bytes:
     """Return the JSON object of what the slots hold."""
-    members = [b"%b:%b" % (encode(name), reply.encoded) for name, reply in slots.items()]
+    members = [b"%b:%b" % (_encoded_name(name), reply.encoded) for name, reply in slots.items()]
     return b"{%b}" % b",".join(members)
+
+
+_encoded_name: Final = lru_cache(maxsize=1024)(encode)
+"""Encodes names of services, of which there are few."""
 
 
 class DraftHypothesis:
@@ -60,7 +69,10 @@ class DraftHypothesis:
         self.position = position
         self.id = f"{skill}.{position}"
         self.value = value
-        self.slots = slots_of(value.get("annotations") or {}) if slots is None else slots
+        if slots is None:
+            given = value.get("annotations")
+            slots = slots_of(given) if given else {}
+        self.slots = slots
         self._checked = checked
         self._encoded: bytes | None = None
         self._template: dict[str, Any] | None = None
@@ -93,5 +105,5 @@ class DraftHypothesis:
             front = {**self.template}
             del front["annotations"]
             return encode(front)[:-1]
-        name, members, own = encode(self.skill), self._checked[1:-1], encode(self.id)
+        name, members, own = _encoded_name(self.skill), self._checked[1:-1], encode(self.id)
         return b'{"skill_name":%b,%b,"hypothesis_id":%b' % (name, members, own)

@@ -39,14 +39,14 @@ encode: Final = msgspec.json.Encoder().encode
 decode: Final = msgspec.json.Decoder().decode
 
 
-class Plain(msgspec.Struct, frozen=True, eq=False):
+class Plain(msgspec.Struct, frozen=True, eq=False, gc=False):
     """A checked JSON value and its encoding: `value` is a decoded copy of `encoded`."""
 
     value: Any
     encoded: bytes
 
 
-class PlainItems(Plain, frozen=True, eq=False):
+class PlainItems(Plain, frozen=True, eq=False, gc=True):
     """A list whose items were checked one by one; a bad one stands as its error, null in `value`.
 
     It is the reply of a service that is asked about several things at once.
@@ -69,11 +69,13 @@ def check(value: Any, *, max_bytes: int = MAX_BYTES, max_depth: int = MAX_DEPTH)
     more than `max_bytes` bytes, more than `max_depth` levels. Tuples become lists, Structs (such as
     `Hypothesis`) the objects that they stand for.
     """
-    if isinstance(value, msgspec.Struct):
+    kind = type(value)
+    if kind is list:
+        if 0 < len(value) <= _FEW and isinstance(value[0], msgspec.Struct):
+            # a typed reply: its objects at once, instead of finding below that they differ
+            value = [_object_of(one) if isinstance(one, msgspec.Struct) else one for one in value]
+    elif kind is not dict and isinstance(value, msgspec.Struct):
         value = _object_of(value)
-    elif type(value) is list and 0 < len(value) <= _FEW and isinstance(value[0], msgspec.Struct):
-        # a typed reply: its objects at once, instead of finding below that they differ
-        value = [_object_of(one) if isinstance(one, msgspec.Struct) else one for one in value]
     _measure(value, max_bytes, max_depth)
     while True:
         try:

@@ -47,23 +47,31 @@ class CallGroup(msgspec.Struct, eq=False):
 
     def take(self, position: int, outcome: Any) -> bool:
         """Take in what one call gave, whatever it is; return whether it was the last."""
-        step, given = self.step, outcome  # `given` is of no type: a connector may break its promise
-        if isinstance(outcome, Plain) and type(given.encoded) is bytes:
-            if step.guard.is_foreign:
-                outcome = _checked_again(outcome)
-            if self.reshape is not None and isinstance(outcome, Plain):
-                outcome = _reshaped(self.reshape, outcome)
-        elif not isinstance(outcome, ServiceError):
-            outcome = ServiceRaised(f"its connector gave a {type(outcome).__name__}")
-        if not isinstance(outcome, Plain):
-            if self.counted:
-                step.guard.note(outcome)
-            self.failed += 1
+        if self.step.reads_replies or type(outcome) is not Plain:
+            outcome = self._read(outcome)
+            if not isinstance(outcome, Plain):
+                if self.counted:
+                    self.step.guard.note(outcome)
+                self.failed += 1
         self.replies[position] = outcome
         self.left = left = self.left - 1
         if not left:
             self.calls.clear()  # they hold the group by their tokens
         return not left
+
+    def _read(self, outcome: Any) -> Plain | ServiceError:
+        """Return what one call gave as a reply or an error, whatever it is."""
+        given = outcome  # of no type: a connector may break its promise
+        if isinstance(outcome, Plain) and type(given.encoded) is bytes:
+            read: Plain | ServiceError = outcome
+            if self.step.guard.is_foreign:
+                read = _checked_again(outcome)
+            if self.reshape is not None and isinstance(read, Plain):
+                read = _reshaped(self.reshape, read)
+            return read
+        if isinstance(outcome, ServiceError):
+            return outcome
+        return ServiceRaised(f"its connector gave a {type(outcome).__name__}")
 
     def failures(self) -> list[ServiceError]:
         """Return the calls that went wrong."""
@@ -73,8 +81,8 @@ class CallGroup(msgspec.Struct, eq=False):
         """Return the one reply of a service that is called once; `BadReply` if it was not."""
         if len(self.replies) != 1:
             raise BadReply(f"{len(self.replies)} replies where one is wanted")
-        (reply,) = self.replies
-        assert isinstance(reply, Plain)
+        reply = self.replies[0]
+        assert type(reply) is Plain or isinstance(reply, Plain)
         return reply
 
     def joined(self) -> Plain:

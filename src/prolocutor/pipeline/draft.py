@@ -155,10 +155,9 @@ class Draft:
 
     def hypothesize(self, skill: str, given: list[SkillReply]) -> None:
         """Fill a skill's slot."""
-        self._hypotheses[skill] = [
-            DraftHypothesis(skill, position, one.value, one.checked)
-            for position, one in enumerate(given)
-        ]
+        slot = self._hypotheses[skill] = []
+        for position, one in enumerate(given):
+            slot.append(DraftHypothesis(skill, position, one.value, one.checked))
         self._drafted = None
         self.changes += 1
 

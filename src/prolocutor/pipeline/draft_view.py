@@ -6,7 +6,6 @@ store keeps and what the next turn's window splices.
 
 from __future__ import annotations
 
-from copy import copy
 from functools import partial
 from typing import Literal
 
@@ -243,7 +242,9 @@ class DraftView:
         }
         utt_id, user = self._draft.opened.opening.bot_utt_id, self._draft.newest_bot.state
         flat = {**_bot_front(utt_id, reply), **dict.fromkeys(inner), "user": None}
-        return CurrentUtterance(flat, inner, user, partial(_bot_parts, utt_id, copy(reply), user))
+        return CurrentUtterance(
+            flat, inner, user, partial(_bot_parts, utt_id, msgspec.structs.replace(reply), user)
+        )
 
     def _bot_parts(self) -> UtteranceParts:
         self._look_again()

@@ -34,8 +34,11 @@ class Due(Enum):
 
 
 _SKILL: Final = Stage.SKILL
+_CANDIDATE_ANNOTATOR: Final = Stage.CANDIDATE_ANNOTATOR
 _ANNOTATE: Final = Due.ANNOTATE
 _REPLY: Final = Due.REPLY
+_LOOK: Final = Due.LOOK
+_SELECT: Final = Due.SELECT
 
 
 class Ledger:
@@ -49,7 +52,8 @@ class Ledger:
 
     def __init__(self, prepared: PreparedPipeline, excluded: str | None = None) -> None:
         self.entries = [LedgerEntry(*waiting) for waiting in prepared.waiting]
-        self.ready: deque[LedgerEntry] = deque([self.entries[at] for at in prepared.roots])
+        every = self.entries
+        self.ready: deque[LedgerEntry] = deque([every[at] for at in prepared.roots])
         self.due: deque[Due] = deque()
         self.lingering = Lingering(self.entries, self.ready)
         self.waves: list[SkillWave] = []
@@ -59,17 +63,19 @@ class Ledger:
         self.unsettled = len(prepared.steps)
         self.watch: LedgerWatch | None = None
         self._prepared = prepared
+        self._skills = [every[at] for at in prepared.skill_indices]
+        self._annotators = [every[at] for at in prepared.candidate_indices]
         self._excluded = excluded
         self._selectors = prepared.selectors
         self._reply_missing = prepared.before_reply
         if not prepared.selectors:
-            self.due.append(Due.SELECT)
+            self.due.append(_SELECT)
 
     # -- questions ------------------------------------------------------------------------------
 
     def skills(self) -> list[LedgerEntry]:
-        """Return the skills, in declared order."""
-        return [self.entries[index] for index in self._prepared.skill_indices]
+        """Return the skills, in declared order: a list not to be changed."""
+        return self._skills
 
     def settled_skills(self) -> list[str]:
         """Name the skills that were selected and have settled, in declared order."""
@@ -81,8 +87,11 @@ class Ledger:
 
     def lacks_required(self, entry: LedgerEntry) -> bool:
         """Return whether a service is switched off, or one that it requires is not done."""
-        return entry.step.off is not None or any(
-            self.entries[index].outcome != "done" for index in entry.step.requires
+        step = entry.step
+        if step.off is not None:
+            return True
+        return bool(step.requires) and any(
+            self.entries[index].outcome != "done" for index in step.requires
         )
 
     def is_open(self, step: ServiceStep) -> bool:
@@ -151,7 +160,7 @@ class Ledger:
         elif step.is_skill_selector:
             self._selectors -= 1
             if not self._selectors and self.selecting:
-                self.due.append(Due.SELECT)
+                self.due.append(_SELECT)
         self.unsettled -= 1
         for index in step.then:
             other = entries[index]
@@ -203,7 +212,7 @@ class Ledger:
         if not wave.open:
             self.due.append(_ANNOTATE)
         if wave.open < len(fresh):
-            self.due.append(Due.LOOK)
+            self.due.append(_LOOK)
         return True
 
     def close(self, now: float) -> list[LedgerEntry]:
@@ -224,7 +233,7 @@ class Ledger:
 
         Where there is none, settle those that are through with all waves there will be.
         """
-        annotators = [self.entries[index] for index in self._prepared.candidate_indices]
+        annotators = self._annotators
         for entry in annotators:
             if entry.outcome is not None:
                 continue
@@ -243,7 +252,7 @@ class Ledger:
             return True
         for index in entry.step.requires:
             other = self.entries[index]
-            if other.step.stage is Stage.CANDIDATE_ANNOTATOR:
+            if other.step.stage is _CANDIDATE_ANNOTATOR:
                 note = wave.notes.get(index)
                 if note is None or note.outcome != "done":
                     return True
@@ -306,22 +315,23 @@ class Ledger:
             if not wave.open:
                 self.due.append(_ANNOTATE)
         if not self.closed and not self.selecting:
-            self.due.append(Due.LOOK)
+            self.due.append(_LOOK)
 
     def _may_annotate(self, entry: LedgerEntry, wave: SkillWave) -> bool:
         for index in entry.step.before:
             other = self.entries[index]
-            if other.step.stage is Stage.CANDIDATE_ANNOTATOR:
+            if other.step.stage is _CANDIDATE_ANNOTATOR:
                 if wave.notes.get(index) is None and other.outcome is None:
                     return False
-            elif other.step.stage is not Stage.SKILL and other.outcome is None:
+            elif other.step.stage is not _SKILL and other.outcome is None:
                 return False
         return True
 
     def _settle_annotator(self, entry: LedgerEntry, now: float) -> None:
         if not self.closed or entry.outcome is not None:
             return
-        notes = [wave.notes.get(entry.step.index) for wave in self.waves]
+        index = entry.step.index
+        notes = [wave.notes.get(index) for wave in self.waves]
         if None in notes:
             return
         failed = [note for note in notes if note is not None and note.outcome != "done"]

@@ -19,7 +19,7 @@ from prolocutor.errors import BadReply, ServiceError
 MAX_HYPOTHESES: Final = 100
 
 
-class SkillReply(msgspec.Struct, frozen=True):
+class SkillReply(msgspec.Struct, frozen=True, gc=False):
     """One hypothesis of a skill that can be used, and its JSON where it stands as it came."""
 
     value: dict[str, Any]
@@ -77,6 +77,8 @@ def hypotheses(reply: Plain, fault: Fault) -> list[SkillReply]:
     One that cannot is a fault; where none of several can, the whole reply is bad.
     """
     value, parts = reply.value, [reply.encoded]
+    if type(value) is list and len(value) == 1 and _is_usual(value[0]):
+        return [SkillReply(value[0], reply.encoded[1:-1])]
     if isinstance(value, dict):
         value = [value]
     elif not isinstance(value, list):
@@ -199,14 +201,14 @@ def last_words(value: Any) -> tuple[str, dict[str, Any], float]:
     return _text(value, "text", "$"), _object(value, "annotations", "$") or {}, confidence
 
 
-def _hypothesis(item: Any, position: int) -> dict[str, Any]:
+def _is_usual(item: Any) -> bool:
+    """Return whether a hypothesis has a text and a confidence, and nothing else."""
     usual = type(item) is dict and len(item) == 2
-    if usual and type(item.get("text")) is str and type(item.get("confidence")) is float:
-        return item  # type: ignore[no-any-return]
-    return _full_hypothesis(item, f"$[{position}]")
+    return usual and type(item.get("text")) is str and type(item.get("confidence")) is float
 
 
-def _full_hypothesis(item: Any, path: str) -> dict[str, Any]:
+def _hypothesis(item: Any, position: int) -> dict[str, Any]:
+    path = f"$[{position}]"
     if not isinstance(item, dict):
         raise BadReply(f"expected a hypothesis, found {_kind(item)}", path=path)
     if not _RICH.isdisjoint(item):

@@ -52,7 +52,10 @@ class StateRequest(msgspec.Struct, frozen=True, eq=False):
     def value(self) -> State:
         """Return a fresh copy of the state."""
         own = self._own()
-        return self._whole(self.snapshot.copy(copied(own) if len(own) > _ALWAYS else own))
+        if len(own) > _ALWAYS:
+            own = copied(own)
+        state = self.snapshot.copy(own)
+        return self._whole(state) if self.step.reads_more else state
 
     def heard(self) -> State:
         """Return a fresh copy of what the human said in this turn."""
@@ -73,9 +76,11 @@ class StateRequest(msgspec.Struct, frozen=True, eq=False):
         if self.extra is not None:
             own.update(self.extra)
         about = self.about
+        if about is None:
+            return own
         if isinstance(about, list):
             own["hypotheses"] = [one.template for one in about]
-        elif about is not None:
+        else:
             own["hypothesis"] = about.template
         return own
 
@@ -156,7 +161,7 @@ def requests_for(
     about: list[DraftHypothesis] | None = None,
     every: Sequence[DraftHypothesis] = (),
     deltas: DeltaSink | None = None,
-) -> list[AnyRequest]:
+) -> Sequence[AnyRequest]:
     """Return what each call of a service is asked; what its formatter raises is raised.
 
     A candidate annotator is asked `about` some hypotheses of `every`: once for each, or once for
@@ -164,21 +169,28 @@ def requests_for(
     true attribute `may_skip` gives None where there is nothing to ask. `deltas` takes the words of
     a service that is asked by one call.
     """
-    states: list[StateRequest]
     if about is None or step.fan_out:
-        states = [StateRequest(step, turn_id, seconds, snapshot, extra, deltas=deltas)]
+        states = [StateRequest(step, turn_id, seconds, snapshot, extra, None, None, deltas)]
     elif step.together:
         states = [StateRequest(step, turn_id, seconds, snapshot, extra, about)]
     else:
-        alone = len(about) == 1
-        states = [
-            StateRequest(step, turn_id, seconds, snapshot, extra, one, None if alone else number)
-            for number, one in enumerate(about)
-        ]
-    if step.format_request is None:
-        return [*states]
-    own = step.own_formatter
-    payloads = [step.format_request(one.shared() if own else one.value()) for one in states]
+        states = []
+        for number, one in enumerate(about):
+            place = None if len(about) == 1 else number
+            states.append(StateRequest(step, turn_id, seconds, snapshot, extra, one, place))
+    return states if step.format_request is None else _formatted(step, states, about, every)
+
+
+def _formatted(
+    step: ServiceStep,
+    states: list[StateRequest],
+    about: list[DraftHypothesis] | None,
+    every: Sequence[DraftHypothesis],
+) -> list[AnyRequest]:
+    """Return what the service's formatter makes of its requests."""
+    own, first, format_request = step.own_formatter, states[0], step.format_request
+    assert format_request is not None
+    payloads = [format_request(one.shared() if own else one.value()) for one in states]
     if step.fan_out:
         payloads = _tasks(payloads[0], about, every)
     elif step.may_skip:
@@ -186,10 +198,12 @@ def requests_for(
     alone = len(payloads) == 1
     requests: list[AnyRequest] = []
     for number, payload in enumerate(payloads):
-        key = _key(turn_id, step.name, None if alone else number)
+        key = _key(first.turn_id, step.name, None if alone else number)
         # Parts of the state are JSON already, so what our own formatters make of them is.
         asked = Plain(None, encode(payload)) if own else checked_payload(payload)
-        requests.append(PayloadRequest(step.name, turn_id, key, seconds, asked, deltas))
+        requests.append(
+            PayloadRequest(step.name, first.turn_id, key, first.timeout, asked, first.deltas)
+        )
     return requests
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from functools import partial
 from time import monotonic
-from typing import Any
+from typing import Any, Final
 
 from prolocutor.dialog.inputs import DirectReply, TurnStart
 from prolocutor.dialog.plain import Plain
@@ -17,6 +18,15 @@ from prolocutor.pipeline.ledger_entries import LedgerEntry
 from prolocutor.pipeline.plan import Stage
 from prolocutor.pipeline.prepared import PreparedPipeline, ServiceStep
 from prolocutor.pipeline.waves import SkillSelection
+
+# Members of an enum are slow to look up in it.
+_ANNOTATOR: Final = Stage.ANNOTATOR
+_SKILL_SELECTOR: Final = Stage.SKILL_SELECTOR
+_SKILL: Final = Stage.SKILL
+_CANDIDATE_ANNOTATOR: Final = Stage.CANDIDATE_ANNOTATOR
+_RESPONSE_SELECTOR: Final = Stage.RESPONSE_SELECTOR
+_POSTPROCESSOR: Final = Stage.POSTPROCESSOR
+_RESPONSE_ANNOTATOR: Final = Stage.RESPONSE_ANNOTATOR
 
 
 class SlotWriter:
@@ -45,27 +55,25 @@ class SlotWriter:
 
     def write(self, entry: LedgerEntry, group: CallGroup) -> None:
         """Write the replies of a service to its slot; `BadReply` where they cannot be read."""
-        name, draft = group.step.name, self._draft
-        stage = group.step.stage
-        if stage is Stage.SKILL:
-            draft.hypothesize(name, self._hypotheses(group))
-            return
-        match stage:
-            case Stage.ANNOTATOR:
-                self._annotate_input(entry, group)
-            case Stage.CANDIDATE_ANNOTATOR:
-                self._annotations(group)
-            case Stage.SKILL_SELECTOR:
-                self._propose(entry, group)
-            case Stage.RESPONSE_SELECTOR:
-                self._choose(group)
-            case Stage.POSTPROCESSOR:
-                draft.rewrite(replies.rewritten(group.only().value))
-            case Stage.RESPONSE_ANNOTATOR:
-                draft.annotate_reply(group.step.label, group.joined())
-            case Stage.LAST_CHANCE:
-                text, annotations, confidence = replies.last_words(group.only().value)
-                draft.say("last_chance", name, text, annotations, confidence=confidence)
+        step, draft = group.step, self._draft
+        stage = step.stage
+        if stage is _SKILL:
+            draft.hypothesize(step.name, self._hypotheses(group))
+        elif stage is _ANNOTATOR:
+            self._annotate_input(entry, group)
+        elif stage is _CANDIDATE_ANNOTATOR:
+            self._annotations(group)
+        elif stage is _SKILL_SELECTOR:
+            self._propose(entry, group)
+        elif stage is _RESPONSE_SELECTOR:
+            self._choose(group)
+        elif stage is _POSTPROCESSOR:
+            draft.rewrite(replies.rewritten(group.only().value))
+        elif stage is _RESPONSE_ANNOTATOR:
+            draft.annotate_reply(step.label, group.joined())
+        else:
+            text, annotations, confidence = replies.last_words(group.only().value)
+            draft.say("last_chance", step.name, text, annotations, confidence=confidence)
 
     def learn(self, step: ServiceStep, reply: Plain | ServiceError) -> None:
         """Let the attributes count of a skill that was called after the reply."""
@@ -90,23 +98,21 @@ class SlotWriter:
 
     def fault_of(self, service: str) -> Fault:
         """Return what records a fault of this service."""
-        return lambda what: self.fault(service, what)
+        return partial(self.fault, service)
 
     def _annotate_input(self, entry: LedgerEntry, group: CallGroup) -> None:
         """Write an annotator's reply where its `writes` says."""
         step, draft, reply = group.step, self._draft, group.joined()
         if step.selects:
             self._skip_others(entry, reply.value)
-        match step.writes:
-            case "annotation":
-                draft.annotate(step.label, reply)
-            case "previous_reply":
-                draft.annotate_previous_reply(step.label, reply)
-            case "attributes":
-                changes = replies.changed_attributes(reply.value)
-                draft.learn(changes, self._max_attributes, self.fault_of(step.name))
-            case "nothing":
-                pass
+        writes = step.writes
+        if writes == "annotation":
+            draft.annotate(step.label, reply)
+        elif writes == "previous_reply":
+            draft.annotate_previous_reply(step.label, reply)
+        elif writes == "attributes":
+            changes = replies.changed_attributes(reply.value)
+            draft.learn(changes, self._max_attributes, self.fault_of(step.name))
         defaults = step.service.first_turn_attributes
         if defaults is not None and not draft.opened.length:
             draft.reset_attributes(defaults, self._max_attributes, self.fault_of(step.name))
@@ -119,22 +125,28 @@ class SlotWriter:
 
     def _hypotheses(self, group: CallGroup) -> list[replies.SkillReply]:
         step, fault = group.step, self.fault_of(group.step.name)
-        given: list[replies.SkillReply] = []
-        for part, reply in enumerate(group.replies):
-            if isinstance(reply, Plain):
-                found = replies.hypotheses(reply, fault)
-                given += [one.with_part(part) for one in found] if step.fan_out else found
+        if len(group.replies) == 1 and not step.fan_out:
+            given = replies.hypotheses(group.only(), fault)
+        else:
+            given = []
+            for part, reply in enumerate(group.replies):
+                if isinstance(reply, Plain):
+                    found = replies.hypotheses(reply, fault)
+                    given += _parts_of(found, part) if step.fan_out else found
         if len(given) > replies.MAX_HYPOTHESES:
             raise BadReply(f"{len(given)} hypotheses, more than {replies.MAX_HYPOTHESES}")
         least = self._least
         if least is None:
             return given
+        good = []
         for one in given:
             confidence = one.value["confidence"]
-            if confidence < least:
+            if confidence >= least:
+                good.append(one)
+            else:
                 what = f"a hypothesis of {confidence:g} does not count: it takes {least:g}"
                 self.remarks.append({"service": step.name, "what": what})
-        return [one for one in given if one.value["confidence"] >= least]
+        return good
 
     def _annotations(self, group: CallGroup) -> None:
         step, about = group.step, group.about or []
@@ -179,3 +191,7 @@ class SlotWriter:
         else:
             messages = choice.messages or [{"type": "text", "text": choice.text}]
             draft.say_itself(DirectReply(messages=messages, ask=choice.ask), choice.attributes)
+
+
+def _parts_of(found: list[replies.SkillReply], part: int) -> list[replies.SkillReply]:
+    return [one.with_part(part) for one in found]

@@ -33,7 +33,13 @@ from prolocutor.pipeline.waves import SkillSelection
 PREFERENCE: Final = 0.15
 """By how much another skill must be more confident than the preferred one to win."""
 
+# Members of an enum are slow to look up in it.
 _SKILL: Final = Stage.SKILL
+_SKILL_SELECTOR: Final = Stage.SKILL_SELECTOR
+_RESPONSE_SELECTOR: Final = Stage.RESPONSE_SELECTOR
+_ANNOTATE: Final = Due.ANNOTATE
+_REPLY: Final = Due.REPLY
+_LOOK: Final = Due.LOOK
 
 
 class Turn:
@@ -159,11 +165,11 @@ class Turn:
                 return
 
     def _do(self, due: Due) -> None:
-        if due is Due.ANNOTATE:
+        if due is _ANNOTATE:
             self._annotate()
-        elif due is Due.REPLY:
+        elif due is _REPLY:
             self._give_reply()
-        elif due is Due.LOOK:
+        elif due is _LOOK:
             self._look()
         elif self._ledger.selecting:
             self._select(self._start.preferred)
@@ -179,9 +185,10 @@ class Turn:
     def _must_skip(self, entry: LedgerEntry) -> bool:
         if self._ledger.lacks_required(entry):
             return True
-        if entry.step.stage is Stage.SKILL_SELECTOR:
+        stage = entry.step.stage
+        if stage is _SKILL_SELECTOR:
             return self._forced is not None
-        if entry.step.stage is Stage.RESPONSE_SELECTOR:
+        if stage is _RESPONSE_SELECTOR:
             draft = self.draft
             return draft.reply is not None or draft.abstained or not draft.drafted()
         return False
@@ -193,15 +200,16 @@ class Turn:
         about: list[DraftHypothesis] | None = None,
     ) -> None:
         """Ask a service, by as many calls as it takes, if there is time left for its stage."""
-        step, draft = entry.step, self.draft
-        now = monotonic()
-        seconds = min(step.timeout, self._started + step.end - now)
-        if seconds <= 0 or (not step.rerun and draft.opened.attempt > 1):
+        step, now = entry.step, monotonic()
+        seconds, left = step.timeout, self._started + step.end - now
+        if left < seconds:
+            seconds = left
+        if seconds <= 0 or (not step.rerun and self.draft.opened.attempt > 1):
             self._over(entry, wave, "skipped", None)
             return
         try:
             snapshot = self.view.snapshot(step.window, step.only, rewritten=step.rewrites)
-            every = draft.drafted() if about is not None and step.fan_out else ()
+            every = self.draft.drafted() if about is not None and step.fan_out else ()
             extra = extra_for(step, self._start, self._forced) if self._directed else None
             words = self.announcer and self.announcer.deltas_of(entry)
             requests = requests_for(step, snapshot, self._id, seconds, extra, about, every, words)
@@ -275,8 +283,8 @@ class Turn:
         ledger.select(selection.first(preferred))
         if not selection.is_open:
             self._close_selection()
-        elif not ledger.running and Due.LOOK not in ledger.due:
-            ledger.due.append(Due.LOOK)
+        elif not ledger.running and _LOOK not in ledger.due:
+            ledger.due.append(_LOOK)
 
     def _look(self) -> None:
         """Ask the selectors for more skills; where none runs and none is named, it is over."""
