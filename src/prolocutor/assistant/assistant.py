@@ -543,7 +543,10 @@ class Assistant:
         except BaseException:
             self._stoppable.leave(user, name, stop)
             raise
-        turn.add_done_callback(lambda _: self._stoppable.leave(user, name, stop))
+        if turn.done():  # nothing had to be waited for
+            self._stoppable.leave(user, name, stop)
+        else:
+            turn.add_done_callback(lambda _: self._stoppable.leave(user, name, stop))
         return turn
 
     def _in_line(self, user: str, run: TurnInLine) -> asyncio.Future[TurnResult]:

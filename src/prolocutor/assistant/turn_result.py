@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cached_property
-from typing import cast
-
 import msgspec
 
 from prolocutor.contracts.observer import TurnRecord
@@ -47,16 +44,22 @@ class TurnResult:
         self.record = record
         self.repeated = turn is None
         self._turn = turn
+        self._state: JsonObject | None = None
+        self._reply: BotUtterance | None = None
 
-    @cached_property
+    @property
     def state(self) -> JsonObject:
         """The bot utterance's agent state."""
-        return cast("JsonObject", plain.decode(self.reply_state))
+        if self._state is None:
+            self._state = plain.decode(self.reply_state)
+        return self._state
 
-    @cached_property
+    @property
     def reply(self) -> BotUtterance:
         """The bot utterance."""
-        return bot_utterance_from_state(self.state)
+        if self._reply is None:
+            self._reply = bot_utterance_from_state(self.state)
+        return self._reply
 
     @property
     def ask(self) -> str | None:

@@ -52,10 +52,11 @@ class DraftHypothesis:
     """A hypothesis in its slot: `id` is `<skill>.<position>`, whatever keys the skill gave.
 
     `value` is the skill's own object, `checked` its JSON where it was taken over as it came, and
-    `slots` what candidate annotators (and the skill itself) noted.
+    `slots` what candidate annotators (and the skill itself) noted. `template` is its agent state,
+    to be copied and not to be changed.
     """
 
-    __slots__ = ("_checked", "_encoded", "_template", "id", "position", "skill", "slots", "value")
+    __slots__ = ("_checked", "_encoded", "id", "position", "skill", "slots", "template", "value")
 
     def __init__(
         self,
@@ -73,24 +74,16 @@ class DraftHypothesis:
             given = value.get("annotations")
             slots = slots_of(given) if given else {}
         self.slots = slots
+        self.template = template = {"skill_name": skill, **value, "hypothesis_id": self.id}
+        template.pop("annotations", None)
+        template["annotations"] = values_of(slots)
         self._checked = checked
         self._encoded: bytes | None = None
-        self._template: dict[str, Any] | None = None
 
     def annotated(self, name: str, reply: Plain, order: Order) -> DraftHypothesis:
         """Return the hypothesis with a candidate annotator's slot filled."""
         slots = filled(self.slots, name, reply, order)
         return DraftHypothesis(self.skill, self.position, self.value, self._checked, slots)
-
-    @property
-    def template(self) -> dict[str, Any]:
-        """The agent state of the hypothesis, to be copied and not to be changed."""
-        if self._template is None:
-            template = {"skill_name": self.skill, **self.value, "hypothesis_id": self.id}
-            template.pop("annotations", None)
-            template["annotations"] = values_of(self.slots)
-            self._template = template
-        return self._template
 
     @property
     def encoded(self) -> bytes:

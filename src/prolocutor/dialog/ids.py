@@ -61,8 +61,14 @@ def new_ids(number: int) -> list[str]:
     if len(_random) < number + _AT_ONCE // 4:  # with something left for other threads
         digits = os.urandom(10 * (number + _AT_ONCE)).hex()
         _random.extend(digits[at : at + 20] for at in range(0, len(digits), 20))
-    return [f"{first + n:012x}{_random.pop()}" for n in range(number)]
+    low = first & 255
+    if low + number > 256:
+        return [f"{first + n:012x}{_random.pop()}" for n in range(number)]
+    front = f"{first >> 8:010x}"
+    return [front + digits + _random.pop() for digits in _LAST_DIGITS[low : low + number]]
 
+
+_LAST_DIGITS: Final = [f"{n:02x}" for n in range(256)]
 
 _AT_ONCE: Final = 256
 """How many random halves are made at once: each request to the system has its price."""

@@ -43,7 +43,7 @@ class CallGroup(msgspec.Struct, eq=False):
     about: list[DraftHypothesis] | None = None
     failed: int = 0
     counted: bool = True
-    calls: list[ServiceCall[CallToken]] = []
+    calls: list[ServiceCall[CallToken]] | None = None
 
     def take(self, position: int, outcome: Any) -> bool:
         """Take in what one call gave, whatever it is; return whether it was the last."""
@@ -55,7 +55,7 @@ class CallGroup(msgspec.Struct, eq=False):
                 self.failed += 1
         self.replies[position] = outcome
         self.left = left = self.left - 1
-        if not left:
+        if not left and self.calls is not None:
             self.calls.clear()  # they hold the group by their tokens
         return not left
 
@@ -125,11 +125,12 @@ def ask_once(
         for position, request in enumerate(requests):
             calls.settled.append(((group, position), guard.answer(request)))
         return
+    started = group.calls = []
     for position, request in enumerate(requests):
         work = guard.call(request)
         call = calls.start(work, (group, position), seconds, now, guard.task_name)
         if not call.over:
-            group.calls.append(call)
+            started.append(call)
 
 
 async def answers_of(

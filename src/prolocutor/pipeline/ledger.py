@@ -146,8 +146,9 @@ class Ledger:
             return
         entry.standing = "settled"
         entry.outcome = outcome
-        entry.error = error
         entry.ended = now
+        if error is not None:
+            entry.error = error
         if self.watch is not None:
             self.watch.settled(entry)
         step, entries = entry.step, self.entries

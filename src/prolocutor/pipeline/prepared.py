@@ -69,8 +69,8 @@ class ServiceStep:
     `own_formatter`: its requests are made by a formatter of ours, which changes nothing.
     `may_wait`: it may have to wait where nothing is missing. `lingers_for`: the annotators of the
     previous reply for which it lingers. `may_skip`: a formatter that gives None has nothing to ask.
-    `price`: of a call, by its card. `reads_more`: its requests have more than the dialog;
-    `reads_replies`: its replies are not taken as its connector gives them.
+    `price`: of a call, by its card. `reads_replies`: its replies are not taken as its connector
+    gives them.
     `off` says by whom it is switched off, None while it is on; `switch` changes it, from the next
     service that is entered on.
     """
@@ -98,7 +98,6 @@ class ServiceStep:
         "only",
         "own_formatter",
         "price",
-        "reads_more",
         "reads_replies",
         "reads_skills",
         "requires",
@@ -164,7 +163,6 @@ class ServiceStep:
         self.before_candidates = False
         self.before_reply = False
         self.selecting = node.stage is Stage.RESPONSE_SELECTOR
-        self.reads_more = self.selecting or self.counts or self.reads_skills
         self.reads_replies = guard.is_foreign or format_reply is not None
 
     def switch(self, off: str | None) -> None:

@@ -5,8 +5,8 @@ A service is shown its own copy. What goes over a wire is joined from bytes with
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, Final
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import msgspec
 
@@ -51,11 +51,7 @@ class StateRequest(msgspec.Struct, frozen=True, eq=False):
 
     def value(self) -> State:
         """Return a fresh copy of the state."""
-        own = self._own()
-        if len(own) > _ALWAYS:
-            own = copied(own)
-        state = self.snapshot.copy(own)
-        return self._whole(state) if self.step.reads_more else state
+        return self._whole(self.snapshot.copy(), copied)
 
     def heard(self) -> State:
         """Return a fresh copy of what the human said in this turn."""
@@ -65,33 +61,36 @@ class StateRequest(msgspec.Struct, frozen=True, eq=False):
         """Return a fresh copy of what the state has beside the dialog, None where it has none."""
         if key == "hypotheses" and self.step.selecting:
             return self.snapshot.heard()["hypotheses"]
-        return copied(self._own().get(key))
+        of_call = {"turn_id": self.turn_id, "service": self.step.name}
+        return copied({**of_call, **self._added()}.get(key))
 
     def shared(self) -> State:
         """Return the state without copying its parts, for a formatter that changes nothing."""
-        return self._whole(self.snapshot.shared(self._own()))
+        return self._whole(self.snapshot.shared(), _as_it_is)
 
-    def _own(self) -> State:
-        own: State = {"turn_id": self.turn_id, "service": self.step.name}
-        if self.extra is not None:
-            own.update(self.extra)
-        about = self.about
-        if about is None:
-            return own
-        if isinstance(about, list):
-            own["hypotheses"] = [one.template for one in about]
-        else:
-            own["hypothesis"] = about.template
-        return own
-
-    def _whole(self, state: State) -> State:
-        if self.step.selecting:
+    def _whole(self, state: State, part: Callable[[State], State]) -> State:
+        """Return the state with what this request has beside the dialog, as `part` of it."""
+        step = self.step
+        state["turn_id"] = self.turn_id
+        state["service"] = step.name
+        if self.extra is not None or self.about is not None:
+            state.update(part(self._added()))
+        if step.selecting:
             state["hypotheses"] = state["human_utterances"][-1]["hypotheses"]
-        if self.step.counts:
+        if step.counts:
             state["counts"] = self.snapshot.utterance_counts()
-        if self.step.reads_skills:
+        if step.reads_skills:
             state["active_skills"] = self.snapshot.active_skills()
         return state
+
+    def _added(self) -> State:
+        """Return what the turn adds to the dialog for this request."""
+        about, extra = self.about, self.extra or {}
+        if about is None:
+            return extra
+        if isinstance(about, list):
+            return {**extra, "hypotheses": [one.template for one in about]}
+        return {**extra, "hypothesis": about.template}
 
     def body(self) -> bytes:
         """Return the state as JSON, joined from the bytes of its parts."""
@@ -110,8 +109,8 @@ class StateRequest(msgspec.Struct, frozen=True, eq=False):
         return b"".join(pieces)
 
 
-_ALWAYS: Final = 2
-"""How many members a request has of its own in any case."""
+def _as_it_is(state: State) -> State:
+    return state
 
 
 class PayloadRequest:

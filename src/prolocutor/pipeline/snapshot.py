@@ -36,6 +36,10 @@ class Template(msgspec.Struct, frozen=True):
     inner: State
 
 
+_OF_REQUESTS: Final = dict.fromkeys(
+    ("utterances", "turn_id", "service", "human_utterances", "bot_utterances")
+)
+
 _bot_body: Final = msgspec.json.Decoder(BotBody).decode
 
 
@@ -75,9 +79,8 @@ class SnapshotHead:
         """Return whether it is made of these."""
         return self.human is human and self.bot is bot and self._opened is opened
 
-    @property
     def template(self) -> Template:
-        """The head, to be copied."""
+        """Return the head, to be copied, with members for what a request adds."""
         if self._template is None:
             inner = {
                 "rating": decode(self._opened.rating),
@@ -85,7 +88,7 @@ class SnapshotHead:
                 "human": decode(self.human),
                 "bot": decode(self.bot),
             }
-            flat = {**self._front, **dict.fromkeys(inner), "utterances": None}
+            flat = {**self._front, **dict.fromkeys(inner), **_OF_REQUESTS}
             self._template = Template(flat, inner)
         return self._template
 
@@ -282,33 +285,33 @@ class DialogSnapshot:
         """Return who said each bot utterance of the whole dialog before this turn."""
         return list(self._head.active_skills)
 
-    def copy(self, own: State) -> State:
-        """Return a copy with members of one request's `own`, and the split lists.
+    def copy(self) -> State:
+        """Return a copy, with the split lists; the caller adds `turn_id` and `service`.
 
         They share the utterances of the one list, and utterances the profile of their user where
         it was the same.
         """
         if not self._flat:
             self._prepare()
-        return self._joined(copied(self._inner), own)
+        return self._joined(copied(self._inner))
 
     def heard(self) -> State:
         """Return a copy of the human utterance of this turn."""
         human, head = self._human, self._head
         same = human.user == head.human
         state: State = human.flat | copied(human.inner)
-        state["user"] = copied(head.template.inner["human"]) if same else decode(human.user)
+        state["user"] = copied(head.template().inner["human"]) if same else decode(human.user)
         return state
 
-    def shared(self, own: State) -> State:
+    def shared(self) -> State:
         """Return the same made of the very parts of the snapshot, for one who changes nothing."""
         if self._shared is None:
             if not self._flat:
                 self._prepare()
-            self._shared = self._joined(self._inner, {})
-        return self._shared | own
+            self._shared = self._joined(self._inner)
+        return self._shared.copy()
 
-    def _joined(self, every: list[State], own: State) -> State:
+    def _joined(self, every: list[State]) -> State:
         """Return a state whose inner parts are these."""
         *inner, head = every
         state: State = self._head_flat | head
@@ -322,7 +325,6 @@ class DialogSnapshot:
             utterance["user"] = bot
         for place in self._other_users:
             utterances[place]["user"] = inner[place]["user"]
-        state.update(own)
         state["human_utterances"] = humans
         state["bot_utterances"] = bots
         return state
@@ -337,13 +339,13 @@ class DialogSnapshot:
         if human.user != head.human:
             inner = {**inner, "user": decode(human.user)}
             self._other_users = [*earlier.other_users, place]
-        self._head_flat = head.template.flat
+        self._head_flat = head.template().flat
         flat = [*earlier.flat, human.flat]
         if bot is None:
-            self._inner = [*earlier.inner, inner, head.template.inner]
+            self._inner = [*earlier.inner, inner, head.template().inner]
         else:
             self._bots = [*earlier.bots, place + 1]
-            self._inner = [*earlier.inner, inner, bot.inner, head.template.inner]
+            self._inner = [*earlier.inner, inner, bot.inner, head.template().inner]
             flat.append(bot.flat)
         self._flat = flat  # last of all: a thread may ask meanwhile
 

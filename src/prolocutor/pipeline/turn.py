@@ -313,7 +313,7 @@ class Turn:
 
     def _drop(self, entry: LedgerEntry) -> None:
         """Cancel a running skill whose answer is no longer wanted."""
-        running = self._groups.pop(entry.step.index).calls
+        running = self._groups.pop(entry.step.index).calls or []
         while running:
             self._calls.drop(running.pop())
         entry.step.guard.breaker.undecided()

@@ -41,8 +41,9 @@ def plain(text: str) -> str:
     """
     if len(text) > 10 * LONGEST:
         return ""
-    text = text.translate(_QUOTES).encode(errors="replace").decode()
-    text = unicodedata.normalize("NFKC", text).replace("\u2044", "/")
+    if not text.isascii():
+        text = text.translate(_QUOTES).encode(errors="replace").decode()
+        text = unicodedata.normalize("NFKC", text).replace("\u2044", "/")
     text = " ".join(text.lower().split())
     return text if len(text) <= LONGEST else ""
 

@@ -12,6 +12,8 @@ _LONGEST: Final = 120
 _FIRST: Final = frozenset(
     "what what's whats which list show please stop cancel end delete remove kill do are can".split()
 )
+_ASKING: Final = frozenset("what what's whats which list show".split())
+"""With these no wish to stop something begins."""
 _PROGRAMS: Final = r"(?:programs?|rules?|monitors?|automations?|apps|notifications)"
 _LIST: Final = re.compile(
     rf"(?:what(?:'s| is|s)|which (?:{_PROGRAMS} )?(?:is|are)) (?:currently |still )?"
@@ -47,12 +49,17 @@ def program_wish_of(text: str) -> ProgramWish | None:
     >>> program_wish_of("Stop the timer about the comic!")
     ProgramWish(what='stop', about='the comic', kind='timer')
     """
-    if len(text) > _LONGEST or text.lstrip().partition(" ")[0].lower() not in _FIRST:
+    if len(text) > _LONGEST:
+        return None
+    first = text.lstrip().partition(" ")[0].lower()
+    if first not in _FIRST:
         return None
     said = plain(text).strip(" .!?")
     said = said.removesuffix(" please").rstrip(" ,")
     if _LIST.fullmatch(said):
         return ProgramWish(what="list")
+    if first in _ASKING:
+        return None
     if _EVERYTHING.fullmatch(said):
         return ProgramWish(what="stop")
     if found := _TELLING.fullmatch(said):
