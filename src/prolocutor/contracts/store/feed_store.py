@@ -15,7 +15,7 @@ NO_ROUND: Final = b"{}"
 """The `dialog.rounds.Round` of a dialog in which nothing is asked."""
 
 
-class FeedRow(msgspec.Struct, frozen=True):
+class FeedRow(msgspec.Struct, frozen=True, gc=False):
     """One row of a person's feed: `n` ascends by one, `message` is a JSON object.
 
     `id` counts the messages of one dialog name of this person, from 0 without gaps, on through all

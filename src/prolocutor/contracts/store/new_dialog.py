@@ -7,7 +7,7 @@ import msgspec
 from prolocutor.dialog.ids import DialogId
 
 
-class NewDialog(msgspec.Struct, frozen=True, kw_only=True):
+class NewDialog(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """Ids for a person and a dialog, used only where they do not exist yet.
 
     `human_id` becomes the `id` of the person's profile, `bot_id` of the bot's, `id` the dialog's

@@ -15,7 +15,7 @@ from prolocutor.dialog.ids import DialogId, TurnId, UtteranceId
 from prolocutor.dialog.profiles import Change
 
 
-class TurnOpening(msgspec.Struct, frozen=True, kw_only=True):
+class TurnOpening(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """What a person said, stored before any service runs.
 
     `text` and `attributes` (JSON object) become the human utterance `utt_id`; `message` (JSON
@@ -48,7 +48,7 @@ class TurnOpening(msgspec.Struct, frozen=True, kw_only=True):
     new_dialog: NewDialog
 
 
-class ProfileVersion(msgspec.Struct):
+class ProfileVersion(msgspec.Struct, gc=False):
     """One version of a profile: its number and its agent state JSON."""
 
     number: int
@@ -63,7 +63,7 @@ class NewProfileVersion(msgspec.Struct, frozen=True, kw_only=True):
     changes: list[Change]
 
 
-class UtteranceParts(msgspec.Struct):
+class UtteranceParts(msgspec.Struct, gc=False):
     """One utterance in parts, each agent state JSON, ready to be spliced.
 
     `body` is the utterance without `user` and `hypotheses`, `user` the profile as it was then. The
@@ -84,7 +84,7 @@ class UtteranceParts(msgspec.Struct):
         return splicing.human_utterance(self.body, self.user, self.hypotheses)
 
 
-class NewUtterance(msgspec.Struct, frozen=True, kw_only=True):
+class NewUtterance(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """One utterance to be stored.
 
     `body` is its agent state JSON object without `user` and `hypotheses`; `user_version` the
