@@ -76,7 +76,10 @@ def check(value: Any, *, max_bytes: int = MAX_BYTES, max_depth: int = MAX_DEPTH)
             value = [_object_of(one) if isinstance(one, msgspec.Struct) else one for one in value]
     elif kind is not dict and isinstance(value, msgspec.Struct):
         value = _object_of(value)
-    _measure(value, max_bytes, max_depth)
+    parts = get_referents(value)
+    inner = get_referents(*parts)
+    if len(parts) + len(inner) > _FEW or get_referents(*inner):
+        _measure(value, max_bytes, max_depth)
     while True:
         try:
             encoded = encode(value)

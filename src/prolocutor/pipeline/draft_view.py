@@ -90,13 +90,14 @@ class DraftView:
         self._drafted: list[DraftHypothesis] = []
         self._hypotheses: list[State] = []
         self._cached_head: SnapshotHead | None = None
-        self._window: list[UtteranceParts] | None = None
-        self._earlier: dict[tuple[int, str | None], EarlierUtterances] = {}
+        self._opened = draft.opened
+        self._every: EarlierUtterances | None = None
+        self._earlier: dict[tuple[int | None, str | None], tuple[EarlierUtterances, int]] = {}
         self._snapshots: dict[tuple[int | None, str | None, bool], DialogSnapshot] = {}
         self._bot: UtteranceParts | None = None
 
     def snapshot(
-        self, size: int | None, only: str | None = None, *, rewritten: bool = False
+        self, size: int | None, only: str | None = None, rewritten: bool = False
     ) -> DialogSnapshot:
         """Return what services see now with a window of `size` utterances (None: all).
 
@@ -104,18 +105,21 @@ class DraftView:
         skill `only` spoke (None: all of them). `rewritten`: the words of this turn are the whole
         question that they mean, where the annotation `follow_up` has one.
         """
-        self._look_again()
+        if self._changes != self._draft.changes:
+            self._look_again()
         meant = self._meant() if rewritten else None
-        key = size, only, meant is not None
+        key = size, only, meant is None
         snapshot = self._snapshots.get(key)
         if snapshot is None:
             head, reply = self._head(), self._draft.reply
             bot = None if reply is None else self._current_bot(reply)
             room = None if size is None else max(0, size - (1 if bot is None else 2))
-            earlier, start = self._earlier_utterances(room, only)
+            known = self._earlier.get((room, only))
+            if known is None:
+                known = self._earlier[room, only] = self._earlier_utterances(room, only)
+            earlier, start = known
             human = self._current_human(meant)
-            snapshot = DialogSnapshot(head, earlier, start, human, bot)
-            self._snapshots[key] = snapshot
+            snapshot = self._snapshots[key] = DialogSnapshot(head, earlier, start, human, bot)
         return snapshot
 
     def drop_snapshots(self) -> None:
@@ -123,7 +127,7 @@ class DraftView:
 
         A turn that waits for the store is alive, so the garbage collector looks at all it holds.
         """
-        self._cached_head = self._window = None
+        self._cached_head = self._every = None
         self._earlier = {}
         self._snapshots = {}
         self._annotations, self._hypotheses, self._slots, self._drafted = {}, [], {}, []
@@ -159,35 +163,30 @@ class DraftView:
 
     def _look_again(self) -> None:
         """Drop what has changed in the draft since it was looked at last."""
-        draft = self._draft
-        if self._changes != draft.changes:
-            self._changes = draft.changes
-            self._snapshots = {}
-            self._bot = None
+        self._changes = self._draft.changes
+        self._snapshots = {}
+        self._bot = None
 
     def _head(self) -> SnapshotHead:
         draft, head = self._draft, self._cached_head
         human, bot = draft.newest_human.state, draft.newest_bot.state
         if head is None or not head.shows(draft.opened, human, bot):
             head = self._cached_head = SnapshotHead(draft.opened, human, bot)
-            self._window = None
-            self._earlier = {}
+            if self._user_snapshot == "current" or self._opened is not draft.opened:
+                self._opened = draft.opened
+                self._every = None
+                self._earlier = {}
         return head
 
     def _earlier_utterances(
         self, room: int | None, only: str | None
     ) -> tuple[EarlierUtterances, int]:
-        """Return the utterances before this turn, and where a window of this room begins."""
-        window = self._window
-        if window is None:
-            window = self._window = self._loaded_window()
-        start = start_of(window, room)
-        key = (0 if only is None else start), only
-        earlier = self._earlier.get(key)
-        if earlier is None:
-            shown = window if only is None else window[start:]
-            earlier = self._earlier[key] = EarlierUtterances(shown, only)
-        return earlier, start if only is None else 0
+        """Return utterances before this turn, and where a window of this room begins in them."""
+        every = self._every
+        if every is None:
+            every = self._every = EarlierUtterances(self._loaded_window())
+        start = start_of(every.every, room)
+        return (every, start) if only is None else (EarlierUtterances(every.every[start:], only), 0)
 
     def _loaded_window(self) -> list[UtteranceParts]:
         """Return the utterances before this turn as services see them."""
@@ -247,7 +246,8 @@ class DraftView:
         )
 
     def _bot_parts(self) -> UtteranceParts:
-        self._look_again()
+        if self._changes != self._draft.changes:
+            self._look_again()
         if self._bot is None:
             draft = self._draft
             user = draft.newest_bot.state

@@ -46,17 +46,6 @@ _bot_body: Final = msgspec.json.Decoder(BotBody).decode
 class SnapshotHead:
     """The agent state of a dialog without its utterances: ids, dates, both profiles."""
 
-    __slots__ = (
-        "_encoded",
-        "_front",
-        "_opened",
-        "_template",
-        "active_skills",
-        "bot",
-        "human",
-        "length",
-    )
-
     def __init__(self, opened: OpenedTurn, human: bytes, bot: bytes) -> None:
         self.human = human
         self.bot = bot
@@ -234,22 +223,6 @@ class DialogSnapshot:
 
     `start` is where the window begins in what was loaded.
     """
-
-    __slots__ = (
-        "_bot",
-        "_bots",
-        "_earlier",
-        "_flat",
-        "_head",
-        "_head_flat",
-        "_human",
-        "_humans",
-        "_inner",
-        "_other_users",
-        "_shared",
-        "_spliced",
-        "_start",
-    )
 
     def __init__(
         self,
