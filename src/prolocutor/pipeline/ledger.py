@@ -168,7 +168,7 @@ class Ledger:
             other.missing = missing = other.missing - 1
             if not missing:
                 self.ready.append(other)
-        if self.lingering:
+        if self.lingering.waiting:
             self.lingering.settled(step)
         if step.before_candidates:
             self.due.append(_ANNOTATE)
