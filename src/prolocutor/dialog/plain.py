@@ -70,14 +70,12 @@ def check(value: Any, *, max_bytes: int = MAX_BYTES, max_depth: int = MAX_DEPTH)
     `Hypothesis`) the objects that they stand for.
     """
     kind = type(value)
-    if kind is list:
-        if 0 < len(value) <= _FEW and isinstance(value[0], msgspec.Struct):
-            # a typed reply: its objects at once, instead of finding below that they differ
-            value = [_object_of(one) if isinstance(one, msgspec.Struct) else one for one in value]
-    elif kind is not dict and isinstance(value, msgspec.Struct):
+    if kind is list and 0 < len(value) <= _FEW and isinstance(value[0], msgspec.Struct):
+        # a typed reply: its objects at once, instead of finding below that they differ
+        value = [_object_of(one) if isinstance(one, msgspec.Struct) else one for one in value]
+    elif kind is not list and kind is not dict and isinstance(value, msgspec.Struct):
         value = _object_of(value)
-    parts = get_referents(value)
-    inner = get_referents(*parts)
+    inner = get_referents(*(parts := get_referents(value)))
     if len(parts) + len(inner) > _FEW or get_referents(*inner):
         _measure(value, max_bytes, max_depth)
     while True:
@@ -327,8 +325,6 @@ def _explain(value: Any, max_depth: int) -> None:
 
 
 def _explain_leaf(item: Any, path: str) -> None:
-    if item is None:
-        return
     if isinstance(item, int):
         _explain_integer(item, path)
     elif isinstance(item, str):
@@ -336,7 +332,7 @@ def _explain_leaf(item: Any, path: str) -> None:
     elif isinstance(item, float):
         if not math.isfinite(item):
             raise BadReply(f"{item} is not a number JSON can say", path=path)
-    else:
+    elif item is not None:
         raise BadReply(f"a {type(item).__name__} is nothing JSON can say", path=path)
 
 

@@ -73,7 +73,6 @@ class DraftView:
         self,
         draft: Draft,
         heard: str | None = None,
-        *,
         user_snapshot: Literal["before", "after", "current"] = "after",
         resets: bool = False,
     ) -> None:

@@ -37,16 +37,11 @@ PREFERENCE: Final = 0.15
 _SKILL: Final = Stage.SKILL
 _SKILL_SELECTOR: Final = Stage.SKILL_SELECTOR
 _RESPONSE_SELECTOR: Final = Stage.RESPONSE_SELECTOR
-_ANNOTATE: Final = Due.ANNOTATE
-_REPLY: Final = Due.REPLY
-_LOOK: Final = Due.LOOK
+_ANNOTATE, _REPLY, _LOOK = Due.ANNOTATE, Due.REPLY, Due.LOOK
 
 
 class Turn:
-    """One turn of a pipeline; what is said stands in its `draft`, written by its `slots`.
-
-    `view` is the draft as services are shown it and as it is stored.
-    """
+    """One turn of a pipeline: its `draft`, what its `slots` write there, and the `view` of it."""
 
     def __init__(
         self,
@@ -59,9 +54,7 @@ class Turn:
         stop: StopSignal | None = None,
     ) -> None:
         self.draft = Draft(opened, prepared.order, prepared.skills)
-        self.view = DraftView(
-            self.draft, start.heard, user_snapshot=prepared.user_snapshot, resets=prepared.resets
-        )
+        self.view = DraftView(self.draft, start.heard, prepared.user_snapshot, prepared.resets)
         self._prepared = prepared
         self._start = start
         self._started = started
@@ -201,9 +194,8 @@ class Turn:
     ) -> None:
         """Ask a service, by as many calls as it takes, if there is time left for its stage."""
         step, now = entry.step, monotonic()
-        seconds, left = step.timeout, self._started + step.end - now
-        if left < seconds:
-            seconds = left
+        left = self._started + step.end - now
+        seconds = min(left, step.timeout)
         if seconds <= 0 or (not step.rerun and self.draft.opened.attempt > 1):
             self._over(entry, wave, "skipped", None)
             return
