@@ -14,6 +14,7 @@ from prolocutor.config.building import assistant_from
 from prolocutor.config.file_check import check
 from prolocutor.config.loading import load
 from prolocutor.config.selector_building import journal_of
+from prolocutor.pairing.hints.turn_hints import HintSettings
 from prolocutor.pairing.question_agent.router_label import RouterLabel
 from prolocutor.pairing.rating_learner import RatingLearner
 from prolocutor.stores.store_catalog import open_store
@@ -161,7 +162,7 @@ async def test_replicas_learn_hints_from_each_other_and_forget_them_together(
     assert one.learned() == []
     for each in (*shared, *shared):
         await each.refresh()
-    assert one.learned() == two.learned() == [("ann", "thanked", 0.1)]
+    assert one.learned() == two.learned() == [("ann", "thanked", HintSettings().thanked)]
 
     await shared[1].forget_hints(lambda hint: hint.user == "ann")
     await shared[0].refresh()

@@ -160,9 +160,9 @@ def test_what_a_person_hinted_goes_with_them_and_their_turns_as_well(school: Sch
     school.says("wrong", "red", "cid")
 
     school.learner.person_deleted("ann")
-    assert school.learned() == [("cid", "rejected", 0.1)]
+    assert school.learned() == [("cid", "rejected", HintSettings().rejected)]
     school.says("thanks")
-    assert school.learned() == [("cid", "rejected", 0.1)]
+    assert school.learned() == [("cid", "rejected", HintSettings().rejected)]
 
 
 def test_what_was_learned_of_a_reply_goes_with_the_reply(school: School) -> None:
