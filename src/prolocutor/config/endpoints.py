@@ -78,6 +78,7 @@ class ClosingSelector:
         *,
         name: str,
     ) -> None:
+        self.target = target
         self._selector = PythonConnector(target, name=name)
         self._ends = ends
 

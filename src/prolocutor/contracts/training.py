@@ -28,8 +28,8 @@ class TrainingOrder(msgspec.Struct, frozen=True, kw_only=True):
 
     `live` is the folder of the model in use, None where there is none: the new one learns again
     what that one had learned (`data`, as KIND:PATH, takes its place), and then `labels`. `rated`
-    are thumbs, and `taught` what the model in use has learned at once. `store`: the URL of a store
-    whose thumbs count too.
+    are thumbs, `hinted` hints where they are to be learned too, and `taught` what the model in use
+    has learned at once. `store`: the URL of a store whose thumbs count too.
     """
 
     role: Literal["router", "ranker"]
@@ -40,6 +40,7 @@ class TrainingOrder(msgspec.Struct, frozen=True, kw_only=True):
     data: list[str] = []
     labels: list[TrainingLabel] = []
     rated: list[LabelledQuestion] = []
+    hinted: list[LabelledQuestion] = []
     taught: list[LabelledQuestion] = []
     store: str | None = None
     folds: int = 5
@@ -77,6 +78,7 @@ class TrainingReport(msgspec.Struct, frozen=True, kw_only=True):
     are over questions that neither had learned, as far as `note` does not say otherwise. `flips`
     (`won` and `lost` of them, 50 of each shown) are what changes when it is put live, over all
     questions with a right agent; those that a thumb alone tells of are counted and not shown.
+    `hints` were learned as well, and nothing was measured by them.
     """
 
     model: str
@@ -90,6 +92,7 @@ class TrainingReport(msgspec.Struct, frozen=True, kw_only=True):
     lost: int = 0
     flips: list[FlippedChoice] = []
     note: str = ""
+    hints: int = 0
 
 
 class TrainingStep(msgspec.Struct, frozen=True, tag_field="type", tag="step"):

@@ -36,6 +36,14 @@ class AbstentionRule(msgspec.Struct, frozen=True, kw_only=True):
     question: str = _ASK
     person: str = _PERSON
 
+    def spoke(self, skill: str, text: str) -> bool:
+        """Return whether a reply, maybe cut, is what is said when no answer is likely right."""
+        if self.skill is not None:
+            return skill == self.skill
+        said = {CLARIFY: self.question, PERSON: self.person}.get(self.then, "")
+        begins = text.endswith("…") and said.startswith(text[:-1])
+        return not skill and bool(said) and (begins or text == said)
+
     @property
     def skill(self) -> str | None:
         """The skill that answers when no agent is likely to be right."""

@@ -49,6 +49,11 @@ class RankedSelector:
         self._cards = {card.name: card for card in cards}
         self._unsure = unsure or AbstentionRule(below=0.0)
 
+    @property
+    def unsure(self) -> AbstentionRule:
+        """What happens when no answer is likely to be right."""
+        return self._unsure
+
     async def __call__(self, request: Mapping[str, Any]) -> Reply:
         """Choose one of the hypotheses, or abstain."""
         question, hypotheses = question_of(request), request["hypotheses"]

@@ -100,8 +100,8 @@ class Shop(msgspec.Struct):
         return next(one["id"] for one in models["items"] if one["state"] == "live")
 
 
-def write_shop(folder: Path, **doors: Any) -> Path:
-    """Write the assistant's file and the model of its router."""
+def write_shop(folder: Path, *, hints: bool = False, **doors: Any) -> Path:
+    """Write the assistant's file and the model of its router, which may learn from hints."""
     cards = [Card(name=name, description=about) for name, about in ABOUT.items()]
     known = [
         LabelledQuestion(
@@ -117,7 +117,12 @@ def write_shop(folder: Path, **doors: Any) -> Path:
         yaml.safe_dump(
             {
                 "name": "Shop",
-                "skill_selector": {"router": "knn", "model": "models/router", "budget": budget},
+                "skill_selector": {
+                    "router": "knn",
+                    "model": "models/router",
+                    "budget": budget,
+                    "hints": hints,
+                },
                 "skills": {
                     name: {"call": f"{__name__}:{name}", "card": {"description": about}}
                     for name, about in ABOUT.items()
@@ -131,10 +136,17 @@ def write_shop(folder: Path, **doors: Any) -> Path:
 
 @asynccontextmanager
 async def a_shop(
-    folder: Path, *, access: AccessPolicy = ACCESS, store: str = "memory:", **options: Any
+    folder: Path,
+    *,
+    access: AccessPolicy = ACCESS,
+    store: str = "memory:",
+    hints: bool = False,
+    more: Mapping[str, Any] | None = None,
+    **options: Any,
 ) -> AsyncIterator[Shop]:
-    """Open the shop, with these options of its console."""
-    async with assistant_of_file(write_shop(folder), store=store) as it:
+    """Open the shop, with `more` in its file, and these options of its console."""
+    file = write_shop(folder, hints=hints, **(more or {}))
+    async with assistant_of_file(file, store=store) as it:
         console = Console(it, folder=folder, **options)
         app = make_app(it, [console, DeepPavlov(it), Page(it)], auth=access)
         headers = {"Authorization": "Bearer key-of-eve"} if access is ACCESS else {}

@@ -37,9 +37,10 @@ PATIENCE: Final = 60.0
 
 
 class WhatToTrain(msgspec.Struct, frozen=True):
-    """What learns from the labels."""
+    """What learns from the labels; with `hints` a router learns from those too."""
 
     what: Literal["router", "ranker"]
+    hints: bool = False
 
 
 class TrainingEndpoints:
@@ -62,28 +63,32 @@ class TrainingEndpoints:
 
     async def train(self, request: TypedRequest[None, WhatToTrain]) -> JobStarted:
         """Train a router or ranker beside the one in use; the result compares the two."""
-        role = request.body.what
-        self._desk.in_use(role)
+        role, hints = request.body.what, request.body.hints
+        used, _ = self._desk.in_use(role)
+        if hints and (used.learner is None or not used.learner.takes_hints):
+            what = f"the {role} takes no hints: skill_selector: {{..., hints: true}}"
+            raise BadInput(what, field="hints")
 
         async def work(job: Job) -> TrainingReport:
-            return await self._train(role, job)
+            return await self._train(role, job, hints)
 
         return JobStarted(self._jobs.start("train", work, by=request.visitor.name).id)
 
-    async def _train(self, role: Role, job: Job) -> TrainingReport:
+    async def _train(self, role: Role, job: Job, hints: bool) -> TrainingReport:
         used, shelf = self._desk.in_use(role)
         folder = await asyncio.to_thread(shelf.new_folder)
         try:
-            order = await self._order(used, folder)
+            order = await self._order(used, folder, hints)
             report = await _run(order, job)
             await asyncio.to_thread(shelf.put, Path(order.out), report)
         finally:
             shutil.rmtree(folder, ignore_errors=True)
         return report
 
-    async def _order(self, used: ModelInUse, folder: Path) -> TrainingOrder:
+    async def _order(self, used: ModelInUse, folder: Path, hints: bool) -> TrainingOrder:
         labels = await self._labels.listed()
         thumbs: list[RouterLabel] = [] if used.learner is None else used.learner.lessons()
+        hinted: list[RouterLabel] = [] if used.learner is None else used.learner.hints()
         said = {(turn.user, turn.text) for label in labels for turn in label.turns}
         agents = [card.name for card in used.cards]
         return TrainingOrder(
@@ -95,7 +100,8 @@ class TrainingEndpoints:
             data=self._data,
             labels=[one for label in labels for one in lessons_of_label(label, agents)],
             rated=[question_of_label(one) for one in thumbs if (one.user, one.text) not in said],
-            taught=[question_of_label(one) for one in thumbs],
+            hinted=[question_of_label(one) for one in hinted] if hints else [],
+            taught=[question_of_label(one) for one in (*thumbs, *hinted)],
             store=None if used.learner is not None else self._store,
         )
 

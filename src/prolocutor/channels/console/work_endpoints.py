@@ -25,6 +25,7 @@ from prolocutor.dialog import plain
 from prolocutor.dialog.ids import new_id
 from prolocutor.errors import BadInput, LabelConflict, NotFound
 from prolocutor.names import suggest
+from prolocutor.pairing.hints.turn_hints import HintKind
 from prolocutor.web.operations import Operation, TypedRequest
 
 JSON_LINES: Final = "application/x-ndjson"
@@ -38,6 +39,9 @@ class WorkParams(msgspec.Struct, frozen=True, kw_only=True):
 
     since: Annotated[float | None, Meta(description="From then on; by default seven days.")] = None
     sign: WorkSign | None = None
+    hint: Annotated[
+        HintKind | None, Meta(description="Questions that have a hint of this kind.")
+    ] = None
     cursor: Cursor = None
     limit: Limit = 50
 
@@ -70,7 +74,8 @@ class WorkItem(msgspec.Struct, frozen=True, kw_only=True):
 
     `last` is when, `utt_id` the reply to it then, `spoke` who said what (`said`). `answers` are
     those of the agents that were asked, `likely` the agents that the router would ask now. `sign`
-    is null for a reply that nobody disliked, `label` what was said of it already.
+    is null for a reply that nobody disliked, `label` what was said of it already. `hints` are no
+    labels: what people did next, counted by kind over the turns.
     """
 
     id: str
@@ -87,12 +92,14 @@ class WorkItem(msgspec.Struct, frozen=True, kw_only=True):
     answers: list[OfferedAnswer]
     likely: list[str]
     label: GivenLabel | None = None
+    hints: dict[HintKind, int] = {}
 
 
 class WorkPage(msgspec.Struct, frozen=True, kw_only=True):
     """Questions to label, most often first; `kinds` of them in all, `questions` with duplicates.
 
-    `labels` counts all labels, `agents` names the agents that may be right.
+    `labels` counts all labels, `agents` names the agents that may be right. `hints` counts those
+    that the router has learned, by kind; they are no labels. It is empty where they are off.
     """
 
     items: list[WorkItem]
@@ -101,6 +108,7 @@ class WorkPage(msgspec.Struct, frozen=True, kw_only=True):
     kinds: int
     labels: int
     agents: list[str]
+    hints: dict[HintKind, int] = {}
 
 
 class NewLabel(msgspec.Struct, frozen=True, kw_only=True):
@@ -163,12 +171,12 @@ class WorkEndpoints:
         ]
 
     async def list_work(self, request: TypedRequest[WorkParams, None]) -> WorkPage:
-        """List questions without an answer and disliked replies, near duplicates together."""
+        """List questions that people were not content with, near duplicates together."""
         params = request.params
         if params.since is not None and not isfinite(params.since):
             raise BadInput("since is a time in seconds (UNIX)", field="since")
         after = WORK_CURSOR.read(params.cursor)
-        groups = await self._work.groups(params.since, params.sign)
+        groups = await self._work.groups(params.since, params.sign, params.hint)
         rest = groups if after is None else [one for one in groups if one.order > after.order]
         shown = rest[: params.limit]
         likely = await self._agents.likely([one.last.said for one in shown])
@@ -180,6 +188,7 @@ class WorkEndpoints:
             kinds=len(groups),
             labels=len(await self._labels.listed()),
             agents=self._agents.names,
+            hints=self._work.hints.counts(),
         )
 
     async def show_work(self, request: TypedRequest[WorkPath, None]) -> WorkItem:
@@ -224,6 +233,7 @@ class WorkEndpoints:
                 sign=group.sign or "",
             )
             await self._labels.add(label)
+            await self._assistant.hints.questions_labelled([one.text for one in turns])
             self._work.leave_out({one.utt_id for one in turns})
         return LabelMade(label.id, len(turns))
 
@@ -242,6 +252,9 @@ class WorkEndpoints:
 
     async def _item(self, group: WorkGroup, likely: list[str]) -> WorkItem:
         last, texts = group.last, group.texts
+        if not last.dialog_id:  # known by a hint alone
+            known = await self._work.alone(last.utt_id)
+            last = last if known is None else known.last
         _, answers = await self._agents.answers(last.utt_id)
         return WorkItem(
             id=group.id,
@@ -257,6 +270,7 @@ class WorkEndpoints:
             dialog_id=last.dialog_id,
             answers=answers,
             likely=likely,
+            hints=group.hints,
         )
 
     async def _label_of(self, utt_id: str) -> OperatorLabel | None:

@@ -87,6 +87,7 @@ async def retrain(
         lost=lost,
         flips=flips,
         note=note,
+        hints=material.hints,
     )
 
 

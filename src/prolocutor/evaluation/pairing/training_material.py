@@ -11,6 +11,7 @@ from prolocutor.contracts.pairing import Card, LabelledQuestion
 from prolocutor.contracts.training import TrainingOrder
 from prolocutor.errors import BadInput, ConfigError
 from prolocutor.evaluation.pairing.pairing_data import load_pairing_data
+from prolocutor.pairing.hints.hint_lessons import question_key
 from prolocutor.pairing.model_files import Model
 from prolocutor.pairing.question_agent.router_label import RouterLabel, question_of_label
 
@@ -27,7 +28,7 @@ class _Learned(msgspec.Struct, frozen=True):
 
 
 class Material(msgspec.Struct, frozen=True, kw_only=True):
-    """Lessons in order: the base, thumbs (`rated` of them), operators' labels.
+    """Lessons in order: the base, thumbs and hints (`rated` of them), operators' labels.
 
     `fresh` says of each whether the model in use had not learned it.
     """
@@ -39,6 +40,7 @@ class Material(msgspec.Struct, frozen=True, kw_only=True):
     base: int
     rated: int
     labels: list[str]
+    hints: int = 0
 
     def __len__(self) -> int:
         return len(self.lessons)
@@ -69,7 +71,8 @@ class Material(msgspec.Struct, frozen=True, kw_only=True):
 def gathered(
     order: TrainingOrder, live: Model | None, rated: Sequence[LabelledQuestion]
 ) -> Material:
-    """Return what is learned from; an operator's label takes the place of thumbs on the same words.
+    """Return what is learned from; an operator's label takes the place of thumbs on the same words,
+    and either that of hints.
 
     Raise `BadInput` if there is too little.
     """
@@ -88,6 +91,14 @@ def gathered(
         [one for one in some if one.question.text not in labelled and one.agents]
         for some in (base, thumbs)
     )
+    told = set(map(question_key, labelled)) | {question_key(one.question.text) for one in thumbs}
+    hinted = order.hinted if order.role == "router" else []
+    hints = [
+        msgspec.structs.replace(one, gold=frozenset())  # nothing is measured by a hint
+        for one in hinted
+        if question_key(one.question.text) not in told
+    ]
+    thumbs += hints
     seen = frozenset(known.labels)
     lessons = [*base, *thumbs, *(one.question for one in labels)]
     cards = _cards(order.cards, lessons)
@@ -100,6 +111,7 @@ def gathered(
         base=len(base),
         rated=len(thumbs),
         labels=[one.id for one in labels],
+        hints=len(hints),
     )
 
 

@@ -42,9 +42,9 @@ class HintSettings(msgspec.Struct, frozen=True, kw_only=True):
 
     again: HintWeight = 0.2
     rejected: HintWeight = 0.2
-    thanked: HintWeight = 0.2
+    thanked: HintWeight = 0.1
     kept: HintWeight = 0.05
-    used: HintWeight = 0.2
+    used: HintWeight = 0.1
     within: PositiveSeconds = 120.0
     keep: Annotated[float, Meta(gt=0, le=10 * YEAR)] = 30 * 86_400.0
     most: Count = 5000

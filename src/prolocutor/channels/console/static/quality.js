@@ -12,12 +12,13 @@ import { go, here, link } from "./router.js";
 import { text } from "./safe.js";
 import { html, useEffect, useMemo, useRef, useState } from "./ui.js";
 
-export const SIGNS = { none: "no answer", down: "thumbs down" };
+export const SIGNS = { none: "no answer", down: "thumbs down", unsure: "unsure whom to ask", hint: "a hint" };
+const HINTS = { again: "asked again", rejected: "said no", thanked: "thanked", kept: "let stand", used: "used a choice" };
 
 export default function Quality({ at, operator }) {
-  const sign = at.query.get("sign") ?? "";
-  const found = usePages("/work", { sign }, { id: (one) => one.id, every: 20 });
-  const totals = useFetched("/work", { sign, limit: 1 }, { every: 20 });
+  const [sign, hint] = [at.query.get("sign") ?? "", at.query.get("hint") ?? ""];
+  const found = usePages("/work", { sign, hint }, { id: (one) => one.id, every: 20 });
+  const totals = useFetched("/work", { sign, hint, limit: 1 }, { every: 20 });
   const models = useFetched("/models", {}, { every: 30 });
   const turn = at.query.get("turn");
   const named = useFetched(turn ? `/questions/${encodeURIComponent(turn)}` : null);
@@ -36,23 +37,38 @@ export default function Quality({ at, operator }) {
   return html`<div class="page quality">
     <header class="head"><h1>Quality</h1>
       <p class="faint summary">${totals.value ? `${plural(totals.value.questions, "question")} of ${plural(totals.value.kinds, "kind")} · 7 days` : ""}</p>
-      <div class="steps"><${Sign} sign=${sign} /><span class="step-word not-phone"><b>${count(totals.value?.labels)}</b> labels</span>
+      <div class="steps"><${Sign} sign=${sign} hint=${hint} hints=${totals.value?.hints ?? {}} /><span class="step-word not-phone"><b>${count(totals.value?.labels)}</b> labels</span>
         <${Models} models=${models} writes=${operator.writes} />
-        <${Train} roles=${listOf(models.value?.roles)} busy=${Boolean(job)} writes=${operator.writes} /></div></header>
+        <${Train} roles=${listOf(models.value?.roles)} hints=${sum(totals.value?.hints)} busy=${Boolean(job)} writes=${operator.writes} /></div></header>
     ${job && html`<${Progress} job=${job} ended=${ended} />`}
     ${model && html`<${Comparison} model=${model} models=${models} writes=${operator.writes} key=${model.id} />`}
     ${!model && html`<${Trend} />`}
-    <${States} of=${work.of} what="The list" filtered=${Boolean(sign)}
-      empty=${html`<${Nothing} title="Nobody was unhappy"><p>Questions without an answer and replies with a thumb down come here, those of seven days.</p></${Nothing}>`}
-      none=${html`<${Nothing} title="None of these"><p><a href=${here({ sign: "" })}>Show all</a></p></${Nothing}>`}>
+    <${States} of=${work.of} what="The list" filtered=${Boolean(sign || hint)}
+      empty=${html`<${Nothing} title="Nobody was unhappy"><p>Questions without an answer, replies with a thumb down and what hints speak against come here, those of seven days.</p></${Nothing}>`}
+      none=${html`<${Nothing} title="None of these"><p><a href=${here({ sign: "", hint: "" })}>Show all</a></p></${Nothing}>`}>
       <${WorkList} work=${work} found=${found} chosen=${chosen} choose=${choose} takeBack=${takeBack} operator=${operator} />
     </${States}></div>`;
 }
 
-function Sign({ sign }) {
-  const options = [["", "all"], ...Object.entries(SIGNS)];
-  return html`<select aria-label="Which questions" value=${sign} onChange=${(event) => go(here({ sign: event.target.value, item: "" }))}>
-    ${options.map(([value, words]) => html`<option value=${value} selected=${value === sign}>${words}</option>`)}</select>`;
+// Which questions are shown: by a sign, or by a kind of hint where the router takes hints.
+function Sign({ sign, hint, hints }) {
+  const kinds = Object.entries(hints).filter(([, number]) => number > 0);
+  const options = [["", "all"], ...Object.entries(SIGNS), ...kinds.map(([kind, number]) => [`hint:${kind}`, `hint: ${HINTS[kind] ?? text(kind)} (${count(number)})`])];
+  const value = hint ? `hint:${hint}` : sign;
+  const choose = (chosen) => go(here(chosen.startsWith("hint:") ? { sign: "", hint: chosen.slice(5), item: "" } : { sign: chosen, hint: "", item: "" }));
+  return html`<select aria-label="Which questions" value=${value} onChange=${(event) => choose(event.target.value)}>
+    ${options.map(([one, words]) => html`<option value=${one} selected=${one === value}>${words}</option>`)}</select>`;
+}
+
+const sum = (numbers) => Object.values(numbers ?? {}).reduce((one, other) => one + other, 0);
+
+// What people did next, which is no label: "hint: asked again 2, thanked".
+const hinted = (hints) => Object.entries(hints ?? {}).map(([kind, number]) => `${HINTS[kind] ?? text(kind)}${number > 1 ? ` ${count(number)}` : ""}`).join(", ");
+
+function Signs({ item }) {
+  const hints = hinted(item.hints);
+  return html`${item.sign && item.sign !== "hint" && html`<span class=${`sign ${item.sign === "down" ? "bad" : "mild"}`}>${SIGNS[item.sign] ?? text(item.sign)}</span>`}
+    ${hints && html` <span class="sign mild" title="No label: what people did next">hint: ${hints}</span>`}`;
 }
 
 // The rows that have no label yet, and the labels of this visit, of which the last can be taken back.
@@ -117,7 +133,7 @@ function WorkList({ work, found, chosen, choose, takeBack, operator }) {
     <div class="kinds-box" ref=${box}><ol class="kinds-list" aria-label="Questions, near duplicates together">${open.map((item) => html`<li key=${item.id}>
       <button class=${`item ${item === chosen ? "here" : ""}`} aria-current=${item === chosen ? "true" : undefined} onClick=${() => choose(item)}>
         <b class="times">${count(item.times)}×</b><span class="item-text">${text(item.text)}</span>
-        <span class="under"><span class=${`sign ${item.sign === "down" ? "bad" : "mild"}`}>${SIGNS[item.sign] ?? text(item.sign)}</span> <${When} at=${item.last} className="faint" /></span></button></li>`)}</ol>
+        <span class="under"><${Signs} item=${item} /> <${When} at=${item.last} className="faint" /></span></button></li>`)}</ol>
       ${!open.length && html`<${Nothing} title="All done"><p class="faint">New ones come as people talk. ${plural(given.length, "label")} of yours wait for a training.</p>
         ${given.length > 0 && html`<button class="press" onClick=${undo}><kbd>z</kbd> Take the last back</button>`}</${Nothing}>`}
       <${More} list=${found}>${open.length > 0 ? "most often first" : ""}</${More}></div>

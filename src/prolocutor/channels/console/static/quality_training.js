@@ -11,14 +11,16 @@ import { Drawing, html, useEffect, useState } from "./ui.js";
 const STATES = { live: "in use", new: "not used yet", former: "used before" };
 const ENDED = new Set(["done", "failed", "stopped"]);
 
-// A button for each role that has a model's folder.
-export function Train({ roles, busy, writes }) {
+// A button for each role that has a model's folder. A router learns from hints too where that is ticked.
+export function Train({ roles, hints, busy, writes }) {
+  const [taught, setTaught] = useState(false);
   if (!roles.length) return html`<span class="faint not-phone" title="skill_selector: {router: ensemble, model: FOLDER}">no model to train</span>`;
   const train = async (what) => {
-    const made = await attempt(null, () => send("POST", "/train", { what }));
+    const made = await attempt(null, () => send("POST", "/train", what === "router" && hints && taught ? { what, hints: true } : { what }));
     if (made) go(here({ job: made.job, model: "" }), { replace: true });
   };
-  return roles.map((role, n) => html`<button class=${`press small-press ${n ? "not-phone" : "strong"}`} disabled=${busy || !writes} onClick=${() => train(role)}>Train the ${text(role)}</button>`);
+  const tick = hints > 0 && roles.includes("router") && html`<label class="step-tick not-phone" title="Hints are what people did next; they are no labels"><input type="checkbox" checked=${taught} disabled=${!writes} onChange=${(event) => setTaught(event.target.checked)} /> and ${plural(hints, "hint")}</label>`;
+  return html`${tick}${roles.map((role, n) => html`<button class=${`press small-press ${n ? "not-phone" : "strong"}`} disabled=${busy || !writes} onClick=${() => train(role)}>Train the ${text(role)}</button>`)}`;
 }
 
 // How far a training is; `ended` gets its report, or null.
@@ -57,7 +59,7 @@ export function Comparison({ model, models, writes }) {
   const live = listOf(models.value?.items).find((one) => one.state === "live" && one.role === model.role);
   return html`<section class="trained" aria-label=${`The ${model.role} ${model.id}`}>
     <header><h2>A ${model.state === "new" ? "new " : ""}${text(model.role)}${model.state === "live" ? ", in use" : ", beside the one in use"}</h2>
-      <p class="faint"><code>${text(model.id)}</code> · ${plural(model.learned, "question")} learned${report ? html`, ${count(report.fresh)} newly labelled` : ""} · <${When} at=${Date.parse(`${model.made}Z`) / 1000} /> ago · ${STATES[model.state] ?? ""}</p>
+      <p class="faint"><code>${text(model.id)}</code> · ${plural(model.learned, "question")} learned${report ? html`, ${count(report.fresh)} newly labelled${report.hints ? `, ${plural(report.hints, "hint")}` : ""}` : ""} · <${When} at=${Date.parse(`${model.made}Z`) / 1000} /> ago · ${STATES[model.state] ?? ""}</p>
       <button class="icon-press" aria-label="Close" onClick=${close}><${Drawing} name="close" /></button></header>
     ${report ? html`<div class="beside-each"><${Figures} report=${report} /><${Flips} report=${report} /></div>
       ${report.before && live && report.before !== live.id && model.state === "new" && html`<p class="warn">It was compared with <code>${text(report.before)}</code>, which is not in use any more.</p>`}`
