@@ -205,6 +205,7 @@ class TurnStore(Protocol):
     async def resume_turn(self, turn_id: TurnId, window: int | None, hypotheses: int) -> OpenedTurn:
         """Count one more attempt, durably, and return what the turn starts from.
 
+        Its opening need not have the `new_dialog`: the dialog was made when the turn was opened.
         Raise `NotFound` if no such turn is open.
         """
 

@@ -1,33 +1,54 @@
-"""The opening of a turn as it stands in the file while the turn is open."""
+"""The opening of a turn as it stands in the file while the turn is open.
+
+It is as short as it can be: a page holds those of some ten turns, so that to open and to close
+these writes one page and frees none.
+"""
 
 from __future__ import annotations
 
-from typing import Final
+from operator import attrgetter
+from typing import Any, Final
 
 import msgspec
-from msgspec import structs
 
-from prolocutor.contracts.store import NewDialog, TurnOpening
-from prolocutor.dialog.ids import DialogId
+from prolocutor.contracts.store import TurnOpening
+
+_STORED: Final = (
+    "turn_id",
+    "user",
+    "dialog_name",
+    "channel_type",
+    "utt_id",
+    "bot_utt_id",
+    "date_time",
+    "started",
+    "text",
+    "attributes",
+    "message",
+    "start",
+    "round",
+    "request_key",
+    "request_hash",
+    "window",
+    "hypotheses",
+)
+"""The fields that are stored, in this order; a later one has to come at the end."""
+
+_UNUSED: Final = {"human_id": "", "dialog_id": "", "id": "", "bot_id": ""}
+"""The `new_dialog` of a turn that is resumed: its dialog was made when it was opened."""
+
+_values_of: Final = attrgetter(*_STORED)
+_encode: Final = msgspec.msgpack.Encoder().encode
+_decode: Final = msgspec.msgpack.Decoder(list[Any] | dict[str, Any]).decode
 
 
-class _OldOpening(TurnOpening, frozen=True, kw_only=True):
-    """An opening as older files have it, without `new_dialog`.
-
-    A turn that is resumed does not need it: its person and dialog were made when it was opened.
-    """
-
-    new_dialog: NewDialog = NewDialog(human_id="", dialog_id=DialogId(""), id="", bot_id="")
-
-
-pack_opening: Final = msgspec.msgpack.Encoder().encode
-_unpack: Final = msgspec.msgpack.Decoder(TurnOpening).decode
-_unpack_old: Final = msgspec.msgpack.Decoder(_OldOpening).decode
+def pack_opening(opening: TurnOpening) -> bytes:
+    """Write an opening as it stands in the file."""
+    return _encode(_values_of(opening))
 
 
 def unpack_opening(packed: bytes) -> TurnOpening:
-    """Read an opening as it stands in the file."""
-    try:
-        return _unpack(packed)
-    except msgspec.ValidationError:
-        return TurnOpening(**structs.asdict(_unpack_old(packed)))
+    """Read an opening as it stands in the file; older files have its fields by their names."""
+    found = _decode(packed)
+    fields = found if isinstance(found, dict) else dict(zip(_STORED, found, strict=False))
+    return msgspec.convert({"new_dialog": _UNUSED, **fields}, TurnOpening)

@@ -24,6 +24,7 @@ from prolocutor.testing.store_contract.fixtures import (
     StoreFixtures,
     dialog_of,
     open_for_test,
+    resumable,
     states,
     store_turn,
     words,
@@ -85,7 +86,7 @@ class DurabilityKit(StoreFixtures):
 
         assert one.attempts == 2
         assert again == AnsweredRequest(turn_id=one.turn_id, reply=None)
-        assert (resumed.attempt, resumed.opening) == (3, opened.opening)
+        assert (resumed.attempt, resumable(resumed)) == (3, resumable(opened))
         assert [words(row.message) for row in rows] == ["a", "re: a", "b", "at last"]
 
     async def test_feed_numbers_are_not_reused_after_reopening(self, make_store: MakeStore) -> None:

@@ -8,10 +8,12 @@ from typing import Any
 
 import pytest
 import pytest_asyncio
+from msgspec.structs import replace
 
-from prolocutor.contracts.store import OpenedTurn, Store
+from prolocutor.contracts.store import NewDialog, OpenedTurn, Store, TurnOpening
 from prolocutor.dialog import plain
 from prolocutor.dialog.dialog import Dialog
+from prolocutor.dialog.ids import DialogId
 from prolocutor.testing.sample_turns import a_closing, open_new_turn
 
 MakeStore = Callable[[], Store]
@@ -19,6 +21,8 @@ MakeStore = Callable[[], Store]
 YESTERDAY = "2024-02-28 12:00:00.000000"
 TODAY = "2024-02-29 12:00:00.000000"
 TOMORROW = "2024-03-01 12:00:00.000000"
+
+NO_DIALOG = NewDialog(human_id="", dialog_id=DialogId(""), id="", bot_id="")
 
 
 class StoreFixtures:
@@ -68,6 +72,11 @@ async def dialog_of(store: Store, dialog_id: str) -> Dialog:
 def states(opened: OpenedTurn) -> list[Any]:
     """Return the utterances of a window as agent state."""
     return [plain.decode(said.state) for said in opened.window]
+
+
+def resumable(opened: OpenedTurn) -> TurnOpening:
+    """Return the opening of a turn without the new dialog, which a resumed one need not have."""
+    return replace(opened.opening, new_dialog=NO_DIALOG)
 
 
 def texts(opened: OpenedTurn) -> list[str]:

@@ -18,6 +18,7 @@ from prolocutor.testing.store_contract.fixtures import (
     StoreFixtures,
     dialog_of,
     hypotheses,
+    resumable,
     texts,
 )
 
@@ -270,7 +271,7 @@ class TurnStoreKit(StoreFixtures):
 
         resumed = await store.resume_turn(opened.opening.turn_id, 2, 1)
 
-        assert resumed.opening == opened.opening
+        assert resumable(resumed) == resumable(opened)
         assert resumed.attempt == 2
         assert (resumed.feed, resumed.length) == (opened.feed, opened.length)
         assert (resumed.human, resumed.bot) == (opened.human, opened.bot)
