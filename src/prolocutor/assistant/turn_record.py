@@ -77,7 +77,7 @@ def _again_of(attributes: bytes) -> str:
     return ""
 
 
-class _Pairing(msgspec.Struct):
+class _Pairing(msgspec.Struct, frozen=True):
     """What a ranker leaves in the attributes of a reply."""
 
     ranked: list[tuple[str, float]] = []
@@ -92,7 +92,8 @@ class _Attributes(msgspec.Struct):
     pairing: _Pairing = msgspec.field(default_factory=_Pairing)
 
 
-_DECODER = msgspec.json.Decoder(_Attributes)
+_DECODER: Final = msgspec.json.Decoder(_Attributes)
+_NO_PAIRING: Final = _Pairing()
 
 
 def _pairing_in(attributes: bytes) -> _Pairing:
@@ -102,7 +103,7 @@ def _pairing_in(attributes: bytes) -> _Pairing:
             return _DECODER.decode(attributes).pairing
         except msgspec.DecodeError:
             pass
-    return _Pairing()
+    return _NO_PAIRING
 
 
 def _scores(ranked: list[tuple[str, float]], hypotheses: list[JsonObject]) -> dict[str, float]:

@@ -33,6 +33,9 @@ from prolocutor.pipeline.waves import SkillSelection
 GOOD: Final = 0.8
 """The confidence with which a skill counts as good while others are still running."""
 
+_NOT_MADE: Final = (BreakerOpen, NoPlace)
+"""Errors of calls that were not made."""
+
 _SURROGATE: Final = re.compile("[\ud800-\udfff]")
 
 
@@ -217,7 +220,7 @@ def record_of_service(
     price on its card. A call that was not made, as its breaker was open or too many ran, is none.
     """
     error = entry.error
-    calls = 0 if isinstance(error, BreakerOpen | NoPlace) else entry.calls
+    calls = 0 if isinstance(error, _NOT_MADE) else entry.calls
     told, sure = [], None
     for one in given:
         confidence = one.value["confidence"]
