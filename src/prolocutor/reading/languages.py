@@ -58,7 +58,7 @@ _FREQUENT: Final[dict[str, str]] = {
         décembre lundi mardi mercredi jeudi vendredi samedi dimanche prochain prochaine
         trente quarante cinquante soixante mille midi minuit après degrés gens vivent encore
         inverse pardon dire voulais veux parlais revenons retour maintenant quelqu langues
-        suisses""",
+        suisses mets minuteur""",
     "es": """el la los las un una unos unas es son era soy eres está están qué que quién quiénes
         cómo cuándo dónde cuál cuáles cuánto cuánta cuántos cuántas por para porque tú él
         ella nosotros ustedes ellos me te se mi mis tu tus su sus y o pero no sí con sin
@@ -73,7 +73,8 @@ _FREQUENT: Final[dict[str, str]] = {
         martes miércoles jueves viernes sábado domingo próximo próxima treinta cuarenta
         cincuenta sesenta setenta ochenta noventa veinte mediodía pasado gente vive viven
         idiomas hablan usan monedas cuando allí ahí perdón quise decir volviendo vuelve volvamos
-        mejor otra otro vez también entonces ahora falta vale tal a""",
+        mejor otra otro vez también entonces ahora falta vale tal a pon minutos
+        temporizador segundos""",
 }
 _SHORT: Final = frozenset("aiyà")
 _LETTERS: Final[dict[str, str]] = {"de": "äöüß", "fr": "àâçèêëîïôùûœæ", "es": "ñ¿¡áíóú"}

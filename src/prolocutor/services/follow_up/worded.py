@@ -30,6 +30,7 @@ _VALUE: Final = re.compile(rf"[=≈]\s*(?P<value>{_NUMBER}(?<=\d))")
 _NAME: Final = r"[A-ZÄÖÜÀ-Þ][\w.-]*(?: (?:de |del |da |of )?[A-ZÄÖÜÀ-Þ][\w.-]*)*"
 _POINTS: Final = re.compile(r"^(?:la|el|lo|los|las|die|das|celle|celui)\s(?=(?:de|del|du|von)\b)")
 _WORD: Final = r"[^\W\d_]+"
+_YEAR: Final = r"\b(?:1[5-9]|20|21)\d\d\b"
 _COUNTED: Final = re.compile(r"\d\s*$")
 _OF: Final = 1
 """The place among prepositions of those of the owner; those of the place come before."""
@@ -225,6 +226,9 @@ class WordedRules:
             if said is None:
                 continue
             object_ = rest[said.start("object") :]
+            year = _last(_YEAR, turn.question) if re.fullmatch(_YEAR, object_) else None
+            if year is not None:
+                return _put(turn.question, year, object_), SURE
             old = asked.phrase_of(turn.question, place, number=object_[0].isdigit())
             if old is not None and asked is self:
                 return _put(turn.question, old[0], _POINTS.sub("", rest)), SURE

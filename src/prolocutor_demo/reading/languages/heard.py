@@ -18,11 +18,12 @@ from prolocutor_demo.reading.accents import key_of, without_accents
 from prolocutor_demo.reading.languages.names import LANGUAGES, Names, names_in
 
 _WORDING = Path(__file__).with_name("wording")
-_KIND = re.compile(r"\{(country|place|date|text|number|year)\}")
+_KIND = re.compile(r"\{(country|place|date|length|text|number|year)\}")
 _WORDS = {
     "country": r"[^\d?!.]{2,60}?",
     "place": r"[^\d?!.]{2,60}?",
     "date": r".{3,40}?",
+    "length": r"\d.{3,30}?",
     "text": r".{1,60}?",
     "number": r"\d{1,6}",
     "year": r"\d{1,4}",
@@ -32,6 +33,7 @@ _GROUPED = re.compile(r"(?<![\d.,])\d{1,3}(?:[.\u202f\u00a0 ]\d{3})+(?![\d.])")
 _SIGNS = re.compile(r"[¿¡!?;:\"„“”«»]|\.(?!\d)|(?<!\d),|,(?!\d)")
 _TOKEN = re.compile(r"[\d.,]+|[-+*/^×÷%()=€$£]+|[^\W\d_]+(?:['’][^\W\d_]+)?|\S")
 _NAME = re.compile(r"[^\W\d_]{5,}")
+_TIME_UNIT = re.compile(r"\b(?:second|minute|hour|day)s?\b")
 _UMLAUTS = re.compile(r"[aou]e(?![aeiou])")
 _CONTRACTED = {
     "de": ((re.compile(r"\b(ist|geht|gibt|war|hat|wird)'?s\b"), r"\1 es"),),
@@ -132,6 +134,9 @@ def _in_english(code: str, kind: str, said: str, wording: _Wording) -> str | Non
         return city or _country(said, names) or said
     if kind == "date":
         return _date(said, wording)
+    if kind == "length":
+        length = _word_by_word(said, wording)
+        return length if length and _TIME_UNIT.search(length) else None
     return said
 
 

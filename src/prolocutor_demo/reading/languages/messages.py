@@ -1,15 +1,27 @@
 """What the agents say in English, as patterns with placeholders: the keys of the catalogues.
 
 A placeholder is named after the kind of what it holds: `{n}` a number, `{quantity}` numbers with
-units, `{money}`, `{date}`, `{time}`, `{span}` days and weeks, `{country}`, `{countries}` a list,
-`{place}`, `{languages}`, `{people}` a round number of people, `{weekday}`, `{text}` anything. A
-digit tells two of a kind apart.
+units, `{money}`, `{date}`, `{time}`, `{span}` days and hours, `{country}`, `{countries}` a list,
+`{place}`, `{languages}`, `{people}` a round number of people, `{weekday}`, `{feast}` one of
+`FEASTS`, `{text}` anything. A digit tells two of a kind apart.
 """
 
 ENGLISH_ONLY = "I can say that in English only:"
 JOKES_ENGLISH_ONLY = 'I know jokes in English only. Say "tell me a joke", and I tell one.'
 
+FEASTS = (
+    "Christmas Day",
+    "Christmas Eve",
+    "Easter",
+    "Easter Monday",
+    "Good Friday",
+    "New Year's Day",
+    "New Year's Eve",
+    "Pentecost",
+)
+
 MESSAGES = (
+    *FEASTS,
     "{n}% of {n2} = {n3}",
     "Nothing can be divided by zero, sorry: there is no such number.",
     "That number is too big for me to write down.",
@@ -30,6 +42,12 @@ MESSAGES = (
     "{date} is a {weekday}.",
     "Yes, {year} is a leap year.",
     "No, {year} is not a leap year.",
+    "{feast} is on {date}.",
+    "{feast} is on {date} in {country}.",
+    "Timer set for {span}, until {time}.",
+    "Timer: {span} left, until {time}.",
+    "Cancelled: timer.",
+    "You have no timer running.",
     "{span} until {date}.",
     "{span} since {date}.",
     "{span} from today is {date}.",

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from babel.numbers import format_decimal, get_decimal_symbol, get_group_symbol
 
 from prolocutor_demo.reading.languages.articles import with_article, with_of
-from prolocutor_demo.reading.languages.messages import MESSAGES
+from prolocutor_demo.reading.languages.messages import FEASTS, MESSAGES
 from prolocutor_demo.reading.languages.names import LANGUAGES, Forms, bare_land, names_in
 from prolocutor_demo.reading.money import currencies
 from prolocutor_demo.reading.unit_table import UNITS
@@ -26,11 +26,12 @@ _KINDS = {
     "year": r"\d{1,4}",
     "quantity": rf"{_N} [A-Za-z][A-Za-z ]*(?: {_N} [A-Za-z][A-Za-z ]*)*",
     "money": rf"{_N} [^\d=]+",
-    "span": r"(?:(?:, | and )?(?:[\d,]+|One) (?:day|week|month|year|hour)s?)+",
-    "date": r"(?:[A-Z][a-z]+day, )?\d{1,2} [A-Z][a-z]+(?: \d{1,4})?",
+    "span": r"(?:(?:, | and | )?(?:[\d,]+|One) (?:day|week|month|year|hour|minute|second)s?)+",
+    "date": r"(?:[A-Z][a-z]+day,? )?\d{1,2} [A-Z][a-z]+(?: \d{1,4})?",
     "month": r"[A-Z][a-z]+",
     "weekday": r"[A-Z][a-z]+day",
-    "time": r"\d\d:\d\d",
+    "time": r"\d\d:\d\d(?::\d\d)?",
+    "feast": "|".join(map(re.escape, FEASTS)),
     "people": rf"about {_N}(?: million| billion)? people",
 }
 _PLACEHOLDER = re.compile(r"\{([a-z]+)(\d?)\}")
@@ -152,14 +153,14 @@ def _currency(code: str, said: str) -> str | None:
 
 
 def _span(code: str, said: str) -> str | None:
-    parts = re.findall(r"([\d,]+|One) (day|week|month|year|hour)s?", said)
+    parts = re.findall(r"([\d,]+|One) (day|week|month|year|hour|minute|second)s?", said)
     units = _units_by_name(code)
     texts = [_counted(code, units[unit], "1" if n == "One" else n) for n, unit in parts]
     return texts[0] if len(texts) == 1 else f"{', '.join(texts[:-1])} {_AND[code]} {texts[-1]}"
 
 
 def _date(code: str, said: str) -> str | None:
-    weekday, _, rest = said.rpartition(", ")
+    weekday, _, rest = re.sub(r"(?<=day) (?=\d)", ", ", said).rpartition(", ")
     day, month, *year = rest.split()
     names = names_in(code)
     if month.lower() not in names.months:
@@ -169,6 +170,10 @@ def _date(code: str, said: str) -> str | None:
     if not weekday:
         return dated
     return f"{names.days[weekday.lower()]}{_AFTER_WEEKDAY[code]}{dated}"
+
+
+def _feast(code: str, said: str) -> str | None:
+    return message_in(code, said) if said in FEASTS else None
 
 
 def _country(code: str, said: str) -> str | None:
@@ -244,6 +249,7 @@ _SAID: dict[str, Callable[[str, str], str | None]] = {
     "weekday": lambda code, said: names_in(code).days.get(said.lower()),
     "time": _as_it_is,
     "people": _people,
+    "feast": _feast,
     "country": _country,
     "countries": _countries,
     "languages": _languages,
