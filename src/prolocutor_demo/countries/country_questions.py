@@ -68,6 +68,7 @@ _REGIONS = {
     "south america": "SA",
     "south american": "SA",
 }
+_ABBREVIATED = {"ppl": "people"}
 # "Can you speak German" asks about the assistant.
 _TO_US = re.compile(
     r"(?:(?:can|do|could|will) )?(?:you|we) (?:also )?(?:speak|understand|talk)\b"
@@ -129,7 +130,7 @@ def sureness(question: CountryQuestion, explained: str = "") -> float:
 def _spelled(word: str) -> str:
     """Return the keyword closest to a misspelled word, else the word."""
     if len(word) < 7 or word in _FILLER or word in _KEYWORDS:
-        return word
+        return _ABBREVIATED.get(word, word)
     near = difflib.get_close_matches(word, _KEYWORDS, n=1, cutoff=0.84)
     if not near or mentions([word]) or near[0].startswith("countr"):
         return word

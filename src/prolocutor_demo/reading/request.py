@@ -9,6 +9,7 @@ from prolocutor_demo.reading.languages.names import LANGUAGES
 from prolocutor_demo.reading.utterance import (
     ENGLISH,
     attributes_of,
+    language_is_guessed,
     language_meant,
     language_of,
     last_utterance,
@@ -30,7 +31,8 @@ def text_of(request: dict[str, Any]) -> str:
     if not said:
         return said
     spoken, meant = language_of(request), language_meant(request)
-    for code in dict.fromkeys((meant, spoken)):
+    others = LANGUAGES if language_is_guessed(request) else ()
+    for code in dict.fromkeys((meant, spoken, *others)):
         if code in LANGUAGES and (heard := heard_in(code, said)):
             return heard
     mixed = meant == ENGLISH and spoken in LANGUAGES

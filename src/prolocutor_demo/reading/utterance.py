@@ -27,6 +27,13 @@ def language_of(request: dict[str, Any]) -> str:
     return code if isinstance(code, str) else ENGLISH
 
 
+def language_is_guessed(request: dict[str, Any]) -> bool:
+    """Whether nothing told the language: neither the person, nor the words, nor the dialog."""
+    annotations = last_utterance(request).get("annotations")
+    noticed = annotations.get("language") if isinstance(annotations, dict) else None
+    return isinstance(noticed, dict) and noticed.get("by") == "default"
+
+
 def language_meant(request: dict[str, Any]) -> str:
     """Return the language of the question that a follow-up means, where it is another one."""
     annotations = last_utterance(request).get("annotations")

@@ -25,6 +25,7 @@ _SPELLINGS = {
     r"(?:i'm|im)": "i am",
     r"i'd": "i would",
     r"mnay|meny": "many",
+    r"ppl|peopel|poeple": "people",
     r"mutch|mush": "much",
     r"(?:tommorr?ow|tomorow|tmrw)": "tomorrow",
     r"(?:con?vr?e?r?t|convertt|covnert)": "convert",

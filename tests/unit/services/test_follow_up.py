@@ -49,6 +49,16 @@ def meant(*texts: str, **changes: Any) -> str | None:
          "¿Cuántos kilómetros son 20 millas"),
         ("¿Cuál es la moneda de Japón?", "", "¿y la de China?", "¿Cuál es la moneda de China"),
         ("¿Qué hora es en Tokio?", "", "¿Cuánto es 12 por 8?", None),
+        ("wie spät ist es in tokio", "", "und new york", "wie spät ist es in new york"),
+        ("wie groß ist peru", "", "zurück zu chile, was ist die hauptstadt",
+         "Was ist die hauptstadt von chile"),
+        ("was ist 20% von 150", "", "und wenn ich 25% nehme", "was ist 25% von 150"),
+        ("20 grad celsius in fahrenheit", "", "andersrum", "20 fahrenheit in grad celsius"),
+        ("capitale de la norvege", "", "quelle heure est il la bas",
+         "quelle heure est il en norvege"),
+        ("combien de jours avant le 1er mai", "", "et le 14 juillet",
+         "combien de jours avant le 14 juillet"),
+        ("que hora es en tokio", "", "perdon quise decir lima", "que hora es en lima"),
     ],
 )  # fmt: skip
 def test_follow_ups_in_german_french_and_spanish_are_asked_whole_in_their_language(
@@ -56,6 +66,26 @@ def test_follow_ups_in_german_french_and_spanish_are_asked_whole_in_their_langua
 ) -> None:
     found = meant(said, replied, then)
     assert (found and found.rstrip(" ?").lower()) == (whole and whole.lower())
+
+
+@pytest.mark.parametrize(
+    ("said", "then", "whole", "language"),
+    [
+        ("what time is it in Tokyo?", "und in Paris?", "what time is it in Paris", "en"),
+        ("capital de francia", "and spain?", "capital de spain", "es"),
+        ("capital of Germany", "et de la france ?", "capital of france", "en"),
+        ("how big is Peru", "und die Hauptstadt?", "Was ist die hauptstadt von Peru", None),
+        ("Wie spät ist es in Tokio?", "in English please", "Wie spät ist es in Tokio", "de"),
+        ("100 euros in dollars", "en yens", "100 euros in yens", None),
+    ],
+)
+def test_after_words_of_another_language_the_question_says_which_it_is_in(
+    said: str, then: str, whole: str, language: str | None
+) -> None:
+    found = annotate(dialog(said, "", then))
+
+    assert found["text"].rstrip("?").lower() == whole.lower()
+    assert found.get("language") == language
 
 
 @pytest.mark.parametrize(
@@ -97,6 +127,15 @@ def test_follow_ups_in_german_french_and_spanish_are_asked_whole_in_their_langua
         ("time in Springfield", "Illinois or Ohio?", "the second one", "time in Ohio"),
         ("time in Springfield", "Illinois or Ohio?", "what is the area of the second one",
          "what is the area of Ohio"),
+        ("capital of Peru", "Lima", "back to Tokyo, what day is it there",
+         "what day is it in Tokyo"),
+        ("population of Peru", "32 million", "is that more than Chile",
+         "is the population of Peru more than Chile"),
+        ("when is Easter next year", "On 28 March 2027.", "and the year after",
+         "when is Easter in 2028"),
+        ("18% tip on 45", "8.1", "what if i tip 20%", "20% tip on 45"),
+        ("remind me to call mum", "Done.", "at 5pm actually", "remind me to call mum at 5pm"),
+        ("how big is Peru", "Very.", "wow! is it bigger than Chile", "is Peru bigger than Chile"),
     ],
 )  # fmt: skip
 def test_words_after_a_turn_mean_a_whole_question(

@@ -24,6 +24,9 @@ def request(*texts: str, **attributes: str) -> dict[str, Any]:
         ("¿Cuánto es 12 por 8?", "es"),
         ("what time is it in Paris?", "en"),
         ("roll a die", "en"),
+        ("wie spat ist es", "de"),
+        ("cuanta gente vive en japon", "es"),
+        ("cest quoi", "fr"),
         ("no, Canadian dollars", None),
         ("6 am", None),
         ("12 * 8", None),
@@ -42,6 +45,12 @@ def test_what_does_not_tell_keeps_the_language_of_the_dialog() -> None:
     assert notice(request("Wie spät ist es?", "12 * 8"))["code"] == "de"
     assert notice(request("Wie spät ist es?", "what is the time", "ok"))["code"] == "en"
     assert notice(request("ok")) == {"code": "en", "confidence": 0.5, "by": "default"}
+
+
+def test_a_wish_for_a_language_is_one() -> None:
+    assert notice(request("Wie spät ist es?", "in english pls"))["code"] == "en"
+    assert notice(request("auf Deutsch, bitte")) == {"code": "de", "confidence": 1.0, "by": "wish"}
+    assert notice(request("how is German spoken in Spain"))["by"] == "words"
 
 
 def test_the_attribute_of_the_person_wins() -> None:

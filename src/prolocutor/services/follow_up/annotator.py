@@ -23,6 +23,11 @@ MOST_WORDS: Final = 14
 LONGEST_TEXT: Final = 160
 LONGEST_QUESTION: Final = 400
 ENGLISH: Final = "en"
+_EXCLAIMED: Final = re.compile(
+    r"(?>(?:really|oh|wow|cool|nice|great|interesting|thanks|thank you|lol|haha+|hm+|right|sure"
+    r"|ok(?:ay)?)(?:[,.!?]+\s+|\s+(?=(?:ok(?:ay)?|cool|thanks|then)\b)))++(?=\S)",
+    re.IGNORECASE,
+)
 _WHOLE: Final = re.compile(r"[=≈] ?-?\d+\W*$")
 
 
@@ -92,7 +97,9 @@ def _phrase_of_another(text: str, turn: LastTurn, language: str) -> Found:
     if asked is None or len(text.split(maxsplit=1)[0]) < 2:
         return None
     others = (rules for code in ALL_WORDINGS if (rules := rules_in(code)) and rules is not asked)
-    return next((found for one in others if (found := one.phrase_put(text, turn, asked))), None)
+    return next(
+        (found for one in others if (found := one.phrase_put(text, turn, asked.reader))), None
+    )
 
 
 def _english_sum(text: str, turn: LastTurn) -> tuple[str, float, str] | None:
@@ -105,7 +112,8 @@ def _english_sum(text: str, turn: LastTurn) -> tuple[str, float, str] | None:
 
 
 def _in_english(text: str, turn: LastTurn) -> Found:
-    remark = remark_of(text)
+    exclaimed = _EXCLAIMED.match(text)
+    remark = remark_of(text[exclaimed.end() :] if exclaimed else text)
     if remark is None:
         return None
     rules = (returned, compared, *RULES)

@@ -43,7 +43,7 @@ _WHICH_IS: Final = re.compile(
 TIME_UNIT: Final = re.compile(r"(?:day|week|month|year|hour|minute|second)s", re.IGNORECASE)
 _MEASURES: Final = re.compile(rf"(?:{slots.MEASURE.pattern})(?: \d+)?", re.IGNORECASE)
 _VERB_OF_AMOUNT: Final = re.compile(
-    r"(?P<verb>tip|pay|add|use|have|had|take|get|got|want|wanted|give|gave|need|do|did|is|was|were)"
+    r"(?P<verb>(?P<usual>tip|pay|add|use|have|had|take|get|got|want|give|need|is|was|were)|[a-z]+)"
     r" (?:only )?(?=[$€£]?\d)",
     re.IGNORECASE,
 )
@@ -136,7 +136,8 @@ def counted(remark: Remark, turn: LastTurn) -> Found:
     rest, question = remark.rest, turn.question
     rest = re.sub(r"^(?:for|with) | of (?:them|those|these)$", "", rest)
     verb = _VERB_OF_AMOUNT.match(rest)
-    if verb and (remark.joined or verb["verb"].lower() in question.lower().split()):
+    known = verb and (verb["usual"] is not None and remark.joined)
+    if verb and (known or verb["verb"].lower() in question.lower().split()):
         rest = rest[verb.end() :]
     sure = SURE if remark.goes_on else LIKELY if remark.asks else GUESS
     if slots.PERCENT.fullmatch(rest):

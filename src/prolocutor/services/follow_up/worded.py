@@ -8,33 +8,37 @@ The question may be of another language: its words around what is replaced then 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from functools import cache
 from typing import Final
 
 from prolocutor.reading.accents import without_accents
-from prolocutor.reading.languages import is_frequent
 from prolocutor.services.follow_up.certainty import GUESS, LIKELY, SURE, Found
 from prolocutor.services.follow_up.last_turn import LastTurn
+from prolocutor.services.follow_up.worded_question import (
+    NAME,
+    NUMBER,
+    TRIMMED,
+    QuestionReader,
+    may_be_a_name,
+    pattern_of,
+)
 from prolocutor.services.follow_up.wordings import ALL_WORDINGS, Wording, is_worded_courtesy
 
-_NUMBER: Final = r"-?\d[\d.,]*"
+_WORD: Final = r"[^\W\d_]+"
 _PERCENT: Final = r"\s?(?:%|prozent|percent|pour ?cent|por ciento)"
 _AMOUNT: Final = re.compile(
-    rf"(?P<number>{_NUMBER})(?:(?P<percent>{_PERCENT})| (?P<unit>[^\W\d_]+(?: [^\W\d_]+)?))?",
+    rf"(?P<number>{NUMBER})"
+    rf"(?:(?P<percent>{_PERCENT})(?: {_WORD})?| (?P<unit>{_WORD}(?: {_WORD})?))?",
     re.IGNORECASE,
 )
-_OLD_AMOUNT: Final = re.compile(rf"(?P<number>{_NUMBER})(?: (?P<unit>[^\W\d_]+))?")
-_OLD_PERCENT: Final = re.compile(rf"{_NUMBER}{_PERCENT}", re.IGNORECASE)
-_VALUE: Final = re.compile(rf"[=≈]\s*(?P<value>{_NUMBER}(?<=\d))")
-_NAME: Final = r"[A-ZÄÖÜÀ-Þ][\w.-]*(?: (?:de |del |da |of )?[A-ZÄÖÜÀ-Þ][\w.-]*)*"
+_OLD_AMOUNT: Final = re.compile(rf"(?P<number>{NUMBER})(?: (?P<unit>[^\W\d_]+))?")
+_OLD_PERCENT: Final = re.compile(rf"{NUMBER}{_PERCENT}", re.IGNORECASE)
+_VALUE: Final = re.compile(rf"[=≈]\s*(?P<value>{NUMBER}(?<=\d))")
 _POINTS: Final = re.compile(r"^(?:la|el|lo|los|las|die|das|celle|celui)\s(?=(?:de|del|du|von)\b)")
-_WORD: Final = r"[^\W\d_]+"
-_YEAR: Final = r"\b(?:1[5-9]|20|21)\d\d\b"
+_YEAR: Final = re.compile(r"\b(?:1[5-9]|20|21)\d\d\b")
 _COUNTED: Final = re.compile(r"\d\s*$")
 _OF: Final = 1
 """The place among prepositions of those of the owner; those of the place come before."""
-_TRIMMED: Final = " \t?!.,;:¿¡"
 MOST_WORDS: Final = 8
 
 
@@ -53,84 +57,82 @@ class WordedRules:
 
     def __init__(self, code: str, wording: Wording) -> None:
         """Compile the patterns."""
-        self.code, self.wording = code, wording
+        self.code, self.wording, self.reader = code, wording, QuestionReader(wording)
         opens = rf"(?>(?:{wording.opens})(?:[\s,.!:]+|$))*+"
-        self._opening = _of(opens)
-        self._again = _of(wording.again)
-        self._another = _of(wording.another)
-        self._swaps = _of(wording.swaps)
-        self._swapped = _of(
-            rf"(?P<n>{_NUMBER})\s?(?P<a>{_WORD}(?: {_WORD})?)"
-            rf" (?P<by>{wording.prepositions[0]}|to|zu) (?P<b>{_WORD}(?: {_WORD})?)[?!. ]*$"
-        )
-        self._there = _of(rf"(?<![\w-])(?:{wording.places})(?![\w-])")
-        self._property = _of(
+        self._opening = pattern_of(opens)
+        self._again = pattern_of(wording.again)
+        self._another = pattern_of(wording.another)
+        self._swaps = pattern_of(wording.swaps)
+        self._there = pattern_of(rf"(?<![\w-])(?:{wording.places})(?![\w-])")
+        self._property = pattern_of(
             rf"(?>(?:{wording.asks}|ist|est|es)\s+)*+(?:{wording.of_it})\s?"
             rf"(?P<relation>{wording.properties})"
         )
-        self._returns = _of(
+        self._returns = pattern_of(
             rf"{opens}(?:{wording.returns})(?:(?<=')|\s)\s*+"
             r"(?P<topic>[^\s,:;]+(?: [^\s,:;]+){0,3}?)"
             rf"(?:\s*[,:;]\s*|\s+(?=(?:{wording.asks})\b))(?P<rest>.+)"
         )
-        self._owns = _of(rf".*\b(?:{wording.owns})")
-        self._named = re.compile(
-            rf"(?<=\s)(?:(?i:{wording.articles})(?:(?<=')|\s))?{_NAME}|(?<=[\s'])(?:{_NAME})"
+        self._owns = pattern_of(rf".*\b(?:{wording.owns})")
+        self._day = pattern_of(wording.days)
+        self._a_day = pattern_of(rf"(?<!\w)(?:{wording.days})(?!\w)")
+        self._date = pattern_of(
+            rf"\b\d{{1,2}}(?:\.|er|º)?(?: de)? (?:{wording.months})(?:(?: de)? \d{{4}})?(?!\w)"
+            r"|(?<![\d.,/])\d{1,2}([./])\d{1,2}(?:\1(?:\d{4})?)?(?![\d,])"
         )
-        self._article = _of(rf"(?:{wording.articles})(?:(?<=')|\s)")
-        self._leads = _of("|".join(wording.prepositions))
-        self._day = _of(wording.days)
-        self._operation = _of(rf"(?:{wording.operators})\s*{_NUMBER}")
-        self._asks = _of(rf"(?:{wording.asks})\b.*")
+        self._operation = pattern_of(rf"(?:{wording.operators})\s*{NUMBER}")
+        self._asks = pattern_of(rf"(?:{wording.asks})\b.*")
         self._phrases = [
-            _of(rf"(?:{lead})(?:(?<=')|\s)(?P<object>.+)") for lead in wording.prepositions
+            pattern_of(rf"(?:{lead})(?:(?<=')|\s)(?P<object>.+)") for lead in wording.prepositions
         ]
 
     def question_of(
-        self, text: str, turn: LastTurn, asked: WordedRules | None = None
+        self, text: str, turn: LastTurn, other: WordedRules | None = None
     ) -> tuple[str, float, str] | None:
         """Return the whole question that a text means after a turn, how sure, and its language.
 
-        `asked` are the rules of the language of the question, where that is another one.
+        `other` are the rules of the language of the question, where that is another one.
         """
-        asked = asked or self
-        said = text.strip(_TRIMMED)
+        asked = other.reader if other else self.reader
+        said = text.strip(TRIMMED)
         if is_worded_courtesy(text) or not said:
             return None
         opening = self._opening.match(without_accents(said))
         start = opening.end() if opening else 0
-        rest = said[start:].strip(_TRIMMED)
+        rest = said[start:].strip(TRIMMED)
         if new := self._returned(said) or self._new(rest, turn, asked, goes_on=start > 0):
             return *new, self.code
         if old := self._repeated(said, rest, turn, asked):
-            return *old, asked.code
+            return *old, (other or self).code
         if not rest or len(rest.split()) > MOST_WORDS:
             return None
         if self._asks.fullmatch(without_accents(rest)):
             return None
         put = self._put if start else self._bare
         old = put(rest, turn, asked, asks=text.rstrip().endswith("?"))
-        return (*old, asked.code) if old else None
+        return (*old, (other or self).code) if old else None
 
-    def phrase_put(self, text: str, turn: LastTurn, asked: WordedRules) -> Found:
+    def phrase_put(self, text: str, turn: LastTurn, asked: QuestionReader) -> Found:
         """ "En yens": a bare phrase in place of one of a question in another language."""
-        rest = text.strip(_TRIMMED)
+        rest = text.strip(TRIMMED)
         found = self._phrase_put(rest, turn, asked) if len(rest.split()) <= 3 else None
         return (found[0], GUESS) if found else None
 
-    def _new(self, rest: str, turn: LastTurn, asked: WordedRules, *, goes_on: bool) -> Found:
+    def _new(self, rest: str, turn: LastTurn, asked: QuestionReader, *, goes_on: bool) -> Found:
         """Return a question in words of this language alone."""
         if not rest or len(rest.split()) > MOST_WORDS:
             return None
-        if sum_ := self._sum(rest, turn, foreign=asked is not self):
+        if sum_ := self._sum(rest, turn, foreign=asked is not self.reader):
             return sum_, SURE
-        asks = self._asks.fullmatch(without_accents(rest)) is not None
+        plain = without_accents(rest)
+        there = self._there.match(plain)
+        asks = self._asks.match(plain, there.end() + 1 if there else 0) is not None
         topic = asked.topic(turn) if asks or goes_on else ""
         if found := self._asked_of_it(rest, topic):
             return found
         return self._asked_there(rest, topic) if asks else None
 
-    def _repeated(self, said: str, rest: str, turn: LastTurn, asked: WordedRules) -> Found:
+    def _repeated(self, said: str, rest: str, turn: LastTurn, asked: QuestionReader) -> Found:
         """ "Noch einmal", "andersherum": the question as it was, or with its units swapped."""
         plain = without_accents(rest)
         if self._again.fullmatch(without_accents(said)) or self._again.fullmatch(plain):
@@ -142,10 +144,11 @@ class WordedRules:
             return (turn.question, SURE) if known else None
         return None
 
-    def _put(self, rest: str, turn: LastTurn, asked: WordedRules, *, asks: bool) -> Found:
+    def _put(self, rest: str, turn: LastTurn, asked: QuestionReader, *, asks: bool) -> Found:
         """Return the question with these words, which say that they go on, in place of others."""
         return (
-            (self._day_put(rest, turn) if asked is self else None)
+            (self._day_put(rest, turn) if asked is self.reader else None)
+            or self._date_put(rest, turn)
             or self._phrase_put(rest, turn, asked)
             or self._amount_put(rest, turn)
             or self._name_put(rest, turn, asked)
@@ -156,11 +159,13 @@ class WordedRules:
         back = self._returns.fullmatch(without_accents(said))
         if back is None:
             return None
-        topic, rest = said[slice(*back.span("topic"))], said[back.start("rest") :].strip(_TRIMMED)
+        topic, rest = said[slice(*back.span("topic"))], said[back.start("rest") :].strip(TRIMMED)
         if found := self._asked_of_it(rest, topic) or self._asked_there(rest, topic):
             return found
         owned = self._owns.fullmatch(without_accents(rest))
-        return self.joined(f"{rest} {'' if owned else self.wording.in_place + ' '}{topic}"), LIKELY
+        return self.reader.joined(
+            f"{rest} {'' if owned else self.wording.in_place + ' '}{topic}"
+        ), LIKELY
 
     def _sum(self, rest: str, turn: LastTurn, *, foreign: bool) -> str:
         value = _VALUE.search(turn.reply)
@@ -169,15 +174,6 @@ class WordedRules:
         # Languages write decimals in different ways.
         return "" if foreign and not value["value"].isdigit() else f"{value['value']} {rest}"
 
-    def swapped(self, turn: LastTurn) -> Found:
-        """Return the question with its two units in each other's place."""
-        found = self._swapped.search(without_accents(turn.question))
-        if found is None:
-            return None
-        one, two = (turn.question[slice(*found.span(name))] for name in "ab")
-        start = turn.question[: found.end("n")]
-        return f"{start} {two} {found['by']} {one}", SURE
-
     def _asked_of_it(self, rest: str, topic: str) -> Found:
         """ "Und die Hauptstadt?": another property of what the question was about."""
         said = self._property.fullmatch(without_accents(rest))
@@ -185,7 +181,7 @@ class WordedRules:
             return None
         relation = rest[slice(*said.span("relation"))]
         form = self.wording.property_question
-        return self.joined(form.format(relation=relation, owner=topic)), SURE
+        return self.reader.joined(form.format(relation=relation, owner=topic)), SURE
 
     def _asked_there(self, rest: str, topic: str) -> Found:
         """ "Wie viele Menschen leben dort?": the place is said."""
@@ -193,29 +189,38 @@ class WordedRules:
         if there is None or not topic:
             return None
         place = f"{self.wording.in_place} {topic}"
-        return self.joined(f"{rest[: there.start()]}{place}{rest[there.end() :]}"), SURE
+        before, after = rest[: there.start()], rest[there.end() :]
+        whole = f"{before}{place}{after}" if before else f"{after} {place}"
+        return self.reader.joined(whole), SURE
 
-    def _bare(self, rest: str, turn: LastTurn, asked: WordedRules, *, asks: bool) -> Found:
+    def _bare(self, rest: str, turn: LastTurn, asked: QuestionReader, *, asks: bool) -> Found:
         """ "Berlin?", "à Paris ?", "en yens": words that do not say that they go on."""
         if len(rest.split()) > 3:
             return None
         found = self._phrase_put(rest, turn, asked, bare=not asks)
-        word = " " not in rest and _may_be_a_name(rest)
-        if found is None and asks and (word or re.fullmatch(_NAME, rest)):
+        word = " " not in rest and may_be_a_name(rest)
+        if found is None and asks and (word or re.fullmatch(NAME, rest)):
             found = self._name_put(rest, turn, asked)
         return (found[0], GUESS) if found else None
 
     def _day_put(self, rest: str, turn: LastTurn) -> Found:
         if not self._day.fullmatch(without_accents(rest)):
             return None
-        days = without_accents(self.wording.days)
-        old = _last(rf"(?<!\w)(?:{days})(?!\w)", without_accents(turn.question))
+        old = _last(self._a_day, without_accents(turn.question))
         if old is None:
             return _at_the_end(turn.question, rest), LIKELY
         return _put(turn.question, old, rest), SURE
 
+    def _date_put(self, rest: str, turn: LastTurn) -> Found:
+        """ "14. Juli": a date in place of one."""
+        date, said = self._date, self.reader.bared(rest)
+        if not date.fullmatch(without_accents(said)):
+            return None
+        old = _last(date, without_accents(turn.question))
+        return (_put(turn.question, old, said), SURE) if old else None
+
     def _phrase_put(
-        self, rest: str, turn: LastTurn, asked: WordedRules, *, bare: bool = False
+        self, rest: str, turn: LastTurn, asked: QuestionReader, *, bare: bool = False
     ) -> Found:
         """ "In Paris", "bis Ostern": a phrase in place of one with such a preposition.
 
@@ -226,115 +231,54 @@ class WordedRules:
             if said is None:
                 continue
             object_ = rest[said.start("object") :]
-            year = _last(_YEAR, turn.question) if re.fullmatch(_YEAR, object_) else None
+            if dated := self._date_put(object_, turn):
+                return dated
+            year = _last(_YEAR, turn.question) if _YEAR.fullmatch(object_) else None
             if year is not None:
                 return _put(turn.question, year, object_), SURE
             old = asked.phrase_of(turn.question, place, number=object_[0].isdigit())
-            if old is not None and asked is self:
+            if old is not None and asked is self.reader:
                 return _put(turn.question, old[0], _POINTS.sub("", rest)), SURE
             if old is not None:
-                return _put(turn.question, old[1], self._bared(object_)), SURE
-            names = list(asked.names(turn)) if place < _OF + 1 and _may_be_a_name(object_) else []
+                return _put(turn.question, old[1], self.reader.bared(object_)), SURE
+            names = list(asked.names(turn)) if place < _OF + 1 and may_be_a_name(object_) else []
             if names and not _COUNTED.search(turn.question[: names[-1][0]]):
                 return asked.joined(_put(turn.question, names[-1], object_)), SURE
-            if asked is self and not bare:
+            if asked is self.reader and not bare:
                 return _at_the_end(turn.question, rest), LIKELY
         return None
 
-    def phrase_of(
-        self, question: str, place: int, *, number: bool = False
-    ) -> tuple[tuple[int, int], tuple[int, int]] | None:
-        """Return the last phrase of a question with a preposition of that class, and its object."""
-        leads = [without_accents(lead) for lead in self.wording.prepositions]
-        word = rf"(?!(?:{'|'.join(leads)})\b)[^\s?!,;]+"
-        what = _NUMBER if number else rf"{word}(?:\s+{word})*"
-        article = rf"(?:(?:{without_accents(self.wording.articles)})(?:(?<=')|\s))?"
-        pattern = rf"(?<!\w)(?:{leads[place]})(?:(?<=')|\s){article}(?P<object>{what})"
-        found = list(re.finditer(pattern, without_accents(question), re.IGNORECASE))
-        return (found[-1].span(), found[-1].span("object")) if found else None
-
     def _amount_put(self, rest: str, turn: LastTurn) -> Found:
         """ "250", "20 Meilen", "20 %": an amount in place of one."""
-        rest = self._bared(rest)
+        rest = self.reader.bared(rest)
         new = _AMOUNT.fullmatch(rest)
         if new is None:
             return None
         if new["percent"]:
-            share = _last(_OLD_PERCENT.pattern, turn.question)
-            return (_put(turn.question, share, rest), SURE) if share else None
+            share = _last(_OLD_PERCENT, turn.question)
+            amount = rest[: new.end("percent")]
+            return (_put(turn.question, share, amount), SURE) if share else None
         found = list(_OLD_AMOUNT.finditer(turn.question))
         if not found:
             return None
         old = found[-1].span() if new["unit"] else found[-1].span("number")
         return _put(turn.question, old, rest), SURE
 
-    def _name_put(self, rest: str, turn: LastTurn, asked: WordedRules) -> Found:
+    def _name_put(self, rest: str, turn: LastTurn, asked: QuestionReader) -> Found:
         """ "Die Schweiz", "london": a name in place of the last one, with its article."""
-        name = self._bared(rest)
-        if not name[:1].isupper() and not _may_be_a_name(name):
+        name = self.reader.bared(rest)
+        if len(name.split()) > 3 or not (name[:1].isupper() or may_be_a_name(name)):
             return None
         names = list(asked.names(turn))
         if not names:
             return None
-        return asked.joined(_put(turn.question, names[-1], rest if asked is self else name)), SURE
-
-    def names(self, turn: LastTurn) -> Iterator[tuple[int, int]]:
-        """Yield the places of names, with articles; entities that services found come last."""
-        found = [
-            one.span()
-            for one in self._named.finditer(turn.question)
-            if not is_frequent(one[0].split()[-1])
-        ]
-        typed = None if found else self._typed_name(turn.question)
-        yield from found or ([typed] if typed else ())
-        for entity in turn.entities:
-            place = turn.question.find(entity)
-            if place >= 0:
-                yield place, place + len(entity)
-
-    def _typed_name(self, question: str) -> tuple[int, int] | None:
-        """Return where a name stands in a question in small letters: its last unusual words."""
-        ended = question.rstrip(_TRIMMED)
-        words = list(re.finditer(r"[^\s,;:]+", ended))
-        while words and is_frequent(words[-1][0]):
-            words.pop()
-        end = words[-1].end() if words else 0
-        start = end
-        while words and _may_be_a_name(words[-1][0]) and not self._leads.fullmatch(words[-1][0]):
-            start = words.pop().start()
-        if not words or start == end or len(question[start:end].split()) > 3:
-            return None
-        before = re.search(rf"\b(?:{self.wording.articles})\s$", question[:start], re.IGNORECASE)
-        return before.start() if before else start, end
-
-    def topic(self, turn: LastTurn) -> str:
-        """Return what a question is about, "" where it names nothing."""
-        places = list(self.names(turn))
-        return turn.question[slice(*places[-1])] if places else ""
-
-    def _bared(self, words: str) -> str:
-        article = self._article.match(without_accents(words))
-        return words[article.end() :] if article else words
-
-    def joined(self, text: str) -> str:
-        """Return a text with prepositions and articles contracted."""
-        for apart, one in self.wording.contractions:
-            text = re.sub(rf"\b{apart}\b(?!')", one, text, flags=re.IGNORECASE)
-        return text
+        return asked.joined(
+            _put(turn.question, names[-1], rest if asked is self.reader else name)
+        ), SURE
 
 
-def _may_be_a_name(words: str) -> bool:
-    """Whether words begin with none that tells a language, and hold no amount."""
-    first = words.partition(" ")[0]
-    return bool(first) and not re.search(r"\d", words) and not is_frequent(first)
-
-
-def _of(pattern: str) -> re.Pattern[str]:
-    return re.compile(without_accents(pattern), re.IGNORECASE)
-
-
-def _last(pattern: str, text: str) -> tuple[int, int] | None:
-    return max((one.span() for one in re.finditer(pattern, text, re.IGNORECASE)), default=None)
+def _last(pattern: re.Pattern[str], text: str) -> tuple[int, int] | None:
+    return max((one.span() for one in pattern.finditer(text)), default=None)
 
 
 def _put(text: str, span: tuple[int, int], new: str) -> str:

@@ -23,9 +23,9 @@ class Wording(msgspec.Struct, frozen=True):
     `properties`: what things have, with `property_question` to ask for it. `prepositions`: classes
     of prepositions that lead to the same slot, each with its articles, in the same order in all
     languages. `articles`: those before a name. `days`: "tomorrow", "on Monday". `operators`: what
-    goes on with a number. `asks`: words that begin a whole question. `swaps`: all of "the other way
-    round". `returns`: "back to". `owns`: verbs before an owner. `contractions`: what a preposition
-    and an article become.
+    goes on with a number. `months`: their names. `asks`: words that begin a whole question.
+    `swaps`: all of "the other way round". `returns`: "back to". `owns`: verbs before an owner.
+    `contractions`: what a preposition and an article become.
     """
 
     opens: str
@@ -42,6 +42,7 @@ class Wording(msgspec.Struct, frozen=True):
     days: str
     operators: str
     asks: str
+    months: str
     swaps: str
     returns: str
     owns: str
@@ -52,7 +53,8 @@ _DE: Final = Wording(
     opens=(
         r"und|oder|aber|also|dann|jetzt|ok(?:ay)?|gut|ach|wie (?:ist|sieht) es (?:mit|in|bei)"
         r"|was ist mit|das(?:selbe| gleiche) (?:für|mit)|auch"
-        r"|nein|nee|nicht|sorry|entschuldigung|halt|ich (?:meinte|meine|wollte|sagte)|eigentlich"
+        r"|nein|nee|nö|ups|oh|wenn (?:ich|man|wir|es)|nicht"
+        r"|sorry|entschuldigung|halt|ich (?:meinte|meine|wollte|sagte)|eigentlich"
         r"|(?:doch )?lieber|besser|stattdessen"
     ),
     courtesy=(
@@ -75,7 +77,7 @@ _DE: Final = Wording(
     property_question="Was ist die {relation} von {owner}?",
     prepositions=(
         r"in|im|auf|bei|am|an|nach",
-        r"von|vom|der|des",
+        r"von|vom|aus|der|des",
         r"bis(?: zum| zu| zur)?|zum|zur|zu",
         r"seit(?: dem| der)?",
         r"für",
@@ -91,6 +93,9 @@ _DE: Final = Wording(
         r"wie|was|wer|wo|wann|warum|wieso|welche[nrsm]?|ist|sind|hat|haben|kannst|kann|bist|gib"
         r"|sag|nenn|erzähl|zeig|rechne|mach|stell|füge|lösch|ich|du|wir|es|gibt|wirf|sprichst"
         r"|wie ?viele?|mit was|womit|wofür|auf welche[nrsm]?|an welche[nrsm]?"
+    ),
+    months=(
+        r"januar|jänner|februar|märz|april|mai|juni|juli|august|september|oktober|november|dezember"
     ),
     swaps=r"anders ?(?:he)?rum|umgekehrt|rückwärts|in die andere richtung|das gegenteil davon",
     returns=(
@@ -109,7 +114,8 @@ _FR: Final = Wording(
     opens=(
         r"et|ou|mais|alors|maintenant|ok|bon|ah|qu'en est[- ]il(?= d)|(?:et )?pour(?= [A-Z])"
         r"|la même (?:chose|question)(?: pour)?|idem pour|aussi"
-        r"|non|pardon|désolée?|excuse[zs]?(?:-moi)?|je (?:voulais|veux) dire|je parlais de|plutôt"
+        r"|non|nan|oups|oh|si (?:je|on|c'est|c'était)|pardon"
+        r"|désolée?|excuse[zs]?(?:-moi)?|je (?:voulais|veux) dire|je parlais de|plutôt"
         r"|en fait|pas"
     ),
     courtesy=(
@@ -149,6 +155,9 @@ _FR: Final = Wording(
         r"|raconte|montre|convertis|calcule|parles?|peux|je|tu|il|lance|ajoute|mets|es-tu|as-tu"
         r"|c'?est|avec quelle"
     ),
+    months=(
+        r"janvier|février|mars|avril|mai|juin|juillet|août|septembre|octobre|novembre|décembre"
+    ),
     swaps=r"(?:et )?(?:l'? ?inverse|à l'? ?envers|vice versa|dans l'autre sens|le contraire)",
     returns=(
         r"(?:(?:et |bon |pour )?(?:revenons|revenir|reviens|retournons|retour|de retour)"
@@ -156,6 +165,9 @@ _FR: Final = Wording(
     ),
     owns=r"a|ont|compte|est|sont",
     contractions=(
+        ("en la", "en"),
+        ("en le", "au"),
+        ("en les", "aux"),
         ("de le", "du"),
         ("de les", "des"),
         ("à le", "au"),
@@ -170,7 +182,8 @@ _ES: Final = Wording(
     opens=(
         r"y|e|o|pero|entonces|ahora|ok|vale|ah|qué tal|qué (?:hay|pasa) (?:de|con)"
         r"|lo mismo (?:para|con|en)|también"
-        r"|no|perdón|perdona|lo siento|disculpa|quer[ií]a decir|quise decir|me refer[ií]a a|mejor"
+        r"|no|nah|ups|uy|si (?:son|fueran?|es)|perdón"
+        r"|perdona|lo siento|disculpa|quer[ií]a decir|quise decir|me refer[ií]a a|mejor"
         r"|en realidad|digo"
     ),
     courtesy=(
@@ -211,6 +224,9 @@ _ES: Final = Wording(
         r"qu[ée]|qui[ée]n(?:es)?|c[óo]mo|cu[áa]ndo|d[óo]nde|cu[áa]l(?:es)?|cu[áa]nt[oa]s?|dime|dame"
         r"|cu[ée]nta(?:me)?|muestra|convierte|calcula|hablas?|puedes|yo|es|son|tira|añade|pon"
     ),
+    months=(
+        r"enero|febrero|marzo|abril|mayo|junio|julio|agosto|septiembre|octubre|noviembre|diciembre"
+    ),
     swaps=r"(?:y )?(?:al revés|a la inversa|lo contrario|viceversa|en sentido contrario)",
     returns=(
         r"(?:volviendo|volvamos|vuelve|volver|regresando|regresemos|de vuelta|otra vez)"
@@ -249,6 +265,9 @@ _EN: Final = Wording(
     asks=(
         r"what(?:'?s)?|how|who(?:'?s)?|where(?:'?s)?|when(?:'?s)?|which|is|are|do|does|did|can|could"
         r"|tell|give|show|set|add|i|you|we|it"
+    ),
+    months=(
+        r"january|february|march|april|may|june|july|august|september|october|november|december"
     ),
     swaps=r"(?:the )?other way(?: a?round)?|vice versa|(?:the )?reverse",
     returns=r"(?:go(?:ing)? )?back (?:again )?to|returning to",

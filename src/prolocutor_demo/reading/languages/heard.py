@@ -34,9 +34,16 @@ _SIGNS = re.compile(r"[¿¡!?;:\"„“”«»]|\.(?!\d)|(?<!\d),|,(?!\d)")
 _TOKEN = re.compile(r"[\d.,]+|[-+*/^×÷%()=€$£]+|[^\W\d_]+(?:['’][^\W\d_]+)?|\S")
 _NAME = re.compile(r"[^\W\d_]{5,}")
 _TIME_UNIT = re.compile(r"\b(?:second|minute|hour|day)s?\b")
+_NUMERIC_DATE = re.compile(r"([0-3]?\d)[./]\s?(0?[1-9]|1[0-2])[./]?(?:\s?((?:19|20|21)\d\d))?")
+_MONTHS = (
+    "january february march april may june july august september october november december"
+).split()
 _UMLAUTS = re.compile(r"[aou]e(?![aeiou])")
 _CONTRACTED = {
-    "de": ((re.compile(r"\b(ist|geht|gibt|war|hat|wird)'?s\b"), r"\1 es"),),
+    "de": (
+        (re.compile(r"\bisse?s\b"), "ist es"),
+        (re.compile(r"\b(ist|geht|gibt|war|hat|wird)'?s\b"), r"\1 es"),
+    ),
     "fr": (
         (
             re.compile(
@@ -155,6 +162,9 @@ def _country(said: str, names: Names) -> str | None:
 
 
 def _date(said: str, wording: _Wording) -> str | None:
+    if numeric := _NUMERIC_DATE.fullmatch(said):
+        day, month, year = numeric.groups(default="")
+        return f"{day} {_MONTHS[int(month) - 1]} {year}".rstrip()
     if key_of(said) in wording.dates:
         return wording.dates[key_of(said)]
     split = re.sub(r"(?<=\d)\.", "", said).split()

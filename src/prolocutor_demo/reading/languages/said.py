@@ -47,6 +47,7 @@ class _Message(NamedTuple):
 
 def said_in(code: str, text: str) -> str | None:
     """Return a reply in another language; None if the catalogue has no words for it."""
+    text = re.sub(r"(?<=\d) %", "%", text)
     if _WORDLESS.fullmatch(text):
         return _NUMBER.sub(lambda found: _number(code, found[0]) or found[0], text)
     for message in _messages():
