@@ -110,7 +110,8 @@ class Service(msgspec.Struct, frozen=True):
     selectors say. `first_turn_attributes`: once this annotator is through in the first turn of a
     dialog, the person has these attributes only; the value is the one for those who had none.
     `mismatch`: a `together` reply with another number of items `fails`, or is `empty` for each;
-    `empty` with `fan_out`: each call's reply is about all hypotheses, and the last one counts.
+    `empty` with `fan_out`: each call's reply is about all hypotheses, and the last one counts. With
+    `empty` no reply counts that comes after the turn's own.
     `carries`: of the chosen hypothesis `all` that it brings goes with the reply (attributes,
     annotations, messages), or `nothing`, only what the response selector says itself.
     `before_confidence`: the last chance is asked before the most confident hypothesis is taken;

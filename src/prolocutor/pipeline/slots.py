@@ -152,6 +152,8 @@ class SlotWriter:
         step, about = group.step, group.about or []
         noted: list[Plain | ServiceError | None] = [*group.replies]
         fault, mismatch = self.fault_of(step.name), step.service.mismatch
+        if mismatch == "empty" and self._draft.reply is not None:
+            return  # the hypotheses stay as they were when the reply was chosen
         if step.together:
             noted = [*replies.notes(group.only(), len(about), fault, mismatch)]
         elif step.fan_out and mismatch == "empty":

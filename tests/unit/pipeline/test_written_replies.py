@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 import pytest
 
 from prolocutor.errors import ConfigError
 from prolocutor.pipeline.graph import compile_graph
-from prolocutor.pipeline.plan import Pipeline
-from tests.unit.pipeline.talk import Talk, asked, hypothesis, outcomes, says, skill
+from prolocutor.pipeline.plan import Pipeline, Service
+from tests.unit.pipeline.talk import PATIENCE, Gate, Talk, asked, hypothesis, outcomes, says, skill
 
 
 async def test_an_annotation_of_the_previous_reply_is_seen_by_later_services_and_stored() -> None:
@@ -142,6 +143,33 @@ async def test_each_of_several_replies_may_be_about_all_hypotheses_and_the_last_
     turn = await talk.turn()
 
     assert [one["annotations"]["rank"] for one in turn.draft.hypotheses()] == annotations
+
+
+@pytest.mark.parametrize(("mismatch", "annotations"), [("empty", {}), ("fails", {"rank": 7})])
+async def test_an_annotation_that_comes_after_the_reply_may_count_for_nothing(
+    mismatch: Any, annotations: Any
+) -> None:
+    rank = Gate([7])
+    ranking = Service("rank", rank, together=True, mismatch=mismatch, timeout=PATIENCE)
+    choosing = says("choose", {"skill_name": "chat", "text": "hello", "confidence": 1}, after=[])
+    spoken = Gate({})
+    behind = Service("behind", spoken, timeout=PATIENCE)
+    talk = Talk(
+        Pipeline(
+            skills=[skill()],
+            candidate_annotators=[ranking],
+            response_selector=choosing,
+            response_annotators=[behind],
+        )
+    )
+
+    running = asyncio.create_task(talk.turn())
+    await spoken.started.wait()
+    rank.opened.set()
+    spoken.opened.set()
+    turn = await running
+
+    assert [one["annotations"] for one in turn.draft.hypotheses()] == [annotations]
 
 
 async def test_a_choice_that_carries_nothing_says_what_the_selector_says() -> None:

@@ -6,9 +6,10 @@ import json
 import random
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from prolocutor.deeppavlov.python_connectors.environment import DreamEnvironment
+from prolocutor.errors import ConfigError
 
 TEXTS = {
     "EN": (
@@ -23,6 +24,9 @@ TEXTS = {
     ),
 }
 """What the dummy skill says where no file of texts is given, by language."""
+
+
+FALLBACKS: Final = Path("common/fallbacks")
 
 
 class PredefinedText:
@@ -65,10 +69,20 @@ class AlexaHandler:
 
 
 def fallback_texts(environment: DreamEnvironment) -> Sequence[str]:
-    """Return the texts of `FALLBACK_FILE`, a JSON list, else texts in the language."""
-    path = Path(environment.fallback_file)
-    if environment.fallback_file and path.is_file():
-        found = json.loads(path.read_text(encoding="utf-8"))
+    """Return the texts of `FALLBACK_FILE`, a JSON list, else texts in the language.
+
+    A bare name is looked for where DREAM keeps these files, too: in `common/fallbacks`.
+    """
+    given = Path(environment.fallback_file)
+    paths = [given, FALLBACKS / given] if environment.fallback_file else []
+    path = next((one for one in paths if one.is_file()), None)
+    if path is not None:
+        try:
+            found = json.loads(path.read_text(encoding="utf-8"))
+        except (OSError, ValueError) as error:
+            raise ConfigError(
+                f"{path} is no JSON list of texts: {error}", key="FALLBACK_FILE"
+            ) from None
         texts = [text for text in found if isinstance(text, str)] if isinstance(found, list) else []
         if texts:
             return texts

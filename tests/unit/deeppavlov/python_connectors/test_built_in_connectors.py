@@ -10,6 +10,7 @@ from prolocutor.deeppavlov.formatters.replies import RESPONSE_FORMATTERS
 from prolocutor.deeppavlov.python_connectors.built_in_connectors import BuiltInConnector, built_in
 from prolocutor.deeppavlov.python_connectors.environment import DreamEnvironment
 from prolocutor.deeppavlov.python_connectors.fixed_skills import TEXTS
+from prolocutor.errors import ConfigError
 from tests.unit.deeppavlov.formatters.agent_states import bot, dialog, human
 
 
@@ -59,6 +60,25 @@ def test_the_dummy_skill_reads_the_texts_of_a_file(tmp_path: Path) -> None:
     say = built_in("DummySkillConnector", {}, environment)
     assert say is not None
     assert say({})[0] == ["Tea?"]
+
+
+def test_the_file_may_lie_where_dream_keeps_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "common" / "fallbacks"
+    folder.mkdir(parents=True)
+    (folder / "mine.json").write_text('["Cake?"]')
+    monkeypatch.chdir(tmp_path)
+    say = built_in("DummySkillConnector", {}, DreamEnvironment(fallback_file="mine.json"))
+    assert say is not None
+    assert say({})[0] == ["Cake?"]
+
+
+def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
+    file = tmp_path / "fallbacks.json"
+    file.write_text("[")
+    with pytest.raises(ConfigError, match=r"fallbacks\.json is no JSON list of texts"):
+        built_in("DummySkillConnector", {}, DreamEnvironment(fallback_file=str(file)))
 
 
 def test_without_the_file_the_dummy_skill_has_texts_of_the_language() -> None:
