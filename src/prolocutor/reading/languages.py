@@ -43,7 +43,8 @@ _FREQUENT: Final[dict[str, str]] = {
         fünfzig sechzig siebzig achtzig neunzig tausend fünfzehn sechzehn einundzwanzig
         fünfundzwanzig mittag bedeutet stell setze kostet geboren jemand brauche wetter weiß
         warst sollte lange ists gehts wars gibts meinte nochmal zurück lieber umgekehrt andersrum
-        dort jetzt wieder leben lebt wohnen leute zahlt kosten menschen selbe einfach""",
+        dort jetzt wieder leben lebt wohnen leute zahlt kosten menschen spricht bezahlt vorwahl
+        selbe einfach""",
     "fr": """le la les un une des du de est sont était es suis quel quelle quels quelles que qui
         quoi où quand comment combien pourquoi je tu il elle nous vous ils elles on me te se
         moi toi mon ma mes ta tes son sa ses notre votre et ou mais pas ne non oui avec sur
@@ -58,7 +59,7 @@ _FREQUENT: Final[dict[str, str]] = {
         décembre lundi mardi mercredi jeudi vendredi samedi dimanche prochain prochaine
         trente quarante cinquante soixante mille midi minuit après degrés gens vivent encore
         inverse pardon dire voulais veux parlais revenons retour maintenant quelqu langues
-        suisses mets minuteur""",
+        suisses mets minuteur pieds moitié indicatif""",
     "es": """el la los las un una unos unas es son era soy eres está están qué que quién quiénes
         cómo cuándo dónde cuál cuáles cuánto cuánta cuántos cuántas por para porque tú él
         ella nosotros ustedes ellos me te se mi mis tu tus su sus y o pero no sí con sin
@@ -74,7 +75,7 @@ _FREQUENT: Final[dict[str, str]] = {
         cincuenta sesenta setenta ochenta noventa veinte mediodía pasado gente vive viven
         idiomas hablan usan monedas cuando allí ahí perdón quise decir volviendo vuelve volvamos
         mejor otra otro vez también entonces ahora falta vale tal a pon minutos
-        temporizador segundos""",
+        temporizador segundos población prefijo vecinos pies personas mitad""",
 }
 _SHORT: Final = frozenset("aiyà")
 _LETTERS: Final[dict[str, str]] = {"de": "äöüß", "fr": "àâçèêëîïôùûœæ", "es": "ñ¿¡áíóú"}

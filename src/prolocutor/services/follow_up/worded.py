@@ -36,6 +36,8 @@ _OLD_PERCENT: Final = re.compile(rf"{NUMBER}{_PERCENT}", re.IGNORECASE)
 _VALUE: Final = re.compile(rf"[=≈]\s*(?P<value>{NUMBER}(?<=\d))")
 _POINTS: Final = re.compile(r"^(?:la|el|lo|los|las|die|das|celle|celui)\s(?=(?:de|del|du|von)\b)")
 _YEAR: Final = re.compile(r"\b(?:1[5-9]|20|21)\d\d\b")
+_IDIOMS: Final = re.compile(r"(?:nicht|ach|also|pas|bon|no|ok|ah|oh|gut)\s*", re.IGNORECASE)
+"""Words that open idioms: "nicht schlecht", "pas grave", "no importa"."""
 _COUNTED: Final = re.compile(r"\d\s*$")
 _OF: Final = 1
 """The place among prepositions of those of the owner; those of the place come before."""
@@ -107,6 +109,9 @@ class WordedRules:
         if not rest or len(rest.split()) > MOST_WORDS:
             return None
         if self._asks.fullmatch(without_accents(rest)):
+            return None
+        idiom = opening is not None and _IDIOMS.fullmatch(opening[0]) and rest[0].islower()
+        if idiom and " " not in rest and may_be_a_name(rest):
             return None
         put = self._put if start else self._bare
         old = put(rest, turn, asked, asks=text.rstrip().endswith("?"))

@@ -168,6 +168,8 @@ def _date(said: str, wording: _Wording) -> str | None:
     if key_of(said) in wording.dates:
         return wording.dates[key_of(said)]
     split = re.sub(r"(?<=\d)\.", "", said).split()
+    if split[0] in ("en", "in", "im"):
+        return None
     words = [wording.dates.get(key_of(word), word) for word in split]
     kept = [word for word in words if word not in ("de", "del", "der", "le", "el", "den", "dem")]
     return " ".join(kept) if any(re.search(r"\d|day", word) for word in kept) else None
