@@ -79,6 +79,9 @@ _FREQUENT: Final[dict[str, str]] = {
 }
 _SHORT: Final = frozenset("aiyà")
 _LETTERS: Final[dict[str, str]] = {"de": "äöüß", "fr": "àâçèêëîïôùûœæ", "es": "ñ¿¡áíóú"}
+_CONJUNCTIONS: Final = {"and": "en", "und": "de", "et": "fr", "y": "es"}
+"""What follow-ups open with: "et a los angeles" is French."""
+_OPENS: Final = re.compile(rf"\W*({'|'.join(_CONJUNCTIONS)})\b")
 _WEIGHT_OF_LETTERS: Final = 1.5
 _LEAST: Final = 1.0
 _AHEAD: Final = 0.5
@@ -132,6 +135,9 @@ def language_of(text: str) -> DetectedLanguage | None:
         codes = _CODES.get(word, ())
         for code in codes:
             scores[code] += 1 / len(codes)
+    opens = _OPENS.match(said)
+    if opens:
+        scores[_CONJUNCTIONS[opens[1]]] += 1
     for code, letters in _LETTERS.items():
         if any(letter in said for letter in letters):
             scores[code] += _WEIGHT_OF_LETTERS

@@ -45,7 +45,7 @@ _NOT_BUT: Final = re.compile(
 )
 _TAIL: Final = re.compile(
     r"(?P<tail>(?:[\s,]+(?:too|as well|also|instead|please|pls|then|now|though|rather|actually"
-    r"|thanks|thank you|again))*)[\s?!.,;]*$",
+    r"|this time|thanks|thank you|again))*)[\s?!.,;]*$",
     re.IGNORECASE,
 )
 _COURTESY: Final = re.compile(

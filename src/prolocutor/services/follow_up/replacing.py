@@ -47,6 +47,7 @@ _VERB_OF_AMOUNT: Final = re.compile(
     r" (?:only )?(?=[$€£]?\d)",
     re.IGNORECASE,
 )
+_BOUNDS: Final = re.compile(r"\b(?:from |between )?\d+ ?(?:to|and|-) ?\d+", re.IGNORECASE)
 _SIGNED: Final = re.compile(r"[$€£¥]")
 _THERE_WHEN: Final = re.compile(
     r"there (?P<when>(?:tomorrow|today|now|at (?:\d|noon|midnight)|on|next)\b.*)", re.IGNORECASE
@@ -108,6 +109,8 @@ def with_phrase(words: str, question: str) -> str:
             before = re.search(r"\b(?:at|on|in|for|by)\s+$", question[: old[0]], re.IGNORECASE)
             bare = inner if kind is slots.YEAR and not before else words
             return slots.put(question, (before.start() if before else old[0], old[1]), bare)
+    if lead.lower() == "between" and (bounds := _BOUNDS.search(question)):
+        return slots.put(question, bounds.span(), words)
     like = [one for one in slots.phrases(question) if slots.same_lead(one[0], lead)]
     if slots.DATE.fullmatch(inner) or slots.HOUR.fullmatch(inner):
         like = []

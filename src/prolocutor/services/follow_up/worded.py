@@ -68,8 +68,9 @@ class WordedRules:
         self._there = pattern_of(rf"(?<![\w-])(?:{wording.places})(?![\w-])")
         self._property = pattern_of(
             rf"(?>(?:{wording.asks}|ist|est|es)\s+)*+(?:{wording.of_it})\s?"
-            rf"(?P<relation>{wording.properties})"
+            rf"(?P<relation>{wording.properties})(?:\s+(?:davon|{wording.places}))?"
         )
+        self._relation = pattern_of(wording.properties)
         self._returns = pattern_of(
             rf"{opens}(?:{wording.returns})(?:(?<=')|\s)\s*+"
             r"(?P<topic>[^\s,:;]+(?: [^\s,:;]+){0,3}?)"
@@ -202,6 +203,10 @@ class WordedRules:
         """ "Berlin?", "à Paris ?", "en yens": words that do not say that they go on."""
         if len(rest.split()) > 3:
             return None
+        if asks and self._relation.fullmatch(without_accents(rest)) and asked is self.reader:
+            topic = asked.topic(turn)
+            form = self.wording.property_question
+            return (form.format(relation=rest, owner=topic), GUESS) if topic else None
         found = self._phrase_put(rest, turn, asked, bare=not asks)
         word = " " not in rest and may_be_a_name(rest)
         if found is None and asks and (word or re.fullmatch(NAME, rest)):
