@@ -8,6 +8,9 @@ import msgspec
 
 Outcome = Literal["done", "failed", "late", "skipped"]
 
+OwnFlag = Literal["none", "failed", "slow"]
+"""What a turn's own record says of it: no agent answered, a service failed, it was slow."""
+
 FAILURES: Final = frozenset({"failed", "late"})
 """The outcomes of a service that count as failures."""
 
@@ -122,6 +125,22 @@ class TurnRecord(msgspec.Struct, frozen=True, kw_only=True):
     offered: list[str] = []
     ask: str | None = None
     again_of: str = ""
+
+    @property
+    def failures(self) -> int:
+        """How many of its services failed or were late."""
+        return sum(one.failed for one in self.services)
+
+    def flags(self, slow: float) -> list[OwnFlag]:
+        """Return what is wrong with it; it is slow if it took longer than `slow` seconds."""
+        flags: list[OwnFlag] = []
+        if self.by in NO_ANSWER:
+            flags.append("none")
+        if self.failures:
+            flags.append("failed")
+        if self.seconds > slow:
+            flags.append("slow")
+        return flags
 
 
 class Observer(Protocol):

@@ -12,8 +12,8 @@ import msgspec
 from prolocutor.contracts.observer import (
     BOUNDS,
     FAILURES,
-    NO_ANSWER,
     Outcome,
+    OwnFlag,
     ProfileChange,
     Reason,
     ServiceRecord,
@@ -36,6 +36,8 @@ SLOW: Final = 8
 UP: Final = 16
 """A thumb up: no flag that is shown, but counted."""
 
+_BITS: Final[dict[OwnFlag, int]] = {"none": NONE, "failed": FAILED, "slow": SLOW}
+
 HOUR: Final = 3600
 FIGURES_KEPT: Final = 35 * 86_400.0
 """Seconds for which figures by hour are kept at least: operators compare months."""
@@ -53,14 +55,7 @@ _ERROR: Final = 2000
 
 def flags_of(record: TurnRecord, slow: float) -> tuple[int, int]:
     """Return the flags of a turn, as bits, and how many of its services failed."""
-    flags = NONE if record.by in NO_ANSWER else 0
-    if record.seconds > slow:
-        flags |= SLOW
-    failed = 0
-    for one in record.services:
-        if one.outcome in FAILURES:
-            failed += 1
-    return (flags | FAILED if failed else flags), failed
+    return sum(_BITS[flag] for flag in record.flags(slow)), record.failures
 
 
 def shown_flags(flags: int) -> list[TurnFlag]:

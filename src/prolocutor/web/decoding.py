@@ -8,6 +8,7 @@ checks in `__post_init__` is a `ValueError` whose text begins with the field's n
 from __future__ import annotations
 
 import json
+import math
 import re
 from typing import Annotated, Any, Final, Generic, TypeVar, get_args, get_origin
 
@@ -86,6 +87,7 @@ class ParamsReader(Generic[P]):
         fields = msgspec.structs.fields(type_)
         self._headers = [f.encode_name for f in fields if is_header(f.type)]
         self._others = [f.encode_name for f in fields if not is_header(f.type)]
+        self._numbers = {f.encode_name: f.name for f in fields if "float" in str(f.type)}
         self._default = None if any(f.required for f in fields) else type_()
 
     def read(self, request: HttpRequest) -> P:
@@ -103,9 +105,14 @@ class ParamsReader(Generic[P]):
         if not found and self._default is not None:
             return self._default
         try:
-            return msgspec.convert(found, self.type, strict=False)
+            read = msgspec.convert(found, self.type, strict=False)
         except msgspec.ValidationError as error:
             raise bad_input(error, self.type) from None
+        for name, attribute in self._numbers.items():
+            value = getattr(read, attribute)
+            if name in found and isinstance(value, float) and not math.isfinite(value):
+                raise _worded(self.type, name) or BadInput(f"{name} should be finite", field=name)
+        return read
 
 
 def parse_object(text: bytes | str) -> dict[str, Any]:

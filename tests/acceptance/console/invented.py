@@ -121,6 +121,7 @@ def turn(id_: str, **fields: Any) -> Json:
         ],
         "lost": [{"service": "travel_bot", "seconds": 1.237}],
         "rating": -1,
+        "again": True,
         "version": "1",
         **fields,
     }

@@ -188,13 +188,26 @@ async def test_who_waits_for_a_person_is_a_kind_of_its_own() -> None:
         (row,) = await listed(door, kind="taken")
         counts = (await get(door, f"{BASE}/counts"))[1]
         _, dialog = await get(door, f"{BASE}/conversations/{taken}")
+        first, taking = [one["utt_id"] for one in dialog["items"][:2]]
+        again = [(await get(door, f"{BASE}/turns/{one}"))[1]["again"] for one in (first, taking)]
+        refused = await post(door, f"{BASE}/turns/{taking}/again")
 
+        assert (again, refused[0]) == ([True, False], 400)
         assert (row["dialog_id"], row["flags"]) == (taken, ["taken"])
         assert (counts["all"], counts["taken"], counts["waits"]) == (2, 1, 0)
         assert dialog["handover"]["by"] == "local"
         assert [(one["said"], one["spoke"]) for one in dialog["items"]] == [
             ("weather here", "weather"), (None, "operator"), ("is anybody there?", None),
         ]  # fmt: skip
+
+
+@pytest.mark.parametrize("path", ["conversations", "counts", "hours"])
+@pytest.mark.parametrize("value", ["nan", "-inf", "soon"])
+async def test_a_time_that_is_no_number_is_refused(path: str, value: str) -> None:
+    async with a_console() as door:
+        status, answer = await get(door, f"{BASE}/{path}?since={value}")
+
+        assert (status, answer["field"]) == (400, "since")
 
 
 async def test_nothing_is_left_of_a_deleted_person() -> None:

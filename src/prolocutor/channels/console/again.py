@@ -20,7 +20,7 @@ from prolocutor.channels.console.writes import ConsoleWrite
 from prolocutor.contracts.channel import Route
 from prolocutor.contracts.store.turn_record_store import KeptTurn
 from prolocutor.dialog.ids import DialogId
-from prolocutor.errors import ConfigError, NotFound, Overloaded
+from prolocutor.errors import BadInput, ConfigError, NotFound, Overloaded
 from prolocutor.names import suggest
 from prolocutor.web.operations import Operation, TypedRequest
 
@@ -86,6 +86,8 @@ class AgainEndpoints:
             what = f"no assistant to run a turn on is called {name!s:.80}; {known}"
             raise NotFound(what, field="assistant")
         then = await self._turns.view(request.params.utt_id.lower())
+        if not then.again:
+            raise BadInput("nobody asked anything in this turn: it cannot be run again")
         run = partial(self._run, then, name)
         job = self._jobs.start("again", run, by=request.visitor.name, about=then.utt_id)
         return JobStarted(job.id)

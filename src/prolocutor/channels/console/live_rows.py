@@ -7,13 +7,11 @@ from typing import Literal
 import msgspec
 
 from prolocutor.channels.console.agent_states import AgentState
-from prolocutor.contracts.observer import NO_ANSWER, Outcome, TurnRecord
+from prolocutor.contracts.observer import Outcome, OwnFlag, TurnRecord
 from prolocutor.contracts.store.turn_record_store import SHOWN
 
 TurnKind = Literal["all", "trouble", "waits", "down", "none", "failed", "slow"]
 """Which turns are wanted: all, those with any flag or with one; of `waits` and `down` no turn."""
-
-LiveFlag = Literal["none", "failed", "slow"]
 
 
 class LiveMessage(msgspec.Struct, frozen=True, kw_only=True, tag_field="type"):
@@ -70,7 +68,7 @@ class Ended(LiveMessage, frozen=True, kw_only=True, tag="ended"):
     seconds: float
     cost: float
     failed: int
-    flags: list[LiveFlag]
+    flags: list[OwnFlag]
 
 
 class BreakerChange(LiveMessage, frozen=True, kw_only=True, tag="breaker"):
@@ -95,14 +93,7 @@ class LeftOut(LiveMessage, frozen=True, kw_only=True, tag="left_out"):
 
 def row_of(record: TurnRecord, slow: float) -> Ended:
     """Return the row of a turn that has ended; one that took longer than `slow` seconds is slow."""
-    failed = sum(one.failed for one in record.services)
-    flags: list[LiveFlag] = []
-    if record.by in NO_ANSWER:
-        flags.append("none")
-    if failed:
-        flags.append("failed")
-    if record.seconds > slow:
-        flags.append("slow")
+    flags = record.flags(slow)
     speakers = dict.fromkeys(one.rpartition(".")[0] for one in record.chosen)
     return Ended(
         turn_id=record.turn_id,
@@ -117,7 +108,7 @@ def row_of(record: TurnRecord, slow: float) -> Ended:
         by=record.by,
         seconds=record.seconds,
         cost=record.cost,
-        failed=failed,
+        failed=record.failures,
         flags=flags,
     )
 

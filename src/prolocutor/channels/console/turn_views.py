@@ -76,7 +76,7 @@ class TurnView(msgspec.Struct, frozen=True, kw_only=True):
     """How a reply came about; null stands for what is not kept any more.
 
     Times of services and waves are seconds since the turn's start. `lost` are failures that the
-    turn waited for, by the critical path.
+    turn waited for, by the critical path. `again`: whether there is something to run once more.
     """
 
     utt_id: str
@@ -111,6 +111,7 @@ class TurnView(msgspec.Struct, frozen=True, kw_only=True):
     errors: list[ServiceFailure] | None = None
     flags: list[TurnFlag] | None = None
     rating: Any = None
+    again: bool = False
 
 
 def view_of(
@@ -138,6 +139,7 @@ def view_of(
         attributes={} if reply is None else reply.attributes,
         flags=kept.flags,
         rating=kept.rating,
+        again=asked is not None,
     )
     return view if record is None else _recorded(view, record, hypotheses, plan)
 

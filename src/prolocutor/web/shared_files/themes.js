@@ -1,5 +1,7 @@
 // Choosing a theme: "light", "dark", or "system"; kept for all pages of this assistant.
 
+import { keep } from "./kept.js";
+
 const NAME = "prolocutor.theme";
 const root = document.documentElement;
 const heard = new Set();
@@ -12,12 +14,7 @@ export function theme() {
 // Choose a theme, in all windows.
 export function setTheme(value) {
   show(value);
-  try {
-    if (value === "system") localStorage.removeItem(NAME);
-    else localStorage.setItem(NAME, value);
-  } catch {
-    // Without storage it holds until the page is left.
-  }
+  keep(NAME, value === "system" ? null : value);
 }
 
 // Call back whenever colours change; the function that comes back ends that.

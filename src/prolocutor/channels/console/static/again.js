@@ -13,8 +13,10 @@ import { Drawing, html, useEffect, useRef, useState } from "./ui.js";
 const WAIT = 400;
 const results = new Map();
 
-// Run a turn again and follow the job; `start` takes the name of a changed assistant.
-export function useAgain(uttId, operator) {
+// Run a turn again and follow the job; `start` takes the name of a changed assistant. Where there is
+// nothing to run, as after the words of an operator, or the operator only reads, it is not offered.
+export function useAgain(uttId, operator, runs) {
+  const offered = operator.writes && runs;
   const others = useFetched("/assistants");
   const [state, setState] = useState(() => results.get(uttId) ?? {});
   const shown = useRef(true);
@@ -39,7 +41,7 @@ export function useAgain(uttId, operator) {
     }
   };
   const stop = () => send("DELETE", `/jobs/${encodeURIComponent(state.job)}`).catch((error) => tell(error.message, { wrong: true }));
-  return { ...state, start, stop, close: () => put({}), others: operator.writes ? listOf(others.value?.items) : [], press: operator.writes ? () => start() : null };
+  return { ...state, start, stop, close: () => put({}), others: offered ? listOf(others.value?.items) : [], press: offered ? () => start() : null };
 }
 
 // Wait for the end of a job while it is wanted.

@@ -1,10 +1,12 @@
 // The console's endpoints: JSON, with the operator's key where one is needed.
 
+import { keep, kept } from "./kept.js";
+
 const API = "/api/console";
 const KEY = "prolocutor.console.key";
 
 const heard = new Set();
-let key = read("sessionStorage") ?? read("localStorage");
+let key = kept(KEY, "sessionStorage") ?? kept(KEY);
 let line = "open";
 let providerKnown = false;
 
@@ -39,11 +41,11 @@ export async function elsewhere(method, path, options = {}) {
   return request(method, path, options);
 }
 
-// Take the operator's key; `keep` leaves it on this device when the window is closed.
-export function setKey(value, keep) {
+// Take the operator's key; with `stays` it is left on this device when the window is closed.
+export function setKey(value, stays) {
   key = value;
-  write("sessionStorage", keep ? null : value);
-  write("localStorage", keep ? value : null);
+  keep(KEY, stays ? null : value, "sessionStorage");
+  keep(KEY, stays ? value : null);
 }
 
 export const hasKey = () => Boolean(key);
@@ -94,21 +96,4 @@ function setLine(now) {
   if (now === line) return;
   line = now;
   heard.forEach((changed) => changed(line));
-}
-
-function read(store) {
-  try {
-    return window[store].getItem(KEY);
-  } catch {
-    return null;
-  }
-}
-
-function write(store, value) {
-  try {
-    if (value === null) window[store].removeItem(KEY);
-    else window[store].setItem(KEY, value);
-  } catch {
-    // Without storage it is known until the page is left.
-  }
 }

@@ -15,7 +15,7 @@ import { Drawing, html, useState } from "./ui.js";
 
 export function Turn({ item, operator }) {
   const turn = useFetched(`/turns/${encodeURIComponent(item.utt_id)}`);
-  const again = useAgain(item.utt_id, operator);
+  const again = useAgain(item.utt_id, operator, turn.value?.again === true);
   useKeys({ r: () => again.press?.() });
   return html`<${States} of=${turn} what="This turn" rows=${5}>${turn.value && html`<${Whole} turn=${turn.value} item=${item} again=${again} operator=${operator} />`}</${States}>`;
 }

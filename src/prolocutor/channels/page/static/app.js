@@ -5,6 +5,7 @@ import { ALONE, Ask } from "./asks.js";
 import { isQuiet, setQuiet } from "./bell.js";
 import { Composer } from "./composer.js";
 import { EMPTY, firstId, lastId } from "./conversation.js";
+import { keep, kept } from "./kept.js";
 import { Log } from "./log.js";
 import { loadInfo } from "./page_info.js";
 import { Panel } from "./panel.js";
@@ -145,28 +146,12 @@ function useTalk(ended) {
 
 // Hold whether the conversations are shown: on a phone when they are asked for, else as before.
 function useSide() {
-  const [shown, setShown] = useState(!NARROW.matches && read() !== "no");
+  const [shown, setShown] = useState(!NARROW.matches && kept(SIDE) !== "no");
   const set = (value) => {
     setShown(value);
-    if (!NARROW.matches) write(value ? "yes" : "no");
+    if (!NARROW.matches) keep(SIDE, value ? "yes" : "no");
   };
   return [shown, set];
-}
-
-function read() {
-  try {
-    return localStorage.getItem(SIDE);
-  } catch {
-    return null;
-  }
-}
-
-function write(value) {
-  try {
-    localStorage.setItem(SIDE, value);
-  } catch {
-    // Without storage they are shown at every visit.
-  }
 }
 
 render(html`<${App} name=${document.title} />`, document.getElementById("page"));

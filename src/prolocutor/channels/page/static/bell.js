@@ -1,5 +1,7 @@
 // Calling somebody: a short sound where the browser allows it, and a title that blinks.
 
+import { keep, kept } from "./kept.js";
+
 const QUIET = "prolocutor.quiet";
 const TUNES = [
   [659, 880],
@@ -20,19 +22,11 @@ addEventListener("focus", rest);
 document.addEventListener("visibilitychange", () => document.hidden || rest());
 
 export function isQuiet() {
-  try {
-    return localStorage.getItem(QUIET) === "yes";
-  } catch {
-    return false;
-  }
+  return kept(QUIET) === "yes";
 }
 
 export function setQuiet(quiet) {
-  try {
-    localStorage.setItem(QUIET, quiet ? "yes" : "no");
-  } catch {
-    // Without storage every visit begins with sound.
-  }
+  keep(QUIET, quiet ? "yes" : "no");
 }
 
 // Call: something came that nobody asked for.

@@ -1,5 +1,6 @@
 // Speaking: replies read aloud by the browser itself, and words that are spoken into it.
 
+import { keep, kept } from "./kept.js";
 import { html, useEffect, useRef, useState } from "./ui.js";
 
 const CONSENT = "prolocutor.voice";
@@ -55,11 +56,7 @@ export function useListening(heard) {
 }
 
 export function hasConsent() {
-  try {
-    return localStorage.getItem(CONSENT) === "yes";
-  } catch {
-    return false;
-  }
+  return kept(CONSENT) === "yes";
 }
 
 // Say before the first use where the sound goes.
@@ -67,11 +64,7 @@ export function Consent({ agree, leave }) {
   const box = useRef(null);
   useEffect(() => box.current.showModal(), []);
   const yes = () => {
-    try {
-      localStorage.setItem(CONSENT, "yes");
-    } catch {
-      // Without storage it is asked at every visit.
-    }
+    keep(CONSENT, "yes");
     agree();
   };
   const closing = (event) => {

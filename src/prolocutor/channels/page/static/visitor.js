@@ -1,12 +1,14 @@
 // Who sits before the page: the token, the conversation, and requests in their name.
 
+import { keep, kept } from "./kept.js";
+
 const TOKEN = "prolocutor.token";
 const CONVERSATION = "prolocutor.conversation";
 
 const given = new URLSearchParams(location.search);
 
-let token = read(TOKEN);
-let conversation = given.get("id") || read(CONVERSATION);
+let token = kept(TOKEN);
+let conversation = given.get("id") || kept(CONVERSATION);
 let isGiven = given.has("id");
 
 if (given.has("access_token")) {
@@ -23,7 +25,7 @@ export const timezone = Intl.DateTimeFormat().resolvedOptions().timeZone || null
 // Take a token, or forget it (null).
 export function setToken(value) {
   token = value;
-  write(TOKEN, value);
+  keep(TOKEN, value);
 }
 
 // Remember the id of the conversation; one that was given in the address is not remembered.
@@ -31,7 +33,7 @@ export function setToken(value) {
 export function setConversation(id) {
   conversation = id;
   const [person] = ANONYMOUS.exec(id) ?? [null];
-  if (!isGiven || person === read(CONVERSATION)) write(CONVERSATION, person);
+  if (!isGiven || person === kept(CONVERSATION)) keep(CONVERSATION, person);
 }
 
 // Give the id of the conversation that is shown; null before the assistant has named it.
@@ -41,7 +43,7 @@ export function currentConversation() {
 
 // Turn to another conversation of the same person, or (null) to the one without a name.
 export function turnTo(id) {
-  const known = read(CONVERSATION);
+  const known = kept(CONVERSATION);
   conversation = id ?? known;
   isGiven = id !== null;
 }
@@ -117,21 +119,4 @@ function whose() {
   if (conversation) query.set("id", conversation);
   if (given.has("user")) query.set("user", given.get("user"));
   return query;
-}
-
-function read(name) {
-  try {
-    return localStorage.getItem(name);
-  } catch {
-    return null;
-  }
-}
-
-function write(name, value) {
-  try {
-    if (value === null) localStorage.removeItem(name);
-    else localStorage.setItem(name, value);
-  } catch {
-    // Without storage it is known until the page is left.
-  }
 }
