@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
-from prolocutor.channels.console.plan import HintedFile, PlanHint
+from prolocutor.channels.console.plan_endpoints import HintedFile, PlanHint
 from prolocutor.config.faults import Fault
 from prolocutor.config.file_hints import file_hints
 from prolocutor.config.settings import Settings

@@ -9,7 +9,7 @@ from typing import Any
 import aiohttp
 import pytest
 
-from prolocutor.channels.console import training
+from prolocutor.channels.console import training_endpoints
 from prolocutor.evaluation.pairing.pairing_data import load_pairing_data
 from tests.integration.channels.shop import Shop, a_shop, answer_as
 
@@ -314,7 +314,7 @@ async def test_a_training_that_is_stopped_ends_its_process(tmp_path: Path, waiti
 @pytest.fixture
 def waiting(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Trainings never end by themselves; return the pipe that tells the process of one."""
-    monkeypatch.setattr(training, "TRAINER", "tests.integration.channels.waiting_trainer")
+    monkeypatch.setattr(training_endpoints, "TRAINER", "tests.integration.channels.waiting_trainer")
     (tmp_path / "models").mkdir()
     os.mkfifo(tmp_path / "models" / "pid")
     return tmp_path / "models" / "pid"

@@ -8,25 +8,25 @@ from typing import Final
 
 from prolocutor.assistant.assistant import Assistant
 from prolocutor.assistant.record_settings import RecordSettings
-from prolocutor.channels.console.again import AgainEndpoints
+from prolocutor.channels.console.again_endpoints import AgainEndpoints
+from prolocutor.channels.console.agent_endpoints import AgentEndpoints
 from prolocutor.channels.console.agent_states import AgentStates
-from prolocutor.channels.console.agents import AgentEndpoints
-from prolocutor.channels.console.conversations import DialogListEndpoints
-from prolocutor.channels.console.handovers import HandoverEndpoints
+from prolocutor.channels.console.conversation_endpoints import DialogListEndpoints
+from prolocutor.channels.console.handover_endpoints import HandoverEndpoints
 from prolocutor.channels.console.job_endpoints import JobEndpoints
 from prolocutor.channels.console.jobs import JobRegister
-from prolocutor.channels.console.live import LiveEndpoint
+from prolocutor.channels.console.live_endpoints import LiveEndpoint
 from prolocutor.channels.console.live_feed import LiveFeed
 from prolocutor.channels.console.model_desk import ModelDesk
 from prolocutor.channels.console.model_endpoints import ModelEndpoints
-from prolocutor.channels.console.people import PeopleEndpoints
-from prolocutor.channels.console.plan import HintedFile, PlanEndpoint
+from prolocutor.channels.console.people_endpoints import PeopleEndpoints
+from prolocutor.channels.console.plan_endpoints import HintedFile, PlanEndpoint
 from prolocutor.channels.console.resources import ConsoleContext, ConsoleResource
 from prolocutor.channels.console.run_endpoints import RunEndpoints
 from prolocutor.channels.console.share_endpoints import ShareEndpoints
 from prolocutor.channels.console.static_pages import ConsolePages
-from prolocutor.channels.console.training import TrainingEndpoints, data_at
-from prolocutor.channels.console.turns import ReplyEndpoints
+from prolocutor.channels.console.training_endpoints import TrainingEndpoints, data_at
+from prolocutor.channels.console.turn_endpoints import ReplyEndpoints
 from prolocutor.channels.console.work_endpoints import WorkEndpoints
 from prolocutor.contracts.channel import Route, WebSocketRoute
 from prolocutor.contracts.pairing import Card

@@ -14,8 +14,8 @@ from prolocutor.assistant.assistant import Assistant
 from prolocutor.assistant.said_again import TurnRunAgain, run_again
 from prolocutor.channels.console.jobs import Job, JobStarted
 from prolocutor.channels.console.resources import BASE, ConsoleContext
+from prolocutor.channels.console.turn_endpoints import ReplyEndpoints, TurnPath
 from prolocutor.channels.console.turn_views import TurnView, view_of
-from prolocutor.channels.console.turns import ReplyEndpoints, TurnPath
 from prolocutor.channels.console.writes import ConsoleWrite
 from prolocutor.contracts.channel import Route
 from prolocutor.contracts.store.turn_record_store import KeptTurn

@@ -10,7 +10,7 @@ import msgspec
 from msgspec import Meta
 
 from prolocutor.assistant.operator_desk import HandedOver, OperatorDesk
-from prolocutor.channels.console.handovers import HandoverState, state_of
+from prolocutor.channels.console.handover_endpoints import HandoverState, state_of
 from prolocutor.channels.console.paging import Cursor, CursorCodec, Limit
 from prolocutor.channels.console.resources import BASE
 from prolocutor.contracts.channel import Route
