@@ -34,6 +34,9 @@ SURE: Final = 0.9
 ELSEWHERE: Final = 0.5
 """How right an agent is after a thumb up, and all others together after a thumb down."""
 
+_SHOWN: Final = 60.0
+"""Seconds for which the hints that were read are shown, where nothing changes."""
+
 TIDY: Final = 3600.0
 """Seconds after which hints that are too old are removed."""
 
@@ -62,6 +65,7 @@ class RatingLearner:
         self._watch = None if hints is None else HintWatch(hints, self._agents)
         self._tally: HintTally | None = None
         self._tidied = clock()
+        self._shown: tuple[float, list[RouterLabel]] | None = None
         self.share: Callable[[RouterLabel], None] | None = None
         """What a new hint is given to, where several replicas learn; else it is learned here."""
 
@@ -75,9 +79,17 @@ class RatingLearner:
         return [one for one in self._journal.read() if one.hint is None]
 
     def hints(self) -> list[RouterLabel]:
-        """Return the hints that stand, the oldest first; none where they are switched off."""
-        found = standing(self._journal.read(), self._settings, self._clock())
-        return [one for one in found if one.hint is not None]
+        """Return the hints that stand, the oldest first; none where they are switched off.
+
+        The journal is read again after a change, or a minute.
+        """
+        if self._settings is None:
+            return []
+        now = self._clock()
+        if self._shown is None or now >= self._shown[0]:
+            found = standing(self._journal.read(), self._settings, now)
+            self._shown = now + _SHOWN, [one for one in found if one.hint is not None]
+        return self._shown[1]
 
     def turn_ended(self, record: TurnRecord) -> None:
         """Learn what the words of a turn hint at about the answers before."""
@@ -101,6 +113,7 @@ class RatingLearner:
         try:
             replaces = self._counted().add_thumb(lesson.text) if self.takes_hints else False
             self._journal.write(lesson)
+            self._shown = None
             if replaces:
                 self._again(self._journal.read())
             else:
@@ -114,6 +127,7 @@ class RatingLearner:
             self._tidy()
             if self.takes_hints and self._counted().takes(lesson, self._clock()):
                 self._journal.write(lesson)
+                self._shown = None
                 self._pupil.latest.method.learn_all([lesson])
         except (OSError, ProlocutorError) as error:
             log.error("a hint taught nothing: %s", error)
@@ -134,7 +148,7 @@ class RatingLearner:
             self._watch.forget(user)
         try:
             if self._journal.forget(user):
-                self._tally = None
+                self._tally = self._shown = None
                 self._pupil.reload()
         except (OSError, ProlocutorError) as error:
             log.error("what a deleted person taught could not be forgotten: %s", error)
@@ -189,5 +203,5 @@ class RatingLearner:
         """Keep these lessons alone, of hints those that stand, and let the router learn anew."""
         kept = standing(lessons, self._settings, self._clock()) if self._settings else lessons
         self._journal.rewrite(kept)
-        self._tally = None
+        self._tally = self._shown = None
         self._pupil.reload()
