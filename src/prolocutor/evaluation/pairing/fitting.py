@@ -10,6 +10,7 @@ import asyncio
 import os
 from collections.abc import Awaitable, Callable, Sequence
 from inspect import isawaitable
+from itertools import combinations
 from time import perf_counter
 from typing import Any, Final, Literal, TypeVar
 
@@ -38,6 +39,7 @@ Priors = list[dict[str, float]]
 Role = Literal["router", "ranker"]
 
 _LABELS: Final = "labels"
+_LEAST_SHARED: Final = 4
 _MOST_AT_ONCE: Final = 4
 _WHOLES: Final[dict[Role, str]] = {"router": "ensemble", "ranker": "ensemble"}
 _PARTS: Final[dict[Role, str]] = {"router": "linear", "ranker": "learned"}
@@ -150,6 +152,7 @@ class FoldedMethods:
         self._number, self._seed = folds, seed
         self._methods = frozenset(methods)
         self._wholes: dict[tuple[Role, int], Any] = {}
+        self._pairs: dict[tuple[int, int], dict[int, dict[str, float]]] = {}
         self._folding = folding
         self._free = asyncio.Semaphore(folding.number_at_once)
         self.groups = near_duplicates([one.question.text for one in data.test])
@@ -183,22 +186,19 @@ class FoldedMethods:
         """Return for every question a ranker that has not seen it; `priors` are the questions'."""
         free = needs_no_labels(name, "ranker")
         learned = [] if free else await self._unseen(self._data.learn)
+        folds = sorted(set(self.folds))
+        wanted = [fold for fold in folds if self._found("ranker", name, fold) is None]
+        given = {} if free else await self._given(wanted, priors)
 
         async def made(fold: int) -> Ranker:
-            others = [position for position, its in enumerate(self.folds) if its != fold]
-            known = [self._data.test[position] for position in others]
-            if free or self._found("ranker", name, fold) is not None:
-                given = []
-            elif self._data.learn:
-                given = [priors[position] for position in others]
-            else:
-                given = await self._unseen(known)
-            priors_of = [*learned, *given] if given else []
-            training = self._training([*self._data.learn, *known], priors_of)
+            known = [
+                one for one, its in zip(self._data.test, self.folds, strict=True) if its != fold
+            ]
+            own = [*learned, *given[fold]] if fold in given else []
+            training = self._training([*self._data.learn, *known], own)
             ranker: Ranker = await self._made("ranker", name, fold, training)
             return ranker
 
-        folds = sorted(set(self.folds))
         rankers = dict(zip(folds, await asyncio.gather(*map(made, folds)), strict=True))
         return [rankers[fold] for fold in self.folds]
 
@@ -248,6 +248,44 @@ class FoldedMethods:
         if role == "router":
             return await fitted_router(name, training)
         return await fitted_ranker(name, training)
+
+    async def _given(self, folds: Sequence[int], priors: Priors) -> dict[int, Priors]:
+        """Return by fold the priors of the questions outside it, by routers that have seen neither
+        the fold nor the question.
+
+        A router that has seen neither of two folds serves both, so that ten are fitted for five
+        folds instead of twenty-five. With few folds too little would be left to learn from.
+        """
+        outside = {
+            fold: [place for place, its in enumerate(self.folds) if its != fold] for fold in folds
+        }
+        if self._data.learn or self._prior is None:
+            return {fold: [priors[n] for n in places] for fold, places in outside.items()}
+        if len(set(self.folds)) < _LEAST_SHARED:
+            test = self._data.test
+            return {
+                fold: await self._unseen([test[n] for n in places])
+                for fold, places in outside.items()
+            }
+        pairs = [pair for pair in combinations(sorted(set(self.folds)), 2) if {*pair} & {*folds}]
+        await asyncio.gather(*(self._without(pair) for pair in pairs if pair not in self._pairs))
+        found: dict[int, Priors] = {}
+        for fold, places in outside.items():
+            pair_of = {n: (min(fold, self.folds[n]), max(fold, self.folds[n])) for n in places}
+            found[fold] = [self._pairs[pair_of[n]][n] for n in places]
+        return found
+
+    async def _without(self, pair: tuple[int, int]) -> None:
+        """Fit a router on all folds but two, and take note of what it says of their questions."""
+        assert self._prior is not None
+        apart = [n for n, its in enumerate(self.folds) if its in pair]
+        known = [
+            one for one, its in zip(self._data.test, self.folds, strict=True) if its not in pair
+        ]
+        async with self._free:
+            router = await fitted_router(self._prior, self._training(known))
+            test = self._data.test
+            self._pairs[pair] = {n: await probabilities(router, test[n]) for n in apart}
 
     async def _unseen(self, labelled: Sequence[LabelledQuestion]) -> Priors:
         if self._prior is None:
