@@ -12,7 +12,7 @@ import msgspec
 from prolocutor.contracts.pairing import AgentAnswer, CrossEncoder, UserQuestion
 from prolocutor.errors import ConfigError, ProlocutorError
 from prolocutor.pairing.model_files import Model
-from prolocutor.pairing.question_response.cross_features import NO_NUMBERS, Numbers
+from prolocutor.pairing.question_response.cross_blend import NO_NUMBERS, Numbers
 
 SETTING: Final = "cross_encoder"
 """The setting of a ranker's model that names the cross-encoder that it learned with."""

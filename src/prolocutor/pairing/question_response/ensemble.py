@@ -21,7 +21,7 @@ from prolocutor.pairing.encoders.text_vectors import NO_VECTORS, Vectors
 from prolocutor.pairing.model_files import Model, TrainingCard
 from prolocutor.pairing.question_response import learned_training
 from prolocutor.pairing.question_response.answer_pairings import answer_keys, in_order
-from prolocutor.pairing.question_response.cross_features import NO_NUMBERS, Numbers
+from prolocutor.pairing.question_response.cross_blend import NO_NUMBERS, Numbers
 from prolocutor.pairing.question_response.learned import LearnedRanker
 from prolocutor.pairing.question_response.meaning_training import (
     LearnedCrossing,

@@ -19,8 +19,7 @@ from prolocutor.pairing.encoders.text_vectors import NO_VECTORS, Vectors
 from prolocutor.pairing.model_files import Array, Model, TrainingCard
 from prolocutor.pairing.question_response.answer_pairings import in_order
 from prolocutor.pairing.question_response.answer_style import StyleModel
-from prolocutor.pairing.question_response.cross_features import NAMES as CROSS_NAMES
-from prolocutor.pairing.question_response.cross_features import NO_NUMBERS, Numbers, cross_rows
+from prolocutor.pairing.question_response.cross_blend import NO_NUMBERS, CrossBlend, Numbers
 from prolocutor.pairing.question_response.crossing import SETTING as CROSSED
 from prolocutor.pairing.question_response.trees import (
     Floats,
@@ -31,9 +30,11 @@ from prolocutor.pairing.question_response.trees import (
 
 METHOD: Final = "learned"
 COLUMNS: Final = (*NAMES, "wording", "lead_wording")
-"""The names of the features of words, in order."""
+MEANT_COLUMNS: Final = (*COLUMNS, *MEANING_NAMES)
+"""The names of the features, in order: without an encoder, and with one."""
 
 _WIDEST: Final = 5.0
+_BLEND: Final = "cross_blend"
 
 _WORDS: Final = {
     "covered": "likeness to the question",
@@ -50,8 +51,6 @@ _WORDS: Final = {
     "agreement": "agreement of others",
     "matches": "the kind of value in it",
     "missing": "the kind of value in it",
-    "crossed": "a model that reads both",
-    "lead_crossed": "a model that reads both",
     "meant": "its meaning",
     "lead_meant": "its meaning",
     "meant_card": "what its agent is for",
@@ -83,7 +82,7 @@ class LearnedBlend(msgspec.Struct, frozen=True):
     """The parts of the learned ranker; `linear_share` is the weight of the linear model.
 
     `sigmoid` turns a score into a probability, `any_right` an `any_right_logit` of several.
-    `crossed` is the id of the cross-encoder that it learned with.
+    `crossed` weighs the cross-encoder that it learned with.
     """
 
     agent_log: AgentLog
@@ -94,12 +93,12 @@ class LearnedBlend(msgspec.Struct, frozen=True):
     sigmoid: Sigmoid
     any_right: Sigmoid
     memory: MeaningMemory | None = None
-    crossed: str | None = None
+    crossed: CrossBlend | None = None
 
     @property
     def columns(self) -> tuple[str, ...]:
         """The names of the features that it reads."""
-        return columns_of(meant=self.memory is not None, crossed=self.crossed is not None)
+        return COLUMNS if self.memory is None else MEANT_COLUMNS
 
 
 class LearnedRanker:
@@ -149,13 +148,14 @@ class LearnedRanker:
         if blend.memory is not None:
             meant = blend.memory.rows(question.text, answers, vectors)
             rows = np.column_stack([rows, np.asarray(meant, dtype=float)])
-        if blend.crossed is not None:
-            crossed = cross_rows(answers, numbers)
-            rows = np.column_stack([rows, np.asarray(crossed, dtype=float)])
         terms = blend.linear.terms(rows)
         scores = blended(blend, rows, terms)
         probabilities = [blend.sigmoid(float(score)) for score in scores]
         reasons = [_reason(term, blend.columns) for term in terms]
+        if blend.crossed is not None and numbers:
+            return in_order(
+                answers, blend.crossed.blended(answers, probabilities, numbers), reasons
+            )
         return in_order(answers, probabilities, reasons, [float(score) for score in scores])
 
     def to_model(self, card: TrainingCard) -> Model:
@@ -171,7 +171,7 @@ class LearnedRanker:
                 "linear_offset": blend.linear.offset,
                 "sigmoid": msgspec.to_builtins(blend.sigmoid),
                 "any_right": msgspec.to_builtins(blend.any_right),
-                **({} if blend.crossed is None else {CROSSED: blend.crossed}),
+                **_cross_settings(blend.crossed),
             },
             parts={
                 "log": msgspec.to_builtins(blend.agent_log.counts()),
@@ -216,16 +216,14 @@ def blended(blend: LearnedBlend, rows: Rows, terms: Floats) -> Floats:
     return found
 
 
-def columns_of(*, meant: bool, crossed: bool) -> tuple[str, ...]:
-    """Return the names of the features, with those of an encoder and of a cross-encoder."""
-    return (*COLUMNS, *(MEANING_NAMES if meant else ()), *(CROSS_NAMES if crossed else ()))
+def _cross_settings(crossed: CrossBlend | None) -> dict[str, Any]:
+    return {} if crossed is None else {CROSSED: crossed.id, _BLEND: msgspec.to_builtins(crossed)}
 
 
 def _blend_of(model: Model, cards: Sequence[Card]) -> LearnedBlend:
     settings: dict[str, Any] = model.settings
     memory = MeaningMemory.of_model(model, cards)
-    crossed = settings.get(CROSSED)
-    if tuple(settings["columns"]) != columns_of(meant=memory is not None, crossed=bool(crossed)):
+    if tuple(settings["columns"]) != (COLUMNS if memory is None else MEANT_COLUMNS):
         raise ValueError("it was trained on other features; train it again")
     mean, deviation, weight = model.arrays["linear"].to_numpy()
     wording = model.parts["wording"]
@@ -241,7 +239,7 @@ def _blend_of(model: Model, cards: Sequence[Card]) -> LearnedBlend:
         sigmoid=msgspec.convert(settings["sigmoid"], Sigmoid),
         any_right=msgspec.convert(settings["any_right"], Sigmoid),
         memory=memory,
-        crossed=crossed,
+        crossed=msgspec.convert(settings[_BLEND], CrossBlend) if CROSSED in settings else None,
     )
 
 

@@ -7,7 +7,6 @@ question, and so do the scores that the probabilities are calibrated on (stackin
 
 from __future__ import annotations
 
-import random
 from collections.abc import Awaitable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Final
@@ -17,17 +16,21 @@ import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
-from prolocutor.contracts.pairing import AgentAnswer, LabelledQuestion, TrainingData
+from prolocutor.contracts.pairing import LabelledQuestion, TrainingData
 from prolocutor.errors import BadInput
 from prolocutor.pairing.agent_log import AgentLog, log_of
-from prolocutor.pairing.answer_features import features, features_among, with_prior
-from prolocutor.pairing.answer_meaning import without_meaning
-from prolocutor.pairing.calibration import Sigmoid
-from prolocutor.pairing.curve_fitting import fit_sigmoid
+from prolocutor.pairing.calibration import Sigmoid, logit
+from prolocutor.pairing.curve_fitting import fit_sigmoid, fit_weights
 from prolocutor.pairing.near_duplicates import folds_of, near_duplicates
 from prolocutor.pairing.question_response.answer_pairings import any_right_logit
+from prolocutor.pairing.question_response.answer_table import (
+    AnswerTable,
+    TrainingView,
+    answer_table,
+    is_right,
+)
 from prolocutor.pairing.question_response.binned_rows import BinnedRows
-from prolocutor.pairing.question_response.cross_features import without_numbers
+from prolocutor.pairing.question_response.cross_blend import CrossBlend
 from prolocutor.pairing.question_response.learned import (
     LearnedBlend,
     LearnedRanker,
@@ -41,7 +44,7 @@ from prolocutor.pairing.question_response.meaning_training import (
     reads_models,
 )
 from prolocutor.pairing.question_response.meant_ranker import MeantRanker
-from prolocutor.pairing.question_response.style_training import StyleWeights, TermTable
+from prolocutor.pairing.question_response.style_training import StyleWeights
 from prolocutor.pairing.question_response.trees import (
     Floats,
     Rows,
@@ -53,50 +56,10 @@ from prolocutor.pairing.question_response.trees import (
 _LEAST_RIGHT: Final = 20
 _INNER_FOLDS: Final = 5
 _PARTS: Final = 3
-_HIDDEN: Final = 6
-_FEW: Final = 5
-_LUCK: Final = 0.15
 _LINEAR_SHARE: Final = 0.5
-_RIGHT: Final = 0.5
 _VIEWS: Final = 3
+_PLAIN_VIEW: Final = 0
 _HIDDEN_VIEW: Final = 1
-
-
-class TrainingView(msgspec.Struct, frozen=True):
-    """One view of all questions: the features of the answers that it contains.
-
-    `meant` are those by an encoder, `crossed` by a cross-encoder, empty without one; `kept` the
-    positions of the answers among the question's, `rows` their rows in the table.
-    """
-
-    features: list[Singles]
-    meant: list[list[tuple[float, ...]]]
-    crossed: list[list[tuple[float, ...]]]
-    kept: list[list[int]]
-    rows: list[list[int]]
-
-    def of(self, questions: Sequence[int]) -> NDArray[np.int64]:
-        """Return the numbers of the rows of these questions."""
-        return np.concatenate([self.rows[one] for one in questions]).astype(np.int64)
-
-
-class AnswerTable(msgspec.Struct, frozen=True):
-    """All answers of all questions, row by row; `votes` and `right` in [0, 1].
-
-    `plain` has all answers and priors; `hidden` lacks the prior of some agents, as for new agents;
-    `few` has only some of the likeliest agents' answers, as under a budget. `hidden` also lacks the
-    meaning of every second question, as where an encoder has failed, and a cross-encoder's
-    numbers of two in four.
-    """
-
-    texts: list[str]
-    terms: TermTable
-    plain: TrainingView
-    hidden: TrainingView
-    few: TrainingView
-    votes: Floats
-    right: Floats
-    weights: Floats
 
 
 class StackedRows(msgspec.Struct, frozen=True):
@@ -111,6 +74,7 @@ class StackedRows(msgspec.Struct, frozen=True):
     votes: Floats
     right: Floats
     weights: Floats
+    crossed: Floats
 
 
 def fit(training: TrainingData) -> LearnedRanker | Awaitable[MeantRanker]:
@@ -140,79 +104,19 @@ def learned(
     agent_log = log_of(training.labelled)
     groups = near_duplicates([one.question.text for one, _ in taught])
     with threadpool_limits(1):
-        table = _answer_table(taught, agent_log, training.seed, meaning, crossed)
+        table = answer_table(taught, agent_log, training.seed, meaning, crossed)
         blend = _learn(table, groups, agent_log, training.seed)
     if meaning is not None:
         blend = msgspec.structs.replace(blend, memory=meaning.memory)
     if crossed is not None:
-        blend = msgspec.structs.replace(blend, crossed=crossed.id)
+        weighed = msgspec.structs.replace(blend.crossed or CrossBlend(), id=crossed.id)
+        blend = msgspec.structs.replace(blend, crossed=weighed)
     return LearnedRanker(blend, sorted({agent for one, _ in taught for agent in one.answers}))
 
 
 def is_answered_right(one: LabelledQuestion) -> bool:
     """Return whether a question has a right answer among its answers."""
-    return one.weight > 0 and any(_is_right(one, agent) for agent in one.answers)
-
-
-def _is_right(one: LabelledQuestion, agent: str) -> bool:
-    return agent in one.gold if one.gold else one.agents.get(agent, 0.0) > _RIGHT
-
-
-def _answer_table(
-    taught: Sequence[tuple[LabelledQuestion, Mapping[str, float]]],
-    agent_log: AgentLog,
-    seed: int,
-    meaning: LearnedMeaning | None,
-    crossed: LearnedCrossing | None,
-) -> AnswerTable:
-    rng = random.Random(seed)
-    plain, hidden, few = (TrainingView([], [], [], [], []) for _ in range(3))
-    start = 0
-    for number, (one, prior) in enumerate(taught):
-        answers = [AgentAnswer(agent=agent, text=text) for agent, text in one.answers.items()]
-        everything = list(range(len(answers)))
-        unknown = rng.sample(sorted(prior), min(_HIDDEN, len(prior)))
-        fewer = {agent: value for agent, value in prior.items() if agent not in unknown}
-        chosen = _likely(answers, prior, rng)
-        some = [answers[place] for place in chosen]
-        whole = features(one.question, answers, prior, agent_log, logged=True)
-        fewer_rows = features_among(whole, one.question, answers, chosen)
-        for copy, shown, kept, rows in (
-            (plain, answers, everything, whole),
-            (hidden, answers, everything, with_prior(whole, answers, fewer)),
-            (few, some, chosen, fewer_rows),
-        ):
-            copy.features.append(np.array(rows, dtype=np.float32))
-            if meaning is not None:
-                lost = copy is hidden and number % 2 == 0
-                copy.meant.append(without_meaning(shown) if lost else meaning.rows(one, shown))
-            if crossed is not None:
-                lost = copy is hidden and number % 4 < 2
-                copy.crossed.append(without_numbers(shown) if lost else crossed.rows(one, shown))
-            copy.kept.append(kept)
-            copy.rows.append([start + place for place in kept])
-        start += len(answers)
-    pairs = [(one, agent) for one, _ in taught for agent in one.answers]
-    texts = [one.answers[agent] for one, agent in pairs]
-    return AnswerTable(
-        texts=texts,
-        terms=TermTable(texts),
-        plain=plain,
-        hidden=hidden,
-        few=few,
-        votes=np.array([one.agents.get(agent, 0.0) for one, agent in pairs]),
-        right=np.array([float(_is_right(one, agent)) for one, agent in pairs]),
-        weights=np.array([one.weight for one, _ in pairs]),
-    )
-
-
-def _likely(
-    answers: Sequence[AgentAnswer], prior: Mapping[str, float], rng: random.Random
-) -> list[int]:
-    """Draw one to five of the likeliest agents, with noise on the prior."""
-    believed = [prior.get(answer.agent, 0.0) + rng.random() * _LUCK for answer in answers]
-    order = sorted(range(len(answers)), key=lambda place: -believed[place])
-    return sorted(order[: rng.randint(1, _FEW)])
+    return one.weight > 0 and any(is_right(one, agent) for agent in one.answers)
 
 
 def _learn(
@@ -252,6 +156,7 @@ def _learn(
         linear_share=_LINEAR_SHARE,
         sigmoid=sigmoid,
         any_right=any_right,
+        crossed=_cross_blend(stacked, unseen_scores, sigmoid),
     )
 
 
@@ -268,6 +173,7 @@ def _stacked(table: AnswerTable, styles: Mapping[int, list[float]]) -> StackedRo
         votes=table.votes[chosen],
         right=table.right[chosen],
         weights=table.weights[chosen],
+        crossed=table.crossed[chosen],
     )
 
 
@@ -294,6 +200,17 @@ def _curves(stacked: StackedRows, scores: Floats) -> tuple[Sigmoid, Sigmoid]:
     return sigmoid, any_right
 
 
+def _cross_blend(stacked: StackedRows, scores: Floats, sigmoid: Sigmoid) -> CrossBlend | None:
+    """Weigh the scores of unseen questions and a cross-encoder's numbers, where there are some."""
+    known = np.flatnonzero((stacked.views == _PLAIN_VIEW) & np.isfinite(stacked.crossed))
+    if not stacked.right[known].any():
+        return None
+    own = np.array([logit(sigmoid(score)) for score in scores[known].tolist()])
+    both = np.stack([own, stacked.crossed[known]], axis=1)
+    found = fit_weights(both, stacked.right[known], stacked.weights[known])
+    return CrossBlend(own=found[0], cross=found[1], offset=found[2])
+
+
 def _unseen_styles(
     table: AnswerTable, questions: Sequence[int], groups: Sequence[int], seed: int
 ) -> dict[int, list[float]]:
@@ -318,11 +235,10 @@ def _features_of(
     own = [np.array([styles[one][place] for place in view.kept[one]]) for one in questions]
     leads = [scores - scores.max() for scores in own]
     parts += [np.concatenate(some).astype(np.float32)[:, None] for some in (own, leads)]
-    for more in (view.meant, view.crossed):
-        if more:
-            rows = [row for one in questions for row in more[one]]
-            parts.append(np.array(rows, dtype=np.float32))
-            more.clear()
+    if view.meant:
+        meant = [row for one in questions for row in view.meant[one]]
+        parts.append(np.array(meant, dtype=np.float32))
+        view.meant.clear()
     return np.column_stack(parts)
 
 

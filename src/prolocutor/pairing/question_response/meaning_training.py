@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import msgspec
 
@@ -16,7 +17,6 @@ from prolocutor.pairing.answer_meaning import MeaningMemory, lesson_texts
 from prolocutor.pairing.encoders.meanings import trained_meanings, vectors_of
 from prolocutor.pairing.encoders.text_vectors import NO_VECTORS, Vectors
 from prolocutor.pairing.near_duplicates import near_duplicates
-from prolocutor.pairing.question_response.cross_features import cross_rows
 from prolocutor.pairing.question_response.crossing import Crossing
 from prolocutor.pairing.question_response.meant_ranker import MeaningRanker, MeantRanker
 
@@ -52,13 +52,14 @@ class LearnedCrossing(msgspec.Struct, frozen=True):
     id: str
     numbers: Mapping[tuple[str, str], float]
 
-    def rows(
-        self, one: LabelledQuestion, answers: Sequence[AgentAnswer]
-    ) -> list[tuple[float, ...]]:
-        """Return the rows of a lesson's answers, by a model that had not learned the lesson."""
-        asked = one.question.text
-        known = {each.text: self.numbers.get((asked, each.text)) for each in answers}
-        return cross_rows(answers, {text: n for text, n in known.items() if n is not None})
+    def numbers_of(self, lessons: Iterable[LabelledQuestion]) -> list[float]:
+        """Return the numbers of all answers of lessons, by models that had not learned the lesson;
+        NaN where there is none."""
+        return [
+            self.numbers.get((one.question.text, text), math.nan)
+            for one in lessons
+            for text in one.answers.values()
+        ]
 
 
 def reads_models(training: TrainingData) -> bool:

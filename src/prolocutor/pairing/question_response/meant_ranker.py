@@ -20,7 +20,7 @@ from prolocutor.pairing.encoders.meanings import (
 )
 from prolocutor.pairing.encoders.text_vectors import NO_VECTORS, TextMeaning, Vectors
 from prolocutor.pairing.model_files import Model, TrainingCard
-from prolocutor.pairing.question_response.cross_features import NO_NUMBERS, Numbers
+from prolocutor.pairing.question_response.cross_blend import NO_NUMBERS, Numbers
 from prolocutor.pairing.question_response.crossing import (
     Crossing,
     CrossReading,
