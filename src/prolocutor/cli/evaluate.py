@@ -14,6 +14,10 @@ COMMANDS: Final = {
     "run": ("prolocutor.cli.evaluate_run:run", "Measure an assistant or an agent on data."),
     "pairing": ("prolocutor.cli.evaluate_pairing:pairing", "Measure routers, rankers and budgets."),
     "hints": ("prolocutor.cli.evaluate_hints:hints", "Simulate what weak labels are worth."),
+    "newcomers": (
+        "prolocutor.cli.evaluate_newcomers:newcomers",
+        "Measure how soon a new agent is used as well as a known one.",
+    ),
     "rescore": ("prolocutor.cli.evaluated_runs:rescore", "Score a run again, without asking."),
     "compare": ("prolocutor.cli.evaluated_runs:compare", "Set two runs side by side."),
     "report": ("prolocutor.cli.evaluated_runs:report", "Write a run as one page to read."),

@@ -35,6 +35,7 @@ from prolocutor.config.yaml_file import UNREAD, YamlNode
 from prolocutor.errors import ConfigError
 from prolocutor.messaging.nats_address import read_servers
 from prolocutor.pairing.abstention import AbstentionRule
+from prolocutor.pairing.question_agent.newcomers import NewcomerSettings
 from prolocutor.pipeline import graph
 from prolocutor.pipeline.plan import Breaker, Pipeline, Service
 from prolocutor.processes.supervisor import ProcessCommand
@@ -171,6 +172,15 @@ BUDGET: Final = TableField(
         "hedge": FlagField(),
     },
     make=BudgetSettings,
+)
+
+NEWCOMERS: Final = TableField(
+    what="how new agents are tried out ({ask: ..., turns: ...})",
+    keys={
+        "ask": _number(NewcomerSettings, "ask", ""),
+        "turns": _number(NewcomerSettings, "turns", "turns"),
+    },
+    make=NewcomerSettings,
 )
 
 UNSURE: Final = TableField(

@@ -16,7 +16,7 @@ from prolocutor.config.selector_settings import (
     SelectorSettings,
     check_loss,
     check_method,
-    learns_online,
+    starts_without_model,
 )
 from prolocutor.contracts.observer import Observer
 from prolocutor.contracts.pairing import (
@@ -31,7 +31,7 @@ from prolocutor.contracts.pairing import (
 from prolocutor.errors import ConfigError
 from prolocutor.pairing import method_catalog
 from prolocutor.pairing.abstention import AbstentionRule
-from prolocutor.pairing.encoders.encoder_wiring import EncoderWiring, meanings_of
+from prolocutor.pairing.encoders.encoder_wiring import EncoderWiring
 from prolocutor.pairing.encoders.endpoint import EndpointEncoder
 from prolocutor.pairing.encoders.meanings import Meanings
 from prolocutor.pairing.hints.hint_lessons import standing
@@ -40,6 +40,7 @@ from prolocutor.pairing.method_catalog import Role
 from prolocutor.pairing.model_files import load_model
 from prolocutor.pairing.model_in_use import ModelInUse
 from prolocutor.pairing.model_reloading import MethodSource, ReloadedModel, VersionedMethod
+from prolocutor.pairing.new_agent_learner import NewAgentLearner
 from prolocutor.pairing.question_agent.label_journal import (
     LabelJournal,
     LabelMemory,
@@ -147,6 +148,7 @@ class _Maker:
                 selecting.budget.made(self._ranker),
                 ranker=self._ranker,
                 unsure=self._unsure,
+                newcomers=selecting.newcomers,
                 seconds=self._seconds,
             )
         assert self._ranker is not None
@@ -165,23 +167,16 @@ class _Maker:
         return None
 
     def _router(self, selecting: SelectorSettings) -> MethodSource[Router]:
-        folder, cards = selecting.model, self._cards
+        folder = selecting.model
         if folder is None:
             return self._unlearned(selecting, method_catalog.load_router(selecting.method))
-        if learns_online(selecting):
-            return self._pupil(selecting, folder)
-
-        wired = self._wired(selecting)
-
-        def load() -> VersionedMethod[Router]:
-            loaded = load_router_model(folder, cards, wired)
-            return VersionedMethod(loaded.router, loaded.model.id)
-
-        return self._in_use(selecting, ReloadedModel(folder, load))
+        return self._pupil(selecting, folder)
 
     def _pupil(self, selecting: SelectorSettings, folder: Path) -> MethodSource[Router]:
-        """Return a router that learns from ratings, and what it learned since its model was
-        made."""
+        """Return a router that learns from ratings, and what it learned since its model was made.
+
+        One that learns by training alone learns about new agents.
+        """
         journal: LabelJournal | LabelMemory = LabelMemory()
         if not self._shared:
             journal = LabelJournal(journal_of(folder))
@@ -192,29 +187,25 @@ class _Maker:
             return standing(journal.read(), hints, time.time())
 
         wired = self._wired(selecting)
+        is_pupil = starts_without_model(selecting)
 
         def load() -> VersionedMethod[Router]:
-            router: Any
-            if folder.exists():
-                model = load_model(folder)
-                router = method_catalog.read_method(model, "router", self._cards, folder)
-                version = model.id
-                router.learn_all(since_model(learned(), model))
-                if (meanings := meanings_of(model, wired)) is not None:
-                    router = MeantRouter(router, meanings)
-            else:
-                training = TrainingData(cards=self._cards)
-                router = _fitted(method_catalog.load_router(selecting.method)(training))
-                version = selecting.method
-                router.learn_all(learned())
-            return VersionedMethod(router, version)
+            if folder.exists() or not is_pupil:
+                turns = selecting.newcomers.turns
+                loaded = load_router_model(folder, self._cards, wired, turns)
+                loaded.router.learn_all(since_model(learned(), loaded.model))
+                return VersionedMethod(loaded.router, loaded.model.id)
+            training = TrainingData(cards=self._cards)
+            router: Any = _fitted(method_catalog.load_router(selecting.method)(training))
+            router.learn_all(one for one in learned() if not one.judged)
+            return VersionedMethod(router, selecting.method)
 
         kept: ReloadedModel[Router] = ReloadedModel(folder, load)
         names = [card.name for card in self._cards]
         taken = hints if self._hinted else None
         learner = RatingLearner(kept, journal, names, hints=taken)
-        self.learners.append(learner)
-        return self._in_use(selecting, kept, learner)
+        self.learners += [learner, NewAgentLearner(kept, journal, names)]
+        return self._in_use(selecting, kept, learner if is_pupil else None)
 
     def _in_use(
         self,

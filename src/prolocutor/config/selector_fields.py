@@ -10,7 +10,14 @@ from prolocutor.bounds import bounds_of
 from prolocutor.config.budget_field import BudgetField
 from prolocutor.config.duration_field import DurationField
 from prolocutor.config.fields import FieldKind, Findings, NumberField, TableField
-from prolocutor.config.schema import BUDGET, CROSS_ENCODER, ENCODER, MODEL, UNSURE
+from prolocutor.config.schema import (
+    BUDGET,
+    CROSS_ENCODER,
+    ENCODER,
+    MODEL,
+    NEWCOMERS,
+    UNSURE,
+)
 from prolocutor.config.yaml_file import YamlNode
 from prolocutor.pairing.hints.turn_hints import HINT_KINDS, HintSettings
 from prolocutor.pairing.method_catalog import Role
@@ -46,6 +53,7 @@ SELECTOR_FIELDS: Final[dict[Role, dict[str, FieldKind]]] = {
         "encoder": ENCODER,
         "budget": BudgetField(table=BUDGET),
         "hints": HintsField(table=HINTS),
+        "newcomers": NEWCOMERS,
     },
     "ranker": {
         "model": MODEL,

@@ -20,6 +20,7 @@ from prolocutor.pairing.budget import (
     ExpectedGain,
     Hedged,
     TopK,
+    TryingOut,
     UntilSure,
 )
 from prolocutor.pairing.encoders.encoder_wiring import check_encoder
@@ -29,6 +30,7 @@ from prolocutor.pairing.loss_policy import LossBudget
 from prolocutor.pairing.method_catalog import Need, Role
 from prolocutor.pairing.model_files import load_model
 from prolocutor.pairing.model_reloading import MethodSource
+from prolocutor.pairing.question_agent.newcomers import NewcomerSettings
 from prolocutor.pairing.question_response.crossing import check_cross_encoder
 from prolocutor.pipeline.plan import Addressed, PendingTarget
 
@@ -60,6 +62,8 @@ class BudgetSettings(msgspec.Struct, frozen=True, kw_only=True):
         policy = self._policy(ranker)
         if self.hedge:
             policy = Hedged(policy)
+        if self.policy != "top":  # which asks a fixed number: a new agent has to be among them
+            policy = TryingOut(policy)
         if self.price is not None or (self.calls is not None and self.policy != "top"):
             policy = Capped(policy, most=self.calls, price=self.price)
         return policy
@@ -100,6 +104,7 @@ class SelectorSettings(PendingTarget, frozen=True, kw_only=True):
     seconds: float | None = None
     budget: BudgetSettings = BudgetSettings()
     hints: HintSettings | None = None
+    newcomers: NewcomerSettings = NewcomerSettings()
     unsure: AbstentionRule = AbstentionRule(below=0.0)
 
     def within(self, timeout: float | None) -> SelectorSettings:
@@ -156,7 +161,7 @@ def _check_model(selecting: SelectorSettings, needs: frozenset[Need]) -> None:
                 f"--method {method} --data KIND:PATH --out FOLDER"
             )
         return
-    if learns_online(selecting) and not selecting.model.exists():
+    if starts_without_model(selecting) and not selecting.model.exists():
         return
     model = load_model(selecting.model)
     if (model.role, model.method) != (role, method):
@@ -171,8 +176,8 @@ def _check_model(selecting: SelectorSettings, needs: frozenset[Need]) -> None:
         check_cross_encoder(model, None if crossed is None else crossed.id)
 
 
-def learns_online(selecting: SelectorSettings) -> bool:
-    """Return whether a router learns label by label, so that it can start without a model."""
+def starts_without_model(selecting: SelectorSettings) -> bool:
+    """Return whether a router learns all agents label by label: it can start without a model."""
     if selecting.role != "router" or selecting.model is None:
         return False
     try:

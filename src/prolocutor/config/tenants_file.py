@@ -15,7 +15,7 @@ from prolocutor.config.faults import ConfigFaults
 from prolocutor.config.fields import Findings, MapField, TableField, TextField, TextListField
 from prolocutor.config.loading import load
 from prolocutor.config.schema import LIMITS, TOP
-from prolocutor.config.selector_settings import SelectorSettings, learns_online
+from prolocutor.config.selector_settings import SelectorSettings
 from prolocutor.config.setting_values import in_folder, with_limits, without_secret
 from prolocutor.config.settings import AuthSettings, Settings
 from prolocutor.config.store_location import sqlite_file, without_password
@@ -177,7 +177,7 @@ def _own(settings: Settings) -> Iterator[tuple[str, str]]:
             target = service.target
             if not isinstance(target, SelectorSettings) or target.model is None:
                 continue
-            if learns_online(target) or "console" in console:  # where operators train it
+            if target.role == "router" or "console" in console:  # where operators train it
                 place = os.path.realpath(settings.folder / target.model)
                 yield "folder of a model that learns or is trained at the console", place
     if runs := console.get("console", {}).get("runs"):

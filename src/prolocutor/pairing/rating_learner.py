@@ -76,7 +76,7 @@ class RatingLearner:
 
     def lessons(self) -> list[RouterLabel]:
         """Return the labels that thumbs taught since the journal was begun."""
-        return [one for one in self._journal.read() if one.hint is None]
+        return [one for one in self._journal.read() if one.is_thumb]
 
     def hints(self) -> list[RouterLabel]:
         """Return the hints that stand, the oldest first; none where they are switched off.
@@ -104,12 +104,9 @@ class RatingLearner:
         right = thumb(rated.rating)
         if right is None or rated.agent not in self._agents:
             return
-        if right:
-            lesson = RouterLabel(rated.question, {rated.agent: SURE}, UP, rated.user)
-        else:
-            others = [agent for agent in self._agents if agent != rated.agent]
-            shares = dict.fromkeys(others, ELSEWHERE / max(1, len(others)))
-            lesson = RouterLabel(rated.question, {rated.agent: 0.0, **shares}, DOWN, rated.user)
+        lesson = label_of_thumb(rated.question, rated.agent, right, self._agents, rated.user)
+        if not learns(self._pupil.latest.method, lesson):
+            return
         try:
             replaces = self._counted().add_thumb(lesson.text) if self.takes_hints else False
             self._journal.write(lesson)
@@ -167,7 +164,7 @@ class RatingLearner:
             self._tally = HintTally(self._settings)
             known, now = self._journal.read(), self._clock()
             for one in known:
-                if one.hint is None:
+                if one.is_thumb:
                     self._tally.add_thumb(one.text)
             for one in reversed(known):
                 if one.hint is not None:
@@ -205,3 +202,20 @@ class RatingLearner:
         self._journal.rewrite(kept)
         self._tally = self._shown = None
         self._pupil.reload()
+
+
+def label_of_thumb(
+    question: str, agent: str, right: bool, agents: Sequence[str], user: str = ""
+) -> RouterLabel:
+    """Return what a thumb on the answer of one of the `agents` teaches."""
+    if right:
+        return RouterLabel(question, {agent: SURE}, UP, user)
+    others = [one for one in agents if one != agent]
+    shares = dict.fromkeys(others, ELSEWHERE / max(1, len(others)))
+    return RouterLabel(question, {agent: 0.0, **shares}, DOWN, user)
+
+
+def learns(router: Any, lesson: RouterLabel) -> bool:
+    """Return whether a router learns anything from a label; some learn of new agents alone."""
+    found: Callable[[RouterLabel], bool] | None = getattr(router, "learns", None)
+    return found is None or found(lesson)

@@ -12,6 +12,8 @@ from prolocutor.contracts.selection import Enough, Selection
 from prolocutor.pairing.abstention import AbstentionRule
 from prolocutor.pairing.budget import AgentOffer, BudgetPolicy, BudgetState, BudgetStep
 from prolocutor.pairing.model_reloading import MethodSource, latest
+from prolocutor.pairing.newcomer_trial import NewcomerTrial
+from prolocutor.pairing.question_agent.newcomers import NewcomerSettings
 from prolocutor.pairing.question_response.unsupervised import UnsupervisedRanker
 from prolocutor.pairing.quotas import Quotas
 from prolocutor.pairing.turn_routing import RoutingResult, TurnRouting, answers_of, question_of
@@ -26,7 +28,7 @@ class RoutedSelector:
     that asks an encoder does without it here, other async ones are replaced by the unsupervised
     one. Skills without a card in `cards` are never called.
     `unsure` names the skill that is asked when no answer is likely to be right, and only then.
-    `seconds` is how long skills have in a turn.
+    `seconds` is how long skills have in a turn. `newcomers` says how new agents are tried out.
     """
 
     def __init__(
@@ -39,6 +41,7 @@ class RoutedSelector:
         unsure: AbstentionRule | None = None,
         quotas: Quotas | None = None,
         least_priors: Mapping[str, float] | None = None,
+        newcomers: NewcomerSettings | None = None,
         seconds: float = inf,
     ) -> None:
         self._routing = routing
@@ -50,6 +53,7 @@ class RoutedSelector:
         quota = {card.name: card.quota for card in cards if card.quota is not None}
         self._quotas = quotas or Quotas(quota)
         self._least_priors = least_priors or {}
+        self._newcomers = newcomers or NewcomerSettings()
         self._seconds = seconds
 
     async def __call__(self, request: Mapping[str, Any]) -> Selection:
@@ -58,8 +62,11 @@ class RoutedSelector:
         routed = await self._routing.of(request)
         prior = routed.prior
         likely = [one for one in routed.pairings if one.agent in self._cards]
-        offers = [self._offer(one) for one in likely]
-        first = self._policy.next(BudgetState(offers=offers, seconds_left=self._seconds))
+        trial = NewcomerTrial(str(request.get("turn_id", "")), self._newcomers)
+        offers = [self._offer(one, trial) for one in likely]
+        first = self._policy.next(
+            BudgetState(offers=offers, seconds_left=self._seconds, new=trial.wanted(likely))
+        )
         asked = {*first.ask, *self._preferred(request)}
         self._count(asked)
 
@@ -96,11 +103,11 @@ class RoutedSelector:
         skill = request.get("preferred")
         return [skill] if skill in self._cards else []
 
-    def _offer(self, routed: Pairing) -> AgentOffer:
+    def _offer(self, routed: Pairing, trial: NewcomerTrial) -> AgentOffer:
         card = self._cards[routed.agent]
         return AgentOffer(
             agent=card.name,
-            prior=routed.probability,
+            prior=trial.prior(routed),
             price=card.price or 0.0,
             latency=card.latency or 0.0,
             left=self._quotas.left(card.name),

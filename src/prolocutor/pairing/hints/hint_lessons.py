@@ -89,7 +89,7 @@ def standing(
         return [one for one in known if one.hint is None]
     tally = HintTally(settings)
     for one in known:
-        if one.hint is None:
+        if one.is_thumb:
             tally.add_thumb(one.text)
     kept = [one for one in reversed(known) if one.hint is None or tally.takes(one, now)]
     return kept[::-1]

@@ -7,7 +7,9 @@ stays with the agent that answered before, and a new subject leaves.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final, Protocol
+from typing import Final, Protocol, runtime_checkable
+
+import msgspec
 
 from prolocutor.contracts.pairing import Pairing, UserQuestion
 from prolocutor.pairing.text import STOP_WORDS, words
@@ -47,6 +49,14 @@ class TextScorer(Protocol):
         """Return in a few words why an agent goes with a text."""
 
 
+@runtime_checkable
+class DoubtingScorer(Protocol):
+    """A scorer that tries out new agents."""
+
+    def doubts(self, text: str) -> dict[str, float]:
+        """Return how unsure the probabilities of agents are that are tried out, by name."""
+
+
 def question_texts(question: UserQuestion) -> list[str]:
     """Return the texts of which `pairings` may ask a scorer."""
     texts = [question.text]
@@ -75,7 +85,15 @@ def pairings(scorer: TextScorer, question: UserQuestion) -> list[Pairing]:
         stays = share >= _LEAST and best == question.agent_before
         why = "a follow-up" if stays else scorer.reason(question.text, best)
         pairs[0] = Pairing(best, pairs[0].probability, why)
-    return pairs
+    return _with_doubts(pairs, scorer, question.text)
+
+
+def _with_doubts(pairs: list[Pairing], scorer: TextScorer, text: str) -> list[Pairing]:
+    """Say of new agents that are tried out how unsure their probabilities are."""
+    doubts = scorer.doubts(text) if isinstance(scorer, DoubtingScorer) else {}
+    if not doubts:
+        return pairs
+    return [msgspec.structs.replace(one, doubt=doubts.get(one.agent, 0.0)) for one in pairs]
 
 
 def _with_meaning(

@@ -80,7 +80,7 @@ class LabelJournal:
 
 def since_model(labels: Iterable[RouterLabel], model: Model) -> Iterator[RouterLabel]:
     """Return the labels that a model has not learned."""
-    learned = Counter(map(_content, _lessons_of(model)))
+    learned = Counter(map(_content, lessons_of(model)))
     for label in labels:
         content = _content(label)
         if learned[content]:
@@ -93,7 +93,8 @@ def _content(label: RouterLabel) -> bytes:
     return msgspec.json.encode((label.text, label.agents, label.weight), order="deterministic")
 
 
-def _lessons_of(model: Model) -> list[RouterLabel]:
+def lessons_of(model: Model) -> list[RouterLabel]:
+    """Return the labels that a router's model keeps; none of a model that keeps none."""
     try:
         return msgspec.convert(model.parts.get("lessons", []), list[RouterLabel])
     except msgspec.ValidationError:

@@ -68,6 +68,11 @@ class QuestionScorer(msgspec.Struct, frozen=True):
         """Return why an agent goes with a text."""
         return self.scorer.reason(text, agent, self.vectors)
 
+    def doubts(self, text: str) -> dict[str, float]:
+        """Return how unsure the probabilities of new agents are."""
+        doubts = getattr(self.scorer, "doubts", None)
+        return {} if doubts is None else doubts(text, self.vectors)
+
 
 class MeantRouter:
     """Asks the encoder for the vectors of a question, and routes by words alone where it fails."""
@@ -80,6 +85,12 @@ class MeantRouter:
     def agents(self) -> Sequence[str]:
         """The names of all agents that it chooses from."""
         return self._scorer.agents
+
+    @property
+    def tried(self) -> Sequence[str]:
+        """The new agents that are still tried out."""
+        tried: Sequence[str] = getattr(self._scorer, "tried", ())
+        return tried
 
     async def route(self, question: UserQuestion) -> list[Pairing]:
         """Return a pairing for every agent, the best first."""
@@ -95,3 +106,8 @@ class MeantRouter:
     def learn_all(self, lessons: Iterable[RouterLabel]) -> None:
         """Learn stored labels, if the scorer learns online."""
         self._learned.learn_all(lessons)
+
+    def learns(self, lesson: RouterLabel) -> bool:
+        """Return whether the scorer learns anything from a label."""
+        learns: Callable[[RouterLabel], bool] | None = getattr(self._scorer, "learns", None)
+        return learns is None or learns(lesson)

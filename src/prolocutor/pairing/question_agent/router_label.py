@@ -26,6 +26,8 @@ class RouterLabel(msgspec.Struct, frozen=True, omit_defaults=True):
 
     `user` is the author of the text, "" where it has none: their labels are deleted with them.
     `hint`: it is no label, but what the person did next says so weakly.
+    `judged`: the scores that a ranker gave the answers of a turn in which a new agent was asked, of
+    all that were asked; no person said so, and new agents alone learn from it.
     """
 
     text: str
@@ -33,6 +35,12 @@ class RouterLabel(msgspec.Struct, frozen=True, omit_defaults=True):
     weight: float = 1.0
     user: str = ""
     hint: HintMark | None = None
+    judged: bool = False
+
+    @property
+    def is_thumb(self) -> bool:
+        """Whether a person said so."""
+        return self.hint is None and not self.judged
 
 
 def router_label_of(labelled: LabelledQuestion) -> RouterLabel:

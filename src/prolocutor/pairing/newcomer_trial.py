@@ -1,0 +1,43 @@
+"""NewcomerTrial: which new agents a turn asks, by chance, but the same ones in every run of it."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterable
+
+import msgspec
+
+from prolocutor.contracts.pairing import Pairing
+from prolocutor.pairing.calibration import Sigmoid, logit
+from prolocutor.pairing.question_agent.newcomers import NewcomerSettings
+
+_PLAIN = Sigmoid()
+
+
+class NewcomerTrial(msgspec.Struct, frozen=True):
+    """The draws of one turn, by its id: the same turn run again asks the same agents."""
+
+    turn: str
+    settings: NewcomerSettings
+
+    def prior(self, routed: Pairing) -> float:
+        """Return the probability by which an agent is asked.
+
+        Of a new one it is a draw from what is known of it (Thompson sampling): the less is known,
+        the oftener it is asked where it may be right.
+        """
+        if routed.doubt <= 0 or self.settings.ask <= 0:
+            return routed.probability
+        deviates = self._chance(routed.agent).gauss(0.0, routed.doubt)
+        return _PLAIN(logit(routed.probability) + deviates)
+
+    def wanted(self, routed: Iterable[Pairing]) -> frozenset[str]:
+        """Return the new agents that are to be asked in addition."""
+        return frozenset(
+            one.agent
+            for one in routed
+            if one.doubt > 0 and self._chance(one.agent, "ask").random() < self.settings.ask
+        )
+
+    def _chance(self, *about: str) -> random.Random:
+        return random.Random("\0".join((self.turn, *about)))
