@@ -91,6 +91,29 @@ def test_what_cannot_be_measured_is_refused_in_a_line(
     assert error.splitlines()[-1].startswith("prolocutor: ")
 
 
+def test_agents_are_left_out_in_turn_and_join_again(questions: Path) -> None:
+    status, table, _ = prolocutor(
+        "evaluate", "newcomers", "--data", "jsonl:.", "--router", "knn", "--ranker", "unsupervised",
+        "--agents", "agent_0,helper_0", "--seeds", "0", "--turns", "0,12", "--json", "new.json",
+        folder=questions,
+    )  # fmt: skip
+
+    assert status == 0
+    found = json.loads((questions / "new.json").read_text())
+    before, after = found["points"]
+    assert [before["turns"], after["turns"]] == [0, 12]
+    assert [before["asked"], before["rated"]] == [0, 0]
+    assert 0 < after["asked"] <= 12
+    assert after["rated"] <= after["asked"]
+    assert {one["agent"] for one in found["agents"]} == {"agent_0", "helper_0"}
+    assert "helper_0" in table
+
+    refused, _, error = prolocutor(
+        "evaluate", "newcomers", "--data", "jsonl:.", "--agents", "helper", folder=questions
+    )
+    assert (refused, "did you mean" in error) == (1, True)
+
+
 def test_the_published_data_reach_the_figures_of_their_description(tmp_path: Path) -> None:
     pytest.importorskip("sklearn", reason="scikit-learn (the extra learn)")
     if not BBAI.is_dir():

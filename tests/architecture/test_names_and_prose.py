@@ -27,7 +27,8 @@ _FIRST_WORD = re.compile(r"(Give|Tell)s?\b")
 _MAY_BEGIN_SO = re.compile(r"""["']\s*(Give|Tell)s?\b""")
 _CLASS = re.compile(r"^[ \t]*class (\w+)", re.MULTILINE)
 _INVENTED = re.compile(
-    r"\b(whoever|somebody|(?:is|are) told|if (?:it|they) likes?|how-manieth|nursery|newcomers?)\b",
+    r"\b(whoever|somebody|(?:is|are) told|if (?:it|they) likes?|how-manieth|nursery"
+    r"|(?<!evaluate )newcomers?)\b",
     re.IGNORECASE,
 )
 

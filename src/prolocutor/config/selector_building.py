@@ -148,7 +148,7 @@ class _Maker:
                 selecting.budget.made(self._ranker),
                 ranker=self._ranker,
                 unsure=self._unsure,
-                newcomers=selecting.newcomers,
+                new_agents=selecting.newcomers,
                 seconds=self._seconds,
             )
         assert self._ranker is not None

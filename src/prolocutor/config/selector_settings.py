@@ -141,7 +141,7 @@ def check_method(selecting: SelectorSettings) -> None:
     if selecting.cross_encoder is not None and "cross_encoder" not in may:
         what = f"the {role} {method!r} reads no cross-encoder; leave it out"
         raise ConfigError(what, key="cross_encoder")
-    if selecting.hints is not None and not learns_online(selecting):
+    if selecting.hints is not None and not starts_without_model(selecting):
         what = f"the {role} {method!r} does not learn while it serves"
         hint = "hints need router: knn, ensemble or embedding, and model: FOLDER"
         raise ConfigError(f"{what}; {hint}", key="hints")

@@ -1,4 +1,4 @@
-"""NewAgentLearner: how a ranker scores the answers of new agents is learned while they are tried."""
+"""NewAgentLearner: what a ranker thinks of new agents' answers, learned while they are tried."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ class RoutedSelector:
     that asks an encoder does without it here, other async ones are replaced by the unsupervised
     one. Skills without a card in `cards` are never called.
     `unsure` names the skill that is asked when no answer is likely to be right, and only then.
-    `seconds` is how long skills have in a turn. `newcomers` says how new agents are tried out.
+    `seconds` is how long skills have in a turn. `new_agents` says how new agents are tried out.
     """
 
     def __init__(
@@ -41,7 +41,7 @@ class RoutedSelector:
         unsure: AbstentionRule | None = None,
         quotas: Quotas | None = None,
         least_priors: Mapping[str, float] | None = None,
-        newcomers: NewcomerSettings | None = None,
+        new_agents: NewcomerSettings | None = None,
         seconds: float = inf,
     ) -> None:
         self._routing = routing
@@ -53,7 +53,7 @@ class RoutedSelector:
         quota = {card.name: card.quota for card in cards if card.quota is not None}
         self._quotas = quotas or Quotas(quota)
         self._least_priors = least_priors or {}
-        self._newcomers = newcomers or NewcomerSettings()
+        self._trying = new_agents or NewcomerSettings()
         self._seconds = seconds
 
     async def __call__(self, request: Mapping[str, Any]) -> Selection:
@@ -62,7 +62,7 @@ class RoutedSelector:
         routed = await self._routing.of(request)
         prior = routed.prior
         likely = [one for one in routed.pairings if one.agent in self._cards]
-        trial = NewcomerTrial(str(request.get("turn_id", "")), self._newcomers)
+        trial = NewcomerTrial(str(request.get("turn_id", "")), self._trying)
         offers = [self._offer(one, trial) for one in likely]
         first = self._policy.next(
             BudgetState(offers=offers, seconds_left=self._seconds, new=trial.wanted(likely))

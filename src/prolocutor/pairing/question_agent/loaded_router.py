@@ -18,7 +18,7 @@ from prolocutor.pairing.model_files import Model, agents_that_differ, load_model
 from prolocutor.pairing.question_agent.follow_ups import pairings
 from prolocutor.pairing.question_agent.label_journal import lessons_of
 from prolocutor.pairing.question_agent.meant_router import MeaningScorer, MeantRouter
-from prolocutor.pairing.question_agent.newcomers import Newcomers, NewcomerSettings, said_of
+from prolocutor.pairing.question_agent.newcomers import NewAgents, NewcomerSettings, said_of
 from prolocutor.pairing.question_agent.router_label import RouterLabel
 
 _ENOUGH: Final = 50
@@ -38,7 +38,7 @@ def load_router_model(
     wired: EncoderWiring | None = None,
     turns: int = NewcomerSettings().turns,
 ) -> LoadedRouter:
-    """Read a router's model; agents that left are not routed to, new ones are `Newcomers`.
+    """Read a router's model; agents that left are not routed to, new ones are `NewAgents`.
 
     New agents are tried out in so many `turns`. `wired` is the encoder for a model that was
     trained with one; `ConfigError` without it.
@@ -84,7 +84,7 @@ class PresentRouter:
         self.agents: Sequence[str] = [card.name for card in cards]
         self._scorer = scorer
         new = [agent for agent in self.agents if agent not in known]
-        self._newcomers = Newcomers(cards, new, lessons, turns) if new else None
+        self._newcomers = NewAgents(cards, new, lessons, turns) if new else None
         self.new_agents: Sequence[str] = new
         self._learn = getattr(scorer, "learn_all", None)
         self._learn_new(one for one in lessons if self._speaks_of_new(one))

@@ -1,4 +1,4 @@
-"""Newcomers: agents that a router has no labels of, and what their cards and ratings say of them.
+"""NewAgents: agents that a router has no labels of; what their cards and ratings say of them.
 
 What a card is worth is found on the other agents: how often are those right whose cards speak of a
 question that much? Agents with similar cards lend what they are worth at a question.
@@ -49,7 +49,7 @@ class NewcomerSettings(msgspec.Struct, frozen=True, kw_only=True):
     turns: Annotated[int, Meta(ge=0, le=MANY)] = 50
 
 
-class Newcomers:
+class NewAgents:
     """The agents `new` among those that have cards, and what was learned of each.
 
     `lessons` are labels of the others, on which cards are calibrated.
