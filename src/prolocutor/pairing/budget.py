@@ -282,6 +282,15 @@ class Capped(msgspec.Struct, frozen=True):
         return msgspec.structs.replace(standing, offers=offers)
 
 
+def asks_one(policy: BudgetPolicy) -> bool:
+    """Return whether a policy never asks a second agent."""
+    if isinstance(policy, Capped):
+        return policy.most == 1 or asks_one(policy.policy)
+    if isinstance(policy, TryingOut):
+        return asks_one(policy.policy)
+    return isinstance(policy, TopK) and policy.k == 1
+
+
 def updated_priors(standing: BudgetState) -> dict[str, float]:
     """Return each open agent's probability, given how the answers so far turned out.
 

@@ -10,7 +10,7 @@ from typing import Any, Final
 from prolocutor.contracts.pairing import Card, Pairing, Ranker, UserQuestion
 from prolocutor.contracts.selection import Enough, Selection
 from prolocutor.pairing.abstention import AbstentionRule
-from prolocutor.pairing.budget import AgentOffer, BudgetPolicy, BudgetState, BudgetStep
+from prolocutor.pairing.budget import AgentOffer, BudgetPolicy, BudgetState, BudgetStep, asks_one
 from prolocutor.pairing.model_reloading import MethodSource, latest
 from prolocutor.pairing.newcomer_trial import NewcomerTrial
 from prolocutor.pairing.question_agent.newcomers import NewcomerSettings
@@ -62,7 +62,7 @@ class RoutedSelector:
         routed = await self._routing.of(request)
         prior = routed.prior
         likely = [one for one in routed.pairings if one.agent in self._cards]
-        trial = NewcomerTrial(str(request.get("turn_id", "")), self._trying)
+        trial = NewcomerTrial(str(request.get("turn_id", "")), self._trying, asks_one(self._policy))
         offers = [self._offer(one, trial) for one in likely]
         first = self._policy.next(
             BudgetState(offers=offers, seconds_left=self._seconds, new=trial.wanted(likely))

@@ -38,7 +38,7 @@ from prolocutor.evaluation.pairing.newcomer_results import (
     newcomer_results,
 )
 from prolocutor.evaluation.pairing.pairing_data import PairingData, checked, only_agents
-from prolocutor.pairing.budget import BudgetPolicy, TopK, TryingOut
+from prolocutor.pairing.budget import BudgetPolicy, TopK, TryingOut, asks_one
 from prolocutor.pairing.encoders.encoder_wiring import EncoderWiring
 from prolocutor.pairing.model_files import training_card
 from prolocutor.pairing.near_duplicates import folds_of, near_duplicates
@@ -172,8 +172,8 @@ class _Trial:
 
     async def _turn(self, system: _System, one: LabelledQuestion, turn: int) -> tuple[bool, bool]:
         """Answer a question, rate the answer; return whether the new agent was asked, and rated."""
-        trial = NewcomerTrial(f"{self._split.seed} {turn}", self._plan.newcomers)
-        asked, ranked = await self._answered(system, one, trial)
+        turn_id = f"{self._split.seed} {turn}"
+        asked, ranked = await self._answered(system, one, turn_id, tries=True)
         text, learn = one.question.text, system.router.learn_all  # type: ignore[attr-defined]
         if self._agent in asked:
             ranks = dict.fromkeys(asked, 0.0)
@@ -186,13 +186,16 @@ class _Trial:
         return self._agent in asked, given == self._agent
 
     async def _answered(
-        self, system: _System, one: LabelledQuestion, trial: NewcomerTrial | None = None
+        self, system: _System, one: LabelledQuestion, turn_id: str, *, tries: bool
     ) -> tuple[list[str], Sequence[Pairing]]:
         """Return the agents that were asked, and their answers, the best first."""
         routed = await settled(system.router.route(one.question))
         prior = {pair.agent: pair.probability for pair in routed}
-        chances = prior if trial is None else {pair.agent: trial.prior(pair) for pair in routed}
-        new = frozenset[str]() if trial is None else trial.wanted(routed)
+        if not tries:  # as when it has been tried out enough
+            routed = [msgspec.structs.replace(pair, tried=False) for pair in routed]
+        trial = NewcomerTrial(turn_id, self._plan.newcomers, asks_one(self._policy))
+        chances = {pair.agent: trial.prior(pair) for pair in routed}
+        new = trial.wanted(routed)
 
         async def rank(called: Sequence[str]) -> Sequence[Pairing]:
             if system.ranker is None:
@@ -214,7 +217,7 @@ class _Trial:
         calls = 0
         for number in self._split.apart:
             one = self._data.test[number]
-            asked, ranked = await self._answered(system, one)
+            asked, ranked = await self._answered(system, one, str(number), tries=False)
             right[number] = float(bool(ranked) and ranked[0].agent in one.gold)
             calls += len(asked)
         return CountedAnswers(right, calls / len(right))

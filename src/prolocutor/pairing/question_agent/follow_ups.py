@@ -53,8 +53,12 @@ class TextScorer(Protocol):
 class DoubtingScorer(Protocol):
     """A scorer that tries out new agents."""
 
+    @property
+    def tried(self) -> Sequence[str]:
+        """The new agents that are still tried out."""
+
     def doubts(self, text: str) -> dict[str, float]:
-        """Return how unsure the probabilities of agents are that are tried out, by name."""
+        """Return how unsure the probabilities of new agents are, by name."""
 
 
 def question_texts(question: UserQuestion) -> list[str]:
@@ -89,11 +93,16 @@ def pairings(scorer: TextScorer, question: UserQuestion) -> list[Pairing]:
 
 
 def _with_doubts(pairs: list[Pairing], scorer: TextScorer, text: str) -> list[Pairing]:
-    """Say of new agents that are tried out how unsure their probabilities are."""
-    doubts = scorer.doubts(text) if isinstance(scorer, DoubtingScorer) else {}
-    if not doubts:
+    """Say of new agents how unsure their probabilities are, and which are tried out."""
+    if not isinstance(scorer, DoubtingScorer) or not (doubts := scorer.doubts(text)):
         return pairs
-    return [msgspec.structs.replace(one, doubt=doubts.get(one.agent, 0.0)) for one in pairs]
+    tried = frozenset(scorer.tried)
+    return [
+        msgspec.structs.replace(one, doubt=doubts[one.agent], tried=one.agent in tried)
+        if one.agent in doubts
+        else one
+        for one in pairs
+    ]
 
 
 def _with_meaning(

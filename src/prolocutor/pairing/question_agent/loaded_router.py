@@ -108,12 +108,11 @@ class PresentRouter:
         return () if self._newcomers is None else self._newcomers.tried
 
     def doubts(self, text: str, vectors: Vectors = NO_VECTORS) -> dict[str, float]:
-        """Return how unsure the probabilities of agents are that are still tried out."""
-        newcomers, tried = self._newcomers, self.tried
-        if newcomers is None or not tried:
+        """Return how unsure the probabilities of new agents are."""
+        if (newcomers := self._newcomers) is None:
             return {}
         worth = self._found(text, vectors)
-        return {agent: newcomers.doubt(text, agent, worth) for agent in tried}
+        return {agent: newcomers.doubt(text, agent, worth) for agent in newcomers.agents}
 
     def reason(self, text: str, agent: str, vectors: Vectors = NO_VECTORS) -> str:
         """Return why an agent goes with a text."""

@@ -68,6 +68,12 @@ class QuestionScorer(msgspec.Struct, frozen=True):
         """Return why an agent goes with a text."""
         return self.scorer.reason(text, agent, self.vectors)
 
+    @property
+    def tried(self) -> Sequence[str]:
+        """The new agents that are still tried out."""
+        tried: Sequence[str] = getattr(self.scorer, "tried", ())
+        return tried
+
     def doubts(self, text: str) -> dict[str, float]:
         """Return how unsure the probabilities of new agents are."""
         doubts = getattr(self.scorer, "doubts", None)

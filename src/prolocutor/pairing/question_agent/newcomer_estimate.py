@@ -26,6 +26,8 @@ _STEPS: Final = 12
 _LONGEST: Final = 1.0
 _SHORTEST: Final = 1e-4
 _MOST_FITTED: Final = 200
+_UNTOLD: Final = 1.5
+_LONG: Final = 100.0
 _SUREST: Final = 0.99
 _FAR: Final = 30.0
 
@@ -53,6 +55,7 @@ class NewcomerEstimate:
         self._seen: list[Observation] = []
         self._near = WordIndex()
         self._scale = 1.0
+        self._weight = 0.0
         self._weights: Sequence[float] = self._mean
         self._covariance = _inverse(self._precision())
 
@@ -63,6 +66,7 @@ class NewcomerEstimate:
             if one.weight > 0:
                 self._near.add(len(self._seen), one.text)
                 self._seen.append(one)
+                self._weight += one.weight
         self._fit()
 
     def probability(self, text: str, traits: Traits) -> float:
@@ -76,8 +80,13 @@ class NewcomerEstimate:
         return right / total
 
     def doubt(self, traits: Traits) -> float:
-        """Return the standard deviation of the logit; it falls with every observation."""
-        return sqrt(max(0.0, _dot(traits, [_dot(row, traits) for row in self._covariance])))
+        """Return the standard deviation of the logit.
+
+        It falls with every observation, slowly: three numbers say little of one question.
+        """
+        known = _dot(traits, [_dot(row, traits) for row in self._covariance])
+        untold = _UNTOLD**2 * _LONG / (_LONG + self._weight)
+        return sqrt(untold + max(0.0, known))
 
     def _fit(self) -> None:
         """Find the weights of the largest posterior, by Newton's method."""

@@ -17,7 +17,7 @@ from msgspec import Meta
 from prolocutor.bounds import MANY, Share
 from prolocutor.contracts.pairing import Card
 from prolocutor.pairing.agent_cards import documents
-from prolocutor.pairing.calibration import Sigmoid, fit_sigmoid, logit
+from prolocutor.pairing.question_agent.card_promise import bounded_logit, card_promise
 from prolocutor.pairing.question_agent.cards import CardsRouter
 from prolocutor.pairing.question_agent.newcomer_estimate import (
     NewcomerEstimate,
@@ -27,15 +27,12 @@ from prolocutor.pairing.question_agent.newcomer_estimate import (
 from prolocutor.pairing.question_agent.router_label import RouterLabel
 from prolocutor.pairing.text import content_stems
 
-_USUAL: Final = -2.0
-_CARD_CURVE: Final = Sigmoid()
-_MOST_CALIBRATED: Final = 300
 _LEAST_ALIKE: Final = 0.02
-_LEAST: Final = 1e-3
 _RIGHT: Final = 0.5
 _THUMB: Final = 0.5
 _AT_FIRST: Final = 3.0
 _WIDEST: Final = 4.0
+_FARTHEST: Final = 3.0
 
 
 class NewcomerSettings(msgspec.Struct, frozen=True, kw_only=True):
@@ -68,9 +65,9 @@ class NewAgents:
         self._asked: Counter[str] = Counter()
         self._promised = self._ranked = _AT_FIRST
         settled = [card.name for card in cards if card.name not in self.agents]
-        self._curve, self._usual = _calibrated(self._cards, settled, lessons)
+        self._promise = card_promise(self._cards, settled, lessons)
         self._alike = {agent: _alike(agent, cards, settled) for agent in self.agents}
-        self._estimates = {agent: NewcomerEstimate(self._usual) for agent in self.agents}
+        self._estimates = {agent: NewcomerEstimate(self._promise.usual) for agent in self.agents}
 
     @property
     def tried(self) -> list[str]:
@@ -121,13 +118,17 @@ class NewAgents:
         return self._cards.reason(text, agent)
 
     def _traits(self, text: str, agent: str, worth: Mapping[str, float]) -> Traits:
+        promise, alike = self._promise, self._alike[agent]
         place = self._cards.agents.index(agent)
-        promised = self._curve(logit(self._cards.probabilities(text)[place]))
-        alike = self._alike[agent]
+        promised = promise(self._cards.probabilities(text)[place])
         whole = sum(alike.values())
         lent = sum(share * worth.get(other, 0.0) for other, share in alike.items())
-        near = _logit(lent / whole) if whole else self._usual
-        return 1.0, _logit(promised) - self._usual, near - self._usual
+        near = bounded_logit(lent / whole) if whole else promise.usual
+        return 1.0, _within(promised - promise.usual), _within(near - promise.usual)
+
+
+def _within(trait: float) -> float:
+    return max(-_FARTHEST, min(_FARTHEST, trait))
 
 
 def said_of(lesson: RouterLabel, agent: str) -> float | None:
@@ -139,24 +140,6 @@ def said_of(lesson: RouterLabel, agent: str) -> float | None:
     if share is None or lesson.judged or share == 0.0 or share > _RIGHT:
         return share
     return None
-
-
-def _calibrated(
-    cards: CardsRouter, settled: Sequence[str], lessons: Sequence[RouterLabel]
-) -> tuple[Sigmoid, float]:
-    """Return what a card's probability is worth, and the logit of how often an agent is right."""
-    known = [one for one in lessons if one.agents and not one.judged]
-    step = max(1, len(known) // _MOST_CALIBRATED)
-    scores: list[float] = []
-    right: list[float] = []
-    for one in known[::step]:
-        found = dict(zip(cards.agents, cards.probabilities(one.text), strict=True))
-        for agent in settled:
-            scores.append(logit(found[agent]))
-            right.append(one.agents.get(agent, 0.0))
-    if not sum(right):
-        return _CARD_CURVE, _USUAL
-    return fit_sigmoid(scores, right), _logit(sum(right) / len(right))
 
 
 def _alike(agent: str, cards: Sequence[Card], settled: Sequence[str]) -> dict[str, float]:
@@ -177,7 +160,3 @@ def _alike(agent: str, cards: Sequence[Card], settled: Sequence[str]) -> dict[st
         + square(mine & stems[other]) / (sqrt(square(mine) * square(stems[other])) or 1.0)
         for other in settled
     }
-
-
-def _logit(share: float) -> float:
-    return log(max(_LEAST, share) / (1 - min(1 - _LEAST, share)))
