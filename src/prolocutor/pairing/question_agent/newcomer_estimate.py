@@ -20,7 +20,7 @@ Traits = tuple[float, float, float]
 """1, the logit that the card promises, the logit of similar agents: both from their usual value."""
 
 _DEVIATION: Final[Traits] = (1.5, 0.5, 0.5)
-_WEIGHTS: Final[Traits] = (0.0, 0.5, 1.0)
+_WEIGHTS: Final[Traits] = (0.0, 0.8, 0.5)
 _VOTES: Final = 1.5
 _STEPS: Final = 12
 _LONGEST: Final = 1.0
