@@ -14,8 +14,8 @@ from prolocutor.pairing.question_agent.router_label import RouterLabel
 
 log = logging.getLogger(__name__)
 
-JUDGED: Final = 0.5
-"""The weight of a ranker's scores: that of a thumb up."""
+JUDGED: Final = 0.25
+"""The weight of a ranker's scores: half of a thumb up."""
 
 
 class NewAgentLearner:

@@ -19,9 +19,9 @@ from prolocutor.pairing.question_agent.similarity_index import WordIndex
 Traits = tuple[float, float, float]
 """1, the logit that the card promises, the logit of similar agents: both from their usual value."""
 
-_DEVIATION: Final[Traits] = (1.5, 0.5, 0.5)
+_DEVIATION: Final[Traits] = (1.5, 0.2, 0.2)
 _WEIGHTS: Final[Traits] = (0.0, 0.8, 0.5)
-_VOTES: Final = 1.5
+_VOTES: Final = 3.0
 _STEPS: Final = 12
 _LONGEST: Final = 1.0
 _SHORTEST: Final = 1e-4
