@@ -30,12 +30,14 @@ def said_as_text(state: JsonObject, *, without: Collection[str] = ()) -> str:
 
     `without` are kinds of messages that a door shows in a way of its own.
     """
-    attributes, text = state["attributes"], [{"type": "text", "text": state["text"]}]
+    attributes, text = state["attributes"], state["text"]
+    if not attributes:  # most replies are a text alone
+        return text if text.strip() else ""
     messages, ask = attributes.get("messages"), attributes.get("ask")
     if not isinstance(messages, list) or not all(isinstance(one, dict) for one in messages):
         messages = []
     said = [one for one in messages if one.get("type") not in without]
-    return plain_text(said, ask) or plain_text(text, ask)
+    return plain_text(said, ask) or plain_text([{"type": "text", "text": text}], ask)
 
 
 def _line(message: JsonObject) -> str:
