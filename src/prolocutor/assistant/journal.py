@@ -98,12 +98,13 @@ class Journal:
         ids = new_ids(7)
         if turn_id is not None:
             ids[0] = turn_id
-        opening = partial(self._opening, input, ids, user, dialog, channel, request_id)
         if self._shared:
+            make_opening = partial(self._opening, input, ids, user, dialog, channel, request_id)
             known = self._rounds.round(user, dialog) if input.operator is None else UNREAD
-            return await self._open_shared(input, opening, known)
+            return await self._open_shared(input, make_opening, known)
         secret = input.operator is None and await self._secrets.is_secret(user, dialog, input)
-        opened = await self._store.open_turn(opening(secret))
+        opening = self._opening(input, ids, user, dialog, channel, request_id, secret)
+        opened = await self._store.open_turn(opening)
         if isinstance(opened, AnsweredRequest) and opened.reply is None:
             return await self.resume_turn(opened.turn_id)
         return opened

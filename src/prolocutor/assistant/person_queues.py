@@ -40,7 +40,7 @@ class PersonQueues:
         self._limit = limit
         self._timeout = timeout
         self._queues: dict[str, deque[_QueuedWork[Any]]] = {}
-        self._workers: set[asyncio.Task[None]] = set()
+        self._workers: dict[str, asyncio.Task[None]] = {}
 
     def __len__(self) -> int:
         """The number of persons who have something running or waiting."""
@@ -59,8 +59,7 @@ class PersonQueues:
             self._queues[user] = queue = deque((queued,))
             worker = start_now(self._work_off(user, queue), loop, None)
             if not worker.done():
-                self._workers.add(worker)
-                worker.add_done_callback(self._workers.discard)
+                self._workers[user] = worker
             return queued.done
         if not patient:
             if len(queue) >= self._limit:
@@ -74,7 +73,7 @@ class PersonQueues:
         try:
             async with asyncio.timeout(grace):
                 while self._workers:
-                    await asyncio.wait(self._workers)
+                    await asyncio.wait(self._workers.values())
         except TimeoutError:
             log.warning("stopped while turns of %d persons were running", len(self._queues))
             await self._cancel_all()
@@ -88,7 +87,7 @@ class PersonQueues:
                     queued.timer.cancel()
                 if not queued.done.done():
                     queued.done.set_exception(Stopping("the assistant is shutting down"))
-        for worker in list(self._workers):
+        for worker in list(self._workers.values()):
             worker.cancel()
         await asyncio.sleep(0)
 
@@ -106,6 +105,7 @@ class PersonQueues:
                     queued.done.set_result(result)
             queue.popleft()
         del self._queues[user]
+        self._workers.pop(user, None)  # none where all was done at its first step
 
     def _expire(self, queue: deque[_QueuedWork[Any]], queued: _QueuedWork[Any]) -> None:
         queue.remove(queued)
