@@ -33,7 +33,7 @@ DEADLINE: Final = 30.0
 TIMEOUT: Final = 5.0
 """Seconds for one call where the connector says nothing."""
 LEAST_TIMEOUT: Final = 0.001
-LINGERING: Final = 0.1
+LINGERING: Final = 0.2
 """Seconds that skills and response selectors give annotators of the last reply. Nothing in a file
 asks for that; in DeepPavlov Agent, which takes longer from service to service, these are done."""
 PATIENCE: Final = 20

@@ -19,6 +19,7 @@ import pytest
 SHARED = Path(__file__).parents[4] / "shared"
 PIPELINES = SHARED / "data" / "dream"
 TOOL = SHARED / "tools" / "fake_dream.py"
+PATIENCE = 120  # seconds
 WORDS = "I really do not know what to say."
 
 NAMES = sorted(file.stem for file in PIPELINES.glob("*.json"))
@@ -39,7 +40,7 @@ def served(file: Path, words: Path) -> Iterator[str]:
     """Serve a file by the command, and give the address."""
     command = [sys.executable, "-m", "prolocutor", "serve", str(file)]
     with subprocess.Popen(
-        [*command, "--store", "memory:", "--port", "0"],
+        [*command, "--store", "memory:", "--port", "0", "--deadline", str(PATIENCE)],
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
         env={**os.environ, "FALLBACK_FILE": str(words)},
@@ -69,7 +70,11 @@ def compared(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     """Compare every pipeline with its recording, four at a time: most of a run is waiting."""
     folders = [tmp_path_factory.mktemp(name) for name in NAMES]
     with ThreadPoolExecutor(4) as threads:
-        return dict(zip(NAMES, threads.map(comparison, NAMES, folders), strict=True))
+        found = dict(zip(NAMES, threads.map(comparison, NAMES, folders), strict=True))
+    for name, folder in zip(NAMES, folders, strict=True):
+        if not is_equal(name, found[name]):  # once more, with the machine to itself
+            found[name] = comparison(name, folder)
+    return found
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -97,6 +102,16 @@ busy machine may mix them up where they are close together.
 """
 
 
+def patient(pipeline: Any) -> Any:
+    """Give every service time enough on a busy machine: no recorded one was late."""
+    for entry in [pipeline.get("connectors", {}), *pipeline["services"].values()]:
+        for one in [entry, *(service for service in entry.values() if isinstance(service, dict))]:
+            connector = one.get("connector", one)
+            if isinstance(connector, dict) and "url" in connector:
+                connector["timeout"] = PATIENCE
+    return pipeline
+
+
 def comparison(name: str, folder: Path) -> Any:
     """Compare a pipeline with its recording, with wider gaps where it differs."""
     for gap in GAPS:
@@ -113,7 +128,7 @@ def compared_once(name: str, folder: Path, gap: float) -> Any:
     services = fake_dream.Fake(pipeline, gap).start(0)
     address = f"http://127.0.0.1:{services.server.server_address[1]}"
     file, words = folder / "pipeline_conf.json", folder / "words.json"
-    file.write_text(json.dumps(fake_dream.rewrite(pipeline, address)))
+    file.write_text(json.dumps(patient(fake_dream.rewrite(pipeline, address))))
     words.write_text(json.dumps([WORDS]))
     try:
         with served(file, words) as agent:
