@@ -24,9 +24,9 @@ MODULES = """
     connectors/python
     dialog/agent_state dialog/draft_hypothesis dialog/ids dialog/profile_changes dialog/rendering
     dialog/splicing
-    pipeline/calling pipeline/calls pipeline/circuit_breaker pipeline/draft pipeline/guard
-    pipeline/ledger pipeline/ledger_entries pipeline/replies pipeline/requests pipeline/slots
-    pipeline/snapshot pipeline/turn pipeline/waves
+    pipeline/calling pipeline/calls pipeline/circuit_breaker pipeline/draft pipeline/draft_view
+    pipeline/guard pipeline/ledger pipeline/ledger_entries pipeline/replies pipeline/requests
+    pipeline/slots pipeline/snapshot pipeline/turn
     stores/sqlite/pending_rows stores/sqlite/worker_thread stores/sqlite/writer
 """.split()
 

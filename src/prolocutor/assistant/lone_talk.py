@@ -20,8 +20,7 @@ from prolocutor.dialog.ids import DialogId, TurnId, UtteranceId, format_time, ne
 from prolocutor.dialog.inputs import Input, TurnStart
 from prolocutor.dialog.utterances import BotUtterance, HumanUtterance
 from prolocutor.errors import NotFound
-from prolocutor.pipeline.asking_alone import LoneAnswer, ask_alone
-from prolocutor.pipeline.engine import Engine
+from prolocutor.pipeline.engine import Engine, LoneAnswer, ask_alone
 from prolocutor.pipeline.plan import Stage
 
 STRANGER: Final = "console:alone"

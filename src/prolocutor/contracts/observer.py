@@ -30,7 +30,7 @@ class ServiceRecord(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
     `cost` is what its calls cost, `hypotheses` how many a skill gave, `sure` the highest confidence
     of these. `critical`: whether the turn waited for it, where that was found out
-    (`pipeline.critical_path`).
+    (`channels.console.critical_path`).
     """
 
     name: str

@@ -28,7 +28,7 @@ from prolocutor.pipeline.draft import Draft
 from prolocutor.pipeline.ledger import Ledger
 from prolocutor.pipeline.ledger_entries import LedgerEntry
 from prolocutor.pipeline.plan import Commit, Stage
-from prolocutor.pipeline.waves import SkillSelection
+from prolocutor.pipeline.slots import SkillSelection
 
 GOOD: Final = 0.8
 """The confidence with which a skill counts as good while others are still running."""

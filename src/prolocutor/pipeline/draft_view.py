@@ -18,10 +18,10 @@ from prolocutor.contracts.store import (
     TurnOpening,
     UtteranceParts,
 )
+from prolocutor.dialog.agent_state import profile_as_now
 from prolocutor.dialog.draft_hypothesis import DraftHypothesis, Slots, encoded_slots, values_of
 from prolocutor.dialog.follow_up import follow_up_of
 from prolocutor.dialog.plain import decode, encode
-from prolocutor.pipeline.current_profiles import CurrentProfiles
 from prolocutor.pipeline.draft import Draft, DraftReply
 from prolocutor.pipeline.snapshot import (
     CurrentUtterance,
@@ -238,20 +238,48 @@ class DraftView:
             "attributes": decode(reply.attributes),
             "annotations": values_of(reply.annotations),
         }
-        utt_id, user = self._draft.opened.opening.bot_utt_id, self._draft.newest_bot.state
-        flat = {**_bot_front(utt_id, reply), **dict.fromkeys(inner), "user": None}
-        return CurrentUtterance(
-            flat, inner, user, partial(_bot_parts, utt_id, msgspec.structs.replace(reply), user)
-        )
+        user = self._draft.newest_bot.state
+        front = _bot_front(self._draft.opened.opening.bot_utt_id, reply)
+        flat = {**front, **dict.fromkeys(inner), "user": None}
+        parts = partial(_bot_parts, front, reply.attributes, reply.annotations, user)
+        return CurrentUtterance(flat, inner, user, parts)
 
     def _bot_parts(self) -> UtteranceParts:
         if self._changes != self._draft.changes:
             self._look_again()
         if self._bot is None:
             draft = self._draft
-            user = draft.newest_bot.state
-            self._bot = _bot_parts(draft.opened.opening.bot_utt_id, draft.spoken(), user)
+            reply, user = draft.spoken(), draft.newest_bot.state
+            front = _bot_front(draft.opened.opening.bot_utt_id, reply)
+            self._bot = _bot_parts(front, reply.attributes, reply.annotations, user)
         return self._bot
+
+
+class CurrentProfiles:
+    """What utterances of one turn show of a person and of the bot, each made once.
+
+    A stored profile counts only by its persona and by whether it has attributes, so most of a
+    window's utterances show the same.
+    """
+
+    def __init__(self) -> None:
+        self._kinds: dict[bytes, tuple[bytes, bool]] = {}
+        self._shown: dict[tuple[bytes, bytes, bool], bytes] = {}
+
+    def shown(self, stored: bytes, now: bytes) -> bytes:
+        """Return what an utterance stored with one profile shows while it is another."""
+        if stored == now:
+            return now
+        kind = self._kinds.get(stored)
+        if kind is None:
+            known = decode(stored)
+            kind = encode(known["persona"]), bool(known["attributes"])
+            self._kinds[stored] = kind
+        key = (now, *kind)
+        made = self._shown.get(key)
+        if made is None:
+            made = self._shown[key] = encode(profile_as_now(decode(stored), decode(now)))
+        return made
 
 
 def _human_body(said: HumanInput, slots: Slots) -> bytes:
@@ -280,10 +308,10 @@ def _bot_front(utt_id: str, reply: DraftReply) -> State:
     }
 
 
-def _bot_parts(utt_id: str, reply: DraftReply, user: bytes) -> UtteranceParts:
+def _bot_parts(front: State, attributes: bytes, annotations: Slots, user: bytes) -> UtteranceParts:
     body = b'%b,"attributes":%b,"annotations":%b}' % (
-        encode(_bot_front(utt_id, reply))[:-1],
-        reply.attributes,
-        encoded_slots(reply.annotations),
+        encode(front)[:-1],
+        attributes,
+        encoded_slots(annotations),
     )
     return UtteranceParts(True, body, user)

@@ -1,28 +1,41 @@
-"""Runs turns through one pipeline, many at once."""
+"""Runs turns through one pipeline, many at once, and asks single services without a turn."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
 from collections.abc import Callable
+from time import monotonic
 from typing import Any, Final
+
+import msgspec
 
 from prolocutor.contracts.connector import Connector
 from prolocutor.contracts.store import OpenedTurn
 from prolocutor.dialog.ids import new_id
 from prolocutor.dialog.inputs import TurnStart
+from prolocutor.dialog.plain import JsonObject, Plain
 from prolocutor.dialog.stop_signal import StopSignal
 from prolocutor.dialog.turn_events import TurnListener
-from prolocutor.errors import BadReply, NotFound, ServiceError, SwitchedOff
-from prolocutor.pipeline.calling import answers_of
+from prolocutor.errors import BadInput, BadReply, NotFound, ServiceError, SwitchedOff
+from prolocutor.pipeline import replies
+from prolocutor.pipeline.calling import CallGroup, answers_of
 from prolocutor.pipeline.circuit_breaker import BreakerState
 from prolocutor.pipeline.ledger_entries import LedgerWatch
 from prolocutor.pipeline.plan import Formatter, Pipeline, Service, Stage
 from prolocutor.pipeline.prepared import PreparedPipeline, ServiceStep, StageDeadlines
-from prolocutor.pipeline.requests import PayloadRequest, checked_payload, requests_for
+from prolocutor.pipeline.requests import (
+    PayloadRequest,
+    checked_payload,
+    formatter_failure,
+    requests_for,
+)
 from prolocutor.pipeline.turn import Turn
 
 log = logging.getLogger(__name__)
+
+TALKING: Final = (Stage.SKILL, Stage.LAST_CHANCE)
+"""The stages whose services answer what a person says."""
 
 CLOSE_SECONDS: Final = 10.0
 """How long the connector of a service may take to close."""
@@ -186,3 +199,59 @@ def _formatted(step: ServiceStep, state: dict[str, Any]) -> Any:
     if not isinstance(request, list) or not request:
         raise BadReply("its formatter gave no requests")
     return request[0]
+
+
+class LoneAnswer(msgspec.Struct, frozen=True, kw_only=True):
+    """What one service answers by itself, after so many `seconds`.
+
+    `faults` say what was wrong with hypotheses that are left out. `error`: the call failed.
+    """
+
+    hypotheses: list[JsonObject]
+    seconds: float
+    faults: list[str] = []
+    error: ServiceError | None = None
+
+
+async def ask_alone(
+    prepared: PreparedPipeline, step: ServiceStep, opened: OpenedTurn, start: TurnStart
+) -> LoneAnswer:
+    """Ask a skill, or the last chance, what it would say in a turn that is not stored.
+
+    It is asked also where its breaker is open or it is switched off. Raise `BadInput` for a service
+    of another stage, which needs what others found first.
+    """
+    if step.stage not in TALKING:
+        what = f"{step.name} answers no person: only skills can be talked to alone"
+        raise BadInput(what, field="name")
+    view = Turn(prepared, opened, start, 0.0).view
+    faults: list[str] = []
+    began = monotonic()
+    try:
+        snapshot = view.snapshot(step.window, step.only)
+        asked = requests_for(step, snapshot, opened.opening.turn_id, step.timeout)
+    except BaseException as error:
+        return LoneAnswer(hypotheses=[], seconds=0.0, error=formatter_failure(error))
+    strays = prepared.strays
+    group = await answers_of(step, asked, step.timeout, strays, counted=False)
+    seconds = monotonic() - began
+    failures = group.failures()
+    if failures and len(failures) == len(group.replies):
+        return LoneAnswer(hypotheses=[], seconds=seconds, error=failures[0])
+    faults += map(str, failures)
+    try:
+        found = _alone_read(step, group, faults)
+    except ServiceError as error:
+        return LoneAnswer(hypotheses=[], seconds=seconds, faults=faults, error=error)
+    return LoneAnswer(hypotheses=found, seconds=seconds, faults=faults)
+
+
+def _alone_read(step: ServiceStep, group: CallGroup, faults: list[str]) -> list[JsonObject]:
+    if step.is_last_chance:
+        text, annotations, confidence = replies.last_words(group.only().value)
+        return [{"text": text, "confidence": confidence, "annotations": annotations}]
+    found: list[dict[str, Any]] = []
+    for reply in group.replies:
+        if isinstance(reply, Plain):
+            found += [one.value for one in replies.hypotheses(reply, faults.append)]
+    return found

@@ -14,8 +14,13 @@ from typing import Final
 
 from prolocutor.contracts.observer import Outcome
 from prolocutor.errors import ServiceError, ServiceLate, SwitchedOff
-from prolocutor.pipeline.ledger_entries import LedgerEntry, LedgerWatch, SkillWave, WaveNote
-from prolocutor.pipeline.lingering import Lingering
+from prolocutor.pipeline.ledger_entries import (
+    LedgerEntry,
+    LedgerWatch,
+    Lingering,
+    SkillWave,
+    WaveNote,
+)
 from prolocutor.pipeline.plan import Stage
 from prolocutor.pipeline.prepared import PreparedPipeline, ServiceStep
 

@@ -27,8 +27,7 @@ from prolocutor.pipeline.ledger_entries import LedgerEntry, LedgerWatch, SkillWa
 from prolocutor.pipeline.plan import Stage
 from prolocutor.pipeline.prepared import PreparedPipeline
 from prolocutor.pipeline.requests import extra_for, formatter_failure, requests_for
-from prolocutor.pipeline.slots import SlotWriter
-from prolocutor.pipeline.waves import SkillSelection
+from prolocutor.pipeline.slots import SkillSelection, SlotWriter
 
 PREFERENCE: Final = 0.15
 """By how much another skill must be more confident than the preferred one to win."""

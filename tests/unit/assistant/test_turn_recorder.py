@@ -10,9 +10,9 @@ import pytest
 from prolocutor.assistant.assistant import Assistant
 from prolocutor.assistant.record_settings import RecordSettings
 from prolocutor.assistant.turn_recorder import BATCH, MOST_WAITING, TurnRecorder
+from prolocutor.channels.console.critical_path import critical_path
 from prolocutor.contracts.observer import ServiceRecord, TurnRecord
 from prolocutor.errors import StoreFull
-from prolocutor.pipeline.critical_path import critical_path
 from prolocutor.pipeline.graph import compile_graph
 from prolocutor.pipeline.plan import Pipeline, Service
 from prolocutor.stores.memory import MemoryStore

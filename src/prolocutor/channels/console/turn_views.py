@@ -7,6 +7,7 @@ from typing import Any
 
 import msgspec
 
+from prolocutor.channels.console.critical_path import critical_path, with_critical
 from prolocutor.contracts.observer import (
     ProfileChange,
     Reason,
@@ -16,7 +17,6 @@ from prolocutor.contracts.observer import (
 from prolocutor.contracts.store.turn_record_store import KeptTurn, TurnFlag
 from prolocutor.dialog.plain import JsonObject
 from prolocutor.dialog.utterances import BotUtterance, HumanUtterance, Hypothesis
-from prolocutor.pipeline.critical_path import critical_path, with_critical
 from prolocutor.pipeline.graph import Graph
 
 _SKILLS = "skills"
