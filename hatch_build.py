@@ -90,7 +90,7 @@ def without_structs(source: str) -> str:
 def make_plain(node: ast.ClassDef, lines: list[str]) -> None:
     """Turn a Struct into a class whose constructor stands in the place of its docstring."""
     options = {word.arg: ast.literal_eval(word.value) for word in node.keywords}
-    if len(node.bases) > 1 or not options.keys() <= {"frozen", "eq", "kw_only"}:
+    if len(node.bases) > 1 or not options.keys() <= {"frozen", "eq", "kw_only", "gc"}:
         raise ValueError(f"{node.name} cannot be compiled: move it to a module that is not")
     found = [
         (one, Field(one.target.id, type_of(one), one.value and ast.unparse(one.value)))
