@@ -79,7 +79,7 @@ class DraftView:
         said = draft.opened.opening
         self._draft = draft
         self._user_snapshot = user_snapshot
-        self._profiles = CurrentProfiles()
+        self._profiles: CurrentProfiles | None = None
         self._resets = resets
         self._input = HumanInput(said, said.text, said.encoded_text)
         self._shown_input = self._input if heard is None else HumanInput(said, heard, b"")
@@ -194,9 +194,10 @@ class DraftView:
         if self._user_snapshot != "current":
             return window
         human, bot = draft.newest_human.state, draft.newest_bot.state
+        profiles = self._profiles = self._profiles or CurrentProfiles()
         return [
             msgspec.structs.replace(
-                one, user=self._profiles.shown(one.user, bot if one.by_bot else human)
+                one, user=profiles.shown(one.user, bot if one.by_bot else human)
             )
             for one in window
         ]

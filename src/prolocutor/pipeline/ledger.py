@@ -15,6 +15,7 @@ from typing import Final
 from prolocutor.contracts.observer import Outcome
 from prolocutor.errors import ServiceError, ServiceLate, SwitchedOff
 from prolocutor.pipeline.ledger_entries import (
+    NOTHING_LINGERS,
     LedgerEntry,
     LedgerWatch,
     Lingering,
@@ -56,11 +57,12 @@ class Ledger:
     """
 
     def __init__(self, prepared: PreparedPipeline, excluded: str | None = None) -> None:
-        self.entries = [LedgerEntry(*waiting) for waiting in prepared.waiting]
+        self.entries = list(map(LedgerEntry, prepared.everyone, prepared.missing))
         every = self.entries
         self.ready: deque[LedgerEntry] = deque([every[at] for at in prepared.roots])
         self.due: deque[Due] = deque()
-        self.lingering = Lingering(self.entries, self.ready)
+        lingers = prepared.lingers
+        self.lingering = Lingering(every, self.ready) if lingers else NOTHING_LINGERS
         self.waves: list[SkillWave] = []
         self.selecting = True
         self.closed = False

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Sequence
 from math import inf
-from typing import Literal, Protocol
+from typing import Final, Literal, Protocol
 
 import msgspec
 
@@ -95,6 +95,10 @@ class Lingering:
         for entry in over:
             self.waiting.remove(entry)
         self._ready.extend(over)  # what lingers for others too is kept again
+
+
+NOTHING_LINGERS: Final = Lingering((), deque())
+"""What turns share in which no service lingers; it is never changed."""
 
 
 class LedgerWatch(Protocol):

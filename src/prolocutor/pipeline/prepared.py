@@ -174,9 +174,10 @@ class ServiceStep:
 class PreparedPipeline:
     """A pipeline with a guard for each service, read-only but for the guards and the strays.
 
-    `waiting` has each step with the number of services that it waits for, `roots` those that wait
-    for none, `after_reply` those that wait for the reply, each by its index; `before_reply` is the
-    number of services that the reply waits for. `commit` is the pipeline's, but `never` where
+    `everyone` is each step, `missing` the number of services that it waits for, `roots` those that
+    wait for none, `after_reply` those that wait for the reply, each by its index; `before_reply` is
+    the number of services that the reply waits for. `lingers`: some service does. `commit` is the
+    pipeline's, but `never` where
     postprocessors change the words.
     """
 
@@ -215,8 +216,13 @@ class PreparedPipeline:
         self._plan_lingering()
         self._plan_selection()
         self._plan_reply()
-        self.waiting = [(one, self._missing(one)) for one in self.every()]
-        self.roots = [one.index for one, missing in self.waiting if missing == 0]
+        self.everyone = self.every()
+        self.missing = [self._missing(one) for one in self.everyone]
+        self.roots = [
+            one.index
+            for one, missing in zip(self.everyone, self.missing, strict=True)
+            if missing == 0
+        ]
         services = list(pipeline.services())
         self.declared = [f"{stage}.{one.label or one.name}" for stage, one in services]
         labels = [one.label or one.name for _, one in services]
@@ -274,6 +280,7 @@ class PreparedPipeline:
                 at for at in writers if at not in before[one.index] and one.index not in before[at]
             )
             one.may_wait = one.may_wait or bool(one.lingers_for)
+        self.lingers = any(one.lingers_for for one in self.steps)
 
     def _plan_selection(self) -> None:
         self.skill_steps = {one.name: one for one in self.of(Stage.SKILL)}
