@@ -1,17 +1,12 @@
 """Make the pictures of docs/howto/chat-page.md: the chat page of an invented traveller."""
 
 import asyncio
-import io
-import queue
 import shutil
-import sys
-import threading
 from collections.abc import AsyncIterator
-from pathlib import Path
 from typing import Any, Final
 
-from PIL import Image
-from playwright.sync_api import Page, expect, sync_playwright
+from pictured import PHONE, Serve, Served, keep
+from playwright.sync_api import expect, sync_playwright
 
 from prolocutor.almond.door.door import Almond
 from prolocutor.assistant.assistant import Assistant
@@ -19,12 +14,8 @@ from prolocutor.channels.page.channel import Page as ChatPage
 from prolocutor.observe.recent_turns import RecentTurns
 from prolocutor.pipeline.plan import Pipeline, Service
 from prolocutor.web.listener import make_app
-from prolocutor.web.serving import serve
 
-FOLDER: Final = Path(__file__).parents[1] / "docs" / "howto"
 SIZE: Final = {"width": 1180, "height": 760}
-PHONE: Final = {"width": 390, "height": 760}
-COLOURS: Final = 96
 MOST_BYTES: Final = 120_000
 USER: Final = "almond:local"
 
@@ -75,54 +66,27 @@ async def llm(request: dict[str, Any]) -> AsyncIterator[str]:
     await asyncio.Event().wait()
 
 
-class Journey:
-    """Serves the chat page of a person who has talked before."""
-
-    def __init__(self) -> None:
-        self._ready: queue.Queue[str] = queue.Queue()
-        self._thread = threading.Thread(target=asyncio.run, args=(self._live(),))
-
-    def __enter__(self) -> str:
-        self._thread.start()
-        return self._ready.get(timeout=60)
-
-    def __exit__(self, *_: object) -> None:
-        self._loop.call_soon_threadsafe(self._stop.set)
-        self._thread.join()
-
-    async def _live(self) -> None:
-        self._loop, self._stop = asyncio.get_running_loop(), asyncio.Event()
-        skills = [*(agent(name) for name in ANSWERS), Service("llm", llm, timeout=60.0)]
-        recent = RecentTurns()
-        async with Assistant(
-            Pipeline(skills=skills),
-            store="memory:",
-            deadline=60.0,
-            name="Concierge",
-            observers=[recent],
-        ) as assistant:
-            for dialog, said in TALKS.items():
-                for text in said:
-                    await assistant.reply(text, USER, dialog)
-            app = make_app(assistant, [Almond(assistant), ChatPage(assistant, recent=recent)])
-            await serve(app, port=0, on_ready=self._ready.put, stop=self._stop)
-
-
-def keep(page: Page, name: str) -> None:
-    """Write what a page shows, in few colours."""
-    shown = Image.open(io.BytesIO(page.screenshot())).convert("RGB")
-    file = FOLDER / f"{name}.png"
-    shown.quantize(COLOURS, dither=Image.Dither.NONE).save(file, optimize=True)
-    size = file.stat().st_size
-    sys.stdout.write(f"{file.name}: {size:,} bytes\n")
-    if size > MOST_BYTES:
-        raise SystemExit(f"{file} is larger than {MOST_BYTES:,} bytes")
+async def journey(served: Serve) -> None:
+    """Serve the chat page of a person who has talked before."""
+    skills = [*(agent(name) for name in ANSWERS), Service("llm", llm, timeout=60.0)]
+    recent = RecentTurns()
+    async with Assistant(
+        Pipeline(skills=skills),
+        store="memory:",
+        deadline=60.0,
+        name="Concierge",
+        observers=[recent],
+    ) as assistant:
+        for dialog, said in TALKS.items():
+            for text in said:
+                await assistant.reply(text, USER, dialog)
+        await served(make_app(assistant, [Almond(assistant), ChatPage(assistant, recent=recent)]))
 
 
 def main() -> None:
     """Make all pictures."""
     program = shutil.which("chromium") or shutil.which("google-chrome")
-    with Journey() as url, sync_playwright() as playwright:
+    with Served(journey) as url, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
         page = browser.new_page(viewport=SIZE)
         page.goto(url)
@@ -130,7 +94,7 @@ def main() -> None:
         page.get_by_label("Your message").fill("and explain the rule to a child")
         page.keyboard.press("Enter")
         expect(page.locator(".provisional")).to_contain_text("gives you")
-        keep(page, "chat-page")
+        keep(page, "chat-page", MOST_BYTES)
         page.get_by_role("button", name="Stop").click()
         expect(page.get_by_text("stopped", exact=True)).to_be_visible()
         phone = browser.new_page(viewport=PHONE, color_scheme="dark")
@@ -142,7 +106,7 @@ def main() -> None:
         phone.locator(".talks").evaluate(
             "(one) => Promise.all(one.getAnimations().map((a) => a.finished))"
         )
-        keep(phone, "chat-page-phone")
+        keep(phone, "chat-page-phone", MOST_BYTES)
         browser.close()
 
 

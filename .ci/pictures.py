@@ -1,28 +1,19 @@
 """Make the pictures of docs/howto/console.md: the console of an invented shop, in a browser."""
 
 import asyncio
-import io
-import queue
 import shutil
-import sys
-import threading
-from pathlib import Path
 from typing import Any, Final
 
-from PIL import Image
+from pictured import PHONE, Serve, Served, keep
 from playwright.sync_api import Page, expect, sync_playwright
 
 from prolocutor.assistant.assistant import Assistant
 from prolocutor.channels.console.channel import Console
 from prolocutor.pipeline.plan import Pipeline, Service
 from prolocutor.web.listener import make_app
-from prolocutor.web.serving import serve
 
-FOLDER: Final = Path(__file__).parents[1] / "docs" / "howto"
 SIZE: Final = {"width": 1280, "height": 760}
-PHONE: Final = {"width": 390, "height": 760}
 BERGEN: Final = "can I get my money back if the train to Bergen is late?"
-COLOURS: Final = 96
 MOST_BYTES: Final = 100_000
 
 Known = dict[str, tuple[str, float]]
@@ -112,36 +103,21 @@ async def language(_: dict[str, Any]) -> str:
     return "en"
 
 
-class Shop:
-    """Serves the console of an assistant with whom some people have talked."""
-
-    def __init__(self) -> None:
-        self._ready: queue.Queue[str] = queue.Queue()
-        self._thread = threading.Thread(target=asyncio.run, args=(self._live(),))
-
-    def __enter__(self) -> str:
-        self._thread.start()
-        return self._ready.get(timeout=60)
-
-    def __exit__(self, *_: object) -> None:
-        self._loop.call_soon_threadsafe(self._stop.set)
-        self._thread.join()
-
-    async def _live(self) -> None:
-        self._loop, self._stop = asyncio.get_running_loop(), asyncio.Event()
-        pipeline = Pipeline(
-            annotators=[Service("language", language), Service("entities", entities)],
-            skills=[agent(name) for name in AGENTS],
-        )
-        fallback = "I have no answer to that."
-        async with Assistant(
-            pipeline, store="memory:", name="Concierge", fallback=fallback
-        ) as assistant:
-            app = make_app(assistant, [Console(assistant)])
-            async with asyncio.TaskGroup() as people:
-                for user, said in TALKS.items():
-                    people.create_task(talk(assistant, user, said))
-            await serve(app, port=0, on_ready=self._ready.put, stop=self._stop)
+async def shop(served: Serve) -> None:
+    """Serve the console of an assistant with whom some people have talked."""
+    pipeline = Pipeline(
+        annotators=[Service("language", language), Service("entities", entities)],
+        skills=[agent(name) for name in AGENTS],
+    )
+    fallback = "I have no answer to that."
+    async with Assistant(
+        pipeline, store="memory:", name="Concierge", fallback=fallback
+    ) as assistant:
+        app = make_app(assistant, [Console(assistant)])
+        async with asyncio.TaskGroup() as people:
+            for user, said in TALKS.items():
+                people.create_task(talk(assistant, user, said))
+        await served(app)
 
 
 async def talk(assistant: Assistant, user: str, said: list[str]) -> None:
@@ -152,47 +128,41 @@ async def talk(assistant: Assistant, user: str, said: list[str]) -> None:
         await assistant.rate_utterance(reply.utt_id, -1, user)
 
 
-def keep(page: Page, name: str) -> None:
-    """Write what a page shows, in few colours."""
+def kept(page: Page, name: str) -> None:
+    """Write what a page of the console shows."""
     page.mouse.move(0, 0)
-    shown = Image.open(io.BytesIO(page.screenshot())).convert("RGB")
-    file = FOLDER / f"console-{name}.png"
-    shown.quantize(COLOURS, dither=Image.Dither.NONE).save(file, optimize=True)
-    size = file.stat().st_size
-    sys.stdout.write(f"{file.name}: {size:,} bytes\n")
-    if size > MOST_BYTES:
-        raise SystemExit(f"{file} is larger than {MOST_BYTES:,} bytes")
+    keep(page, f"console-{name}", MOST_BYTES)
 
 
 def main() -> None:
     """Make all pictures."""
     program = shutil.which("chromium") or shutil.which("google-chrome")
-    with Shop() as url, sync_playwright() as playwright:
+    with Served(shop) as url, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
         page = browser.new_page(viewport=SIZE)
         page.goto(f"{url}/console")
         expect(page.locator("[data-row]")).to_have_count(len(TALKS))
         page.wait_for_load_state("networkidle")
-        keep(page, "list")
+        kept(page, "list")
         page.get_by_text(BERGEN).click()
         expect(page.locator(".gantt")).to_be_visible()
-        keep(page, "turn")
+        kept(page, "turn")
         page.goto(f"{url}/console/agents")
         page.locator(".agents-table .agent-name", has_text="travel_bot").click()
         expect(page.get_by_role("complementary")).to_contain_text("503 Service Unavailable")
         page.wait_for_load_state("networkidle")
-        keep(page, "agents")
+        kept(page, "agents")
         page.goto(f"{url}/console/quality")
         page.locator(".item", has_text=BERGEN).click()
         expect(page.get_by_role("heading", name=BERGEN)).to_be_visible()
         page.wait_for_load_state("networkidle")
-        keep(page, "quality")
+        kept(page, "quality")
         phone = browser.new_page(viewport=PHONE, color_scheme="dark")
         phone.goto(f"{url}/console?kind=waits")
         phone.locator("[data-row]").click()
         phone.get_by_role("button", name="Take over").last.click()
         expect(phone.get_by_text("You answer.")).to_be_visible()
-        keep(phone, "phone")
+        kept(phone, "phone")
         browser.close()
 
 

@@ -9,10 +9,9 @@ import msgspec
 
 from prolocutor.assistant.agenda_delivery import AgendaDelivery
 from prolocutor.assistant.agenda_scheduler import AgendaScheduler
-from prolocutor.assistant.assistant_settings import ReplicaSettings
+from prolocutor.assistant.assistant_settings import AssistantSettings, ReplicaSettings
 from prolocutor.assistant.dialog_changes import DialogChanges
 from prolocutor.assistant.feed import FeedListeners
-from prolocutor.assistant.handover_settings import HandoverSettings
 from prolocutor.assistant.handovers import Handovers
 from prolocutor.assistant.journal import Journal
 from prolocutor.assistant.observer_group import ObserverGroup
@@ -30,9 +29,12 @@ from prolocutor.assistant.stored_replies import StoredReplies
 from prolocutor.assistant.succession import Succession
 from prolocutor.assistant.turn_runner import TurnRunner
 from prolocutor.assistant.wake_ups import BrokerOrStore
+from prolocutor.assistant.watchdog import Watchdog
+from prolocutor.assistant.wiring import ServiceWiring, make_programs
 from prolocutor.contracts.programs import Programs
 from prolocutor.contracts.shared_store import BrokerWakeUps, WakeUps
 from prolocutor.contracts.store import Store
+from prolocutor.dotted_names import resolve
 from prolocutor.pipeline.engine import Engine
 from prolocutor.pipeline.plan import Pipeline, Stage
 
@@ -40,6 +42,11 @@ from prolocutor.pipeline.plan import Pipeline, Stage
 class AssistantParts(msgspec.Struct, frozen=True):
     """What an assistant passes its callers' wishes on to."""
 
+    engine: Engine
+    queues: PersonQueues
+    watchdog: Watchdog
+    programs: Programs
+    broker: BrokerWakeUps | None
     journal: Journal
     scheduler: AgendaScheduler
     changes: DialogChanges
@@ -54,42 +61,48 @@ class AssistantParts(msgspec.Struct, frozen=True):
 
 def assemble(
     pipeline: Pipeline,
+    settings: AssistantSettings,
     *,
-    engine: Engine,
     store: Store,
-    queues: PersonQueues,
     observers: ObserverGroup,
-    programs: Programs,
-    deadline: float,
-    switch_confidence: float,
-    recover_within: float,
-    queue_timeout: float,
-    handover: HandoverSettings,
+    programs: Programs | None,
     replica: ReplicaSettings,
     broker: BrokerWakeUps | None,
     labels: OperatorLabels,
 ) -> AssistantParts:
-    """Return the parts of one assistant; those of a replica only where the store is shared."""
+    """Return the parts of one assistant; those of a replica only where the store is shared.
+
+    `programs` and `broker` take the place of those that are made otherwise.
+    """
+    wiring = ServiceWiring(settings.name, settings.messages)
+    engine = _engine(pipeline, settings, wiring, observers)
+    broker = broker or wiring.broker(store)
+    queues = PersonQueues(limit=settings.queue_limit, timeout=settings.queue_timeout)
+    skills = pipeline.of(Stage.SKILL)
+    programs = programs or make_programs(skills, engine, store, settings.deadline)
+    guards = [step.guard for step in engine.prepared.every()]
+    watchdog = Watchdog(lambda: len(queues) > 0, guards, engine.prepared.running)
     shared = shared_store(store)
     wake_ups: WakeUps | None = shared
     if shared is not None and broker is not None:
         wake_ups = BrokerOrStore(broker, shared)
     listeners = FeedListeners(wake_ups)
-    access = None if shared is None else PersonAccess(shared, listeners, timeout=queue_timeout)
+    access = (
+        None if shared is None else PersonAccess(shared, listeners, timeout=settings.queue_timeout)
+    )
     clock = time.time if shared is None else shared.clock
     secrets = Secrets(store)
     journal = Journal(
         store, engine=engine, secrets=secrets, clock=None if shared is None else clock
     )
-    handovers = Handovers(store, engine=engine, settings=handover, clock=clock)
-    skills = pipeline.of(Stage.SKILL)
+    handovers = Handovers(store, engine=engine, settings=settings.handover, clock=clock)
     deliveries = AgendaDelivery(
         store,
         skills=[service.name for service in skills],
         programs=programs,
         secrets=secrets,
         listeners=listeners,
-        deadline=deadline,
+        deadline=settings.deadline,
         new_dialog_attributes=journal.new_dialog_attributes,
         handovers=handovers,
     )
@@ -119,13 +132,15 @@ def assemble(
         engine=engine,
         journal=journal,
         interpreter=InputInterpreter(
-            skills, switch_confidence=switch_confidence, answers_controls=pipeline.own_words
+            skills,
+            switch_confidence=settings.switch_confidence,
+            answers_controls=pipeline.own_words,
         ),
         programs=programs,
         listeners=listeners,
         scheduler=scheduler,
         observers=observers,
-        recover_within=recover_within,
+        recover_within=settings.recover_within,
         handovers=handovers,
         health=health,
         clock=clock,
@@ -133,31 +148,52 @@ def assemble(
         stored=StoredReplies(shared, access) if shared and access else None,
         speaking=SpeakingSkills(store) if engine.prepared.reads_skills else None,
     )
-    if shared is None or access is None or wake_ups is None or lessons is None:
-        return AssistantParts(
-            journal, scheduler, changes, turns, listeners, handovers, health, switches
+    succession = None
+    if shared is not None and access is not None and wake_ups is not None and lessons is not None:
+        succession = Succession(
+            shared,
+            replica,
+            access=access,
+            journal=journal,
+            turns=turns,
+            scheduler=scheduler,
+            listeners=listeners,
+            wake_ups=wake_ups,
+            switches=switches,
+            lessons=lessons if observers.has_learners else None,
         )
-    succession = Succession(
-        shared,
-        replica,
-        access=access,
-        journal=journal,
-        turns=turns,
-        scheduler=scheduler,
-        listeners=listeners,
-        wake_ups=wake_ups,
-        switches=switches,
-        lessons=lessons if observers.has_learners else None,
-    )
     return AssistantParts(
-        journal,
-        scheduler,
-        changes,
-        turns,
-        listeners,
-        handovers,
-        health,
-        switches,
-        access,
-        succession,
+        engine=engine,
+        queues=queues,
+        watchdog=watchdog,
+        programs=programs,
+        broker=broker,
+        journal=journal,
+        scheduler=scheduler,
+        changes=changes,
+        turns=turns,
+        listeners=listeners,
+        handovers=handovers,
+        health=health,
+        switches=switches,
+        access=access,
+        succession=succession,
+    )
+
+
+def _engine(
+    pipeline: Pipeline,
+    settings: AssistantSettings,
+    wiring: ServiceWiring,
+    observers: ObserverGroup,
+) -> Engine:
+    return Engine(
+        pipeline,
+        connect=wiring.connect,
+        resolve=resolve,
+        deadline=settings.deadline,
+        reserve=settings.reserve,
+        fallback=settings.fallback,
+        max_attributes=settings.max_attributes,
+        breaker_changed=observers.breaker_changed,
     )

@@ -27,13 +27,13 @@ from prolocutor.assistant.input_checks import (
     checked_dialog,
     checked_input,
 )
-from prolocutor.assistant.late_start import LateStart
+from prolocutor.assistant.lifetime import Lifetime
 from prolocutor.assistant.lone_talk import LoneTalk
 from prolocutor.assistant.notification import AnyMessage, notification
 from prolocutor.assistant.observer_group import ObserverGroup
 from prolocutor.assistant.operator_desk import OperatorDesk, TurnInLine
 from prolocutor.assistant.operator_labels import OperatorLabels
-from prolocutor.assistant.person_queues import PersonQueues, Work
+from prolocutor.assistant.person_queues import Work
 from prolocutor.assistant.record_settings import RecordSettings
 from prolocutor.assistant.service_status import ServiceStatus, services_of
 from prolocutor.assistant.stoppable_turns import StoppableTurns
@@ -41,8 +41,6 @@ from prolocutor.assistant.succession import Succession
 from prolocutor.assistant.turn_recorder import TurnRecorder
 from prolocutor.assistant.turn_result import TurnResult
 from prolocutor.assistant.turn_stream import TurnStream
-from prolocutor.assistant.watchdog import Watchdog
-from prolocutor.assistant.wiring import ServiceWiring, make_programs
 from prolocutor.contracts.observer import Following, Observer
 from prolocutor.contracts.programs import CreatedProgram, ProgramInfo, Programs
 from prolocutor.contracts.quota import spend
@@ -56,9 +54,8 @@ from prolocutor.dialog.rounds import PendingAsk
 from prolocutor.dialog.turn_events import TurnListener
 from prolocutor.dialog.utterances import BotUtterance
 from prolocutor.dotted_names import resolve
-from prolocutor.errors import ConfigError, Stopping, StoreAway, StoreError
+from prolocutor.errors import ConfigError
 from prolocutor.pairing.model_in_use import ModelInUse
-from prolocutor.pipeline.engine import Engine
 from prolocutor.pipeline.plan import Pipeline, Stage
 from prolocutor.stores.store_catalog import open_store
 
@@ -111,7 +108,7 @@ class Assistant:
                 f"an assistant is made of a Pipeline, not of a {type(pipeline).__name__}:"
                 " Assistant(Pipeline(skills=[...]))"
             )
-        AssistantSettings(
+        settings = AssistantSettings(
             name=name,
             durability=durability,
             deadline=deadline,
@@ -123,9 +120,11 @@ class Assistant:
             recover_within=recover_within,
             max_attributes=max_attributes,
             switch_confidence=switch_confidence,
+            messages=messages,
             handover=handover,
             records=records,
-        ).check()
+        )
+        settings.check()
         replica.check()
         self.name = name
         self.store = open_store(store, durability=durability) if isinstance(store, str) else store
@@ -133,61 +132,35 @@ class Assistant:
         self.observers = self._observers.observers
         self.models = list(models)
         self.labels = OperatorLabels(self.store)
-        self._deadline = deadline
-        self.started = False
-        self._recorder: TurnRecorder | None = None
-        if records is not None:
-            self.keep_records(records)
-        wiring = ServiceWiring(name, messages)
-        self.engine = Engine(
-            pipeline,
-            connect=wiring.connect,
-            resolve=resolve,
-            deadline=deadline,
-            reserve=reserve,
-            fallback=fallback,
-            max_attributes=max_attributes,
-            breaker_changed=self._observers.breaker_changed,
-        )
-        self._broker = broker or wiring.broker(self.store)
-        self._max_text = max_text
-        self._queues = PersonQueues(limit=queue_limit, timeout=queue_timeout)
-        self._stopping = False
-        self._stoppable = StoppableTurns()
-        self._late_start = LateStart(self._start)
-        guards = [step.guard for step in self.engine.prepared.every()]
-        self.watchdog = Watchdog(
-            lambda: len(self._queues) > 0, guards, self.engine.prepared.running
-        )
-        skills = pipeline.of(Stage.SKILL)
-        self._skills = [service.name for service in skills]
-        self.programs = programs or make_programs(skills, self.engine, self.store, deadline)
         parts = assemble(
             pipeline,
-            engine=self.engine,
+            settings,
             store=self.store,
-            queues=self._queues,
             observers=self._observers,
-            programs=self.programs,
-            deadline=deadline,
-            switch_confidence=switch_confidence,
-            recover_within=recover_within,
-            queue_timeout=queue_timeout,
-            handover=handover,
+            programs=programs,
             replica=replica,
-            broker=self._broker,
+            broker=broker,
             labels=self.labels,
         )
+        self._life = Lifetime(self.store, parts)
+        self._deadline = deadline
+        self._max_text = max_text
+        self._skills = [service.name for service in pipeline.of(Stage.SKILL)]
+        self._stoppable = StoppableTurns()
+        self._queues, self._access, self._succession = parts.queues, parts.access, parts.succession
         self._journal, self._scheduler = parts.journal, parts.scheduler
         self._changes, self._turns = parts.changes, parts.turns
-        self.hints = parts.changes.hints
         self._listeners = parts.listeners
-        self._access, self._succession = parts.access, parts.succession
-        self._handovers = parts.handovers
+        self.engine = parts.engine
+        self.programs = parts.programs
+        self.watchdog = parts.watchdog
+        self.hints = parts.changes.hints
         self.switches = parts.switches
-        self.alone = LoneTalk(self.store, self.engine, max_text)
         self.store_health = parts.health
+        self.alone = LoneTalk(self.store, self.engine, max_text)
         self.desk = OperatorDesk(self.store, self._turns, self._in_line, handover, max_text)
+        if records is not None:
+            self.keep_records(records)
 
     @classmethod
     def from_file(
@@ -220,82 +193,38 @@ class Assistant:
         `StoreAway` where a database does not answer. With `patient` that is waited for in the
         background: `ready` says when turns are taken.
         """
-        try:
-            await self._start()
-        except StoreAway as error:
-            if not patient:
-                raise
-            self._late_start.begin(error)
-        self.started = True
-
-    async def _start(self) -> None:
-        await self.store.open()
-        unfinished = []
-        try:
-            if self._succession is None:
-                unfinished = await self.store.unfinished_turns()
-            else:
-                await self._succession.start()
-        except StoreError:
-            await self.store.aclose()
-            raise
-        if self._broker is not None:
-            await self._broker.open()
-        await self.switches.refresh()
-        await self.hints.check()
-        self.watchdog.start()
-        for turn in unfinished:
-            recover = partial(self._turns.recover, turn)
-            recovered = self._queues.enter(turn.user, recover, patient=True)
-            recovered.add_done_callback(lambda done: done.cancelled() or done.exception())
-        self._scheduler.start()
-        self._handovers.start()
-        if self._recorder is not None:
-            self._recorder.start()
+        await self._life.start(patient=patient)
 
     async def aclose(self, *, grace: float | None = None) -> None:
         """Refuse new turns, wait for the running ones (`grace` seconds at most), close all."""
-        self._stopping = True
-        await self._late_start.aclose()
-        if self._succession is not None:
-            self._succession.decline()
-        await self._scheduler.aclose()
-        await self._queues.drain(grace)
-        self.watchdog.stop()
-        await self.store_health.aclose()
-        await self._journal.settle_all()
-        if self._succession is not None:
-            await self._succession.aclose(grace)
-        await self._handovers.aclose()
-        if self._broker is not None:
-            await self._broker.aclose()
-        await self.engine.aclose()
-        if self._recorder is not None:
-            await self._recorder.aclose()
-        await self.store.aclose()
+        await self._life.end(grace)
+
+    @property
+    def started(self) -> bool:
+        """Whether it has started, and perhaps waits for the store."""
+        return self._life.started
 
     @property
     def ready(self) -> bool:
         """Whether turns are taken: it has started, is not stopping, and can reach the store."""
-        return self.started and not self._stopping and not self.is_cut_off
+        return self._life.ready
 
     @property
     def is_cut_off(self) -> bool:
         """Whether it has started, and cannot reach the store that it shares with others."""
-        return self.started and self._succession is not None and not self._succession.reachable
+        return self._life.is_cut_off
 
     def keep_records(self, settings: RecordSettings) -> None:
         """Keep records of turns from now on, in place of none, if the store can."""
         if isinstance(self.store, KeepsTurnRecords):
-            self._recorder = TurnRecorder(self.store.turn_records, settings, self._deadline)
-            self.observers.append(self._recorder)
-            if self.started:
-                self._recorder.start()
+            recorder = TurnRecorder(self.store.turn_records, settings, self._deadline)
+            self.observers.append(recorder)
+            self._life.record(recorder)
 
     @property
     def recorder(self) -> TurnRecorder | None:
         """What keeps the records of turns; None where none are kept."""
-        return self._recorder
+        return self._life.recorder
 
     @property
     def succession(self) -> Succession | None:
@@ -507,8 +436,8 @@ class Assistant:
 
         Raise `NotFound` for an unknown utterance.
         """
-        if self._recorder is not None:
-            await self._recorder.settle()
+        if self.recorder is not None:
+            await self.recorder.settle()
         await self._changes.rate_utterance(utt_id, rating, user)
 
     async def feed(self, user: str, after: int = 0) -> AsyncIterator[FeedMessage]:
@@ -565,8 +494,5 @@ class Assistant:
         return access.enter(self._queues, user, lambda place: access.while_held(user, work, place))
 
     def _check_open(self, user: str) -> None:
-        if self._stopping:
-            raise Stopping("the assistant is shutting down")
-        if self._late_start.waits:
-            raise StoreAway("the store has not answered since the start")
+        self._life.check_open()
         check_name(user, "a user", "user_id")
