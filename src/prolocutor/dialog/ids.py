@@ -59,8 +59,7 @@ def new_ids(number: int) -> list[str]:
     first = tick if tick > _last_tick else _last_tick + 1
     _last_tick = first + number - 1
     if len(_random) < number + _AT_ONCE // 4:  # with something left for other threads
-        digits = os.urandom(10 * (number + _AT_ONCE)).hex()
-        _random.extend(digits[at : at + 20] for at in range(0, len(digits), 20))
+        _random.extend(os.urandom(10 * (number + _AT_ONCE)).hex(" ", 10).split())
     low = first & 255
     if low + number > 256:
         return [f"{first + n:012x}{_random.pop()}" for n in range(number)]
