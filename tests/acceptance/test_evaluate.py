@@ -116,8 +116,7 @@ def test_a_run_is_kept_reported_and_found_again(commands: Commands, folder: Path
         (signal.SIGINT, 130, "\nended: interrupted; the same command goes on from here\n"),
     ],
 )
-@pytest.mark.parametrize("after", [1, 57, 130])
-@pytest.mark.parametrize("concurrency", [1, 2])
+@pytest.mark.parametrize(("after", "concurrency"), [(1, 2), (57, 1), (130, 2)])
 def test_a_run_that_was_ended_goes_on_and_is_as_if_it_never_was(
     stop: int, status: int, complaint: str, after: int, concurrency: int,
     commands: Commands, folder: Path,

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 import yaml
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from prolocutor.config.faults import ConfigFaults
@@ -46,7 +46,6 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.slow
-@settings(deadline=None, max_examples=60)
 @given(
     deletions=st.lists(st.sampled_from(WAYS), max_size=3),
     replacements=st.lists(st.tuples(st.sampled_from(WAYS), values), max_size=4),
@@ -64,7 +63,6 @@ def test_a_tree_with_nodes_deleted_and_replaced(
 
 
 @pytest.mark.slow
-@settings(deadline=None, max_examples=60)
 @given(
     at=st.integers(0, len(FULL)),
     length=st.integers(0, 60),

@@ -102,7 +102,7 @@ def schema_of_body(route: str) -> Any:
 
 
 @pytest.mark.parametrize("route", BODIES)
-@settings(suppress_health_check=list(HealthCheck), deadline=None, max_examples=60)
+@settings(suppress_health_check=list(HealthCheck), deadline=None, max_examples=25)
 @given(data=st.data())
 def test_what_the_schema_accepts_the_reader_accepts_and_nothing_else(
     route: str, data: st.DataObject
@@ -115,7 +115,7 @@ def test_what_the_schema_accepts_the_reader_accepts_and_nothing_else(
 
 
 @pytest.mark.parametrize("route", BODIES)
-@settings(suppress_health_check=list(HealthCheck), deadline=None, max_examples=20)
+@settings(suppress_health_check=list(HealthCheck), deadline=None, max_examples=10)
 @given(data=st.data())
 def test_what_is_made_by_the_schema_is_read(route: str, data: st.DataObject) -> None:
     schema = schema_of_body(route)
