@@ -139,8 +139,10 @@ def train(
       prolocutor train ranker --method cross-encoder --base minilm --data store: --out cross
       prolocutor train ranker --data store: --out ranker --cross-encoder cross
     """
-    if loss_budget and (role == "router" or method == CROSS_ENCODER):
-        raise click.UsageError("--loss-budget is for a ranker that is not a cross-encoder")
+    if role == "router" or method == CROSS_ENCODER:
+        for option, given in (("--loss-budget", loss_budget), ("--memory", memory is not None)):
+            if given:
+                raise click.UsageError(f"{option} is for a ranker that is not a cross-encoder")
     questions = load_pairing_data(data, _cards(data, assistant), **options_of(data, {}))
     locations = ModelLocations(
         encoder=encoder_of(encoder, encoder_url), cross_encoder=cross_encoder

@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 import click
 import pytest
 
-from prolocutor.cli.param_types import AgeParam, TimeParam
+from prolocutor.cli.param_types import AgeParam, SizeParam, TimeParam
 from prolocutor.cli.transcripts import local
 from prolocutor.dialog.ids import format_time, parse_time
 
@@ -39,3 +39,16 @@ def test_times_are_shown_as_they_are_here() -> None:
 
     assert local(format_time(now.timestamp())) == now.strftime("%Y-%m-%d %H:%M")
     assert local(None) == ""
+
+
+@pytest.mark.parametrize(
+    ("text", "size"), [("500MB", 500_000_000), ("1.5 gb", 1_500_000_000), (7, 7)]
+)
+def test_a_size_is_read_in_bytes(text: object, size: int) -> None:
+    assert SizeParam().convert(text, None, None) == size
+
+
+@pytest.mark.parametrize("text", ["", "2", "2TB", "-1GB", "GB"])
+def test_what_is_no_size_is_told(text: str) -> None:
+    with pytest.raises(click.BadParameter, match="write 500MB or 2GB"):
+        SizeParam().convert(text, None, None)
