@@ -58,19 +58,35 @@ def new_ids(number: int) -> list[str]:
     tick = time.time_ns() // 1_000_000
     first = tick if tick > _last_tick else _last_tick + 1
     _last_tick = first + number - 1
-    if len(_random) < number + _AT_ONCE // 4:  # with something left for other threads
-        _random.extend(os.urandom(10 * (number + _AT_ONCE)).hex(" ", 10).split())
+    random = _random_digits(number)
     low = first & 255
     if low + number > 256:
-        return [f"{first + n:012x}{_random.pop()}" for n in range(number)]
-    front = f"{first >> 8:010x}"
-    return [front + digits + _random.pop() for digits in _LAST_DIGITS[low : low + number]]
+        return [f"{first + n:012x}{random[20 * n : 20 * n + 20]}" for n in range(number)]
+    front, starts = f"{first >> 8:010x}", range(0, 20 * number, 20)
+    last = _LAST_DIGITS[low : low + number]
+    return [front + digits + random[at : at + 20] for digits, at in zip(last, starts, strict=True)]
+
+
+def _random_digits(number: int) -> str:
+    """Return random halves for so many ids, one after the other."""
+    if number > _IDS:
+        return os.urandom(10 * number).hex()
+    try:
+        return _random.pop()
+    except IndexError:
+        digits, length = os.urandom(10 * _IDS * _AT_ONCE).hex(), 20 * _IDS
+        first, *others = [digits[at : at + length] for at in range(0, len(digits), length)]
+        _random.extend(others)
+        return first
 
 
 _LAST_DIGITS: Final = [f"{n:02x}" for n in range(256)]
 
-_AT_ONCE: Final = 256
-"""How many random halves are made at once: each request to the system has its price."""
+_IDS: Final = 8
+"""For how many ids one piece of random digits is enough: a turn needs seven."""
+
+_AT_ONCE: Final = 32
+"""How many pieces are made at once: each request to the system has its price."""
 
 _random: Final[list[str]] = []
 os.register_at_fork(after_in_child=_random.clear)  # or both would go on with the same ones
