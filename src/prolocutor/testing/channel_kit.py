@@ -284,7 +284,7 @@ async def at_the_door(
     gate = Gate()
     async with (
         asyncio.timeout(PATIENCE),
-        Assistant(pipeline(gate), store="memory:") as assistant,
+        Assistant(pipeline(gate), store="memory:", deadline=PATIENCE) as assistant,
     ):
         app = make_app(assistant, [make(assistant)], auth=auth, **options)
         async with running(app) as url, aiohttp.ClientSession(url) as http:
