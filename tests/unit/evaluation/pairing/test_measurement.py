@@ -116,6 +116,43 @@ def test_answers_to_learn_from_come_with_priors_of_routers_that_did_not_see_them
         assert found[questions.learn[0].question.text] == {}
 
 
+class NumberedRouter:
+    """Gives every agent its own number as a probability, and knows what it has learned."""
+
+    def __init__(self, number: int, known: frozenset[str]) -> None:
+        self.number, self.known = number, known
+
+    def route(self, question: UserQuestion) -> list[Pairing]:
+        assert question.text not in self.known
+        return [Pairing(card.name, self.number / 1000) for card in CARDS]
+
+
+def test_routers_that_serve_two_folds_have_seen_neither(monkeypatch: pytest.MonkeyPatch) -> None:
+    routers: list[NumberedRouter] = []
+    given: list[TrainingData] = []
+
+    def routing(training: TrainingData) -> NumberedRouter:
+        known = frozenset(one.question.text for one in training.labelled)
+        routers.append(NumberedRouter(len(routers), known))
+        return routers[-1]
+
+    def ranking(training: TrainingData) -> Spy:
+        given.append(training)
+        return Spy(training)
+
+    monkeypatch.setattr(fitting, "load_router", lambda name: routing)
+    monkeypatch.setattr(fitting, "load_ranker", lambda name: ranking)
+
+    measured(data(0), routers=["knn"], rankers=["learned"])
+
+    assert len(given) == 4
+    for training in given:
+        learned = {one.question.text for one in training.labelled}
+        for one, prior in zip(training.labelled, training.priors, strict=True):
+            router = routers[round(1000 * prior["bank"])]
+            assert router.known < learned - {one.question.text}
+
+
 def test_budgets_count_their_calls(spy: bool) -> None:
     found = measured(rankers=["spy"], budgets=["top:1", "top:2", "sure:0.5", "all"])
 
