@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final
 
-import msgspec
 from msgspec import structs
 
 from prolocutor.contracts.store import (
@@ -20,6 +19,7 @@ from prolocutor.dialog import splicing
 from prolocutor.dialog.ids import DialogId, TurnId
 from prolocutor.dialog.profile_chain import FRAME, VersionRow, rebuilt
 from prolocutor.errors import Conflict, DeclaredDead, PersonBusy, RoundChanged, TakenOver
+from prolocutor.stores.opening_codec import pack_opening
 from prolocutor.stores.postgresql.database_line import DatabaseLine, Row
 from prolocutor.stores.postgresql.membership import Membership
 from prolocutor.stores.postgresql.remembered import (
@@ -29,9 +29,6 @@ from prolocutor.stores.postgresql.remembered import (
     RememberedPerson,
 )
 from prolocutor.stores.postgresql.stored_text import stored_text
-
-pack_opening: Final = msgspec.msgpack.Encoder().encode
-unpack_opening: Final = msgspec.msgpack.Decoder(TurnOpening).decode
 
 BEGIN: Final = (
     "SELECT * FROM begin_turns($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, "

@@ -18,10 +18,10 @@ from prolocutor.dialog.dialog import Dialog
 from prolocutor.dialog.ids import DialogId
 from prolocutor.dialog.profile_chain import FRAME, VersionRow, rebuilt
 from prolocutor.dialog.utterances import BotUtterance, HumanUtterance
+from prolocutor.stores.opening_codec import unpack_opening
 from prolocutor.stores.postgresql import dialog_search
 from prolocutor.stores.postgresql.database_line import DatabaseLine, Row, first_column
 from prolocutor.stores.postgresql.lanes import JobLane
-from prolocutor.stores.postgresql.openings import unpack_opening
 from prolocutor.stores.postgresql.queries import named
 from prolocutor.stores.postgresql.stored_text import shown_text, stored_text
 

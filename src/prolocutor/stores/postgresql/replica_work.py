@@ -11,9 +11,10 @@ from prolocutor.contracts.shared_store import ReplicaStatus
 from prolocutor.contracts.store import AgendaEntry, OpenedTurn, UnfinishedTurn
 from prolocutor.dialog.ids import TurnId
 from prolocutor.errors import DeclaredDead, NotFound, PersonBusy, StoreAway, TakenOver
+from prolocutor.stores.opening_codec import unpack_opening
 from prolocutor.stores.postgresql.database_line import DatabaseLine, Row
 from prolocutor.stores.postgresql.membership import Membership
-from prolocutor.stores.postgresql.openings import MAX_INT, resumed_turn, unpack_opening
+from prolocutor.stores.postgresql.openings import MAX_INT, resumed_turn
 from prolocutor.stores.postgresql.outside_turns import OutsideTurns
 from prolocutor.stores.postgresql.queries import named
 from prolocutor.stores.postgresql.reader import entries_of

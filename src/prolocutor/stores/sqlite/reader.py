@@ -24,9 +24,9 @@ from prolocutor.dialog.dialog import Dialog
 from prolocutor.dialog.ids import DialogId
 from prolocutor.dialog.utterances import BotUtterance, HumanUtterance
 from prolocutor.errors import StoreCorrupt, StoreError
+from prolocutor.stores.opening_codec import unpack_opening
 from prolocutor.stores.sqlite import dialog_search, migrations, profiles
 from prolocutor.stores.sqlite.connection import connect, translated
-from prolocutor.stores.sqlite.opening_codec import unpack_opening
 from prolocutor.stores.sqlite.queries import named
 from prolocutor.stores.sqlite.query_rows import (
     Columns,

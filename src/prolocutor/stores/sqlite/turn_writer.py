@@ -24,10 +24,10 @@ from prolocutor.dialog import plain
 from prolocutor.dialog.ids import DialogId, TurnId
 from prolocutor.dialog.profile_chain import FRAME
 from prolocutor.errors import NotFound, StoreError
+from prolocutor.stores.opening_codec import pack_opening, unpack_opening
 from prolocutor.stores.sqlite.agenda_writer import AgendaWriter
 from prolocutor.stores.sqlite.head_cache import DialogHead, HeadCache, MessageNumbering, PersonHead
 from prolocutor.stores.sqlite.head_factory import HeadFactory
-from prolocutor.stores.sqlite.opening_codec import pack_opening, unpack_opening
 from prolocutor.stores.sqlite.pending_rows import PendingRows
 from prolocutor.stores.sqlite.queries import named
 from prolocutor.stores.sqlite.query_rows import DialogRow

@@ -1,7 +1,7 @@
-"""The opening of a turn as it stands in the file while the turn is open.
+"""The opening of a turn as it stands in a file or database while the turn is open.
 
-It is as short as it can be: a page holds those of some ten turns, so that to open and to close
-these writes one page and frees none.
+It is as short as it can be: a page of a file holds those of some ten turns, so that to open and
+to close these writes one page and frees none.
 """
 
 from __future__ import annotations
@@ -43,12 +43,12 @@ _decode: Final = msgspec.msgpack.Decoder(list[Any] | dict[str, Any]).decode
 
 
 def pack_opening(opening: TurnOpening) -> bytes:
-    """Write an opening as it stands in the file."""
+    """Write an opening as stores keep it."""
     return _encode(_values_of(opening))
 
 
 def unpack_opening(packed: bytes) -> TurnOpening:
-    """Read an opening as it stands in the file; older files have its fields by their names."""
+    """Read an opening as stores keep it; older ones have its fields by their names."""
     found = _decode(packed)
     fields = found if isinstance(found, dict) else dict(zip(_STORED, found, strict=False))
     return msgspec.convert({"new_dialog": _UNUSED, **fields}, TurnOpening)
