@@ -80,13 +80,13 @@ function useLabels(found, totals, named) {
     const done = new Set(given.map((one) => one.item.id));
     return rows.filter((one) => !done.has(one.id));
   }, [rows, given]);
-  const without = (item) => (list) => list.filter((one) => one.item !== item);
+  const without = (sending) => (list) => list.filter((one) => one.sending !== sending);
   const last = useRef(Promise.resolve());
   // Send in the order of the keys: what is taken back has to be gone before it is given anew.
   const inTurn = (sending) => (last.current = last.current.catch(() => {}).then(sending));
   async function label(item, agents, answer) {
     const sending = inTurn(() => send("POST", "/labels", { work: item.id, agents, answer }));
-    const made = await attempt(() => setGiven((list) => [...list, { item, agents, sending }]), () => sending, () => setGiven(without(item)));
+    const made = await attempt(() => setGiven((list) => [...list, { item, agents, sending }]), () => sending, () => setGiven(without(sending)));
     if (made) totals.again();
   }
   // Take the last one back, also where it is still on its way.
@@ -97,7 +97,7 @@ function useLabels(found, totals, named) {
       await send("DELETE", `/labels/${encodeURIComponent(made.id)}`);
       return true;
     });
-    if (await attempt(() => setGiven(without(one.item)), takeBack, () => setGiven((list) => [...list, one]))) totals.again();
+    if (await attempt(() => setGiven(without(one.sending)), takeBack, () => setGiven((list) => [...list, one]))) totals.again();
   }
   return { open, given, label, undo, of: { ...found, value: found.value && rows } };
 }
