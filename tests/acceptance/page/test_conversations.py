@@ -93,12 +93,12 @@ def test_conversations_are_begun_renamed_found_and_deleted(
         assert page.url == address
 
         nav.get_by_label("Search what was said").fill("")
-        nav.get_by_role("button", name="Delete <b>Mine</b>").click(force=True)
+        nav.get_by_role("button", name="Delete <b>Mine</b>").press("Enter")
         box = page.get_by_role("dialog")
         expect(box).to_contain_text("<b>Mine</b>")
         page.keyboard.press("Escape")
         expect(box).to_have_count(0)
-        nav.get_by_role("button", name="Delete <b>Mine</b>").click(force=True)
+        nav.get_by_role("button", name="Delete <b>Mine</b>").press("Enter")
         box.get_by_role("button", name="Delete", exact=True).click()
         expect(nav.locator(".talk a")).to_have_text(["the first needle in a haystack"])
         expect(log(page).locator(".words")).to_have_count(0)
