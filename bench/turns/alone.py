@@ -59,6 +59,9 @@ def idle_memory(setting: Setting) -> Section:
         name = "SQLite" if store == "sqlite" else "in memory (holds all that was said)"
         first, second = (number(line[f"kib_per_1000_{which}"]) for which in ("first", "second"))
         section.rows.append([name, first, second])
+        if store == "sqlite":
+            goal = "KiB held by 1,000 idle dialogs, SQLite, first 10,000"
+            section.goals.append(Goal(goal, 1000, line["kib_per_1000_first"], " KiB"))
     return section
 
 

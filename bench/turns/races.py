@@ -70,8 +70,9 @@ def door(setting: Setting) -> Section:
         ]
         results = compare(section, setting, dialogs, entries, "dp-agent, stats off")
         if dialogs == 10:
-            figure = middle(results.span("prolocutor serve, SQLite", CPU))
-            section.goals.append(Goal("through the HTTP door: 10 dialogs", 0.6, figure, " CPU ms"))
+            ratio = results.ratio("prolocutor serve, SQLite", "dp-agent, stats off")
+            goal = "HTTP door, SQLite, beside dp-agent's: 10 dialogs"
+            section.goals.append(Goal(goal, 0.7, middle(ratio), " x"))
     return section
 
 
@@ -98,13 +99,16 @@ def services(setting: Setting) -> Section:
             section, setting, dialogs, entries, "dp-agent, stats off", ideal=dialogs == 1
         )
         if dialogs == 1:
-            over = middle(results.span("SQLite", WALL))
-            figure = None if over is None else over - IDEAL_MS
-            section.goals.append(Goal("over the ideal 120 ms: 1 dialog", 8, figure, " ms"))
+            ours = middle(results.span("SQLite", WALL))
+            bare = middle(results.span("no assistant: a bare client", WALL))
+            figure = None if ours is None or bare is None else ours - bare
+            section.goals.append(
+                Goal("services behind HTTP, wall over a bare client's: 1 dialog", 2, figure, " ms")
+            )
         else:
-            figure = middle(results.span("SQLite", CPU))
-            goal = "services behind HTTP: 100 dialogs"
-            section.goals.append(Goal(goal, 3, figure, " CPU ms"))
+            ratio = results.ratio("SQLite", "dp-agent, stats off")
+            goal = "services behind HTTP, beside dp-agent, stats off: 100 dialogs"
+            section.goals.append(Goal(goal, 0.5, middle(ratio), " x"))
     return section
 
 
@@ -151,8 +155,8 @@ def routing(setting: Setting) -> Section:
     words = ["--dialogs", 10, "--turns", 10, "--rounds", many]
     fewer = [*words[:-1], 1 if setting.quick else 10]
     for variant, peer, name, its, most in (
-        ("route", "agent-squad", "Agent Squad, route", words, 1.2),
-        ("all", "langgraph", "LangGraph, all", fewer, 0.12),
+        ("route", "agent-squad", "Agent Squad, route", words, 2.0),
+        ("all", "langgraph", "LangGraph, all", fewer, 0.06),
     ):
         memory = [*its, "--store", "memory", "--variant"]
         entries = [
