@@ -36,6 +36,8 @@ _NEVER: Final = (1 << 63) - 1
 _ANY_DATE: Final = "9999"
 """Greater than every number of a feed, and than every time."""
 _DELETED_AT_ONCE: Final = 10
+_TOGETHER: Final = 0.001
+"""Seconds that a short look-up may wait for the next ones of its kind."""
 
 
 def from_url(url: str, durability: str) -> SqliteStore:
@@ -79,7 +81,9 @@ class SqliteStore:
             if not self._read_only:
                 self._writing = WorkerThread("prolocutor-writer", self._writer)
                 await self._writing.started
-            self._reading = WorkerThread("prolocutor-reader", self._reader, at_most=1)
+            self._reading = WorkerThread(
+                "prolocutor-reader", self._reader, at_most=1, within=_TOGETHER
+            )
             await self._reading.started
         except BaseException:
             await self.aclose()

@@ -7,6 +7,7 @@ import threading
 from collections.abc import Callable
 from contextlib import suppress
 from queue import SimpleQueue
+from time import monotonic
 from typing import Any, Protocol, TypeVar, TypeVarTuple
 
 from prolocutor.errors import StoreError
@@ -36,12 +37,17 @@ class JobRunner(Protocol):
 class WorkerThread:
     """Does all that was submitted since the last group, and resolves it at once.
 
+    Groups have `at_most` jobs. Outcomes wait for the next group where it calls the same function
+    and they took less than `within` seconds: what was submitted together goes on together then.
     The thread is a daemon: a process that ends does not wait for it.
     """
 
-    def __init__(self, name: str, runner: JobRunner, *, at_most: int = 512) -> None:
+    def __init__(
+        self, name: str, runner: JobRunner, *, at_most: int = 512, within: float = 0.0
+    ) -> None:
         self._runner = runner
         self._at_most = at_most
+        self._within = within
         self._queue: SimpleQueue[list[_Submitted] | None] = SimpleQueue()
         self._submitted: list[_Submitted] = []
         self._loop = asyncio.get_running_loop()
@@ -92,6 +98,9 @@ class WorkerThread:
 
     def _serve(self) -> None:
         waiting: list[_Submitted] = []
+        done: list[_Submitted] = []
+        outcomes: list[Any] = []
+        since = 0.0
         more = True
         while more or waiting:
             while more and (not waiting or not self._queue.empty()):
@@ -101,8 +110,15 @@ class WorkerThread:
                 else:
                     waiting += submitted
             group, waiting = waiting[: self._at_most], waiting[self._at_most :]
-            if group:
-                self._call_soon(_resolve, group, self._outcomes([job for _, job in group]))
+            if not group:
+                continue
+            since = since if done else monotonic()
+            outcomes += self._outcomes([job for _, job in group])
+            done += group
+            alike = waiting and waiting[0][1][0] == group[-1][1][0]
+            if not (alike and monotonic() - since < self._within):
+                self._call_soon(_resolve, done, outcomes)
+                done, outcomes = [], []
 
     def _outcomes(self, jobs: list[StoreJob]) -> list[Any]:
         try:
