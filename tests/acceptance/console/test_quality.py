@@ -105,8 +105,10 @@ def test_a_wrong_answer_is_found_corrected_learned_and_put_live(
     here.go_back()
 
     for left in range(9, -1, -1):
-        give(here, RIGHT[here.locator(".label h2").inner_text()])
+        shown = here.locator(".label h2").inner_text()
+        give(here, RIGHT[shown])
         expect(items).to_have_count(left)
+        expect(here.locator(".label h2", has_text=shown)).to_have_count(0)
     here.keyboard.press("z")
     expect(items).to_have_count(1)
     give(here, RIGHT[here.locator(".label h2").inner_text()])

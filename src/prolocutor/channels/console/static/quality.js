@@ -39,7 +39,7 @@ export default function Quality({ at, operator }) {
       <p class="faint summary">${totals.value ? `${plural(totals.value.questions, "question")} of ${plural(totals.value.kinds, "kind")} · 7 days` : ""}</p>
       <div class="steps"><${Sign} sign=${sign} hint=${hint} hints=${totals.value?.hints ?? {}} /><span class="step-word not-phone"><b>${count(totals.value?.labels)}</b> labels</span>
         <${Models} models=${models} writes=${operator.writes} />
-        <${Train} roles=${listOf(models.value?.roles)} hints=${sum(totals.value?.hints)} busy=${Boolean(job)} writes=${operator.writes} /></div></header>
+        <${Train} roles=${listOf(models.value?.roles)} hints=${sum(totals.value?.hints)} busy=${Boolean(job)} writes=${operator.writes} inTurn=${work.inTurn} /></div></header>
     ${job && html`<${Progress} job=${job} ended=${ended} />`}
     ${model && html`<${Comparison} model=${model} models=${models} writes=${operator.writes} key=${model.id} />`}
     ${!model && html`<${Trend} />`}
@@ -99,7 +99,7 @@ function useLabels(found, totals, named) {
     });
     if (await attempt(() => setGiven(without(one.sending)), takeBack, () => setGiven((list) => [...list, one]))) totals.again();
   }
-  return { open, given, label, undo, of: { ...found, value: found.value && rows } };
+  return { open, given, label, undo, inTurn, of: { ...found, value: found.value && rows } };
 }
 
 function WorkList({ work, found, chosen, choose, takeBack, operator }) {

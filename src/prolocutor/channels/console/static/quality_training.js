@@ -12,11 +12,12 @@ const STATES = { live: "in use", new: "not used yet", former: "used before" };
 const ENDED = new Set(["done", "failed", "stopped"]);
 
 // A button for each role that has a model's folder. A router learns from hints too where that is ticked.
-export function Train({ roles, hints, busy, writes }) {
+// `inTurn` sends after the labels that are still on their way.
+export function Train({ roles, hints, busy, writes, inTurn }) {
   const [taught, setTaught] = useState(false);
   if (!roles.length) return html`<span class="faint not-phone" title="skill_selector: {router: ensemble, model: FOLDER}">no model to train</span>`;
   const train = async (what) => {
-    const made = await attempt(null, () => send("POST", "/train", what === "router" && hints && taught ? { what, hints: true } : { what }));
+    const made = await attempt(null, () => inTurn(() => send("POST", "/train", what === "router" && hints && taught ? { what, hints: true } : { what })));
     if (made) go(here({ job: made.job, model: "" }), { replace: true });
   };
   const tick = hints > 0 && roles.includes("router") && html`<label class="step-tick not-phone" title="Hints are what people did next; they are no labels"><input type="checkbox" checked=${taught} disabled=${!writes} onChange=${(event) => setTaught(event.target.checked)} /> and ${plural(hints, "hint")}</label>`;
