@@ -44,7 +44,8 @@ from prolocutor.pairing.model_files import training_card
 from prolocutor.pairing.near_duplicates import folds_of, near_duplicates
 from prolocutor.pairing.new_agent_learner import label_of_ranks
 from prolocutor.pairing.newcomer_trial import NewcomerTrial
-from prolocutor.pairing.question_agent.loaded_router import router_of_model
+from prolocutor.pairing.question_agent.loaded_router import PresentRouter, router_of_model
+from prolocutor.pairing.question_agent.meant_router import MeantRouter
 from prolocutor.pairing.rating_learner import label_of_thumb
 
 _PARTS: Final = 20
@@ -82,6 +83,12 @@ class _System(msgspec.Struct, frozen=True):
     agents: Sequence[str]
     router: Router
     ranker: Ranker | None
+
+
+class _JoinedSystem(_System, frozen=True):
+    """A system that a new agent has joined: its router learns from what it is told."""
+
+    router: PresentRouter | MeantRouter
 
 
 class _Split:
@@ -158,7 +165,7 @@ class _Trial:
         groups = [split.groups[n] for n in split.apart]
         return NewcomerOutcome(self._agent, groups, without, split.whole[1], after, seen)
 
-    def _joined(self, before: _System) -> _System:
+    def _joined(self, before: _System) -> _JoinedSystem:
         """Return the system as `serve` reads it for all agents from a model without one of them."""
         to_model = getattr(before.router, "to_model", None)
         if to_model is None:
@@ -168,13 +175,15 @@ class _Trial:
         router = router_of_model(
             to_model(training_card(0)), self._data.cards, wired, self._plan.newcomers.turns
         )
-        return _System(self._data.agents, router, before.ranker)
+        return _JoinedSystem(self._data.agents, router, before.ranker)
 
-    async def _turn(self, system: _System, one: LabelledQuestion, turn: int) -> tuple[bool, bool]:
+    async def _turn(
+        self, system: _JoinedSystem, one: LabelledQuestion, turn: int
+    ) -> tuple[bool, bool]:
         """Answer a question, rate the answer; return whether the new agent was asked, and rated."""
         turn_id = f"{self._split.seed} {turn}"
         asked, ranked = await self._answered(system, one, turn_id, tries=True)
-        text, learn = one.question.text, system.router.learn_all  # type: ignore[attr-defined]
+        text, learn = one.question.text, system.router.learn_all
         if self._agent in asked:
             ranks = dict.fromkeys(asked, 0.0)
             ranks |= {pair.agent: pair.probability for pair in reversed(ranked)}
