@@ -86,7 +86,7 @@ class _System(msgspec.Struct, frozen=True):
 
 
 class _JoinedSystem(_System, frozen=True):
-    """A system that a new agent has joined: its router learns from what it is told."""
+    """A system that a new agent has joined: its router learns while it serves."""
 
     router: PresentRouter | MeantRouter
 
