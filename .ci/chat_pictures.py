@@ -12,7 +12,7 @@ from prolocutor.almond.door.door import Almond
 from prolocutor.assistant.assistant import Assistant
 from prolocutor.channels.page.channel import Page as ChatPage
 from prolocutor.observe.recent_turns import RecentTurns
-from prolocutor.pipeline.plan import Pipeline, Service
+from prolocutor.plan.pipeline import Pipeline, Service
 from prolocutor.web.listener import make_app
 
 SIZE: Final = {"width": 1180, "height": 760}

@@ -9,7 +9,7 @@ from playwright.sync_api import Page, expect, sync_playwright
 
 from prolocutor.assistant.assistant import Assistant
 from prolocutor.channels.console.channel import Console
-from prolocutor.pipeline.plan import Pipeline, Service
+from prolocutor.plan.pipeline import Pipeline, Service
 from prolocutor.web.listener import make_app
 
 SIZE: Final = {"width": 1280, "height": 760}

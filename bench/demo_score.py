@@ -36,7 +36,7 @@ from prolocutor.config.selector_settings import BudgetSettings, SelectorSettings
 from prolocutor.config.settings import Settings
 from prolocutor.contracts.observer import TurnRecord
 from prolocutor.observe.record_request import RecordRequest
-from prolocutor.pipeline.plan import Service
+from prolocutor.plan.pipeline import Service
 
 PHRASINGS: Final = Path(__file__).parents[1] / "tests" / "demo" / "phrasings"
 GOAL: Final = 0.9

@@ -37,7 +37,7 @@ from prolocutor.connectors.connector_catalog import CONNECTORS as CATALOG
 from prolocutor.contracts.connector import Connector
 from prolocutor.dialog.ids import new_id
 from prolocutor.errors import ServiceError
-from prolocutor.pipeline.plan import Pipeline, Service
+from prolocutor.plan.pipeline import Pipeline, Service
 from prolocutor.web.asgi import App
 from prolocutor.web.listener import make_app
 from prolocutor.web.serving import serve

@@ -27,7 +27,7 @@ from prolocutor.channels.page.channel import Page
 from prolocutor.contracts.channel import Channel, Route
 from prolocutor.deeppavlov.door.api import DeepPavlov
 from prolocutor.deeppavlov.door.messages import SayParams, SayRequest
-from prolocutor.pipeline.plan import Pipeline, Service
+from prolocutor.plan.pipeline import Pipeline, Service
 from prolocutor.web.asgi import App, Receive, Scope, Send
 from prolocutor.web.error_table import error_response
 from prolocutor.web.listener import Listener, make_app

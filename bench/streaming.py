@@ -34,7 +34,7 @@ from aiohttp import web
 
 from prolocutor import Assistant, Delta, Pipeline, ReplyGiven, Service
 from prolocutor.almond.door.door import Almond
-from prolocutor.pipeline.plan import Addressed
+from prolocutor.plan.pipeline import Addressed
 from prolocutor.testing.channel_kit import running
 from prolocutor.web.listener import make_app
 

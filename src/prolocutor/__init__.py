@@ -52,11 +52,11 @@ if TYPE_CHECKING:
     from prolocutor.dialog.utterances import SelectorReply as SelectorReply
     from prolocutor.errors import ProlocutorError as ProlocutorError
     from prolocutor.parlai.message import Message as Message
-    from prolocutor.pipeline.plan import Breaker as Breaker
-    from prolocutor.pipeline.plan import Pipeline as Pipeline
-    from prolocutor.pipeline.plan import Service as Service
-    from prolocutor.pipeline.plan import service as service
-    from prolocutor.pipeline.plan import skill as skill
+    from prolocutor.plan.pipeline import Breaker as Breaker
+    from prolocutor.plan.pipeline import Pipeline as Pipeline
+    from prolocutor.plan.pipeline import Service as Service
+    from prolocutor.plan.pipeline import service as service
+    from prolocutor.plan.pipeline import skill as skill
 
 __version__ = "0.1.0"
 
@@ -67,7 +67,7 @@ _MODULES = {
     "Audio": "prolocutor.dialog.messages",
     "Bot": "prolocutor.dialog.profiles",
     "BotUtterance": "prolocutor.dialog.utterances",
-    "Breaker": "prolocutor.pipeline.plan",
+    "Breaker": "prolocutor.plan.pipeline",
     "Button": "prolocutor.dialog.messages",
     "Card": "prolocutor.contracts.pairing",
     "Choice": "prolocutor.dialog.messages",
@@ -81,7 +81,7 @@ _MODULES = {
     "Message": "prolocutor.parlai.message",
     "NewProgram": "prolocutor.dialog.messages",
     "Picture": "prolocutor.dialog.messages",
-    "Pipeline": "prolocutor.pipeline.plan",
+    "Pipeline": "prolocutor.plan.pipeline",
     "ProlocutorError": "prolocutor.errors",
     "Rdl": "prolocutor.dialog.messages",
     "Replaced": "prolocutor.dialog.turn_events",
@@ -92,7 +92,7 @@ _MODULES = {
     "ScheduledMessage": "prolocutor.dialog.utterances",
     "Selection": "prolocutor.contracts.selection",
     "SelectorReply": "prolocutor.dialog.utterances",
-    "Service": "prolocutor.pipeline.plan",
+    "Service": "prolocutor.plan.pipeline",
     "ServiceAsked": "prolocutor.dialog.turn_events",
     "ServiceSettled": "prolocutor.dialog.turn_events",
     "ServiceStatus": "prolocutor.assistant.service_status",
@@ -108,8 +108,8 @@ _MODULES = {
     "enough": "prolocutor.contracts.selection",
     "permission_request": "prolocutor.assistant.notification",
     "run": "prolocutor.assistant.runner",
-    "service": "prolocutor.pipeline.plan",
-    "skill": "prolocutor.pipeline.plan",
+    "service": "prolocutor.plan.pipeline",
+    "skill": "prolocutor.plan.pipeline",
 }
 
 __all__ = ["__version__", *sorted(_MODULES)]

@@ -8,7 +8,7 @@ from typing import Any
 
 from prolocutor.assistant.assistant import Assistant
 from prolocutor.channels.channel_catalog import CHANNELS
-from prolocutor.pipeline.plan import Pipeline
+from prolocutor.plan.pipeline import Pipeline
 from prolocutor.testing.channel_kit import running
 from prolocutor.web.limits import ListenerLimits
 from prolocutor.web.listener import make_app

@@ -7,7 +7,7 @@ from typing import Any
 import aiohttp
 import pytest
 
-from prolocutor.pipeline.plan import Pipeline, Service
+from prolocutor.plan.pipeline import Pipeline, Service
 from tests.fuzz.loop_watch import watched_loop
 from tests.fuzz.served import served
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import aiohttp
 
-from prolocutor.pipeline.plan import Pipeline, Service
+from prolocutor.plan.pipeline import Pipeline, Service
 from prolocutor_demo import demonstration
 from tests.fuzz.odd_values import TEXTS, odd_value
 from tests.fuzz.rounds import patience, rounds

@@ -8,7 +8,7 @@ from typing import Any
 
 import aiohttp
 
-from prolocutor.pipeline.plan import Breaker, Pipeline, Service
+from prolocutor.plan.pipeline import Breaker, Pipeline, Service
 from tests.fuzz.odd_values import BODIES, TEXTS, odd_value
 from tests.fuzz.rounds import patience, rounds
 from tests.fuzz.served import served

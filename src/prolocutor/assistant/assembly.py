@@ -36,7 +36,7 @@ from prolocutor.contracts.shared_store import BrokerWakeUps, WakeUps
 from prolocutor.contracts.store import Store
 from prolocutor.dotted_names import resolve
 from prolocutor.pipeline.engine import Engine
-from prolocutor.pipeline.plan import Pipeline, Stage
+from prolocutor.plan.pipeline import Pipeline, Stage
 
 
 class AssistantParts(msgspec.Struct, frozen=True):

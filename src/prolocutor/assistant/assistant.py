@@ -56,7 +56,7 @@ from prolocutor.dialog.utterances import BotUtterance
 from prolocutor.dotted_names import resolve
 from prolocutor.errors import ConfigError
 from prolocutor.pairing.model_in_use import ModelInUse
-from prolocutor.pipeline.plan import Pipeline, Stage
+from prolocutor.plan.pipeline import Pipeline, Stage
 from prolocutor.stores.store_catalog import open_store
 
 T = TypeVar("T")

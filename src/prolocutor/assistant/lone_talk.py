@@ -21,7 +21,7 @@ from prolocutor.dialog.inputs import Input, TurnStart
 from prolocutor.dialog.utterances import BotUtterance, HumanUtterance
 from prolocutor.errors import NotFound
 from prolocutor.pipeline.engine import Engine, LoneAnswer, ask_alone
-from prolocutor.pipeline.plan import Stage
+from prolocutor.plan.pipeline import Stage
 
 STRANGER: Final = "console:alone"
 """The user whom an agent sees where it is talked to outside of any dialog."""

@@ -6,8 +6,8 @@ import msgspec
 
 from prolocutor.dialog.plain import JsonObject
 from prolocutor.pipeline.circuit_breaker import BreakerState
-from prolocutor.pipeline.plan import Stage
 from prolocutor.pipeline.prepared import PreparedPipeline
+from prolocutor.plan.pipeline import Stage
 
 
 class ServiceStatus(msgspec.Struct, frozen=True, kw_only=True):

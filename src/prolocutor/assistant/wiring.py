@@ -19,7 +19,7 @@ from prolocutor.contracts.store import Store
 from prolocutor.dotted_names import resolve
 from prolocutor.errors import ConfigError
 from prolocutor.messaging.nats_address import NatsServers, is_nats, read_call, read_servers
-from prolocutor.pipeline.plan import Addressed, PendingTarget, Service
+from prolocutor.plan.pipeline import Addressed, PendingTarget, Service
 
 if TYPE_CHECKING:  # it needs the extra `nats`
     from prolocutor.messaging.nats_connection import NatsConnection

@@ -19,7 +19,7 @@ from prolocutor.evaluation.pairing.answer_overlap import AnsweredQuestion, overl
 from prolocutor.evaluation.pairing.pairing_data import load_pairing_data
 from prolocutor.evaluation.pairing.store_questions import labelled_of, turns_of_store
 from prolocutor.parlai.data_catalog import split
-from prolocutor.pipeline.plan import Stage
+from prolocutor.plan.pipeline import Stage
 
 _STORE: Final = "store"
 

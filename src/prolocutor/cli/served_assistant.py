@@ -25,7 +25,7 @@ from prolocutor.observe.metrics import TurnMetrics
 from prolocutor.observe.recent_turns import RecentTurns
 from prolocutor.observe.service_times import ServiceTimes
 from prolocutor.observe.spans import TurnSpans
-from prolocutor.pipeline.plan import Stage
+from prolocutor.plan.pipeline import Stage
 from prolocutor.web.authentication import AccessPolicy
 from prolocutor.web.key_ring import KeyRing
 from prolocutor.web.listener import Listener, make_app

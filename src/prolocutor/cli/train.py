@@ -37,7 +37,7 @@ from prolocutor.evaluation.pairing.pairing_data import PairingData, load_pairing
 from prolocutor.evaluation.pairing.training_plan import TrainingPlan
 from prolocutor.pairing.loss_curve import LossCurve
 from prolocutor.pairing.method_catalog import load_fine_tuning, needs_of, uses_of
-from prolocutor.pipeline.plan import Stage
+from prolocutor.plan.pipeline import Stage
 
 _ENSEMBLE: Final = "ensemble"
 _LOSSES: Final = (0.01, 0.02, 0.05)

@@ -12,7 +12,7 @@ from rich.text import Text
 from prolocutor.assistant.turn_result import TurnResult
 from prolocutor.contracts.observer import Reason, ServiceRecord
 from prolocutor.dialog.rendering import said_as_text
-from prolocutor.pipeline.plan import Stage
+from prolocutor.plan.pipeline import Stage
 
 
 class RecordOutput(msgspec.Struct, frozen=True, kw_only=True):

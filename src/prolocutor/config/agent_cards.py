@@ -15,7 +15,7 @@ import yaml
 
 from prolocutor.contracts.pairing import Card
 from prolocutor.errors import ConfigError
-from prolocutor.pipeline.plan import Pipeline, Service, Stage
+from prolocutor.plan.pipeline import Pipeline, Service, Stage
 
 KEYS: Final = ("description", "examples", "languages", "price", "latency", "quota")
 MAX_BYTES: Final = 1_000_000

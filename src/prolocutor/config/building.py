@@ -20,8 +20,8 @@ from prolocutor.config.selector_building import with_selectors
 from prolocutor.config.settings import Settings
 from prolocutor.contracts.observer import Observer
 from prolocutor.contracts.store import Store
-from prolocutor.pipeline.plan import Pipeline
 from prolocutor.pipeline.prepared import StageDeadlines
+from prolocutor.plan.pipeline import Pipeline
 from prolocutor.processes.supervisor import Supervisor
 from prolocutor.stores.store_catalog import open_store
 

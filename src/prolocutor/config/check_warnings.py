@@ -13,8 +13,8 @@ from prolocutor.config.service_entries import ADDRESS, ServiceEntry
 from prolocutor.config.settings import ProcessTarget, Settings
 from prolocutor.config.survey import Survey
 from prolocutor.dialog.follow_up import FOLLOW_UP
-from prolocutor.pipeline.graph import Graph, PlanNode
-from prolocutor.pipeline.plan import Stage
+from prolocutor.plan.graph import Graph, PlanNode
+from prolocutor.plan.pipeline import Stage
 
 LEAST_ATTEMPT: Final = 0.5
 """Seconds for one attempt below which retries are doubtful."""

@@ -20,8 +20,8 @@ from prolocutor.deeppavlov.pipeline_entries import FileRemark
 from prolocutor.deeppavlov.pipeline_file import DEADLINE, OwnCode, read_pipeline
 from prolocutor.dotted_names import resolve
 from prolocutor.errors import ConfigError
-from prolocutor.pipeline.graph import compile_graph
-from prolocutor.pipeline.plan import Stage
+from prolocutor.plan.graph import compile_graph
+from prolocutor.plan.pipeline import Stage
 
 LAST_ONE: Final = "the last one counts"
 SETTINGS: Final = {

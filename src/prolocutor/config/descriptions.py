@@ -18,7 +18,7 @@ from prolocutor.connectors.connector_catalog import CONNECTORS
 from prolocutor.contracts.connector import DescribingConnector
 from prolocutor.dialog.plain import JsonObject
 from prolocutor.errors import ConfigError, ServiceError, ServiceLate
-from prolocutor.pipeline.plan import Pipeline, Service, Stage
+from prolocutor.plan.pipeline import Pipeline, Service, Stage
 
 log = logging.getLogger(__name__)
 

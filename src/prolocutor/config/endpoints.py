@@ -13,7 +13,7 @@ from prolocutor.contracts.connector import DeltaSink, Request
 from prolocutor.dialog.ids import new_id
 from prolocutor.dialog.plain import Plain, decode, encode
 from prolocutor.errors import ConfigError, ServiceError
-from prolocutor.pipeline.plan import Addressed
+from prolocutor.plan.pipeline import Addressed
 
 _SECONDS: Final = 60.0
 

@@ -20,8 +20,8 @@ from prolocutor.config.settings import ProcessTarget
 from prolocutor.config.survey import Survey
 from prolocutor.errors import ConfigError, ServiceError
 from prolocutor.messaging.nats_address import is_nats, read_call
-from prolocutor.pipeline.graph import Graph, PlanNode
-from prolocutor.pipeline.plan import ORDER
+from prolocutor.plan.graph import Graph, PlanNode
+from prolocutor.plan.pipeline import ORDER
 
 
 def check(

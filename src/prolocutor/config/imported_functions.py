@@ -17,7 +17,7 @@ from prolocutor.config.yaml_file import YamlNode
 from prolocutor.dotted_names import resolve
 from prolocutor.errors import ConfigError
 from prolocutor.functions import is_async
-from prolocutor.pipeline.formatters import resolve_formatter
+from prolocutor.plan.formatters import resolve_formatter
 from prolocutor.tenancy import TENANT
 
 Function = Callable[..., Any]

@@ -24,8 +24,8 @@ from prolocutor.config.settings import Settings
 from prolocutor.config.survey import Survey, key_in_file
 from prolocutor.config.yaml_file import YamlDocument, read
 from prolocutor.errors import ConfigError
-from prolocutor.pipeline.graph import Graph, compile_graph
-from prolocutor.pipeline.plan import Pipeline, Stage
+from prolocutor.plan.graph import Graph, compile_graph
+from prolocutor.plan.pipeline import Pipeline, Stage
 
 _FILE: Final = TableField(
     keys={**TOP, **{stage.value: ServicesField(stage) for stage in Stage}}, what="a map of settings"

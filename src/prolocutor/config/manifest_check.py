@@ -6,7 +6,7 @@ from prolocutor.almond.programs.device_classes import DeviceClasses, classes_of
 from prolocutor.config.fields import Findings
 from prolocutor.config.survey import Survey
 from prolocutor.errors import ConfigError, MissingExtra
-from prolocutor.pipeline.plan import Stage
+from prolocutor.plan.pipeline import Stage
 
 
 def check_manifests(loaded: Survey, findings: Findings) -> None:

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit, urlunsplit
 import msgspec
 
 from prolocutor.errors import ConfigError
-from prolocutor.pipeline.plan import Addressed, Pipeline, Service, Stage
+from prolocutor.plan.pipeline import Addressed, Pipeline, Service, Stage
 
 
 def read_hosts(given: str) -> str | dict[str, str]:

@@ -18,7 +18,7 @@ from prolocutor.errors import BadInput, ConfigError, NotFound
 from prolocutor.names import did_you_mean, suggest
 from prolocutor.pairing.abstention import CLARIFY, FALLBACK, PERSON
 from prolocutor.pairing.method_catalog import needs_of
-from prolocutor.pipeline.plan import Addressed, Stage
+from prolocutor.plan.pipeline import Addressed, Stage
 from prolocutor.stores.store_catalog import STORES, open_store
 
 

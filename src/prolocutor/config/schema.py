@@ -36,8 +36,8 @@ from prolocutor.errors import ConfigError
 from prolocutor.messaging.nats_address import read_servers
 from prolocutor.pairing.abstention import AbstentionRule
 from prolocutor.pairing.question_agent.newcomers import NewcomerSettings
-from prolocutor.pipeline import graph
-from prolocutor.pipeline.plan import Breaker, Pipeline, Service
+from prolocutor.plan import graph
+from prolocutor.plan.pipeline import Breaker, Pipeline, Service
 from prolocutor.processes.supervisor import ProcessCommand
 from prolocutor.web.limits import ListenerLimits
 from prolocutor.web.quotas import QUOTA_WORDS, VisitorQuotas

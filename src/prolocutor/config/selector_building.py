@@ -55,8 +55,8 @@ from prolocutor.pairing.rating_learner import RatingLearner
 from prolocutor.pairing.response_selector import RankedSelector
 from prolocutor.pairing.skill_selector import RoutedSelector
 from prolocutor.pairing.turn_routing import TurnRouting
-from prolocutor.pipeline.plan import Pipeline, Service, Stage
 from prolocutor.pipeline.prepared import StageDeadlines
+from prolocutor.plan.pipeline import Pipeline, Service, Stage
 from prolocutor.tenancy import TENANT
 
 Method = TypeVar("Method", Router, Ranker)

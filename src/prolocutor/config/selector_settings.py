@@ -32,7 +32,7 @@ from prolocutor.pairing.model_files import load_model
 from prolocutor.pairing.model_reloading import MethodSource
 from prolocutor.pairing.question_agent.newcomers import NewcomerSettings
 from prolocutor.pairing.question_response.crossing import check_cross_encoder
-from prolocutor.pipeline.plan import Addressed, PendingTarget
+from prolocutor.plan.pipeline import Addressed, PendingTarget
 
 
 class BudgetSettings(msgspec.Struct, frozen=True, kw_only=True):

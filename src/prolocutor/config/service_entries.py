@@ -30,7 +30,7 @@ from prolocutor.messaging.nats_address import SCHEMES as NATS_SCHEMES
 from prolocutor.messaging.nats_address import NatsCall, is_nats, read_call
 from prolocutor.names import did_you_mean, suggest
 from prolocutor.pairing.method_catalog import Role
-from prolocutor.pipeline.plan import SINGLE, Addressed, Service, Stage, Target
+from prolocutor.plan.pipeline import SINGLE, Addressed, Service, Stage, Target
 
 FUNCTION: Final = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*(\.[^\W\d]\w*)*")
 ADDRESS: Final = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]*://")

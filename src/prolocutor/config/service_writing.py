@@ -12,7 +12,7 @@ import yaml
 
 from prolocutor.config.recognition import FoundService
 from prolocutor.errors import BadInput, ConfigError
-from prolocutor.pipeline.plan import Stage
+from prolocutor.plan.pipeline import Stage
 
 STAGE: Final = Stage.SKILL.value
 DEADLINE: Final = 40

@@ -11,7 +11,7 @@ from prolocutor.config.fields import Findings
 from prolocutor.config.service_entries import ServiceEntry
 from prolocutor.config.settings import Settings
 from prolocutor.config.yaml_file import YamlDocument, YamlNode
-from prolocutor.pipeline.graph import Graph
+from prolocutor.plan.graph import Graph
 
 
 class Survey(msgspec.Struct, frozen=True):

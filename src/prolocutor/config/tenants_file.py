@@ -21,7 +21,7 @@ from prolocutor.config.settings import AuthSettings, Settings
 from prolocutor.config.store_location import sqlite_file, without_password
 from prolocutor.config.yaml_file import UNREAD, YamlDocument, YamlNode, read
 from prolocutor.errors import ConfigError
-from prolocutor.pipeline.plan import ORDER, SINGLE
+from prolocutor.plan.pipeline import ORDER, SINGLE
 from prolocutor.web.limits import ListenerLimits
 
 _OVERRIDES: Final = ("store", "auth", "limits", "origins")

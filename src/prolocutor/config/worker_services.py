@@ -22,7 +22,7 @@ from prolocutor.messaging.nats_address import (
 )
 from prolocutor.messaging.wire import ANY_ASSISTANT
 from prolocutor.names import suggest
-from prolocutor.pipeline.plan import Service, Stage
+from prolocutor.plan.pipeline import Service, Stage
 
 
 class ServedService(msgspec.Struct, frozen=True):

@@ -9,7 +9,7 @@ import yaml
 
 from prolocutor.config.settings import Settings
 from prolocutor.errors import ConfigError
-from prolocutor.pipeline.plan import SINGLE, Addressed, Pipeline, Service, Stage
+from prolocutor.plan.pipeline import SINGLE, Addressed, Pipeline, Service, Stage
 
 _TOP: Final = ("name", "deadline", "fallback")
 

@@ -12,7 +12,7 @@ from typing import Any, Final
 import msgspec
 
 from prolocutor.names import did_you_mean
-from prolocutor.pipeline.plan import Stage
+from prolocutor.plan.pipeline import Stage
 
 STAGES: Final[dict[str, Stage]] = {
     "add_annotation": Stage.ANNOTATOR,

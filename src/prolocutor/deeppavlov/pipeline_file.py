@@ -26,7 +26,7 @@ from prolocutor.deeppavlov.python_connectors.built_in_connectors import NEEDED, 
 from prolocutor.dialog.plain import JsonObject
 from prolocutor.errors import ConfigError
 from prolocutor.names import did_you_mean
-from prolocutor.pipeline.plan import Addressed, Breaker, Pipeline, Service, Stage, Target
+from prolocutor.plan.pipeline import Addressed, Breaker, Pipeline, Service, Stage, Target
 
 DEADLINE: Final = 30.0
 """Seconds: the TIME_LIMIT that DREAM's environment sets."""

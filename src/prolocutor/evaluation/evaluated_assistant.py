@@ -19,7 +19,7 @@ from prolocutor.evaluation.episodes import Episode
 from prolocutor.evaluation.evaluated_system import Message, SystemDialog, SystemReply, set_seed
 from prolocutor.evaluation.runner import Runner
 from prolocutor.observe.record_request import RecordRequest
-from prolocutor.pipeline.plan import Pipeline
+from prolocutor.plan.pipeline import Pipeline
 
 
 class AssistantTarget:

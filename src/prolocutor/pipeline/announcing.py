@@ -27,8 +27,8 @@ from prolocutor.errors import BreakerOpen, NoPlace
 from prolocutor.pipeline.draft import Draft
 from prolocutor.pipeline.ledger import Ledger
 from prolocutor.pipeline.ledger_entries import LedgerEntry
-from prolocutor.pipeline.plan import Commit, Stage
 from prolocutor.pipeline.slots import SkillSelection
+from prolocutor.plan.pipeline import Commit, Stage
 
 GOOD: Final = 0.8
 """The confidence with which a skill counts as good while others are still running."""

@@ -19,9 +19,9 @@ from prolocutor.dialog.plain import Plain, PlainItems
 from prolocutor.errors import BadReply, ServiceError, ServiceRaised
 from prolocutor.pipeline.calls import RunningCalls, ServiceCall, Strays
 from prolocutor.pipeline.ledger_entries import SkillWave
-from prolocutor.pipeline.plan import Formatter
 from prolocutor.pipeline.prepared import ServiceStep
 from prolocutor.pipeline.requests import AnyRequest
+from prolocutor.plan.pipeline import Formatter
 
 CallToken = tuple["CallGroup", int]
 """By what a settled call is known: its group, and its position there."""

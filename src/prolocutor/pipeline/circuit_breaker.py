@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Literal
 
 from prolocutor.errors import BreakerOpen
-from prolocutor.pipeline import plan
+from prolocutor.plan.pipeline import Breaker
 
 BreakerState = Literal["closed", "open", "half-open"]
 
@@ -21,7 +21,7 @@ class CircuitBreaker:
 
     def __init__(
         self,
-        rule: plan.Breaker,
+        rule: Breaker,
         changed: Callable[[BreakerState], None],
         clock: Callable[[], float] = time.monotonic,
     ) -> None:

@@ -22,7 +22,6 @@ from prolocutor.pipeline import replies
 from prolocutor.pipeline.calling import CallGroup, answers_of
 from prolocutor.pipeline.circuit_breaker import BreakerState
 from prolocutor.pipeline.ledger_entries import LedgerWatch
-from prolocutor.pipeline.plan import Formatter, Pipeline, Service, Stage
 from prolocutor.pipeline.prepared import PreparedPipeline, ServiceStep, StageDeadlines
 from prolocutor.pipeline.requests import (
     PayloadRequest,
@@ -31,6 +30,7 @@ from prolocutor.pipeline.requests import (
     requests_for,
 )
 from prolocutor.pipeline.turn import Turn
+from prolocutor.plan.pipeline import Formatter, Pipeline, Service, Stage
 
 log = logging.getLogger(__name__)
 

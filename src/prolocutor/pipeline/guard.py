@@ -12,9 +12,9 @@ from typing import Any, Final
 from prolocutor.contracts.connector import Connector, ImmediateAnswer, Request
 from prolocutor.dialog.plain import Plain
 from prolocutor.errors import BadReply, BreakerOpen, NoPlace, ServiceError, ServiceRaised
-from prolocutor.pipeline import plan
 from prolocutor.pipeline.calls import start_now
 from prolocutor.pipeline.circuit_breaker import BreakerState, CircuitBreaker
+from prolocutor.plan.pipeline import Service
 
 log = logging.getLogger(__name__)
 
@@ -42,7 +42,7 @@ class Guard:
 
     def __init__(
         self,
-        service: plan.Service,
+        service: Service,
         connector: Connector,
         changed: Callable[[str, BreakerState], None],
         cell: RunningCell | None = None,

@@ -22,8 +22,8 @@ from prolocutor.pipeline.ledger_entries import (
     SkillWave,
     WaveNote,
 )
-from prolocutor.pipeline.plan import Stage
 from prolocutor.pipeline.prepared import PreparedPipeline, ServiceStep
+from prolocutor.plan.pipeline import Stage
 
 
 class Due(Enum):

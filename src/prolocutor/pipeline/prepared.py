@@ -10,15 +10,15 @@ import msgspec
 from prolocutor.contracts.connector import Connector
 from prolocutor.pipeline.calls import Strays
 from prolocutor.pipeline.circuit_breaker import BreakerState
-from prolocutor.pipeline.formatters import (
+from prolocutor.pipeline.guard import Guard, RunningCell
+from prolocutor.plan.formatters import (
     is_own,
     reply_formatter,
     request_formatter,
     wants_hypotheses,
 )
-from prolocutor.pipeline.graph import Graph, PlanNode, compile_graph
-from prolocutor.pipeline.guard import Guard, RunningCell
-from prolocutor.pipeline.plan import Commit, Formatter, Pipeline, Service, Stage
+from prolocutor.plan.graph import Graph, PlanNode, compile_graph
+from prolocutor.plan.pipeline import Commit, Formatter, Pipeline, Service, Stage
 
 MAX_RESERVE: Final = 1.0
 

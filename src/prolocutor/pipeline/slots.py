@@ -23,8 +23,8 @@ from prolocutor.pipeline.calling import CallGroup
 from prolocutor.pipeline.draft import Draft
 from prolocutor.pipeline.ledger import Ledger
 from prolocutor.pipeline.ledger_entries import LedgerEntry
-from prolocutor.pipeline.plan import Stage
 from prolocutor.pipeline.prepared import PreparedPipeline, ServiceStep
+from prolocutor.plan.pipeline import Stage
 
 State = dict[str, Any]
 

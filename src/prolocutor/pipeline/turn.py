@@ -24,10 +24,10 @@ from prolocutor.pipeline.draft import Draft
 from prolocutor.pipeline.draft_view import DraftView
 from prolocutor.pipeline.ledger import Due, Ledger
 from prolocutor.pipeline.ledger_entries import LedgerEntry, LedgerWatch, SkillWave, watched_by
-from prolocutor.pipeline.plan import Stage
 from prolocutor.pipeline.prepared import PreparedPipeline
 from prolocutor.pipeline.requests import extra_for, formatter_failure, requests_for
 from prolocutor.pipeline.slots import SkillSelection, SlotWriter
+from prolocutor.plan.pipeline import Stage
 
 PREFERENCE: Final = 0.15
 """By how much another skill must be more confident than the preferred one to win."""

@@ -26,7 +26,7 @@ import pytest
 from prolocutor.assistant.assistant import Assistant
 from prolocutor.contracts.channel import Channel, Route, WebSocketRoute
 from prolocutor.contracts.store import DialogQuery
-from prolocutor.pipeline.plan import Pipeline, Service
+from prolocutor.plan.pipeline import Pipeline, Service
 from prolocutor.web.authentication import AccessPolicy
 from prolocutor.web.listener import Listener, make_app
 from prolocutor.web.openapi import document

@@ -14,7 +14,7 @@ from prolocutor.channels.console.static_pages import ConsolePages
 from prolocutor.contracts.channel import Route
 from prolocutor.contracts.http import HttpRequest, HttpResponse
 from prolocutor.errors import HandoverConflict, NotFound, ProlocutorError
-from prolocutor.pipeline.plan import Pipeline, Service
+from prolocutor.plan.pipeline import Pipeline, Service
 from prolocutor.web.authentication import AccessPolicy
 from prolocutor.web.listener import make_app
 from prolocutor.web.serving import serve

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 from prolocutor.assistant.assistant import Assistant
 from prolocutor.channels.console.channel import Console
 from prolocutor.channels.console.plan_endpoints import HintedFile, PlanHint
-from prolocutor.pipeline.plan import Breaker, Pipeline, Service
+from prolocutor.plan.pipeline import Breaker, Pipeline, Service
 from prolocutor.web.listener import make_app
 from prolocutor.web.serving import serve
 from tests.unit.pipeline.talk import hypothesis, says

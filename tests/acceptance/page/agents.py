@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from prolocutor.pipeline.plan import Pipeline, Service
+from prolocutor.plan.pipeline import Pipeline, Service
 from tests.acceptance.page.frames import HOSTILE
 
 

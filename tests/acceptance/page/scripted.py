@@ -19,7 +19,7 @@ from prolocutor.contracts.channel import Route, WebSocketRoute
 from prolocutor.contracts.websocket import WebSocket
 from prolocutor.dialog import plain
 from prolocutor.observe.recent_turns import RecentTurns
-from prolocutor.pipeline.plan import Pipeline
+from prolocutor.plan.pipeline import Pipeline
 from prolocutor.testing.channel_kit import running
 from prolocutor.web.authentication import AccessPolicy
 from prolocutor.web.listener import make_app

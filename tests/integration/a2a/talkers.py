@@ -3,7 +3,7 @@
 import asyncio
 from typing import Any
 
-from prolocutor.pipeline.plan import Pipeline, Service
+from prolocutor.plan.pipeline import Pipeline, Service
 
 CHOICES = [{"type": "choice", "title": title} for title in ("tea", "milk")]
 RICH = [

@@ -10,7 +10,7 @@ from prolocutor.a2a.connector.connector import A2aConnector
 from prolocutor.assistant.assistant import Assistant
 from prolocutor.dialog.plain import Plain
 from prolocutor.errors import ServiceError
-from prolocutor.pipeline.plan import Addressed, Pipeline, Service
+from prolocutor.plan.pipeline import Addressed, Pipeline, Service
 from prolocutor.testing.fake_service import FakeRequest
 from tests.sdk_environment import SdkScript, sdk_python, sdk_script
 

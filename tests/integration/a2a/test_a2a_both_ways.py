@@ -8,7 +8,7 @@ import pytest
 from prolocutor.a2a.door.door import A2a
 from prolocutor.assistant.assistant import Assistant
 from prolocutor.dialog.turn_events import Delta, ReplyGiven
-from prolocutor.pipeline.plan import Addressed, Pipeline, Service
+from prolocutor.plan.pipeline import Addressed, Pipeline, Service
 from prolocutor.testing.channel_kit import running
 from prolocutor.web.listener import make_app
 from tests.integration.a2a.talkers import Talker, pipeline

@@ -14,7 +14,7 @@ from aiohttp import web
 from prolocutor.a2a.door.door import A2a
 from prolocutor.assistant.assistant import Assistant
 from prolocutor.contracts.http import HttpRequest, HttpResponse
-from prolocutor.pipeline.plan import Pipeline, Service
+from prolocutor.plan.pipeline import Pipeline, Service
 from prolocutor.testing.channel_kit import KEY, STRICT, running
 from prolocutor.web.authentication import AccessPolicy
 from prolocutor.web.listener import make_app

@@ -10,7 +10,7 @@ import aiohttp
 from prolocutor.almond.door.door import Almond
 from prolocutor.assistant.assistant import Assistant
 from prolocutor.contracts.store import Store
-from prolocutor.pipeline.plan import Pipeline, Service
+from prolocutor.plan.pipeline import Pipeline, Service
 from prolocutor.testing.channel_kit import Door, Gate, at_the_door, running
 from prolocutor.web.authentication import AccessPolicy
 from prolocutor.web.limits import ListenerLimits

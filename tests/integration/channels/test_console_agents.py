@@ -11,7 +11,7 @@ import pytest
 from prolocutor import Assistant, Pipeline
 from prolocutor.channels.console.channel import Console
 from prolocutor.channels.console.ways import ServiceWay, way_of
-from prolocutor.pipeline.plan import Addressed, Breaker, Service
+from prolocutor.plan.pipeline import Addressed, Breaker, Service
 from prolocutor.testing.channel_kit import STRICT, Door, at_the_door, running
 from prolocutor.web.authentication import AccessPolicy
 from prolocutor.web.listener import make_app

@@ -13,7 +13,7 @@ from prolocutor.assistant.assistant import Assistant
 from prolocutor.channels.console.channel import Console
 from prolocutor.contracts.selection import Enough, Selection
 from prolocutor.dialog.agent_state import dialog_to_state
-from prolocutor.pipeline.plan import Pipeline, Service
+from prolocutor.plan.pipeline import Pipeline, Service
 from prolocutor.testing.channel_kit import STRICT, Door, at_the_door, running
 from prolocutor.web.authentication import AccessPolicy
 from prolocutor.web.listener import make_app

@@ -12,7 +12,7 @@ from prolocutor.assistant.assistant import Assistant
 from prolocutor.channels.console.agent_states import AgentStates
 from prolocutor.channels.console.channel import Console
 from prolocutor.channels.console.live_feed import MOST, LiveFeed
-from prolocutor.pipeline.plan import Breaker, Pipeline
+from prolocutor.plan.pipeline import Breaker, Pipeline
 from prolocutor.testing.channel_kit import KEY, STRICT, at_the_door, running
 from prolocutor.web.key_ring import KeyRing
 from prolocutor.web.listener import make_app

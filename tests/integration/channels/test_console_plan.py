@@ -12,7 +12,7 @@ from prolocutor.channels.console.channel import Console
 from prolocutor.cli.planned_file import planned_file
 from prolocutor.config.building import assistant_from
 from prolocutor.config.loading import load
-from prolocutor.pipeline.plan import Pipeline, Service
+from prolocutor.plan.pipeline import Pipeline, Service
 from prolocutor.testing.channel_kit import STRICT, at_the_door, running
 from prolocutor.web.listener import make_app
 from tests.integration.channels.fakes import get

@@ -16,7 +16,7 @@ from prolocutor.channels.channel_catalog import CHANNELS
 from prolocutor.dialog.ids import new_id
 from prolocutor.dialog.messages import ASKS as KINDS_OF_ASKS
 from prolocutor.dialog.messages import KINDS
-from prolocutor.pipeline.plan import Pipeline, Service
+from prolocutor.plan.pipeline import Pipeline, Service
 from prolocutor.testing.channel_kit import running
 from prolocutor.web.listener import make_app
 from tests.pages import ROOT

@@ -15,7 +15,7 @@ from prolocutor.assistant.assistant import Assistant
 from prolocutor.channels.telegram.channel import Telegram
 from prolocutor.channels.telegram.shown_messages import split
 from prolocutor.errors import ConfigError
-from prolocutor.pipeline.plan import Pipeline, Service
+from prolocutor.plan.pipeline import Pipeline, Service
 
 TOKEN = "123456:A-secret_of-the-bot"
 ANN = 7

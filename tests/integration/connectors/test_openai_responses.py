@@ -13,7 +13,7 @@ from prolocutor.dialog.plain import Plain
 from prolocutor.errors import BadReply, ConfigError
 from prolocutor.observe.logs import TurnLog
 from prolocutor.observe.recent_turns import RecentTurns
-from prolocutor.pipeline.plan import Pipeline, Service
+from prolocutor.plan.pipeline import Pipeline, Service
 from prolocutor.testing.channel_kit import running
 from prolocutor.testing.connector_kit import ask, closing
 from prolocutor.web.listener import make_app

@@ -9,7 +9,7 @@ from prolocutor.assistant.assistant import Assistant
 from prolocutor.connectors.parlai import ParlaiConnector
 from prolocutor.dialog.plain import Plain
 from prolocutor.errors import BadReply, ConfigError, ServiceRaised
-from prolocutor.pipeline.plan import Pipeline, Service
+from prolocutor.plan.pipeline import Pipeline, Service
 from prolocutor.testing.fake_service import FakeRequest
 from tests.integration.connectors import parlai_agents
 from tests.integration.connectors.parlai_agents import (

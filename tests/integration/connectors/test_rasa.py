@@ -10,7 +10,7 @@ from prolocutor.assistant.assistant import Assistant
 from prolocutor.connectors.rasa import RasaConnector
 from prolocutor.dialog.plain import Plain
 from prolocutor.errors import BadReply, ServiceRefused, ServiceUnreachable
-from prolocutor.pipeline.plan import Pipeline, Service
+from prolocutor.plan.pipeline import Pipeline, Service
 from prolocutor.testing.connector_kit import ask, closing
 from tests.integration.connectors.rasa_peer import rasa_peer
 from tests.integration.connectors.raw_server import raw_server

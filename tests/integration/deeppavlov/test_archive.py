@@ -10,7 +10,7 @@ from prolocutor.deeppavlov.door.api import DeepPavlov
 from prolocutor.dialog.dialog import Dialog
 from prolocutor.errors import StoreAway
 from prolocutor.observe.service_times import ServiceTimes
-from prolocutor.pipeline.plan import Pipeline, Service
+from prolocutor.plan.pipeline import Pipeline, Service
 from prolocutor.stores.memory import MemoryStore
 from prolocutor.testing.channel_kit import Door, at_the_door, running
 from prolocutor.web.listener import make_app

@@ -5,7 +5,7 @@ import pytest
 
 from prolocutor.assistant.assistant import Assistant
 from prolocutor.deeppavlov.door.api import DeepPavlov
-from prolocutor.pipeline.plan import Pipeline, Service
+from prolocutor.plan.pipeline import Pipeline, Service
 from prolocutor.testing.channel_kit import Door, DoorAnswer, Gate, running
 from prolocutor.web.listener import make_app
 from prolocutor_demo import demonstration

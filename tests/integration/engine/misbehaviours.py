@@ -5,7 +5,7 @@ import sys
 import threading
 from typing import Any
 
-from prolocutor.pipeline.plan import Pipeline, Service
+from prolocutor.plan.pipeline import Pipeline, Service
 from prolocutor.testing.fake_service import FakeService
 
 SECRET = "the text of an exception"

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from prolocutor.pipeline.plan import Pipeline, Service
+from prolocutor.plan.pipeline import Pipeline, Service
 from prolocutor.services.follow_up import annotate
 from prolocutor.testing.fake_service import FakeService
 from tests.integration.connectors.chat_peer import Refused, chat_peer

@@ -8,7 +8,7 @@ import aiohttp
 
 from prolocutor.assistant.assistant import Assistant
 from prolocutor.mcp.door.door import Mcp
-from prolocutor.pipeline.plan import Pipeline, Service
+from prolocutor.plan.pipeline import Pipeline, Service
 from prolocutor.testing.channel_kit import running
 from prolocutor.web.authentication import AccessPolicy
 from prolocutor.web.listener import make_app

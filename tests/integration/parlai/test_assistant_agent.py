@@ -13,7 +13,7 @@ from prolocutor.evaluation.assistant_agent import AssistantAgent, AssistantPartn
 from prolocutor.parlai.batch_world import BatchWorld
 from prolocutor.parlai.shared_teacher import SharedTeacher
 from prolocutor.parlai.worlds import DialogPartnerWorld, SelfChatWorld
-from prolocutor.pipeline.plan import Pipeline, Service
+from prolocutor.plan.pipeline import Pipeline, Service
 
 
 async def count(request: dict[str, Any]) -> dict[str, Any]:

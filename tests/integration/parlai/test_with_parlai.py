@@ -17,7 +17,7 @@ from parlai.tasks.fromfile.agents import ParlaiformatTeacher
 
 from prolocutor.assistant.assistant import Assistant
 from prolocutor.evaluation.assistant_agent import AssistantAgent, FileAgent
-from prolocutor.pipeline.plan import Pipeline, Service
+from prolocutor.plan.pipeline import Pipeline, Service
 
 TASK = """\
 text:one\tlabels:1: one

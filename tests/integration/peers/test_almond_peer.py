@@ -16,7 +16,7 @@ from prolocutor.assistant.assistant import Assistant
 from prolocutor.dialog.plain import Plain
 from prolocutor.errors import BadReply, ServiceError, ServiceRaised, ServiceUnreachable
 from prolocutor.peers.almond import AlmondConnector
-from prolocutor.pipeline.plan import Addressed, Pipeline, Service
+from prolocutor.plan.pipeline import Addressed, Pipeline, Service
 from prolocutor.testing.channel_kit import running
 from prolocutor.testing.connector_kit import ask, closing
 from prolocutor.testing.fake_service import FakeRequest

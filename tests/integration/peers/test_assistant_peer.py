@@ -17,7 +17,7 @@ from prolocutor.dialog.turn_events import Delta, ReplyGiven
 from prolocutor.errors import BadReply, ServiceError, ServiceRefused, ServiceUnreachable
 from prolocutor.observe.recent_turns import RecentTurns
 from prolocutor.peers.assistant import AssistantConnector
-from prolocutor.pipeline.plan import Addressed, Pipeline, Service
+from prolocutor.plan.pipeline import Addressed, Pipeline, Service
 from prolocutor.testing.channel_kit import running
 from prolocutor.testing.connector_kit import ask, closing
 from prolocutor.testing.fake_service import FakeRequest

@@ -18,7 +18,7 @@ from prolocutor.contracts.connector import Connector
 from prolocutor.dialog.plain import Plain
 from prolocutor.mcp.connector.connector import McpConnector
 from prolocutor.mcp.door.door import Mcp
-from prolocutor.pipeline.plan import Pipeline, Service
+from prolocutor.plan.pipeline import Pipeline, Service
 from prolocutor.testing.channel_kit import running
 from prolocutor.testing.connector_kit import ask, closing
 from prolocutor.web.listener import make_app

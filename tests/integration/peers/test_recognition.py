@@ -20,7 +20,7 @@ from prolocutor.config.recognition import FoundService, NotRecognised, recognise
 from prolocutor.config.service_writing import add_service
 from prolocutor.errors import BadInput, ConfigError
 from prolocutor.mcp.door.door import Mcp
-from prolocutor.pipeline.plan import Pipeline, Service
+from prolocutor.plan.pipeline import Pipeline, Service
 from prolocutor.testing.channel_kit import running
 from prolocutor.web.listener import make_app
 from tests.integration.connectors.rasa_peer import rasa_peer

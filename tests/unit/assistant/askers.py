@@ -9,7 +9,7 @@ import msgspec
 from prolocutor.assistant.assistant import Assistant
 from prolocutor.assistant.turn_result import TurnResult
 from prolocutor.dialog import plain
-from prolocutor.pipeline.plan import Service
+from prolocutor.plan.pipeline import Service
 from tests.unit.assistant.talks import last_text
 
 TIME = "what time is it"

@@ -11,7 +11,7 @@ from prolocutor.assistant.assistant import Assistant
 from prolocutor.assistant.turn_result import TurnResult
 from prolocutor.contracts.store import AnsweredRequest, OpenedTurn, TurnClosing, TurnOpening
 from prolocutor.errors import StoreFull
-from prolocutor.pipeline.plan import Pipeline, Service
+from prolocutor.plan.pipeline import Pipeline, Service
 from prolocutor.stores.memory import MemoryStore
 from prolocutor.testing.fake_service import FakeService
 from tests.unit.pipeline.talk import PATIENCE, hypothesis

@@ -23,7 +23,7 @@ from prolocutor.dialog import notices, plain
 from prolocutor.dialog.inputs import DirectReply
 from prolocutor.dialog.notices import Notice
 from prolocutor.errors import BadInput, Conflict, StoreFull
-from prolocutor.pipeline.plan import Pipeline, Service
+from prolocutor.plan.pipeline import Pipeline, Service
 from prolocutor.stores.memory import MemoryStore
 from prolocutor.stores.sqlite.sqlite_store import SqliteStore
 from prolocutor.testing.fake_service import FakeService

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from prolocutor.assistant.assistant import Assistant
 from prolocutor.dialog import plain, rounds
-from prolocutor.pipeline.plan import Pipeline
+from prolocutor.plan.pipeline import Pipeline
 from prolocutor.stores.memory import MemoryStore
 from prolocutor.testing.sample_turns import an_opening
 from tests.unit.assistant.askers import (

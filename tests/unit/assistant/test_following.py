@@ -4,7 +4,7 @@ from typing import Any
 
 from prolocutor.contracts.observer import Following, TurnBegun, TurnRecord
 from prolocutor.dialog.turn_events import ServiceAsked, ServiceSettled
-from prolocutor.pipeline.plan import Pipeline
+from prolocutor.plan.pipeline import Pipeline
 from tests.unit.assistant.talks import assistant
 from tests.unit.pipeline.talk import hypothesis, says
 

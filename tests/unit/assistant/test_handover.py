@@ -12,7 +12,7 @@ from prolocutor.assistant.handovers import RECORDS
 from prolocutor.dialog import plain
 from prolocutor.dialog.inputs import Input, OperatorAct
 from prolocutor.errors import BadInput, HandoverConflict, NotFound, StoreFull
-from prolocutor.pipeline.plan import Pipeline, Service
+from prolocutor.plan.pipeline import Pipeline, Service
 from prolocutor.testing.fake_service import FakeService
 from tests.unit.assistant.talks import FaultyStore, assistant, echo, last_text
 from tests.unit.pipeline.talk import Gate, hypothesis, says

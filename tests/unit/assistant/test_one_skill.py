@@ -6,7 +6,7 @@ import pytest
 
 from prolocutor.assistant.rounds import own_words
 from prolocutor.errors import Conflict, NotFound
-from prolocutor.pipeline.plan import Service
+from prolocutor.plan.pipeline import Service
 from tests.unit.assistant.talks import assistant
 from tests.unit.pipeline.talk import asked, hypothesis, says
 

@@ -11,7 +11,7 @@ from prolocutor.assistant.journal import _digest
 from prolocutor.contracts.observer import TurnRecord
 from prolocutor.dialog import plain
 from prolocutor.errors import NotFound, StoreFull
-from prolocutor.pipeline.plan import Pipeline, Service
+from prolocutor.plan.pipeline import Pipeline, Service
 from prolocutor.stores.memory import MemoryStore
 from prolocutor.testing.fake_service import FakeService
 from prolocutor.testing.sample_turns import an_opening, open_new_turn

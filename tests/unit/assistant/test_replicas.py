@@ -23,7 +23,7 @@ from prolocutor.errors import (
     StoreError,
     StoreFull,
 )
-from prolocutor.pipeline.plan import Pipeline, Service
+from prolocutor.plan.pipeline import Pipeline, Service
 from prolocutor.testing.fake_service import FakeService
 from prolocutor.testing.sample_turns import an_entry
 from prolocutor.testing.shared_memory import SharedMemory

@@ -19,7 +19,7 @@ from prolocutor.dialog.inputs import DirectReply
 from prolocutor.dialog.messages import ASKS
 from prolocutor.dialog.rounds import Round
 from prolocutor.errors import BadInput, Conflict, StoreFull
-from prolocutor.pipeline.plan import Pipeline, Service
+from prolocutor.plan.pipeline import Pipeline, Service
 from prolocutor.stores.memory import MemoryStore
 from prolocutor.testing.sample_turns import a_delivery, an_opening
 from tests.unit.assistant.askers import (

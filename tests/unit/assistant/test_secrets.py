@@ -9,7 +9,7 @@ import pytest
 from prolocutor.assistant.assistant import Assistant
 from prolocutor.assistant.rounds.secrets import MASK
 from prolocutor.dialog.agent_state import encode_dialog
-from prolocutor.pipeline.plan import Pipeline, Service
+from prolocutor.plan.pipeline import Pipeline, Service
 from prolocutor.stores.memory import MemoryStore
 from tests.unit.assistant.askers import Asker, answer, asking, asking_skills, special
 from tests.unit.assistant.talks import assistant

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from prolocutor.assistant.assistant import Assistant
 from prolocutor.assistant.service_switches import RECORDS
-from prolocutor.pipeline.plan import Pipeline, Stage
+from prolocutor.plan.pipeline import Pipeline, Stage
 from tests.unit.assistant.talks import echo
 from tests.unit.assistant.test_replicas import fleet, until
 from tests.unit.pipeline.talk import skill

@@ -6,7 +6,7 @@ from typing import Any
 
 from prolocutor.assistant.assistant import Assistant
 from prolocutor.dialog.dialog import Dialog
-from prolocutor.pipeline.plan import Pipeline, Service
+from prolocutor.plan.pipeline import Pipeline, Service
 from prolocutor.stores.memory.memory_store import MemoryStore
 
 

@@ -14,7 +14,7 @@ from prolocutor.assistant.turn_stream import TurnStream
 from prolocutor.contracts.selection import Selection, enough
 from prolocutor.dialog.turn_events import Delta, Replaced, ReplyGiven, TurnEvent
 from prolocutor.errors import Stopping, StoreFull
-from prolocutor.pipeline.plan import Breaker, Pipeline, Service
+from prolocutor.plan.pipeline import Breaker, Pipeline, Service
 from tests.unit.assistant.talks import FaultyStore, assistant
 from tests.unit.assistant.test_streaming import assembled, events_of
 from tests.unit.pipeline.talk import hypothesis, says, skill

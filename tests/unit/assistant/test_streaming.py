@@ -19,7 +19,7 @@ from prolocutor.dialog.turn_events import (
     TurnStarted,
 )
 from prolocutor.errors import BadInput, Conflict, StoreFull
-from prolocutor.pipeline.plan import Pipeline, Service
+from prolocutor.plan.pipeline import Pipeline, Service
 from tests.unit.assistant.talks import FaultyStore, assistant, echo
 from tests.unit.pipeline.talk import Gate, hypothesis, says
 

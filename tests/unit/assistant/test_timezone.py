@@ -6,7 +6,7 @@ import pytest
 
 from prolocutor.assistant.assistant import Assistant
 from prolocutor.dialog.inputs import Input
-from prolocutor.pipeline.plan import Pipeline, Service
+from prolocutor.plan.pipeline import Pipeline, Service
 from prolocutor.testing.fake_service import FakeService
 
 

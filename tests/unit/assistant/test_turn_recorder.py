@@ -13,8 +13,8 @@ from prolocutor.assistant.turn_recorder import BATCH, MOST_WAITING, TurnRecorder
 from prolocutor.channels.console.critical_path import critical_path
 from prolocutor.contracts.observer import ServiceRecord, TurnRecord
 from prolocutor.errors import StoreFull
-from prolocutor.pipeline.graph import compile_graph
-from prolocutor.pipeline.plan import Pipeline, Service
+from prolocutor.plan.graph import compile_graph
+from prolocutor.plan.pipeline import Pipeline, Service
 from prolocutor.stores.memory import MemoryStore
 from prolocutor.testing.fake_service import FakeService
 from tests.unit.assistant.talks import echo

@@ -12,8 +12,8 @@ from prolocutor.assistant.assistant_settings import DEFAULTS
 from prolocutor.contracts.observer import TurnRecord
 from prolocutor.dialog.agent_state import dialog_to_state
 from prolocutor.errors import BadInput, Conflict, Overloaded, Stopping, StoreError, StoreFull
-from prolocutor.pipeline.plan import Pipeline, Service
 from prolocutor.pipeline.turn import Turn
+from prolocutor.plan.pipeline import Pipeline, Service
 from prolocutor.stores.memory import MemoryStore
 from prolocutor.testing.fake_service import FakeService
 from tests.unit.assistant.talks import FaultyStore, assistant, echo, last_text

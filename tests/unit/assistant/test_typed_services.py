@@ -25,7 +25,7 @@ from prolocutor import (
     skill,
 )
 from prolocutor.errors import ConfigError
-from prolocutor.pipeline.plan import Stage
+from prolocutor.plan.pipeline import Stage
 
 
 def parrot(turn: TurnRequest) -> Hypothesis:

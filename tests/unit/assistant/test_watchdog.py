@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from prolocutor.assistant.watchdog import Watchdog
-from prolocutor.pipeline.plan import Pipeline, Service
+from prolocutor.plan.pipeline import Pipeline, Service
 from tests.unit.assistant.talks import assistant
 from tests.unit.pipeline.talk import PATIENCE, hypothesis, settle_down, skill
 

@@ -4,7 +4,7 @@ from prolocutor.assistant.assistant import Assistant
 from prolocutor.cli.store_access import full_id, rate
 from prolocutor.cli.transcripts import head, list_row, plain, transcript
 from prolocutor.errors import NotFound
-from prolocutor.pipeline.plan import Pipeline, Service
+from prolocutor.plan.pipeline import Pipeline, Service
 
 
 def echo(request: dict[str, object]) -> list[dict[str, object]]:

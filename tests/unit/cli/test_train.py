@@ -10,7 +10,7 @@ import pytest
 from prolocutor.assistant.assistant import Assistant
 from prolocutor.cli.main import run
 from prolocutor.pairing.model_files import load_model
-from prolocutor.pipeline.plan import Pipeline, Service
+from prolocutor.plan.pipeline import Pipeline, Service
 from tests.unit.evaluation.pairing.made import CARDS, labelled
 
 pytest.importorskip("sklearn", reason="scikit-learn (the extra learn)")

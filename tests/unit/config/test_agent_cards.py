@@ -9,7 +9,7 @@ import pytest
 from prolocutor.config.agent_cards import MAX_BYTES, card_of, with_prices
 from prolocutor.contracts.pairing import Card
 from prolocutor.errors import ConfigError
-from prolocutor.pipeline.plan import Pipeline, Service, Stage
+from prolocutor.plan.pipeline import Pipeline, Service, Stage
 
 A2A = {
     "name": "Weather",

@@ -11,7 +11,7 @@ from prolocutor.config.loading import load
 from prolocutor.config.schema import LIMITS, PROCESS, SERVICE, TOP
 from prolocutor.config.settings import ProcessTarget, Settings
 from prolocutor.errors import ConfigError
-from prolocutor.pipeline.plan import Breaker, Pipeline, Service, ServiceOptions, Stage
+from prolocutor.plan.pipeline import Breaker, Pipeline, Service, ServiceOptions, Stage
 from prolocutor.processes.supervisor import ProcessCommand
 
 FOLDER = Path(__file__).parents[2] / "data" / "config"

@@ -8,7 +8,7 @@ import pytest
 
 from prolocutor.config.other_hosts import at_other_hosts, read_hosts
 from prolocutor.errors import ConfigError
-from prolocutor.pipeline.plan import Pipeline, Service, Stage
+from prolocutor.plan.pipeline import Pipeline, Service, Stage
 
 PIPELINE = Pipeline(skills=[Service("a", "http://a:80/x?y=1"), Service("b", "m:f")])
 

@@ -8,8 +8,8 @@ import pytest
 
 from prolocutor.deeppavlov.pipeline_file import OwnCode, PlannedFile, read_pipeline
 from prolocutor.errors import ConfigError
-from prolocutor.pipeline.graph import compile_graph
-from prolocutor.pipeline.plan import Service, Stage
+from prolocutor.plan.graph import compile_graph
+from prolocutor.plan.pipeline import Service, Stage
 
 MODULE = "state_formatters.dp_formatters"
 

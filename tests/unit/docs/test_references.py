@@ -35,8 +35,8 @@ from prolocutor.observe.metrics import TurnMetrics
 from prolocutor.pairing.abstention import AbstentionRule
 from prolocutor.pairing.budget import ExpectedGain, UntilSure
 from prolocutor.pairing.hints.turn_hints import HintSettings
-from prolocutor.pipeline.plan import Stage
 from prolocutor.pipeline.prepared import StageDeadlines
+from prolocutor.plan.pipeline import Stage
 from prolocutor.web.builtin_routes import BuiltinRoutes
 from prolocutor.web.in_flight import InFlight
 from prolocutor.web.limits import ListenerLimits

@@ -12,8 +12,8 @@ from prolocutor.dialog.agent_state import dialog_to_state
 from prolocutor.dialog.inputs import Input, TurnStart
 from prolocutor.dotted_names import resolve
 from prolocutor.pipeline.engine import Engine
-from prolocutor.pipeline.plan import Pipeline, Service
 from prolocutor.pipeline.turn import Turn
+from prolocutor.plan.pipeline import Pipeline, Service
 from prolocutor.stores.memory import MemoryStore
 from prolocutor.testing.fake_service import FakeService
 from prolocutor.testing.sample_turns import open_new_turn

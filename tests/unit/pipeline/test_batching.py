@@ -15,7 +15,7 @@ from prolocutor.errors import (
     ServiceUnreachable,
 )
 from prolocutor.pipeline.guard import MAX_LOST, Batcher
-from prolocutor.pipeline.plan import Pipeline, Service
+from prolocutor.plan.pipeline import Pipeline, Service
 from prolocutor.testing.fake_service import FakeRequest
 from tests.unit.pipeline.talk import PATIENCE, Gate, Stubborn, Talk, hypothesis, settle_down, skill
 

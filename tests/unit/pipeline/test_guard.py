@@ -21,10 +21,10 @@ from prolocutor.errors import (
     ServiceRefused,
     ServiceUnreachable,
 )
-from prolocutor.pipeline import plan
 from prolocutor.pipeline.circuit_breaker import CircuitBreaker
 from prolocutor.pipeline.guard import Guard
-from prolocutor.pipeline.plan import Pipeline, Service
+from prolocutor.plan import pipeline
+from prolocutor.plan.pipeline import Pipeline, Service
 from prolocutor.testing.fake_service import FakeRequest
 from tests.unit.pipeline.talk import (
     FALLBACK,
@@ -76,7 +76,7 @@ def breaker(**rule: Any) -> tuple[CircuitBreaker, Clock, list[str]]:
     states: list[str] = []
     clock = Clock()
     rule = {"failures": 3, "window": 10.0, "cooldown": 5.0, **rule}
-    return CircuitBreaker(plan.Breaker(**rule), states.append, clock), clock, states
+    return CircuitBreaker(pipeline.Breaker(**rule), states.append, clock), clock, states
 
 
 def guard(connector: FakeConnector, **options: Any) -> Guard:
@@ -172,8 +172,8 @@ def test_a_breaker_that_was_tripped_closes_by_one_success_after_the_cool_down() 
 
 # -- the breaker around calls -----------------------------------------------------------------
 
-ONCE = plan.Breaker(failures=1, window=60, cooldown=0)
-FOR_LONG = plan.Breaker(failures=2, window=60, cooldown=60)
+ONCE = pipeline.Breaker(failures=1, window=60, cooldown=0)
+FOR_LONG = pipeline.Breaker(failures=2, window=60, cooldown=60)
 
 
 async def test_a_service_that_keeps_failing_is_left_alone(caplog: pytest.LogCaptureFixture) -> None:
@@ -377,7 +377,7 @@ async def test_retries_end_when_the_breaker_opens(naps: list[float]) -> None:
 
 
 async def test_retries_end_with_the_time_out() -> None:
-    patient = plan.Breaker(failures=1000)
+    patient = pipeline.Breaker(failures=1000)
     chat = says("odd", ValueError("no"), retries=1000, timeout=0.1, breaker=patient)
     turn = await Talk(Pipeline(skills=[chat, skill()])).turn()
     assert outcomes(turn)["odd"] == "late"

@@ -8,8 +8,8 @@ import pytest
 from prolocutor.errors import ServiceLate
 from prolocutor.pipeline.ledger import Due, Ledger
 from prolocutor.pipeline.ledger_entries import LedgerEntry
-from prolocutor.pipeline.plan import Pipeline, Service
 from prolocutor.pipeline.prepared import PreparedPipeline, StageDeadlines
+from prolocutor.plan.pipeline import Pipeline, Service
 from tests.unit.pipeline.talk import says
 
 Step = Callable[[Ledger], Any]

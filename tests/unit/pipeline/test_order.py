@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from prolocutor.dialog import plain
-from prolocutor.pipeline.plan import Pipeline, Service
 from prolocutor.pipeline.turn import Turn
+from prolocutor.plan.pipeline import Pipeline, Service
 from tests.unit.pipeline.talk import (
     PATIENCE,
     Gate,

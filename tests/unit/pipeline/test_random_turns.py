@@ -11,7 +11,7 @@ from prolocutor.contracts.selection import Selection, enough
 from prolocutor.dialog import plain
 from prolocutor.dialog.inputs import DirectReply
 from prolocutor.errors import ConfigError
-from prolocutor.pipeline.plan import Breaker, Pipeline, Service
+from prolocutor.plan.pipeline import Breaker, Pipeline, Service
 from tests.unit.pipeline.talk import Talk, outcomes
 
 NAMES = ["a", "b", "c", "d"]

@@ -10,7 +10,7 @@ from prolocutor.dialog import plain
 from prolocutor.dialog.plain import Plain
 from prolocutor.errors import BadReply
 from prolocutor.pipeline import replies
-from prolocutor.pipeline.plan import Pipeline
+from prolocutor.plan.pipeline import Pipeline
 from tests.unit.pipeline.talk import (
     FALLBACK,
     Talk,

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from prolocutor.pairing.turn_routing import question_of
-from prolocutor.pipeline.plan import Pipeline, Service
+from prolocutor.plan.pipeline import Pipeline, Service
 from prolocutor.testing.fake_service import FakeService
 from tests.unit.pipeline.talk import Talk, hypothesis
 

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from prolocutor.dialog.agent_state import State
-from prolocutor.pipeline.plan import Pipeline
+from prolocutor.plan.pipeline import Pipeline
 from tests.unit.pipeline.talk import (
     FALLBACK,
     Talk,

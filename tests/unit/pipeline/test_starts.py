@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from prolocutor.dialog.inputs import DirectReply
-from prolocutor.pipeline.plan import Pipeline, Service
+from prolocutor.plan.pipeline import Pipeline, Service
 from tests.unit.pipeline.talk import (
     FALLBACK,
     Stubborn,

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from prolocutor.pipeline.plan import Pipeline, Service, Stage
 from prolocutor.pipeline.prepared import StageDeadlines
 from prolocutor.pipeline.turn import Turn
+from prolocutor.plan.pipeline import Pipeline, Service, Stage
 from tests.unit.pipeline.talk import (
     FALLBACK,
     Gate,

@@ -8,8 +8,8 @@ import pytest
 
 from prolocutor.contracts.selection import Enough, Selection, enough
 from prolocutor.errors import ConfigError
-from prolocutor.pipeline.plan import Pipeline, Service
 from prolocutor.pipeline.turn import Turn
+from prolocutor.plan.pipeline import Pipeline, Service
 from tests.unit.pipeline.talk import (
     FALLBACK,
     Talk,

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from prolocutor.assistant.assistant import Assistant
-from prolocutor.pipeline.plan import Pipeline, Service
+from prolocutor.plan.pipeline import Pipeline, Service
 from tests.unit.pipeline.talk import Talk, asked, hypothesis, says, skill
 
 SPEAKERS = {True: "bot", False: "human"}

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from prolocutor.errors import ConfigError
-from prolocutor.pipeline.graph import compile_graph
-from prolocutor.pipeline.plan import Pipeline, Service
+from prolocutor.plan.graph import compile_graph
+from prolocutor.plan.pipeline import Pipeline, Service
 from tests.unit.pipeline.talk import PATIENCE, Gate, Talk, asked, hypothesis, outcomes, says, skill
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from prolocutor.contracts.http import HttpResponse
 from prolocutor.errors import NotFound
-from prolocutor.pipeline.plan import Service
+from prolocutor.plan.pipeline import Service
 from prolocutor.web.authentication import ANONYMOUS
 from prolocutor.web.icons import MAX_BYTES, IconName, Icons
 from prolocutor.web.operations import TypedRequest

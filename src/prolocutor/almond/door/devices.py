@@ -15,7 +15,7 @@ from prolocutor.assistant.assistant import Assistant
 from prolocutor.assistant.service_status import ServiceStatus
 from prolocutor.dialog import plain
 from prolocutor.errors import BadInput, Forbidden
-from prolocutor.pipeline.plan import Stage
+from prolocutor.plan.pipeline import Stage
 from prolocutor.web.decoding import OpenStruct
 from prolocutor.web.operations import TypedRequest
 

@@ -20,7 +20,7 @@ from prolocutor.almond.thingtalk.parsing import parse_classes
 from prolocutor.almond.thingtalk.types import NUMBER, STRING
 from prolocutor.almond.thingtalk.values import ArrayValue, StringValue
 from prolocutor.errors import ConfigError, ThingTalkError
-from prolocutor.pipeline.plan import Service
+from prolocutor.plan.pipeline import Service
 
 ASK: Final = "ask"
 """The query that every skill has: its reply to an utterance."""

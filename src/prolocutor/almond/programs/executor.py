@@ -62,7 +62,7 @@ from prolocutor.contracts.store import AgendaEntry, Store
 from prolocutor.dialog.ids import new_id
 from prolocutor.dialog.inputs import DirectReply
 from prolocutor.errors import BadInput, Forbidden, ProlocutorError
-from prolocutor.pipeline.plan import Service
+from prolocutor.plan.pipeline import Service
 
 log = logging.getLogger(__name__)
 

@@ -26,7 +26,7 @@ from prolocutor.dialog import rounds
 from prolocutor.dialog.inputs import DirectReply, Input, TurnStart
 from prolocutor.dialog.rounds import NOTHING, RAW, PendingAsk, Round
 from prolocutor.errors import BadInput
-from prolocutor.pipeline.plan import Service
+from prolocutor.plan.pipeline import Service
 
 log = logging.getLogger(__name__)
 

@@ -15,7 +15,7 @@ from prolocutor.assistant.turn_recorder import TurnRecorder
 from prolocutor.contracts.observer import BOUNDS
 from prolocutor.contracts.store.turn_record_store import SPAN, AgentSpan, LatestFailure
 from prolocutor.observe.recent_figures import RecentFigures, ServiceKey, ServiceTally
-from prolocutor.pipeline.plan import Stage
+from prolocutor.plan.pipeline import Stage
 
 FRESH: Final = 2.0
 """Seconds for which what was read of the store is cached, unless a turn ends before."""

@@ -19,8 +19,8 @@ from prolocutor.contracts.pairing import Card
 from prolocutor.dialog.plain import JsonObject
 from prolocutor.errors import NotFound, StoreError
 from prolocutor.observe.recent_figures import STEP, RecentFigures
-from prolocutor.pipeline.plan import Stage
 from prolocutor.pipeline.prepared import ServiceStep
+from prolocutor.plan.pipeline import Stage
 from prolocutor.web.operations import Operation, TypedRequest
 
 DAY: Final = 86_400

@@ -17,8 +17,8 @@ from prolocutor.contracts.store.turn_record_store import LatestFailure
 from prolocutor.dialog.plain import JsonObject
 from prolocutor.errors import BreakerOpen
 from prolocutor.observe.recent_figures import RecentFigures, ServiceKey, ServiceTally, Trouble
-from prolocutor.pipeline.plan import Stage
 from prolocutor.pipeline.prepared import ServiceStep
+from prolocutor.plan.pipeline import Stage
 
 Breaker = Literal["closed", "open", "half-open"]
 

@@ -8,8 +8,8 @@ from typing import Final
 import msgspec
 
 from prolocutor.contracts.observer import ServiceRecord, TurnRecord
-from prolocutor.pipeline.graph import Graph, PlanNode
-from prolocutor.pipeline.plan import Stage
+from prolocutor.plan.graph import Graph, PlanNode
+from prolocutor.plan.pipeline import Stage
 
 SlotKey = tuple[str, str]
 """Stage and name of a service."""

@@ -11,7 +11,7 @@ from prolocutor.assistant.assistant import Assistant
 from prolocutor.contracts.channel import Route
 from prolocutor.contracts.http import HttpResponse
 from prolocutor.errors import NotFound
-from prolocutor.pipeline.plan import Stage
+from prolocutor.plan.pipeline import Stage
 from prolocutor.web.operations import Operation, TypedRequest
 from prolocutor.web.static_files import INDEX, OWN_POLICY, CachedCopy, FilePath, StaticFiles
 

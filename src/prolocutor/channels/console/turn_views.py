@@ -17,7 +17,7 @@ from prolocutor.contracts.observer import (
 from prolocutor.contracts.store.turn_record_store import KeptTurn, TurnFlag
 from prolocutor.dialog.plain import JsonObject
 from prolocutor.dialog.utterances import BotUtterance, HumanUtterance, Hypothesis
-from prolocutor.pipeline.graph import Graph
+from prolocutor.plan.graph import Graph
 
 _SKILLS = "skills"
 

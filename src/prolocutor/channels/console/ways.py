@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 import msgspec
 
 from prolocutor.messaging.nats_address import is_nats, read_call
-from prolocutor.pipeline.plan import Addressed, Service
+from prolocutor.plan.pipeline import Addressed, Service
 
 MAX_WAY: Final = 300
 

@@ -13,7 +13,7 @@ from prolocutor.contracts.pairing import Card, Pairing, UserQuestion
 from prolocutor.dialog.utterances import BotUtterance, HumanUtterance
 from prolocutor.errors import ProlocutorError
 from prolocutor.pairing.question_agent.cards import CardsRouter
-from prolocutor.pipeline.plan import Service, Stage
+from prolocutor.plan.pipeline import Service, Stage
 
 _LIKELY: Final = 9
 

@@ -11,7 +11,7 @@ from msgspec import Meta
 
 from prolocutor.assistant.assistant import Assistant
 from prolocutor.observe.recent_turns import RecentTurns
-from prolocutor.pipeline.plan import Stage
+from prolocutor.plan.pipeline import Stage
 from prolocutor.web.operations import TypedRequest
 
 EXAMPLES: Final = 2

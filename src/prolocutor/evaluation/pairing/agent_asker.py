@@ -24,7 +24,7 @@ from prolocutor.contracts.store import OpenedTurn
 from prolocutor.dialog.ids import new_id
 from prolocutor.dialog.inputs import DirectReply, Input, TurnStart
 from prolocutor.errors import BreakerOpen, NoPlace
-from prolocutor.pipeline.plan import ORDER, Pipeline, Service, Stage
+from prolocutor.plan.pipeline import ORDER, Pipeline, Service, Stage
 
 SELECTOR: Final = "asked_for_the_record"
 """The skill selector of a pipeline that is made to be asked."""

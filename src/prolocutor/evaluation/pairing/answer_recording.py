@@ -30,7 +30,7 @@ from prolocutor.evaluation.pairing.answer_record import AnswerRecord
 from prolocutor.evaluation.pairing.pairing_data import messages_of, question_of
 from prolocutor.evaluation.runner import work_together
 from prolocutor.parlai.data_catalog import split
-from prolocutor.pipeline.plan import Service, Stage
+from prolocutor.plan.pipeline import Service, Stage
 
 
 class QuestionAsker(Protocol):

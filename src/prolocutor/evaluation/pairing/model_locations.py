@@ -20,7 +20,7 @@ from prolocutor.pairing.encoders.vector_store import StoredEncoder, cache_file
 from prolocutor.pairing.method_catalog import Need, load_cross_encoder, load_model_class
 from prolocutor.pairing.model_files import load_model
 from prolocutor.pairing.question_response.unseen_scores import UnseenCrossEncoder
-from prolocutor.pipeline.plan import Addressed
+from prolocutor.plan.pipeline import Addressed
 
 _ANY_MODEL: Final = "default"
 """The model that an endpoint is asked for where its URL names none; many have only one."""

@@ -33,7 +33,7 @@ from prolocutor.mcp.door.content import OUTPUT_SCHEMA, SaidReply, failed_result,
 from prolocutor.mcp.door.given_answers import ANSWERS, ATTRIBUTE, QuestionAnswers
 from prolocutor.mcp.door.persons import PersonDialog, conversation_of
 from prolocutor.names import suggest
-from prolocutor.pipeline.plan import Stage
+from prolocutor.plan.pipeline import Stage
 from prolocutor.web.decoding import JsonReader, OpenStruct
 from prolocutor.web.error_table import error_response
 

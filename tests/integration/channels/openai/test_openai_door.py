@@ -14,7 +14,7 @@ import pytest
 
 from prolocutor.assistant.assistant import Assistant
 from prolocutor.channels.openai.channel import OpenAi
-from prolocutor.pipeline.plan import Pipeline, Service
+from prolocutor.plan.pipeline import Pipeline, Service
 from prolocutor.testing.channel_kit import STRICT, running
 from prolocutor.web.authentication import AccessPolicy
 from prolocutor.web.listener import make_app

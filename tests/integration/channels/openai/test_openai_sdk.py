@@ -11,7 +11,7 @@ import pytest_asyncio
 from prolocutor.assistant.assistant import Assistant
 from prolocutor.channels.openai.channel import OpenAi
 from prolocutor.observe.recent_turns import RecentTurns
-from prolocutor.pipeline.plan import Pipeline, Service
+from prolocutor.plan.pipeline import Pipeline, Service
 from prolocutor.testing.channel_kit import running
 from prolocutor.web.listener import make_app
 from tests.sdk_environment import SdkError, SdkScript, sdk_python, sdk_script

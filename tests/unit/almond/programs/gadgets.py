@@ -10,7 +10,7 @@ from prolocutor.assistant.assistant import Assistant
 from prolocutor.assistant.turn_result import TurnResult
 from prolocutor.contracts.store import OpenedTurn
 from prolocutor.dialog import plain
-from prolocutor.pipeline.plan import Service
+from prolocutor.plan.pipeline import Service
 from prolocutor.stores.memory import MemoryStore
 from prolocutor.testing.sample_turns import an_opening
 from tests.unit.almond.thingtalk.devices import CLASSES

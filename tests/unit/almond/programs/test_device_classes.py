@@ -16,7 +16,7 @@ from prolocutor.contracts.programs import ProgramSource, ProgramStart
 from prolocutor.contracts.store import AgendaEntry
 from prolocutor.dialog import plain
 from prolocutor.errors import ConfigError
-from prolocutor.pipeline.plan import Service
+from prolocutor.plan.pipeline import Service
 from prolocutor.stores.memory import MemoryStore
 from prolocutor.stores.sqlite.sqlite_store import SqliteStore
 from tests.unit.almond.programs.gadgets import (

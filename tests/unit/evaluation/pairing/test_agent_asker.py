@@ -16,7 +16,7 @@ from prolocutor.evaluation.pairing.agent_asker import (
     pipeline_to_ask,
     seconds_to_ask,
 )
-from prolocutor.pipeline.plan import Breaker
+from prolocutor.plan.pipeline import Breaker
 
 State = dict[str, Any]
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from prolocutor.assistant.assistant import Assistant
-from prolocutor.pipeline.plan import Pipeline, Service
+from prolocutor.plan.pipeline import Pipeline, Service
 from prolocutor.services.careful import answers
 from prolocutor.services.careful.answers import answers_from
 from prolocutor.services.careful.helplines import helplines

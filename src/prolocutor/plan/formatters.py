@@ -11,7 +11,7 @@ from functools import partial
 from typing import Any, Final
 
 from prolocutor.errors import ConfigError
-from prolocutor.pipeline.plan import Formatter, Service
+from prolocutor.plan.pipeline import Formatter, Service
 
 State = dict[str, Any]
 

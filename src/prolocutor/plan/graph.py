@@ -11,7 +11,7 @@ import msgspec
 from prolocutor.bounds import check_bounds
 from prolocutor.errors import ConfigError
 from prolocutor.names import did_you_mean
-from prolocutor.pipeline.plan import ORDER, Pipeline, Service, Stage
+from prolocutor.plan.pipeline import ORDER, Pipeline, Service, Stage
 
 SERVICE_NAME: Final = r"\w[\w .:@+-]{0,98}\w|\w"
 """What names a service: it goes into headers, metrics and the ids of hypotheses."""

@@ -3,8 +3,8 @@
 import pytest
 
 from prolocutor.errors import ConfigError
-from prolocutor.pipeline.graph import Graph, compile_graph
-from prolocutor.pipeline.plan import Pipeline, Service
+from prolocutor.plan.graph import Graph, compile_graph
+from prolocutor.plan.pipeline import Pipeline, Service
 from tests.unit.pipeline.talk import says, skill
 
 

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from prolocutor.errors import ConfigError
-from prolocutor.pipeline.formatters import BUILT_IN
-from prolocutor.pipeline.plan import Pipeline
+from prolocutor.plan.formatters import BUILT_IN
+from prolocutor.plan.pipeline import Pipeline
 from tests.unit.pipeline.talk import (
     FALLBACK,
     Talk,
