@@ -117,8 +117,8 @@ def typed() -> Pipeline:
         return SelectorReply(best.skill_name or "", best.text, best.confidence)
 
     def strip(turn: TurnRequest) -> str:
-        text: str = turn["utterances"][-1]["text"]
-        return text.strip()
+        assert turn.reply is not None
+        return turn.reply.text.strip()
 
     return Pipeline(
         annotators=[inline("tokens", annotate), inline("words", annotate)],

@@ -217,6 +217,8 @@ def hypothesis_to_state(hypothesis: Hypothesis) -> State:
 
 def hypothesis_from_state(state: State) -> Hypothesis:
     """Read a hypothesis from agent state."""
+    if "text" in state and _HYPOTHESIS.issuperset(state):
+        return Hypothesis(**state)
     known = {key: value for key, value in state.items() if key in _HYPOTHESIS}
     extra = {key: value for key, value in state.items() if key not in _HYPOTHESIS}
     return Hypothesis(**{"text": "", **known}, extra=extra)

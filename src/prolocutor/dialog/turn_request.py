@@ -55,6 +55,12 @@ class StateSource(Protocol):
     def heard(self) -> JsonObject:
         """Return a copy of what the human said in this turn."""
 
+    def heard_member(self, key: str) -> Any:
+        """Return a copy of one member of what the human said, not of its `user`."""
+
+    def said(self) -> JsonObject | None:
+        """Return a copy of what is going to be said in this turn; None before it was chosen."""
+
     def member(self, key: str) -> Any:
         """Return a copy of a member that is not the dialog's but the request's; None if none."""
 
@@ -147,13 +153,13 @@ class TurnRequest(Mapping[str, Any]):
     @property
     def text(self) -> str:
         """What the human said in this turn."""
-        text: str = self._heard_state["text"]
+        text: str = self._heard_member("text")
         return text
 
-    @property
+    @cached_property
     def annotations(self) -> JsonObject:
         """What annotators found in `text`, by the annotator's name."""
-        found: JsonObject = self._heard_state["annotations"]
+        found: JsonObject = self._heard_member("annotations")
         return found
 
     @property
@@ -192,6 +198,16 @@ class TurnRequest(Mapping[str, Any]):
     def utterance(self) -> HumanUtterance:
         """What the human said in this turn, with its attributes and annotations."""
         return agent_state.human_utterance_from_state(self._heard_state)
+
+    @cached_property
+    def reply(self) -> BotUtterance | None:
+        """What is going to be said in this turn, for services after the response selector."""
+        if self._copied is None and self._source is not None:
+            said = self._source.said()
+        else:
+            last: JsonObject = self._state["utterances"][-1]
+            said = last if agent_state.is_bot(last) else None
+        return None if said is None else agent_state.bot_utterance_from_state(said)
 
     @cached_property
     def human(self) -> Human:
@@ -242,6 +258,12 @@ class TurnRequest(Mapping[str, Any]):
         if self._copied is None and self._source is not None:
             return self._source.member(key)
         return self._state.get(key)
+
+    def _heard_member(self, key: str) -> Any:
+        """Return a member of what the human said; a copy of it alone where that will do."""
+        if self._heard is None and self._copied is None and self._source is not None:
+            return self._source.heard_member(key)
+        return self._heard_state[key]
 
     @property
     def _heard_state(self) -> JsonObject:

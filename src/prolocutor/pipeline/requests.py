@@ -57,10 +57,18 @@ class StateRequest(msgspec.Struct, frozen=True, eq=False):
         """Return a fresh copy of what the human said in this turn."""
         return self.snapshot.heard()
 
+    def heard_member(self, key: str) -> Any:
+        """Return a fresh copy of one member of that, not of its `user`."""
+        return self.snapshot.heard_member(key)
+
+    def said(self) -> State | None:
+        """Return a fresh copy of what is going to be said in this turn, None if nothing yet."""
+        return self.snapshot.said()
+
     def member(self, key: str) -> Any:
         """Return a fresh copy of what the state has beside the dialog, None where it has none."""
         if key == "hypotheses" and self.step.selecting:
-            return self.snapshot.heard()["hypotheses"]
+            return self.snapshot.heard_member(key)
         of_call = {"turn_id": self.turn_id, "service": self.step.name}
         return copied({**of_call, **self._added()}.get(key))
 

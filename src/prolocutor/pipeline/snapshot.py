@@ -270,10 +270,22 @@ class DialogSnapshot:
 
     def heard(self) -> State:
         """Return a copy of the human utterance of this turn."""
-        human, head = self._human, self._head
-        same = human.user == head.human
-        state: State = human.flat | copied(human.inner)
-        state["user"] = copied(head.template().inner["human"]) if same else decode(human.user)
+        return self._alone(self._human, self._head.human, "human")
+
+    def heard_member(self, key: str) -> Any:
+        """Return a copy of one member of the human utterance of this turn, not of its user."""
+        human = self._human
+        return copied(human.inner[key]) if key in human.inner else human.flat[key]
+
+    def said(self) -> State | None:
+        """Return a copy of the bot utterance of this turn, None before the reply is chosen."""
+        return None if self._bot is None else self._alone(self._bot, self._head.bot, "bot")
+
+    def _alone(self, one: CurrentUtterance, user: bytes, who: str) -> State:
+        """Return a copy of an utterance with its user: `who`, where `user` is that profile."""
+        state: State = one.flat | copied(one.inner)
+        same = one.user == user
+        state["user"] = copied(self._head.template().inner[who]) if same else decode(one.user)
         return state
 
     def shared(self) -> State:

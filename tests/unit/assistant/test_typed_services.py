@@ -103,12 +103,15 @@ async def test_the_other_stages_are_shown_what_they_work_on() -> None:
         return ["parrot"]
 
     def polite(turn: TurnRequest) -> bool:
+        shown.append(turn.reply)
         shown.append(turn.hypothesis)
         return "please" in turn.hypothesis.text
 
     def shouts(turn: TurnRequest) -> str:
+        assert turn.reply is not None
+        assert turn.reply == turn.utterances[-1]
         shown.append(turn.preferred)
-        return turn.utterances[-1].text.upper()
+        return turn.reply.text.upper()
 
     pipeline = Pipeline(
         skill_selector=routes,
@@ -123,6 +126,7 @@ async def test_the_other_stages_are_shown_what_they_work_on() -> None:
     assert turn.hypotheses[0]["annotations"] == {"polite": True}
     assert shown == [
         {},
+        None,
         Hypothesis("tea, please", 0.5, skill_name="parrot", hypothesis_id="parrot.0"),
         None,
     ]

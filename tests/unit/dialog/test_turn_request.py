@@ -29,6 +29,7 @@ def test_the_attributes_are_those_of_the_agent_state() -> None:
     assert [type(one) for one in TURN.utterances] == [HumanUtterance, BotUtterance, HumanUtterance]
     assert [one.text for one in TURN.dialog.utterances] == ["hello", "Hi.", "and now?"]
     assert TURN.utterance == TURN.utterances[-1]
+    assert TURN.reply is None
 
 
 def test_the_keys_are_those_of_the_agent_state() -> None:
