@@ -29,7 +29,6 @@ from prolocutor.pipeline.snapshot import (
     EarlierUtterances,
     SnapshotHead,
     State,
-    start_of,
 )
 
 
@@ -184,7 +183,7 @@ class DraftView:
         every = self._every
         if every is None:
             every = self._every = EarlierUtterances(self._loaded_window())
-        start = start_of(every.every, room)
+        start = _start_of(every.every, room)
         return (every, start) if only is None else (EarlierUtterances(every.every[start:], only), 0)
 
     def _loaded_window(self) -> list[UtteranceParts]:
@@ -281,6 +280,14 @@ class CurrentProfiles:
         if made is None:
             made = self._shown[key] = encode(profile_as_now(decode(stored), decode(now)))
         return made
+
+
+def _start_of(window: list[UtteranceParts], size: int | None) -> int:
+    """Return where the last `size` utterances (None: all) begin, with a human one."""
+    start = 0 if size is None else max(0, len(window) - size)
+    while start < len(window) and window[start].by_bot:
+        start += 1
+    return start
 
 
 def _human_body(said: HumanInput, slots: Slots) -> bytes:

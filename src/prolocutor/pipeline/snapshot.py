@@ -177,14 +177,6 @@ class EarlierUtterances:
         return made[1].last(len(parts))
 
 
-def start_of(window: list[UtteranceParts], size: int | None) -> int:
-    """Return where the last `size` utterances (None: all) begin, with a human one."""
-    start = 0 if size is None else max(0, len(window) - size)
-    while start < len(window) and window[start].by_bot:
-        start += 1
-    return start
-
-
 def _turns_of(skill: str, window: list[UtteranceParts]) -> list[UtteranceParts]:
     turns = [
         (before, said)
