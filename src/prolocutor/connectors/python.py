@@ -21,7 +21,7 @@ from prolocutor.contracts.connector import ImmediateAnswer, Replies, Request
 from prolocutor.contracts.selection import Selection
 from prolocutor.dialog.generated_words import generates, in_loop, spoken
 from prolocutor.dialog.plain import Plain, PlainItems, check
-from prolocutor.dialog.turn_request import takes_requests, taking_dicts
+from prolocutor.dialog.typed_functions import takes_requests, taking_dicts
 from prolocutor.errors import BadReply, ServiceError, ServiceRaised
 from prolocutor.functions import is_async, is_cancelled_from_outside, text_of
 

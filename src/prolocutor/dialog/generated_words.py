@@ -8,7 +8,8 @@ from collections.abc import Callable
 from contextlib import aclosing, closing, suppress
 from typing import Any, Final
 
-from prolocutor.dialog.turn_request import Say, takes_requests, taking_dicts
+from prolocutor.dialog.turn_request import Say
+from prolocutor.dialog.typed_functions import takes_requests, taking_dicts
 from prolocutor.dialog.utterances import Hypothesis
 from prolocutor.errors import BadReply
 

@@ -14,7 +14,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any, Final, Protocol
 
-from prolocutor.dialog.turn_request import takes_requests
+from prolocutor.dialog.typed_functions import takes_requests
 from prolocutor.dotted_names import resolve
 from prolocutor.errors import BadInput, BadReply, ConfigError
 from prolocutor.evaluation.content_hash import content_of, module_file
