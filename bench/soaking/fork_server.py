@@ -21,6 +21,7 @@ from typing import NoReturn
 import uvicorn.lifespan.off  # noqa: F401 - what uvicorn loads by name
 import uvloop  # noqa: F401
 
+import prolocutor.cli.assistant_server
 import prolocutor.cli.serve
 import prolocutor.connectors.python
 import prolocutor.deeppavlov.door.api

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Mapping
 from typing import Any
 
 import click
+
+from prolocutor.cli.late_import import imported
 
 
 class LazyGroup(click.Group):
@@ -24,8 +25,7 @@ class LazyGroup(click.Group):
         """Import one command."""
         if cmd_name not in self._table:
             return None
-        module, _, name = self._table[cmd_name][0].partition(":")
-        command: click.Command = getattr(importlib.import_module(module), name)
+        command: click.Command = imported(self._table[cmd_name][0])
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

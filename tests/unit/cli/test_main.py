@@ -24,16 +24,28 @@ def leaves(command: click.Command, *names: str) -> Iterator[list[str]]:
 WORDS = [words for words in leaves(prolocutor) if words]
 
 
-def test_the_overview_loads_nothing_heavy() -> None:
+def loaded_by(*words: str) -> tuple[set[str], str]:
+    """The modules that a command loads, and what it prints."""
     code = (
-        "import sys; from prolocutor.cli.main import run; run(['--help']);"
-        f"print(*[name for name in {HEAVY} if name in sys.modules], file=sys.stderr)"
+        f"import sys; from prolocutor.cli.main import run; run({[*words]});"
+        "print(*sys.modules, file=sys.stderr)"
     )
-
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    return set(ran.stderr.split()), ran.stdout
 
-    assert ran.stderr.split() == []
-    assert all(f"  {name}" in ran.stdout for name in COMMANDS)
+
+def test_the_overview_loads_nothing_heavy() -> None:
+    loaded, told = loaded_by("--help")
+
+    assert loaded.isdisjoint(HEAVY)
+    assert all(f"  {name}" in told for name in COMMANDS)
+
+
+def test_help_on_serving_loads_no_server() -> None:
+    loaded, told = loaded_by("serve", "--help")
+
+    assert loaded.isdisjoint({*HEAVY, "prolocutor.assistant"} - {"msgspec"})
+    assert "--port" in told
 
 
 @pytest.mark.parametrize("words", WORDS, ids=" ".join)

@@ -1,0 +1,200 @@
+"""An assistant and its doors, or those of tenants, served until a signal comes."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import secrets
+import signal
+import sys
+from contextlib import chdir
+from functools import partial
+from pathlib import Path
+from typing import Final
+
+import click
+import msgspec
+
+from prolocutor.assistant.runner import run
+from prolocutor.channels.channel_catalog import CHANNELS, SIGN_IN
+from prolocutor.cli.assistant_access import leave_note
+from prolocutor.cli.greeting import greeting
+from prolocutor.cli.owner import OwnerNote, check_free
+from prolocutor.cli.serve_options import ServeOptions
+from prolocutor.cli.served_assistant import doors_of, served, tune_collector
+from prolocutor.cli.tenant_server import TenantServer
+from prolocutor.config.assistant_file import assistant_file
+from prolocutor.config.loading import load
+from prolocutor.config.other_hosts import at_other_hosts, read_hosts
+from prolocutor.config.settings import Settings
+from prolocutor.config.store_location import store_url
+from prolocutor.config.tenants_file import TenantsSettings, is_tenants_file, load_tenants
+from prolocutor.contracts.observer import TurnRecord
+from prolocutor.errors import ConfigError, ProlocutorError, StoreLost
+from prolocutor.observe.logs import JsonLogFormatter, TenantMark
+from prolocutor.web.serving import bind
+from prolocutor.web.serving import serve as serve_app
+
+OF_ONE_ASSISTANT: Final = ("store", "hosts", "deadline", "dream", "max_text", "once")
+"""The options that say nothing where a file has tenants."""
+
+EVERYWHERE: Final = {"0.0.0.0": "127.0.0.1", "::": "[::1]", "": "127.0.0.1"}
+
+
+class ServePlan(msgspec.Struct, frozen=True):
+    """What is to be served, and where."""
+
+    settings: Settings
+    host: str
+    port: int
+    store: str
+    once: bool
+    file_given: Path | None
+    store_given: str | None
+    own_key: str = msgspec.field(default_factory=secrets.token_urlsafe)
+
+
+def serve_file(given: ServeOptions) -> None:
+    """Serve the assistant of a file, or its tenants, until a signal comes."""
+    _log_to_stderr(logging.INFO if given.log else logging.WARNING, as_json=given.log == "json")
+    found = assistant_file(given.file).absolute()
+    if is_tenants_file(found):
+        run(_serve_tenants(load_tenants(found), given))
+        return
+    with chdir(given.dream or Path.cwd()):
+        settings = load(found, dream=given.dream)
+    settings = _changed(settings, given)
+    plan = ServePlan(
+        settings=settings,
+        host=settings.host if given.host is None else given.host,
+        port=settings.port if given.port is None else given.port,
+        store=store_url(given.store, settings.store),
+        once=given.once,
+        file_given=given.file,
+        store_given=given.store,
+    )
+    _check_free(plan)
+    if given.dream is not None:
+        os.chdir(given.dream)  # where DREAM's code looks for the files that it reads
+    run(_serve(plan))
+
+
+async def _serve_tenants(settings: TenantsSettings, given: ServeOptions) -> None:
+    """Serve the tenants of a file; raise `ConfigError` for options of a single assistant."""
+    for option in OF_ONE_ASSISTANT:
+        if getattr(given, option) not in (None, False):
+            option = option.replace("_", "-")
+            raise ConfigError(f"--{option} goes with the file of one assistant, not with tenants")
+    host = settings.host if given.host is None else given.host
+    port = settings.port if given.port is None else given.port
+    _check_address(host, port)
+    server = TenantServer(settings)
+
+    def tell(url: str) -> None:
+        tune_collector()
+        click.echo(server.greeting(url.replace(*_reachable(host))))
+
+    await serve_app(server.app(), host, port, on_ready=tell)
+
+
+def _changed(settings: Settings, given: ServeOptions) -> Settings:
+    """Return the settings with what the options say in place of what the file says."""
+    if given.hosts is not None:
+        pipeline = at_other_hosts(settings.pipeline, read_hosts(given.hosts))
+        settings = msgspec.structs.replace(settings, pipeline=pipeline)
+    if given.deadline is not None:
+        settings = msgspec.structs.replace(settings, deadline=given.deadline)
+    if given.max_text is not None:
+        settings = msgspec.structs.replace(settings, max_text=given.max_text)
+    return settings
+
+
+def _log_to_stderr(level: int, *, as_json: bool) -> None:
+    """Log what is at least of this level, one line each."""
+    plain = logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(tenant)s%(message)s")
+    lines = logging.StreamHandler(sys.stderr)
+    lines.addFilter(TenantMark())
+    lines.setFormatter(JsonLogFormatter() if as_json else plain)
+    logging.basicConfig(level=level, handlers=[lines])
+
+
+def _check_free(plan: ServePlan) -> None:
+    """Check before anything is started that doors, store and port can be had."""
+    for name in doors_of(plan.settings):
+        CHANNELS.load(name)
+    if plan.settings.auth.openid is not None:
+        SIGN_IN.load("openid")
+    check_free(plan.store)
+    _check_address(plan.host, plan.port)
+
+
+def _check_address(host: str, port: int) -> None:
+    try:
+        for each in bind(host, port):
+            each.close()
+    except ConfigError as error:
+        raise ProlocutorError(f"{error.what} with --{error.key}") from None
+
+
+async def _serve(plan: ServePlan) -> None:
+    stop = _once() if plan.once else None
+    lost: list[StoreLost] = []
+    watching = [] if stop is None else [_Once(stop)]
+    async with served(
+        plan.settings, plan.store, plan.own_key, on_lost=partial(_end, lost), observers=watching
+    ) as app:
+
+        def tell(url: str) -> None:
+            tune_collector()
+            url = url.replace(*_reachable(plan.host))
+            note = OwnerNote("serve", plan.settings.file, url, plan.own_key)
+            leave_note(app.assistant.store, note)
+            click.echo(
+                greeting(
+                    plan.settings.name,
+                    url,
+                    plan.store,
+                    file=plan.file_given,
+                    store=plan.store_given,
+                    page="page" in doors_of(plan.settings),
+                )
+            )
+
+        await serve_app(app, plan.host, plan.port, on_ready=tell, stop=stop)
+    if lost:
+        raise lost[0]
+
+
+def _end(lost: list[StoreLost], error: StoreLost) -> None:
+    """End this process in good order: another one has its store."""
+    if not lost:
+        lost.append(error)
+        signal.raise_signal(signal.SIGTERM)
+
+
+def _reachable(host: str) -> tuple[str, str]:
+    shown = f"[{host}]" if ":" in host else host
+    return f"//{shown}:", f"//{EVERYWHERE.get(host, shown)}:"
+
+
+def _once() -> asyncio.Event:
+    """Return what stops the server after its only turn; a signal does so before."""
+    stop = asyncio.Event()
+    for each in (signal.SIGINT, signal.SIGTERM):
+        asyncio.get_running_loop().add_signal_handler(each, stop.set)
+    return stop
+
+
+class _Once:
+    """An observer that stops the server after the first turn."""
+
+    def __init__(self, stop: asyncio.Event) -> None:
+        self._stop = stop
+
+    def turn_ended(self, record: TurnRecord) -> None:
+        """Stop the server."""
+        self._stop.set()
+
+    def breaker_changed(self, service: str, state: str) -> None:
+        """Leave it."""
