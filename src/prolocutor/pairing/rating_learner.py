@@ -20,19 +20,9 @@ from prolocutor.pairing.hints.hint_watch import HintWatch
 from prolocutor.pairing.hints.turn_hints import HintSettings, TurnHint
 from prolocutor.pairing.model_reloading import ReloadedModel
 from prolocutor.pairing.question_agent.label_journal import LabelJournal, LabelMemory
-from prolocutor.pairing.question_agent.router_label import RouterLabel
+from prolocutor.pairing.question_agent.router_label import RouterLabel, label_of_thumb
 
 log = logging.getLogger(__name__)
-
-UP: Final = 0.5
-"""The weight of an answer that was rated as good."""
-
-DOWN: Final = 0.25
-"""The weight of an answer that was rated as bad."""
-
-SURE: Final = 0.9
-ELSEWHERE: Final = 0.5
-"""How right an agent is after a thumb up, and all others together after a thumb down."""
 
 _SHOWN: Final = 60.0
 """Seconds for which the hints that were read are shown, where nothing changes."""
@@ -202,17 +192,6 @@ class RatingLearner:
         self._journal.rewrite(kept)
         self._tally = self._shown = None
         self._pupil.reload()
-
-
-def label_of_thumb(
-    question: str, agent: str, right: bool, agents: Sequence[str], user: str = ""
-) -> RouterLabel:
-    """Return what a thumb on the answer of one of the `agents` teaches."""
-    if right:
-        return RouterLabel(question, {agent: SURE}, UP, user)
-    others = [one for one in agents if one != agent]
-    shares = dict.fromkeys(others, ELSEWHERE / max(1, len(others)))
-    return RouterLabel(question, {agent: 0.0, **shares}, DOWN, user)
 
 
 def learns(router: Any, lesson: RouterLabel) -> bool:

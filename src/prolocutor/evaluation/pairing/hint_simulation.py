@@ -31,8 +31,7 @@ from prolocutor.pairing.hints.turn_hints import (
 from prolocutor.pairing.method_catalog import load_reader
 from prolocutor.pairing.model_files import training_card
 from prolocutor.pairing.near_duplicates import near_duplicates
-from prolocutor.pairing.question_agent.router_label import RouterLabel
-from prolocutor.pairing.rating_learner import DOWN, ELSEWHERE, SURE, UP
+from prolocutor.pairing.question_agent.router_label import label_of_thumb
 
 _PACE: Final = 10.0
 _MOST_ASKED: Final = 3
@@ -244,12 +243,6 @@ class _Simulated:
             return
         if self._chance.random() < self._person.mistaken:
             right = not right
-        others = [name for name in self._agents if name != agent]
-        shares = dict.fromkeys(others, ELSEWHERE / max(1, len(others)))
-        lesson = (
-            RouterLabel(text, {agent: SURE}, UP, user)
-            if right
-            else RouterLabel(text, {agent: 0.0, **shares}, DOWN, user)
-        )
+        lesson = label_of_thumb(text, agent, right, self._agents, user)
         self._tally.add_thumb(text)
         self.router.learn_all([lesson])

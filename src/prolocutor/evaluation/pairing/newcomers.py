@@ -46,7 +46,7 @@ from prolocutor.pairing.new_agent_learner import label_of_ranks
 from prolocutor.pairing.newcomer_trial import NewcomerTrial
 from prolocutor.pairing.question_agent.loaded_router import PresentRouter, router_of_model
 from prolocutor.pairing.question_agent.meant_router import MeantRouter
-from prolocutor.pairing.rating_learner import label_of_thumb
+from prolocutor.pairing.question_agent.router_label import label_of_thumb
 
 _PARTS: Final = 20
 _TO_TRAIN: Final = 9

@@ -21,7 +21,7 @@ from prolocutor.contracts.pairing import LabelledQuestion, UserQuestion
 from prolocutor.dialog.dialog import Dialog
 from prolocutor.dialog.thumbs import DISLIKED, LIKED
 from prolocutor.dialog.utterances import BotUtterance, HumanUtterance, Hypothesis
-from prolocutor.pairing.rating_learner import DOWN, ELSEWHERE, SURE, UP
+from prolocutor.pairing.question_agent.router_label import DOWN, UP, shares_of
 from prolocutor.parlai.stored_dialogs import Dialogs
 
 _WHOLE_DIALOG: Final = 0.2
@@ -86,13 +86,13 @@ def _labelled(turn: StoredTurn, share: float | None, weight: float) -> LabelledQ
     bare = LabelledQuestion(question=turn.question, agents={}, answers=turn.answers, weight=0.0)
     if share is None or turn.spoke is None or _BAD < share < _GOOD:
         return bare
-    if share >= _GOOD:
-        return msgspec.structs.replace(
-            bare, agents={turn.spoke: SURE}, gold=frozenset({turn.spoke}), weight=UP * weight
-        )
-    others = [agent for agent in turn.answers if agent != turn.spoke]
-    agents = {turn.spoke: 0.0, **dict.fromkeys(others, ELSEWHERE / max(1, len(others)))}
-    return msgspec.structs.replace(bare, agents=agents, weight=DOWN * weight)
+    right = share >= _GOOD
+    return msgspec.structs.replace(
+        bare,
+        agents=shares_of(turn.spoke, right, turn.answers),
+        gold=frozenset({turn.spoke} if right else ()),
+        weight=(UP if right else DOWN) * weight,
+    )
 
 
 class _RatingScale:

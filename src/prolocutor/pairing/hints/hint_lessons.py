@@ -8,26 +8,18 @@ from functools import lru_cache
 from typing import Final
 
 from prolocutor.pairing.hints.turn_hints import HintSettings, TurnHint
-from prolocutor.pairing.question_agent.router_label import HintMark, RouterLabel
+from prolocutor.pairing.question_agent.router_label import HintMark, RouterLabel, shares_of
 from prolocutor.pairing.text import words
 
 MOST_OF_A_QUESTION: Final = 0.5
 """The weight that all hints of one question may have together: that of one thumb up."""
-
-RIGHT: Final = 0.9
-ELSEWHERE: Final = 0.5
-"""How right an agent is that a hint speaks for; all others together, where it speaks against."""
 
 _ROUNDING: Final = 1e-9
 
 
 def lesson_of_hint(hint: TurnHint, user: str, agents: Sequence[str]) -> RouterLabel:
     """Return a hint as a lesson; `agents` are all that may be right."""
-    if hint.up:
-        shares = {hint.agent: RIGHT}
-    else:
-        others = [agent for agent in agents if agent != hint.agent]
-        shares = {hint.agent: 0.0, **dict.fromkeys(others, ELSEWHERE / max(1, len(others)))}
+    shares = shares_of(hint.agent, hint.up, agents)
     mark = HintMark(hint.kind, hint.agent, hint.utt_id, hint.at)
     return RouterLabel(hint.question, shares, hint.weight, user, mark)
 

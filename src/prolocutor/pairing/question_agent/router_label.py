@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Final
 
 import msgspec
 
 from prolocutor.contracts.pairing import LabelledQuestion, UserQuestion
 
+UP: Final = 0.5
+"""The weight of an answer that was rated as good."""
+
+DOWN: Final = 0.25
+"""The weight of an answer that was rated as bad."""
+
 _GOLD: Final = 0.5
+_SURE: Final = 0.9
+_ELSEWHERE: Final = 0.5
+"""How right an agent is whose answer is good; all others together where it is bad."""
 
 
 class HintMark(msgspec.Struct, frozen=True):
@@ -57,3 +67,19 @@ def question_of_label(label: RouterLabel) -> LabelledQuestion:
         gold=gold,
         weight=label.weight,
     )
+
+
+def shares_of(agent: str, right: bool, agents: Iterable[str]) -> dict[str, float]:
+    """Return how right each of the `agents` is where the answer of one is good, or is bad."""
+    if right:
+        return {agent: _SURE}
+    others = [one for one in agents if one != agent]
+    return {agent: 0.0, **dict.fromkeys(others, _ELSEWHERE / max(1, len(others)))}
+
+
+def label_of_thumb(
+    question: str, agent: str, right: bool, agents: Iterable[str], user: str = ""
+) -> RouterLabel:
+    """Return what a thumb on the answer of one of the `agents` teaches."""
+    shares = shares_of(agent, right, agents)
+    return RouterLabel(question, shares, UP if right else DOWN, user)

@@ -25,8 +25,11 @@ from prolocutor.pairing.question_agent.cards import CardsRouter
 from prolocutor.pairing.question_agent.knn import KnnRouter
 from prolocutor.pairing.question_agent.loaded_router import PresentRouter, router_of_model
 from prolocutor.pairing.question_agent.newcomers import NewcomerSettings
-from prolocutor.pairing.question_agent.router_label import RouterLabel, router_label_of
-from prolocutor.pairing.rating_learner import label_of_thumb
+from prolocutor.pairing.question_agent.router_label import (
+    RouterLabel,
+    label_of_thumb,
+    router_label_of,
+)
 from tests.unit.pairing.question_agent.made import CARDS, LABELLED
 
 PIZZA = Card(name="pizza", description="Orders pizza and drinks.", examples=["order a pizza"])
