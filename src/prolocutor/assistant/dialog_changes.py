@@ -9,6 +9,7 @@ from prolocutor.assistant.feed import FeedListeners
 from prolocutor.assistant.handovers import Handovers
 from prolocutor.assistant.hint_upkeep import HintUpkeep
 from prolocutor.assistant.journal import Journal
+from prolocutor.assistant.lesson_files import LessonFiles
 from prolocutor.assistant.observer_group import ObserverGroup
 from prolocutor.assistant.operator_labels import OperatorLabels
 from prolocutor.assistant.rounds.secrets import Secrets
@@ -45,6 +46,7 @@ class DialogChanges:
         self._labels = labels
         self._lessons = lessons
         self.hints = HintUpkeep(store, observers, lessons)
+        self.lesson_files = LessonFiles(store, observers)
 
     async def close_dialog(self, user: str, dialog: str) -> str | None:
         """End the active dialog of that name and return its id, if there is one."""

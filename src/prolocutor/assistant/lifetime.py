@@ -94,6 +94,7 @@ class Lifetime:
             await parts.broker.open()
         await parts.switches.refresh()
         await parts.changes.hints.check()
+        await parts.changes.lesson_files.note()
         parts.watchdog.start()
         for turn in unfinished:
             recover = partial(parts.turns.recover, turn)

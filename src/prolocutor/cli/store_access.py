@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager
 from typing import Any, Literal
 
 from prolocutor.assistant.assistant import Assistant
+from prolocutor.assistant.lesson_files import LessonFiles
 from prolocutor.assistant.operator_labels import OperatorLabels
 from prolocutor.cli.owner import OwnerDoor, door_of
 from prolocutor.config.store_location import sqlite_file, store_url
@@ -27,9 +28,10 @@ class DirectChanges:
         self.delete_older = store.delete_older
 
     async def delete_person(self, user: str) -> bool:
-        """Delete a person with all that is theirs, in operators' labels too."""
+        """Delete a person with all that is theirs, in operators' labels and lessons too."""
         deleted = await self._store.delete_person(user)
         await OperatorLabels(self._store).forget(user)
+        await LessonFiles(self._store).forget(user)
         return deleted
 
     async def rate(self, id_: str, rating: Any) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable, Collection, Iterable, Sequence
+from pathlib import Path
 from typing import Any, Final
 
 from prolocutor.contracts.observer import Rated, TurnRecord
@@ -63,6 +64,11 @@ class RatingLearner:
     def takes_hints(self) -> bool:
         """Whether it learns from hints."""
         return self._settings is not None
+
+    @property
+    def file(self) -> Path | None:
+        """The file of its journal; None where something else stores what it learned."""
+        return self._journal.file
 
     def lessons(self) -> list[RouterLabel]:
         """Return the labels that thumbs taught since the journal was begun."""

@@ -14,11 +14,14 @@ from prolocutor.config.building import assistant_from
 from prolocutor.config.file_check import check
 from prolocutor.config.loading import load
 from prolocutor.config.selector_building import journal_of
+from prolocutor.contracts.observer import Rated
 from prolocutor.pairing.hints.turn_hints import HintSettings
 from prolocutor.pairing.question_agent.router_label import RouterLabel
 from prolocutor.pairing.rating_learner import RatingLearner
 from prolocutor.stores.store_catalog import open_store
 from prolocutor.tenancy import TENANT, Tenant
+from prolocutor.testing.shared_memory import SharedMemory
+from prolocutor.testing.shared_memory_store import SharedMemoryStore
 from tests.unit.pairing.hints.test_learned_hints import QUESTION, School
 
 BOT = "tests.integration.pairing.hint_bots:reply"
@@ -100,6 +103,41 @@ async def test_hints_go_with_the_conversation_the_dialogs_of_long_ago_and_the_pe
     async with assistant(tmp_path) as again:
         assert (hinted(again), learned(again)) == ([], [])
     assert QUESTION not in (tmp_path / "router.lessons").read_text()
+
+
+async def test_thumbs_go_with_a_person_who_is_deleted_while_no_assistant_runs(
+    tmp_path: Path,
+) -> None:
+    async with assistant(tmp_path, hints="") as made:
+        for user in ("ann", "bob"):
+            reply = await made.reply(QUESTION, user=user)
+            await made.rate_utterance(reply.utt_id, 1, user)
+    thumbs = tmp_path / "router.lessons"
+    assert [line.count('"ann"') for line in thumbs.read_text().splitlines()] == [1, 0]
+
+    store = open_store(f"sqlite:///{tmp_path}/d.db")
+    await store.open()
+    assert await DirectChanges(store).delete_person("ann")
+    await store.aclose()
+
+    assert [line.count('"bob"') for line in thumbs.read_text().splitlines()] == [1]
+    async with assistant(tmp_path, hints="") as again:
+        assert [one.user for one in learned(again)] == ["bob"]
+
+
+async def test_a_shared_store_forgets_what_a_person_taught_its_replicas(tmp_path: Path) -> None:
+    database, school = SharedMemory(), School(tmp_path)
+    one, other = SharedMemoryStore(database), SharedMemoryStore(database)
+    for store in (one, other):
+        await store.open()
+    lessons = SharedLessons(one, ObserverGroup([school.learner]))
+    await lessons.add(Rated(utt_id="1", user="ann", question=QUESTION, agent="red", rating=1))
+    assert len(school.learned()) == 1
+
+    await DirectChanges(other).delete_person("ann")
+    await lessons.refresh()
+
+    assert school.learned() == []
 
 
 async def test_whom_a_person_chooses_when_asked_counts_as_right(tmp_path: Path) -> None:

@@ -25,6 +25,11 @@ class LabelJournal:
         self._path, self._sync = Path(path), sync
         self._file: int | None = None
 
+    @property
+    def file(self) -> Path | None:
+        """Where it is, as an absolute path."""
+        return self._path.absolute()
+
     def read(self) -> list[RouterLabel]:
         """Return all labels; a truncated last line is left out, `BadData` for other faults."""
         lessons: list[RouterLabel] = []
@@ -106,6 +111,7 @@ class LabelMemory:
 
     def __init__(self) -> None:
         self._lessons: list[RouterLabel] = []
+        self.file: Path | None = None
 
     def read(self) -> list[RouterLabel]:
         """Return all labels."""
