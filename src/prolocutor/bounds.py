@@ -14,10 +14,9 @@ from typing import Annotated, Any, Final, Literal, get_args, get_origin, get_typ
 import msgspec
 from msgspec import Meta, inspect
 
+from prolocutor.durations import YEAR
 from prolocutor.errors import ConfigError
 
-DAY: Final = 86_400.0
-YEAR: Final = 365 * DAY
 MANY: Final = 1_000_000_000
 
 Count = Annotated[int, Meta(ge=1, le=MANY)]

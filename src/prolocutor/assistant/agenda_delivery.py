@@ -23,8 +23,9 @@ from prolocutor.dialog.ids import DialogId, new_ids, timestamp
 from prolocutor.dialog.inputs import OPERATOR
 from prolocutor.dialog.messages import checked_messages, with_owner
 from prolocutor.dialog.notices import Notice
-from prolocutor.dialog.recurrence import DAY, next_time
+from prolocutor.dialog.recurrence import next_time
 from prolocutor.dialog.rounds import PendingAsk, Round
+from prolocutor.durations import DAY, HOUR, MINUTE
 from prolocutor.reading.libraries import load_ahead
 
 log = logging.getLogger(__name__)
@@ -228,7 +229,7 @@ def _late(messages: list[dict[str, Any]], seconds: float) -> list[dict[str, Any]
 
 
 def _length(seconds: float) -> str:
-    sizes = {"day": DAY, "hour": 3600.0, "minute": 60.0}
+    sizes = {"day": DAY, "hour": HOUR, "minute": MINUTE}
     unit = next(name for name, size in sizes.items() if seconds >= size)
     number = int(seconds // sizes[unit])
     return f"{number:,} {unit}{'' if number == 1 else 's'}"

@@ -9,8 +9,9 @@ from msgspec import Meta
 
 from prolocutor.assistant.handover_settings import HandoverSettings
 from prolocutor.assistant.record_settings import RecordSettings
-from prolocutor.bounds import DAY, MANY, Count, PositiveSeconds, check_bounds
+from prolocutor.bounds import MANY, Count, PositiveSeconds, check_bounds
 from prolocutor.contracts.shared_store import DEFAULT_LEASE
+from prolocutor.durations import DAY
 from prolocutor.errors import ConfigError
 
 

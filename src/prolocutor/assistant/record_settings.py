@@ -7,9 +7,7 @@ from typing import Annotated, Final
 import msgspec
 from msgspec import Meta
 
-from prolocutor.bounds import DAY
-
-WEEK: Final = 7 * DAY
+from prolocutor.durations import DAY, WEEK
 
 SLOW: Final = 2 / 3
 """The share of the deadline beyond which a turn is slow, where no time is set."""

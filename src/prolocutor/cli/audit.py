@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from typing import Any, Final
+from typing import Any
 
 import click
 import msgspec
@@ -14,10 +14,9 @@ from prolocutor.cli.owner import door_of
 from prolocutor.cli.owner_channel import AUDIT, AuditList
 from prolocutor.config.store_location import store_url
 from prolocutor.dialog.ids import format_time
+from prolocutor.durations import DAY
 from prolocutor.stores.store_catalog import open_store
 from prolocutor.web.audit_trail import AuditedAct, acts_of
-
-DAY: Final = 86_400.0
 
 
 @click.command(short_help="List what operators did.")

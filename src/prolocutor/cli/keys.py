@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from typing import Any, Final, get_args
+from typing import Any, get_args
 
 import click
 import msgspec
@@ -16,10 +16,9 @@ from prolocutor.cli.owner_channel import KEYS, KeyCommand, KeyResult, obey
 from prolocutor.config.store_location import store_url
 from prolocutor.contracts.http import KeyScope
 from prolocutor.dialog.ids import format_time
+from prolocutor.durations import DAY
 from prolocutor.stores.store_catalog import open_store
 from prolocutor.web.key_ring import KeyRing, StoredKey
-
-DAY: Final = 86_400.0
 
 
 @click.group(short_help="Make, list and revoke keys of operators and tokens.")

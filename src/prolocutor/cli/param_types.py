@@ -10,8 +10,9 @@ from typing import Any, Final
 import click
 
 from prolocutor.dialog.ids import format_time
+from prolocutor.durations import DAY, HOUR, MINUTE, WEEK
 
-SECONDS: Final = {"m": 60, "h": 3600, "d": 86_400, "w": 604_800}
+SECONDS: Final = {"m": MINUTE, "h": HOUR, "d": DAY, "w": WEEK}
 
 _BOUND: Final = re.compile(r"(.+?)=([+-]?[0-9.]+(?:e[+-]?\d+)?)", re.IGNORECASE)
 _SIZE: Final = re.compile(r"(\d{1,9}(?:\.\d{1,3})?) ?([MG])B")

@@ -10,8 +10,9 @@ import msgspec
 from prolocutor.bounds import Bounds
 from prolocutor.config.fields import Findings, NumberField
 from prolocutor.config.yaml_file import YamlNode
+from prolocutor.durations import DAY, HOUR, MINUTE, WEEK
 
-_UNITS: Final = {"s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800}
+_UNITS: Final = {"s": 1, "m": MINUTE, "h": HOUR, "d": DAY, "w": WEEK}
 _WITH_UNIT: Final = re.compile(r"(\d{1,9}(?:\.\d{1,9})?) ?([smhdw])")
 
 

@@ -22,11 +22,12 @@ from prolocutor.config.fields import (
 )
 from prolocutor.config.yaml_file import UNREAD, YamlNode
 from prolocutor.contracts.http import KeyScope
+from prolocutor.durations import DAY
 from prolocutor.names import did_you_mean
 from prolocutor.openid.openid_settings import ClaimRule, OpenIdSettings
 
 SCOPES: Final[tuple[str, ...]] = get_args(KeyScope)
-MONTH: Final = 30 * 86_400
+MONTH: Final = 30 * DAY
 _LOCAL: Final = re.compile(r"localhost|.+\.localhost|127(?:\.\d+){3}|::1")
 
 

@@ -11,7 +11,6 @@ from typing import Any, Final
 
 import msgspec
 
-from prolocutor.bounds import YEAR
 from prolocutor.deeppavlov import dream
 from prolocutor.deeppavlov.formatters.formatter_catalog import FORMATTERS
 from prolocutor.deeppavlov.formatters.replies import RESPONSE_FORMATTERS
@@ -24,6 +23,7 @@ from prolocutor.deeppavlov.pipeline_entries import (
 )
 from prolocutor.deeppavlov.python_connectors.built_in_connectors import NEEDED, PYTHON_CONNECTORS
 from prolocutor.dialog.plain import JsonObject
+from prolocutor.durations import YEAR
 from prolocutor.errors import ConfigError
 from prolocutor.names import did_you_mean
 from prolocutor.plan.pipeline import Addressed, Breaker, Pipeline, Service, Stage, Target

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta, tzinfo
 from typing import Final
 from zoneinfo import ZoneInfo
 
-DAY: Final = 86_400.0
+from prolocutor.durations import DAY
 
 EVERY: Final[dict[str, float]] = {
     "day": DAY,

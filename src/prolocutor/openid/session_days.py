@@ -9,8 +9,8 @@ from typing import Final
 import msgspec
 
 from prolocutor.contracts.store import RecordStore
+from prolocutor.durations import DAY
 
-DAY: Final = 86_400.0
 LOOKED_BACK: Final = 60
 """Days whose sessions are deleted at a start; a server that was off for longer leaves the older."""
 

@@ -15,6 +15,7 @@ from msgspec import Meta
 from prolocutor.assistant.assistant import Assistant
 from prolocutor.contracts.channel import Channel, Route
 from prolocutor.contracts.http import HttpResponse, Visitor
+from prolocutor.durations import DAY
 from prolocutor.errors import (
     BadInput,
     Forbidden,
@@ -51,7 +52,7 @@ BACK_CHANNEL: Final = "/auth/backchannel-logout"
 MAX_AT_ONCE: Final = 32
 """Sign-ins that are finished at once."""
 
-SWEEP: Final = 86_400.0
+SWEEP: Final = DAY
 FORM: Final = "application/x-www-form-urlencoded"
 _PRIVATE: Final = {"Cache-Control": "no-store", "Referrer-Policy": "no-referrer"}
 

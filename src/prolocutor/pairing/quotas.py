@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Mapping
 from time import monotonic
-from typing import Final
 
-MINUTE: Final = 60.0
+from prolocutor.durations import MINUTE
 
 
 class Quotas:

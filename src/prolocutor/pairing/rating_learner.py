@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from prolocutor.contracts.observer import Rated, TurnRecord
 from prolocutor.dialog.thumbs import thumb
+from prolocutor.durations import HOUR
 from prolocutor.errors import ProlocutorError
 from prolocutor.pairing.hints.hint_lessons import (
     HintTally,
@@ -28,7 +29,7 @@ log = logging.getLogger(__name__)
 _SHOWN: Final = 60.0
 """Seconds for which the hints that were read are shown, where nothing changes."""
 
-TIDY: Final = 3600.0
+TIDY: Final = HOUR
 """Seconds after which hints that are too old are removed."""
 
 

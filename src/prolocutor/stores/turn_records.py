@@ -28,6 +28,7 @@ from prolocutor.contracts.store.turn_record_store import (
     TurnFlag,
     TurnHour,
 )
+from prolocutor.durations import DAY
 
 DOWN: Final = 1
 NONE: Final = 2
@@ -38,8 +39,7 @@ UP: Final = 16
 
 _BITS: Final[dict[OwnFlag, int]] = {"none": NONE, "failed": FAILED, "slow": SLOW}
 
-HOUR: Final = 3600
-FIGURES_KEPT: Final = 35 * 86_400.0
+FIGURES_KEPT: Final = 35.0 * DAY
 """Seconds for which figures by hour are kept at least: operators compare months."""
 
 _TIMED: Final = frozenset({"done", "late"})

@@ -13,9 +13,9 @@ from prolocutor.contracts.store.turn_record_store import (
     KeepsTurnRecords,
     TurnRecordStore,
 )
+from prolocutor.durations import DAY
 from prolocutor.testing.sample_turns import a_closing, open_new_turn
 
-DAY: Final = 86_400.0
 SLOW: Final = 3.0
 ALL: Final = ConversationQuery()
 

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from prolocutor.dialog.recurrence import DAY, EVERY, LATEST, next_time, zone_of
+from prolocutor.dialog.recurrence import EVERY, LATEST, next_time, zone_of
+from prolocutor.durations import DAY
 
 BERLIN = "Europe/Berlin"
 

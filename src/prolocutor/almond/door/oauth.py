@@ -19,6 +19,7 @@ from prolocutor.almond.door.speakers import LOCAL
 from prolocutor.contracts.http import HttpResponse, Visitor
 from prolocutor.contracts.store import RecordStore
 from prolocutor.dialog import plain
+from prolocutor.durations import DAY
 from prolocutor.errors import BadInput
 from prolocutor.web.key_ring import KeyRing
 from prolocutor.web.operations import TypedRequest
@@ -29,7 +30,6 @@ SCOPES: Final = "profile converse"
 MOST_TOKENS: Final = 10
 """Tokens of one person for one application; the oldest ends for one more."""
 
-DAY: Final = 86_400.0
 _CHALLENGE: Final = re.compile(r"[\w-]{43}", re.ASCII)
 _MOST_FIELDS: Final = 20
 

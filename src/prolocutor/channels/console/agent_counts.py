@@ -14,18 +14,18 @@ import msgspec
 from prolocutor.assistant.turn_recorder import TurnRecorder
 from prolocutor.contracts.observer import BOUNDS
 from prolocutor.contracts.store.turn_record_store import SPAN, AgentSpan, LatestFailure
+from prolocutor.durations import DAY, HOUR
 from prolocutor.observe.recent_figures import RecentFigures, ServiceKey, ServiceTally
 from prolocutor.plan.pipeline import Stage
 
 FRESH: Final = 2.0
 """Seconds for which what was read of the store is cached, unless a turn ends before."""
 
-LONG: Final = 2 * 86_400
+LONG: Final = 2 * DAY
 LONG_FRESH: Final = 60.0
 """Seconds for which figures of a period longer than `LONG` are cached, whatever happens."""
 
 MOST_CACHED: Final = 20
-HOUR: Final = 3600
 BUCKETS: Final = len(BOUNDS) + 1
 _ALWAYS: Final = 1e12
 _SETTLING: Final = 1.0

@@ -17,13 +17,13 @@ from prolocutor.channels.console.writes import ConsoleWrite, EmptyBody
 from prolocutor.contracts.channel import Route
 from prolocutor.contracts.pairing import Card
 from prolocutor.dialog.plain import JsonObject
+from prolocutor.durations import DAY
 from prolocutor.errors import NotFound, StoreError
 from prolocutor.observe.recent_figures import STEP, RecentFigures
 from prolocutor.pipeline.prepared import ServiceStep
 from prolocutor.plan.pipeline import Stage
 from prolocutor.web.operations import Operation, TypedRequest
 
-DAY: Final = 86_400
 ONE: Final = f"{BASE}/agents/{{name}}"
 
 

@@ -22,6 +22,7 @@ from prolocutor.contracts.store.turn_record_store import (
     TurnFlag,
     TurnRecordStore,
 )
+from prolocutor.durations import HOUR, WEEK
 from prolocutor.errors import BadInput, NotFound
 from prolocutor.web.operations import Operation, TypedRequest
 
@@ -29,7 +30,6 @@ ConversationKind: TypeAlias = Literal["all", "waits", "taken", "down", "none", "
 """Dialogs that wait for a person, that one has taken over, or with a turn of that flag."""
 
 CURSOR: Final = CursorCodec(DialogPlace)
-HOUR: Final = 3600
 MOST_HOURS: Final = 24 * 366
 FRESH: Final = 5.0
 """Seconds for which counts are cached."""
@@ -222,7 +222,7 @@ class DialogListEndpoints:
         """Show how many turns there were in each hour."""
         given = request.params
         until = time.time() if given.until is None else given.until
-        since = until - 7 * 24 * HOUR if given.since is None else given.since
+        since = until - WEEK if given.since is None else given.since
         if not 0 <= since < until <= 1e11:
             raise BadInput("since should be before until", field="since")
         first = int(since) // HOUR * HOUR

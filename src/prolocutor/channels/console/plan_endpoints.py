@@ -16,13 +16,12 @@ from prolocutor.assistant.assistant import Assistant
 from prolocutor.channels.console.agent_states import AgentState, AgentStates
 from prolocutor.channels.console.resources import BASE
 from prolocutor.contracts.channel import Route
+from prolocutor.durations import DAY
 from prolocutor.observe.recent_figures import RecentFigures
 from prolocutor.pipeline.prepared import ServiceStep
 from prolocutor.web.operations import Operation, TypedRequest
 
 log = logging.getLogger(__name__)
-
-DAY = 86_400
 
 
 class PlanHint(msgspec.Struct, frozen=True):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from typing import Annotated, Final
+from typing import Annotated
 
 import msgspec
 from msgspec import Meta
@@ -14,9 +14,8 @@ from prolocutor.channels.console.resources import BASE
 from prolocutor.contracts.channel import Route
 from prolocutor.contracts.store import Store
 from prolocutor.contracts.store.turn_record_store import KeepsTurnRecords, TurnHour
+from prolocutor.durations import DAY
 from prolocutor.web.operations import Operation, TypedRequest
-
-DAY: Final = 86400
 
 
 class ShareParams(msgspec.Struct, frozen=True):

@@ -21,6 +21,7 @@ from prolocutor.contracts.store.turn_record_store import (
 )
 from prolocutor.dialog.ids import parse_time
 from prolocutor.dialog.utterances import BotUtterance
+from prolocutor.durations import WEEK
 from prolocutor.pairing.abstention import AbstentionRule
 from prolocutor.pairing.hints.turn_hints import AGAINST, HintKind
 from prolocutor.pairing.near_duplicates import near_duplicates
@@ -32,7 +33,6 @@ WorkSign = Literal["down", "none", "unsure", "hint"]
 hint alone, such as the same question again."""
 
 SIGNS: Final[tuple[WorkSign, ...]] = ("down", "none", "unsure", "hint")
-WEEK: Final = 7 * 86400.0
 MOST_TURNS: Final = 5000
 FRESH: Final = 5.0
 """Seconds that a list is shown without looking again, or as many times as long as it took."""

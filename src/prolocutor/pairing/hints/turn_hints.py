@@ -12,8 +12,9 @@ from typing import Annotated, Final, Literal
 import msgspec
 from msgspec import Meta
 
-from prolocutor.bounds import YEAR, Count, PositiveSeconds
+from prolocutor.bounds import Count, PositiveSeconds
 from prolocutor.contracts.pairing import UserQuestion
+from prolocutor.durations import DAY, YEAR
 from prolocutor.pairing.hints.hint_phrases import rejects, thanks
 from prolocutor.pairing.hints.question_likeness import asks_again, says_something
 from prolocutor.pairing.question_agent.follow_ups import continuation
@@ -46,7 +47,7 @@ class HintSettings(msgspec.Struct, frozen=True, kw_only=True):
     kept: HintWeight = 0.05
     used: HintWeight = 0.1
     within: PositiveSeconds = 120.0
-    keep: Annotated[float, Meta(gt=0, le=10 * YEAR)] = 30 * 86_400.0
+    keep: Annotated[float, Meta(gt=0, le=10 * YEAR)] = 30.0 * DAY
     most: Count = 5000
 
     def weight(self, kind: HintKind) -> float:

@@ -24,10 +24,9 @@ from prolocutor.contracts.store import (
 from prolocutor.dialog import agent_state, plain, splicing
 from prolocutor.dialog.dialog import Dialog
 from prolocutor.dialog.ids import DialogId, TurnId
+from prolocutor.durations import DAY
 from prolocutor.errors import Conflict
 from prolocutor.stores.turn_records import pack
-
-DAY = 86_400.0
 
 
 class MemoryState:

@@ -22,10 +22,10 @@ from prolocutor.contracts.store.turn_record_store import (
 )
 from prolocutor.dialog import plain, splicing
 from prolocutor.dialog.ids import parse_time
+from prolocutor.durations import HOUR
 from prolocutor.stores.memory.state import KeptRecord, MemoryDialog, MemoryState, MemoryUtterance
 from prolocutor.stores.turn_records import (
     DOWN,
-    HOUR,
     UP,
     FiguresKey,
     add_figures,

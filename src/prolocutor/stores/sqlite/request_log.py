@@ -7,12 +7,11 @@ from typing import Final
 
 from prolocutor.contracts.store import AnsweredRequest, TurnOpening
 from prolocutor.dialog.ids import TurnId
+from prolocutor.durations import DAY
 from prolocutor.errors import Conflict
 from prolocutor.stores.sqlite.head_cache import PersonHead
 from prolocutor.stores.sqlite.pending_rows import PendingRows
 from prolocutor.stores.sqlite.queries import named
-
-DAY: Final = 86_400.0
 
 _ANSWERED: Final = named("answered_request")
 _OLDEST: Final = named("oldest_request")

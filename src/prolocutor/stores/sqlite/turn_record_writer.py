@@ -12,12 +12,12 @@ import msgspec
 from prolocutor.contracts.observer import TurnRecord
 from prolocutor.contracts.store.turn_record_store import AgentSpan, TurnHour
 from prolocutor.dialog.thumbs import thumb
+from prolocutor.durations import HOUR
 from prolocutor.stores.sqlite.pending_rows import PendingRows
 from prolocutor.stores.sqlite.queries import for_rows, named
 from prolocutor.stores.turn_records import (
     DOWN,
     FIGURES_KEPT,
-    HOUR,
     UP,
     FiguresKey,
     add_figures,

@@ -12,9 +12,9 @@ from prolocutor.contracts.store.turn_record_store import (
     ConversationQuery,
     DialogPlace,
 )
+from prolocutor.durations import DAY
 from prolocutor.testing.sample_records import (
     ALL,
-    DAY,
     SLOW,
     a_record,
     found,

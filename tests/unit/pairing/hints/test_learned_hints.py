@@ -8,6 +8,7 @@ import pytest
 
 from prolocutor.contracts.observer import Rated, TurnRecord
 from prolocutor.contracts.pairing import Card, UserQuestion
+from prolocutor.durations import DAY
 from prolocutor.pairing.hints.hint_lessons import standing
 from prolocutor.pairing.hints.turn_hints import HintSettings
 from prolocutor.pairing.model_reloading import ReloadedModel, VersionedMethod
@@ -17,7 +18,6 @@ from prolocutor.pairing.rating_learner import RatingLearner
 
 NAMES = ["red", "green", "blue"]
 QUESTION = "where is the old key?"
-DAY = 86_400.0
 
 
 class Clock:
