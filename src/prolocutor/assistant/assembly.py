@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from functools import partial
 
 import msgspec
@@ -16,23 +15,20 @@ from prolocutor.assistant.handovers import Handovers
 from prolocutor.assistant.journal import Journal
 from prolocutor.assistant.observer_group import ObserverGroup
 from prolocutor.assistant.operator_labels import OperatorLabels
-from prolocutor.assistant.person_access import PersonAccess, shared_store
+from prolocutor.assistant.person_access import PersonAccess
 from prolocutor.assistant.person_queues import PersonQueues
 from prolocutor.assistant.rounds.interpreter import InputInterpreter
 from prolocutor.assistant.rounds.secrets import Secrets
 from prolocutor.assistant.service_switches import ServiceSwitches
-from prolocutor.assistant.shared_agenda import SharedAgenda
-from prolocutor.assistant.shared_lessons import SharedLessons
 from prolocutor.assistant.speaking_skills import SpeakingSkills
 from prolocutor.assistant.store_health import StoreHealth
-from prolocutor.assistant.stored_replies import StoredReplies
+from prolocutor.assistant.store_sharing import StoreSharing
 from prolocutor.assistant.succession import Succession
 from prolocutor.assistant.turn_runner import TurnRunner
-from prolocutor.assistant.wake_ups import BrokerOrStore
 from prolocutor.assistant.watchdog import Watchdog
 from prolocutor.assistant.wiring import ServiceWiring, make_programs
 from prolocutor.contracts.programs import Programs
-from prolocutor.contracts.shared_store import BrokerWakeUps, WakeUps
+from prolocutor.contracts.shared_store import BrokerWakeUps
 from prolocutor.contracts.store import Store
 from prolocutor.dotted_names import resolve
 from prolocutor.pipeline.engine import Engine
@@ -81,20 +77,10 @@ def assemble(
     skills = pipeline.of(Stage.SKILL)
     programs = programs or make_programs(skills, engine, store, settings.deadline)
     guards = [step.guard for step in engine.prepared.every()]
-    watchdog = Watchdog(lambda: len(queues) > 0, guards, engine.prepared.running)
-    shared = shared_store(store)
-    wake_ups: WakeUps | None = shared
-    if shared is not None and broker is not None:
-        wake_ups = BrokerOrStore(broker, shared)
-    listeners = FeedListeners(wake_ups)
-    access = (
-        None if shared is None else PersonAccess(shared, listeners, timeout=settings.queue_timeout)
-    )
-    clock = time.time if shared is None else shared.clock
+    sharing = StoreSharing(store, replica, broker, observers, settings.queue_timeout)
+    listeners, clock = sharing.listeners, sharing.clock
     secrets = Secrets(store)
-    journal = Journal(
-        store, engine=engine, secrets=secrets, clock=None if shared is None else clock
-    )
+    journal = Journal(store, engine=engine, secrets=secrets, clock=sharing.shared_clock)
     handovers = Handovers(store, engine=engine, settings=settings.handover, clock=clock)
     deliveries = AgendaDelivery(
         store,
@@ -107,14 +93,8 @@ def assemble(
         handovers=handovers,
     )
     scheduler = AgendaScheduler(
-        store,
-        queues,
-        deliveries,
-        settle=journal.settle,
-        clock=clock,
-        shared=SharedAgenda(shared, access, replica.lease) if shared and access else None,
+        store, queues, deliveries, settle=journal.settle, clock=clock, shared=sharing.agenda
     )
-    lessons = None if shared is None else SharedLessons(shared, observers)
     changes = DialogChanges(
         store,
         journal=journal,
@@ -123,7 +103,7 @@ def assemble(
         scheduler=scheduler,
         observers=observers,
         handovers=handovers,
-        lessons=lessons,
+        lessons=sharing.lessons,
         labels=labels,
     )
     health = StoreHealth(store)
@@ -144,28 +124,14 @@ def assemble(
         handovers=handovers,
         health=health,
         clock=clock,
-        access=access,
-        stored=StoredReplies(shared, access) if shared and access else None,
+        access=sharing.access,
+        stored=sharing.stored,
         speaking=SpeakingSkills(store) if engine.prepared.reads_skills else None,
     )
-    succession = None
-    if shared is not None and access is not None and wake_ups is not None and lessons is not None:
-        succession = Succession(
-            shared,
-            replica,
-            access=access,
-            journal=journal,
-            turns=turns,
-            scheduler=scheduler,
-            listeners=listeners,
-            wake_ups=wake_ups,
-            switches=switches,
-            lessons=lessons if observers.has_learners else None,
-        )
     return AssistantParts(
         engine=engine,
         queues=queues,
-        watchdog=watchdog,
+        watchdog=Watchdog(lambda: len(queues) > 0, guards, engine.prepared.running),
         programs=programs,
         broker=broker,
         journal=journal,
@@ -176,8 +142,8 @@ def assemble(
         handovers=handovers,
         health=health,
         switches=switches,
-        access=access,
-        succession=succession,
+        access=sharing.access,
+        succession=sharing.succession(journal, turns, scheduler, switches),
     )
 
 
