@@ -41,6 +41,19 @@ ProlocutorError                 anything this package raises on purpose
 
 from __future__ import annotations
 
+from typing import Final
+
+MAX_SAID: Final = 4_000
+"""Most characters of what is wrong with a service, and of other words of its."""
+
+
+def legible(said: object) -> str:
+    """Return words of others as they can be shown and stored: not endless, without surrogates."""
+    text = said if isinstance(said, str) else f"({type(said).__name__})"
+    if len(text) > MAX_SAID:
+        text = f"{text[:MAX_SAID]}…"
+    return text if text.isascii() else text.encode(errors="replace").decode()
+
 
 class ProlocutorError(Exception):
     """Anything this package raises on purpose; its text is written for users."""
@@ -259,6 +272,9 @@ class ServiceError(ProlocutorError):
     """Whether the service was reached and answered, be it with an error."""
     passing = False
     """Whether the same call may well succeed a moment later."""
+
+    def __init__(self, what: object = "") -> None:
+        super().__init__(legible(what))
 
 
 class ServiceRaised(ServiceError):

@@ -11,6 +11,7 @@ from prolocutor.contracts.observer import ProfileChange, TurnRecord
 from prolocutor.contracts.store import NewProfileVersion, ProfileVersion
 from prolocutor.dialog import plain
 from prolocutor.dialog.plain import JsonObject
+from prolocutor.errors import legible
 from prolocutor.pipeline.turn import Turn
 
 
@@ -43,14 +44,14 @@ def record_of(turn: Turn, seconds: float) -> TurnRecord:
         asked=turn.asked_skills(),
         services=services,
         hypotheses=hypotheses,
-        faults=turn.faults,
+        faults=[{**one, "what": legible(one["what"])} for one in turn.faults],
         utt_id=said.bot_utt_id,
-        reasons=turn.reasons,
+        reasons=[{**one, "reason": _in_unicode(one["reason"])} for one in turn.reasons],
         remarks=turn.remarks,
         traceparent=traceparent_of(opened) if opened.attempt > 1 else None,
         cost=sum([one.cost for one in services]),
         scores=pairing.scores or _scores(pairing.ranked, hypotheses),
-        version=_versions(turn.router_version, pairing),
+        version=_versions(legible(turn.router_version), pairing),
         changes=changes,
         offered=[one["title"] for one in reply.messages if one.get("type") in _OFFERS],
         ask=reply.ask,
@@ -59,6 +60,11 @@ def record_of(turn: Turn, seconds: float) -> TurnRecord:
 
 
 _OFFERS: Final = ("button", "choice")
+
+
+def _in_unicode(text: str) -> str:
+    """Return a text whole, as what quotes a person stands at its end."""
+    return text if text.isascii() else text.encode(errors="replace").decode()
 
 
 class _InputAttributes(msgspec.Struct):

@@ -7,11 +7,25 @@ from typing import Final
 
 import msgspec
 
+MAX_REASON: Final = 10_000
+"""Most characters of a reason."""
+
+
+def _check_reason(reason: object) -> None:
+    """Refuse what cannot be recorded: a selection that a function returns was not decoded."""
+    if type(reason) is not str:
+        raise TypeError("the reason of a selection is a text")
+    if len(reason) > MAX_REASON:
+        raise ValueError(f"a reason of {len(reason):,} characters, more than {MAX_REASON:,}")
+
 
 class Enough(msgspec.Struct, frozen=True):
     """No further answer is wanted, and why."""
 
     reason: str = ""
+
+    def __post_init__(self) -> None:
+        _check_reason(self.reason)
 
 
 enough: Final = Enough()
@@ -42,3 +56,10 @@ class Selection(msgspec.Struct, frozen=True):
     reason: str = ""
     version: str = ""
     faults: Sequence[str] = ()
+
+    def __post_init__(self) -> None:
+        _check_reason(self.reason)
+        if type(self.version) is not str:
+            raise TypeError("the version of a selection is a text")
+        if self.faults and not all(isinstance(one, str) for one in self.faults):
+            raise TypeError("the faults of a selection are texts")

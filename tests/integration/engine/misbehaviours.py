@@ -1,4 +1,4 @@
-"""Thirteen ways in which a service can misbehave, and the eight places of a pipeline."""
+"""Fourteen ways in which a service can misbehave, and the eight places of a pipeline."""
 
 import asyncio
 import sys
@@ -24,6 +24,13 @@ def blocks(request: Any) -> Any:
 
 async def raises(request: Any) -> Any:
     raise ValueError(SECRET)
+
+
+async def raises_what_doubles(request: Any) -> Any:
+    parts: Any = [SECRET]
+    for _ in range(40):
+        parts = [parts, parts]
+    raise ValueError(parts)
 
 
 async def exits(request: Any) -> Any:
@@ -83,6 +90,7 @@ MISBEHAVIOURS = [
     hangs,
     blocks,
     raises,
+    raises_what_doubles,
     exits,
     cancels_itself,
     gives_null,

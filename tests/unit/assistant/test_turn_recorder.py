@@ -1,8 +1,9 @@
 """Records of turns reach the store in batches; what it cannot take is lost, and no turn waits."""
 
 import asyncio
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, cast
 
 import msgspec
 import pytest
@@ -12,6 +13,7 @@ from prolocutor.assistant.record_settings import RecordSettings
 from prolocutor.assistant.turn_recorder import BATCH, MOST_WAITING, TurnRecorder
 from prolocutor.channels.console.critical_path import critical_path
 from prolocutor.contracts.observer import ServiceRecord, TurnRecord
+from prolocutor.contracts.selection import Enough, Selection
 from prolocutor.errors import StoreFull
 from prolocutor.plan.graph import compile_graph
 from prolocutor.plan.pipeline import Pipeline, Service
@@ -176,3 +178,35 @@ def test_the_critical_path_is_what_each_service_waited_for(
     )
 
     assert [one.name for one in critical_path(a_record(services), plan)] == path
+
+
+@pytest.mark.parametrize(
+    "selection",
+    [
+        lambda: Selection(["echo"], reason="why \ud800"),
+        lambda: Selection(["echo"], faults=["\ud800", "x" * 1_000_000]),
+        lambda: Selection(["echo"], version="\ud800"),
+        lambda: Selection(["echo"], lambda given, left: ["\ud800"]),
+        lambda: Selection(["echo"], reason=cast("str", [])),
+        lambda: Selection(["echo"], version=cast("str", [])),
+        lambda: Selection(["echo"], faults=[cast("str", [])]),
+        lambda: Selection(["echo"], lambda given, left: Enough(cast("str", []))),
+    ],
+)
+async def test_the_record_of_a_turn_can_be_kept_whatever_a_selection_says(
+    selection: Callable[[], Selection], tmp_path: Path
+) -> None:
+    def selects(request: Any) -> Selection:
+        return selection()
+
+    pipeline = Pipeline(skill_selector=Service("s", selects, inline=True), skills=[echo()])
+    async with Assistant(
+        pipeline, store=f"sqlite:///{tmp_path}/a.db", records=RecordSettings()
+    ) as assistant:
+        reply = await assistant.reply("hi", user="ann")
+        assert assistant.recorder is not None
+        await assistant.recorder.settle()
+        kept = await assistant.recorder.store.turn(reply.utt_id)
+
+    assert (reply.text, assistant.recorder.lost) == ("re: hi", 0)
+    assert kept is not None
