@@ -103,7 +103,8 @@ SHOW = _patterns(
     r"what(?:'s| is| do| did|s)? (?:i (?:still )?(?:have|need|want|got) to do|left to do|due"
     r"|overdue|next on my list|on my plate)\b.*",
     r"(?:is there )?anything (?:else )?(?:i (?:still )?(?:have|need) to do|due)\b.*",
-    rf"what (?:did|have) i (?:ask|told?|want)(?:ed)? you to {_REMIND} me\b.*",
+    r"what (?:did|have) i (?:ask|told?|tell|want)(?:ed)? you to "
+    rf"(?:{_REMIND} me|remember|note)\b.*",
     r"what (?:should i|do i (?:have|need|want|still have) to|must i) (?:do|buy|get)"
     r"(?: (?:today|tomorrow|this week|next|on [a-z]+|tonight|now|still))*",
     r"what was (?:the thing |it )?(?:that )?i (?:had|wanted|needed|have) to"

@@ -55,6 +55,7 @@ _COURTESY: Final = re.compile(
     r"|much appreciated|you too|lol|haha+|hehe"
     r"|very (?:much|funny|nice|good)|so much|a lot|for (?:that|this|the help)|that'?s (?:all"
     r"|it|nice|great|good|funny|cool|right|enough)"
+    r"|(?:that(?:'?s| was) )?not (?:so |very |that |really )?(?:funny|good)"
     r"|how are you|what'?s up|sup|help|stop|quit|exit|cancel|never ?mind|interesting|really"
     r"|indeed|welcome|hello again|there"
     r"|well done|good job|not bad|me too|same here|see you|see ya|later)\b[\s,.!?]*)+",

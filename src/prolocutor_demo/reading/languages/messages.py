@@ -98,6 +98,8 @@ MESSAGES = (
     "I am sorry. Tell me what you need in other words, and I try again.",
     "I am sorry to hear that. I shall do better.",
     "I am sorry to hear that. If you like, tell me about it.",
+    "I am very sorry for your loss. If you like, tell me what you remember best.",
+    "There is no person here, only programs like me. Tell me what you need, and I try my best.",
     "That sounds hard. I am listening.",
     "Nice to meet you, {text}. I shall remember that.",
     "You are {text}.",
