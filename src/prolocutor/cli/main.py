@@ -94,6 +94,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return FAILED
     except OSError as error:
-        click.echo(f"prolocutor: {error.filename or ''}: {error.strerror or error}", err=True)
+        place = f"{error.filename}: " if error.filename else ""
+        click.echo(f"prolocutor: {place}{error.strerror or error}", err=True)
         return FAILED
     return status if isinstance(status, int) else 0

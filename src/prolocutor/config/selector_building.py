@@ -237,7 +237,8 @@ class _Maker:
             if curve is None and self._wants_loss:
                 what = "has no loss curve, which the budget needs; train it with --loss-budget"
                 raise ConfigError(what, file=str(folder))
-            return VersionedMethod(with_models(ranker, model, wired, crossing), model.id, curve)
+            made = with_models(ranker, model, wired, crossing, selecting.encoding_seconds)
+            return VersionedMethod(made, model.id, curve)
 
         return self._in_use(selecting, ReloadedModel(folder, load))
 
@@ -252,7 +253,9 @@ class _Maker:
             meanings = Meanings(wired.encoder, None, fixed=texts, seconds=seconds)
             return VersionedMethod(cast("Method", MeantRouter(scorer, meanings)), method)
         if wired is not None:
-            training = msgspec.structs.replace(training, encoder=wired.encoder)
+            training = msgspec.structs.replace(
+                training, encoder=wired.encoder, seconds=wired.seconds
+            )
         elif selecting.endpoint is not None:
             assert selecting.connector is not None
             chat = ChatEndpoint(selecting.connector, selecting.endpoint, name=role)
@@ -262,7 +265,7 @@ class _Maker:
 
     def _wired(self, selecting: SelectorSettings) -> EncoderWiring | None:
         """Return the encoder of a selector, None if it has none; selectors share a folder's."""
-        seconds = selecting.seconds
+        seconds = selecting.encoding_seconds
         if selecting.encoder is not None:
             place = selecting.encoder.resolve()
             if place not in self._encoders:
@@ -288,7 +291,7 @@ class _Maker:
             made = method_catalog.load_cross_encoder(load_model(selecting.cross_encoder))
             self._ends.append(made.aclose)
             self._crossed = made
-        return Crossing(self._crossed, selecting.seconds)
+        return Crossing(self._crossed, selecting.encoding_seconds)
 
 
 def journal_of(folder: Path) -> Path:

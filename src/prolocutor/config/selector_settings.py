@@ -32,7 +32,7 @@ from prolocutor.pairing.model_files import load_model
 from prolocutor.pairing.model_reloading import MethodSource
 from prolocutor.pairing.question_agent.newcomers import NewcomerSettings
 from prolocutor.pairing.question_response.crossing import check_cross_encoder
-from prolocutor.plan.pipeline import Addressed, PendingTarget
+from prolocutor.plan.pipeline import Addressed, PendingTarget, Service
 
 
 class BudgetSettings(msgspec.Struct, frozen=True, kw_only=True):
@@ -113,9 +113,16 @@ class SelectorSettings(PendingTarget, frozen=True, kw_only=True):
             return self
         return msgspec.structs.replace(self, seconds=_ASKING * timeout)
 
+    @property
+    def encoding_seconds(self) -> float:
+        """How long an encoder or a cross-encoder may take; methods that chat have their own."""
+        return _USUAL if self.seconds is None else self.seconds
+
 
 _ASKING: Final = 0.75
 """The share of its time-out in which a selector may ask a model; then it does without."""
+
+_USUAL: Final = _ASKING * Service("", "").timeout
 
 
 def check_method(selecting: SelectorSettings) -> None:

@@ -16,7 +16,7 @@ from prolocutor.errors import BadReply
 
 PATH: Final = "/embeddings"
 MAX_REPLY_BYTES: Final = 16_000_000
-"""Most bytes of a reply: 64 vectors of 4,096 numbers have about 5,000,000."""
+"""Most bytes of a reply: 32 vectors of 4,096 numbers have about 2,500,000."""
 
 
 class OpenAiEmbeddings:
@@ -77,6 +77,7 @@ def _read(reply: bytes, number: int) -> list[list[float]]:
         raise BadReply(error_text(found.error))
     places = [place if one.index is None else one.index for place, one in enumerate(found.data)]
     if sorted(places) != list(range(number)):
-        raise BadReply(f"{len(places)} vectors for {number} texts", path="$.data")
+        found_number = len(set(places) & {*range(number)})
+        raise BadReply(f"vectors of {found_number} of {number} texts", path="$.data")
     by_place = dict(zip(places, found.data, strict=True))
     return [by_place[place].embedding for place in range(number)]

@@ -118,7 +118,7 @@ class TrainingData(msgspec.Struct, frozen=True, kw_only=True):
     as a log holds them. Questions without `answers` teach routers only. `priors` are a router's
     probabilities for each of `labelled`, from a router that has not learned from that question; {}
     where there are none, and nothing at all for a method without labels. `seconds` is how long
-    `complete` may be waited for, None: as long as usual.
+    `complete` or `encoder` may be waited for in a turn, None: as long as usual.
     """
 
     cards: Sequence[Card] = ()

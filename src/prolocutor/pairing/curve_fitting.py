@@ -78,6 +78,15 @@ def fit_sigmoid(scores: ArrayLike, right: ArrayLike, weights: ArrayLike | None =
     return Sigmoid(slope, offset)
 
 
+def fit_rising(scores: ArrayLike, right: ArrayLike, weights: ArrayLike | None = None) -> Sigmoid:
+    """Return the curve of maximum likelihood that does not fall.
+
+    Scores that are higher for what is wrong say nothing: then it is how often anything is right.
+    """
+    curve = fit_sigmoid(scores, right, weights)
+    return curve if curve.slope >= 0 else fit_sigmoid(np.zeros(np.shape(scores)), right, weights)
+
+
 def fit_weights(rows: _Floats, right: _Floats, weights: _Floats) -> tuple[float, ...]:
     """Return the weights of the columns, none below 0, and the offset, of a logistic regression.
 

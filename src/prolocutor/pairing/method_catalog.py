@@ -151,7 +151,10 @@ def load_reader(name: str, which: Role) -> Any:
     """Return the class that reads a method's models; `ConfigError` if it has none."""
     method = (ROUTERS if which == "router" else RANKERS).get(name)
     if method is None or method.model is None:
-        raise ConfigError(f"there is no {which} {name!r} that reads models", key="model")
+        what = f"there is no {which} {name!r} that reads models"
+        if method is not None:
+            what = f"the {which} {name!r} needs no training and has no model"
+        raise ConfigError(what, key="model")
     catalog: Catalog[Any] = _ROUTERS if which == "router" else _RANKERS
     return catalog.imported(name, method.model, method.extra)
 

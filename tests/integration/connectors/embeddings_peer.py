@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
@@ -12,10 +13,14 @@ MOST_TEXTS = 2048
 
 
 class EmbeddingsPeer:
-    """Where it listens (`url`, with /v1) and what it was asked; `change` alters what it replies."""
+    """Where it listens (`url`, with /v1) and what it was asked; `change` alters what it replies.
+
+    While `silent` is not set it does not answer.
+    """
 
     def __init__(self, key: str | None = None, **change: Any) -> None:
         self.url = ""
+        self.silent: asyncio.Event | None = None
         self.asked: list[dict[str, Any]] = []
         self._key, self._change = key, change
 
@@ -28,6 +33,8 @@ class EmbeddingsPeer:
         if not texts or not body.get("model") or len(texts) > MOST_TEXTS or not all(texts):
             return _error(400, "'$.input' is invalid")
         self.asked.append(body)
+        if self.silent is not None:
+            await self.silent.wait()
         data = [
             {"object": "embedding", "index": place, "embedding": [float(len(text)), 1.0]}
             for place, text in enumerate(texts)
@@ -43,7 +50,7 @@ async def embeddings_peer(key: str | None = None, **change: Any) -> AsyncIterato
     peer = EmbeddingsPeer(key, **change)
     app = web.Application()
     app.router.add_post("/v1/embeddings", peer.answer)
-    runner = web.AppRunner(app)
+    runner = web.AppRunner(app, shutdown_timeout=0.1)
     await runner.setup()
     await web.TCPSite(runner, "127.0.0.1", 0).start()
     peer.url = f"http://127.0.0.1:{runner.addresses[0][1]}/v1"

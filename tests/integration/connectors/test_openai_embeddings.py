@@ -34,14 +34,14 @@ async def test_an_encoder_asks_it_in_batches_and_remembers() -> None:
         await encoder.encode(["x"])
 
     assert len(found) == 101
-    assert [len(body["input"]) for body in peer.asked] == [64, 37]
+    assert [len(body["input"]) for body in peer.asked] == [32, 32, 32, 5]
 
 
 @pytest.mark.parametrize(
     ("change", "why"),
     [
-        ({"data": []}, "0 vectors for 1"),
-        ({"data": [{"index": 7, "embedding": [1.0]}]}, "1 vectors for 1 texts"),
+        ({"data": []}, "vectors of 0 of 1 texts"),
+        ({"data": [{"index": 7, "embedding": [1.0]}]}, "vectors of 0 of 1 texts"),
         ({"data": [{"embedding": "AACAPw=="}]}, "no embeddings"),
         ({"data": [{"embedding": [None]}]}, "no embeddings"),
         ({"error": {"message": "overheated"}}, "overheated"),

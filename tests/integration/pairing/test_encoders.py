@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from pathlib import Path
 
@@ -143,6 +144,28 @@ async def test_in_a_turn_a_dead_endpoint_is_a_fault_and_the_rest_goes_on(folder:
     faults = {one["service"]: one["what"] for one in record(result).faults}
     assert set(faults) == {"skill_selector", "response_selector"}
     assert all("the encoder 'm' failed: " in what for what in faults.values())
+
+
+async def test_in_a_turn_a_silent_endpoint_is_waited_for_once(folder: Path) -> None:
+    agents = {card.name: Agent(f"{card.name} it is", card={"description": card.description})
+              for card in CARDS}  # fmt: skip
+    async with embeddings_peer() as peer:
+        async with open_models(ModelLocations(encoder=f"{peer.url}?model=m")) as models:
+            plan = TrainingPlan(role="router", method="knn", folds=2, models=models)
+            await train(data(40, 20), plan, folder / "model")
+        call = f"connector: openai_embeddings, call: {{url: '{peer.url}', model: m}}"
+        top = "budget: {policy: top, calls: 1}"
+        yaml = f"skill_selector: {{router: knn, model: model, {call}, {top}}}\n"
+        async with assistant_of(folder, agents, yaml) as assistant:
+            peer.silent = asyncio.Event()
+            first = record(await turn(assistant, "temperature of lima 7", user="ann"))
+            again = record(await turn(assistant, "temperature of lima 8", user="ann"))
+
+    assert [one["what"] for one in first.faults] == ["the encoder 'm' is silent for 1.5 s"]
+    assert [one["what"] for one in again.faults] == [
+        "the encoder 'm' was silent for 1.5 s a moment ago"
+    ]
+    assert len(first.asked) == len(again.asked) == 1
 
 
 def test_a_server_does_not_start_with_another_encoder(folder: Path) -> None:

@@ -9,6 +9,7 @@ to. What is done is kept beside the model's folder, so the same command goes on 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from importlib.metadata import version
 from pathlib import Path
 from typing import Final, Protocol
 
@@ -24,7 +25,7 @@ from prolocutor.evaluation.pairing.pairing_data import PairingData
 from prolocutor.evaluation.pairing.partial_training import PartialTraining
 from prolocutor.evaluation.pairing.training_plan import TrainingPlan, hash_of, lessons_of
 from prolocutor.pairing.calibration import Sigmoid
-from prolocutor.pairing.curve_fitting import fit_sigmoid
+from prolocutor.pairing.curve_fitting import fit_rising
 from prolocutor.pairing.model_files import save_model
 from prolocutor.pairing.near_duplicates import folds_of, near_duplicates
 from prolocutor.pairing.question_response.answer_pairings import in_order
@@ -35,6 +36,8 @@ from prolocutor.pairing.question_response.unseen_scores import UnseenScores
 _LEAST_RIGHT: Final = 20
 _PATIENCE: Final = 2
 _WHOLE: Final = "all"
+_COUNT: Final = 4
+"""Bytes of the number of epochs before a state."""
 
 
 class TunedModel(Protocol):
@@ -96,7 +99,7 @@ async def fine_tune(
         what = f"{right} questions have a right answer; {_LEAST_RIGHT} are needed to learn from"
         raise BadInput(what, field="data")
     data_hash = hash_of(data, learned)
-    said = (str(wanted.base.resolve()), wanted.epochs, plan.folds, plan.seed)
+    said = (version("prolocutor"), _files_of(wanted.base), wanted.epochs, plan.folds, plan.seed)
     partial = PartialTraining(folder, (said, data_hash))
     tuning = _Tuning(learned, wanted, partial, begin, on_step)
     epoch, logits = tuning.by_folds()
@@ -153,7 +156,7 @@ class _Tuning:
         start = self._restored(tuned, _WHOLE)
         for epoch in range(start, epochs):
             self._epoch(tuned, self._teaching(range(len(self._lists))), epoch, "everything")
-            self._kept(tuned, _WHOLE, epoch)
+            self._kept(tuned, _WHOLE, epoch + 1)
         return tuned
 
     def _began(self, lists: int) -> TunedModel:
@@ -171,17 +174,20 @@ class _Tuning:
         )
         if self._is_over(done, unseen):
             return done
+        label = f"fold {fold + 1} of {len(set(self._folds))}"
         tuned = self._began(len(known))
-        for epoch in range(min(self._restored(tuned, name), len(done)), self._wanted.epochs):
-            label = f"fold {fold + 1} of {len(set(self._folds))}"
-            self._epoch(tuned, known, epoch, label)
-            done[epoch] = self._scored(tuned, unseen)
-            self._kept(tuned, name, epoch)
-            self.partial.write(name, done)
-            share = self._right(unseen, done[epoch]) / max(1, self._answerable(unseen))
-            self._on_step(f"{label}, epoch {epoch + 1}: {100 * share:.1f} % right")
+        epochs = self._restored(tuned, name)
+        while True:
+            if epochs > len(done):  # killed before the last epoch was scored, or just learned
+                done[epochs - 1] = self._scored(tuned, unseen)
+                self.partial.write(name, done)
+                share = self._right(unseen, done[epochs - 1]) / max(1, self._answerable(unseen))
+                self._on_step(f"{label}, epoch {epochs}: {100 * share:.1f} % right")
             if self._is_over(done, unseen):
                 break
+            self._epoch(tuned, known, epochs, label)
+            epochs += 1
+            self._kept(tuned, name, epochs)
         self.partial.drop(name)
         return done
 
@@ -200,16 +206,15 @@ class _Tuning:
 
     def _restored(self, tuned: TunedModel, name: str) -> int:
         """Restore a training that was interrupted; return the number of epochs that are done."""
-        epochs: int | None = self.partial.read(f"{name}-epochs", int)
         state = self.partial.state(name)
-        if epochs is None or state is None:
+        if state is None:
             return 0
-        tuned.restore(state)
-        return epochs
+        tuned.restore(state[_COUNT:])
+        return int.from_bytes(state[:_COUNT])
 
-    def _kept(self, tuned: TunedModel, name: str, epoch: int) -> None:
-        self.partial.keep(name, tuned.state())
-        self.partial.write(f"{name}-epochs", epoch + 1)
+    def _kept(self, tuned: TunedModel, name: str, epochs: int) -> None:
+        """Keep the state with the number of epochs, both or neither."""
+        self.partial.keep(name, epochs.to_bytes(_COUNT) + tuned.state())
 
     def _scored(self, tuned: TunedModel, places: Sequence[int]) -> list[list[float]]:
         lists = [self._lists[place] for place in places]
@@ -239,6 +244,12 @@ class _Tuning:
         return right
 
 
+def _files_of(base: Path) -> list[tuple[str, int, int]]:
+    """Return the files of a base, with their sizes and when they were written."""
+    found = [(str(file.resolve()), file.stat()) for file in sorted(base.glob("*"))]
+    return [(name, its.st_size, its.st_mtime_ns) for name, its in found]
+
+
 def _list_of(one: LabelledQuestion) -> PairList:
     shares = [max(one.agents.get(agent, 0.0), float(agent in one.gold)) for agent in one.answers]
     return PairList(one.question.text, list(one.answers.values()), shares, one.weight)
@@ -256,7 +267,7 @@ def _curve(learned: Sequence[LabelledQuestion], logits: Sequence[Sequence[float]
         for agent, number in zip(one.answers, numbers, strict=True)
     ]
     numbers, right, weights = zip(*every, strict=True)
-    return fit_sigmoid(numbers, right, weights)
+    return fit_rising(numbers, right, weights)
 
 
 async def _measured(

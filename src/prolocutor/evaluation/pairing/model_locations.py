@@ -7,15 +7,16 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any, Final
 
 import msgspec
-from yarl import URL
 
 from prolocutor.config.endpoints import ChatEndpoint
 from prolocutor.connectors.openai_embeddings import OpenAiEmbeddings
+from prolocutor.connectors.parts.http_address import http_url
 from prolocutor.contracts.pairing import CrossEncoder, Encoder
 from prolocutor.errors import ProlocutorError
 from prolocutor.evaluation.pairing.fitting import PairingModels
 from prolocutor.pairing.encoders.encoder_mark import name_of
 from prolocutor.pairing.encoders.endpoint import EndpointEncoder
+from prolocutor.pairing.encoders.patience import Patience
 from prolocutor.pairing.encoders.vector_store import StoredEncoder, cache_file
 from prolocutor.pairing.method_catalog import Need, load_cross_encoder, load_model_class
 from prolocutor.pairing.model_files import load_model
@@ -24,6 +25,10 @@ from prolocutor.plan.pipeline import Addressed
 
 _ANY_MODEL: Final = "default"
 """The model that an endpoint is asked for where its URL names none; many have only one."""
+
+
+_LONGEST_CALL: Final = 120.0
+"""Seconds after which an endpoint that has not answered a call is given up."""
 
 
 class ModelGone(Exception):
@@ -141,10 +146,15 @@ async def _encoder(
 ) -> Encoder:
     made: Any
     if "://" in where:
-        given = URL(where)
+        given = http_url(where)
         endpoint = OpenAiEmbeddings(where, model=given.query.get("model") or _ANY_MODEL)
         stack.push_async_callback(endpoint.aclose)
-        made, place = EndpointEncoder(endpoint.embed, name=endpoint.model), str(given)
+        patience = Patience(_LONGEST_CALL)
+
+        async def embed(texts: Sequence[str]) -> Sequence[Sequence[float]]:
+            return await patience.of(endpoint.embed(texts))
+
+        made, place = EndpointEncoder(embed, name=endpoint.model), str(given)
         shown = str(given.with_user(None))
     else:
         made, place, shown = load_model_class("onnx")(where), where, where

@@ -5,7 +5,7 @@ from __future__ import annotations
 from array import array
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Sequence
-from math import isfinite, sqrt
+from math import hypot, isfinite
 from typing import Final
 
 from prolocutor.errors import BadReply
@@ -54,17 +54,17 @@ class VectorCache:
         if self._length is None:
             self._length = len(vector)
         if not vector_is_sound(vector, self._length):
-            what = f"a vector of {len(vector)} numbers, or none; {self._length} finite ones"
-            raise BadReply(f"{what} are expected")
+            what = f"{self._length} finite numbers" if self._length else "numbers"
+            raise BadReply(f"a vector of {len(vector)} numbers, or none; {what} are expected")
         return unit_vector(vector)
 
 
 def unit_vector(vector: Sequence[float]) -> array[float]:
     """Return a vector of the same direction and of length 1."""
-    norm = sqrt(sum(float(one) ** 2 for one in vector)) or 1.0
+    norm = hypot(*vector) or 1.0
     return array("f", [float(one) / norm for one in vector])
 
 
 def vector_is_sound(vector: Sequence[float], length: int) -> bool:
-    """Return whether it is of this length, and finite."""
-    return length > 0 and len(vector) == length and all(map(isfinite, vector))
+    """Return whether it is of this length, and finite, as is its norm."""
+    return length > 0 and len(vector) == length and isfinite(hypot(*vector))

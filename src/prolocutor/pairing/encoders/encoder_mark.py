@@ -83,5 +83,11 @@ def name_of(encoder: Any) -> str:
 
 
 async def mark_of(encoder: Encoder) -> EncoderMark:
-    """Ask an encoder for its mark; its errors propagate."""
-    return EncoderMark(name_of(encoder), Array.of(await encoder.encode(PROBES), "<f4"))
+    """Ask an encoder for its mark; its errors propagate.
+
+    `ConfigError` for one whose vectors are all zero, which would not know itself again.
+    """
+    found = await encoder.encode(PROBES)
+    if not any(map(any, found)):
+        raise ConfigError(f"the encoder {name_of(encoder)!r} gives vectors of zeros", key="encoder")
+    return EncoderMark(name_of(encoder), Array.of(found, "<f4"))

@@ -7,7 +7,9 @@ from typing import Final
 
 from prolocutor.pairing.encoders.cache import Encode, VectorCache
 
-_BATCH: Final = 64
+_BATCH: Final = 32
+"""How many texts are sent at once: Text Embeddings Inference refuses more, as it is shipped."""
+
 _NOTHING: Final = "."
 
 

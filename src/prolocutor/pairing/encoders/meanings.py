@@ -2,28 +2,23 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Iterable, Sequence
-from time import monotonic
-from typing import Any, Final
+from typing import Any
 
 import msgspec
 
 from prolocutor.contracts.pairing import Encoder, Pairing
-from prolocutor.errors import ConfigError, ProlocutorError
+from prolocutor.errors import ConfigError, ProlocutorError, ServiceLate
 from prolocutor.pairing.encoders.encoder_mark import PROBES, EncoderMark, mark_of, name_of
+from prolocutor.pairing.encoders.patience import Patience
 from prolocutor.pairing.encoders.text_vectors import NO_VECTORS, TextMeaning, Vectors
-
-_PAUSE: Final = 10.0
-"""Seconds for which an encoder that was too slow is not asked again."""
 
 
 class Meanings:
     """Asks an encoder for vectors, after making sure that it is the one of `mark`, if given.
 
     `fixed` are texts needed in every turn (those of cards): their vectors are kept. `seconds`
-    bounds a call; an encoder that took longer is left alone for a while, so that one that hangs
-    does not delay every turn.
+    bounds a call (`Patience`).
     """
 
     def __init__(
@@ -35,25 +30,21 @@ class Meanings:
         seconds: float | None = None,
     ) -> None:
         self.mark = mark
-        self._encoder, self._seconds = encoder, seconds
+        self._encoder, self._patience = encoder, Patience(seconds)
         self._fixed = dict.fromkeys(fixed)
         self._kept: dict[str, Any] = {}
         self._is_known = False
         self._refused = ""
-        self._rests_until = 0.0
 
     async def of(self, texts: Sequence[str]) -> TextMeaning:
         """Return the vectors of these texts and of the fixed ones; raise nothing for any text."""
         fault = self._refused
-        if not fault and monotonic() < self._rests_until:
-            fault = f"was silent for {self._seconds:g} s a moment ago"
         if not fault:
             try:
-                async with asyncio.timeout(self._seconds):
-                    return TextMeaning(await self._vectors(texts))
-            except TimeoutError:
-                self._rests_until = monotonic() + _PAUSE
-                fault = f"is silent for {self._seconds:g} s"
+                self._patience.check()
+                return TextMeaning(await self._patience.of(self._vectors(texts)))
+            except ServiceLate as late:
+                fault = str(late)
             except ProlocutorError as error:
                 fault = self._refused or f"failed: {error}"
         return TextMeaning(NO_VECTORS, f"the encoder {name_of(self._encoder)!r} {fault}")

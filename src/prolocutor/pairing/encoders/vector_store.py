@@ -28,9 +28,10 @@ class StoredEncoder:
     """Reads vectors from a file, and writes those there that `encoder` has to make.
 
     The file belongs to one encoder: `open` compares the vectors of some texts and empties the file
-    if they differ, as after new weights in the same folder. `on_texts` is called with how many of
-    the texts of a large `encode` have been encoded, and how many have to be. It stores hashes of
-    texts. Where it cannot be written, everything is encoded every time.
+    if they differ, as after new weights in the same folder. A damaged file is replaced. It stores
+    hashes of texts. Where it cannot be written, everything is encoded every time. `on_texts` is
+    called with how many of the texts of a large `encode` have been encoded, and how many have to
+    be.
     """
 
     def __init__(
@@ -43,14 +44,18 @@ class StoredEncoder:
         self.name = name_of(encoder)
         self._encoder, self._on_texts = encoder, on_texts
         self._known: dict[str, Sequence[float]] = {}
-        self._rows = _opened(file)
+        self._file, self._rows = file, _opened(file)
 
     async def open(self) -> None:
         """Ask the encoder for the vectors of some texts; its errors propagate."""
         fresh = await self._encoder.encode(PROBES)
         stored = [self._read(PROBES).get(text, ()) for text in PROBES]
         if any(_differ(one, other) for one, other in zip(fresh, stored, strict=True)):
-            self._rows.execute("delete from vectors")
+            try:
+                self._rows.execute("delete from vectors")
+            except sqlite3.Error:  # what is there is of another encoder, and cannot be removed
+                self._rows.close()
+                self._rows = _in_memory()
             self._write(PROBES, fresh)
 
     async def encode(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
@@ -78,9 +83,23 @@ class StoredEncoder:
             part = every[start : start + _ASKED_AT_ONCE]
             marks = ",".join("?" * len(part))
             asked = f"select text, vector from vectors where text in ({marks})"
-            for key, data in self._rows.execute(asked, part):
-                found[keys[key]] = array("f", data)
+            try:
+                for key, data in self._rows.execute(asked, part):
+                    found[keys[key]] = array("f", data)
+            except sqlite3.OperationalError:  # locked: these are encoded again
+                continue
+            except (sqlite3.Error, ValueError):
+                self._replace()
+                return {}
         return found
+
+    def _replace(self) -> None:
+        """Begin a new file in the place of a damaged one."""
+        self._rows.close()
+        with suppress(OSError):
+            for ending in ("", "-wal", "-shm"):
+                self._file.with_name(self._file.name + ending).unlink(missing_ok=True)
+        self._rows = _opened(self._file)
 
     def _write(self, texts: Sequence[str], vectors: Sequence[Sequence[float]]) -> None:
         rows = []
@@ -118,8 +137,13 @@ def _opened(file: Path) -> sqlite3.Connection:
             rows.close()
             raise
     except (OSError, sqlite3.Error):
-        rows = sqlite3.connect(":memory:")
-        rows.execute(_TABLE)
+        rows = _in_memory()
+    return rows
+
+
+def _in_memory() -> sqlite3.Connection:
+    rows = sqlite3.connect(":memory:")
+    rows.execute(_TABLE)
     return rows
 
 

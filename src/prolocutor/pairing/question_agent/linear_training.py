@@ -66,6 +66,8 @@ def learned(training: TrainingData, vectors: Vectors = NO_VECTORS) -> LinearRout
             f"{len(labelled)} labelled questions are too few to train on; label some, or use cards"
         )
         raise BadInput(what, field="data")
+    if not any(word_terms(one.question.text) for one in labelled):
+        raise BadInput("no question has a word in it to learn from", field="data")
     agents = list(
         dict.fromkeys(
             chain((card.name for card in training.cards), *(one.agents for one in labelled))

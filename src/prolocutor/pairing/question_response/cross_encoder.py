@@ -16,11 +16,12 @@ from prolocutor.contracts.pairing import (
     TrainingData,
     UserQuestion,
 )
-from prolocutor.errors import BadInput, ConfigError, ProlocutorError
+from prolocutor.errors import BadInput, ConfigError, ProlocutorError, ServiceLate
 from prolocutor.pairing.calibration import Sigmoid
-from prolocutor.pairing.curve_fitting import fit_sigmoid
+from prolocutor.pairing.curve_fitting import fit_rising
 from prolocutor.pairing.encoders.meanings import with_fault
 from prolocutor.pairing.encoders.onnx import OnnxPairScorer
+from prolocutor.pairing.encoders.patience import Patience
 from prolocutor.pairing.model_files import Model
 from prolocutor.pairing.question_response.answer_pairings import in_order
 from prolocutor.pairing.question_response.unsupervised import UnsupervisedRanker
@@ -44,12 +45,16 @@ async def fit(training: TrainingData) -> CrossEncoderRanker:
 class CrossEncoderRanker:
     """Ranks by a model's logits; `curve` makes probabilities of them.
 
-    Where the model fails, the unsupervised ranker ranks; it also ranks `at_once`, without waiting.
+    Where the model fails, or takes longer than `seconds`, the unsupervised ranker ranks; it also
+    ranks `at_once`, without waiting.
     """
 
-    def __init__(self, scorer: PairScorer, curve: Sigmoid | None = None) -> None:
+    def __init__(
+        self, scorer: PairScorer, curve: Sigmoid | None = None, seconds: float | None = None
+    ) -> None:
         self.scorer, self.curve = scorer, curve or Sigmoid()
         self.at_once = UnsupervisedRanker()
+        self._patience = Patience(seconds)
 
     @classmethod
     def of_model(cls, model: Model, cards: Sequence[Card] = ()) -> CrossEncoderRanker:
@@ -64,6 +69,10 @@ class CrossEncoderRanker:
         except (KeyError, ValueError, TypeError) as error:
             raise ConfigError(f"the model {model.id} is no cross-encoder: {error!r}") from None
 
+    def within(self, seconds: float | None) -> CrossEncoderRanker:
+        """Return the same ranker, whose model is waited for so many seconds."""
+        return CrossEncoderRanker(self.scorer, self.curve, seconds)
+
     async def rank(
         self, question: UserQuestion, answers: Sequence[AgentAnswer], prior: Mapping[str, float]
     ) -> list[Pairing]:
@@ -71,10 +80,13 @@ class CrossEncoderRanker:
         if not answers:
             return []
         try:
-            logits = await self.scorer.score([(question.text, one.text) for one in answers])
+            self._patience.check()
+            pairs = [(question.text, one.text) for one in answers]
+            logits = await self._patience.of(self.scorer.score(pairs))
         except ProlocutorError as error:
-            fault = f"the cross-encoder failed: {error}"
-            return with_fault(self.at_once.rank(question, answers, prior), fault)
+            what = str(error) if isinstance(error, ServiceLate) else f"failed: {error}"
+            ranked = self.at_once.rank(question, answers, prior)
+            return with_fault(ranked, f"the cross-encoder {what}")
         reasons = [f"a model that reads both gives it {logit:.2f}" for logit in logits]
         return in_order(answers, [self.curve(one) for one in logits], reasons, logits)
 
@@ -106,4 +118,4 @@ async def _curve(scorer: PairScorer, labelled: Sequence[LabelledQuestion]) -> Si
     pairs = [(one, agent) for one in labelled for agent in one.answers]
     logits = await scorer.score([(one.question.text, one.answers[agent]) for one, agent in pairs])
     right = [float(agent in one.gold) for one, agent in pairs]
-    return fit_sigmoid(logits, right, [one.weight for one, _ in pairs])
+    return fit_rising(logits, right, [one.weight for one, _ in pairs])

@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
-from time import monotonic
 from typing import Final
 
 import msgspec
 
 from prolocutor.contracts.pairing import AgentAnswer, CrossEncoder, UserQuestion
-from prolocutor.errors import ConfigError, ProlocutorError
+from prolocutor.errors import ConfigError, ProlocutorError, ServiceLate
+from prolocutor.pairing.encoders.patience import Patience
 from prolocutor.pairing.model_files import Model
 from prolocutor.pairing.question_response.cross_blend import NO_NUMBERS, Numbers
 
 SETTING: Final = "cross_encoder"
 """The setting of a ranker's model that names the cross-encoder that it learned with."""
-
-_PAUSE: Final = 10.0
-"""Seconds for which a cross-encoder that was too slow is not asked again."""
 
 
 class CrossReading(msgspec.Struct, frozen=True):
@@ -29,24 +25,21 @@ class CrossReading(msgspec.Struct, frozen=True):
 
 
 class Crossing:
-    """Asks a cross-encoder, for `seconds` at most; one that was too slow is left alone a while."""
+    """Asks a cross-encoder, for `seconds` at most (`Patience`)."""
 
     def __init__(self, encoder: CrossEncoder, seconds: float | None = None) -> None:
         self.id = encoder.id
-        self._encoder, self._seconds = encoder, seconds
-        self._rests_until = 0.0
+        self._encoder, self._patience = encoder, Patience(seconds)
 
     async def of(self, question: UserQuestion, answers: Sequence[AgentAnswer]) -> CrossReading:
         """Return the numbers of the answers; raise nothing for any text."""
-        if monotonic() < self._rests_until:
-            return self._failed(f"was silent for {self._seconds:g} s a moment ago")
         texts = [*dict.fromkeys(one.text for one in answers)]
         try:
-            async with asyncio.timeout(self._seconds):
-                found = await self._encoder.numbers([(question.text, text) for text in texts])
-        except TimeoutError:
-            self._rests_until = monotonic() + _PAUSE
-            return self._failed(f"is silent for {self._seconds:g} s")
+            self._patience.check()
+            pairs = [(question.text, text) for text in texts]
+            found = await self._patience.of(self._encoder.numbers(pairs))
+        except ServiceLate as late:
+            return self._failed(str(late))
         except ProlocutorError as error:
             return self._failed(f"failed: {error}")
         numbers = zip(texts, found, strict=True)

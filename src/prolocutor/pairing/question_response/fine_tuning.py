@@ -81,6 +81,7 @@ class FineTunedPairs:
     ) -> float:
         """Learn from all lists once and return the mean loss; `on_lists` gets the count so far."""
         dice = random.Random(self._seed * 1000 + epoch)
+        torch.manual_seed(self._seed * 1000 + epoch)  # so that it goes on as if never interrupted
         order = list(range(len(lists)))
         dice.shuffle(order)
         hard = self._hard(lists, dice) if epoch else {}

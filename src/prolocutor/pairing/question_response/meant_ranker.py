@@ -102,14 +102,18 @@ def with_models(
     model: Model,
     wired: EncoderWiring | None = None,
     crossing: Crossing | None = None,
+    seconds: float | None = None,
 ) -> Ranker:
     """Return the ranker of a model with the encoder and cross-encoder that it was trained with.
+
+    One that is a model itself is waited for `seconds` in a turn.
 
     `ConfigError` if one is not there, or one is that it was not trained with.
     """
     check_cross_encoder(model, None if crossing is None else crossing.id)
     meanings = meanings_of(model, wired, getattr(ranker, "fixed_texts", ()))
     if meanings is None and crossing is None:
-        made: Ranker = ranker
+        within = getattr(ranker, "within", None)
+        made: Ranker = ranker if within is None else within(seconds)
         return made
     return MeantRanker(ranker, meanings, crossing)

@@ -7,10 +7,11 @@ from math import exp
 from typing import Final
 
 from prolocutor.contracts.pairing import AgentAnswer, Encoder, Pairing, TrainingData, UserQuestion
-from prolocutor.errors import BadInput, ProlocutorError
+from prolocutor.errors import BadInput, ProlocutorError, ServiceLate
 from prolocutor.pairing.calibration import logit
 from prolocutor.pairing.encoders.encoder_mark import name_of
 from prolocutor.pairing.encoders.meanings import with_fault
+from prolocutor.pairing.encoders.patience import Patience
 from prolocutor.pairing.question_response import unsupervised
 from prolocutor.pairing.question_response.answer_pairings import answer_keys, in_order
 from prolocutor.pairing.question_response.unsupervised import UnsupervisedRanker
@@ -24,18 +25,25 @@ def fit(training: TrainingData) -> SimilarityRanker:
     """Make the ranker of an encoder and a log of answers; `BadInput` without an encoder."""
     if training.encoder is None:
         raise BadInput("the ranker similarity needs an encoder", field="ranker")
-    return SimilarityRanker(training.encoder, unsupervised.fit(training))
+    return SimilarityRanker(training.encoder, unsupervised.fit(training), training.seconds)
 
 
 class SimilarityRanker:
     """Adds the cosine of question and answer to the unsupervised ranker's logit.
 
     Repetitions and refusals are similar to a question too; the unsupervised ranker lowers them. The
-    weights are set by hand. Where the encoder fails, the unsupervised ranker ranks alone.
+    weights are set by hand. Where the encoder fails, or takes longer than `seconds`, the
+    unsupervised ranker ranks alone.
     """
 
-    def __init__(self, encoder: Encoder, unlearned: UnsupervisedRanker | None = None) -> None:
+    def __init__(
+        self,
+        encoder: Encoder,
+        unlearned: UnsupervisedRanker | None = None,
+        seconds: float | None = None,
+    ) -> None:
         self._encoder, self._unlearned = encoder, unlearned or UnsupervisedRanker()
+        self._patience = Patience(seconds)
 
     async def rank(
         self, question: UserQuestion, answers: Sequence[AgentAnswer], prior: Mapping[str, float]
@@ -45,11 +53,12 @@ class SimilarityRanker:
             return []
         guessed = self._unlearned.rank(question, answers, prior)
         try:
-            asked, *given = await self._encoder.encode(
-                [question.text, *(one.text for one in answers)]
-            )
+            self._patience.check()
+            texts = [question.text, *(one.text for one in answers)]
+            asked, *given = await self._patience.of(self._encoder.encode(texts))
         except ProlocutorError as error:
-            return with_fault(guessed, f"the encoder {name_of(self._encoder)!r} failed: {error}")
+            what = str(error) if isinstance(error, ServiceLate) else f"failed: {error}"
+            return with_fault(guessed, f"the encoder {name_of(self._encoder)!r} {what}")
         seen = {(one.agent, one.position): one for one in guessed}
         probabilities, reasons = [], []
         for key, vector in zip(answer_keys(answers), given, strict=True):

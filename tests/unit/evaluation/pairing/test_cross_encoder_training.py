@@ -30,9 +30,12 @@ class Killed(BaseException):
 class Pupil:
     """Finds refusals after an epoch, and gets no better after that."""
 
-    def __init__(self, folder: Path, killed_at: int | None) -> None:
+    def __init__(
+        self, folder: Path, killed_at: int | None, killed_scoring: int | None = None
+    ) -> None:
         self.epochs = 0
         self._folder, self._killed_at = folder, killed_at
+        self._killed_scoring = killed_scoring
 
     def learn(
         self, lists: Sequence[PairList], epoch: int, on_lists: Callable[[int], None]
@@ -45,6 +48,8 @@ class Pupil:
         return 0.0
 
     def logits(self, pairs: Sequence[tuple[str, str]]) -> list[float]:
+        if len(LEARNED) == self._killed_scoring:
+            raise Killed
         known = self.epochs > 0
         return [-3.0 if known and "sorry" in answer else 1.0 for _, answer in pairs]
 
@@ -66,11 +71,13 @@ class Pupil:
 LEARNED: list[tuple[int, int]] = []
 
 
-async def tuned(folder: Path, killed_at: int | None = None) -> Any:
+async def tuned(
+    folder: Path, killed_at: int | None = None, killed_scoring: int | None = None
+) -> Any:
     LEARNED.clear()
 
     def begin(base: Path, *, seed: int, epochs: int, lists: int) -> Pupil:
-        return Pupil(base, killed_at)
+        return Pupil(base, killed_at, killed_scoring)
 
     (folder / "base").mkdir(exist_ok=True)
     plan = FineTuningPlan(base=folder / "base", epochs=6, training=PLAN)
@@ -105,6 +112,17 @@ async def test_a_killed_training_goes_on_after_its_last_epoch(
 
     assert len(LEARNED) == 7 - killed_at + 1
     assert (tmp_path / "model" / "model.onnx").is_file()
+
+
+async def test_an_epoch_that_was_learned_and_not_scored_is_not_learned_again(
+    tmp_path: Path,
+) -> None:
+    with pytest.raises(Killed):
+        await tuned(tmp_path, killed_scoring=2)
+
+    await tuned(tmp_path)
+
+    assert [epoch for _, epoch in LEARNED] == [2, 0, 1, 2, 0]
 
 
 async def test_too_few_right_answers_are_told(tmp_path: Path) -> None:

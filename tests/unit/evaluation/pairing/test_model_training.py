@@ -130,7 +130,7 @@ def test_too_little_to_learn_from_is_refused(
 
 
 def test_what_learns_nothing_is_refused_before_it_begins(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="no router 'cards' that reads models"):
+    with pytest.raises(ConfigError, match="the router 'cards' needs no training"):
         trained(data(), tmp_path, method="cards")
 
 

@@ -62,7 +62,14 @@ async def test_long_texts_are_cut_and_empty_ones_are_not_sent() -> None:
 
 
 @pytest.mark.parametrize(
-    "reply", [[[1.0, 2.0]], [[1.0, 2.0], [1.0]], [[], []], [[1.0, float("nan")], [1.0, 1.0]]]
+    "reply",
+    [
+        [[1.0, 2.0]],
+        [[1.0, 2.0], [1.0]],
+        [[], []],
+        [[1.0, float("nan")], [1.0, 1.0]],
+        [[1.7e308, 1.7e308], [1.0, 1.0]],
+    ],
 )
 async def test_what_is_no_vector_for_each_text_is_refused(reply: Any) -> None:
     with pytest.raises(BadReply):

@@ -36,6 +36,13 @@ class SilentEncoder(WordEncoder):
         return await super().encode(texts)
 
 
+class EmptyEncoder(WordEncoder):
+    """Gives every text zeros."""
+
+    async def encode(self, texts: Sequence[str]) -> list[list[float]]:
+        return [[0.0, 0.0] for _ in texts]
+
+
 def bare() -> Model:
     return Model(role="router", method="knn", agents=[], card=training_card(0))
 
@@ -81,6 +88,22 @@ async def test_a_silent_encoder_is_waited_for_once_and_then_left_alone() -> None
 
     assert "is silent for 0.01 s" in (await meanings.of(["rain"])).fault
     assert "a moment ago" in (await meanings.of(["rain"])).fault
+
+
+async def test_an_encoder_for_which_a_turn_had_no_more_time_is_left_alone() -> None:
+    encoder = SilentEncoder()
+    meanings = Meanings(encoder, await mark_of(encoder), seconds=60)
+
+    with pytest.raises(TimeoutError):
+        async with asyncio.timeout(0.3):
+            await meanings.of(["rain"])
+
+    assert "was silent for 60 s a moment ago" in (await meanings.of(["rain"])).fault
+
+
+async def test_an_encoder_of_zeros_has_no_mark() -> None:
+    with pytest.raises(ConfigError, match="gives vectors of zeros"):
+        await mark_of(EmptyEncoder())
 
 
 async def test_a_mark_stays_with_its_model() -> None:

@@ -48,6 +48,19 @@ async def test_vectors_of_another_encoder_are_dropped(tmp_path: Path) -> None:
     assert found[0] == pytest.approx((await WordEncoder().encode(["rain"]))[0][::-1])
 
 
+async def test_a_damaged_file_is_replaced(tmp_path: Path) -> None:
+    file, texts = tmp_path / "v.db", [f"rain {n}" for n in range(300)]
+    await encoded(WordEncoder(), file, texts)
+    healthy = file.read_bytes()
+    file.write_bytes(healthy[:4096] + b"\xa7" * (len(healthy) - 4096))
+    first, second = WordEncoder(), WordEncoder()
+
+    assert len(await encoded(first, file, ["rain 1"])) == 1
+    await encoded(second, file, ["rain 1"])
+
+    assert (first.asked, second.asked) == (["rain 1"], [])
+
+
 async def test_a_file_that_cannot_be_written_only_costs_time(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("no folder")
 

@@ -1,11 +1,13 @@
 """Rankers by models: near answers first, calibrated logits."""
 
+import asyncio
 from collections.abc import Sequence
 
 import pytest
 
 from prolocutor.contracts.pairing import AgentAnswer, LabelledQuestion, TrainingData, UserQuestion
 from prolocutor.errors import BadInput
+from prolocutor.pairing.curve_fitting import fit_rising
 from prolocutor.pairing.question_response import cross_encoder, similarity
 from tests.unit.pairing.encoders.made import Broken, WordEncoder
 
@@ -41,6 +43,41 @@ async def test_where_the_encoder_fails_the_answers_are_ranked_without_it() -> No
 
     assert (found[0].agent, found[0].position) == ("atlas", 1)
     assert "nobody answers" in found[0].fault
+
+
+class Silent(WordEncoder):
+    """Never answers."""
+
+    async def encode(self, texts: Sequence[str]) -> list[list[float]]:
+        self.asked += texts
+        await asyncio.Event().wait()
+        return []
+
+    async def score(self, pairs: Sequence[tuple[str, str]]) -> list[float]:
+        await self.encode([answer for _, answer in pairs])
+        return []
+
+
+async def test_a_silent_model_is_waited_for_once_and_then_left_alone() -> None:
+    encoder, scorer = Silent(), Silent()
+    rankers = (
+        similarity.fit(TrainingData(encoder=encoder, seconds=0.01)),
+        cross_encoder.CrossEncoderRanker(scorer).within(0.01),
+    )
+
+    for ranker in rankers:
+        first = await ranker.rank(QUESTION, ANSWERS, {})
+        again = await ranker.rank(QUESTION, ANSWERS, {})
+        assert first[0].agent == again[0].agent == "atlas"
+        assert "is silent for 0.01 s" in first[0].fault
+        assert "a moment ago" in again[0].fault
+    assert len(encoder.asked) == 1 + len(scorer.asked) == 1 + len(ANSWERS)
+
+
+def test_numbers_that_are_higher_for_what_is_wrong_say_nothing() -> None:
+    curve = fit_rising([1.0, 2.0, 3.0, 4.0], [1.0, 1.0, 0.0, 0.0])
+
+    assert curve(4.0) == curve(1.0) == pytest.approx(0.5)
 
 
 async def test_logits_rank_and_labels_make_probabilities_of_them() -> None:
