@@ -255,6 +255,11 @@ _QUESTIONS = [
         rf"(?:when|if) it is {_TIME} (?:in )?(?P<here>.+?),? (?:then )?(?:what time is it|",
         r"what is the time|what time will it be|what time would it be) in (?P<there>.+)",
     ),
+    question(
+        _moved,
+        r"what time (?:is|will|would) it (?:be )?in (?P<there>[^\d?]+?) (?:when|if) it is ",
+        rf"{_TIME} in (?P<here>.+)",
+    ),
     question(_moved, rf"{_TIME} (?:in )?(?P<here>.+?) is what time in (?P<there>.+)"),
     question(
         _moved,

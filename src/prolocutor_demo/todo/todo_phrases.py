@@ -164,7 +164,9 @@ EVERY = re.compile(
     r"|\b(?P<ly>daily|weekly|monthly|yearly|annually)\b",
     re.IGNORECASE,
 )
-AND_ALSO = re.compile(r"(?:and|also|plus)(?: also)? (?P<what>[^?]{2,80})", re.IGNORECASE)
+AND_ALSO = re.compile(
+    r"(?:and|also|plus)(?: also)?(?: (?:add|put))? (?P<what>[^?]{2,80})", re.IGNORECASE
+)
 NO_TIME = re.compile(r"(?:no|none|never ?mind|no time|no idea|any ?time|whenever)", re.IGNORECASE)
 OPENING = re.compile(r"^[\s,:;.-]*(?:later )?(?:(?:to|that|about|of|for)\b\s*)?", re.IGNORECASE)
 REMINDERS = re.compile(rf"\breminders?\b|\b{_REMIND} me\b", re.IGNORECASE)

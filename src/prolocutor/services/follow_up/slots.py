@@ -82,7 +82,8 @@ _WORD_SLOT: Final = re.compile(
     r"|meaning of (?:the word )?"
     r"|(?:syno|anto)nyms? (?:of|for|to) (?:the word )?|opposite of (?:the word )?|how (?:do"
     r"|would) (?:you|i) spell (?:the word )?"
-    r"|spell (?:the word )?|look up (?:the word )?|word for |in a sentence:? )"
+    r"|spell (?:the word )?|look up (?:the word )?|word for |in a sentence:? "
+    r"|use (?:the word )?(?=[\w-]+ in a sentence))"
     r"(?P<slot>[\"“'‘]?[\w-]+(?: [\w-]+){0,2}?[\"”'’]?)(?=\s*(?:[?!.,;]|$)|\s+(?:mean|in\b"
     r"|for\b|as\b))",
     re.IGNORECASE,
