@@ -68,8 +68,15 @@ def _earlier(state: State) -> EarlierDialog:
 
 
 def dialog_of(state: State) -> State:
-    """Return the dialog of a state, without what is said of the call."""
-    return {key: value for key, value in state.items() if key not in _NOT_OF_THE_DIALOG}
+    """Return the dialog of a state, without what is said of the call.
+
+    A persona that was never set is an empty object in DeepPavlov Agent, and an empty list here.
+    """
+    dialog = {key: value for key, value in state.items() if key not in _NOT_OF_THE_DIALOG}
+    for who in ("human", "bot"):
+        if dialog[who].get("persona") == []:
+            dialog[who] = {**dialog[who], "persona": {}}
+    return dialog
 
 
 def window_of(formatter: DialogFormatter) -> int | None:

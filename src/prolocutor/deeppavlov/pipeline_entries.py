@@ -145,6 +145,10 @@ class PipelineEntries:
         selectors = [one.full for one in self if one.stage is Stage.SKILL_SELECTOR]
         return not selectors or any(name in selectors for name in skill.waited_for())
 
+    def may_be_skipped(self, full: str) -> bool:
+        """Return whether a selector may skip a service; what requires it then runs all the same."""
+        return any(self._entries[name].selects for name in self._entries[full].waited_for())
+
     def _read(self) -> Iterator[PipelineEntry]:
         for group, content in self._file.services.items():
             single = "connector" in content

@@ -121,11 +121,13 @@ class _Planner:
         method, connector = one.service.state_manager_method, one.connector
         formatter, options, window = self._formatter(one)
         http = connector.get("protocol") == "http" or _is_batch(connector)
+        needed = [name for name in one.requires if not self._entries.may_be_skipped(name)]
+        before = [*one.before, *(name for name in one.requires if name not in needed)]
         service = Service(
             one.name,
             self._target(one),
-            after=[self._entries.path(name) for name in one.before],
-            requires=[self._entries.path(name) for name in one.requires] or (),
+            after=[self._entries.path(name) for name in dict.fromkeys(before)],
+            requires=[self._entries.path(name) for name in needed] or (),
             timeout=self._timeout(one, http),
             window=window,
             formatter=formatter,

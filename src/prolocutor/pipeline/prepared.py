@@ -224,6 +224,10 @@ class PreparedPipeline:
             if missing == 0
         ]
         services = list(pipeline.services())
+        self.skills_of_label: dict[str, list[str]] = {}
+        for stage, skill in services:
+            if stage is Stage.SKILL and skill.label is not None:
+                self.skills_of_label.setdefault(skill.label, []).append(skill.name)
         self.declared = [f"{stage}.{one.label or one.name}" for stage, one in services]
         labels = [one.label or one.name for _, one in services]
         self.order = {name: place for place, name in reversed(list(enumerate(labels)))}

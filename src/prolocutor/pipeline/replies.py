@@ -25,6 +25,10 @@ class SkillReply(msgspec.Struct, frozen=True, gc=False):
     value: dict[str, Any]
     checked: bytes | None
 
+    def labelled(self, label: str) -> SkillReply:
+        """Return the same of a skill that is known by a label."""
+        return SkillReply({"skill_name": label, **self.value}, None)
+
     def with_part(self, part: int) -> SkillReply:
         """Return the same as one of the parts of a fan-out."""
         return SkillReply({**self.value, "part": part}, None)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from inspect import iscoroutine, signature
+from itertools import chain
 from time import monotonic
 from typing import Any, Final
 
@@ -55,7 +56,7 @@ class SlotWriter:
     ) -> None:
         self.faults: list[dict[str, str]] = []
         self.remarks: list[dict[str, str]] = []
-        self._skills = prepared.skills
+        self._skills, self._skills_of_label = prepared.skills, prepared.skills_of_label
         self._max_attributes = prepared.max_attributes
         self._least = start.least
         self._draft = draft
@@ -142,6 +143,8 @@ class SlotWriter:
                 if isinstance(reply, Plain):
                     found = replies.hypotheses(reply, fault)
                     given += _parts_of(found, part) if step.fan_out else found
+        if step.label != step.name:
+            given = [one.labelled(step.label) for one in given]
         if len(given) > replies.MAX_HYPOTHESES:
             raise BadReply(f"{len(given)} hypotheses, more than {replies.MAX_HYPOTHESES}")
         least = self._least
@@ -180,6 +183,9 @@ class SlotWriter:
             value = None
         if step.selects:
             self._skip_others(entry, value)
+        if self._skills_of_label and isinstance(value, list):
+            same = [self._skills_of_label.get(one, ()) for one in value if isinstance(one, str)]
+            value = [*value, *chain.from_iterable(same)]
         selection = replies.selected(value, self._skills, fault)
         self._selection.propose(step.name, selection, fault)
 

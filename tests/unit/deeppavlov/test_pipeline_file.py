@@ -75,6 +75,18 @@ def test_services_of_one_label_in_one_stage_have_names_of_their_own_and_one_labe
     assert names == {"seg": "seg", "seg_of_response_annotators": "seg"}
 
 
+def test_what_a_selector_may_skip_is_waited_for_and_not_required() -> None:
+    selector = {"connector": python("DescriptionBasedSkillSelectorConnector"), "tags": ["selector"]}
+    note = http(state_manager_method="add_annotation")
+    after = http(state_manager_method="add_annotation", required_previous_services=["skills", "a"])
+    skill = http(state_manager_method="add_hypothesis", previous_services=["selector"])
+
+    planned = read_pipeline(file_of(selector=selector, a=note, skills={"chat": skill}, b=after))
+
+    found = the(planned, Stage.ANNOTATOR, "b")
+    assert (found.after, found.requires) == (["skills.chat"], ["annotators.a"])
+
+
 def test_names_that_do_not_exist_are_dropped_with_a_warning() -> None:
     note = http(
         state_manager_method="add_annotation", previous_services=["annotators.gone", "empty"]

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import msgspec
 import pytest
 
 from prolocutor.dialog.agent_state import State
@@ -50,6 +51,19 @@ async def test_every_service_fills_the_slot_named_after_it() -> None:
     assert human["annotations"] == {"ner": {"tags": []}, "mood": "good"}
     assert human["hypotheses"][0]["annotations"] == {"toxic": 0.1}
     assert bot["annotations"] == {"toxic": 0.1, "after": ["checked"]}
+
+
+async def test_skills_of_one_label_are_selected_and_shown_by_it() -> None:
+    pipeline = Pipeline(
+        skill_selector=says("selector", ["chat"]),
+        skills=[
+            says("chat", hypothesis()),
+            msgspec.structs.replace(says("chat_too", hypothesis()), label="chat"),
+        ],
+    )
+    _, human, bot = await after(pipeline)
+    assert [one["skill_name"] for one in human["hypotheses"]] == ["chat", "chat"]
+    assert bot["active_skill"] == "chat"
 
 
 async def test_services_of_one_name_in_two_stages_do_not_share_a_slot() -> None:

@@ -29,10 +29,14 @@ def tagged(utterance: State) -> tuple[list[str], list[list[list[Any]]]]:
     return [one["text"] for one in named], [_tags(one) for one in named]
 
 
-def linked(utterance: State, *needed: str) -> list[State]:
-    """Return the linked entities that have something under each of the keys."""
-    found = utterance["annotations"].get("entity_linking", [])
-    return [one for one in found if isinstance(one, dict) and all(one.get(key) for key in needed)]
+def linked(utterance: State, needed: str | None = None) -> list[State]:
+    """Return the linked entities; with a key, those that have a name and something under it."""
+    found = [
+        one for one in utterance["annotations"].get("entity_linking", []) if isinstance(one, dict)
+    ]
+    if needed is None:
+        return found
+    return [one for one in found if "entity_substr" in one and one.get(needed)]
 
 
 def _nouns(annotations: State) -> list[Any]:

@@ -143,7 +143,7 @@ def question(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> list[An
 def random_fact(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> list[Any]:
     """Ask for any fact about the linked entities."""
     newest = newest_of(punctuated(crop(dialog, 1)))
-    names = [one["entity_substr"] for one in linked(newest, "entity_substr", "entity_pages")]
+    names = [one["entity_substr"] for one in linked(newest, "entity_pages")]
     return [{"text": newest["text"], "entities": names}]
 
 
@@ -151,7 +151,7 @@ def facts(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> list[Any]:
     """Ask for facts about the linked entities that fit the last texts."""
     shown = punctuated(crop(dialog, 1))
     newest = newest_of(shown)
-    found = linked(newest, "entity_substr", "pages_titles")
+    found = linked(newest, "pages_titles")
     return [
         {
             "human_sentences": [newest["text"]],
@@ -168,7 +168,7 @@ def facts(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> list[Any]:
 def russian_facts(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> list[Any]:
     """Ask for facts about the linked entities, in Russian."""
     shown = punctuated(crop(dialog, 1))
-    found = linked(newest_of(shown), "entity_substr", "entity_pages")
+    found = linked(newest_of(shown), "entity_pages")
     return [
         {
             "dialog_history": [[" ".join(texts(shown["utterances"][-2:]))]],
@@ -272,7 +272,7 @@ def _column(entities: list[State], key: str) -> list[list[Any]]:
 def _midas(annotations: State) -> dict[str, float]:
     """Return the probability of each dialog act, over sentences the highest."""
     found = annotations.get("midas_classification")
-    if found is None:
+    if not found:
         found = annotations.get("combined_classification", {}).get("midas_classification", {})
     likely: dict[str, float] = {}
     for sentence in found if isinstance(found, list) else [found]:

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from prolocutor.deeppavlov.dream import RequestFormatter
 from prolocutor.deeppavlov.formatters.dialog_formatter import EarlierDialog
 from prolocutor.deeppavlov.formatters.formatter_catalog import FORMATTERS
 from tests.unit.deeppavlov.formatters.agent_states import State, bot, dialog, human, hypothesis
@@ -555,6 +556,13 @@ def test_linked_entities_may_lack_what_is_known_of_others() -> None:
     [russian] = FORMATTERS["fact_retrieval_rus_formatter_dialog"].format(state)
     assert (facts["entity_substr"], facts["entity_pages"]) == ([["Paris"]], [[[]]])
     assert (russian["entity_substr"], russian["entity_tags"]) == ([["Paris"]], [[[]]])
+
+
+def test_a_persona_that_was_never_set_is_an_empty_object() -> None:
+    state = dialog(human("hi"))
+    state["human"]["persona"] = state["bot"]["persona"] = []
+    request = RequestFormatter(FORMATTERS["convert_formatter_dialog"])(state)
+    assert request["personality"] == [{}]
 
 
 def test_a_prompted_skill_is_asked_by_its_own_name() -> None:
