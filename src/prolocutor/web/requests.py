@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cached_property
 from http import HTTPStatus
 from typing import Any, Final
@@ -16,6 +16,10 @@ from prolocutor.web.asgi import Receive, Scope, Send
 from prolocutor.web.authentication import ANONYMOUS
 from prolocutor.web.error_table import ErrorResponse, HttpError
 from prolocutor.web.limits import ListenerLimits
+
+WHOLE_BODY: Final = "prolocutor.whole_body"
+"""The ASGI extension by which our server gives a body that has come as a whole: no wait, no timer
+(`web/http_exchange.py`)."""
 
 DISCARDED: Final = 16
 """How many times the allowed body is read and discarded, so that its sender reads the response."""
@@ -63,9 +67,16 @@ class AsgiRequest(AsgiConnection):
         self.method: str = scope["method"]
         self._receive = receive
         self._limits = limits
+        self._whole: Callable[[], bytes | None] | None = (scope.get("extensions") or {}).get(
+            WHOLE_BODY
+        )
 
     async def body(self) -> bytes:
         """Read the whole body; raise `HttpError` (413, 408) if it is too large or too slow."""
+        if self._whole is not None and (body := self._whole()) is not None:
+            if len(body) > self._limits.body:
+                raise self._too_large()
+            return body
         try:
             async with asyncio.timeout(self._limits.patience):
                 return await self._read(self._limits.body)
@@ -144,6 +155,7 @@ async def send_response(send: Send, response: HttpResponse, kind: str = "http.re
         await send({"type": f"{kind}.body", "body": body})
         return
     await send(start)
+    await send({"type": f"{kind}.body", "body": b"", "more_body": True})  # the head goes with it
     async for piece in body:
         await send({"type": f"{kind}.body", "body": piece, "more_body": True})
     await send({"type": f"{kind}.body", "body": b""})

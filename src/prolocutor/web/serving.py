@@ -16,9 +16,10 @@ import uvicorn
 
 from prolocutor.errors import ConfigError
 from prolocutor.web.asgi import Receive, Scope, Send
+from prolocutor.web.http_protocol import HttpProtocol
 from prolocutor.web.lifespan import Openable
 from prolocutor.web.limits import ListenerLimits
-from prolocutor.web.protocols import AbortableWebSocketProtocol, BoundedHttpProtocol
+from prolocutor.web.websocket_protocol import AbortableWebSocketProtocol
 
 log = logging.getLogger(__name__)
 
@@ -153,7 +154,7 @@ def _server(app: ServedApp) -> uvicorn.Server:
     limits = app.limits
     config = uvicorn.Config(
         app,
-        http=functools.partial(BoundedHttpProtocol, limits=limits),  # type: ignore[arg-type]
+        http=functools.partial(HttpProtocol, limits=limits),  # type: ignore[arg-type]
         ws=AbortableWebSocketProtocol,
         ws_max_size=limits.body,
         ws_per_message_deflate=False,
