@@ -170,7 +170,7 @@ class LineProcess:
         try:
             what = await self._read(child)
             _end(child)
-            status = await child.wait()
+            status, _ = await asyncio.gather(child.wait(), _drop_output(child))
             _kill_group(child)  # what it left behind
             await asyncio.wait([logging], timeout=1.0)
         except asyncio.CancelledError:
@@ -210,6 +210,13 @@ class LineProcess:
         first, longest = self._backoff
         self._not_before = now + self._wait
         self._wait = min(2 * self._wait, longest) if self._wait else first
+
+
+async def _drop_output(process: Process) -> None:
+    """Read what nobody takes any more: asyncio notes the end of a process after its output's."""
+    assert process.stdout is not None
+    while await process.stdout.read(65_536):
+        pass
 
 
 def _end(process: Process) -> None:

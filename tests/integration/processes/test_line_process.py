@@ -14,7 +14,7 @@ ECHO = (
     "import sys\n"
     "for line in sys.stdin:\n"
     "    if line == 'die\\n': sys.exit(print('goodbye', file=sys.stderr) or 3)\n"
-    "    print('x' * 5000 if line == 'long\\n' else line.strip(), flush=True)\n"
+    "    print('x' * 5_000_000 if line == 'long\\n' else line.strip(), flush=True)\n"
 )
 
 
