@@ -9,7 +9,7 @@ from tests.acceptance.console.pretended import Invented, PretendedServer
 from tests.acceptance.console.visits import a_console, a_visit
 from tests.acceptance.page.scripted import a_browser
 
-expect.set_options(timeout=60_000)
+expect.set_options(timeout=180_000)
 
 
 @pytest.fixture(scope="package")

@@ -20,7 +20,7 @@ from prolocutor.web.listener import make_app
 from prolocutor.web.serving import serve
 from tests.acceptance.console.invented import NOW, Json, not_kept, turn, turns
 
-PATIENCE = 60.0
+PATIENCE = 180.0
 
 
 async def nobody(_: Json) -> str:

@@ -12,7 +12,7 @@ from tests.integration.channels.shop import Shop, a_shop
 
 T = TypeVar("T")
 
-PATIENCE = 120.0
+PATIENCE = 180.0
 
 
 class ShopServer:
@@ -48,8 +48,17 @@ class ShopServer:
         return self.begin(work)()
 
     def asked(self, text: str, user: str, rating: int | None = None) -> str:
-        """Have a person ask something, and perhaps rate the reply; return the reply."""
-        return self.do(lambda shop: shop.asked(text, user, rating))
+        """Have a person ask something, and perhaps rate the reply; return the reply.
+
+        What operators see of it is written.
+        """
+
+        async def asked(shop: Shop) -> str:
+            reply = await shop.asked(text, user, rating)
+            await shop.settle()
+            return reply
+
+        return self.do(asked)
 
     def _run(self) -> None:
         try:

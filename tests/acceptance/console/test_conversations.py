@@ -19,7 +19,7 @@ from tests.acceptance.console.invented import (
     utt_id,
 )
 from tests.acceptance.console.pretended import Invented, PretendedServer
-from tests.acceptance.console.visits import a_console, a_visit, findings
+from tests.acceptance.console.visits import a_console, a_visit, findings, press_chord
 from tests.acceptance.page.frames import HOSTILE
 
 pytestmark = pytest.mark.browser
@@ -274,12 +274,27 @@ def test_every_page_and_state_is_within_reach(
         assert page.evaluate(moving) == 0
 
 
+def test_keys_work_from_the_moment_in_which_the_page_is_seen(
+    page: Page, server: PretendedServer, data: Invented
+) -> None:
+    data.begin(*(summary(n) for n in range(5)))
+    page.add_init_script(
+        """new MutationObserver((_, watch) => {
+          if (!document.querySelector(".shell")) return;
+          watch.disconnect();
+          for (const key of "gc")
+            document.body.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true }));
+        }).observe(document, { childList: true, subtree: true })"""
+    )
+    opened(page, server, "/nowhere", rows=False)
+    expect(rows(page)).to_have_count(5)
+
+
 def test_the_keyboard_is_enough(page: Page, server: PretendedServer, data: Invented) -> None:
     data.begin(*(summary(n) for n in range(5)))
     opened(page, server, "/nowhere", rows=False)
     expect(page.get_by_role("heading", name="There is no such page")).to_be_visible()
-    page.keyboard.press("g")
-    page.keyboard.press("c")
+    press_chord(page, "gc")
     expect(rows(page)).to_have_count(5)
     page.keyboard.press("?")
     expect(page.get_by_role("dialog", name="Keys")).to_be_visible()

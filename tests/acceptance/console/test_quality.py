@@ -11,7 +11,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect
 from prolocutor.channels.console import work_list
 from prolocutor.evaluation import evaluate
 from tests.acceptance.console.shop_server import ShopServer
-from tests.acceptance.console.visits import a_console, a_visit, findings
+from tests.acceptance.console.visits import a_console, a_visit, findings, press_chord
 from tests.acceptance.page.frames import HOSTILE
 from tests.integration.channels.shop import Shop, answer_as
 
@@ -95,8 +95,7 @@ def test_a_wrong_answer_is_found_corrected_learned_and_put_live(
     assert any(wrong[text] != answer_as(agent) for text, agent in RIGHT.items())
     here.goto(f"{shop.url}/console/conversations")
     here.locator("h1").wait_for()
-    here.keyboard.press("g")
-    here.keyboard.press("q")
+    press_chord(here, "gq")
     items = here.locator(".item")
     expect(items).to_have_count(10)
     here.get_by_role("link", name="See how").click()

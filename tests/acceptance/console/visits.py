@@ -18,7 +18,7 @@ EXPECTED = ("Failed to load resource", "WebSocket connection to")
 @contextmanager
 def a_visit(browser: Browser, **options: Any) -> Iterator[BrowserContext]:
     context = browser.new_context(**options)
-    context.set_default_timeout(60_000)
+    context.set_default_timeout(180_000)
     context.add_init_script(WATCH)
     yield context
     context.close()
@@ -47,6 +47,15 @@ def a_console(visit: BrowserContext, url: str) -> Iterator[Page]:
         pytest.fail("\n".join(problems))
     page.evaluate("localStorage.clear(); sessionStorage.clear()")
     page.close()
+
+
+def press_chord(page: Page, keys: str) -> None:
+    """Press keys that belong together; the page counts the time between them."""
+    page.evaluate(
+        """keys => [...keys].forEach((key) =>
+          document.body.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true })))""",
+        keys,
+    )
 
 
 def harmed(page: Page) -> list[str]:

@@ -17,7 +17,7 @@ from tests.unit.pipeline.talk import hypothesis, says
 
 T = TypeVar("T")
 
-PATIENCE = 60.0
+PATIENCE = 180.0
 HOSTILE = (
     "<img src=x onerror=\"harmed.push('img')\"><b>bold</b> javascript:alert(1) \u202edrow\u0000"
 )

@@ -24,7 +24,7 @@ from prolocutor.testing.channel_kit import running
 from prolocutor.web.authentication import AccessPolicy
 from prolocutor.web.listener import make_app
 
-PATIENCE = 60.0
+PATIENCE = 180.0
 NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
 
 Frame = dict[str, Any]

@@ -69,12 +69,16 @@ class Shop(msgspec.Struct):
             await self.assistant.rate_utterance(result.reply.utt_id, rating, user)
         return result.reply.text
 
+    async def settle(self) -> None:
+        """Have the records of turns written now."""
+        if self.assistant.recorder is not None:
+            await self.assistant.recorder.settle()
+
     async def call(
         self, method: str, path: str, body: object = None, key: str | None = None
     ) -> tuple[int, Any]:
         """Call the console's API, as eve or by another key."""
-        if self.assistant.recorder is not None:
-            await self.assistant.recorder.settle()
+        await self.settle()
         headers = {} if key is None else {"Authorization": f"Bearer {key}"}
         address = f"/api/console{path}"
         async with self.http.request(method, address, json=body, headers=headers) as response:
@@ -117,6 +121,7 @@ def write_shop(folder: Path, *, hints: bool = False, **doors: Any) -> Path:
         yaml.safe_dump(
             {
                 "name": "Shop",
+                "deadline": 120,
                 "skill_selector": {
                     "router": "knn",
                     "model": "models/router",
@@ -124,7 +129,11 @@ def write_shop(folder: Path, *, hints: bool = False, **doors: Any) -> Path:
                     "hints": hints,
                 },
                 "skills": {
-                    name: {"call": f"{__name__}:{name}", "card": {"description": about}}
+                    name: {
+                        "call": f"{__name__}:{name}",
+                        "card": {"description": about},
+                        "timeout": 60,
+                    }
                     for name, about in ABOUT.items()
                 },
                 **doors,

@@ -1,6 +1,6 @@
 // Keys: one listener for all, none while a person types, with a modifier, or before a dialog.
 
-import { useEffect, useRef } from "./ui.js";
+import { useLayoutEffect, useRef } from "./ui.js";
 
 const layers = [];
 const FIELDS = "input:not([type=checkbox]):not([type=radio]), textarea, select, [contenteditable]";
@@ -8,10 +8,11 @@ const PRESSED = "a, button, summary, [role=button]";
 
 // Take keys while a component is shown: `keys` maps `event.key` to a function. What is shown later
 // comes first; a function that returns false passes the key on. `g c` is c within a second after g.
+// What is seen takes its keys at once: an effect that waits for the next frame would lose some.
 export function useKeys(keys) {
   const now = useRef(keys);
   now.current = keys;
-  useEffect(() => {
+  useLayoutEffect(() => {
     layers.push(now);
     return () => layers.splice(layers.indexOf(now), 1);
   }, []);

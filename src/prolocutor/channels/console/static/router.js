@@ -1,6 +1,6 @@
 // The address is the state: which page, which filters, which turn. Nothing else holds it.
 
-import { useEffect, useState } from "./ui.js";
+import { useEffect, useLayoutEffect, useState } from "./ui.js";
 
 const BASE = "/console";
 const SCROLLS = "prolocutor.console.scrolls";
@@ -42,10 +42,10 @@ export function up(to) {
   else go(to);
 }
 
-// Follow the address.
+// Follow the address, from the moment in which the page is seen.
 export function useAddress() {
   const [at, setAt] = useState(address);
-  useEffect(() => {
+  useLayoutEffect(() => {
     const changed = () => setAt(address());
     heard.add(changed);
     return () => heard.delete(changed);
