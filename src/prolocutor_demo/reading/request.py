@@ -9,13 +9,15 @@ from prolocutor_demo.reading.languages.names import LANGUAGES
 from prolocutor_demo.reading.utterance import (
     ENGLISH,
     attributes_of,
+    id_before,
     language_is_guessed,
     language_meant,
     language_of,
     last_utterance,
+    words_of_follow_up,
 )
 
-__all__ = ["attributes_of", "now_of", "text_of"]
+__all__ = ["attributes_of", "id_before", "now_of", "text_of", "words_of_follow_up"]
 
 LONGEST_TEXT = 500
 

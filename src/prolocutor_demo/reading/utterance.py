@@ -40,3 +40,18 @@ def language_meant(request: dict[str, Any]) -> str:
     found = annotations.get("follow_up") if isinstance(annotations, dict) else None
     code = found.get("language") if isinstance(found, dict) else None
     return code if isinstance(code, str) else ""
+
+
+def words_of_follow_up(request: dict[str, Any]) -> str:
+    """Return what the user really said, where the last text is what a follow-up means; else ""."""
+    last = last_utterance(request)
+    words = last.get("orig_text")
+    return words.strip() if isinstance(words, str) and words != last.get("text") else ""
+
+
+def id_before(request: dict[str, Any]) -> str:
+    """Return the id of what the user said before the last text; "" if it is not known."""
+    utterances = request.get("human_utterances")
+    before = utterances[-2] if isinstance(utterances, list) and len(utterances) > 1 else None
+    id_ = before.get("utt_id") if isinstance(before, dict) else None
+    return id_ if isinstance(id_, str) else ""

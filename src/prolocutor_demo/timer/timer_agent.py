@@ -6,7 +6,13 @@ from collections.abc import Callable
 from typing import Any
 
 from prolocutor_demo.reading.courtesy import bare
-from prolocutor_demo.reading.request import attributes_of, now_of, text_of
+from prolocutor_demo.reading.request import (
+    attributes_of,
+    id_before,
+    now_of,
+    text_of,
+    words_of_follow_up,
+)
 from prolocutor_demo.reading.when.lengths import lengths_in, say_length
 from prolocutor_demo.reading.when.moments import find_moment, say_moment
 from prolocutor_demo.timer import timer_phrases
@@ -40,7 +46,7 @@ def answer(request: dict[str, Any]) -> list[dict[str, Any]]:
     asked = TimerRequest(
         bare(text_of(request)), timers, now, _new_id(request, now), _before(request)
     )
-    reply = _reply(asked) or TimerReply(DECLINE, 0.05)
+    reply = _corrected(asked, request) or _reply(asked) or TimerReply(DECLINE, 0.05)
     hypothesis: dict[str, Any] = {"text": reply.text, "confidence": reply.confidence}
     if reply.timers is not None:
         hypothesis["human_attributes"] = {NAME: timers_to_json(reply.timers)}
@@ -59,6 +65,19 @@ def _reply(asked: TimerRequest) -> TimerReply | None:
         if pattern.fullmatch(asked.text) and (reply := do(asked)):
             return reply
     return _follow_up(asked)
+
+
+def _corrected(asked: TimerRequest, request: dict[str, Any]) -> TimerReply | None:
+    """Handle "no, make it 15": the timer of the turn before gives way to the one that is meant."""
+    if not (asked.before and timer_phrases.CORRECTS.fullmatch(words_of_follow_up(request))):
+        return None
+    wrong = [one for one in asked.timers if one.id == id_before(request)]
+    if len(wrong) != 1 or wrong[0].left(asked.now) <= 0:
+        return None
+    rest = [one for one in asked.timers if one not in wrong]
+    reply = _reply(asked._replace(timers=rest))
+    set_anew = reply is not None and reply.timers is not None and len(reply.timers) == len(rest) + 1
+    return reply if set_anew else None
 
 
 def _follow_up(asked: TimerRequest) -> TimerReply | None:

@@ -55,7 +55,7 @@ _DE: Final = Wording(
         r"|was ist mit|das(?:selbe| gleiche) (?:für|mit)|auch"
         r"|nein|nee|nö|ups|oh|wenn (?:ich|man|wir|es)|nicht"
         r"|sorry|entschuldigung|halt|ich (?:meinte|meine|wollte|sagte)|eigentlich"
-        r"|(?:doch )?lieber|besser|stattdessen"
+        r"|(?:doch )?lieber|besser|stattdessen|mach(?:'?s| es)?(?: doch)?(?: lieber)?(?= \d)"
     ),
     courtesy=(
         r"danke?|vielen dank|dankeschön|ok(?:ay)?|gut|super|prima|toll|schön|klasse|ja|nein|ach so"
@@ -116,7 +116,7 @@ _FR: Final = Wording(
         r"|la même (?:chose|question)(?: pour)?|idem pour|aussi"
         r"|non|nan|oups|oh|si (?:je|on|c'est|c'était)|pardon"
         r"|désolée?|excuse[zs]?(?:-moi)?|je (?:voulais|veux) dire|je parlais de|plutôt"
-        r"|en fait|pas"
+        r"|en fait|pas|mets(?:[- ]en|[- ]l[ea])?(?: plutôt)?(?= \d)"
     ),
     courtesy=(
         r"merci(?: bien| beaucoup)?|d'accord|ok|bien|très|super|parfait|génial|oui|non|bonjour"
@@ -184,7 +184,7 @@ _ES: Final = Wording(
         r"|lo mismo (?:para|con|en)|también"
         r"|no|nah|ups|uy|si (?:son|fueran?|es)|perdón"
         r"|perdona|lo siento|disculpa|quer[ií]a decir|quise decir|me refer[ií]a a|mejor"
-        r"|en realidad|digo"
+        r"|en realidad|digo|(?:mejor )?(?:que sean|pon(?:lo)?(?: a| en)?|hazlo de)(?= \d)"
     ),
     courtesy=(
         r"(?:muchas )?gracias|vale|de acuerdo|ok|bien|muy|genial|perfecto|sí|no|hola|por favor|ah"

@@ -1,0 +1,54 @@
+"""Words that correct a timer change it; words that ask for one more leave it."""
+
+import pytest
+from msgspec.structs import replace
+
+from prolocutor.config.assistant_file import load_assistant
+from prolocutor.config.building import assistant_from
+from prolocutor.config.settings import Settings
+from prolocutor.plan.pipeline import Service
+
+SET = {
+    "en": "set a timer for 10 minutes",
+    "de": "stell einen Timer auf 10 Minuten",
+    "fr": "mets un minuteur de 10 minutes",
+    "es": "pon un temporizador de 10 minutos",
+}
+CORRECTED = [
+    ("en", "no, make it 15"), ("en", "make it 15 instead"), ("en", "sorry, I meant 15 minutes"),
+    ("de", "nein, 15 Minuten"), ("de", "doch lieber 15"), ("de", "nein, mach 15"),
+    ("fr", "non, 15 minutes"), ("fr", "plutôt 15"), ("fr", "non, mets 15"),
+    ("es", "no, 15 minutos"), ("es", "mejor 15"), ("es", "no, que sean 15"),
+]  # fmt: skip
+MORE = [
+    ("en", "and one for 15 minutes"), ("en", "no, set another timer for 15 minutes"),
+    ("de", "stell einen Timer auf 15 Minuten"), ("en", "set a timer for 15 minutes"),
+]  # fmt: skip
+
+
+def patient() -> Settings:
+    """The demo, on a machine that may be slow."""
+    settings = load_assistant(None)
+    pipeline = settings.pipeline
+    slow = {
+        stage: [replace(one, timeout=60.0) for one in services if isinstance(one, Service)]
+        for stage, services in (("annotators", pipeline.annotators), ("skills", pipeline.skills))
+    }
+    return replace(settings, pipeline=replace(pipeline, **slow), deadline=120.0)
+
+
+async def test_a_timer_is_changed_by_what_corrects_it_and_not_by_what_asks_for_another() -> None:
+    pytest.importorskip("dateutil")
+    left = {}
+    async with assistant_from(patient(), store="memory:") as assistant:
+        for language, words in (*CORRECTED, *MORE):
+            for text in (SET[language], words, "list my timers"):
+                reply = await assistant.reply(text, user=words)
+            left[words] = [line.partition(":")[0] for line in reply.text.splitlines()]
+        for text in (SET["en"], "no, make it 15", "wait, 20", "list my timers"):
+            reply = await assistant.reply(text, user="twice")
+
+    assert {words: left[words] for _, words in CORRECTED} == {w: ["Timer"] for _, w in CORRECTED}
+    both = ["10 minute timer", "15 minute timer"]
+    assert {words: left[words] for _, words in MORE} == {words: both for _, words in MORE}
+    assert reply.text.startswith(("Timer: 20 min", "Timer: 19 min"))
