@@ -169,6 +169,12 @@ class PipelineEntries:
     def _connector(self, given: str | dict[str, Any], key: str) -> dict[str, Any]:
         if isinstance(given, dict):
             return given
+        group, _, label = given.partition(".")
+        named = self._file.services.get(group, {})
+        if isinstance(other := (named.get(label) if label else named), dict):
+            inline = other.get("connector")
+            if isinstance(inline, dict):
+                return inline
         name = given.removeprefix("connectors.")
         if name not in self._file.connectors:
             hint = did_you_mean(name, self._file.connectors)

@@ -26,6 +26,7 @@ from prolocutor.dialog.plain import JsonObject
 from prolocutor.durations import YEAR
 from prolocutor.errors import ConfigError
 from prolocutor.names import did_you_mean
+from prolocutor.plan.formatters import BUILT_IN
 from prolocutor.plan.pipeline import Addressed, Breaker, Pipeline, Service, Stage, Target
 
 DEADLINE: Final = 30.0
@@ -36,8 +37,11 @@ LEAST_TIMEOUT: Final = 0.001
 LINGERING: Final = 0.2
 """Seconds that skills and response selectors give annotators of the last reply. Nothing in a file
 asks for that; in DeepPavlov Agent, which takes longer from service to service, these are done."""
+MOST_TOGETHER: Final = 10_000
 PATIENCE: Final = 20
 """Failures in a row after which a service is left alone; DeepPavlov Agent never does that."""
+EACH_HYPOTHESIS: Final = "base_hypotheses_formatter_in"
+"""DeepPavlov Agent's own formatter that gives a request for each hypothesis."""
 SUBSTITUTES: Final = {
     "RuleBasedSkillSelectorConnector": "with topic rules of its own in place of DREAM's word lists",
     "DummySkillConnector": "with texts of its own, unless FALLBACK_FILE names a list",
@@ -137,6 +141,7 @@ class _Planner:
             connector=None if http else "dream",
             label=None if one.label == one.name else one.label,
             breaker=Breaker(failures=PATIENCE),
+            batch_size=_batch_size(connector) if http else 1,
         )
         changes: dict[str, Any] = {}
         match one.stage:
@@ -148,7 +153,7 @@ class _Planner:
                 changes = {"always": not self._entries.selected(one)}
                 changes["lingers"] = self._lingering if http else 0.0
             case Stage.CANDIDATE_ANNOTATOR:
-                several = _short(one.service.dialog_formatter) in dream.SEVERAL
+                several = _short(one.service.dialog_formatter) in (*dream.SEVERAL, EACH_HYPOTHESIS)
                 batch = method == "add_hypothesis_annotation_batch"
                 changes = {"together": batch and not several, "fan_out": several}
                 changes["mismatch"] = "empty" if batch else "fails"
@@ -211,6 +216,9 @@ class _Planner:
         if not isinstance(given, str):
             self._remarks.fault(key, f"expected the name of a formatter, found {given!r:.80}")
             return None, None, None
+        if given in BUILT_IN:
+            self._remarks.note("formatters built in", given)
+            return given, options or None, 1
         short = _short(given)
         if self._is_imported(given, short in FORMATTERS, "formatters", key):
             if short in dream.SEVERAL:
@@ -232,6 +240,9 @@ class _Planner:
         short, key = _short(given), f"{one.key}.response_formatter"
         if given is None or short == "simple_formatter_service":
             return None
+        if given in BUILT_IN:
+            self._remarks.note("formatters built in", given)
+            return given
         if self._is_imported(given, short in RESPONSE_FORMATTERS, "formatters", key):
             return given
         if short in RESPONSE_FORMATTERS:
@@ -274,6 +285,12 @@ def _short(name: str | dict[str, Any] | None) -> str:
     """Return a formatter's name without its module."""
     given = name.get("name") if isinstance(name, dict) else name
     return str(given or "").rpartition(":")[2]
+
+
+def _batch_size(connector: Mapping[str, Any]) -> int:
+    """Return the most requests in one call; 1 where the connector says nothing sensible."""
+    given = connector.get("batch_size")
+    return min(max(given, 1), MOST_TOGETHER) if type(given) is int else 1
 
 
 def _is_batch(connector: Mapping[str, Any]) -> bool:

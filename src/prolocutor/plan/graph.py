@@ -217,9 +217,9 @@ def _find(name: str, node: PlanNode, stages: dict[Stage, list[PlanNode]]) -> lis
     by_value = {stage.value: members for stage, members in stages.items()}
     if name in by_value:
         return by_value[name]
-    stage_name, _, service_name = name.rpartition(".")
-    if stage_name:
-        found = [other for other in by_value.get(stage_name, ()) if other.name == service_name]
+    stage_name, _, service_name = name.partition(".")
+    if stage_name in by_value:
+        found = [other for other in by_value[stage_name] if other.name == service_name]
     else:
         found = [other for members in stages.values() for other in members if other.name == name]
     near = [o for o in found if ORDER.index(o.stage) <= ORDER.index(node.stage) and o is not node]

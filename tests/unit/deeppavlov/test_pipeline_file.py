@@ -87,6 +87,46 @@ def test_what_a_selector_may_skip_is_waited_for_and_not_required() -> None:
     assert (found.after, found.requires) == (["skills.chat"], ["annotators.a"])
 
 
+def test_deeppavlov_agents_own_formatters_and_connectors_are_built_in() -> None:
+    note = http(
+        dialog_formatter="base_last_utterances_formatter_in",
+        response_formatter="ner_formatter_out",
+        state_manager_method="add_annotation",
+    )
+    note["connector"]["batch_size"] = 4
+    again = {**note, "connector": "notes.note"}
+    each = http(
+        dialog_formatter="base_hypotheses_formatter_in",
+        state_manager_method="add_hypothesis_annotation",
+    )
+    best = {
+        "connector": python("ConfidenceResponseSelectorConnector"),
+        "state_manager_method": "add_bot_utterance",
+    }
+    file = file_of(notes={"note": note, "again": again}, each=each, response_selectors=best)
+
+    planned = read_pipeline(file)
+
+    compile_graph(planned.pipeline)
+    found = the(planned, Stage.ANNOTATOR, "again")
+    assert (found.target, found.batch_size) == ("http://a:1/x", 4)
+    assert found.formatter == "base_last_utterances_formatter_in"
+    assert found.response_formatter == "ner_formatter_out"
+    assert the(planned, Stage.CANDIDATE_ANNOTATOR, "each").fan_out
+    assert planned.faults == []
+
+
+def test_a_label_may_hold_dots() -> None:
+    note = http(state_manager_method="add_annotation")
+    after = http(state_manager_method="add_annotation", previous_services=["notes.a.b"])
+
+    planned = read_pipeline(file_of(notes={"a.b": note, "c": after}))
+
+    graph = compile_graph(planned.pipeline)
+    waiting = next(one for one in graph.nodes if one.name == "c")
+    assert [one.name for one in waiting.before] == ["a.b"]
+
+
 def test_names_that_do_not_exist_are_dropped_with_a_warning() -> None:
     note = http(
         state_manager_method="add_annotation", previous_services=["annotators.gone", "empty"]

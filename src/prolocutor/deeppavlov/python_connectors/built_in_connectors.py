@@ -10,6 +10,8 @@ from prolocutor.deeppavlov.python_connectors.environment import DreamEnvironment
 from prolocutor.deeppavlov.python_connectors.fixed_skills import (
     AlexaHandler,
     DummySkill,
+    MostConfident,
+    PredefinedOutput,
     PredefinedText,
     fallback_texts,
 )
@@ -45,12 +47,15 @@ def _predefined(given: Mapping[str, Any], _: DreamEnvironment) -> BuiltInConnect
 
 NEEDED: Mapping[str, str] = {
     "PredefinedTextConnector": "response_text",
+    "PredefinedOutputConnector": "output",
     "PostAnnotatorSelectorConnector": "annotator_names",
 }
 """The key without which a connector cannot be made."""
 
 PYTHON_CONNECTORS: Mapping[str, Build] = {
     "PredefinedTextConnector": _predefined,
+    "PredefinedOutputConnector": lambda given, _: PredefinedOutput(given["output"]),
+    "ConfidenceResponseSelectorConnector": lambda _, environment: MostConfident(),
     "PostAnnotatorSelectorConnector": lambda given, _: PostAnnotatorSelector(
         given["annotator_names"]
     ),

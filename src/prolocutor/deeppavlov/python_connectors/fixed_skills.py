@@ -40,6 +40,25 @@ class PredefinedText:
         return self._reply
 
 
+class PredefinedOutput:
+    """Replies with one value, whatever it is asked."""
+
+    def __init__(self, output: Any) -> None:
+        self._output = output
+
+    def __call__(self, task: Any) -> Any:
+        """Return the value."""
+        return self._output
+
+
+class MostConfident:
+    """A response selector: chooses the hypothesis of the highest confidence; sees the dialog."""
+
+    def __call__(self, task: Any) -> Any:
+        """Return the hypothesis. Raise ValueError if there is none."""
+        return max(task["human_utterances"][-1]["hypotheses"], key=lambda one: one["confidence"])
+
+
 class DummySkill:
     """Says one of a few texts that fit anywhere, at half the confidence of a sure answer."""
 

@@ -11,7 +11,7 @@ from prolocutor.deeppavlov.python_connectors.built_in_connectors import BuiltInC
 from prolocutor.deeppavlov.python_connectors.environment import DreamEnvironment
 from prolocutor.deeppavlov.python_connectors.fixed_skills import TEXTS
 from prolocutor.errors import ConfigError
-from tests.unit.deeppavlov.formatters.agent_states import bot, dialog, human
+from tests.unit.deeppavlov.formatters.agent_states import bot, dialog, human, hypothesis
 
 
 def connector(class_name: str, **arguments: Any) -> BuiltInConnector:
@@ -28,6 +28,16 @@ def test_a_predefined_text_comes_with_its_annotations() -> None:
     say = connector("PredefinedTextConnector", response_text="Sorry", annotations={"ner": []})
     assert say({}) == {"text": "Sorry", "annotations": {"ner": []}}
     assert connector("PredefinedTextConnector", response_text="Sorry")({})["annotations"] == {}
+
+
+def test_the_most_confident_hypothesis_is_chosen() -> None:
+    said = [hypothesis("a", "no"), hypothesis("b", "yes") | {"confidence": 0.9}]
+    choose = connector("ConfidenceResponseSelectorConnector")
+    assert choose(dialog(human("hi", hypotheses=said))) == said[1]
+
+
+def test_a_predefined_output_is_the_reply() -> None:
+    assert connector("PredefinedOutputConnector", output=[1])({}) == [1]
 
 
 def test_a_missing_argument_is_named() -> None:
