@@ -30,6 +30,12 @@ def test_a_url_is_taken_apart(url: str, host: str, port: int, line: str, header:
     assert header in sent(url)
 
 
+@pytest.mark.parametrize("host", ["a" * 64, "a..b", ".a", "xn--", "a b"])
+def test_a_host_that_cannot_be_looked_up_is_refused(host: str) -> None:
+    with pytest.raises(ConfigError, match="is no URL"):
+        HttpAddress(f"http://{host}/", {})
+
+
 def test_user_and_password_become_basic_authorization_and_are_not_shown() -> None:
     url = "http://ann:s3%20cret@host/path?key=s3cret"
 

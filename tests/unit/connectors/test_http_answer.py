@@ -94,6 +94,8 @@ BAD = [
     (b"HTTP/1.1 200 " + b"x" * 2 * MAX_HEAD, "a head of more than 65,536 bytes"),
     (b"\r\n" * MAX_HEAD, "a head of more than 65,536 bytes"),
     (b"HTTP/1.1 102 Wait\r\n\r\n" * 100_000, "more than 32 informational answers"),
+    (b"HTTP/1.1 000 Nothing\r\n\r\n", "status 0, which is none of HTTP"),
+    (b"HTTP/1.1 099 Little\r\nContent-Length: 2\r\n\r\nno", "status 99, which is none of HTTP"),
     (OK + CHUNKED + b"0\r\n" + b"T: x\r\n" * MAX_HEAD, "more than"),
     (OK + CHUNKED + b"1;" + b"x" * 10 * MAX_HEAD, "bytes with the framing"),
 ]  # fmt: skip

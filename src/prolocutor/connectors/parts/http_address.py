@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import ssl
 from base64 import b64encode
 from collections.abc import Mapping
@@ -67,9 +68,22 @@ def http_url(url: str | URL) -> URL:
         found = URL(url)
     except (TypeError, ValueError) as error:
         raise ConfigError(f"{url!r} is no URL: {error}") from None
-    if found.scheme not in ("http", "https") or not found.host:
+    if found.scheme not in ("http", "https") or not found.raw_host:
         raise ConfigError(f"{url!r} is no URL; write it as http://host:port/path")
+    if not _is_host(found.raw_host):
+        raise ConfigError(f"{url!r} is no URL: no host has such a name")
     return found
+
+
+def _is_host(name: str) -> bool:
+    """Return whether a name can be looked up: a resolver raises no `OSError` for one it cannot."""
+    try:
+        return bool(name.encode("idna").decode("idna")) and not _SPACE.search(name)
+    except UnicodeError:
+        return False
+
+
+_SPACE: Final = re.compile(r"\s")
 
 
 def header_lines(headers: Mapping[str, str]) -> bytes:

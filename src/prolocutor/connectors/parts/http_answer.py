@@ -247,6 +247,8 @@ class HttpAnswerReader:
 
     def _skip_informational(self) -> None:
         self._informational += 1
+        if self._status < 100:
+            self._give_up(f"status {self._status}, which is none of HTTP")
         if self._status == 101:
             self._give_up("the server switches to another protocol")
         if self._informational > MAX_INFORMATIONAL:
