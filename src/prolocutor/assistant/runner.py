@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import sys
 from collections.abc import Callable, Coroutine
 from typing import Any, Final, Generic, TypeVar
+
+from prolocutor.assistant.service_code import codes_of_error, codes_of_frame, service_on
 
 T = TypeVar("T")
 
 log = logging.getLogger(__name__)
+
+_SOMEBODY: Final = "code that runs in it"
 
 PATIENCE: Final = 1.0
 """Seconds that cancelled calls of services may take to end before the loop is closed."""
@@ -26,17 +31,34 @@ def run(work: Coroutine[Any, Any, T]) -> T:
         raise RuntimeError("an event loop is running here already: await the coroutine")
     program = _Program(work)
     with asyncio.Runner(loop_factory=_loop_factory()) as runner:
+        stops = _Stops(runner.get_loop())
         while True:
             try:
                 return runner.run(program.follower())
             except (RuntimeError, SystemExit) as error:
                 if runner.get_loop().is_closed() or program.failed_with(error):
                     raise
-                stopped = isinstance(error, RuntimeError)
-                what = "the event loop was stopped" if stopped else "SystemExit left the event loop"
-                log.error("%s by code that runs in it; it goes on", what, exc_info=error)
+                if isinstance(error, RuntimeError):
+                    log.error("the event loop was stopped by %s; it goes on", stops.by)
+                else:
+                    who = service_on(codes_of_error(error.__traceback__), _SOMEBODY)
+                    what = "SystemExit left the event loop, raised by %s; it goes on"
+                    log.error(what, who, exc_info=error)
                 if program.is_over:
                     return program.result()
+
+
+class _Stops:
+    """Notes who stops an event loop: `by` is the last one."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        self.by = _SOMEBODY
+        self._stop = loop.stop
+        loop.stop = self._note  # type: ignore[method-assign]
+
+    def _note(self) -> None:
+        self.by = service_on(codes_of_frame(sys._getframe(1)), _SOMEBODY)
+        self._stop()
 
 
 class _Program(Generic[T]):

@@ -18,6 +18,7 @@ from collections.abc import Callable, Sequence
 from time import monotonic
 from typing import Final
 
+from prolocutor.assistant.service_code import ServiceCode, codes_of_frame, running
 from prolocutor.pipeline.guard import Guard, RunningCell
 
 log = logging.getLogger(__name__)
@@ -37,14 +38,15 @@ class Watchdog:
         self,
         busy: Callable[[], bool],
         guards: Sequence[Guard],
-        running: RunningCell,
+        cell: RunningCell,
         *,
         limit: float = LIMIT,
         pace: float = PACE,
     ) -> None:
         self._busy = busy
         self._guards = {guard.task_name: guard for guard in guards}
-        self._running = running
+        self._code = ServiceCode(guards)
+        self._running = cell
         self._limit = limit
         self._pace = pace
         self._stopped = threading.Event()
@@ -52,6 +54,7 @@ class Watchdog:
 
     def start(self) -> None:
         """Watch the running loop, to be called in its thread."""
+        running.add(self._code)
         loop, thread_id = asyncio.get_running_loop(), threading.get_ident()
         threading.Thread(
             target=self._watch, args=(loop, thread_id), name="watchdog", daemon=True
@@ -59,6 +62,7 @@ class Watchdog:
 
     def stop(self) -> None:
         """Watch no longer."""
+        running.discard(self._code)
         self._stopped.set()
         if self._last_resort is not None:
             faulthandler.cancel_dump_traceback_later()
@@ -88,10 +92,10 @@ class Watchdog:
         loop.call_soon_threadsafe(came_round.set)
         if came_round.wait(self._limit):
             return
-        suspect = self._culprit(loop)
+        suspect = self._culprit(loop, thread_id)
         if came_round.wait(min(CONFIRMATION, self._limit)):
             return
-        guard, stack = self._culprit(loop), _stack_of(thread_id)
+        guard, stack = self._culprit(loop, thread_id), _stack_of(thread_id)
         guard = guard if guard is suspect else None
         who = f"service {guard.service.name}" if guard else "code of no service"
         log.error("the event loop is held up by %s:\n%s", who, stack)
@@ -101,13 +105,16 @@ class Watchdog:
         if guard is not None:
             loop.call_soon_threadsafe(guard.breaker.trip)
 
-    def _culprit(self, loop: asyncio.AbstractEventLoop) -> Guard | None:
+    def _culprit(self, loop: asyncio.AbstractEventLoop, thread_id: int) -> Guard | None:
         """Return the guard of the service whose code runs in the loop now.
 
-        Its guard says so where it runs without a task of its own, else the task's name does.
+        Its guard says so where it runs without a task of its own, else the task's name does. In a
+        callback or a task that it has left there it is known by its code.
         """
         task = asyncio.current_task(loop)
-        return self._running.guard or (self._guards.get(task.get_name()) if task else None)
+        known = self._running.guard or (self._guards.get(task.get_name()) if task else None)
+        frame = sys._current_frames().get(thread_id)
+        return known or self._code.guard_of(codes_of_frame(frame))
 
 
 def _stack_of(thread_id: int) -> str:

@@ -11,6 +11,7 @@ import uvloop
 import prolocutor
 from prolocutor import Assistant, Pipeline, Service, run
 from tests.unit.assistant.talks import echo
+from tests.unit.pipeline.talk import settle_down
 
 
 async def talk() -> str:
@@ -103,10 +104,14 @@ def test_what_a_service_does_to_the_event_loop_does_not_end_the_program(
     async def talk() -> list[str]:
         service = Service("odd", quick, inline=True) if inline else Service("odd", odd)
         async with Assistant(Pipeline(skills=[service]), store="memory:") as assistant:
-            return [(await assistant.reply("hi", user="ann")).text for _ in range(3)]
+            said = [(await assistant.reply("hi", user="ann")).text for _ in range(3)]
+            await settle_down()
+            return said
 
     assert run(talk()) == ["still here"] * 3
     assert "it goes on" in caplog.text
+    if act is not exits_in_a_callback:  # nothing on the stack is the service's
+        assert "by service odd; it goes on" in caplog.text
 
 
 def test_a_program_that_exits_by_itself_exits() -> None:

@@ -124,6 +124,18 @@ async def test_a_caller_from_outside_the_pipeline_is_watched_too(alarm: Alarm) -
         watchdog.stop()
 
 
+async def test_a_callback_that_a_service_leaves_in_the_loop_is_its_own(alarm: Alarm) -> None:
+    async def leaves(request: Any) -> Any:
+        asyncio.get_running_loop().call_soon(lambda: alarm.block())
+        await asyncio.sleep(0)
+        return hypothesis("left")
+
+    async with assistant(Service("odd", leaves), skill("fine")) as it:
+        await it.reply("hi", user="ann")
+        assert await left_alone(it, "odd")
+    assert "the event loop is held up by service odd" in alarm.texts[0]
+
+
 async def test_code_of_no_service_is_not_blamed_on_one(alarm: Alarm) -> None:
     async with assistant(skill()) as it:
         guards = [step.guard for step in it.engine.prepared.every()]
