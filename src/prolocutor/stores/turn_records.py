@@ -5,6 +5,7 @@ from __future__ import annotations
 import zlib
 from bisect import bisect_left
 from collections.abc import Iterable, Mapping
+from operator import add
 from typing import Any, Final
 
 import msgspec
@@ -244,6 +245,37 @@ def merged(known: AgentSpan | None, more: AgentSpan, sign: int = 1) -> AgentSpan
         up=max(0, known.up + sign * more.up),
         down=max(0, known.down + sign * more.down),
     )
+
+
+def summed_up(
+    spans: Iterable[AgentSpan], since: float, found: dict[str, AgentSpan] | None = None
+) -> dict[str, AgentSpan]:
+    """Add spans, the oldest first, up by agent."""
+    found = {} if found is None else found
+    for one in spans:
+        if one.agent not in found:
+            found[one.agent] = AgentSpan(
+                at=int(since), agent=one.agent, buckets=[0] * (len(BOUNDS) + 1)
+            )
+        _add_span(found[one.agent], one)
+    return found
+
+
+def _add_span(total: AgentSpan, more: AgentSpan) -> None:
+    """Add a span in place: a month of many agents has more than 100,000."""
+    total.asked += more.asked
+    total.won += more.won
+    total.declined += more.declined
+    total.failed += more.failed
+    total.seconds += more.seconds
+    total.cost += more.cost
+    total.up += more.up
+    total.down += more.down
+    if more.buckets:
+        total.buckets[:] = map(add, total.buckets, more.buckets)
+    if more.kinds:
+        total.kinds = _summed(total.kinds, more.kinds, 1)
+        total.latest.update(more.latest)
 
 
 def _summed(known: Mapping[str, int], more: Mapping[str, int], sign: int) -> dict[str, int]:

@@ -23,7 +23,7 @@ VERSIONS = Path(__file__).parent / "versions"
 DUMPS = sorted(VERSIONS.glob("v*.sql"))
 
 
-LISTED = {"v1": [("t", "re: t", 20)], "v2": [("t", "re: t", 20)], "v3": []}
+LISTED = {"v1": [("t", "re: t", 20)], "v2": [("t", "re: t", 20)], "v3": [], "v4": []}
 """Dialogs of before are listed; later ones are once a record of a turn is kept."""
 
 

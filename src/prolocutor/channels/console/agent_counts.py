@@ -35,47 +35,56 @@ _SETTLING: Final = 1.0
 class PeriodCounts:
     """Figures since a time (UNIX seconds).
 
-    `spans` are those of skills by name where the store keeps them; those of other services are the
-    process's own, since its start.
+    `tallies` are those of skills by name where the store keeps them; those of other services are
+    the process's own, since its start.
     """
 
     def __init__(
         self,
         recent: RecentFigures,
         since: float,
-        spans: Mapping[str, list[AgentSpan]] | None = None,
         tallies: Mapping[str, ServiceTally] | None = None,
     ) -> None:
-        self.since = since if spans is not None else max(since, recent.since)
+        self.since = since if tallies is not None else max(since, recent.since)
         self.turns = recent.turns(since)
         self._recent = recent
-        self._spans = spans
-        self._tallies = tallies or {}
+        self._tallies = tallies
 
     def tally(self, key: ServiceKey) -> ServiceTally:
         """Return what became of a service."""
-        if not self._is_kept(key):
+        if self._tallies is None or key[0] != Stage.SKILL:
             return self._recent.tally(key, self.since)
         return self._tallies.get(key[1]) or ServiceTally()
 
-    def series(self, key: ServiceKey, step: int) -> list[tuple[float, ServiceTally]]:
-        """Return the same by steps of so many seconds, with when each begins."""
-        if not self._is_kept(key):
-            return self._recent.series(key, self.since, step)
+
+class ServiceHistory:
+    """What became of one service since a time, step by step; `spans` where the store has them."""
+
+    def __init__(
+        self,
+        recent: RecentFigures,
+        key: ServiceKey,
+        since: float,
+        spans: Sequence[AgentSpan] | None,
+    ) -> None:
+        self._recent, self._key, self._since = recent, key, since
+        self._spans = spans
+
+    def series(self, step: int) -> list[tuple[float, ServiceTally]]:
+        """Return the figures of steps of so many seconds, with when each begins."""
+        if self._spans is None:
+            return self._recent.series(self._key, self._since, step)
         steps: dict[int, list[AgentSpan]] = {}
-        for span in (self._spans or {}).get(key[1], ()):
+        for span in self._spans:
             steps.setdefault(span.at // step, []).append(span)
         return [(number * float(step), tally_of(spans)) for number, spans in steps.items()]
 
-    def latest(self, key: ServiceKey) -> dict[str, LatestFailure]:
+    def latest(self) -> dict[str, LatestFailure]:
         """Return the last turn with each kind of failure, as far as the store has it."""
         found: dict[str, LatestFailure] = {}
-        for span in (self._spans or {}).get(key[1], ()) if self._is_kept(key) else ():
+        for span in self._spans or ():
             found |= span.latest
         return found
-
-    def _is_kept(self, key: ServiceKey) -> bool:
-        return self._spans is not None and key[0] == Stage.SKILL
 
 
 class CachedCounts(msgspec.Struct, frozen=True):
@@ -124,24 +133,23 @@ class AgentCounts:
             self._cached[since] = CachedCounts(self._clock(), ended, counts)
             return counts
 
+    async def history(self, key: ServiceKey, counts: PeriodCounts) -> ServiceHistory:
+        """Return what became of one service in the period of these figures."""
+        spans = None
+        if self._recorder is not None and key[0] == Stage.SKILL:
+            spans = await self._recorder.store.figures(counts.since, _ALWAYS, key[1])
+        return ServiceHistory(self._recent, key, counts.since, spans)
+
     async def _read(self, recorder: TurnRecorder, since: float) -> PeriodCounts:
         with suppress(TimeoutError):
             async with asyncio.timeout(_SETTLING):
                 await recorder.settle()
-        spans = await recorder.store.figures(since, _ALWAYS)
-        by_agent: dict[str, list[AgentSpan]] = {}
-        for span in spans:
-            by_agent.setdefault(span.agent, []).append(span)
-        tallies = await asyncio.to_thread(_tallies, by_agent)
-        counts = PeriodCounts(self._recent, since, by_agent, tallies)
+        totals = await recorder.store.totals(since, _ALWAYS)
+        counts = PeriodCounts(self._recent, since, {one.agent: tally_of([one]) for one in totals})
         if since < self._recent.since:
             hours = await recorder.store.hours(since // HOUR * HOUR, _ALWAYS)
             counts.turns = sum(one.turns for one in hours)
         return counts
-
-
-def _tallies(spans: Mapping[str, list[AgentSpan]]) -> dict[str, ServiceTally]:
-    return {name: tally_of(each) for name, each in spans.items()}
 
 
 def tally_of(spans: Sequence[AgentSpan]) -> ServiceTally:

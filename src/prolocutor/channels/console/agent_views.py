@@ -9,7 +9,7 @@ import msgspec
 
 from prolocutor.assistant.assistant import Assistant
 from prolocutor.assistant.turn_recorder import TurnRecorder
-from prolocutor.channels.console.agent_counts import AgentCounts, PeriodCounts
+from prolocutor.channels.console.agent_counts import AgentCounts, PeriodCounts, ServiceHistory
 from prolocutor.channels.console.agent_states import AgentState, AgentStates
 from prolocutor.channels.console.ways import way_of
 from prolocutor.contracts.pairing import Card
@@ -163,7 +163,8 @@ class AgentViews:
         key = (step.stage_name, step.name)
         counts = await self._counts.since(since)
         item = self._item(step, counts)
-        failures = await self._failures(key, counts)
+        history = await self._counts.history(key, counts)
+        failures = await self._failures(key, counts, history)
         off = self._switches.of(step)
         worse = (one for one in failures if one.code != _LEFT)
         return AgentDetail(
@@ -172,7 +173,7 @@ class AgentViews:
             card=self._card(step),
             latest=next(worse, failures[0] if failures else None),
             failures=failures,
-            series=_series(step, counts.series(key, seconds), seconds),
+            series=_series(step, history.series(seconds), seconds),
             overlap=self._overlap(step, since),
             requires=[self._prepared.steps[index].name for index in step.requires],
             needed_by=list(self._needing(step)),
@@ -209,10 +210,12 @@ class AgentViews:
             down=tally.down,
         )
 
-    async def _failures(self, key: ServiceKey, counts: PeriodCounts) -> list[FailureKind]:
+    async def _failures(
+        self, key: ServiceKey, counts: PeriodCounts, history: ServiceHistory
+    ) -> list[FailureKind]:
         """Return the kinds of failures, each with the latest one, the newest first."""
         found = {one.code: one for one in self._figures.troubles(key)}
-        for code, kept in counts.latest(key).items():
+        for code, kept in history.latest().items():
             if code not in found or found[code].at < kept.at:
                 found[code] = await self._looked_up(key[1], code, kept)
         numbers = counts.tally(key).failed

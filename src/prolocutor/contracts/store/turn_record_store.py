@@ -222,6 +222,9 @@ class TurnRecordStore(Protocol):
     ) -> list[AgentSpan]:
         """Return what agents (one of them) did, by time, then by name."""
 
+    async def totals(self, since: float, until: float) -> list[AgentSpan]:
+        """Return what each agent did from then to then in all, by name; `at` is `since`."""
+
     async def head(self, dialog_id: str) -> ConversationHead | None:
         """Return a dialog by its id."""
 

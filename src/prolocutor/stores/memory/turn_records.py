@@ -35,6 +35,7 @@ from prolocutor.stores.turn_records import (
     flags_of,
     search_words,
     shown_flags,
+    summed_up,
     unpack,
 )
 from prolocutor.stores.turn_rows import TurnRow, joined_turns
@@ -113,6 +114,11 @@ class MemoryTurnRecords:
             for key in sorted(figures)
             if since <= key[0] < until and agent in (None, key[1])
         ]
+
+    async def totals(self, since: float, until: float) -> list[AgentSpan]:
+        """Return what agents did in all, by name."""
+        found = summed_up(await self.figures(since, until), since)
+        return [found[name] for name in sorted(found)]
 
     async def head(self, dialog_id: str) -> ConversationHead | None:
         """Return a dialog by its id."""

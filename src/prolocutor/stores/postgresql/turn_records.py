@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from prolocutor.contracts.observer import BOUNDS, FAILURES, TurnRecord
 from prolocutor.contracts.store.turn_record_store import (
+    SPAN,
     AgentSpan,
     ConversationCounts,
     ConversationHead,
@@ -52,6 +53,8 @@ TRIM_AGAIN: Final = 30.0
 INDEXED: Final = 4000
 """Characters of a turn whose words can be searched."""
 _LAST: Final = 2**31 - 1
+_FOR_EVER: Final = 1e15
+"""Seconds: longer than any period."""
 
 
 class PostgresqlTurnRecords:
@@ -153,8 +156,20 @@ class PostgresqlTurnRecords:
     ) -> list[AgentSpan]:
         """Return what agents (one of them) did, by time, then by name."""
         name = None if agent is None else stored_text(agent)
+        return await self._spans(since, until, name, SPAN)
+
+    async def totals(self, since: float, until: float) -> list[AgentSpan]:
+        """Return what agents did in all, by name."""
+        found = await self._spans(since, until, None, _FOR_EVER)
+        for one in found:
+            one.at = int(since)
+        return sorted(found, key=lambda one: one.agent)
+
+    async def _spans(
+        self, since: float, until: float, name: str | None, step: float
+    ) -> list[AgentSpan]:
         spans: dict[tuple[int, str], AgentSpan] = {}
-        for row in await self._rows("agent_figures", since, until, name):
+        for row in await self._rows("agent_figures", since, until, name, float(step)):
             key = row["span"], shown_text(row["agent"])
             if key not in spans:
                 spans[key] = AgentSpan(

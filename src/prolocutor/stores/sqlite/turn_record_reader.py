@@ -22,6 +22,7 @@ from prolocutor.contracts.store.turn_record_store import (
 )
 from prolocutor.dialog import plain
 from prolocutor.dialog.ids import DialogId, parse_time
+from prolocutor.stores.sqlite.agent_days import read_totals
 from prolocutor.stores.sqlite.conversation_search import ConversationSearch, FoundPlace
 from prolocutor.stores.sqlite.queries import named
 from prolocutor.stores.sqlite.reader import SqliteReader
@@ -37,6 +38,7 @@ _LAST: Final = 2**62
 
 _HOURS: Final = named("hours_between")
 _FIGURES: Final = named("figures_between")
+_AGENT: Final = named("figures_of_agent")
 _HEAD: Final = named("conversation_head")
 _DIALOG: Final = named("find_dialog")
 _AFTER: Final = named("turns_after")
@@ -99,8 +101,16 @@ class TurnRecordReader(SqliteReader):
 
     def figures(self, since: float, until: float, agent: str | None) -> list[AgentSpan]:
         """Return what agents did."""
-        rows = self.connection.execute(_FIGURES, (since, until, agent)).fetchall()
+        execute = self.connection.execute
+        if agent is None:
+            rows = execute(_FIGURES, (since, until)).fetchall()
+        else:
+            rows = execute(_AGENT, (since, until, agent)).fetchall()
         return [_figures.decode(figures) for (figures,) in rows]
+
+    def totals(self, since: float, until: float) -> list[AgentSpan]:
+        """Return what agents did in all, by name."""
+        return read_totals(self.connection, since, until)
 
     def conversation_head(self, dialog_id: str) -> ConversationHead | None:
         """Return a dialog by its id."""

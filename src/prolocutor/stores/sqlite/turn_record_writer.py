@@ -13,6 +13,7 @@ from prolocutor.contracts.observer import TurnRecord
 from prolocutor.contracts.store.turn_record_store import AgentSpan, TurnHour
 from prolocutor.dialog.thumbs import thumb
 from prolocutor.durations import HOUR
+from prolocutor.stores.sqlite.agent_days import AgentDays
 from prolocutor.stores.sqlite.pending_rows import PendingRows
 from prolocutor.stores.sqlite.queries import for_rows, named
 from prolocutor.stores.turn_records import (
@@ -70,7 +71,7 @@ _figures: Final = msgspec.json.Decoder(AgentSpan)
 
 
 class TurnRecordWriter:
-    """Writes the tables `turns`, `facts`, `hours`, `agent_figures` and `words`.
+    """Writes the tables `turns`, `facts`, `hours`, `agent_figures`, `agent_days` and `words`.
 
     `replies` are the numbers of the latest replies and of their dialogs, by `utt_id`.
     """
@@ -86,6 +87,7 @@ class TurnRecordWriter:
         connection.execute(named("index_no_further"))
         self._replies = replies
         self._rows = rows
+        self._days = AgentDays(connection)
         self._merges = True
         """Whether the index of words may hold what was deleted: it may after a restart."""
         self._merge_begins = False
@@ -178,6 +180,8 @@ class TurnRecordWriter:
         floor = int(now - max(keep, FIGURES_KEPT))
         self._connection.execute(_DELETE_HOURS, (floor,))
         self._connection.execute(_DELETE_FIGURES, (floor,))
+        self._days.delete(floor)
+        more = self._days.sum_up(now) or more
         return self._merge() or more
 
     def _touch(self, record: TurnRecord) -> None:
@@ -202,6 +206,7 @@ class TurnRecordWriter:
                 continue
             known = None if row is None else _figures.decode(row[0])
             execute(_PUT_FIGURES, (*key, msgspec.json.encode(merged(known, more, sign))))
+        self._days.change(figures, sign)
 
     def _index(self) -> bool:
         execute = self._connection.execute

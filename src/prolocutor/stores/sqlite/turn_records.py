@@ -74,6 +74,10 @@ class SqliteTurnRecords:
         """Return what agents (one of them) did, by time, then by name."""
         return await self._read(self._reader.figures, since, until, agent)
 
+    async def totals(self, since: float, until: float) -> list[AgentSpan]:
+        """Return what agents did in all, by name."""
+        return await self._read(self._reader.totals, since, until)
+
     async def head(self, dialog_id: str) -> ConversationHead | None:
         """Return a dialog by its id."""
         return await self._read(self._reader.conversation_head, dialog_id)

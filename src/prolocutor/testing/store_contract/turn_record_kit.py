@@ -194,6 +194,14 @@ class TurnRecordStoreKit(StoreFixtures):
         assert (first.cost, sum(first.buckets), len(first.buckets)) == (0.5, 2, 15)
         assert first.latest["late"].at == at + 10
         assert await records_of(store).figures(0.0, 1e6, "nobody") == []
+        (total,) = await records_of(store).totals(0.0, 1e6)
+        assert (total.agent, total.asked, total.kinds) == ("greeter", 3, {"late": 1})
+        assert total.buckets == [
+            sum(each) for each in zip(*[one.buckets for one in spans], strict=True)
+        ]
+        assert round(total.seconds - sum(one.seconds for one in spans), 6) == 0
+        (last,) = await records_of(store).totals(10_800.0, 1e6)
+        assert (last.at, last.asked, last.latest) == (10_800, 1, {})
         assert await records_of(store).hours(0.0, 7200.0) == []
 
     async def test_a_dialog_is_read_in_pages_from_both_ends(self, store: Store) -> None:

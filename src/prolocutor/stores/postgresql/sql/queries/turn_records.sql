@@ -31,7 +31,7 @@ SELECT hour, sum(turns)::bigint, sum(bad)::bigint, sum(down)::bigint, sum(none):
 FROM hours WHERE hour >= $1 AND hour < $2 GROUP BY hour HAVING sum(turns) > 0 ORDER BY hour;
 
 -- name: agent_figures
-SELECT floor(a.at / 900)::bigint * 900 AS span, a.agent, a.outcome, coalesce(a.code, a.outcome) AS code,
+SELECT (floor(a.at / $4::float8) * $4::float8)::bigint AS span, a.agent, a.outcome, coalesce(a.code, a.outcome) AS code,
     coalesce(a.bucket, -1) AS bucket, count(*) AS asked, count(*) FILTER (WHERE a.won) AS won,
     count(*) FILTER (WHERE a.declined) AS declined, coalesce(sum(a.seconds), 0)::float8 AS seconds,
     sum(a.cost)::float8 AS cost,

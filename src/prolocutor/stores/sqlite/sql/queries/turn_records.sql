@@ -131,13 +131,47 @@ DELETE FROM hours WHERE hour < ?;
 -- name: delete_figures
 DELETE FROM agent_figures WHERE at < ?;
 
+-- name: delete_days
+DELETE FROM agent_days WHERE day < ?;
+
+-- name: figures_summed
+SELECT value FROM meta WHERE name = 'figures_summed';
+
+-- name: set_figures_summed
+UPDATE meta SET value = ? WHERE name = 'figures_summed';
+
+-- name: next_figures
+SELECT min(at) FROM agent_figures WHERE at >= ?;
+
+-- name: figures_of_all
+SELECT figures FROM agent_figures WHERE at >= ? AND at < ? ORDER BY at;
+
+-- name: day_of_agent
+SELECT figures FROM agent_days WHERE day = ? AND agent = ?;
+
+-- name: put_day
+INSERT OR REPLACE INTO agent_days VALUES (?, ?, ?);
+
+-- name: days_between
+SELECT figures FROM agent_days WHERE day >= ? AND day < ? ORDER BY day;
+
 -- name: hours_between
 SELECT hour, turns, bad, down, none, failed, slow FROM hours
 WHERE hour >= ? AND hour < ? AND turns > 0 ORDER BY hour;
 
 -- name: figures_between
-SELECT figures FROM agent_figures WHERE at >= ?1 AND at < ?2 AND (?3 IS NULL OR agent = ?3)
-ORDER BY at, agent;
+SELECT figures FROM agent_figures WHERE at >= ? AND at < ? ORDER BY at, agent;
+
+-- The index begins with the time: each span is looked up, in place of reading those of all agents.
+-- name: figures_of_agent
+WITH RECURSIVE spans (at) AS (
+    SELECT min(at) FROM agent_figures WHERE at >= ?1
+    UNION ALL
+    SELECT (SELECT min(f.at) FROM agent_figures AS f WHERE f.at > spans.at) FROM spans
+    WHERE spans.at IS NOT NULL
+)
+SELECT figures FROM spans CROSS JOIN agent_figures USING (at) WHERE at < ?2 AND agent = ?3
+ORDER BY at;
 
 -- name: conversation_head
 SELECT dialog_id, user, name, channel_type, date_start, active
