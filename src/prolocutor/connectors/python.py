@@ -165,10 +165,13 @@ def _checked_items(result: Any) -> Plain:
     try:
         return _checked(result)
     except BadReply:
-        if not isinstance(result, list | tuple):
+        if not isinstance(result, list | tuple) or len(result) > MAX_ITEMS:
             raise
         return PlainItems.of([_item(item, _checked) for item in result])
 
+
+MAX_ITEMS: Final = 10_000
+"""Most items of a list that are checked one by one."""
 
 _USUAL: Final = frozenset({dict, list, str})
 

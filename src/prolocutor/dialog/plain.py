@@ -220,12 +220,12 @@ def _measure(value: Any, max_bytes: int, max_depth: int) -> None:
 
 
 def _is_small(value: Any, max_bytes: int, max_depth: int) -> bool:
-    """Walk through all of a value; False where it has too many parts or levels for that."""
+    """Walk through all of a value; False where it has too many parts or levels, or shared ones."""
     level, number, size = [value], 0, length_hint(value)
     for _ in range(2 * max_depth):
         if size > max_bytes:
             _refuse(size, max_bytes)
-        if number > _MANY:
+        if number > _MANY or 4 * len(set(map(id, level))) < len(level) - _MANY // 1000:
             return False
         parts = get_referents(*level)  # of a Struct also its class, which has no length
         number += len(parts)

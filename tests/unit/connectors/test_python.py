@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
-from prolocutor.connectors.python import PythonConnector
-from prolocutor.dialog.plain import Plain
+from prolocutor.connectors.python import MAX_ITEMS, PythonConnector
+from prolocutor.dialog.plain import Plain, PlainItems
 from prolocutor.errors import BadReply, NoPlace, ServiceRaised
 from prolocutor.testing.connector_kit import PATIENCE, ask, closing
 from prolocutor.testing.fake_service import FakeRequest
@@ -271,7 +271,7 @@ async def test_threads_are_shared_by_calls_and_end_when_closed() -> None:
 
 HUNDRED_HUNG = """
 import asyncio, threading, time
-from prolocutor.connectors.python import PythonConnector
+from prolocutor.connectors.python import MAX_ITEMS, PythonConnector
 from prolocutor.testing.fake_service import FakeRequest
 
 def sleeps(request): time.sleep(3600)
@@ -300,3 +300,20 @@ def test_a_hundred_hung_functions_let_the_interpreter_exit() -> None:
     )
 
     assert (run.stdout, run.stderr) == ("0\n", "")
+
+
+@pytest.mark.parametrize(("number", "checked"), [(3, True), (MAX_ITEMS + 1, False)])
+async def test_bad_items_of_a_list_fail_alone_unless_there_are_too_many_to_look_at(
+    number: int, checked: bool
+) -> None:
+    items = [object(), *range(number - 1)]
+    connector = PythonConnector(lambda request: items, name="s", inline=True, together=True)
+    async with closing(connector):
+        reply = await ask(connector, {})
+
+    if checked:
+        assert isinstance(reply, PlainItems)
+        assert isinstance(reply.items[0], BadReply)
+        assert reply.value == [None, *range(number - 1)]
+    else:
+        assert isinstance(reply, BadReply)

@@ -1,6 +1,7 @@
 """What JSON can say passes unchanged; what it cannot is refused with the path of the value."""
 
 import math
+import re
 from collections.abc import Callable
 from datetime import UTC, datetime
 from decimal import Decimal
@@ -277,6 +278,22 @@ def test_a_value_that_is_small_in_memory_and_endless_as_json_is_refused(
 ) -> None:
     with pytest.raises(BadReply, match="more than the 1,000,000 allowed"):
         plain.check(make())
+
+
+@pytest.mark.parametrize("together", [lambda a: [a, a], lambda a: {"a": a, "b": a}])
+def test_what_doubles_is_measured_by_looking_at_each_part_once(
+    together: Callable[[Any], Any],
+) -> None:
+    value: Any = ["x"]
+    for _ in range(40):
+        value = together(value)
+
+    with pytest.raises(BadReply) as refused:
+        plain.check(value)
+
+    said = re.search(r"[0-9,]+", str(refused.value))
+    assert said is not None
+    assert int(said[0].replace(",", "")) > 2**40
 
 
 def test_ever_so_many_small_parts_are_no_fault_below_the_limit() -> None:
