@@ -6,6 +6,7 @@ from pathlib import Path
 from prolocutor.contracts.store.turn_record_store import ConversationQuery
 from prolocutor.stores.sqlite.sqlite_store import SqliteStore
 from prolocutor.testing.sample_records import found, indexed, keep_turn, records_of, say
+from prolocutor.testing.sample_turns import open_new_turn
 
 
 async def test_what_is_damaged_is_none_and_the_rest_is_shown(tmp_path: Path) -> None:
@@ -35,6 +36,26 @@ async def test_what_is_damaged_is_none_and_the_rest_is_shown(tmp_path: Path) -> 
     assert [one.turn_id for one in turns] == [None, None, whole.turn_id]
     assert [one is not None and one.record is not None for one in kept] == [False, False, True]
     assert (deleted, left) == (True, [])
+
+
+async def test_a_new_dialog_is_listed_though_the_record_of_its_turn_was_lost(
+    tmp_path: Path,
+) -> None:
+    store = SqliteStore(tmp_path / "dialogs.db")
+    await store.open()
+    await keep_turn(store, "ann", "kept")
+    await say(store, "bob", "lost")
+    await open_new_turn(store, "cid", "cut off")
+    await store.aclose()
+
+    await store.open()
+    listed = [(one.user, one.said, one.turns) for one in await found(store)]
+    await keep_turn(store, "bob", "again")
+    later = [(one.user, one.said, one.turns) for one in await found(store)]
+    await store.aclose()
+
+    assert sorted(listed) == [("ann", "kept", 1), ("bob", "lost", 1)]
+    assert sorted(later) == [("ann", "kept", 1), ("bob", "again", 2)]
 
 
 async def test_words_of_deleted_persons_are_gone_from_the_file(tmp_path: Path) -> None:

@@ -36,6 +36,9 @@ INDEXED: Final = 250
 """Utterances whose words one job adds to the index at most."""
 MERGED: Final = 100
 """Pages of the index that one job merges at most, once something was deleted from it."""
+LOOKED_AT: Final = 1000
+"""The latest dialogs that are looked at once after a start: a killed process may have lost the
+records of their first turns."""
 _SETTLED: Final = 2
 """Changed rows up to which a merge has done nothing (SQLite's documentation of `merge`)."""
 
@@ -43,6 +46,7 @@ _PLACE: Final = named("turn_place")
 _DIALOG: Final = named("dialog_number")
 _ADD_TURNS: Final = named("add_turns")
 _ADD_FACTS: Final = named("add_facts")
+_ADD_LOST: Final = named("add_lost_facts")
 _TOUCH: Final = named("touch_facts")
 _COUNT: Final = named("count_records")
 _RECORD_COUNT: Final = named("record_count")
@@ -91,6 +95,7 @@ class TurnRecordWriter:
         self._merges = True
         """Whether the index of words may hold what was deleted: it may after a restart."""
         self._merge_begins = False
+        self._looks_for_lost = True
 
     def add(self, records: Sequence[TurnRecord], slow: float) -> None:
         """Keep records; those of dialogs that are not there any more are left out."""
@@ -175,6 +180,9 @@ class TurnRecordWriter:
     def tend(self, now: float, keep: float, most: int) -> bool:
         """Index the words of some turns, delete some old records; return whether there is more."""
         self._rows.write(self._connection)
+        if self._looks_for_lost:
+            self._connection.execute(_ADD_LOST, (LOOKED_AT,))
+            self._looks_for_lost = False
         more = self._index()
         more = self._trim(now - keep, most) or more
         floor = int(now - max(keep, FIGURES_KEPT))

@@ -20,6 +20,19 @@ ON CONFLICT (dialog) DO UPDATE SET
     flags = flags | excluded.flags,
     last = max(coalesce(last, 0), excluded.last);
 
+-- The record of a new dialog's first turn may be lost with the process, and with it the row here.
+-- name: add_lost_facts
+INSERT INTO facts
+SELECT d.dialog, (julianday(u.date_time) - 2440587.5) * 86400.0,
+    (julianday(d.date_start) - 2440587.5) * 86400.0,
+    (SELECT count(*) FROM utterances WHERE dialog = d.dialog AND by_bot),
+    0, 0, 0, 0, u.utterance, d.channel_type
+FROM dialogs AS d JOIN utterances AS u ON u.utterance = (
+    SELECT utterance FROM utterances WHERE dialog = d.dialog AND by_bot ORDER BY position DESC LIMIT 1)
+WHERE d.dialog > (SELECT max(dialog) FROM dialogs) - ?
+    AND NOT EXISTS (SELECT 1 FROM facts WHERE facts.dialog = d.dialog)
+    AND julianday(u.date_time) IS NOT NULL AND julianday(d.date_start) IS NOT NULL;
+
 -- name: touch_facts
 UPDATE facts SET at = max(at, ?) WHERE dialog = ?;
 
