@@ -15,6 +15,7 @@ from prolocutor.cli.options import (
     assistant_option,
     concurrency_option,
     encoder_of,
+    folds_option,
     model_options,
 )
 from prolocutor.cli.output import write_json
@@ -81,14 +82,7 @@ _LABEL_THEM: Final = (
     metavar="B",
     help=f"all, top:3, sure:0.3, gain:0.02, loss:0.01.  [default: {' '.join(BUDGETS)}]",
 )
-@click.option(
-    "--folds",
-    type=click.IntRange(2),
-    default=5,
-    show_default=True,
-    metavar="N",
-    help="Into how many parts the questions are dealt.",
-)
+@folds_option("Into how many parts the questions are dealt.")
 @model_options
 @CROSS_ENCODER_OPTION
 @SEED_OPTION

@@ -55,6 +55,13 @@ def assistant_option(help: str, name: str = "assistant") -> Decorator:
     return click.option("--assistant", name, metavar="FILE", type=path, help=help)
 
 
+def folds_option(help: str) -> Decorator:
+    """Return the option for the number of folds."""
+    return click.option(
+        "--folds", type=click.IntRange(2), default=5, show_default=True, metavar="N", help=help
+    )
+
+
 def json_option(help: str) -> Decorator:
     """Return the option for JSON to a file, or to stdout where no file is named."""
     return click.option(

@@ -17,6 +17,7 @@ from prolocutor.cli.options import (
     assistant_option,
     encoder_of,
     encoder_options,
+    folds_option,
 )
 from prolocutor.cli.output import clean
 from prolocutor.cli.param_types import SizeParam
@@ -65,14 +66,7 @@ CROSS_ENCODER: Final = "cross-encoder"
     help="ranker: the router whose probabilities it learns to weigh.",
 )
 @assistant_option("Whose skills' cards are known.")
-@click.option(
-    "--folds",
-    type=click.IntRange(2),
-    default=5,
-    show_default=True,
-    metavar="N",
-    help="Into how many parts the questions are dealt to measure it.",
-)
+@folds_option("Into how many parts the questions are dealt to measure it.")
 @click.option(
     "--base",
     metavar="FOLDER",

@@ -13,8 +13,13 @@ def thumb(rating: object) -> bool | None:
     if isinstance(rating, bool):
         return rating
     if isinstance(rating, str):
-        word = rating.strip().lower()
-        return True if word in LIKED else False if word in DISLIKED else None
+        return liked(rating)
     if isinstance(rating, int | float):
         return True if rating == 1 else False if rating <= 0 else None
     return None
+
+
+def liked(word: str) -> bool | None:
+    """Return whether a word is a thumb up or down; None for other words."""
+    word = word.strip().lower()
+    return True if word in LIKED else False if word in DISLIKED else None

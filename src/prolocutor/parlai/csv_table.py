@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Final, TextIO
 
 from prolocutor.errors import BadData
-from prolocutor.parlai.episodes import split_episodes
+from prolocutor.parlai.episodes import is_done, split_episodes
 from prolocutor.parlai.formats import LIST_FIELDS, escape, number, unescape
 from prolocutor.parlai.json_lines import check_example
 from prolocutor.parlai.line_reader import BOM, LineSource, OnFault, refuse
@@ -41,9 +41,7 @@ class CsvTable(LineSource):
 
     def episodes(self) -> Iterator[list[Message]]:
         """Read the file once."""
-        return split_episodes(
-            self._examples(), lambda message: bool(message.pop("episode_done", True))
-        )
+        return split_episodes(self._examples(), is_done)
 
     def _examples(self) -> Iterator[Message]:
         file = str(self._lines.file)

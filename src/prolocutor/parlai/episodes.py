@@ -6,7 +6,7 @@ import pickle
 import tempfile
 import weakref
 from array import array
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping, Sequence
 from typing import Any, Final, TypeVar
 
 Example = TypeVar("Example", bound=Mapping[str, Any])
@@ -52,3 +52,8 @@ def split_episodes(
             episode = []
     if episode:
         yield episode
+
+
+def is_done(message: MutableMapping[str, Any]) -> bool:
+    """Take `episode_done` out of a message and return it; each one is an episode without it."""
+    return bool(message.pop("episode_done", True))

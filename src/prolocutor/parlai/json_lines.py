@@ -14,7 +14,7 @@ from typing import Any, Final
 import msgspec
 
 from prolocutor.errors import BadData
-from prolocutor.parlai.episodes import split_episodes
+from prolocutor.parlai.episodes import is_done, split_episodes
 from prolocutor.parlai.line_reader import LineSource, OnFault, refuse
 from prolocutor.parlai.message import Message
 from prolocutor.parlai.text_writer import TextWriter, check_lossless
@@ -41,9 +41,7 @@ class JsonLines(LineSource):
 
     def episodes(self) -> Iterator[list[Message]]:
         """Read the file once."""
-        return split_episodes(
-            self._parsed(self._example), lambda message: bool(message.pop("episode_done", True))
-        )
+        return split_episodes(self._parsed(self._example), is_done)
 
     def _example(self, line: str) -> Message | None:
         return read_example(line, self._text, self._labels) if line.strip() else None

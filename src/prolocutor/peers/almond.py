@@ -10,9 +10,10 @@ from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+from prolocutor.connectors.parts.each_alone import each_alone
 from prolocutor.contracts.connector import Replies, Request
 from prolocutor.dialog.plain import MAX_BYTES, JsonObject, Plain, check
-from prolocutor.errors import ConfigError, ServiceError
+from prolocutor.errors import ConfigError
 from prolocutor.peers.almond_conversation import AlmondConversation
 from prolocutor.peers.asking import PeerQuestion, question_of
 from prolocutor.peers.replying import hypothesis_of
@@ -68,9 +69,7 @@ class AlmondConnector:
 
     async def send(self, requests: Sequence[Request]) -> Replies:
         """Say each request in its conversation."""
-        if len(requests) == 1:
-            return (await self._ask(requests[0]),)
-        return await asyncio.gather(*map(self._ask_alone, requests))
+        return await each_alone(self._ask, requests)
 
     async def aclose(self) -> None:
         """Close the connections."""
@@ -78,12 +77,6 @@ class AlmondConnector:
         self._conversations.clear()
         await asyncio.gather(*(one.aclose() for one in conversations))
         await self._opener.aclose()
-
-    async def _ask_alone(self, request: Request) -> Plain | ServiceError:
-        try:
-            return await self._ask(request)
-        except ServiceError as error:
-            return error
 
     async def _ask(self, request: Request) -> Plain:
         asked = question_of(request)

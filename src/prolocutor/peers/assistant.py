@@ -7,7 +7,6 @@ streams.
 
 from __future__ import annotations
 
-import asyncio
 import logging
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, Literal
@@ -15,6 +14,7 @@ from typing import Any, Final, Literal
 import msgspec
 
 from prolocutor.connectors.parts.call_headers import call_headers
+from prolocutor.connectors.parts.each_alone import each_alone
 from prolocutor.connectors.parts.event_stream import EventStream
 from prolocutor.connectors.parts.http_address import http_url
 from prolocutor.connectors.parts.http_client import HttpClient, refusal_of
@@ -23,7 +23,6 @@ from prolocutor.dialog.plain import MAX_BYTES, JsonObject, Plain, check, encode
 from prolocutor.errors import (
     BadReply,
     ConfigError,
-    ServiceError,
     ServiceRefused,
     ServiceUnreachable,
 )
@@ -86,9 +85,7 @@ class AssistantConnector:
 
     async def send(self, requests: Sequence[Request]) -> Replies:
         """Ask the assistant once for each request."""
-        if len(requests) == 1:
-            return (await self._ask(requests[0]),)
-        return await asyncio.gather(*map(self._ask_alone, requests))
+        return await each_alone(self._ask, requests)
 
     async def describe(self) -> JsonObject:
         """Return the members of a card: who it is, what its skills do."""
@@ -100,12 +97,6 @@ class AssistantConnector:
     async def aclose(self) -> None:
         """Close the connections."""
         await self._client.aclose()
-
-    async def _ask_alone(self, request: Request) -> Plain | ServiceError:
-        try:
-            return await self._ask(request)
-        except ServiceError as error:
-            return error
 
     async def _ask(self, request: Request) -> Plain:
         asked = question_of(request)

@@ -144,12 +144,8 @@ def tokens_of(
     """Return the tokens of a program in the new form; `ThingTalkError` for an invalid one."""
     quoted = False
     for text, position, is_string in _with_strings(code):
-        if is_string:
-            yield made("STRING", text, position, f'"{text}"')
-        elif _NUMBER.fullmatch(text):
-            yield made("NUMBER", number(text, position), position, text)
-        elif is_entity(text):
-            yield entity_token(text, entities, position)
+        if (value := _value(text, position, is_string, entities)) is not None:
+            yield value
         elif text.startswith("@") and _CLASS.fullmatch(text[1:]):
             yield made("REF", text[1:], position, text)
         elif text.startswith("^^") and _KIND.fullmatch(text[2:]):
@@ -166,18 +162,25 @@ def tokens_of(
         quoted = text == "enum" or (quoted and text == "(")
 
 
+def _value(
+    text: str, position: SourcePosition, is_string: bool, entities: Mapping[str, Any]
+) -> Token | None:
+    """Return what both forms write alike: a string, a number or an entity."""
+    if is_string:
+        return made("STRING", text, position, f'"{text}"')
+    if _NUMBER.fullmatch(text):
+        return made("NUMBER", number(text, position), position, text)
+    return entity_token(text, entities, position) if is_entity(text) else None
+
+
 def old_tokens(
     code: Sequence[str], entities: Mapping[str, Any], words: Mapping[str, str]
 ) -> Iterator[Token]:
     """Return the tokens of a program in the old form; `ThingTalkError` for an invalid one."""
     for text, position, is_string in _with_strings(code):
         kind, _, rest = text.partition(":")
-        if is_string:
-            yield made("STRING", text, position, f'"{text}"')
-        elif _NUMBER.fullmatch(text):
-            yield made("NUMBER", number(text, position), position, text)
-        elif is_entity(text):
-            yield entity_token(text, entities, position)
+        if (value := _value(text, position, is_string, entities)) is not None:
+            yield value
         elif text in words:
             yield made(words[text], text, position)
         elif text.startswith("@"):

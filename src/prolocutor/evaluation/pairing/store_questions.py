@@ -19,7 +19,7 @@ import msgspec
 
 from prolocutor.contracts.pairing import LabelledQuestion, UserQuestion
 from prolocutor.dialog.dialog import Dialog
-from prolocutor.dialog.thumbs import DISLIKED, LIKED
+from prolocutor.dialog.thumbs import liked
 from prolocutor.dialog.utterances import BotUtterance, HumanUtterance, Hypothesis
 from prolocutor.pairing.question_agent.router_label import DOWN, UP, shares_of
 from prolocutor.parlai.stored_dialogs import Dialogs
@@ -106,8 +106,8 @@ class _RatingScale:
     def share(self, rating: Any) -> float | None:
         """Return how good a rating is, 0 to 1; None for one that is not understood."""
         if isinstance(rating, str):
-            word = rating.strip().lower()
-            return 1.0 if word in LIKED else 0.0 if word in DISLIKED else None
+            up = liked(rating)
+            return None if up is None else float(up)
         if isinstance(rating, bool):
             return float(rating)
         if not _is_number(rating):
