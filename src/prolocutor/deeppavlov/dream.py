@@ -20,6 +20,7 @@ from prolocutor.deeppavlov.python_connectors.built_in_connectors import built_in
 from prolocutor.deeppavlov.python_connectors.environment import DreamEnvironment
 from prolocutor.dotted_names import resolve
 from prolocutor.errors import ConfigError
+from prolocutor.plan.formatters import Widening
 
 State = dict[str, Any]
 
@@ -42,6 +43,8 @@ class RequestFormatter:
         self.hypotheses = formatter.hypotheses
         self.counts = formatter.counts
         self.skills = formatter.skills
+        if formatter.repeats and formatter.window is not None:
+            self.widens = Widening(formatter.window | 1, "#repeat")
         self.fan_out = formatter.name in SEVERAL
         self._formatter = formatter
 

@@ -30,6 +30,7 @@ from prolocutor.pipeline.snapshot import (
     SnapshotHead,
     State,
 )
+from prolocutor.plan.formatters import Widening
 
 
 class HumanInput:
@@ -93,16 +94,24 @@ class DraftView:
         self._earlier: dict[tuple[int | None, str | None], tuple[EarlierUtterances, int]] = {}
         self._snapshots: dict[tuple[int | None, str | None, bool], DialogSnapshot] = {}
         self._bot: UtteranceParts | None = None
+        self._marked: dict[tuple[str, int], bool] = {}
 
     def snapshot(
-        self, size: int | None, only: str | None = None, rewritten: bool = False
+        self,
+        size: int | None,
+        only: str | None = None,
+        rewritten: bool = False,
+        widens: Widening | None = None,
     ) -> DialogSnapshot:
         """Return what services see now with a window of `size` utterances (None: all).
 
         A window never starts with a bot utterance. Of earlier turns it shows those in which the
         skill `only` spoke (None: all of them). `rewritten`: the words of this turn are the whole
-        question that they mean, where the annotation `follow_up` has one.
+        question that they mean, where the annotation `follow_up` has one. With `widens` the window
+        is only as wide as the texts ask for.
         """
+        if widens is not None and not self._has(widens.mark, widens.usual):
+            size = widens.usual if size is None else min(size, widens.usual)
         if self._changes != self._draft.changes:
             self._look_again()
         meant = self._meant() if rewritten else None
@@ -119,6 +128,17 @@ class DraftView:
             human = self._current_human(meant)
             snapshot = self._snapshots[key] = DialogSnapshot(head, earlier, start, human, bot)
         return snapshot
+
+    def _has(self, mark: str, size: int) -> bool:
+        """Return whether a text of the last `size` utterances may have the mark."""
+        draft, known = self._draft, self._marked.get((mark, size))
+        if known is None:
+            sought, last = encode(mark)[1:-1], draft.opened.window[-size:]
+            known = mark in str(self._shown_input.flat["text"]) or any(
+                sought in one.body for one in last
+            )
+            self._marked[mark, size] = known
+        return known or (draft.reply is not None and mark in draft.reply.text)
 
     def drop_snapshots(self) -> None:
         """Drop what was made for services, which can be made again.

@@ -12,6 +12,7 @@ from prolocutor.pipeline.calls import Strays
 from prolocutor.pipeline.circuit_breaker import BreakerState
 from prolocutor.pipeline.guard import Guard, RunningCell
 from prolocutor.plan.formatters import (
+    Widening,
     is_own,
     reply_formatter,
     request_formatter,
@@ -112,6 +113,7 @@ class ServiceStep:
         "timeout",
         "together",
         "wants_hypotheses",
+        "widens",
         "window",
         "writes",
     )
@@ -137,6 +139,7 @@ class ServiceStep:
         self.own_formatter = is_own(format_request)
         self.wants_hypotheses = wants_hypotheses(format_request)
         self.may_skip = bool(getattr(format_request, "may_skip", False))
+        self.widens: Widening | None = getattr(format_request, "widens", None) or None
         self.counts = bool(getattr(format_request, "counts", False))
         self.reads_skills = bool(getattr(format_request, "skills", False))
         price = service.card_members.get("price")

@@ -199,7 +199,7 @@ class Turn:
             self._over(entry, wave, "skipped", None)
             return
         try:
-            snapshot = self.view.snapshot(step.window, step.only, step.rewrites)
+            snapshot = self.view.snapshot(step.window, step.only, step.rewrites, step.widens)
             every = self.draft.drafted() if about is not None and step.fan_out else ()
             extra = extra_for(step, self._start, self._forced) if self._directed else None
             words = self.announcer and self.announcer.deltas_of(entry)

@@ -10,10 +10,22 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any, Final
 
+import msgspec
+
 from prolocutor.errors import ConfigError
 from prolocutor.plan.pipeline import Formatter, Service
 
 State = dict[str, Any]
+
+
+class Widening(msgspec.Struct, frozen=True):
+    """How a formatter's window widens: its `usual` size will do unless a text there has the `mark`.
+
+    A formatter says so by an attribute, `formatter.widens = Widening(11, "#repeat")`.
+    """
+
+    usual: int
+    mark: str
 
 
 def resolve_formatter(
@@ -135,4 +147,4 @@ BUILT_IN: dict[str, Formatter] = {
     "chitchat_example_formatter_out": _example_out,
 }
 
-_SAID: Final = ("hypotheses", "counts", "skills", "fan_out", "is_own", "may_skip")
+_SAID: Final = ("hypotheses", "counts", "skills", "fan_out", "is_own", "may_skip", "widens")

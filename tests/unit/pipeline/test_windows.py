@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from prolocutor.assistant.assistant import Assistant
+from prolocutor.plan.formatters import Widening
 from prolocutor.plan.pipeline import Pipeline, Service
 from tests.unit.pipeline.talk import Talk, asked, hypothesis, says, skill
 
@@ -80,6 +81,23 @@ async def test_the_split_lists_hold_the_same_utterances() -> None:
     assert [one["text"] for one in state["utterances"]] == ["one", "hello", "two"]
     assert state["human_utterances"] == state["utterances"][::2]
     assert state["bot_utterances"] == state["utterances"][1:2]
+
+
+async def test_a_window_widens_where_a_text_of_its_usual_size_has_the_mark() -> None:
+    sizes = []
+
+    class Formatter:
+        widens = Widening(3, "#more")
+
+        def __call__(self, state: Any) -> Any:
+            sizes.append(len(state["utterances"]))
+            return {}
+
+    annotator = says("ner", None, window=7, formatter=Formatter())
+    talk = Talk(Pipeline(annotators=[annotator], skills=[skill()]))
+    for text in ("a", "b", "c", "d #more", "e", "f"):
+        await talk.turn(text)
+    assert sizes == [1, 3, 3, 7, 7, 3]
 
 
 async def test_services_see_who_asks_in_which_turn() -> None:
