@@ -8,6 +8,7 @@ from collections.abc import Callable
 from contextlib import aclosing, closing, suppress
 from typing import Any, Final
 
+from prolocutor.dialog.plain import MAX_BYTES
 from prolocutor.dialog.turn_request import Say
 from prolocutor.dialog.typed_functions import takes_requests, taking_dicts
 from prolocutor.dialog.utterances import Hypothesis
@@ -28,12 +29,16 @@ class GeneratedReply:
     def __init__(self, say: Callable[..., None] | None) -> None:
         self._say = say
         self._pieces: list[str] = []
+        self._left = MAX_BYTES
         self._reply: Any = None
         self._has_reply = False
 
     def take(self, item: Any) -> None:
-        """Take what was yielded; `BadReply` for a second reply."""
+        """Take what was yielded; `BadReply` for a second reply, and for words without end."""
         if isinstance(item, str):
+            self._left -= len(item) + 1  # so that empty ones end too
+            if self._left < 0:
+                raise BadReply(f"more than the {MAX_BYTES:,} bytes allowed")
             self._pieces.append(item)
             if self._say is not None:
                 self._say(item, _confidence(self._reply))

@@ -317,3 +317,31 @@ async def test_bad_items_of_a_list_fail_alone_unless_there_are_too_many_to_look_
         assert reply.value == [None, *range(number - 1)]
     else:
         assert isinstance(reply, BadReply)
+
+
+def _endless_words(word: str) -> Iterator[str]:
+    while True:
+        yield word
+
+
+@pytest.mark.parametrize("word", ["x" * 1000, ""])
+@pytest.mark.parametrize("is_async", [True, False])
+async def test_words_without_end_are_given_up(word: str, is_async: bool) -> None:
+    ended = threading.Event()
+
+    def plain(request: Any) -> Iterator[str]:
+        try:
+            yield from _endless_words(word)
+        finally:
+            ended.set()
+
+    async def awaited(request: Any) -> AsyncIterator[str]:
+        for one in plain(request):
+            yield one
+
+    async with closing(PythonConnector(awaited if is_async else plain, name="s")) as connector:
+        reply = await ask(connector)
+
+    assert isinstance(reply, BadReply)
+    gc.collect()
+    assert ended.wait(PATIENCE)
