@@ -31,7 +31,7 @@ export PYTHONDONTWRITEBYTECODE :=
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .SUFFIXES:
-.PHONY: help setup serve quick test test-long check lint types floors format docs pictures dist wheel test-wheel image soak soak-replicas fuzz \
+.PHONY: help setup serve quick test test-long check lint types floors format docs pictures dist wheel wheel-site test-wheel image soak soak-replicas fuzz \
 	bench bench-peers demo-score test-parlai demo-data lock audit clean distclean moved
 
 help: ## list the targets
@@ -91,8 +91,10 @@ wheel: $(READY) ## build the compiled wheel in build/compiled (it needs a C comp
 		$(BIN)/python $(PIP) --quiet wheel --no-deps --wheel-dir build/compiled .
 	@ls build/compiled/*.whl
 
-test-wheel: wheel ## run the tests of the engine and the stores with the compiled wheel
+wheel-site: wheel
 	@$(BIN)/python $(PIP) --quiet install --no-deps --target build/compiled/site build/compiled/*.whl
+
+test-wheel: wheel-site ## run the tests of the engine and the stores with the compiled wheel
 	@export PYTHONPATH=build/compiled/site && \
 		$(BIN)/python -c 'import prolocutor.pipeline.turn as it; assert not it.__file__.endswith(".py")' && \
 		$(PYTEST) -m 'not interpreted' tests/unit/{pipeline,dialog,assistant,stores} \
@@ -115,6 +117,7 @@ bench: $(READY) ## measure turns and write docs/benchmarks.md
 
 bench-peers: $(READY) ## the same beside the neighbours, each in an environment of its own
 	@$(BIN)/python bench/peers/setup.py
+	@if command -v $${CC:-cc} >/dev/null; then $(MAKE) --no-print-directory wheel-site; fi
 	@$(BIN)/python bench/turns.py --peers $(ARGS)
 	@$(BIN)/python bench/pairing.py --peers --write
 

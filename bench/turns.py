@@ -48,6 +48,7 @@ def main() -> None:
         rounds=1 if options.quick else options.rounds,
         peers=options.peers,
         quick=options.quick,
+        compiled=compiled_in(options.compiled),
     )
     report, raw = measure(setting, options.only or (QUICK if options.quick else SECTIONS))
     print(report)
@@ -72,10 +73,20 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--dry-run", action="store_true", help="print, write no docs")
     parser.add_argument("--quick", action="store_true", help="a few turns; writes no docs either")
     parser.add_argument("--dir", type=Path, default=ROOT / "build" / "bench")
+    parser.add_argument("--compiled", type=Path, default=ROOT / "build" / "compiled" / "site",
+                        metavar="SITE", help="where a compiled wheel is installed")  # fmt: skip
     parser.add_argument("--profile", action="store_true", help="print where the time goes")
     parser.add_argument("--variant", default="turn-inline", help="what --profile looks at")
     parser.add_argument("--store", choices=["sqlite", "memory"], default="sqlite", help="likewise")
     return parser.parse_args()
+
+
+def compiled_in(site: Path) -> Path | None:
+    """The folder of a compiled wheel; None, with a line, where there is none."""
+    if any(site.glob("*__mypyc.*")):
+        return site.resolve()
+    tell(f"No compiled wheel in {site}: its rows are left out (`make wheel-site` builds it)")
+    return None
 
 
 def measure(setting: Setting, names: list[str]) -> tuple[str, dict[str, object]]:

@@ -8,7 +8,7 @@ import statistics
 import subprocess
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -27,26 +27,37 @@ class Failed(Exception):
 
 @dataclass(frozen=True)
 class Entry:
-    """One runner with its arguments."""
+    """One runner with its arguments; `site` is where it finds us first."""
 
     name: str
     command: tuple[str, ...]
     ours: bool
+    site: Path | None = None
 
 
 @dataclass(frozen=True)
 class Setting:
-    """How the whole benchmark is run: where, how often, with whom."""
+    """How the whole benchmark is run: where, how often, with whom.
+
+    `compiled` is the folder of an installed compiled wheel, None where there is none.
+    """
 
     folder: Path
     rounds: int = 3
     peers: bool = False
     quick: bool = False
+    compiled: Path | None = None
 
     def ours(self, name: str, *words: object) -> Entry:
         """Our runner with these arguments."""
         command = (sys.executable, "-m", "bench.turns.runner", "--dir", str(self.folder))
         return Entry(name, (*command, *map(str, words)), ours=True)
+
+    def ours_compiled(self, name: str, *words: object) -> list[Entry]:
+        """Our runner with the compiled wheel; nothing where there is none."""
+        if self.compiled is None:
+            return []
+        return [replace(self.ours(name, *words), site=self.compiled)]
 
     def bare(self, name: str, *words: object) -> Entry:
         """A client that makes the calls of a turn, and nothing else."""
@@ -114,7 +125,7 @@ def race(entries: Sequence[Entry], rounds: int) -> Results:
     for number in range(rounds):
         for entry in entries:
             try:
-                line: Line | None = run(entry.command)
+                line: Line | None = run(entry.command, entry.site)
                 said = f"{line['cpu_ms_per_turn']:.3f} CPU ms" if line else ""
             except Failed as error:
                 line, said = None, f"failed: {error}"
@@ -124,9 +135,10 @@ def race(entries: Sequence[Entry], rounds: int) -> Results:
     return results
 
 
-def run(command: Sequence[str]) -> Line:
-    """Gives the JSON line that a runner prints."""
-    environ = {**os.environ, "PYTHONPATH": "" if str(PEERS) in command[1] else str(ROOT)}
+def run(command: Sequence[str], site: Path | None = None) -> Line:
+    """Gives the JSON line that a runner prints; it finds us in `site` first."""
+    path = [] if str(PEERS) in command[1] else [*([site] if site else []), ROOT]
+    environ = {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, path))}
     try:
         done = subprocess.run(
             command, cwd=ROOT, env=environ, capture_output=True, text=True, timeout=LIMIT

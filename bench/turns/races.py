@@ -7,6 +7,7 @@ from bench.turns.machine import fsync_ms
 from bench.turns.report import Goal, Section, spread
 
 CPU, WALL = "cpu_ms_per_turn", "wall_ms_per_turn"
+COMPILED = "SQLite, inline, compiled"
 STATS_OFF = "dp-agent, stats off, no store"
 MEASURED = ["dialogs at once", "who", "CPU ms a turn", "wall ms a turn"]
 IDEAL_MS = 120.0
@@ -31,16 +32,22 @@ def turns(setting: Setting) -> Section:
         entries = [
             setting.ours("SQLite, inline", *often),
             *setting.theirs(dp, STATS_OFF, *often),
+            *(setting.ours_compiled(COMPILED, *often) if dialogs in (10, 100) else ()),
             setting.ours("SQLite, async", *often, "--variant", "turn-async"),
             *setting.theirs(dp, "dp-agent, stats off, BSON", *often, "--database", "bson"),
             setting.ours("in memory, inline", *often, "--store", "memory"),
             *setting.theirs(dp, "dp-agent, as shipped", *load, "--variant", "as-shipped"),
         ]
         results = compare(section, setting, dialogs, entries, STATS_OFF, commits=True)
-        for most, at in ((0.6, 10), (0.4, 100)):
-            if dialogs == at:
-                ratio = results.ratio("SQLite, inline", STATS_OFF)
-                goal = f"SQLite, inline, beside {STATS_OFF}: {at} dialogs"
+        for name, most, at in (
+            ("SQLite, inline", 0.6, 10),
+            ("SQLite, inline", 0.4, 100),
+            (COMPILED, 0.45, 10),
+            (COMPILED, 0.28, 100),
+        ):
+            if dialogs == at and name in results.lines:
+                ratio = results.ratio(name, STATS_OFF)
+                goal = f"{name}, beside {STATS_OFF}: {at} dialogs"
                 section.goals.append(Goal(goal, most, middle(ratio), " x"))
     pragmas = {
         (line["journal_mode"], line["synchronous"])
@@ -49,6 +56,8 @@ def turns(setting: Setting) -> Section:
         if line
     }
     shown = ", ".join(f"journal_mode={mode}, synchronous={level}" for mode, level in pragmas)
+    if setting.compiled is None:
+        section.note += "\nThe compiled wheel was not there to be measured (`make wheel-site`)."
     section.note += f"\nThe file: {shown} (2 is FULL: each commit waits once for the disk)."
     return section
 

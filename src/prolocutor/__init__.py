@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from prolocutor.assistant.assistant import Assistant as Assistant
-    from prolocutor.assistant.feed import FeedMessage as FeedMessage
+    from prolocutor.assistant.feed_message import FeedMessage as FeedMessage
     from prolocutor.assistant.notification import permission_request as permission_request
     from prolocutor.assistant.runner import run as run
     from prolocutor.assistant.service_status import ServiceStatus as ServiceStatus
@@ -73,7 +73,7 @@ _MODULES = {
     "Choice": "prolocutor.dialog.messages",
     "Delta": "prolocutor.dialog.turn_events",
     "Dialog": "prolocutor.dialog.dialog",
-    "FeedMessage": "prolocutor.assistant.feed",
+    "FeedMessage": "prolocutor.assistant.feed_message",
     "Human": "prolocutor.dialog.profiles",
     "HumanUtterance": "prolocutor.dialog.utterances",
     "Hypothesis": "prolocutor.dialog.utterances",

@@ -19,7 +19,7 @@ from prolocutor.assistant.assistant_settings import (
     AssistantSettings,
     ReplicaSettings,
 )
-from prolocutor.assistant.feed import FeedMessage
+from prolocutor.assistant.feed_message import FeedMessage, followed
 from prolocutor.assistant.handover_settings import HandoverSettings
 from prolocutor.assistant.input_checks import (
     check_name,
@@ -442,7 +442,7 @@ class Assistant:
 
     async def feed(self, user: str, after: int = 0) -> AsyncIterator[FeedMessage]:
         """Iterate over everything said to or by a person with `n > after`, without end."""
-        async for message in self._listeners.follow(self.store, user, after):
+        async for message in followed(self._listeners, self.store, user, after):
             yield message
 
     def listening(self, user: str) -> AbstractContextManager[asyncio.Event]:

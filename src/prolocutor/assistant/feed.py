@@ -1,45 +1,15 @@
-"""The feed of a person: its messages, and the listeners that wait for new ones."""
+"""What turns write to the feed of a person, and the listeners that wait for new rows of it."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 
-import msgspec
-
 from prolocutor.contracts.shared_store import WakeUps
-from prolocutor.contracts.store import FeedRow, FeedStore
 from prolocutor.dialog import plain
 from prolocutor.dialog.inputs import is_utterance_id
 from prolocutor.dialog.plain import JsonObject
-
-
-class FeedMessage(msgspec.Struct, frozen=True):
-    """One row of a person's feed: `n` ascends by one, `id` within its dialog name.
-
-    `closing` (`{"ask", "code"?, "entities"?}`) is there in the last row of a turn; `message` and
-    `id` are None where a turn said nothing.
-    """
-
-    n: int
-    dialog_id: str
-    message: JsonObject | None
-    dialog_name: str = "main"
-    id: int | None = None
-    closing: JsonObject | None = None
-
-
-def feed_message(row: FeedRow) -> FeedMessage:
-    """Decode a row of the feed."""
-    return FeedMessage(
-        n=row.n,
-        dialog_id=row.dialog_id,
-        message=None if row.message is None else plain.decode(row.message),
-        dialog_name=row.dialog_name,
-        id=row.id,
-        closing=None if row.closing is None else plain.decode(row.closing),
-    )
 
 
 def human_message(
@@ -133,15 +103,3 @@ class FeedListeners:
             self._events[user].discard(event)
             if not self._events[user]:
                 del self._events[user]
-
-    async def follow(self, store: FeedStore, user: str, after: int) -> AsyncIterator[FeedMessage]:
-        """Return every message with `n > after`, then each new one as it comes, without end."""
-        with self.listening(user) as news:
-            while True:
-                news.clear()
-                rows = await store.feed(user, after)
-                for row in rows:
-                    after = row.n
-                    yield feed_message(row)
-                if not rows:
-                    await news.wait()

@@ -13,7 +13,7 @@ from prolocutor.names import did_you_mean
 
 MAX_NAME: Final = 500
 
-_SURROGATE: Final = re.compile("[\ud800-\udfff]")
+_SURROGATE: Final = re.compile(r"[\ud800-\udfff]")
 
 
 def checked_input(

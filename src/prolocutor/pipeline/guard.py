@@ -289,7 +289,8 @@ class Batcher:
         return None
 
 
-def _settle_batch(batch: list[Waiting], replies: Sequence[Plain | ServiceError]) -> None:
+def _settle_batch(batch: list[Waiting], replies: Sequence[Any]) -> None:
+    """Hand out replies, which are of no type: a connector may break its promise."""
     for (_, future), reply in zip(batch, replies, strict=True):
         if future.done():
             continue

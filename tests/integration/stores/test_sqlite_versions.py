@@ -121,12 +121,15 @@ async def add_carl(path: Path) -> TurnOpening:
     connection = sqlite3.connect(path)
     run = connection.execute
     run("INSERT INTO people VALUES (9, 'carl', 'human', 0)")
-    run("INSERT INTO versions VALUES ('human', 0, '[]', ?)", (splicing.new_human("human", "carl"),))
+    run(
+        "INSERT INTO versions VALUES ('human', 0, x'5b5d', ?)",
+        (splicing.new_human("human", "carl"),),
+    )
     for dialog, name, active in dialogs:
         ids = f"d{dialog}", f"i{dialog}", f"b{dialog}"
-        run("INSERT INTO dialogs VALUES (?, 9, ?, ?, ?, ?, 'kit', '2024', ?, 0, '{}')",
+        run("INSERT INTO dialogs VALUES (?, 9, ?, ?, ?, ?, 'kit', '2024', ?, 0, x'7b7d')",
             (dialog, name, *ids, active))  # fmt: skip
-        run("INSERT INTO versions VALUES (?, 0, '[]', ?)", (ids[2], splicing.new_bot(ids[2])))
+        run("INSERT INTO versions VALUES (?, 0, x'5b5d', ?)", (ids[2], splicing.new_bot(ids[2])))
     for n, (dialog, message) in enumerate(feed, start=1):
         run(
             "INSERT INTO feed (person, n, dialog, message) VALUES (9, ?, ?, ?)",

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from prolocutor.assistant.assistant import Assistant
-from prolocutor.assistant.feed import FeedMessage, human_message, reply_messages
+from prolocutor.assistant.feed import human_message, reply_messages
+from prolocutor.assistant.feed_message import FeedMessage
 from prolocutor.contracts.store import FeedRow
 from prolocutor.dialog import plain
 from prolocutor.stores.memory import MemoryStore

@@ -446,14 +446,15 @@ class Odd:
         self.answer_given = answer
 
     async def send(self, requests: Any) -> Any:
-        return self.answer_given
+        return self.answer_given() if callable(self.answer_given) else self.answer_given
 
     async def aclose(self) -> None:
         pass
 
 
 @pytest.mark.parametrize(
-    "answer", [None, [], [1, 2], ["bare"], [None], 5, "text", [ValueError()], [Plain(1, "1")]]
+    "answer",
+    [None, [], [1, 2], ["bare"], [None], 5, "text", [ValueError()], lambda: [Plain(1, "1")]],
 )
 @pytest.mark.parametrize("batch_size", [1, 4])
 async def test_a_connector_that_keeps_no_promise_breaks_no_turn(

@@ -19,7 +19,7 @@ import msgspec
 
 from prolocutor.asks.parsed_commands import object_of
 from prolocutor.assistant.assistant import Assistant
-from prolocutor.assistant.feed import feed_message
+from prolocutor.assistant.feed_message import feed_message
 from prolocutor.channels.telegram.bot_api import (
     BotApi,
     BotRefusal,

@@ -13,7 +13,7 @@ from typing import Any, Final
 import msgspec
 
 from prolocutor.assistant.assistant import Assistant
-from prolocutor.assistant.feed import FeedMessage, feed_message
+from prolocutor.assistant.feed_message import FeedMessage, feed_message
 from prolocutor.channels.telegram.bot_api import BotApi, BotRefusal, BotTokenRefused
 from prolocutor.channels.telegram.shown_messages import BotCall, ShownRow, calls_for
 from prolocutor.dialog.rendering import plain_text

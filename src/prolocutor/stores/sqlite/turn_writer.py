@@ -28,6 +28,7 @@ from prolocutor.stores.opening_codec import pack_opening, unpack_opening
 from prolocutor.stores.sqlite.agenda_writer import AgendaWriter
 from prolocutor.stores.sqlite.head_cache import DialogHead, HeadCache, MessageNumbering, PersonHead
 from prolocutor.stores.sqlite.head_factory import HeadFactory
+from prolocutor.stores.sqlite.opened_turn import SqliteOpenedTurn
 from prolocutor.stores.sqlite.pending_rows import PendingRows
 from prolocutor.stores.sqlite.queries import named
 from prolocutor.stores.sqlite.query_rows import DialogRow
@@ -40,13 +41,6 @@ _CLOSE_DIALOG: Final = named("close_dialog")
 _DIALOG_BY_NUMBER: Final = named("dialog_by_number")
 _HYPOTHESES: Final = named("hypotheses_of")
 _LAST_NUMBERS: Final = named("last_numbers")
-
-
-class SqliteOpenedTurn(OpenedTurn, kw_only=True):
-    """An opened turn with the numbers of its person and dialog in the file."""
-
-    person: int
-    dialog: int
 
 
 MOST_REPLIES: Final = 20_000
