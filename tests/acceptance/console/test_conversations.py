@@ -1,13 +1,17 @@
 """The console's pages in a browser, before a server whose answers are invented."""
 
+import gzip
 import re
+from pathlib import Path
 from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
+from prolocutor.channels.console import channel
 from prolocutor.errors import Stopping
 from prolocutor.web.authentication import AccessPolicy
+from prolocutor.web.static_files import SHARED
 from tests.acceptance.console.invented import (
     NOW,
     SERVICES,
@@ -24,6 +28,7 @@ from tests.acceptance.page.frames import HOSTILE
 
 pytestmark = pytest.mark.browser
 
+STATIC = Path(channel.__file__).parent / "static"
 TALK = re.compile(r"/api/console/conversations/\w+\?")
 NASTY = f"{HOSTILE}\u202eright to left\u0000nothing https://elsewhere.example/a.png"
 
@@ -272,6 +277,23 @@ def test_every_page_and_state_is_within_reach(
             assert findings(page) == []
         moving = "document.getAnimations().length"
         assert page.evaluate(moving) == 0
+
+
+def test_the_first_list_needs_few_bytes_before_a_chart(
+    page: Page, server: PretendedServer, data: Invented
+) -> None:
+    data.begin(summary(1))
+    asked: set[str] = set()
+    page.on("request", lambda request: asked.add(request.url.partition("/console/files/")[2]))
+    opened(page, server)
+    files = [
+        place / name
+        for name in asked - {"", "vendor/uplot.mjs"}
+        for place in (STATIC, SHARED)
+        if (place / name).is_file()
+    ]
+    assert "console.js" in asked
+    assert sum(len(gzip.compress(file.read_bytes())) for file in files) < 45_000
 
 
 def test_keys_work_from_the_moment_in_which_the_page_is_seen(

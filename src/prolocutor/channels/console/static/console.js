@@ -5,9 +5,9 @@ import "./drawings.js";
 import { forget, useFetched } from "./fetching.js";
 import { count } from "./figures.js";
 import { useKeys } from "./keys.js";
-import { PAGES } from "./pages.js";
+import { PAGES, loadOf } from "./pages.js";
 import { Dialog, Nothing, NotCome, Notices, Waiting } from "./parts.js";
-import { go, link, useAddress } from "./router.js";
+import { address, go, link, useAddress } from "./router.js";
 import { SignIn, signOut } from "./sign_in.js";
 import { setTheme, theme } from "./themes.js";
 import { Drawing, html, render, useEffect, useRef, useState } from "./ui.js";
@@ -52,7 +52,7 @@ function Shell({ operator, line, leave }) {
   const [help, setHelp] = useState(false);
   const chat = useChatPage();
   const page = PAGES.find((other) => other.id === at.page);
-  const one = Boolean(page?.loadOne && at.rest.length);
+  const load = page && loadOf(page, at);
   useKeys({
     "?": () => setHelp(true),
     "/": () => {
@@ -69,7 +69,7 @@ function Shell({ operator, line, leave }) {
   return html`<div class="shell">
     <a class="skip" href="#main" onClick=${toMain}>To the content</a>
     <${Rail} here=${at} operator=${operator} line=${line} leave=${leave} chat=${chat} help=${() => setHelp(true)} />
-    <main id="main" tabindex="-1">${page ? html`<${Loaded} load=${one ? page.loadOne : page.load} at=${at} operator=${operator} key=${`${page.id} ${one}`} />`
+    <main id="main" tabindex="-1">${page ? html`<${Loaded} load=${load} at=${at} operator=${operator} key=${`${page.id} ${load === page.loadOne}`} />`
       : html`<${Nothing} title="There is no such page"><p><a href=${link(["conversations"])}>To the conversations</a></p></${Nothing}>`}</main>
     <${Notices} />
     ${help && html`<${Dialog} title="Keys" close=${() => setHelp(false)}>
@@ -152,5 +152,9 @@ function useChatPage() {
   }, []);
   return there;
 }
+
+// The file of the page comes while it is found out who looks at it.
+const first = PAGES.find((page) => page.id === address().page);
+if (first) loadOf(first, address())().catch(() => {});
 
 render(html`<${App} />`, document.getElementById("page"));
