@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -42,6 +42,7 @@ from prolocutor.plan.pipeline import Stage
 
 _ENSEMBLE: Final = "ensemble"
 _LOSSES: Final = (0.01, 0.02, 0.05)
+_MOST_NAMED: Final = 5
 CROSS_ENCODER: Final = "cross-encoder"
 
 
@@ -137,7 +138,10 @@ def train(
         for option, given in (("--loss-budget", loss_budget), ("--memory", memory is not None)):
             if given:
                 raise click.UsageError(f"{option} is for a ranker that is not a cross-encoder")
-    questions = load_pairing_data(data, _cards(data, assistant), **options_of(data, {}))
+    cards = _cards(data, assistant)
+    questions = load_pairing_data(data, cards, **options_of(data, {}))
+    if assistant is not None:
+        _name_strangers(questions.agents, cards, assistant)
     locations = ModelLocations(
         encoder=encoder_of(encoder, encoder_url), cross_encoder=cross_encoder
     )
@@ -165,6 +169,14 @@ def train(
             raise
         show(steps, [])
     _tell(trained, out)
+
+
+def _name_strangers(agents: Sequence[str], cards: Sequence[Card], assistant: Path) -> None:
+    """Say which agents labels name that an assistant does not have: a name may be misspelt."""
+    known = {card.name for card in cards}
+    if strangers := [clean(agent) for agent in agents if agent not in known]:
+        named = ", ".join(strangers[:_MOST_NAMED]) + (", ..." if strangers[_MOST_NAMED:] else "")
+        click.echo(f"labels name agents that {assistant} has no skill for: {named}", err=True)
 
 
 def _tell(trained: TrainingResult, out: Path) -> None:

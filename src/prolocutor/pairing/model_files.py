@@ -120,18 +120,21 @@ def training_card(examples: int, **known: Any) -> TrainingCard:
     return TrainingCard(date=timestamp()[:19], examples=examples, **known)
 
 
+def check_place(folder: str | Path) -> None:
+    """Raise `ConfigError` if no model can be written there, because there is something else."""
+    place = Path(folder).absolute()
+    is_other = place.is_file() or (place.is_dir() and any(place.iterdir()))
+    if not place.name or (is_other and not (place / HEAD).is_file()):
+        raise ConfigError("is no folder of a model and is not overwritten", file=str(place))
+
+
 def save_model(folder: str | Path, model: Model) -> str:
     """Write a model's folder, replacing an older model, and return the model's id.
 
     `ConfigError` if the folder holds something else.
     """
+    check_place(folder)
     place = Path(folder).absolute()
-    if (
-        place.exists()
-        and not (place / HEAD).is_file()
-        and (place.is_file() or any(place.iterdir()))
-    ):
-        raise ConfigError("is no folder of a model and is not overwritten", file=str(place))
     place.parent.mkdir(parents=True, exist_ok=True)
     fresh = Path(mkdtemp(prefix=f".{place.name}-", dir=place.parent))
     try:

@@ -66,7 +66,10 @@ def test_a_router_is_trained_with_a_folder_checked_and_served(
     folder: Path, capsys: pytest.CaptureFixture[str], method: str
 ) -> None:
     words = ["--method", method, "--encoder", "small", "--out", "model"]
+    misspelt = '{"text": "rain", "agents": ["wether"]}'
+    (folder / "q.jsonl").write_text(f"{(folder / 'q.jsonl').read_text()}\n{misspelt}")
     assert run([*TRAIN, *words]) == 0
+    assert "bare.yaml has no skill for: wether" in capsys.readouterr().err
     assert load_model(folder / "model").settings["encoder"] == "small"
     assert list((folder / "cache" / "prolocutor" / "vectors").glob("*.db"))
 

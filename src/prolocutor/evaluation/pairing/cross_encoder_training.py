@@ -26,7 +26,7 @@ from prolocutor.evaluation.pairing.partial_training import PartialTraining
 from prolocutor.evaluation.pairing.training_plan import TrainingPlan, hash_of, lessons_of
 from prolocutor.pairing.calibration import Sigmoid
 from prolocutor.pairing.curve_fitting import fit_rising
-from prolocutor.pairing.model_files import save_model
+from prolocutor.pairing.model_files import check_place, save_model
 from prolocutor.pairing.near_duplicates import folds_of, near_duplicates
 from prolocutor.pairing.question_response.answer_pairings import in_order
 from prolocutor.pairing.question_response.cross_encoder_model import METHOD, model_of
@@ -92,6 +92,7 @@ async def fine_tune(
     `on_step` is called with what is done as it goes. `BadInput` if there is too little to learn
     from.
     """
+    check_place(folder)
     plan = wanted.training
     learned = [one for one in lessons_of(data, "ranker") if one.weight > 0]
     right = sum(any(agent in one.answers for agent in one.gold) for one in learned)

@@ -44,7 +44,7 @@ from prolocutor.evaluation.pairing.training_plan import (
 )
 from prolocutor.pairing.loss_curve import LossCurve, with_loss_curve
 from prolocutor.pairing.method_catalog import load_reader
-from prolocutor.pairing.model_files import TrainingCard, save_model, training_card
+from prolocutor.pairing.model_files import TrainingCard, check_place, save_model, training_card
 from prolocutor.pairing.near_duplicates import near_duplicates
 
 LABEL_FREE: Final[dict[Role, str]] = {"router": "cards", "ranker": "unsupervised"}
@@ -103,6 +103,7 @@ async def train(
     the model's folder until the model is written: the same training goes on from there after it was
     killed. Raise `BadInput` if there is too little to learn from.
     """
+    check_place(folder)
     if wanted.method != AUTO:
         load_reader(wanted.method, wanted.role)
     learned = lessons_of(data, wanted.role)

@@ -38,6 +38,9 @@ _OPSET: Final = 17
 
 def begin(base: Path, *, seed: int, epochs: int, lists: int) -> FineTunedPairs:
     """Return the model to fine-tune; `ConfigError` if the base is none."""
+    if not (base / "config.json").is_file():
+        what = "has no config.json" if base.is_dir() else "there is no such folder"
+        raise ConfigError(f"{what}; a base is a folder as transformers saves one", file=str(base))
     return FineTunedPairs(base, seed=seed, epochs=epochs, lists=lists)
 
 

@@ -134,13 +134,15 @@ def test_what_learns_nothing_is_refused_before_it_begins(tmp_path: Path) -> None
         trained(data(), tmp_path, method="cards")
 
 
-def test_a_folder_of_something_else_is_not_overwritten(tmp_path: Path) -> None:
+def test_a_folder_of_something_else_is_refused_before_anything_is_learned(tmp_path: Path) -> None:
+    told: list[str] = []
     (tmp_path / "model").mkdir()
     (tmp_path / "model" / "thesis.txt").write_text("years of work")
 
     with pytest.raises(ConfigError, match="is not overwritten"):
-        trained(data(learn=0, test=30), tmp_path)
+        trained(data(learn=0, test=30), tmp_path, told)
 
+    assert told == []
     assert (tmp_path / "model" / "thesis.txt").read_text() == "years of work"
 
 
