@@ -10,6 +10,7 @@ from pathlib import Path
 import click
 
 from prolocutor.config.assistant_file import FILE_NAME
+from prolocutor.config.deeppavlov_file import is_pipeline_file
 from prolocutor.config.recognition import FoundService, recognise
 from prolocutor.config.service_writing import add_service, deadline_notes, new_file, write_whole
 from prolocutor.errors import BadInput, ConfigError
@@ -43,7 +44,7 @@ def add(urls: tuple[str, ...], file: Path, name: str | None, key: str | None) ->
     if name is not None and len(urls) > 1:
         raise click.UsageError("--name goes with one URL")
     path = file / FILE_NAME if file.is_dir() else file
-    if path.suffix.lower() == ".json":
+    if is_pipeline_file(path):
         raise BadInput(
             f"{path} is a pipeline of DeepPavlov Agent; prolocutor convert makes YAML of it"
         )

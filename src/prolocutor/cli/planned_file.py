@@ -7,6 +7,7 @@ from functools import partial
 from pathlib import Path
 
 from prolocutor.channels.console.plan_endpoints import HintedFile, PlanHint
+from prolocutor.config.deeppavlov_file import is_pipeline_file
 from prolocutor.config.faults import Fault
 from prolocutor.config.file_hints import file_hints
 from prolocutor.config.settings import Settings
@@ -22,7 +23,7 @@ def planned_file(settings: Settings) -> HintedFile | None:
 
 def _hints(path: Path) -> Sequence[PlanHint]:
     """Return the hints about a YAML file; a pipeline file of DeepPavlov has no lines to name."""
-    if path.suffix.lower() == ".json":
+    if is_pipeline_file(path):
         return []
     return [PlanHint(_words(one), _place(path, one)) for one in file_hints(path)]
 

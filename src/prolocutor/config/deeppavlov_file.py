@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
@@ -15,7 +16,7 @@ from prolocutor.config.imported_functions import searched
 from prolocutor.config.service_entries import ServiceEntry, check_url
 from prolocutor.config.settings import Settings
 from prolocutor.config.survey import Survey
-from prolocutor.config.yaml_file import YamlDocument, YamlNode, read_text
+from prolocutor.config.yaml_file import Unread, YamlDocument, YamlNode, read, read_text
 from prolocutor.deeppavlov.pipeline_entries import FileRemark
 from prolocutor.deeppavlov.pipeline_file import DEADLINE, OwnCode, read_pipeline
 from prolocutor.dotted_names import resolve
@@ -32,18 +33,24 @@ SETTINGS: Final = {
 """What a file calls a setting of the plan."""
 
 
+_SERVICES: Final = re.compile(rb"^services\s*:", re.MULTILINE)
+_SKILLS: Final = re.compile(rb"^skills\s*:", re.MULTILINE)
+
+
 def survey_deeppavlov(path: str | Path, dream: Path | None = None) -> Survey:
-    """Read a `pipeline_conf.json`; raise `ConfigFaults` if it cannot be read at all.
+    """Read a `pipeline_conf.json`, or the same as YAML; raise `ConfigFaults` if that cannot be.
 
     Nothing in it is substituted. Functions and classes of one's own are imported from its folder;
     `dream` is the folder of DREAM's own code, which then goes before what is built in.
     """
     file, folder = str(path), dream or Path(path).absolute().parent
-    content = _content(Path(path), file)
+    is_json = Path(path).suffix.lower() == ".json"
+    written = None if is_json else read(path, None)
+    content = _content(Path(path), file) if written is None else _plain(written.root)
     if not isinstance(content, dict) or "services" not in content:
         what = "no key services: this is no pipeline file of DeepPavlov Agent"
         raise ConfigFaults([Fault(file, None, None, what)])
-    document = _document(Path(path), file)
+    document = written or _document(Path(path), file)
     doubles = (msgspec.structs.replace(one, suggestion=LAST_ONE) for one in document.faults)
     try:
         with searched(folder):
@@ -88,6 +95,27 @@ def _key_in_file(key: str, keys: Mapping[str, str]) -> str:
     """Return the key in the file of what the graph calls `stage.name.setting`."""
     path, _, setting = key.rpartition(".")
     return f"{keys[path]}.{SETTINGS.get(setting, '')}" if path in keys else keys.get(key, key)
+
+
+def is_pipeline_file(path: Path) -> bool:
+    """Return whether a file is DeepPavlov Agent's: JSON, or YAML with `services` at its top."""
+    if path.suffix.lower() == ".json":
+        return True
+    try:
+        data = path.read_bytes()
+    except OSError:
+        return False
+    return bool(_SERVICES.search(data)) and not _SKILLS.search(data)
+
+
+def _plain(node: YamlNode) -> object:
+    """Return a value without the places where it is written; what could not be read is None."""
+    value = node.value
+    if isinstance(value, dict):
+        return {key: _plain(one) for key, one in value.items()}
+    if isinstance(value, list):
+        return [_plain(one) for one in value]
+    return None if isinstance(value, Unread) else value
 
 
 def _content(path: Path, file: str) -> object:

@@ -9,7 +9,7 @@ from typing import Final
 
 import msgspec
 
-from prolocutor.config.deeppavlov_file import survey_deeppavlov
+from prolocutor.config.deeppavlov_file import is_pipeline_file, survey_deeppavlov
 from prolocutor.config.faults import ConfigFaults, Fault
 from prolocutor.config.fields import Findings, TableField
 from prolocutor.config.schema import TOP
@@ -51,7 +51,7 @@ def survey(
     path: str | Path, environ: Mapping[str, str] = os.environ, *, dream: Path | None = None
 ) -> Survey:
     """Read what can be read of a file; raise `ConfigFaults` only if it cannot be read at all."""
-    if Path(path).suffix.lower() == ".json":
+    if is_pipeline_file(Path(path)):
         return survey_deeppavlov(path, dream)
     if dream is not None:
         what = "--dream goes with a pipeline_conf.json of DeepPavlov Agent"

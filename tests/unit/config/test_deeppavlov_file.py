@@ -6,9 +6,11 @@ import json
 import random
 from collections.abc import Callable
 from pathlib import Path
+from textwrap import indent
 from typing import Any
 
 import pytest
+import yaml
 
 from prolocutor.config.file_check import check
 from prolocutor.config.loading import load
@@ -132,6 +134,14 @@ def test_what_may_surprise_is_a_warning(
 
     assert report.ok, report.lines()
     assert any(warning in line for line in report.lines())
+
+
+def test_a_pipeline_file_may_be_yaml(tmp_path: Path) -> None:
+    file, other = tmp_path / "pipeline_conf.yml", tmp_path / "pipeline_conf.json"
+    file.write_text("services:\n" + indent(yaml.safe_dump(services()), "  "))
+    other.write_text(json.dumps({"services": services()}))
+
+    assert load(file).pipeline == load(other).pipeline
 
 
 def test_a_name_that_is_there_twice_is_a_warning(tmp_path: Path) -> None:

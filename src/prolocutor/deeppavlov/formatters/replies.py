@@ -49,7 +49,7 @@ def hypothesis_if_any(reply: Any) -> list[State]:
 
 def personality(reply: Any) -> list[State]:
     """Return `[text, confidence, persona]` as a hypothesis that changes the bot's persona."""
-    text, confidence, persona = reply
+    text, confidence, persona = reply[:3]
     return [
         {
             "text": text,
