@@ -313,7 +313,7 @@ class BadReply(ServiceError):
 
     def __init__(self, what: str, *, path: str = "$") -> None:
         self.path = path
-        super().__init__(f"{path}: {what}")
+        super().__init__(f"{legible(path)}: {legible(what)}")
 
 
 class ServiceLate(ServiceError):
