@@ -129,7 +129,7 @@ class TurnRecord(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def failures(self) -> int:
         """How many of its services failed or were late."""
-        return sum(one.failed for one in self.services)
+        return sum([one.outcome in FAILURES for one in self.services])
 
     def flags(self, slow: float) -> list[OwnFlag]:
         """Return what is wrong with it; it is slow if it took longer than `slow` seconds."""

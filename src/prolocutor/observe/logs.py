@@ -114,7 +114,7 @@ class JsonLogFormatter(logging.Formatter):
 def _level(record: TurnRecord) -> int:
     if record.by == "fallback":
         return logging.ERROR
-    if record.faults or any(one.failed for one in record.services):
+    if record.faults or record.failures:
         return logging.WARNING
     return logging.INFO
 

@@ -74,14 +74,14 @@ class TurnMetrics:
         self._turn_seconds.add(record.seconds)
         outcomes, seconds = self._outcomes, self._service_seconds
         for one in record.services:
-            outcomes[one.stage, one.name, one.outcome, one.code or ""] += 1
-            if one.started is None or one.ended is None:
+            stage, name, started, ended = one.stage, one.name, one.started, one.ended
+            outcomes[stage, name, one.outcome, one.code or ""] += 1
+            if started is None or ended is None:
                 continue
-            key = (one.stage, one.name)
-            histogram = seconds.get(key)
+            histogram = seconds.get((stage, name))
             if histogram is None:
-                histogram = seconds[key] = Histogram()
-            histogram.add(one.ended - one.started)
+                histogram = seconds[stage, name] = Histogram()
+            histogram.add(ended - started)
         if record.cost:
             self._costs[record.channel] = self._costs.get(record.channel, 0.0) + record.cost
         for fault in record.faults:

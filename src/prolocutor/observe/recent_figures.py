@@ -12,7 +12,7 @@ from typing import Final
 
 import msgspec
 
-from prolocutor.contracts.observer import BOUNDS, ServiceRecord, TurnRecord
+from prolocutor.contracts.observer import BOUNDS, FAILURES, ServiceRecord, TurnRecord
 
 STEP: Final = 900
 """Seconds of one slot."""
@@ -22,6 +22,9 @@ GOOD: Final = 0.5
 
 KEPT: Final = 97
 """Slots that are kept: a day and what has begun of the next."""
+
+_TIMED: Final = frozenset({"done", "late"})
+"""The outcomes that count for durations."""
 
 ServiceKey = tuple[str, str]
 """Stage and name of a service."""
@@ -116,31 +119,33 @@ class RecentFigures:
 
     def turn_ended(self, record: TurnRecord) -> None:
         """Count the services of one turn."""
-        ended = record.started + record.seconds
-        slot = self._slot(int(ended // STEP))
+        slot = self._slot(int((record.started + record.seconds) // STEP))
         slot.turns += 1
         self.ended += 1
         answers, winners = _answers(record)
+        tallies = slot.services
         for one in record.services:
-            if one.started is None:
+            started = one.started
+            if started is None:
                 continue
-            key = (one.stage, one.name)
-            tally = slot.services.get(key)
+            stage, name, outcome, ended = one.stage, one.name, one.outcome, one.ended
+            key = (stage, name)
+            tally = tallies.get(key)
             if tally is None:
-                tally = slot.services[key] = ServiceTally()
+                tally = tallies[key] = ServiceTally()
             tally.asked += 1
-            if one.failed:
-                code = one.code or one.outcome
+            if outcome in FAILURES:
+                code = one.code or outcome
                 tally.failed[code] += 1
                 self._latest.setdefault(key, {})[code] = _trouble(one, code, record)
-            if one.ended is not None and one.outcome in ("done", "late"):
-                tally.buckets[bisect_left(BOUNDS, one.ended - one.started)] += 1
+            if ended is not None and outcome in _TIMED:
+                tally.buckets[bisect_left(BOUNDS, ended - started)] += 1
             tally.cost += one.cost
-            if one.stage == "skills":
-                tally.answered += one.name in answers
+            if stage == "skills":
+                tally.answered += name in answers
                 tally.declined += one.declined
-                tally.won += one.name in winners
-            elif one.stage == "last_chance":
+                tally.won += name in winners
+            elif stage == "last_chance":
                 tally.won += record.by == "last_chance"
         if len(answers) > 1:
             slot.together.update(combinations(sorted(answers), 2))

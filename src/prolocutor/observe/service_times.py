@@ -32,8 +32,9 @@ class ServiceTimes:
         current = self._current()
         _add(current, "agent", record.seconds)
         for one in record.services:
-            if one.started is not None and one.ended is not None:
-                _add(current, one.name, one.ended - one.started)
+            started, ended = one.started, one.ended
+            if started is not None and ended is not None:
+                _add(current, one.name, ended - started)
 
     def breaker_changed(self, service: str, state: str) -> None:
         """Do nothing: only times count."""

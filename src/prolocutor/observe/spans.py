@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from time import monotonic
+from typing import Final
+
 from opentelemetry import context
 from opentelemetry.trace import (
     Link,
@@ -23,18 +26,23 @@ from prolocutor.tenancy import TENANT
 
 _NAME = "prolocutor"
 
+_LOOK_AFTER: Final = 1.0
+"""Seconds between two looks for the provider of the process: each one reads the environment."""
+
 
 class TurnSpans:
     """An observer that makes a span of each turn and of each service in it, with their true times.
 
     A turn that was cut off and ran again is in the trace of its first run, and linked to it.
 
-    It does nothing until the application has set a tracer provider, or passes one here.
+    It does nothing until the application has set a tracer provider, or passes one here. It looks
+    for the application's once a second.
     """
 
     def __init__(self, provider: TracerProvider | None = None) -> None:
         self._provider = provider
         self._tracer: Tracer | None = None
+        self._look_at = 0.0
 
     def turn_ended(self, record: TurnRecord) -> None:
         """Make the spans of one turn."""
@@ -74,7 +82,8 @@ class TurnSpans:
         """Do nothing: a breaker belongs to no turn."""
 
     def _find_tracer(self) -> Tracer | None:
-        if self._tracer is None:
+        if self._tracer is None and monotonic() >= self._look_at:
+            self._look_at = monotonic() + _LOOK_AFTER
             provider = self._provider or get_tracer_provider()
             if isinstance(provider, ProxyTracerProvider | NoOpTracerProvider):
                 return None

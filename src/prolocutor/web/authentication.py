@@ -217,7 +217,9 @@ class Authenticator:
     def _own_page(self, headers: Headers) -> bool:
         """Return whether a request comes from no page, from our own or from an allowed one."""
         sent, host = headers.get(b"origin"), headers.get(b"host")
-        origin = None if sent is None else sent.decode("latin-1")
+        if sent is None:
+            return True
+        origin = sent.decode("latin-1")
         named = None if host is None else host.decode("latin-1")
         return is_own_page(origin, named) or origin in self._origins
 

@@ -43,7 +43,7 @@ _HYPOTHESES: Final = named("hypotheses_of")
 _LAST_NUMBERS: Final = named("last_numbers")
 
 
-MOST_REPLIES: Final = 20_000
+MOST_REPLIES: Final = 2_000
 """Replies whose numbers are remembered until their records are kept."""
 
 
