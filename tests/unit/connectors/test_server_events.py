@@ -2,6 +2,7 @@
 
 import pytest
 
+from prolocutor.connectors.parts.event_stream import EventStream
 from prolocutor.connectors.parts.server_events import ServerEvent, ServerEvents
 from prolocutor.errors import BadReply
 
@@ -40,3 +41,27 @@ def test_a_stream_without_end_is_refused(piece: bytes) -> None:
 
     with pytest.raises(BadReply):
         stream.feed(piece)
+
+
+class Counted(bytes):
+    """A piece of a stream that counts the bytes that are copied to put it behind others."""
+
+    copied = 0
+
+    def __radd__(self, before: bytes) -> bytes:
+        Counted.copied += len(before)
+        return bytes(before) + bytes(self)
+
+
+@pytest.mark.parametrize("stream", [ServerEvents, EventStream])
+def test_a_long_line_in_drops_is_not_copied_at_each_of_them(
+    stream: type[ServerEvents] | type[EventStream],
+) -> None:
+    reading = stream(lambda event: False)
+    Counted.copied = 0
+
+    for _ in range(10_000):
+        reading.feed(Counted(b"x" * 10))
+    reading.feed(Counted(b"\n"))
+
+    assert Counted.copied <= 100_000

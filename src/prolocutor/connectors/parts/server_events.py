@@ -43,7 +43,7 @@ class ServerEvents:
         self._take = take
         self._max_bytes = max_bytes
         self._bytes = self._lines = 0
-        self._rest = b""
+        self._rest = bytearray()
         self._data: list[bytes] = []
         self._event = ""
 
@@ -53,12 +53,13 @@ class ServerEvents:
         if self._bytes > self._max_bytes:
             raise BadReply(f"a stream of more than {self._max_bytes:,} bytes")
         if b"\n" not in piece and b"\r" not in piece and not self._rest.endswith(b"\r"):
-            self._rest += piece
+            self._rest.extend(piece)
             return False
-        text = self._rest + piece
+        text = bytes(self._rest) + piece
         # A line that ends in a carriage return may go on with its line feed in the next piece.
         held = text.endswith(b"\r")
-        *lines, self._rest = _BREAK.split(text[:-1] if held else text)
+        *lines, rest = _BREAK.split(text[:-1] if held else text)
+        self._rest = bytearray(rest)
         if held:
             self._rest += b"\r"
         self._lines += len(lines)
