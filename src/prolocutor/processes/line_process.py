@@ -21,15 +21,20 @@ GRACE: Final = 2.0
 STEADY: Final = 60.0
 BACKOFF: Final = (0.5, 30.0)
 MAX_LINE: Final = 16_000_000
+MAX_BLANK: Final = 10_000
+"""Most blank lines, one after the other, of a program that goes on."""
+
+_AT_ONCE: Final = 500
+"""Lines that are read before the event loop has its turn."""
 
 
 class LineProcess:
     """One program, started when it is first needed and again when it has ended.
 
-    `take` gets each line of its output, `lost` what it ended with; `is_closing` says that it was
-    asked to. What it prints to stderr goes to the log. A second start soon after an end waits;
-    `backoff` is the first and the longest wait in seconds, doubling in between and starting over
-    after `STEADY` seconds of life; after a `kill` there is none. A line of more than
+    `take` gets each line of its output that is not blank, `lost` what it ended with; `is_closing`
+    says that it was asked to. What it prints to stderr goes to the log. A second start soon after
+    an end waits; `backoff` is the first and the longest wait in seconds, doubling in between and
+    starting over after `STEADY` seconds of life; after a `kill` there is none. A line of more than
     `max_line` bytes ends the program, and so does the end of this process.
     """
 
@@ -192,7 +197,11 @@ class LineProcess:
     async def _read(self, child: Process) -> str:
         """Hand over lines until there are no more; return what is wrong with them, if anything."""
         assert child.stdout is not None
+        blank = number = 0
         while True:
+            number += 1
+            if not number % _AT_ONCE:
+                await asyncio.sleep(0)  # what is buffered is read without waiting
             try:
                 line = await child.stdout.readline()
             except ValueError:
@@ -203,7 +212,11 @@ class LineProcess:
                     async with asyncio.timeout(GRACE):
                         await child.wait()
                 return ""
-            self._take(line)
+            blank = blank + 1 if line.isspace() else 0
+            if blank > MAX_BLANK:
+                return f"wrote more than {MAX_BLANK:,} blank lines, and was ended"
+            if not blank:
+                self._take(line)
 
     def _rest(self, now: float) -> None:
         """Note when it may be started again: at once the first time, then later and later."""

@@ -78,6 +78,31 @@ async def test_a_line_without_end_ends_the_program() -> None:
         assert "a line of more than 1,000 bytes" in str(await talk.ends.get())
 
 
+async def test_a_program_that_writes_blank_lines_without_end_is_ended_while_the_loop_goes_on() -> (
+    None
+):
+    rounds = 0
+
+    async def count() -> None:
+        nonlocal rounds
+        while True:
+            await asyncio.sleep(0)
+            rounds += 1
+
+    endless = "import os\nwhile True: os.write(1, b'\\n' * 65536)"
+    talk = Talk([sys.executable, "-c", endless])
+    counting = asyncio.create_task(count())
+    async with asyncio.timeout(60):
+        await talk.program.start(10)
+        rounds = 0
+        end = str(await talk.ends.get())
+        counting.cancel()
+
+    assert "more than 10,000 blank lines" in end
+    assert rounds > 10
+    assert talk.lines.empty()
+
+
 async def test_a_command_that_is_not_there_says_so() -> None:
     talk = Talk(["./no-such-program"])
     async with asyncio.timeout(60):
