@@ -133,6 +133,19 @@ def test_neighbours_are_left_out_where_they_are_not_run(tmp_path: Path):
     assert Setting(tmp_path).theirs("dp-agent", "dp-agent") == []
 
 
+def test_a_compiled_wheel_is_found_before_the_sources_and_left_out_where_there_is_none(
+    tmp_path: Path,
+):
+    assert Setting(tmp_path).ours_compiled("compiled") == []
+    show = "import json, sys; print(json.dumps({'cpu_ms_per_turn': 1.0, 'path': sys.path}))"
+    entry = Entry("compiled", (sys.executable, "-c", show), ours=True, site=tmp_path)
+
+    (line,) = race([entry], 1).lines["compiled"]
+
+    assert line is not None
+    assert line["path"][1:3] == [str(tmp_path), str(ROOT)]
+
+
 def docs() -> dict[str, float]:
     return {path.name: path.stat().st_mtime for path in (ROOT / "docs").glob("benchmarks.*")}
 
