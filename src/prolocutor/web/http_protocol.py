@@ -59,12 +59,12 @@ class HttpProtocol(asyncio.Protocol):
         self._app: App = config.loaded_app
         self._limits = limits
         self._loop = _loop or asyncio.get_running_loop()
-        self._parser = httptools.HttpRequestParser(self)
-        self._parser.set_dangerous_leniencies(lenient_data_after_close=True)
+        self._parser = self._new_parser()
         self._url = b""
         self._headers: list[tuple[bytes, bytes]] = []
         self._is_in_head = True
         self._head_size = 0
+        self._has_ended_one = False
         self._read: HttpExchange | None = None  # the one whose body is being read
         self._answered: HttpExchange | None = None  # the one that the app answers
         self._queue: deque[HttpExchange] = deque()
@@ -98,20 +98,20 @@ class HttpProtocol(asyncio.Protocol):
 
     def data_received(self, data: bytes) -> None:
         """Feed the parser, then begin to answer; a head that is incomplete gets a time limit."""
+        self._has_ended_one = False
         try:
             self._parser.feed_data(data)
-        except httptools.HttpParserUpgrade:
-            if self._is_for_websocket():
-                self._become_websocket()
-                return
+        except httptools.HttpParserUpgrade as upgrade:
+            self._see_to_upgrade(memoryview(data)[upgrade.args[0] :])
         except httptools.HttpParserError:
             self._refuse(_NOT_HTTP)
         if self._is_in_head:
-            self._head_size += len(data)
+            if not self._head_size:
+                self._wait_for_head(self._limits.patience)
+            # Where a request ended in these data, most of them may be its body.
+            self._head_size += 1 if self._has_ended_one else len(data)
             if self._head_size > self._limits.head:
                 self._refuse(error_response(_TOO_LARGE))
-            elif self._head_size == len(data):
-                self._wait_for_head(self._limits.patience)
         if self._queue and self._answered is None:
             self._answer_next()
 
@@ -150,7 +150,7 @@ class HttpProtocol(asyncio.Protocol):
         if size > self._limits.head:
             self._refuse(error_response(_TOO_LARGE))
             raise ValueError("head too large")
-        if self._parser.should_upgrade() and self._is_for_websocket():
+        if self._parser.should_upgrade():
             return
         scope = self._scope()
         keeps_open = scope["http_version"] != "1.0" and self._parser.should_keep_alive()
@@ -173,6 +173,7 @@ class HttpProtocol(asyncio.Protocol):
 
     def on_message_complete(self) -> None:
         """Note the end of a request."""
+        self._has_ended_one = True
         if self._read is not None:
             self._read.end()
 
@@ -256,6 +257,29 @@ class HttpProtocol(asyncio.Protocol):
         )
         self._transport.close()
 
+    def _see_to_upgrade(self, rest: memoryview) -> None:
+        """Become a WebSocket, or parse the head again as if it had asked for nothing: h2c, say.
+
+        A server may stay with HTTP/1.1; the parser stops at such a head all the same.
+        """
+        while not self._transport.is_closing():
+            if self._is_for_websocket():
+                self._become_websocket()
+                return
+            if self._parser.get_method() == b"CONNECT":
+                self._refuse(_NOT_HTTP)
+                return
+            head = self._head(without=b"upgrade")
+            self._parser = self._new_parser()
+            try:
+                self._parser.feed_data(head)
+                self._parser.feed_data(rest)
+                return
+            except httptools.HttpParserUpgrade as upgrade:
+                rest = rest[upgrade.args[0] :]
+            except httptools.HttpParserError:
+                self._refuse(_NOT_HTTP)
+
     def _is_for_websocket(self) -> bool:
         headers = dict(self._headers)
         tokens = headers.get(b"connection", b"").lower().split(b",")
@@ -266,13 +290,22 @@ class HttpProtocol(asyncio.Protocol):
         """Hand the connection over to the protocol of WebSockets, with the head as it came."""
         self._state.connections.discard(self)
         self._stop_timer()
-        lines = [b"%b %b HTTP/1.1" % (self._parser.get_method(), self._url)]
-        lines += [b"%b: %b" % header for header in self._headers]
         make: Any = self._config.ws_protocol_class
         protocol = make(config=self._config, server_state=self._state, app_state=self._app_state)
         protocol.connection_made(self._transport)
-        protocol.data_received(b"\r\n".join([*lines, b"", b""]))
+        protocol.data_received(self._head())
         self._transport.set_protocol(protocol)
+
+    def _head(self, without: bytes = b"") -> bytes:
+        """Return the head that was read, without one of its headers."""
+        lines = [b"%b %b HTTP/1.1" % (self._parser.get_method(), self._url)]
+        lines += [b"%b: %b" % header for header in self._headers if header[0] != without]
+        return b"\r\n".join([*lines, b"", b""])
+
+    def _new_parser(self) -> httptools.HttpRequestParser:
+        parser = httptools.HttpRequestParser(self)
+        parser.set_dangerous_leniencies(lenient_data_after_close=True)
+        return parser
 
     def _wait_for_head(self, seconds: float) -> None:
         """Limit the time for the next head. One timer serves many requests."""

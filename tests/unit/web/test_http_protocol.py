@@ -203,6 +203,34 @@ async def test_a_body_in_pieces_is_received_piece_by_piece() -> None:
     assert (await received(feed))[0] == b"hello world"
 
 
+async def test_an_upgrade_that_is_not_offered_does_not_keep_a_request_from_its_answer() -> None:
+    async def feed(protocol: HttpProtocol, line: Line) -> None:
+        upgrade = b"Connection: Upgrade\r\nUpgrade: h2c\r\nContent-Length: 5\r\n\r\n"
+        protocol.data_received(b"POST / HTTP/1.1\r\n" + upgrade + b"hel")
+        await asyncio.sleep(0)
+        protocol.data_received(b"lo" + GET % b"")
+
+    assert (await received(feed))[0] == b"hello"
+
+
+async def test_many_upgrades_at_once_are_read_one_after_the_other() -> None:
+    protocol, line = connected(answering())
+
+    protocol.data_received(b"GET / HTTP/1.1\r\nConnection: upgrade\r\nUpgrade: h2c\r\n\r\n" * 2_000)
+
+    await line.until(lambda: line.text.count(b"hello") == 2_000)
+    assert not line.closed
+
+
+async def test_a_head_that_begins_behind_a_large_body_is_not_too_large() -> None:
+    protocol, line = connected(answering())
+
+    protocol.data_received(POST % (b"", 200_000, b"x" * 200_000) + b"GET / HTTP/1.1\r\n")
+    protocol.data_received(b"Host: localhost\r\n\r\n")
+
+    assert line.text.count(b"HTTP/1.1 200 OK") == 2
+
+
 async def test_a_large_body_waits_for_the_app() -> None:
     piece = b"x" * 70_000
     pauses: list[bool] = []
