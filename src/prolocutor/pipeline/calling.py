@@ -17,6 +17,7 @@ from prolocutor.dialog import plain
 from prolocutor.dialog.draft_hypothesis import DraftHypothesis
 from prolocutor.dialog.plain import Plain, PlainItems
 from prolocutor.errors import BadReply, ServiceError, ServiceRaised
+from prolocutor.functions import text_of
 from prolocutor.pipeline.calls import RunningCalls, ServiceCall, Strays
 from prolocutor.pipeline.ledger_entries import SkillWave
 from prolocutor.pipeline.prepared import ServiceStep
@@ -184,14 +185,23 @@ def _ask_alone(
 
 def _checked_again(reply: Plain) -> Plain | ServiceError:
     """Encode a reply of a connector that is not ours: bytes that lie would spoil the store."""
-    if isinstance(reply, PlainItems):
-        return reply
     try:
+        if isinstance(reply, PlainItems):
+            return PlainItems.of([_item_again(one) for one in reply.items])
         return plain.check(reply.value)
     except BadReply as error:
         return error
     except BaseException as error:
         return ServiceRaised(f"its connector gave no JSON: {type(error).__name__}")
+
+
+def _item_again(item: Any) -> Plain | ServiceError:
+    if isinstance(item, ServiceError):
+        return item
+    try:
+        return plain.check(item.value)
+    except BadReply as error:
+        return error
 
 
 def _reshaped(format_reply: Formatter, reply: Plain) -> Plain | ServiceError:
@@ -201,4 +211,4 @@ def _reshaped(format_reply: Formatter, reply: Plain) -> Plain | ServiceError:
     except ServiceError as error:
         return error
     except BaseException as error:
-        return ServiceRaised(f"response formatter: {type(error).__name__}: {error}")
+        return ServiceRaised(f"response formatter: {text_of(error)}")

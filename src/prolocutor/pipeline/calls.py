@@ -19,6 +19,7 @@ from time import monotonic
 from typing import Any, Final, Generic, TypeVar
 
 from prolocutor.errors import ServiceError, ServiceLate, ServiceRaised
+from prolocutor.functions import text_of
 
 Token = TypeVar("Token")
 
@@ -224,7 +225,7 @@ class RunningCalls(Generic[Token]):
         except asyncio.CancelledError:
             outcome = ServiceRaised("cancelled itself")
         except BaseException as error:
-            outcome = ServiceRaised(f"{type(error).__name__}: {error}")
+            outcome = ServiceRaised(text_of(error))
         if call.over:
             return
         call.over = True

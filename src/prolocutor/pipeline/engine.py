@@ -18,6 +18,7 @@ from prolocutor.dialog.plain import JsonObject, Plain
 from prolocutor.dialog.stop_signal import StopSignal
 from prolocutor.dialog.turn_events import TurnListener
 from prolocutor.errors import BadInput, BadReply, NotFound, ServiceError, SwitchedOff
+from prolocutor.functions import text_of
 from prolocutor.pipeline import replies
 from prolocutor.pipeline.calling import CallGroup, answers_of
 from prolocutor.pipeline.circuit_breaker import BreakerState
@@ -112,7 +113,7 @@ class Engine:
         try:
             requests = requests_for(step, snapshot, turn_id, seconds, extra)
         except BaseException as error:
-            turn.slots.fault(skill, f"its formatter raised {type(error).__name__}: {error}")
+            turn.slots.fault(skill, f"its formatter raised {text_of(error)}")
             return
         group = await answers_of(step, requests, seconds, self.prepared.strays)
         for reply in group.replies:
@@ -192,8 +193,8 @@ def _formatted(step: ServiceStep, state: dict[str, Any]) -> Any:
         return state
     try:
         request = step.format_request(state)
-    except Exception as error:
-        raise BadReply(f"its formatter raised {type(error).__name__}: {error}") from None
+    except BaseException as error:
+        raise BadReply(f"its formatter raised {text_of(error)}") from None
     if not step.fan_out:
         return request
     if not isinstance(request, list) or not request:

@@ -12,6 +12,7 @@ from typing import Any, Final
 from prolocutor.contracts.connector import Connector, ImmediateAnswer, Request
 from prolocutor.dialog.plain import Plain
 from prolocutor.errors import BadReply, BreakerOpen, NoPlace, ServiceError, ServiceRaised
+from prolocutor.functions import text_of
 from prolocutor.pipeline.calls import start_now
 from prolocutor.pipeline.circuit_breaker import BreakerState, CircuitBreaker
 from prolocutor.plan.pipeline import Service
@@ -121,7 +122,7 @@ class Guard:
         try:
             return self._answer(request)
         except BaseException as error:
-            return ServiceRaised(f"{type(error).__name__}: {error}")
+            return ServiceRaised(text_of(error))
         finally:
             cell.guard = None
 
@@ -284,7 +285,7 @@ class Batcher:
                 not reply.done() for _, reply in batch
             ):
                 raise
-            return ServiceRaised(f"{type(error).__name__}: {error}")
+            return ServiceRaised(text_of(error))
         _settle_batch(batch, replies)
         return None
 

@@ -65,7 +65,7 @@ def selected(value: Any, known: Sequence[str], fault: Fault) -> Selection:
         raise BadReply(f"expected a list of skill names, found {_kind(value)}")
     for name in value:
         if name not in known:
-            fault(f"selects '{name}', which is no skill")
+            fault(f"selects '{name:.80}', which is no skill")
     return Selection([name for name in value if name in known], more, reason, version)
 
 

@@ -16,6 +16,7 @@ from prolocutor.dialog.draft_hypothesis import DraftHypothesis
 from prolocutor.dialog.inputs import TurnStart
 from prolocutor.dialog.plain import Plain, decode, encode
 from prolocutor.errors import BadReply, ServiceError, ServiceRaised
+from prolocutor.functions import text_of
 from prolocutor.pipeline.prepared import ServiceStep
 from prolocutor.pipeline.snapshot import DialogSnapshot, State, copied, list_of
 
@@ -229,7 +230,7 @@ def formatter_failure(error: BaseException) -> ServiceError:
     """Return what a formatter raised as its service's failure."""
     if isinstance(error, BadReply):
         return error
-    return ServiceRaised(f"formatter: {type(error).__name__}: {error}")
+    return ServiceRaised(f"formatter: {text_of(error)}")
 
 
 def checked_payload(payload: Any) -> Plain:

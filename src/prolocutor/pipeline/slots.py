@@ -19,6 +19,7 @@ from prolocutor.dialog.inputs import DirectReply, TurnStart
 from prolocutor.dialog.plain import Plain
 from prolocutor.dialog.profile_changes import Fault
 from prolocutor.errors import BadReply, ServiceError
+from prolocutor.functions import text_of
 from prolocutor.pipeline import replies
 from prolocutor.pipeline.calling import CallGroup
 from prolocutor.pipeline.draft import Draft
@@ -291,7 +292,7 @@ class SkillSelection:
         except BadReply as error:
             fault(f"choosing more skills: {error}")
         except BaseException as error:
-            fault(f"choosing more skills raised {type(error).__name__}: {error}")
+            fault(f"choosing more skills raised {text_of(error)}")
         return Selection([])
 
     def _note(self, selector: str, names: list[str], reason: str) -> None:

@@ -17,6 +17,7 @@ from prolocutor.dialog.inputs import TurnStart
 from prolocutor.dialog.stop_signal import NOTHING_SAID, STOPPED, StopSignal
 from prolocutor.dialog.turn_events import TurnListener
 from prolocutor.errors import BadReply, ServiceError, ServiceLate, ServiceRaised
+from prolocutor.functions import text_of
 from prolocutor.pipeline.announcing import TurnAnnouncer, records_of_services
 from prolocutor.pipeline.calling import CallGroup, CallToken, ask_once, new_group
 from prolocutor.pipeline.calls import RunningCalls
@@ -229,7 +230,7 @@ class Turn:
             self.slots.write(entry, group)
         except Exception as error:
             if not isinstance(error, BadReply):
-                error = ServiceRaised(f"its reply is of no use: {type(error).__name__}: {error}")
+                error = ServiceRaised(f"its reply is of no use: {text_of(error)}")
             step.guard.note(error)
             self._over(entry, group.wave, "failed", error)
             return

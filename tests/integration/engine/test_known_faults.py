@@ -1,12 +1,18 @@
 """Each fault under which DeepPavlov Agent was seen to fail, with a better outcome here."""
 
 import asyncio
+import sys
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
 
 from prolocutor import Assistant, Pipeline, Service
+from prolocutor.contracts.connector import Replies, Request
+from prolocutor.contracts.selection import Selection
 from prolocutor.contracts.store import DialogQuery
+from prolocutor.dialog.plain import Plain, PlainItems
+from prolocutor.errors import ServiceError
 from prolocutor.stores.memory import MemoryStore
 from prolocutor.testing.fake_service import FakeService
 from tests.unit.pipeline.talk import FALLBACK, Gate, hypothesis, settle_down
@@ -163,6 +169,60 @@ async def test_a_formatter_that_raises_is_its_services_failure(key: str) -> None
 
     broken = says("broken", hypothesis("odd", 1.0), **{key: raises})
     assert await say(Pipeline(skills=[broken, skill()])) == "fine"
+
+
+class Unreadable(Exception):
+    """An exception whose text cannot be had."""
+
+    def __str__(self) -> str:
+        raise SystemExit(3)
+
+
+def raises_unreadable(*given: Any) -> Any:
+    raise Unreadable
+
+
+@pytest.mark.parametrize("key", ["formatter", "response_formatter"])
+async def test_a_formatter_whose_error_cannot_be_read_is_its_services_failure(key: str) -> None:
+    broken = says("broken", hypothesis("odd", 1.0), **{key: raises_unreadable})
+    assert await say(Pipeline(skills=[broken, skill()])) == "fine"
+
+
+async def test_choosing_more_skills_fails_alone_where_its_error_cannot_be_read() -> None:
+    selecting = says("s", Selection(["fine"], raises_unreadable))
+    assert await say(Pipeline(skill_selector=selecting, skills=[skill()])) == "fine"
+
+
+async def test_a_formatter_that_exits_is_the_failure_of_a_call_outside_a_turn() -> None:
+    broken = says("broken", hypothesis(), formatter=lambda state: sys.exit(3))
+    async with Assistant(Pipeline(skills=[broken]), store="memory:") as assistant:
+        with pytest.raises(ServiceError):
+            await assistant.engine.call("broken", {}, timeout=DEADLINE, formatted=True)
+
+
+class Lying:
+    """A connector of a plug-in whose items are not what their bytes say."""
+
+    answer = None
+
+    async def send(self, requests: Sequence[Request]) -> Replies:
+        lie = Plain({"text": "odd", "confidence": 0.1}, b"no JSON")
+        return [PlainItems([lie.value], b"no JSON", [lie])]
+
+    async def aclose(self) -> None:
+        """Hold nothing."""
+
+
+@pytest.mark.parametrize("place", ["skills", "annotators", "candidate_annotators"])
+async def test_a_connector_whose_items_lie_spoils_no_dialog(place: str) -> None:
+    store = MemoryStore()
+    lying = Service("lying", Lying(), together=place == "candidate_annotators")
+    services = {"skills": [skill()], place: [lying, *([skill()] if place == "skills" else [])]}
+    async with Assistant(Pipeline(**services), store=store) as assistant:
+        result = await assistant.turn("hi", user="ann")
+        dialog = await store.dialog(result.dialog_id)
+    assert dialog is not None
+    assert [one.text for one in dialog.utterances] == ["hi", "fine"]
 
 
 async def test_a_formatter_without_tasks_hangs_nothing() -> None:
