@@ -343,8 +343,8 @@ class Ledger:
         if None in notes:
             return
         failed = [note for note in notes if note is not None and note.outcome != "done"]
+        error = next((note.error for note in failed if note.error is not None), None)
         if len(failed) < len(notes):
-            self.settle(entry, "done", now)
+            self.settle(entry, "done", now, error)
         else:
-            worst = failed[0] if failed else WaveNote("skipped")
-            self.settle(entry, worst.outcome, now, worst.error)
+            self.settle(entry, failed[0].outcome if failed else "skipped", now, error)

@@ -185,6 +185,18 @@ def test_a_candidate_annotator_settles_with_the_last_wave(
     assert named(it, "c").outcome == outcome
 
 
+def test_what_a_candidate_annotator_failed_by_in_one_wave_stays_on_record() -> None:
+    it, late = ledger(**CHAIN), ServiceLate("no answer in time")
+    for event in [settles("a"), settles("b"), settles("s"), selects("x"), settles("x")]:
+        event(it)
+    it.annotated(named(it, "c"), it.waves[-1], "late", late)
+    for event in [selects("y"), settles("y"), annotates("c"), closes]:
+        event(it)
+    while it.next_annotation(2.0):
+        pass
+    assert (named(it, "c").outcome, named(it, "c").error) == ("done", late)
+
+
 def test_a_candidate_annotator_is_called_once_for_each_complete_wave() -> None:
     it = ledger(skills=steps("x", "y"), candidate_annotators=steps("c"))
     it.select(["x", "y"])
