@@ -158,7 +158,8 @@ async def answers_of(
     calls: RunningCalls[CallToken] = RunningCalls(asyncio.get_running_loop(), strays)
     now = monotonic()
     try:
-        calls.apart(lambda: ask(group, requests, seconds, calls, now))
+        with calls.apart:
+            ask(group, requests, seconds, calls, now)
         while group.left:
             if not calls.settled:
                 await calls.wait(now + seconds)

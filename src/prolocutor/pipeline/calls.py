@@ -141,11 +141,38 @@ class ServiceCall(Generic[Token]):
         self.task: asyncio.Task[Any] | None = None
 
 
+class NoTask:
+    """A block in which no task is the current one of its loop.
+
+    So whatever a service cancels that runs in it, it is not the task of its turn.
+    """
+
+    __slots__ = ("_left", "_loop")
+
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        self._loop = loop
+        self._left: asyncio.Task[Any] | None = None
+
+    def __enter__(self) -> None:
+        self._left = asyncio.current_task(self._loop)
+        if self._left is not None:
+            _leave_task(self._loop, self._left)
+
+    def __exit__(self, *_: object) -> None:
+        if self._left is not None:
+            _enter_task(self._loop, self._left)
+            self._left = None
+
+
 class RunningCalls(Generic[Token]):
-    """The running calls of one turn; what settled waits in `settled`: (token, result or error)."""
+    """The running calls of one turn; what settled waits in `settled`: (token, result or error).
+
+    They are made within `apart`.
+    """
 
     def __init__(self, loop: asyncio.AbstractEventLoop, strays: Strays) -> None:
         self.settled: deque[tuple[Token, Any]] = deque()
+        self.apart = NoTask(loop)
         self._loop = loop
         self._strays = strays
         self._running: set[ServiceCall[Token]] = set()
@@ -166,22 +193,6 @@ class RunningCalls(Generic[Token]):
             self._running.add(call)
             heapq.heappush(self._limits, (call.until, id(call), call))
         return call
-
-    def apart(self, work: Callable[[], None]) -> None:
-        """Do some work while no task is the current one.
-
-        So whatever a service cancels that runs in it, it is not the task of its turn.
-        """
-        loop = self._loop
-        current = asyncio.current_task(loop)
-        if current is None:
-            work()
-            return
-        _leave_task(loop, current)
-        try:
-            work()
-        finally:
-            _enter_task(loop, current)
 
     def drop(self, call: ServiceCall[Token]) -> None:
         """Cancel a call whose outcome is no longer wanted."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from collections import deque
 from collections.abc import Callable
@@ -10,22 +11,27 @@ from typing import Literal
 from prolocutor.errors import BreakerOpen
 from prolocutor.plan.pipeline import Breaker
 
+log = logging.getLogger(__name__)
+
 BreakerState = Literal["closed", "open", "half-open"]
 
 
 class CircuitBreaker:
     """Leaves a failing service alone for a while, then lets one call try.
 
-    It counts failures, not the share of them, so it works for a single address as well.
+    It counts failures, not the share of them, so it works for a single address as well. `changed`
+    gets the name of the service with each new state.
     """
 
     def __init__(
         self,
+        service: str,
         rule: Breaker,
-        changed: Callable[[BreakerState], None],
+        changed: Callable[[str, BreakerState], None],
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.state: BreakerState = "closed"
+        self._service = service
         self._rule = rule
         self._changed = changed
         self._clock = clock
@@ -86,4 +92,5 @@ class CircuitBreaker:
 
     def _turn(self, state: BreakerState) -> None:
         self.state = state
-        self._changed(state)
+        log.warning("breaker of service %s is now %s", self._service, state)
+        self._changed(self._service, state)

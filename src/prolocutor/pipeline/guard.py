@@ -51,7 +51,7 @@ class Guard:
         self.service = service
         self.task_name = f"service {service.name} {id(self):x}"
         self._cell = RunningCell() if cell is None else cell
-        self.breaker = CircuitBreaker(service.breaker, self._breaker_changed)
+        self.breaker = CircuitBreaker(service.name, service.breaker, changed)
         batches = service.batch_size > 1 and not getattr(connector, "gathers_batches", False)
         self._connector = (
             Batcher(connector, service.batch_size, self.task_name) if batches else connector
@@ -64,7 +64,6 @@ class Guard:
         self._answer: ImmediateAnswer | None = getattr(self._connector, "answer", None)
         self.immediate = self._answer is not None and not service.retries
         """Whether `answer` may be used in place of `call`: it never waits."""
-        self._changed = changed
         self._free = service.max_in_flight
         self._waiting: deque[asyncio.Future[None]] = deque()
 
@@ -194,10 +193,6 @@ class Guard:
                 turn.set_result(None)
                 return
         self._free += 1
-
-    def _breaker_changed(self, state: BreakerState) -> None:
-        log.warning("breaker of service %s is now %s", self.service.name, state)
-        self._changed(self.service.name, state)
 
 
 class Batcher:

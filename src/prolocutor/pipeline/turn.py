@@ -104,7 +104,8 @@ class Turn:
         end = self._started + self._prepared.limits.deadline
         try:
             if not stop.is_set:
-                calls.apart(self._work)
+                with calls.apart:
+                    self._work()
             while ledger.unsettled or self.draft.reply is None:
                 now = monotonic()
                 if now >= end or stop.is_set or (calls.idle and not ledger.release_held(now)):
@@ -113,7 +114,8 @@ class Turn:
                 ledger.lingering.release(now)
                 if not (ledger.ready or ledger.due):
                     await calls.wait(ledger.lingering.until(end))
-                calls.apart(self._work)
+                with calls.apart:
+                    self._work()
         finally:
             stop.watch(None)
             calls.close()
@@ -197,7 +199,7 @@ class Turn:
         left = self._started + step.end - now
         seconds = min(left, step.timeout)
         if seconds <= 0 or (not step.rerun and self.draft.opened.attempt > 1):
-            self._over(entry, wave, "skipped", None)
+            self._over(entry, wave, "skipped")
             return
         try:
             snapshot = self.view.snapshot(step.window, step.only, step.rewrites, step.widens)
@@ -239,17 +241,14 @@ class Turn:
                 self.slots.fault(step.name, str(failure))
         elif step.guard.breaker.failures:
             step.guard.note(None)
-        if group.wave is None:
-            self._ledger.settle(entry, "done", monotonic())
-        else:
-            self._ledger.annotated(entry, group.wave, "done")
+        self._over(entry, group.wave, "done")
 
     def _over(
         self,
         entry: LedgerEntry,
         wave: SkillWave | None,
         outcome: Outcome,
-        error: ServiceError | None,
+        error: ServiceError | None = None,
     ) -> None:
         """A service has answered, or never will; a candidate annotator for one wave."""
         if wave is not None:

@@ -76,7 +76,10 @@ def breaker(**rule: Any) -> tuple[CircuitBreaker, Clock, list[str]]:
     states: list[str] = []
     clock = Clock()
     rule = {"failures": 3, "window": 10.0, "cooldown": 5.0, **rule}
-    return CircuitBreaker(pipeline.Breaker(**rule), states.append, clock), clock, states
+    made = CircuitBreaker(
+        "it", pipeline.Breaker(**rule), lambda _, state: states.append(state), clock
+    )
+    return made, clock, states
 
 
 def guard(connector: FakeConnector, **options: Any) -> Guard:

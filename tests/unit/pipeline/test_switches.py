@@ -90,7 +90,9 @@ async def test_nobody_left_means_the_fallback_and_calls_from_outside_are_refused
 
 def test_an_open_breaker_can_be_let_try_at_once_and_only_once() -> None:
     states: list[str] = []
-    it = CircuitBreaker(Breaker(failures=1, cooldown=1e9), states.append)
+    it = CircuitBreaker(
+        "it", Breaker(failures=1, cooldown=1e9), lambda _, state: states.append(state)
+    )
     it.let_try()
     it.failed()
     it.let_try()
