@@ -13,6 +13,7 @@ KINDS = {"class", "function", "import", "method", "property"}
 
 PARLAI = "part of ParlAI's interface, by which its own code calls ours"
 HTTPTOOLS = "called by httptools' parser"
+TRANSPORT = "called by asyncio's transports"
 ALLOWED = {
     "AsyncWorld": "a world for Python users, in which many episodes run at once",
     "FunctionData": "a teacher for Python users, out of a function",
@@ -25,9 +26,10 @@ ALLOWED = {
     "batch_respond": PARLAI,
     "beam_texts": PARLAI,
     "compute_many": PARLAI,
+    "connection_lost": TRANSPORT,
     "create_index": "part of the interface of MongoDB's driver",
     "distinct": "part of the interface of MongoDB's driver",
-    "eof_received": "called by asyncio",
+    "eof_received": TRANSPORT,
     "format_commands": "called by Click",
     "from_mask": PARLAI,
     "get_acts": PARLAI,
@@ -43,9 +45,14 @@ ALLOWED = {
     "log_message": "called by http.server",
     "on_body": HTTPTOOLS,
     "on_header": HTTPTOOLS,
+    "on_headers_complete": HTTPTOOLS,
+    "on_message_begin": HTTPTOOLS,
     "on_message_complete": HTTPTOOLS,
+    "on_url": HTTPTOOLS,
+    "pause_writing": TRANSPORT,
     "process_request": "called by Agent Squad",
     "read_candidates": "reads the file of candidates that ParlAI's tasks name",
+    "resume_writing": TRANSPORT,
     "text_candidates": PARLAI,
     "tokenize_text": "called by py-rouge",
     "update_one": "part of the interface of MongoDB's driver",
