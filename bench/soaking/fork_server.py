@@ -21,8 +21,8 @@ from typing import NoReturn
 import uvicorn.lifespan.off  # noqa: F401 - what uvicorn loads by name
 import uvloop  # noqa: F401
 
-import prolocutor.cli.assistant_server
 import prolocutor.cli.serve
+import prolocutor.cli.serve_program
 import prolocutor.connectors.python
 import prolocutor.deeppavlov.door.api
 import prolocutor.stores.sqlite.sqlite_store  # noqa: F401

@@ -88,4 +88,4 @@ def serve(
         once=once,
         log=log,
     )
-    imported("prolocutor.cli.assistant_server:serve_file")(options)
+    imported("prolocutor.cli.serve_program:serve_file")(options)

@@ -1,4 +1,4 @@
-"""An assistant and its doors, or those of tenants, served until a signal comes."""
+"""What `prolocutor serve` runs: an assistant and its doors, or tenants, until a signal comes."""
 
 from __future__ import annotations
 
