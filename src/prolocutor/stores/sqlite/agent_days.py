@@ -15,7 +15,7 @@ from prolocutor.stores.turn_records import FiguresKey, merged, summed_up
 _SUMMED: Final = named("figures_summed")
 _SET_SUMMED: Final = named("set_figures_summed")
 _NEXT: Final = named("next_figures")
-_OF_ALL: Final = named("figures_of_all")
+_OF_ALL: Final = named("figures_between")
 _DAY: Final = named("day_of_agent")
 _PUT_DAY: Final = named("put_day")
 _DELETE_DAYS: Final = named("delete_days")

@@ -156,9 +156,6 @@ UPDATE meta SET value = ? WHERE name = 'figures_summed';
 -- name: next_figures
 SELECT min(at) FROM agent_figures WHERE at >= ?;
 
--- name: figures_of_all
-SELECT figures FROM agent_figures WHERE at >= ? AND at < ? ORDER BY at;
-
 -- name: day_of_agent
 SELECT figures FROM agent_days WHERE day = ? AND agent = ?;
 
