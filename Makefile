@@ -54,7 +54,7 @@ test-long: ARGS += --hypothesis-profile long
 test-long: test ## the same with twenty times as many generated examples
 
 test-parlai: $(PARLAI)/.ready ## run the tests with ParlAI itself, in an environment of its own
-	@$(PARLAI)/bin/python -m pytest -q -o filterwarnings=default tests/integration/parlai $(ARGS)
+	@$(PARLAI)/bin/python -m pytest -q -o filterwarnings=default tests/plugins/evaluation/integration $(ARGS)
 
 check: lint types floors ## lint, types and floors without the tests
 

@@ -8,11 +8,11 @@ from typing import Any, Final
 from pictured import PHONE, Serve, Served, keep
 from playwright.sync_api import expect, sync_playwright
 
-from prolocutor.almond.door.door import Almond
 from prolocutor.assistant.assistant import Assistant
-from prolocutor.channels.page.channel import Page as ChatPage
+from prolocutor.doors.page.channel import Page as ChatPage
 from prolocutor.observe.recent_turns import RecentTurns
 from prolocutor.plan.pipeline import Pipeline, Service
+from prolocutor.plugins.almond.door.door import Almond
 from prolocutor.web.listener import make_app
 
 SIZE: Final = {"width": 1180, "height": 760}

@@ -8,8 +8,8 @@ from pictured import PHONE, Serve, Served, keep
 from playwright.sync_api import Page, expect, sync_playwright
 
 from prolocutor.assistant.assistant import Assistant
-from prolocutor.channels.console.channel import Console
 from prolocutor.plan.pipeline import Pipeline, Service
+from prolocutor.plugins.console.channel import Console
 from prolocutor.web.listener import make_app
 
 SIZE: Final = {"width": 1280, "height": 760}

@@ -30,8 +30,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from bench.turns import machine
 from bench.turns.report import WIRE, number, table
 from prolocutor import Assistant, Pipeline, Service
-from prolocutor.almond.door.door import Almond
 from prolocutor.assistant.runner import run
+from prolocutor.plugins.almond.door.door import Almond
 from prolocutor.web.authentication import AccessPolicy
 from prolocutor.web.limits import ListenerLimits
 from prolocutor.web.listener import make_app

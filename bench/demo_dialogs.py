@@ -22,8 +22,8 @@ from prolocutor.config.building import assistant_from
 from prolocutor.config.settings import Settings
 from prolocutor.dialog.follow_up import follow_up_of
 from prolocutor.observe.record_request import RecordRequest
-from prolocutor.services.follow_up import annotate
-from prolocutor.services.together.clauses import ask_each
+from prolocutor.plugins.language.follow_up import annotate
+from prolocutor.plugins.language.together.clauses import ask_each
 
 DIALOGS: Final = Path(__file__).parents[1] / "tests" / "demo" / "dialogs"
 NOW: Final = "2026-11-20 12:00:00.000000"

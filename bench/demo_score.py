@@ -32,11 +32,11 @@ from prolocutor.assistant.assistant import Assistant
 from prolocutor.config.assistant_file import demo_file
 from prolocutor.config.building import assistant_from
 from prolocutor.config.loading import load
-from prolocutor.config.selector_settings import BudgetSettings, SelectorSettings
 from prolocutor.config.settings import Settings
 from prolocutor.contracts.observer import TurnRecord
 from prolocutor.observe.record_request import RecordRequest
 from prolocutor.plan.pipeline import Service
+from prolocutor.plugins.pairing.selector_settings import BudgetSettings, SelectorSettings
 
 PHRASINGS: Final = Path(__file__).parents[1] / "tests" / "demo" / "phrasings"
 GOAL: Final = 0.9

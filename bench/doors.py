@@ -32,10 +32,10 @@ import msgspec
 import uvloop
 
 from prolocutor.assistant.assistant import Assistant
-from prolocutor.channels.channel_catalog import CHANNELS
 from prolocutor.connectors.connector_catalog import CONNECTORS as CATALOG
 from prolocutor.contracts.connector import Connector
 from prolocutor.dialog.ids import new_id
+from prolocutor.doors.door_catalog import CHANNELS
 from prolocutor.errors import ServiceError
 from prolocutor.plan.pipeline import Pipeline, Service
 from prolocutor.web.asgi import App

@@ -25,10 +25,15 @@ from typing import Any
 
 import msgspec
 
-from prolocutor.parlai.agents import RepeatLabelAgent
-from prolocutor.parlai.data_catalog import open_teacher, open_writer
-from prolocutor.parlai.metrics import BleuMetric, F1Metric, TeacherMetrics, normalize_answer
-from prolocutor.parlai.worlds import DialogPartnerWorld
+from prolocutor.plugins.evaluation.parlai.agents import RepeatLabelAgent
+from prolocutor.plugins.evaluation.parlai.data_catalog import open_teacher, open_writer
+from prolocutor.plugins.evaluation.parlai.metrics import (
+    BleuMetric,
+    F1Metric,
+    TeacherMetrics,
+    normalize_answer,
+)
+from prolocutor.plugins.evaluation.parlai.worlds import DialogPartnerWorld
 
 PARLAI = {
     "parleys, default metrics": 9_250,

@@ -21,13 +21,13 @@ from typing import Any
 import msgspec
 import uvloop
 
-from prolocutor.almond.door.door import Almond
 from prolocutor.assistant.assistant import Assistant
-from prolocutor.channels.page.channel import Page
 from prolocutor.contracts.channel import Channel, Route
-from prolocutor.deeppavlov.door.api import DeepPavlov
-from prolocutor.deeppavlov.door.messages import SayParams, SayRequest
+from prolocutor.doors.http.api import DeepPavlov
+from prolocutor.doors.http.messages import SayParams, SayRequest
+from prolocutor.doors.page.channel import Page
 from prolocutor.plan.pipeline import Pipeline, Service
+from prolocutor.plugins.almond.door.door import Almond
 from prolocutor.web.asgi import App, Receive, Scope, Send
 from prolocutor.web.error_table import error_response
 from prolocutor.web.listener import Listener, make_app

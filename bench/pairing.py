@@ -38,12 +38,18 @@ from bench.peers.setup import python_of
 from bench.turns import machine
 from bench.turns.report import PAIRING, WIRE, number, table
 from prolocutor.contracts.pairing import AgentAnswer, Card, TrainingData, UserQuestion
-from prolocutor.evaluation.pairing.pairing_data import PairingData, load_pairing_data
-from prolocutor.pairing.method_catalog import RANKERS, ROUTERS, load_ranker, load_router, needs_of
-from prolocutor.pairing.model_files import save_model, training_card
-from prolocutor.pairing.question_agent.cards import CardsRouter
-from prolocutor.pairing.question_agent.knn import KnnRouter
-from prolocutor.pairing.question_agent.loaded_router import load_router_model
+from prolocutor.plugins.pairing.measuring.pairing_data import PairingData, load_pairing_data
+from prolocutor.plugins.pairing.method_catalog import (
+    RANKERS,
+    ROUTERS,
+    load_ranker,
+    load_router,
+    needs_of,
+)
+from prolocutor.plugins.pairing.model_files import save_model, training_card
+from prolocutor.plugins.pairing.question_agent.cards import CardsRouter
+from prolocutor.plugins.pairing.question_agent.knn import KnnRouter
+from prolocutor.plugins.pairing.question_agent.loaded_router import load_router_model
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs" / "benchmarks.md"

@@ -29,12 +29,12 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from bench.turns.report import table
 from prolocutor import Assistant, Pipeline, Service
 from prolocutor.assistant.record_settings import RecordSettings
-from prolocutor.channels.console.channel import Console
 from prolocutor.contracts.channel import Route
 from prolocutor.contracts.http import Visitor
 from prolocutor.contracts.observer import ServiceRecord, TurnRecord
 from prolocutor.dialog import plain, splicing
 from prolocutor.dialog.ids import format_time, new_ids
+from prolocutor.plugins.console.channel import Console
 from prolocutor.stores.sqlite.queries import named
 from prolocutor.stores.sqlite.sqlite_store import SqliteStore
 from prolocutor.stores.turn_records import pack

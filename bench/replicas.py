@@ -28,11 +28,11 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from bench.store import CALLER_US, openings, run, talk
 from prolocutor.contracts.store import Store
-from prolocutor.stores.postgresql.closings import Closings
-from prolocutor.stores.postgresql.database_line import DatabaseLine
-from prolocutor.stores.postgresql.lanes import Lane
-from prolocutor.stores.postgresql.openings import Openings
-from prolocutor.stores.postgresql.postgresql_store import PostgresqlStore
+from prolocutor.plugins.postgresql.closings import Closings
+from prolocutor.plugins.postgresql.database_line import DatabaseLine
+from prolocutor.plugins.postgresql.lanes import Lane
+from prolocutor.plugins.postgresql.openings import Openings
+from prolocutor.plugins.postgresql.postgresql_store import PostgresqlStore
 from prolocutor.stores.sqlite.sqlite_store import SqliteStore
 from tests.postgresql_server import PostgresqlServer, quick_folder
 

@@ -33,8 +33,8 @@ import uvloop
 from aiohttp import web
 
 from prolocutor import Assistant, Delta, Pipeline, ReplyGiven, Service
-from prolocutor.almond.door.door import Almond
 from prolocutor.plan.pipeline import Addressed
+from prolocutor.plugins.almond.door.door import Almond
 from prolocutor.testing.channel_kit import running
 from prolocutor.web.listener import make_app
 

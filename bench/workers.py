@@ -27,9 +27,9 @@ import uvloop
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from prolocutor.connectors.http import HttpConnector
-from prolocutor.connectors.nats import NatsConnector
 from prolocutor.contracts.connector import Connector
 from prolocutor.errors import ServiceError
+from prolocutor.plugins.nats.connector import NatsConnector
 from prolocutor.testing.fake_service import FakeRequest
 from tests.nats_server import nats_program
 

@@ -18,7 +18,7 @@ import asyncpg
 import pytest
 import pytest_asyncio
 
-from prolocutor.stores.postgresql.postgresql_store import PostgresqlStore
+from prolocutor.plugins.postgresql.postgresql_store import PostgresqlStore
 
 FOLDER = "PROLOCUTOR_TEST_POSTGRESQL"
 """The environment variable with the folder of the session's server, set for all workers."""

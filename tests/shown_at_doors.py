@@ -1,7 +1,7 @@
 """What comes out at each door of what an assistant can say: the table of docs/reference/doors.md.
 
 The page and the tests read it. A cell names the forms in which a message, or an ask, is shown; each
-form is a check in `tests/integration/channels/test_doors.py`.
+form is a check in `tests/integration/doors/test_doors.py`.
 """
 
 from typing import Any, Final

@@ -32,10 +32,10 @@ sys.path[:0] = [str(HERE), str(HERE.parents[1] / "src")]
 
 import dp_database  # noqa: E402 - found by the path above
 
-from prolocutor.deeppavlov.formatters.formatter_catalog import FORMATTERS  # noqa: E402
-from prolocutor.deeppavlov.formatters.replies import RESPONSE_FORMATTERS  # noqa: E402
-from prolocutor.deeppavlov.python_connectors.built_in_connectors import built_in  # noqa: E402
-from prolocutor.deeppavlov.python_connectors.environment import DreamEnvironment  # noqa: E402
+from prolocutor.plugins.deeppavlov.formatters.formatter_catalog import FORMATTERS  # noqa: E402
+from prolocutor.plugins.deeppavlov.formatters.replies import RESPONSE_FORMATTERS  # noqa: E402
+from prolocutor.plugins.deeppavlov.python_connectors.built_in_connectors import built_in  # noqa: E402
+from prolocutor.plugins.deeppavlov.python_connectors.environment import DreamEnvironment  # noqa: E402
 
 MODULE = "dream_of_dp_agent"
 NAMES: list[str] = []

@@ -15,8 +15,8 @@ import asyncpg
 
 from prolocutor.contracts.store import TurnClosing
 from prolocutor.errors import TakenOver
-from prolocutor.stores.postgresql.postgresql_store import PostgresqlStore
-from prolocutor.stores.postgresql.wake_ups import PostgresqlWakeUps
+from prolocutor.plugins.postgresql.postgresql_store import PostgresqlStore
+from prolocutor.plugins.postgresql.wake_ups import PostgresqlWakeUps
 
 CONTROLS: Final = ("fence", "ttl", "hints", "stale")
 

@@ -24,17 +24,17 @@ import uvloop  # noqa: F401
 import prolocutor.cli.serve
 import prolocutor.cli.serve_program
 import prolocutor.connectors.python
-import prolocutor.deeppavlov.door.api
+import prolocutor.doors.http.api
 import prolocutor.stores.sqlite.sqlite_store  # noqa: F401
 from prolocutor.cli.main import run
 
 SIGNALS = {"kill": signal.SIGKILL, "stop": signal.SIGTERM}
 PAUSES = {"pause": signal.SIGSTOP, "go-on": signal.SIGCONT}
 SHARED = (
-    "prolocutor.almond.door.door",
-    "prolocutor.almond.programs.executor",
+    "prolocutor.plugins.almond.door.door",
+    "prolocutor.plugins.almond.programs.executor",
     "prolocutor.config.building",
-    "prolocutor.stores.postgresql.postgresql_store",
+    "prolocutor.plugins.postgresql.postgresql_store",
     "uvicorn.protocols.http.httptools_impl",
 )
 """What a replica imports beside that, when it needs it."""

@@ -51,12 +51,12 @@ if TYPE_CHECKING:
     from prolocutor.dialog.utterances import ScheduledMessage as ScheduledMessage
     from prolocutor.dialog.utterances import SelectorReply as SelectorReply
     from prolocutor.errors import ProlocutorError as ProlocutorError
-    from prolocutor.parlai.message import Message as Message
     from prolocutor.plan.pipeline import Breaker as Breaker
     from prolocutor.plan.pipeline import Pipeline as Pipeline
     from prolocutor.plan.pipeline import Service as Service
     from prolocutor.plan.pipeline import service as service
     from prolocutor.plan.pipeline import skill as skill
+    from prolocutor.plugins.evaluation.parlai.message import Message as Message
 
 __version__ = "0.1.0"
 
@@ -78,7 +78,7 @@ _MODULES = {
     "HumanUtterance": "prolocutor.dialog.utterances",
     "Hypothesis": "prolocutor.dialog.utterances",
     "Link": "prolocutor.dialog.messages",
-    "Message": "prolocutor.parlai.message",
+    "Message": "prolocutor.plugins.evaluation.parlai.message",
     "NewProgram": "prolocutor.dialog.messages",
     "Picture": "prolocutor.dialog.messages",
     "Pipeline": "prolocutor.plan.pipeline",

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 import prolocutor_demo
-from prolocutor.almond.programs.device_classes import DeviceClasses
-from prolocutor.almond.thingtalk.manifests import OURS
 from prolocutor.config.loading import load
+from prolocutor.plugins.almond.programs.device_classes import DeviceClasses
+from prolocutor.plugins.almond.thingtalk.manifests import OURS
 from prolocutor_demo import clock, countries, holidays, todo
 from prolocutor_demo.clock.clock_functions import FUNCTIONS as CLOCK
 from prolocutor_demo.countries.country_functions import FUNCTIONS as COUNTRIES

@@ -11,7 +11,7 @@ import pytest
 from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po
 
-from prolocutor.services.language import notice
+from prolocutor.plugins.language.language import notice
 from prolocutor_demo.reading.languages.messages import MESSAGES
 from prolocutor_demo.reading.languages.names import LANGUAGES
 from prolocutor_demo.reading.languages.said import CATALOGUES, DOMAIN, said_in

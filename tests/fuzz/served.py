@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 from prolocutor.assistant.assistant import Assistant
-from prolocutor.channels.channel_catalog import CHANNELS
+from prolocutor.doors.door_catalog import CHANNELS
 from prolocutor.plan.pipeline import Pipeline
 from prolocutor.testing.channel_kit import running
 from prolocutor.web.limits import ListenerLimits

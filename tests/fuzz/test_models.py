@@ -15,11 +15,11 @@ import pytest
 
 from prolocutor.contracts.pairing import Card, UserQuestion
 from prolocutor.errors import ConfigError, NotFound
-from prolocutor.pairing import model_files
-from prolocutor.pairing.model_files import HEAD, load_model, save_model
-from prolocutor.pairing.question_agent.knn import KnnRouter
-from prolocutor.pairing.question_agent.loaded_router import load_router_model
-from prolocutor.pairing.question_agent.router_label import RouterLabel
+from prolocutor.plugins.pairing import model_files
+from prolocutor.plugins.pairing.model_files import HEAD, load_model, save_model
+from prolocutor.plugins.pairing.question_agent.knn import KnnRouter
+from prolocutor.plugins.pairing.question_agent.loaded_router import load_router_model
+from prolocutor.plugins.pairing.question_agent.router_label import RouterLabel
 from tests.fuzz.odd_values import BODIES, odd_value
 from tests.fuzz.rounds import rounds
 

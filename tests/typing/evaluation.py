@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import assert_type
 
 from prolocutor import Assistant, Pipeline
-from prolocutor.evaluation import (
+from prolocutor.plugins.evaluation import (
     EvaluationResult,
     EvaluationSettings,
     ExampleRow,

@@ -55,8 +55,8 @@ from prolocutor.dialog.turn_events import TurnListener
 from prolocutor.dialog.utterances import BotUtterance
 from prolocutor.dotted_names import resolve
 from prolocutor.errors import ConfigError
-from prolocutor.pairing.model_in_use import ModelInUse
 from prolocutor.plan.pipeline import Pipeline, Stage
+from prolocutor.plugins.pairing.model_in_use import ModelInUse
 from prolocutor.stores.store_catalog import open_store
 
 T = TypeVar("T")

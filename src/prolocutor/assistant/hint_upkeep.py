@@ -7,8 +7,8 @@ from collections.abc import Collection
 from prolocutor.assistant.observer_group import ObserverGroup
 from prolocutor.assistant.shared_lessons import SharedLessons
 from prolocutor.contracts.store import Store
-from prolocutor.pairing.hints.hint_lessons import question_key
-from prolocutor.pairing.rating_learner import RatingLearner
+from prolocutor.plugins.pairing.hints.hint_lessons import question_key
+from prolocutor.plugins.pairing.rating_learner import RatingLearner
 
 
 class HintUpkeep:

@@ -9,8 +9,8 @@ from prolocutor.assistant.observer_group import ObserverGroup
 from prolocutor.assistant.person_access import shared_store
 from prolocutor.assistant.shared_lessons import SharedLessons
 from prolocutor.contracts.store import Store
-from prolocutor.pairing.question_agent.label_journal import LabelJournal
-from prolocutor.pairing.rating_learner import RatingLearner
+from prolocutor.plugins.pairing.question_agent.label_journal import LabelJournal
+from prolocutor.plugins.pairing.rating_learner import RatingLearner
 
 KIND: Final = "lesson-file"
 

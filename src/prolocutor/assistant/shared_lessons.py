@@ -14,8 +14,8 @@ from prolocutor.contracts.observer import Rated
 from prolocutor.contracts.store import RecordStore
 from prolocutor.dialog import plain
 from prolocutor.dialog.ids import new_id
-from prolocutor.pairing.question_agent.router_label import RouterLabel
-from prolocutor.pairing.rating_learner import RatingLearner
+from prolocutor.plugins.pairing.question_agent.router_label import RouterLabel
+from prolocutor.plugins.pairing.rating_learner import RatingLearner
 
 log = logging.getLogger(__name__)
 

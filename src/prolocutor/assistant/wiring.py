@@ -18,29 +18,33 @@ from prolocutor.contracts.shared_store import BrokerWakeUps
 from prolocutor.contracts.store import Store
 from prolocutor.dotted_names import resolve
 from prolocutor.errors import ConfigError
-from prolocutor.messaging.nats_address import NatsServers, is_nats, read_call, read_servers
 from prolocutor.plan.pipeline import Addressed, PendingTarget, Service
+from prolocutor.plugins.nats.nats_address import NatsServers, is_nats, read_call, read_servers
 
 if TYPE_CHECKING:  # it needs the extra `nats`
-    from prolocutor.messaging.nats_connection import NatsConnection
+    from prolocutor.plugins.nats.nats_connection import NatsConnection
 
 PROGRAMS: Final = Catalog[Callable[..., Programs]](
     "program language",
-    {"thingtalk": CatalogEntry("prolocutor.almond.programs.executor:Executor", extra="thingtalk")},
+    {
+        "thingtalk": CatalogEntry(
+            "prolocutor.plugins.almond.programs.executor:Executor", extra="thingtalk"
+        )
+    },
     group="prolocutor.programs",
 )
 """What runs programs, by the language they are written in; made as `make_programs` does."""
 
 BROKERS: Final = Catalog[Callable[..., "NatsConnection"]](
     "message broker",
-    {"nats": CatalogEntry("prolocutor.messaging.nats_connection:NatsConnection", extra="nats")},
+    {"nats": CatalogEntry("prolocutor.plugins.nats.nats_connection:NatsConnection", extra="nats")},
     group="prolocutor.brokers",
 )
 """What carries messages between processes."""
 
 WAKE_UPS: Final = Catalog[Callable[..., BrokerWakeUps]](
     "way for hints",
-    {"nats": CatalogEntry("prolocutor.messaging.wake_ups:NatsWakeUps", extra="nats")},
+    {"nats": CatalogEntry("prolocutor.plugins.nats.wake_ups:NatsWakeUps", extra="nats")},
     group="prolocutor.wake_ups",
 )
 """What carries hints between replicas."""

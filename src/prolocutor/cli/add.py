@@ -10,10 +10,10 @@ from pathlib import Path
 import click
 
 from prolocutor.config.assistant_file import FILE_NAME
-from prolocutor.config.deeppavlov_file import is_pipeline_file
 from prolocutor.config.recognition import FoundService, recognise
 from prolocutor.config.service_writing import add_service, deadline_notes, new_file, write_whole
 from prolocutor.errors import BadInput, ConfigError
+from prolocutor.plugins.deeppavlov.survey import is_pipeline_file
 
 KEY_HELP = "The environment variable that holds its key; the file names it as ${NAME}."
 

@@ -17,7 +17,7 @@ from prolocutor.cli.options import STORE_OPTION, USER_OPTION
 from prolocutor.cli.turn_output import TurnOutput, show_summary, summary_lines
 from prolocutor.config.store_location import made_data_folder
 from prolocutor.errors import ProlocutorError
-from prolocutor.evaluation.loop_thread import LoopThread
+from prolocutor.plugins.evaluation.loop_thread import LoopThread
 
 PROMPT: Final = "> "
 HISTORY: Final = "chat_history"

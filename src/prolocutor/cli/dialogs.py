@@ -20,7 +20,7 @@ from prolocutor.contracts.store import DialogQuery, Store
 from prolocutor.dialog.agent_state import encode_dialog
 from prolocutor.dialog.dialog import Dialog
 from prolocutor.errors import NotFound
-from prolocutor.evaluation.dialog_source import read_from
+from prolocutor.plugins.evaluation.dialog_source import read_from
 
 _PAGE: Final = 1000
 _NUMBER: Final = re.compile(r"[+-]?\d{1,15}(\.\d{1,15})?")

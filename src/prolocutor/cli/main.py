@@ -16,8 +16,11 @@ COMMANDS: Final = {
     "ask": ("prolocutor.cli.ask:ask", "Ask one question and print the reply."),
     "chat": ("prolocutor.cli.chat:chat", "Talk to an assistant in the terminal."),
     "serve": ("prolocutor.cli.serve:serve", "Open an assistant's doors to the network."),
-    "worker": ("prolocutor.cli.worker:worker", "Run services as workers behind NATS."),
-    "mcp": ("prolocutor.cli.mcp:mcp", "Offer an assistant to an MCP client, over stdio."),
+    "worker": ("prolocutor.plugins.nats.command:worker", "Run services as workers behind NATS."),
+    "mcp": (
+        "prolocutor.plugins.mcp.command:mcp",
+        "Offer an assistant to an MCP client, over stdio.",
+    ),
     "check": ("prolocutor.cli.check:check", "Find what is wrong with a file, or show its plan."),
     "new": ("prolocutor.cli.new:new", "Write a small assistant of your own."),
     "add": ("prolocutor.cli.add:add", "Add what is behind a URL to an assistant's file."),
@@ -29,15 +32,30 @@ COMMANDS: Final = {
     "keys": ("prolocutor.cli.keys:keys", "Make, list and revoke keys of operators and tokens."),
     "audit": ("prolocutor.cli.audit:audit", "List what operators did."),
     "store": ("prolocutor.cli.store:store", "Migrate, check and copy stores."),
-    "evaluate": ("prolocutor.cli.evaluate:evaluate", "Measure assistants and agents on data."),
-    "train": ("prolocutor.cli.train:train", "Train a router or a ranker on labels."),
-    "overlap": ("prolocutor.cli.overlap:overlap", "Find agents that answer the same questions."),
-    "replay": ("prolocutor.cli.replay:replay", "Send stored dialogs to a changed assistant."),
+    "evaluate": (
+        "prolocutor.plugins.evaluation.commands.evaluate:evaluate",
+        "Measure assistants and agents on data.",
+    ),
+    "train": (
+        "prolocutor.plugins.pairing.commands.train:train",
+        "Train a router or a ranker on labels.",
+    ),
+    "overlap": (
+        "prolocutor.plugins.pairing.commands.overlap:overlap",
+        "Find agents that answer the same questions.",
+    ),
+    "replay": (
+        "prolocutor.plugins.evaluation.commands.replay:replay",
+        "Send stored dialogs to a changed assistant.",
+    ),
     "convert": (
-        "prolocutor.cli.convert:convert",
+        "prolocutor.plugins.deeppavlov.convert:convert",
         "Write DeepPavlov Agent's pipeline file as YAML.",
     ),
-    "data": ("prolocutor.cli.data:data", "Show, count, check and convert data sets of dialogs."),
+    "data": (
+        "prolocutor.plugins.evaluation.commands.data:data",
+        "Show, count, check and convert data sets of dialogs.",
+    ),
 }
 """Name -> the command and its short help; the overview imports no command."""
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final, TypeVar
 import click
 
 if TYPE_CHECKING:  # rows are only passed through, and rich is loaded where a bar is drawn
-    from prolocutor.evaluation.example_rows import ExampleRow
+    from prolocutor.plugins.evaluation.example_rows import ExampleRow
 
 T = TypeVar("T")
 Show = Callable[[int, Sequence[str]], None]

@@ -22,7 +22,7 @@ from prolocutor.dotted_names import resolve
 from prolocutor.errors import ConfigError, ProlocutorError
 from prolocutor.stores.store_catalog import open_store
 
-FIND_WORKERS: Final = "prolocutor.messaging.worker_discovery:find_workers"
+FIND_WORKERS: Final = "prolocutor.plugins.nats.worker_discovery:find_workers"
 """Imported when workers are looked for: it needs an extra."""
 
 

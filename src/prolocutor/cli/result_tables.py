@@ -9,14 +9,14 @@ from statistics import median
 from typing import TYPE_CHECKING, Final
 
 from prolocutor.cli.output import clean, figure
-from prolocutor.evaluation.run_report import EXAMPLES, RunReport
-from prolocutor.parlai.metrics.estimates import Estimate
+from prolocutor.plugins.evaluation.parlai.metrics.estimates import Estimate
+from prolocutor.plugins.evaluation.run_report import EXAMPLES, RunReport
 
 if TYPE_CHECKING:  # a run's report needs nothing of pairing, and starts faster without
-    from prolocutor.evaluation.pairing.answer_overlap import AnswerOverlap
-    from prolocutor.evaluation.pairing.answer_record import AnswerRecord
-    from prolocutor.evaluation.pairing.measurement import Measurement
-    from prolocutor.evaluation.pairing.method_rows import MethodRow
+    from prolocutor.plugins.pairing.measuring.answer_overlap import AnswerOverlap
+    from prolocutor.plugins.pairing.measuring.answer_record import AnswerRecord
+    from prolocutor.plugins.pairing.measuring.measurement import Measurement
+    from prolocutor.plugins.pairing.measuring.method_rows import MethodRow
 
 _PAIRS: Final = 10
 _FAULTS: Final = 3

@@ -17,7 +17,6 @@ import click
 import msgspec
 
 from prolocutor.assistant.runner import run
-from prolocutor.channels.channel_catalog import CHANNELS, SIGN_IN
 from prolocutor.cli.assistant_access import leave_note
 from prolocutor.cli.greeting import greeting
 from prolocutor.cli.owner import OwnerNote, check_free
@@ -31,6 +30,7 @@ from prolocutor.config.settings import Settings
 from prolocutor.config.store_location import store_url
 from prolocutor.config.tenants_file import TenantsSettings, is_tenants_file, load_tenants
 from prolocutor.contracts.observer import TurnRecord
+from prolocutor.doors.door_catalog import CHANNELS, SIGN_IN
 from prolocutor.errors import ConfigError, ProlocutorError, StoreLost
 from prolocutor.observe.logs import JsonLogFormatter, TenantMark
 from prolocutor.web.serving import bind

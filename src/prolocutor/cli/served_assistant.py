@@ -9,9 +9,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from prolocutor.assistant.assistant import Assistant
-from prolocutor.channels.channel_catalog import CHANNELS, SIGN_IN, SessionChannel
 from prolocutor.cli.owner_channel import OwnerChannel
-from prolocutor.cli.planned_file import planned_file
 from prolocutor.config.agent_cards import card_of
 from prolocutor.config.building import assistant_from
 from prolocutor.config.settings import Settings
@@ -19,6 +17,7 @@ from prolocutor.config.store_location import sqlite_file
 from prolocutor.contracts.channel import Channel
 from prolocutor.contracts.observer import Observer
 from prolocutor.contracts.pairing import Card
+from prolocutor.doors.door_catalog import CHANNELS, SIGN_IN, SessionChannel
 from prolocutor.errors import StoreLost
 from prolocutor.observe.logs import TurnLog
 from prolocutor.observe.metrics import TurnMetrics
@@ -26,6 +25,7 @@ from prolocutor.observe.recent_turns import RecentTurns
 from prolocutor.observe.service_times import ServiceTimes
 from prolocutor.observe.spans import TurnSpans
 from prolocutor.plan.pipeline import Stage
+from prolocutor.plugins.console.planned_file import planned_file
 from prolocutor.web.authentication import AccessPolicy
 from prolocutor.web.key_ring import KeyRing
 from prolocutor.web.listener import Listener, make_app

@@ -14,7 +14,7 @@ from prolocutor.config.store_location import sqlite_file, store_url
 from prolocutor.contracts.store import ArchiveStore, DialogQuery, Store
 from prolocutor.dialog.ids import timestamp
 from prolocutor.errors import NotFound
-from prolocutor.evaluation.dialog_source import check_exists
+from prolocutor.plugins.evaluation.dialog_source import check_exists
 from prolocutor.stores.store_catalog import open_store
 
 ID_LENGTH = 32

@@ -14,10 +14,10 @@ from prolocutor.config.fields import (
     TextField,
     TextListField,
 )
-from prolocutor.config.openid_fields import OpenIdField
 from prolocutor.config.settings import AuthSettings
 from prolocutor.config.yaml_file import UNREAD, YamlNode
 from prolocutor.errors import ConfigError
+from prolocutor.plugins.openid.openid_fields import OpenIdField
 from prolocutor.web.client_address import network_of
 
 

@@ -16,12 +16,12 @@ from prolocutor.config.agent_cards import with_prices
 from prolocutor.config.descriptions import described, describing
 from prolocutor.config.imported_functions import search_in
 from prolocutor.config.loading import load
-from prolocutor.config.selector_building import with_selectors
 from prolocutor.config.settings import Settings
 from prolocutor.contracts.observer import Observer
 from prolocutor.contracts.store import Store
 from prolocutor.pipeline.prepared import StageDeadlines
 from prolocutor.plan.pipeline import Pipeline
+from prolocutor.plugins.pairing.selector_building import with_selectors
 from prolocutor.processes.supervisor import Supervisor
 from prolocutor.stores.store_catalog import open_store
 

@@ -8,13 +8,13 @@ from typing import Final
 
 from prolocutor.config.faults import Fault
 from prolocutor.config.imported_functions import Function, is_plain
-from prolocutor.config.selector_settings import SelectorSettings, check_loss
 from prolocutor.config.service_entries import ADDRESS, ServiceEntry
 from prolocutor.config.settings import ProcessTarget, Settings
 from prolocutor.config.survey import Survey
 from prolocutor.dialog.follow_up import FOLLOW_UP
 from prolocutor.plan.graph import Graph, PlanNode
 from prolocutor.plan.pipeline import Stage
+from prolocutor.plugins.pairing.selector_settings import SelectorSettings, check_loss
 
 LEAST_ATTEMPT: Final = 0.5
 """Seconds for one attempt below which retries are doubtful."""

@@ -14,14 +14,14 @@ from prolocutor.config.descriptions import describing, descriptions
 from prolocutor.config.faults import ConfigFaults, Fault, in_order
 from prolocutor.config.imported_functions import import_all, searched
 from prolocutor.config.loading import survey
-from prolocutor.config.manifest_check import check_manifests
 from prolocutor.config.plugin_check import check_plugins
 from prolocutor.config.settings import ProcessTarget
 from prolocutor.config.survey import Survey
 from prolocutor.errors import ConfigError, ServiceError
-from prolocutor.messaging.nats_address import is_nats, read_call
 from prolocutor.plan.graph import Graph, PlanNode
 from prolocutor.plan.pipeline import ORDER
+from prolocutor.plugins.almond.manifest_check import check_manifests
+from prolocutor.plugins.nats.nats_address import is_nats, read_call
 
 
 def check(

@@ -9,7 +9,6 @@ from typing import Final
 
 import msgspec
 
-from prolocutor.config.deeppavlov_file import is_pipeline_file, survey_deeppavlov
 from prolocutor.config.faults import ConfigFaults, Fault
 from prolocutor.config.fields import Findings, TableField
 from prolocutor.config.schema import TOP
@@ -26,6 +25,7 @@ from prolocutor.config.yaml_file import YamlDocument, read
 from prolocutor.errors import ConfigError
 from prolocutor.plan.graph import Graph, compile_graph
 from prolocutor.plan.pipeline import Pipeline, Stage
+from prolocutor.plugins.deeppavlov.survey import is_pipeline_file, survey_deeppavlov
 
 _FILE: Final = TableField(
     keys={**TOP, **{stage.value: ServicesField(stage) for stage in Stage}}, what="a map of settings"

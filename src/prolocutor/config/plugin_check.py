@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import inspect
 
-from prolocutor.channels.channel_catalog import CHANNELS, SIGN_IN
 from prolocutor.config.agent_cards import card_of
 from prolocutor.config.call_hints import call_hint
 from prolocutor.config.endpoints import connector_of
 from prolocutor.config.fields import Findings
-from prolocutor.config.selector_settings import SelectorSettings, check_loss, check_method
 from prolocutor.config.service_entries import ServiceEntry
 from prolocutor.config.survey import Survey
 from prolocutor.connectors.connector_catalog import CONNECTORS
 from prolocutor.contracts.channel import CheckedDoor, DoorPlace
+from prolocutor.doors.door_catalog import CHANNELS, SIGN_IN
 from prolocutor.errors import BadInput, ConfigError, NotFound
 from prolocutor.names import did_you_mean, suggest
-from prolocutor.pairing.abstention import CLARIFY, FALLBACK, PERSON
-from prolocutor.pairing.method_catalog import needs_of
 from prolocutor.plan.pipeline import Addressed, Stage
+from prolocutor.plugins.pairing.abstention import CLARIFY, FALLBACK, PERSON
+from prolocutor.plugins.pairing.method_catalog import needs_of
+from prolocutor.plugins.pairing.selector_settings import SelectorSettings, check_loss, check_method
 from prolocutor.stores.store_catalog import STORES, open_store
 
 

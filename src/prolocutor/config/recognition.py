@@ -17,10 +17,10 @@ from prolocutor.connectors.parts.http_address import tls_context
 from prolocutor.dialog.ids import new_id
 from prolocutor.dialog.plain import JsonObject, decode
 from prolocutor.errors import BadInput, ProlocutorError, ServiceError
-from prolocutor.mcp.connector.http_peer import HttpPeer
-from prolocutor.mcp.connector.open_calls import OpenCalls
-from prolocutor.mcp.connector.session import McpSession
-from prolocutor.mcp.wire.tools import ToolInfo
+from prolocutor.plugins.mcp.connector.http_peer import HttpPeer
+from prolocutor.plugins.mcp.connector.open_calls import OpenCalls
+from prolocutor.plugins.mcp.connector.session import McpSession
+from prolocutor.plugins.mcp.wire.tools import ToolInfo
 
 SECONDS: Final = 5.0
 CARDS: Final = ("/.well-known/agent-card.json", "/.well-known/agent.json")

@@ -29,15 +29,15 @@ from prolocutor.config.fields import (
     TextListField,
 )
 from prolocutor.config.record_fields import RecordsField
-from prolocutor.config.selector_settings import BudgetSettings
 from prolocutor.config.settings import Settings
 from prolocutor.config.yaml_file import UNREAD, YamlNode
 from prolocutor.errors import ConfigError
-from prolocutor.messaging.nats_address import read_servers
-from prolocutor.pairing.abstention import AbstentionRule
-from prolocutor.pairing.question_agent.newcomers import NewcomerSettings
 from prolocutor.plan import graph
 from prolocutor.plan.pipeline import Breaker, Pipeline, Service
+from prolocutor.plugins.nats.nats_address import read_servers
+from prolocutor.plugins.pairing.abstention import AbstentionRule
+from prolocutor.plugins.pairing.question_agent.newcomers import NewcomerSettings
+from prolocutor.plugins.pairing.selector_settings import BudgetSettings
 from prolocutor.processes.supervisor import ProcessCommand
 from prolocutor.web.limits import ListenerLimits
 from prolocutor.web.quotas import QUOTA_WORDS, VisitorQuotas

@@ -21,16 +21,16 @@ from prolocutor.config.fields import (
     shown,
 )
 from prolocutor.config.schema import PATH, SERVICE, SERVICE_NAME
-from prolocutor.config.selector_fields import SELECTOR_FIELDS
-from prolocutor.config.selector_settings import SelectorSettings
 from prolocutor.config.settings import ProcessTarget
 from prolocutor.config.yaml_file import UNREAD, YamlNode
 from prolocutor.errors import ConfigError
-from prolocutor.messaging.nats_address import SCHEMES as NATS_SCHEMES
-from prolocutor.messaging.nats_address import NatsCall, is_nats, read_call
 from prolocutor.names import did_you_mean, suggest
-from prolocutor.pairing.method_catalog import Role
 from prolocutor.plan.pipeline import SINGLE, Addressed, Service, Stage, Target
+from prolocutor.plugins.nats.nats_address import SCHEMES as NATS_SCHEMES
+from prolocutor.plugins.nats.nats_address import NatsCall, is_nats, read_call
+from prolocutor.plugins.pairing.method_catalog import Role
+from prolocutor.plugins.pairing.selector_fields import SELECTOR_FIELDS
+from prolocutor.plugins.pairing.selector_settings import SelectorSettings
 
 FUNCTION: Final = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*(\.[^\W\d]\w*)*")
 ADDRESS: Final = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]*://")

@@ -16,8 +16,8 @@ from prolocutor.assistant.assistant_settings import (
 )
 from prolocutor.assistant.record_settings import RecordSettings
 from prolocutor.errors import ConfigError
-from prolocutor.openid.openid_settings import OpenIdSettings
 from prolocutor.plan.pipeline import ORDER, SINGLE, PendingTarget, Pipeline, Service
+from prolocutor.plugins.openid.openid_settings import OpenIdSettings
 from prolocutor.processes.supervisor import ProcessCommand
 from prolocutor.web.limits import ListenerLimits
 

@@ -15,13 +15,13 @@ from prolocutor.config.faults import ConfigFaults
 from prolocutor.config.fields import Findings, MapField, TableField, TextField, TextListField
 from prolocutor.config.loading import load
 from prolocutor.config.schema import LIMITS, TOP
-from prolocutor.config.selector_settings import SelectorSettings
 from prolocutor.config.setting_values import in_folder, with_limits, without_secret
 from prolocutor.config.settings import AuthSettings, Settings
 from prolocutor.config.store_location import sqlite_file, without_password
 from prolocutor.config.yaml_file import UNREAD, YamlDocument, YamlNode, read
 from prolocutor.errors import ConfigError
 from prolocutor.plan.pipeline import ORDER, SINGLE
+from prolocutor.plugins.pairing.selector_settings import SelectorSettings
 from prolocutor.web.limits import ListenerLimits
 
 _OVERRIDES: Final = ("store", "auth", "limits", "origins")

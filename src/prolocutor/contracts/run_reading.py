@@ -10,7 +10,7 @@ from typing import Any, Final, Literal, Protocol
 
 import msgspec
 
-READER: Final = "prolocutor.evaluation.run_shelf:RunShelf"
+READER: Final = "prolocutor.plugins.evaluation.run_shelf:RunShelf"
 """What reads runs, made of their folder; imported when it is asked for."""
 
 RowKind = Literal["won", "lost", "failed"]

@@ -2,8 +2,7 @@
 
 `EpisodeSource` is what a new data set implements: it yields episodes as they stand in its files.
 `Teacher` is what worlds and evaluations use: ParlAI's verbs, with datatypes, mutators, candidates
-and images already applied. `prolocutor.parlai.teacher.DialogTeacher` makes the second out of the
-first.
+and images already applied. ParlAI's `DialogTeacher` makes the second out of the first.
 
 An example is a message: a dictionary with ParlAI's standard fields (`text`, `labels`,
 `label_candidates`, `reward`, `image`, ...) and any others.

@@ -12,7 +12,7 @@ import msgspec
 
 from prolocutor.contracts.pairing import Card, LabelledQuestion
 
-TRAINER: Final = "prolocutor.evaluation.pairing.training_process"
+TRAINER: Final = "prolocutor.plugins.pairing.measuring.training_process"
 """The module that is run."""
 
 

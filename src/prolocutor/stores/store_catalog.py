@@ -21,7 +21,7 @@ STORES: Final = Catalog[Callable[[str, Durability], Store]](
     {
         "memory": "prolocutor.stores.memory:from_url",
         "postgresql": CatalogEntry(
-            "prolocutor.stores.postgresql.postgresql_store:from_url", "postgresql"
+            "prolocutor.plugins.postgresql.postgresql_store:from_url", "postgresql"
         ),
         "sqlite": "prolocutor.stores.sqlite.sqlite_store:from_url",
     },
@@ -34,7 +34,7 @@ TRANSFERS: Final = Catalog[Callable[[str], StoreTransfer]](
     "store that can be copied",
     {
         "postgresql": CatalogEntry(
-            "prolocutor.stores.postgresql.postgresql_transfer:from_url", "postgresql"
+            "prolocutor.plugins.postgresql.postgresql_transfer:from_url", "postgresql"
         ),
         "sqlite": "prolocutor.stores.sqlite.sqlite_transfer:from_url",
     },

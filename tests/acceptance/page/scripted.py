@@ -12,14 +12,14 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
 
-from prolocutor.almond.door.door import Almond
 from prolocutor.assistant.assistant import Assistant
-from prolocutor.channels.page.channel import Page as PageDoor
 from prolocutor.contracts.channel import Route, WebSocketRoute
 from prolocutor.contracts.websocket import WebSocket
 from prolocutor.dialog import plain
+from prolocutor.doors.page.channel import Page as PageDoor
 from prolocutor.observe.recent_turns import RecentTurns
 from prolocutor.plan.pipeline import Pipeline
+from prolocutor.plugins.almond.door.door import Almond
 from prolocutor.testing.channel_kit import running
 from prolocutor.web.authentication import AccessPolicy
 from prolocutor.web.listener import make_app

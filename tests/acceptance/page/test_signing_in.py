@@ -8,12 +8,12 @@ from queue import Queue
 
 from playwright.sync_api import Browser, expect
 
-from prolocutor.almond.door.door import Almond
 from prolocutor.assistant.assistant import Assistant
-from prolocutor.channels.console.channel import Console
-from prolocutor.channels.page.channel import Page
-from prolocutor.openid.openid_settings import ClaimRule, OpenIdSettings
-from prolocutor.openid.sign_in import SignIn
+from prolocutor.doors.page.channel import Page
+from prolocutor.plugins.almond.door.door import Almond
+from prolocutor.plugins.console.channel import Console
+from prolocutor.plugins.openid.openid_settings import ClaimRule, OpenIdSettings
+from prolocutor.plugins.openid.sign_in import SignIn
 from prolocutor.testing.channel_kit import Gate, pipeline, running
 from prolocutor.web.authentication import AccessPolicy
 from prolocutor.web.listener import make_app

@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from prolocutor.connectors.openai_chat import OpenAiChatConnector
+from prolocutor.connectors.chat import OpenAiChatConnector
 from prolocutor.dialog.plain import Plain
 from prolocutor.errors import (
     BadReply,

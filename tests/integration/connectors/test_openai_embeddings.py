@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from prolocutor.connectors.openai_embeddings import OpenAiEmbeddings
+from prolocutor.connectors.embeddings import OpenAiEmbeddings
 from prolocutor.errors import BadReply, ConfigError, ServiceRefused, ServiceUnreachable
-from prolocutor.pairing.encoders.endpoint import EndpointEncoder
+from prolocutor.plugins.pairing.encoders.endpoint import EndpointEncoder
 from tests.integration.connectors.embeddings_peer import embeddings_peer
 
 

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from prolocutor.assistant.assistant import Assistant
-from prolocutor.channels.openai.channel import OpenAi
-from prolocutor.connectors.openai_chat import OpenAiChatConnector
+from prolocutor.connectors.chat import OpenAiChatConnector
 from prolocutor.dialog.plain import Plain
+from prolocutor.doors.openai.channel import OpenAi
 from prolocutor.errors import BadReply, ConfigError
 from prolocutor.observe.logs import TurnLog
 from prolocutor.observe.recent_turns import RecentTurns

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
+from prolocutor.connectors.chat import OpenAiChatConnector
 from prolocutor.connectors.http import HttpConnector
-from prolocutor.connectors.openai_chat import OpenAiChatConnector
 from prolocutor.connectors.parts.streamed_reply import ACCEPT
 from prolocutor.connectors.process import ProcessConnector
 from prolocutor.dialog.plain import MAX_BYTES, Plain

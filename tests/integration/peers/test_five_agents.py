@@ -9,22 +9,22 @@ from typing import Any
 
 import aiohttp
 
-from prolocutor.a2a.connector.connector import A2aConnector
-from prolocutor.a2a.door.door import A2a
 from prolocutor.assistant.assistant import Assistant
-from prolocutor.channels.openai.channel import OpenAi
 from prolocutor.config.building import assistant_of_file
 from prolocutor.contracts.connector import Connector
 from prolocutor.dialog.plain import Plain
-from prolocutor.mcp.connector.connector import McpConnector
-from prolocutor.mcp.door.door import Mcp
+from prolocutor.doors.openai.channel import OpenAi
 from prolocutor.plan.pipeline import Pipeline, Service
+from prolocutor.plugins.a2a.connector.connector import A2aConnector
+from prolocutor.plugins.a2a.door.door import A2a
+from prolocutor.plugins.mcp.connector.connector import McpConnector
+from prolocutor.plugins.mcp.door.door import Mcp
 from prolocutor.testing.channel_kit import running
 from prolocutor.testing.connector_kit import ask, closing
 from prolocutor.web.listener import make_app
 from tests.integration.connectors.chat_peer import chat_peer
-from tests.integration.connectors.rasa_peer import rasa_peer
 from tests.pages import ROOT, blocks
+from tests.plugins.rasa.integration.rasa_peer import rasa_peer
 
 PAGE = ROOT / "docs" / "howto" / "join-five-agents.md"
 BOT = """

@@ -10,21 +10,21 @@ from typing import Any
 import pytest
 from aiohttp import web
 
-from prolocutor.a2a.door.door import A2a
-from prolocutor.almond.door.door import Almond
 from prolocutor.assistant.assistant import Assistant
-from prolocutor.channels.openai.channel import OpenAi
 from prolocutor.cli.add import put
 from prolocutor.config.file_check import check
 from prolocutor.config.recognition import FoundService, NotRecognised, recognise
 from prolocutor.config.service_writing import add_service
+from prolocutor.doors.openai.channel import OpenAi
 from prolocutor.errors import BadInput, ConfigError
-from prolocutor.mcp.door.door import Mcp
 from prolocutor.plan.pipeline import Pipeline, Service
+from prolocutor.plugins.a2a.door.door import A2a
+from prolocutor.plugins.almond.door.door import Almond
+from prolocutor.plugins.mcp.door.door import Mcp
 from prolocutor.testing.channel_kit import running
 from prolocutor.web.listener import make_app
-from tests.integration.connectors.rasa_peer import rasa_peer
 from tests.integration.peers.socket_peer import behaving, socket_peer
+from tests.plugins.rasa.integration.rasa_peer import rasa_peer
 
 
 def echo(request: dict[str, Any]) -> dict[str, Any]:

@@ -21,8 +21,8 @@ from prolocutor.contracts.store import (
 )
 from prolocutor.dialog.ids import DialogId, TurnId
 from prolocutor.errors import PersonBusy
+from prolocutor.plugins.postgresql.postgresql_store import PostgresqlStore
 from prolocutor.stores.memory import MemoryStore
-from prolocutor.stores.postgresql.postgresql_store import PostgresqlStore
 from prolocutor.stores.sqlite.sqlite_store import SqliteStore
 from prolocutor.testing.sample_turns import (
     a_closing,

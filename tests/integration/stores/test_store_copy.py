@@ -11,8 +11,8 @@ from prolocutor.contracts.store import Store
 from prolocutor.contracts.store.turn_record_store import ConversationQuery
 from prolocutor.dialog import agent_state
 from prolocutor.errors import StoreLocked
+from prolocutor.plugins.postgresql.postgresql_store import PostgresqlStore
 from prolocutor.stores import store_copy
-from prolocutor.stores.postgresql.postgresql_store import PostgresqlStore
 from prolocutor.stores.sqlite.sqlite_store import SqliteStore
 from prolocutor.stores.store_catalog import open_store, transfer_of
 from prolocutor.testing.sample_records import found

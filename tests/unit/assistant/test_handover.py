@@ -247,9 +247,9 @@ async def test_a_person_who_is_deleted_is_on_no_list() -> None:
 
 async def test_an_unsure_assistant_wants_a_person() -> None:
     from prolocutor.contracts.pairing import Card
-    from prolocutor.pairing.abstention import AbstentionRule
-    from prolocutor.pairing.question_response.unsupervised import UnsupervisedRanker
-    from prolocutor.pairing.response_selector import RankedSelector
+    from prolocutor.plugins.pairing.abstention import AbstentionRule
+    from prolocutor.plugins.pairing.question_response.unsupervised import UnsupervisedRanker
+    from prolocutor.plugins.pairing.response_selector import RankedSelector
 
     rule = AbstentionRule(below=1.1, then="person", person="I ask a person.")
     selector = RankedSelector(UnsupervisedRanker(), [Card(name="echo")], unsure=rule)

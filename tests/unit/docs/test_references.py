@@ -11,32 +11,32 @@ import pytest
 
 import prolocutor
 from prolocutor import Assistant, Breaker, Pipeline, Service, errors
-from prolocutor.almond.door.door import Almond
-from prolocutor.channels.channel_catalog import CHANNELS
-from prolocutor.channels.page.channel import Page
 from prolocutor.cli.main import prolocutor as command_line
 from prolocutor.config import agent_cards
 from prolocutor.config.fields import TableField
-from prolocutor.config.openid_fields import OPENID
 from prolocutor.config.schema import AUTH, BUDGET, LIMITS, PROCESS, SERVICE, TOP, UNSURE
-from prolocutor.config.selector_fields import HINTS
-from prolocutor.config.selector_settings import BudgetSettings
 from prolocutor.config.settings import Settings
 from prolocutor.connectors.connector_catalog import CONNECTORS
 from prolocutor.contracts.channel import NotFoundText, Route
-from prolocutor.deeppavlov.door.api import DeepPavlov
 from prolocutor.dialog import agent_state
 from prolocutor.dialog.dialog import Dialog
 from prolocutor.dialog.messages import ASKS, KINDS
 from prolocutor.dialog.profiles import Bot, Human
 from prolocutor.dialog.turn_request import TurnRequest
 from prolocutor.dialog.utterances import BotUtterance, HumanUtterance, Hypothesis
+from prolocutor.doors.door_catalog import CHANNELS
+from prolocutor.doors.http.api import DeepPavlov
+from prolocutor.doors.page.channel import Page
 from prolocutor.observe.metrics import TurnMetrics
-from prolocutor.pairing.abstention import AbstentionRule
-from prolocutor.pairing.budget import ExpectedGain, UntilSure
-from prolocutor.pairing.hints.turn_hints import HintSettings
 from prolocutor.pipeline.prepared import StageDeadlines
 from prolocutor.plan.pipeline import Stage
+from prolocutor.plugins.almond.door.door import Almond
+from prolocutor.plugins.openid.openid_fields import OPENID
+from prolocutor.plugins.pairing.abstention import AbstentionRule
+from prolocutor.plugins.pairing.budget import ExpectedGain, UntilSure
+from prolocutor.plugins.pairing.hints.turn_hints import HintSettings
+from prolocutor.plugins.pairing.selector_fields import HINTS
+from prolocutor.plugins.pairing.selector_settings import BudgetSettings
 from prolocutor.web.builtin_routes import BuiltinRoutes
 from prolocutor.web.in_flight import InFlight
 from prolocutor.web.limits import ListenerLimits

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from prolocutor.pairing.turn_routing import question_of
 from prolocutor.plan.pipeline import Pipeline, Service
+from prolocutor.plugins.pairing.turn_routing import question_of
 from prolocutor.testing.fake_service import FakeService
 from tests.unit.pipeline.talk import Talk, hypothesis
 

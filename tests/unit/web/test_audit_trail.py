@@ -9,7 +9,7 @@ from click.testing import CliRunner
 
 from prolocutor.assistant.assistant import Assistant
 from prolocutor.cli.audit import audit
-from prolocutor.deeppavlov.door.api import DeepPavlov
+from prolocutor.doors.http.api import DeepPavlov
 from prolocutor.errors import StoreError
 from prolocutor.stores.memory import MemoryStore
 from prolocutor.testing.channel_kit import KEY, Gate, pipeline, running

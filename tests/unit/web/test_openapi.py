@@ -9,16 +9,16 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 from openapi_spec_validator import OpenAPIV31SpecValidator
 
-from prolocutor.almond.door.door import Almond
 from prolocutor.assistant.assistant import Assistant
-from prolocutor.channels.page.channel import Page
-from prolocutor.channels.parlai import Parlai
 from prolocutor.cli.owner_channel import OwnerChannel
 from prolocutor.contracts.channel import NotFoundText, Route
 from prolocutor.contracts.http import HttpRequest, HttpResponse
-from prolocutor.deeppavlov.door.api import DeepPavlov
+from prolocutor.doors.http.api import DeepPavlov
+from prolocutor.doors.page.channel import Page
 from prolocutor.errors import BadInput
 from prolocutor.observe.metrics import TurnMetrics
+from prolocutor.plugins.almond.door.door import Almond
+from prolocutor.plugins.evaluation.chat_door import Parlai
 from prolocutor.testing.channel_kit import Gate, pipeline
 from prolocutor.web.builtin_routes import BuiltinRoutes
 from prolocutor.web.decoding import JsonReader

@@ -1,0 +1,165 @@
+"""CommandConnector: a service that is a program in any language, asked in lines of JSON.
+
+One line on its standard input for each request (the native body), one line on its standard output
+for each reply, in the same order. Words of a reply that is being made may come before it, each as
+`{"delta": TEXT}`; `{"error": TEXT}` in place of a reply is a failure.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from prolocutor.connectors.parts.line_calls import LineCall, LineCalls, is_late, line_of
+from prolocutor.contracts.connector import Replies, Request
+from prolocutor.dialog.plain import MAX_BYTES
+from prolocutor.errors import ConfigError, ServiceError, ServiceUnreachable
+from prolocutor.processes.line_process import LineProcess
+
+log = logging.getLogger(__name__)
+
+MAX_COPIES: Final = 64
+MAX_LINE: Final = MAX_BYTES + 4096
+
+
+class CommandConnector:
+    """The way to a program (`run`: words, or a line as in a shell), which stays and is asked again.
+
+    It is started by the first call, in `folder`, and again when it has ended, with pauses that
+    grow. It is asked one request at a time; of `copies` several run. A call that times out ends
+    the program, so that a late answer is never taken for another's; its first answer may take
+    `start_timeout` seconds. One that is cancelled before its time-out leaves the program to it.
+    What it writes to stderr goes to the log. It ends with this process.
+    """
+
+    def __init__(
+        self,
+        target: str = "",
+        *,
+        name: str,
+        batched: bool = False,
+        run: str | Sequence[str] | None = None,
+        folder: str | os.PathLike[str] | None = None,
+        environment: Mapping[str, str] | None = None,
+        copies: int = 1,
+        start_timeout: float = 0.0,
+    ) -> None:
+        del batched  # several requests are several lines
+        if not 1 <= copies <= MAX_COPIES:
+            raise ConfigError(f"copies is from 1 to {MAX_COPIES}, not {copies}", key="copies")
+        self.name = name
+        self._idle = [
+            _Copy(run or target, name, folder, environment or {}, start_timeout)
+            for _ in range(copies)
+        ]
+        self._copies = tuple(self._idle)
+        self._free = asyncio.Semaphore(copies)
+
+    async def send(self, requests: Sequence[Request]) -> Replies:
+        """Wait for the program to be free, write the requests and read the replies."""
+        until = asyncio.get_running_loop().time() + requests[0].timeout
+        async with self._free:
+            copy = next((one for one in reversed(self._idle) if not one.is_busy), self._idle[-1])
+            self._idle.remove(copy)
+            try:
+                return await copy.ask(requests, until)
+            finally:
+                self._idle.append(copy)
+
+    async def aclose(self) -> None:
+        """End the program."""
+        await asyncio.gather(*(copy.aclose() for copy in self._copies))
+
+
+class _Copy:
+    """One process of the program, and what was asked of it."""
+
+    def __init__(
+        self,
+        run: str | Sequence[str],
+        name: str,
+        folder: str | os.PathLike[str] | None,
+        environment: Mapping[str, str],
+        start_timeout: float,
+    ) -> None:
+        self._name = name
+        self._start_timeout = start_timeout
+        self._patient_until: float | None = None
+        self._calls = LineCalls()
+        self._was_asked = False
+        self._program = LineProcess(
+            run,
+            name=name,
+            take=self._take,
+            lost=self._lose,
+            folder=folder,
+            environment=environment,
+            max_line=MAX_LINE,
+        )
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether the answer to a call that nobody waits for is still to come."""
+        return len(self._calls) > 0
+
+    async def ask(self, requests: Sequence[Request], until: float) -> Replies:
+        """Write the requests and wait for the replies; `until`: the time at which they are late."""
+        loop = asyncio.get_running_loop()
+        timeout = requests[0].timeout
+        await self._calls.idle()
+        await self._program.start(max(0.0, until - loop.time()))
+        if self._patient_until is None:
+            self._patient_until = loop.time() + self._start_timeout
+        calls: list[LineCall] = []
+        try:
+            for request in requests:
+                self._program.write(line_of(request))
+                calls.append(self._calls.add(request.deltas))
+                self._was_asked = True
+            await self._program.drain()
+            return [await call.answer for call in calls]
+        except asyncio.CancelledError:
+            self._leave(calls, max(until, self._patient_until or 0.0), timeout)
+            raise
+        except ServiceError:
+            self._program.kill("broke off")  # of several requests, some are written
+            raise
+
+    async def aclose(self) -> None:
+        """End the process."""
+        await self._program.aclose()
+
+    def _leave(self, calls: list[LineCall], until: float, timeout: float) -> None:
+        """Let the program finish what nobody waits for, until it is late; then end it."""
+        for call in calls:
+            call.answer.cancel()
+
+        def end() -> None:
+            if any(not call.is_settled for call in calls):
+                self._program.kill("did not answer in time, and was ended")
+
+        loop = asyncio.get_running_loop()
+        if is_late(until, timeout):
+            end()
+        else:
+            loop.call_at(until, end)
+
+    def _take(self, line: bytes) -> None:
+        if not (line := line.strip()):
+            return
+        if not self._was_asked:
+            log.warning("%s: passed over a line before the first request", self._name)
+            return
+        self._patient_until = 0.0
+        if (wrong := self._calls.take(line)) is not None:
+            log.warning("%s: the program %s, and is ended", self._name, wrong)
+            self._program.kill(wrong)
+
+    def _lose(self, how: ServiceUnreachable) -> None:
+        self._was_asked, self._patient_until = False, None
+        if not self._program.is_closing:
+            log.warning("%s: %s", self._name, how)
+        self._calls.fail(how)

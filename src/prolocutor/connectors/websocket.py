@@ -1,0 +1,226 @@
+"""WebSocketConnector: a service behind a WebSocket, asked in messages of JSON.
+
+One text message for each request (the native body), one for each reply, in the same order. Words of
+a reply that is being made may come before it, each as `{"delta": TEXT}`; `{"error": TEXT}` in place
+of a reply is a failure.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+import aiohttp
+
+from prolocutor.connectors.parts.line_calls import LineCall, LineCalls, is_late, line_of
+from prolocutor.connectors.parts.sockets import PING, SocketAddress, SocketOpener, end_of
+from prolocutor.contracts.connector import Replies, Request
+from prolocutor.dialog.plain import MAX_BYTES
+from prolocutor.errors import ServiceError, ServiceUnreachable
+
+log = logging.getLogger(__name__)
+
+BACKOFF: Final = (0.5, 15.0)
+
+
+class WebSocketConnector:
+    """The way to `ws://host/path` (or wss), over one connection that is kept.
+
+    Many calls may be under way; answers come in their order. While an answer is to come that
+    nobody waits for, the next call opens another connection. A connection that breaks fails its
+    calls; the next call opens a new one, after pauses that grow where that fails. `key` is sent as
+    a bearer token, `headers` when a connection is opened. `ping`: seconds between pings, 0 for
+    none. `greetings`: how many messages the server sends by itself when it is opened.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        *,
+        name: str,
+        batched: bool = False,
+        key: str | None = None,
+        headers: Mapping[str, str] | None = None,
+        ping: float = PING,
+        greetings: int = 0,
+    ) -> None:
+        del batched  # several requests are several messages
+        self.name = name
+        address = SocketAddress(url, key=key, headers=headers)
+        self._opener = SocketOpener(address, max_message=MAX_BYTES + 4096, ping=ping)
+        self._greetings = greetings
+        self._line: _SocketLine | None = None
+        self._lines: set[_SocketLine] = set()
+        self._opening: asyncio.Task[_SocketLine | ServiceError] | None = None
+        self._wait = self._not_before = 0.0
+        self._last: ServiceError = ServiceUnreachable("not opened yet")
+
+    async def send(self, requests: Sequence[Request]) -> Replies:
+        """Send the requests and wait for the replies."""
+        timeout = requests[0].timeout
+        until = asyncio.get_running_loop().time() + timeout
+        line = self._line
+        if line is not None and line.is_held:
+            line.retire()
+        if line is None or not line.is_open:
+            line = await self._opened(until)
+        calls: list[LineCall] = []
+        try:
+            if not await line.write(requests, calls):  # closed just now
+                line = await self._opened(until)
+                if not await line.write(requests, calls):
+                    raise line.end
+            answers = [await call.answer for call in calls]
+        except asyncio.CancelledError:
+            self._leave(line, calls, until, timeout)
+            raise
+        if not any(isinstance(answer, ServiceUnreachable) for answer in answers):
+            self._wait = 0.0
+        return answers
+
+    async def aclose(self) -> None:
+        """Close the connection."""
+        if self._opening is not None:
+            self._opening.cancel()
+            await asyncio.wait([self._opening])
+            self._opening = None
+        await asyncio.gather(*(line.aclose() for line in tuple(self._lines)))
+        self._line = None
+        await self._opener.aclose()
+
+    async def _opened(self, until: float) -> _SocketLine:
+        """Return the connection, opened if need be; concurrent calls wait for the same one."""
+        loop = asyncio.get_running_loop()
+        while self._line is None or not self._line.is_open:
+            if self._opening is None:
+                rest = self._not_before - loop.time()
+                if loop.time() + rest > until:
+                    raise ServiceUnreachable(f"{self._last}; it is tried again in {rest:.1f} s")
+                if rest > 0:
+                    await asyncio.sleep(rest)
+                    continue
+                self._opening = loop.create_task(self._open())
+            opened = await asyncio.shield(self._opening)
+            if isinstance(opened, ServiceError):
+                raise opened
+            if not opened.is_open:
+                raise opened.end
+        return self._line
+
+    async def _open(self) -> _SocketLine | ServiceError:
+        loop = asyncio.get_running_loop()
+        first, longest = BACKOFF
+        self._not_before = loop.time() + self._wait
+        self._wait = min(2 * self._wait, longest) if self._wait else first
+        try:
+            socket = await self._opener.open()
+        except ServiceError as error:
+            self._last = error
+            return error
+        finally:
+            self._opening = None
+        line = _SocketLine(socket, self._opener.address.shown, self.name, self._greetings)
+        self._lines.add(line)
+        line.reading.add_done_callback(lambda _: self._lines.discard(line))
+        self._line = line
+        return line
+
+    def _leave(
+        self, line: _SocketLine, calls: list[LineCall], until: float, timeout: float
+    ) -> None:
+        """Let answers that nobody waits for come until they are late; then open another line."""
+        for call in calls:
+            call.answer.cancel()
+
+        def retire() -> None:
+            if any(not call.is_settled for call in calls):
+                if self._line is line:
+                    self._line = None
+                line.retire()
+
+        if is_late(until, timeout):
+            retire()
+        else:
+            asyncio.get_running_loop().call_at(until, retire)
+
+
+class _SocketLine:
+    """One connection, and the calls whose answers come over it."""
+
+    def __init__(
+        self, socket: aiohttp.ClientWebSocketResponse, shown: str, name: str, greetings: int
+    ) -> None:
+        self.is_open = True
+        self.end: ServiceError = ServiceUnreachable(f"{shown} closed the connection")
+        self._socket = socket
+        self._shown = shown
+        self._name = name
+        self._greetings = greetings
+        self._calls = LineCalls()
+        self.reading: Final = asyncio.get_running_loop().create_task(self._read())
+
+    @property
+    def is_held(self) -> bool:
+        """Whether an answer that nobody waits for is still to come."""
+        return self._calls.has_abandoned
+
+    async def write(self, requests: Sequence[Request], calls: list[LineCall]) -> bool:
+        """Send requests and add their calls; return False if it is closed and nothing was sent."""
+        for request in requests:
+            line = line_of(request).decode()
+            if not self.is_open or self._socket.closed or self._socket.close_code is not None:
+                self.is_open = False
+                return bool(calls)
+            calls.append(self._calls.add(request.deltas))
+            try:
+                await self._socket.send_str(line)
+            except ConnectionError:
+                self._close(ServiceUnreachable(f"{self._shown} closed the connection"))
+        return True
+
+    def retire(self) -> None:
+        """Take no more calls, and close once nobody waits for an answer."""
+        self.is_open = False
+        if self._calls.is_abandoned:
+            self._close(ServiceUnreachable(f"{self._shown} did not answer in time"))
+
+    async def aclose(self) -> None:
+        """Close the connection."""
+        self._close(ServiceUnreachable("the connection is being closed"))
+        await asyncio.wait([self.reading])
+
+    async def _read(self) -> None:
+        """Hand messages over until the connection ends."""
+        wrong = None
+        try:
+            async for message in self._socket:
+                if message.type is aiohttp.WSMsgType.TEXT:
+                    wrong = self._take(message.data.encode("utf-8", "replace").strip())
+                elif message.type is aiohttp.WSMsgType.BINARY:
+                    wrong = self._take(message.data.strip())
+                if wrong is not None or (not self.is_open and self._calls.is_abandoned):
+                    break
+            self.end = end_of(self._socket, self._shown)
+        except asyncio.CancelledError:
+            pass
+        finally:
+            self.is_open = False
+            if wrong is not None:
+                log.warning("%s: %s %s; it is opened anew", self._name, self._shown, wrong)
+                self.end = ServiceUnreachable(f"{self._shown} {wrong}")
+            self._calls.fail(self.end)
+            await self._socket.close()
+
+    def _take(self, line: bytes) -> str | None:
+        if self._greetings:
+            self._greetings -= 1
+            return None
+        return self._calls.take(line) if line else None
+
+    def _close(self, how: ServiceError) -> None:
+        self.is_open = False
+        self.end = how
+        self._calls.fail(how)
+        self.reading.cancel()

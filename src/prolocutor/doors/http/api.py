@@ -1,0 +1,109 @@
+"""DeepPavlov: the door whose addresses and JSON are those of DeepPavlov Agent's HTTP API.
+
+Source: `deeppavlov_agent/http_api`, the development line. Better than there: a wrong request gets
+a status and JSON that say what is wrong with it, and unknown ids are not passed over in silence.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Final, Literal
+
+import msgspec
+
+from prolocutor.assistant.assistant import Assistant
+from prolocutor.contracts.channel import Route, WebSocketRoute
+from prolocutor.contracts.http import HttpResponse
+from prolocutor.contracts.websocket import WebSocket
+from prolocutor.doors.http.chat_page import chat_page, chat_page_file
+from prolocutor.doors.http.dialog_endpoints import DialogEndpoints
+from prolocutor.doors.http.messages import CurrentLoad, DialogState, SayReply, SayRequest
+from prolocutor.doors.http.turn_endpoints import TurnEndpoints
+from prolocutor.errors import Conflict, NotFound
+from prolocutor.observe.service_times import ServiceTimes
+from prolocutor.web.operations import Operation, TypedRequest
+
+LOAD_PERIOD: Final = 0.5
+"""Seconds between two messages that show the load."""
+
+
+class DeepPavlov:
+    """The door compatible with DeepPavlov Agent's HTTP API; its users are those of the assistant.
+
+    `load` has to be among the assistant's observers; without it no response times are shown.
+    """
+
+    name: Final = "deeppavlov"
+    prefix: Final = ""
+
+    def __init__(self, assistant: Assistant, *, load: ServiceTimes | None = None) -> None:
+        self._assistant = assistant
+        self._load = load
+        turns, dialogs = TurnEndpoints(assistant), DialogEndpoints(assistant)
+        list_dialogs = Operation(dialogs.list_dialogs)
+        show_dialog = Operation(dialogs.show_dialog, returns=DialogState, errors=[NotFound])
+        show_user = Operation(dialogs.list_dialogs_of, returns=list[DialogState])
+        delete_user = Operation(dialogs.delete_person, status=204, errors=[NotFound])
+        self.routes: list[Route | WebSocketRoute] = [
+            Route("POST", "/", Operation(turns.say, errors=[Conflict])),
+            Route("GET", "/chat", Operation(chat_page, produces="text/html"), "all"),
+            Route(
+                "GET",
+                "/chat/{file}",
+                Operation(chat_page_file, errors=[NotFound], produces="text/*"),
+                "all",
+            ),
+            WebSocketRoute("/chat/ws", turns.chat, receives=SayRequest, sends=SayReply),
+            Route("GET", "/ping", Operation(self.ping, returns=Literal["pong"]), "all"),
+            Route("GET", "/api/dialogs", list_dialogs),
+            Route("GET", "/api/dialogs/", list_dialogs),
+            Route("GET", "/api/dialogs/{dialog_id}", show_dialog),
+            Route("GET", "/api/user/{user_external_id:path}", show_user),
+            Route("DELETE", "/api/user/{user_external_id:path}", delete_user, "operators"),
+            Route("POST", "/rating/dialog", Operation(dialogs.rate_dialog, errors=[NotFound])),
+            Route(
+                "POST", "/rating/utterance", Operation(dialogs.rate_utterance, errors=[NotFound])
+            ),
+            Route("GET", "/debug/current_load", Operation(self.current_load), "operators"),
+            WebSocketRoute(
+                "/debug/current_load/ws", self.follow_load, "operators", sends=CurrentLoad
+            ),
+        ]
+
+    async def open(self) -> None:
+        """Do nothing: there is nothing to get ready."""
+
+    async def close(self) -> None:
+        """Do nothing: a turn that runs is the assistant's."""
+
+    async def ping(self, _: TypedRequest[None, None]) -> HttpResponse:
+        """Answer "pong"."""
+        return _PONG
+
+    async def current_load(self, _: TypedRequest[None, None]) -> CurrentLoad:
+        """Show the calls that run now, and mean seconds over the last five minutes."""
+        return self._current()
+
+    async def follow_load(self, socket: WebSocket) -> None:
+        """Send the current load twice a second until the client leaves."""
+        sending = asyncio.create_task(self._send_load(socket))
+        try:
+            async for _ in socket:
+                pass  # a client has nothing to say here
+        finally:
+            sending.cancel()
+
+    async def _send_load(self, socket: WebSocket) -> None:
+        while True:
+            socket.send(msgspec.json.encode(self._current()).decode())
+            await asyncio.sleep(LOAD_PERIOD)
+
+    def _current(self) -> CurrentLoad:
+        running = {one.name: one.in_flight for one in self._assistant.services()}
+        return CurrentLoad(
+            {**running, "agent": self._assistant.busy},
+            self._load.means() if self._load is not None else {},
+        )
+
+
+_PONG: Final = HttpResponse(b'"pong"')

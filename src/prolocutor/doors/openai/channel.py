@@ -1,0 +1,81 @@
+"""OpenAi: the door for clients of OpenAI's API, at `/v1`.
+
+Source: OpenAI's API reference for models, chat completions, responses and conversations. The
+assistant is a model, and each skill is one that is talked to alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from functools import partial
+from typing import Any, Final
+
+from prolocutor.assistant.assistant import Assistant
+from prolocutor.contracts.channel import ErrorForm, Method, Route
+from prolocutor.doors.openai.answers import Answering
+from prolocutor.doors.openai.completions import ChatCompletion, Completions
+from prolocutor.doors.openai.conversation_endpoints import ConversationEndpoints
+from prolocutor.doors.openai.dialog_finder import PREFIX, DialogFinder
+from prolocutor.doors.openai.errors import ApiErrorBody, write_error
+from prolocutor.doors.openai.models import ChatModels
+from prolocutor.doors.openai.response_objects import ResponseObject
+from prolocutor.doors.openai.responses import Responses
+from prolocutor.errors import Conflict, NotFound
+from prolocutor.observe.recent_turns import RecentTurns
+from prolocutor.web.operations import Operation, TypedRequest
+
+Handler = Callable[[TypedRequest[Any, Any]], Awaitable[object]]
+
+
+class OpenAi:
+    """The door compatible with OpenAI's API.
+
+    `recent` has to be among the assistant's observers; without it streams do not say why.
+    """
+
+    name: Final = "openai"
+    prefix: Final = PREFIX
+
+    def __init__(self, assistant: Assistant, *, recent: RecentTurns | None = None) -> None:
+        models, finder = ChatModels(assistant), DialogFinder(assistant)
+        answering = Answering(assistant, finder, recent)
+        completions = Completions(models, finder, answering)
+        responses = Responses(assistant, models, finder, answering)
+        threads = ConversationEndpoints(assistant, finder)
+        failing = partial(Operation, errors=[NotFound])
+        create_completion = Operation(
+            completions.create_completion, returns=ChatCompletion, errors=[NotFound, Conflict]
+        )
+        create_response = Operation(
+            responses.create_response, returns=ResponseObject, errors=[NotFound, Conflict]
+        )
+        response, conversation = (
+            "/v1/responses/{response_id}",
+            "/v1/conversations/{conversation_id}",
+        )
+        self.routes: list[Route | ErrorForm] = [
+            ErrorForm("/v1/", write_error, ApiErrorBody),
+            _route("GET", "/v1/models", Operation(models.list_models)),
+            _route("GET", "/v1/models/{model:path}", failing(models.show_model)),
+            _route("POST", "/v1/chat/completions", create_completion),
+            _route("POST", "/v1/responses", create_response),
+            _route("GET", response, failing(responses.show_response)),
+            _route("DELETE", response, failing(responses.delete_response)),
+            _route("GET", f"{response}/input_items", failing(responses.list_input_items)),
+            _route("POST", "/v1/conversations", Operation(threads.create_conversation)),
+            _route("GET", conversation, failing(threads.show_conversation)),
+            _route("POST", conversation, failing(threads.change_conversation)),
+            _route("DELETE", conversation, failing(threads.delete_conversation)),
+            _route("GET", f"{conversation}/items", failing(threads.list_items)),
+        ]
+
+    async def open(self) -> None:
+        """Do nothing: there is nothing to get ready."""
+
+    async def close(self) -> None:
+        """Do nothing: a turn that runs is the assistant's."""
+
+
+def _route(method: Method, path: str, operation: Operation) -> Route:
+    """Return a route; its clients always send a key, also where there is none to be known."""
+    return Route(method, path, operation, any_secret=True)

@@ -1,0 +1,171 @@
+"""Chat completions: `POST /v1/chat/completions`, whole or as a stream."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from typing import Any, Literal
+
+import msgspec
+
+from prolocutor.contracts.http import HttpResponse
+from prolocutor.dialog import plain
+from prolocutor.doors.openai.answers import (
+    AnswerDetails,
+    Answering,
+    ChatAnswer,
+)
+from prolocutor.doors.openai.dialog_finder import DialogFinder
+from prolocutor.doors.openai.errors import error_object
+from prolocutor.doors.openai.models import ChatModels
+from prolocutor.doors.openai.requests import CallerHeaders, CompletionRequest, chat_input
+from prolocutor.web.error_table import error_response
+from prolocutor.web.operations import TypedRequest
+
+
+class AssistantMessage(msgspec.Struct, kw_only=True):
+    """What the assistant said."""
+
+    content: str
+    role: Literal["assistant"] = "assistant"
+    refusal: None = None
+
+
+class CompletionChoice(msgspec.Struct, kw_only=True):
+    """The reply; there is one."""
+
+    message: AssistantMessage
+    index: int = 0
+    finish_reason: Literal["stop"] = "stop"
+    logprobs: None = None
+
+
+class CompletionUsage(msgspec.Struct):
+    """How much was read and written, in tokens (an estimate)."""
+
+    prompt_tokens: int
+    completion_tokens: int
+    total_tokens: int
+
+
+class ChatCompletion(msgspec.Struct, kw_only=True):
+    """A chat completion."""
+
+    id: str
+    created: int
+    model: str
+    choices: Sequence[CompletionChoice]
+    usage: CompletionUsage
+    prolocutor: AnswerDetails
+    object: Literal["chat.completion"] = "chat.completion"
+
+
+class Completions:
+    """The endpoint of chat completions."""
+
+    def __init__(self, models: ChatModels, finder: DialogFinder, answering: Answering) -> None:
+        self._models = models
+        self._finder = finder
+        self._answering = answering
+
+    async def create_completion(
+        self, request: TypedRequest[CallerHeaders, CompletionRequest]
+    ) -> HttpResponse:
+        """Reply to the last message of a conversation."""
+        body, visitor = request.body, request.visitor
+        skill = self._models.skill_of(body.model)
+        given = chat_input(
+            body.messages,
+            field="messages",
+            metadata=body.metadata,
+            attributes=body.attributes,
+        )
+        given.parsed = body.parsed
+        self._answering.check_loop(request.params.turns)
+        found = await self._finder.find(
+            visitor,
+            request.params,
+            given,
+            user=body.user,
+            conversation=_conversation_id(body.metadata),
+        )
+        operator = visitor.kind == "operator"
+        if body.stream:
+            usage = body.stream_options is not None and bool(body.stream_options.include_usage)
+            return await self._answering.stream(
+                found,
+                given,
+                skill,
+                lambda turn_id: CompletionWriter(turn_id, body.model, usage),
+                operator=operator,
+            )
+        answer = await self._answering.whole(found, given, skill, operator=operator)
+        completion = ChatCompletion(
+            id=f"chatcmpl-{answer.turn_id}",
+            created=int(time.time()),
+            model=body.model,
+            choices=[CompletionChoice(message=AssistantMessage(content=answer.text))],
+            usage=_usage(answer),
+            prolocutor=answer.details,
+        )
+        return HttpResponse(plain.encode(completion), headers={"X-Request-Id": answer.turn_id})
+
+
+def _conversation_id(metadata: dict[str, Any] | None) -> str | None:
+    found = (metadata or {}).get("conversation_id")
+    return found if isinstance(found, str) and found else None
+
+
+def _usage(answer: ChatAnswer) -> CompletionUsage:
+    usage = answer.usage
+    return CompletionUsage(usage.prompt_tokens, usage.completion_tokens, usage.total_tokens)
+
+
+class CompletionWriter:
+    """Writes the chunks of a chat completion (`AnswerWriter`)."""
+
+    def __init__(self, turn_id: str, model: str, usage: bool) -> None:
+        head = {
+            "id": f"chatcmpl-{turn_id}",
+            "object": "chat.completion.chunk",
+            "created": int(time.time()),
+            "model": model,
+        }
+        self._head = b"data: %b" % plain.encode(head)[:-1]
+        self._usage = usage
+        self._tail = b',"usage":null}\n\n' if usage else b"}\n\n"
+
+    def start(self, utt_id: str) -> bytes:
+        """Write the chunk with the role."""
+        return self._chunk(b'{"role":"assistant","content":"","refusal":null}')
+
+    def words(self, text: str) -> bytes:
+        """Write a chunk with words."""
+        return self._chunk(b'{"content":%b}' % plain.encode(text))
+
+    def end(self, answer: ChatAnswer) -> bytes:
+        """Write the last words, the end, the usage where it is wanted."""
+        rest = self.words(answer.rest) if answer.rest else b""
+        details = b',"prolocutor":%b' % plain.encode(answer.details)
+        usage = b""
+        if self._usage:
+            told = plain.encode(_usage(answer))
+            usage = b'%b,"choices":[],"usage":%b}\n\n' % (self._head, told)
+        return b"%b%b%bdata: [DONE]\n\n" % (
+            rest,
+            self._chunk(b"{}", b'"stop"', details),
+            usage,
+        )
+
+    def failure(self, error: Exception) -> bytes:
+        """Write an error, which clients raise."""
+        return b"data: %b\n\n" % plain.encode({"error": error_object(error_response(error))})
+
+    def _chunk(self, delta: bytes, finish: bytes = b"null", extra: bytes = b"") -> bytes:
+        return b'%b,"choices":[{"index":0,"delta":%b,"logprobs":null,"finish_reason":%b}]%b%b' % (
+            self._head,
+            delta,
+            finish,
+            extra,
+            self._tail,
+        )

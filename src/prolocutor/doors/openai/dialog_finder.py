@@ -1,0 +1,336 @@
+"""Which dialog a request belongs to.
+
+Clients of chat completions name no dialog: they send all that was said before. A dialog is found
+again by a hash of that. Records in the store say which reply ended a history; they are written
+before the reply is sent, so that a restart or another replica finds the dialog as well:
+
+    owner, "openai-history:<hash>", <conversation> -> Ending
+
+The owner is the person where the request says who it is. Otherwise it is the caller: a hash of the
+key that came. A history may then be that of several persons who do not know of each other. Nothing
+distinguishes those who sent exactly the same and got exactly the same, and neither knows anything
+that the other does not; each gets one of their dialogs. Where anything differs, or the history was
+gone on from already (an edit, a reply wanted anew), a new dialog begins with what is known to have
+been said.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Sequence
+from typing import Final
+
+import msgspec
+
+from prolocutor.assistant.assistant import Assistant
+from prolocutor.contracts.http import Visitor
+from prolocutor.dialog import plain
+from prolocutor.dialog.ids import new_id
+from prolocutor.dialog.inputs import EarlierTurn
+from prolocutor.dialog.utterances import BotUtterance
+from prolocutor.doors.openai.histories import (
+    MAX_RETOLD,
+    Ending,
+    as_earlier,
+    came_with,
+    digest,
+    history_kind,
+    read_ending,
+    retold,
+)
+from prolocutor.doors.openai.requests import MAX_ID, CallerHeaders, ChatInput, Said
+from prolocutor.errors import BadInput, Forbidden, NotFound
+from prolocutor.web.visitors import speaks_for
+
+PREFIX: Final = "openai:"
+RESPONSE: Final = "openai-response:"
+DELETED: Final = "openai-conversation-deleted:"
+
+_ISSUED: Final = re.compile(r"conv_([0-9a-f]{32})")
+_NOBODY: Final = f"{PREFIX}?"
+
+
+class EndingKey(msgspec.Struct, frozen=True):
+    """Where an ending is noted: the owner, kind and key of a record."""
+
+    owner: str
+    kind: str
+    key: str
+
+
+class ClaimedEnding(msgspec.Struct, frozen=True):
+    """An ending that a request goes on from, so that no other one does, and where it is noted."""
+
+    key: EndingKey
+    ending: Ending
+
+
+class FoundDialog(msgspec.Struct, kw_only=True):
+    """The dialog of one request. `id` names it to clients.
+
+    `owner` is whose records name it, None where an id came and nothing need be found again.
+    `earlier` is what a new dialog begins with, `claimed` the ending that it goes on from. `key` is
+    the idempotency key. `has_responses`: its replies can be gone on from by their ids.
+    """
+
+    user: str
+    dialog: str
+    id: str
+    owner: str | None = None
+    earlier: Sequence[EarlierTurn] = ()
+    claimed: ClaimedEnding | None = None
+    came: str = ""
+    key: str | None = None
+    has_responses: bool = False
+
+
+class DialogFinder:
+    """Finds the dialogs of requests, and notes where they end."""
+
+    def __init__(self, assistant: Assistant) -> None:
+        self._assistant = assistant
+        self._store = assistant.store
+        self._claimed: set[EndingKey] = set()
+        self._resenders: set[str] = set()
+
+    async def find(
+        self,
+        visitor: Visitor,
+        headers: CallerHeaders,
+        given: ChatInput,
+        *,
+        user: str | None,
+        conversation: str | None,
+    ) -> FoundDialog:
+        """Return the dialog of a request; `release` it when all is over."""
+        person = person_of(visitor, user or headers.web_user)
+        id_ = conversation or headers.conversation or headers.web_chat
+        key = headers.idempotency_key
+        if id_ is not None:
+            found = named(visitor, person, id_)
+            await self.check_is_kept(found)
+            found.key = key
+            if given.history:
+                found.earlier = retold(given.history)
+            return found
+        owner = person or _caller(visitor, headers, given)
+        if not given.history:
+            return await self._first(owner, person, key, given)
+        if person is not None:
+            await self._note_resender(person)
+        return await self._gone_on(visitor, owner, person, key, given)
+
+    async def check_is_kept(self, found: FoundDialog) -> None:
+        """Raise `NotFound` for a conversation that was deleted."""
+        if await self._store.records(found.user, f"{DELETED}{found.id}"):
+            raise NotFound(f"there is no conversation {found.id!r:.80}", field="conversation_id")
+
+    async def delete(self, found: FoundDialog) -> None:
+        """End a conversation for good: its id begins no other one."""
+        await self._store.put_record(found.user, f"{DELETED}{found.id}", "", b"{}")
+        await self._assistant.close_dialog(found.user, found.dialog)
+
+    async def begin(self, found: FoundDialog) -> None:
+        """Start a new dialog with what was said before."""
+        if found.earlier:
+            await self._assistant.begin_from(
+                found.earlier, found.user, found.dialog, channel="openai"
+            )
+
+    async def note(
+        self, found: FoundDialog, given: ChatInput, said: str, utt_id: str, *, repeated: bool
+    ) -> None:
+        """Store where the dialog ends now."""
+        ending = Ending(user=found.user, dialog=found.dialog, utt_id=utt_id, came=found.came)
+        name = digest(f"{found.user}\n{found.dialog}")
+        places: list[EndingKey] = []
+        if found.owner is not None:
+            history = [*given.history, Said("user", given.text), Said("assistant", said)]
+            places.append(EndingKey(found.owner, history_kind(history), name))
+        if found.has_responses:
+            places.append(EndingKey(found.user, f"{RESPONSE}{utt_id}", name))
+        if repeated:
+            places = [
+                one
+                for one in places
+                if one.key not in await self._store.records(one.owner, one.kind)
+            ]
+        writes = [self._put(place, ending) for place in places]
+        left = found.claimed
+        if left is not None and (writes or not repeated):
+            gone_on = msgspec.structs.replace(left.ending, next=found.key or "-")
+            writes.append(self._put(left.key, gone_on))
+        if writes:
+            await asyncio.gather(*writes)
+
+    def release(self, found: FoundDialog) -> None:
+        """Let others go on from where this request did, if it came to nothing."""
+        if found.claimed is not None:
+            self._claimed.discard(found.claimed.key)
+
+    async def after_response(self, user: str, utt_id: str, key: str | None) -> FoundDialog | None:
+        """Return the dialog that goes on after a reply, None if it cannot be gone on from.
+
+        Where it was gone on from already, a new dialog begins with the turns up to it.
+        """
+        kind = f"{RESPONSE}{utt_id}"
+        endings = await self._store.records(user, kind)
+        for name, body in endings.items():
+            ending, claim = read_ending(body), EndingKey(user, kind, name)
+            is_free = not ending.next and claim not in self._claimed
+            if is_free or (key is not None and ending.next == key):
+                self._claimed.add(claim)
+                return FoundDialog(
+                    user=user, dialog=ending.dialog, id=_id_of(user, ending.dialog),
+                    claimed=ClaimedEnding(claim, ending), key=key, has_responses=True,
+                )  # fmt: skip
+            dialog = f"conv_{_token(user, key)}"
+            return FoundDialog(
+                user=user, dialog=dialog, id=dialog, earlier=await self._turns_until(ending),
+                key=key, has_responses=True,
+            )  # fmt: skip
+        return None
+
+    async def _put(self, place: EndingKey, ending: Ending) -> None:
+        await self._store.put_record(place.owner, place.kind, place.key, plain.encode(ending))
+
+    async def _turns_until(self, ending: Ending) -> list[EarlierTurn]:
+        """Return the last turns of a dialog up to a reply."""
+        dialog_id = await self._store.active_dialog_id(ending.user, ending.dialog)
+        dialog = None if dialog_id is None else await self._store.dialog(dialog_id)
+        turns: list[EarlierTurn] = []
+        text = ""
+        for one in dialog.utterances if dialog is not None else ():
+            if not isinstance(one, BotUtterance):
+                text = one.text
+                continue
+            turns.append(as_earlier(text, one))
+            if one.utt_id == ending.utt_id:
+                break
+        return turns[-MAX_RETOLD:]
+
+    async def _first(
+        self, owner: str, person: str | None, key: str | None, given: ChatInput
+    ) -> FoundDialog:
+        """Return the dialog of a request without a history.
+
+        A person whose client sends histories begins a new one; another goes on with "main".
+        """
+        token = _token(owner, key)
+        came = came_with("", given)
+        if person is None:
+            return FoundDialog(
+                user=f"{PREFIX}conversation-{token}", dialog="main", id=f"conv_{token}",
+                owner=owner, came=came, key=key,
+            )  # fmt: skip
+        name = f"conv_{token}" if await self._is_resender(person) else "main"
+        return FoundDialog(user=person, dialog=name, id=name, owner=owner, came=came, key=key)
+
+    async def _gone_on(
+        self, visitor: Visitor, owner: str, person: str | None, key: str | None, given: ChatInput
+    ) -> FoundDialog:
+        """Return the dialog with this history, or a new one that begins with it."""
+        kind = history_kind(given.history)
+        endings = {
+            name: read_ending(body)
+            for name, body in (await self._store.records(owner, kind)).items()
+        }
+        if visitor.kind == "anonymous":
+            endings = {name: one for name, one in endings.items() if not one.came}
+        alike = person is not None or len({one.came for one in endings.values()}) == 1
+        for name, ending in endings.items() if alike else ():
+            claim = EndingKey(owner, kind, name)
+            if (key is not None and ending.next == key) or (
+                not ending.next and claim not in self._claimed
+            ):
+                self._claimed.add(claim)
+                return FoundDialog(
+                    user=ending.user, dialog=ending.dialog, id=_id_of(ending.user, ending.dialog),
+                    owner=owner, claimed=ClaimedEnding(claim, ending),
+                    came=came_with(ending.came, given), key=key,
+                )  # fmt: skip
+        branched = [*endings.values()][-1] if endings and alike else None
+        earlier = retold(given.history)
+        if branched is not None:
+            earlier[-1:] = await self._last_turn(branched, earlier[-1])
+        token = _token(owner, key)
+        user, dialog = person, f"conv_{token}"
+        if user is None and branched is not None and len(endings) == 1:
+            user = branched.user
+        elif user is None:
+            user, dialog = f"{PREFIX}conversation-{token}", "main"
+        elif not endings and not await self._store.active_dialog_id(user, "main"):
+            dialog = "main"
+        return FoundDialog(
+            user=user, dialog=dialog, id=_id_of(user, dialog), owner=owner,
+            earlier=earlier, came=came_with(branched.came if branched else "", given), key=key,
+        )  # fmt: skip
+
+    async def _last_turn(self, ending: Ending, told: EarlierTurn) -> list[EarlierTurn]:
+        """Return the last turn of a history as it is stored, so that what it asked is open."""
+        stored = await self._store.turn(ending.utt_id)
+        reply = stored[-1] if stored else None
+        if len(stored) != 2 or not isinstance(reply, BotUtterance):
+            return [told]
+        return [as_earlier(stored[0].text, reply)]
+
+    async def _note_resender(self, person: str) -> None:
+        """Note that the client of a person sends histories."""
+        if not await self._is_resender(person):
+            await self._store.put_record(person, "openai", "resends", b"true")
+            self._remember(person)
+
+    async def _is_resender(self, person: str) -> bool:
+        if person not in self._resenders and await self._store.records(person, "openai"):
+            self._remember(person)
+        return person in self._resenders
+
+    def _remember(self, person: str) -> None:
+        if len(self._resenders) >= 10_000:
+            self._resenders.clear()
+        self._resenders.add(person)
+
+
+def person_of(visitor: Visitor, user: str | None) -> str | None:
+    """Return the person that a request is from, None where it does not say.
+
+    Raise `Forbidden` for another person than the visitor may be.
+    """
+    found = speaks_for(visitor, user)
+    return PREFIX + found if found else None
+
+
+def _caller(visitor: Visitor, headers: CallerHeaders, given: ChatInput) -> str:
+    """Return the owner of histories that say of no person whose they are."""
+    told = [headers.authorization or ""]
+    if visitor.kind == "anonymous":
+        told.append(given.instructions)
+    return _NOBODY + digest("\n".join(told))
+
+
+def named(visitor: Visitor, person: str | None, id_: str) -> FoundDialog:
+    """Return the conversation with this id; an anonymous visitor needs one that was issued here."""
+    if not 0 < len(id_) <= MAX_ID:
+        raise BadInput(f"a conversation's id has 1 to {MAX_ID} characters", field="conversation_id")
+    if person is not None:
+        return FoundDialog(user=person, dialog=id_, id=id_)
+    issued = _ISSUED.fullmatch(id_)
+    if issued is None and visitor.kind == "anonymous":
+        raise Forbidden(
+            "without a token use the id of a conversation that was issued here",
+            field="conversation_id",
+        )
+    name = issued[1] if issued is not None else id_
+    return FoundDialog(user=f"{PREFIX}conversation-{name}", dialog="main", id=id_)
+
+
+def _id_of(user: str, dialog: str) -> str:
+    """Return the id by which clients name a dialog."""
+    unnamed = user.removeprefix(f"{PREFIX}conversation-")
+    return f"conv_{unnamed}" if unnamed != user and dialog == "main" else dialog
+
+
+def _token(owner: str, key: str | None) -> str:
+    """Return the name of a new conversation: the same for the same idempotency key."""
+    return new_id() if key is None else digest(f"{owner}\n{key}")

@@ -1,0 +1,73 @@
+"""The models of the door: the assistant under its name, and each skill as `NAME/SKILL`."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from typing import Annotated, Any, Literal
+
+import msgspec
+from msgspec import UNSET, Meta, UnsetType
+
+from prolocutor.assistant.assistant import Assistant
+from prolocutor.doors.openai.errors import UnknownModel
+from prolocutor.names import did_you_mean
+from prolocutor.web.operations import TypedRequest
+
+
+class ChatModel(msgspec.Struct, kw_only=True):
+    """A model: the assistant, or one skill alone."""
+
+    id: str
+    created: int
+    description: Annotated[str | UnsetType, Meta(description="What its card says.")] = UNSET
+    object: Literal["model"] = "model"
+    owned_by: str = "prolocutor"
+
+
+class ModelList(msgspec.Struct, kw_only=True):
+    """All models."""
+
+    data: Sequence[ChatModel]
+    object: Literal["list"] = "list"
+
+
+class ModelPath(msgspec.Struct, frozen=True):
+    """The parameters of a request for a model."""
+
+    model: str
+
+
+class ChatModels:
+    """The models of an assistant."""
+
+    def __init__(self, assistant: Assistant) -> None:
+        self.name = assistant.name
+        created = int(time.time())
+        self._models = {self.name: ChatModel(id=self.name, created=created)}
+        for name, step in assistant.engine.prepared.skill_steps.items():
+            id_, about = f"{self.name}/{name}", step.service.card_members.get("description")
+            self._models[id_] = ChatModel(id=id_, created=created, description=_text(about))
+
+    async def list_models(self, _: TypedRequest[None, None]) -> ModelList:
+        """List the models: the assistant, and its skills."""
+        return ModelList(data=list(self._models.values()))
+
+    async def show_model(self, request: TypedRequest[ModelPath, None]) -> ChatModel:
+        """Return one model."""
+        self.skill_of(request.params.model)
+        return self._models[request.params.model]
+
+    def skill_of(self, model: str) -> str | None:
+        """Return the skill that a model is, None for the assistant; raise `UnknownModel`."""
+        if model == self.name:
+            return None
+        if model in self._models:
+            return model.removeprefix(f"{self.name}/")
+        close = did_you_mean(model, self._models)
+        what = f"there is no model {model!r:.100}" + (f"; {close}" if close else "")
+        raise UnknownModel(f"{what}. The models are: {', '.join(self._models)}", field="model")
+
+
+def _text(value: Any) -> str | UnsetType:
+    return value if isinstance(value, str) and value else UNSET

@@ -1,0 +1,200 @@
+"""Page: the door with the chat page at `/`, which speaks the wire of the door `almond`."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Annotated, Final, Literal, TypeAlias
+
+import msgspec
+from msgspec import Meta
+
+from prolocutor.assistant.assistant import Assistant
+from prolocutor.contracts.channel import Route
+from prolocutor.contracts.http import HttpResponse
+from prolocutor.contracts.quota import spend
+from prolocutor.doors.page.conversations import OwnConversations
+from prolocutor.doors.page.explanations import (
+    TurnExplanation,
+    TurnExplanations,
+    without_internals,
+)
+from prolocutor.doors.page.ownership import PageUser, may_see, user_of
+from prolocutor.doors.page.page_info import PageInfoEndpoint
+from prolocutor.doors.page.pictures import FolderPictures, StorePictures
+from prolocutor.doors.page.uploads import Pictures, Uploads
+from prolocutor.errors import ConfigError, NotFound, Overloaded, StoreError
+from prolocutor.observe.recent_turns import RecentTurns
+from prolocutor.web.operations import Operation, TypedRequest
+from prolocutor.web.static_files import StaticFiles
+
+log = logging.getLogger(__name__)
+
+FOLDER: Final = Path(__file__).parent / "static"
+
+PICTURES: Final = ("image/png", "image/jpeg", "image/gif", "image/webp")
+
+UtteranceId: TypeAlias = Annotated[
+    str,
+    Meta(
+        pattern="^[0-9a-fA-F]{32}$",
+        max_length=32,
+        extra={"error": "an utterance's id is made of 32 hex digits"},
+    ),
+]
+
+
+class VisitorInfo(msgspec.Struct, frozen=True):
+    """Who the caller is: `name` of an operator, or of a person who `signed_in`."""
+
+    kind: Literal["operator", "person", "anonymous"]
+    user: str | None
+    name: str
+    signed_in: bool
+
+
+class ReplyPath(PageUser, frozen=True, kw_only=True):
+    """The parameters of a request about a reply."""
+
+    utt_id: UtteranceId
+
+
+class ReplyRating(msgspec.Struct, frozen=True):
+    """What a person thinks of a reply: 1 is good, -1 is bad."""
+
+    utt_id: UtteranceId
+    rating: Annotated[
+        float, Meta(extra_json_schema={"enum": [1, -1]}, extra={"error": "a rating is 1 or -1"})
+    ]
+
+    def __post_init__(self) -> None:
+        """Check the rating; a number such as 1.0 is one too."""
+        if self.rating not in (1, -1):
+            raise ValueError("rating is 1 or -1")
+
+
+class PicturePath(msgspec.Struct, frozen=True):
+    """The parameters of a request for a picture."""
+
+    name: str
+
+
+class UploadedPicture(msgspec.Struct, frozen=True):
+    """Where an uploaded picture is found from now on."""
+
+    url: str
+
+
+class Page:
+    """The chat page, the pictures that are uploaded there, and explanations of replies.
+
+    `recent` has to be among the assistant's observers; without it the panel shows what is stored.
+    `uploads` is the folder of the pictures; without it they are in the store that replicas share,
+    or last as long as the door. `starters` are what a person may begin with; without them
+    `examples` of the agents' cards. `voice`: words may be spoken into the browser, which sends the
+    sound to its maker.
+    """
+
+    name: Final = "page"
+    prefix: Final = "page:"
+
+    def __init__(
+        self,
+        assistant: Assistant,
+        *,
+        recent: RecentTurns | None = None,
+        uploads: str | Path | None = None,
+        starters: Sequence[str] = (),
+        examples: Mapping[str, Sequence[str]] | None = None,
+        voice: bool = False,
+    ) -> None:
+        if not isinstance(voice, bool):
+            raise ConfigError("voice is true or false", key="doors.page.voice")
+        files = StaticFiles(FOLDER, assistant.name, speaks=voice)
+        info = PageInfoEndpoint(
+            assistant, recent, starters=starters, examples=examples, voice=voice
+        )
+        self._assistant = assistant
+        self._store = assistant.store
+        self._explanations = TurnExplanations(assistant.store, recent)
+        pictures: Pictures = FolderPictures(Path(uploads) if uploads is not None else None)
+        if uploads is None and assistant.succession is not None:
+            pictures = StorePictures(assistant.store)
+        self._uploads = Uploads(assistant.store, pictures)
+        cached = {304: "The browser has it already."}
+        page = Operation(files.page, produces="text/html", statuses=cached)
+        page_file = Operation(files.page_file, produces="*/*", statuses=cached, errors=[NotFound])
+        upload = Operation(self.upload_picture, status=201, consumes=PICTURES, errors=[Overloaded])
+        picture = Operation(self.picture, errors=[NotFound], produces="image/*")
+        self.routes: list[Route] = [
+            Route("GET", "/", page, "all"),
+            Route("GET", "/page/{file:path}", page_file, "all"),
+            Route("GET", "/api/visitor", Operation(self.visitor)),
+            Route("GET", "/api/page", Operation(info.page_info)),
+            *OwnConversations(assistant).routes,
+            Route("GET", "/api/turns/{utt_id}", Operation(self.turn_of_reply, errors=[NotFound])),
+            Route(
+                "POST",
+                "/rating/reply",
+                Operation(self.rate_reply, status=204, errors=[NotFound]),
+            ),
+            Route("POST", "/uploads", upload),
+            Route("GET", "/uploads/{name}", picture, "all"),
+        ]
+
+    async def open(self) -> None:
+        """Remove the pictures of persons who have been deleted."""
+        try:
+            await self._uploads.sweep()
+        except StoreError as error:  # a shared store may answer later
+            log.warning("pictures of deleted persons are removed at the next start: %s", error)
+
+    async def close(self) -> None:
+        """Remove the pictures that were stored for this run alone."""
+        self._uploads.close()
+
+    async def visitor(self, request: TypedRequest[None, None]) -> VisitorInfo:
+        """Return who the caller is."""
+        who = request.visitor
+        return VisitorInfo(who.kind, who.user, who.name, who.session is not None)
+
+    async def turn_of_reply(self, request: TypedRequest[ReplyPath, None]) -> TurnExplanation:
+        """Explain how a reply came about."""
+        utt_id = request.params.utt_id
+        await self._check_owner(request, utt_id)
+        turn = await self._explanations.find(utt_id)
+        if turn is None:
+            raise _unknown(utt_id)
+        return turn if request.visitor.kind == "operator" else without_internals(turn)
+
+    async def rate_reply(self, request: TypedRequest[PageUser, ReplyRating]) -> None:
+        """Rate a reply: 1 is good, -1 is bad."""
+        utt_id = request.body.utt_id
+        await self._check_owner(request, utt_id)
+        user = user_of(request.visitor, request.params)
+        await self._assistant.rate_utterance(utt_id.lower(), int(request.body.rating), user)
+
+    async def upload_picture(self, request: TypedRequest[PageUser, bytes]) -> UploadedPicture:
+        """Store a picture that a person was asked for, and return its address."""
+        user = user_of(request.visitor, request.params)
+        spend("uploads", user, len(request.body))
+        return UploadedPicture(f"/uploads/{await self._uploads.store(user, request.body)}")
+
+    async def picture(self, request: TypedRequest[PicturePath, None]) -> HttpResponse:
+        """Return a picture that was uploaded."""
+        return await self._uploads.show(request.params.name)
+
+    async def _check_owner(
+        self,
+        request: TypedRequest[ReplyPath, None] | TypedRequest[PageUser, ReplyRating],
+        utt_id: str,
+    ) -> None:
+        """Raise `NotFound` for a reply of another person exactly as for an unknown one."""
+        owner = await self._store.owner_of(utt_id.lower())
+        if owner is None or not may_see(request.visitor, request.params, owner):
+            raise _unknown(utt_id)
+
+
+def _unknown(utt_id: str) -> NotFound:
+    return NotFound(f"there is no reply {utt_id}", field="utt_id")

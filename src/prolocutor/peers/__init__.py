@@ -1,1 +1,0 @@
-"""Connectors to programs, sockets and other assistants."""

@@ -1,0 +1,1 @@
+"""Plug-ins: each registers itself by entry points and can be deleted with its folder."""

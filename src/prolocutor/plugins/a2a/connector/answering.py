@@ -1,0 +1,155 @@
+"""What an agent's answer comes to: a hypothesis, nothing, or the failure of the service."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import msgspec
+from msgspec import UNSET
+
+from prolocutor.dialog.messages import ASKS, KINDS
+from prolocutor.dialog.plain import JsonObject
+from prolocutor.errors import BadReply, ServiceRaised, ServiceRefused
+from prolocutor.plugins.a2a.connector.asking import CONTEXT_KEY, AgentQuestion, OpenTask
+from prolocutor.plugins.a2a.connector.gathering import GatheredAnswer
+from prolocutor.plugins.a2a.wire.core import (
+    AUTH_REQUIRED,
+    CANCELED,
+    COMPLETED,
+    FAILED,
+    INPUT_REQUIRED,
+    REJECTED,
+    A2aPart,
+)
+
+ASK: Final = "raw_string"
+"""What a question without a kind asks for: any text, also one such as "no"."""
+
+_MEDIA: Final = {"image": "picture", "audio": "audio", "video": "video"}
+
+
+def hypotheses_of(
+    answer: GatheredAnswer, asked: AgentQuestion, service: str, confidence: float
+) -> list[JsonObject]:
+    """Return the hypothesis that an answer makes, or none for an empty one.
+
+    `ServiceRaised` for a task that failed or was cancelled, `ServiceRefused` for one that was
+    rejected or needs a login: what the agent says of it is for the log.
+    """
+    state = answer.status.state
+    if answer.message is None and state != COMPLETED:
+        _check(state, answer.words())
+    parts = answer.said()
+    text = answer.text()
+    found: JsonObject = {"text": text, "confidence": _confidence(answer, confidence)}
+    others: list[JsonObject] = []
+    if any(part.text is None for part in parts):
+        others = _add_parts(found, parts, answer)
+    if asked.is_misplaced(answer.context_id):
+        found["bot_attributes"] = {CONTEXT_KEY + service: answer.context_id}
+    if state == INPUT_REQUIRED and answer.message is None:
+        _ask(found, answer, others)
+    elif not text and len(found) == 2:
+        return []
+    return [found]
+
+
+def _add_parts(found: JsonObject, parts: list[A2aPart], answer: GatheredAnswer) -> list[JsonObject]:
+    """Add the parts that are no texts to a hypothesis; return those that are none of our messages.
+
+    A text of several pieces is one message; else texts and other messages keep their order.
+    """
+    messages, others = _sorted_parts(parts)
+    rich = [one for one in messages if one["type"] != "text"]
+    if rich:
+        text = [{"type": "text", "text": found["text"]}] if found["text"] else []
+        found["messages"] = [*text, *rich] if answer.is_pieced else messages
+    if others:
+        found["attributes"] = {"data_parts": others}
+    return others
+
+
+def _check(state: str, words: str) -> None:
+    said = f": {words}" if words else ""
+    if state == FAILED:
+        raise ServiceRaised(f"its task failed{said}")
+    if state == CANCELED:
+        raise ServiceRaised(f"it cancelled the task{said}")
+    if state == REJECTED:
+        raise ServiceRefused(f"it rejected the task{said}", status=403)
+    if state == AUTH_REQUIRED:
+        raise ServiceRefused(f"it wants a login for the task{said}", status=401)
+
+
+def _ask(found: JsonObject, answer: GatheredAnswer, others: list[JsonObject]) -> None:
+    """Make the hypothesis a question, whose answer goes on in the same task."""
+    asked = next((one["data"] for one in others if _is_ask(one.get("data"))), None)
+    waiting = OpenTask(answer.task_id, answer.context_id, asked is not None)
+    found["ask"] = ASK if asked is None else asked["ask"]
+    found["can_continue"] = True
+    found["ask_context"] = msgspec.to_builtins(waiting)
+    if asked is not None:
+        left = [one for one in others if one.get("data") is not asked]
+        found["attributes"] = {"data_parts": left} if left else {}
+    if not found["text"] and not found.get("messages"):
+        found["text"] = "?"
+
+
+def _is_ask(data: Any) -> bool:
+    return isinstance(data, dict) and data.get("type") == "ask" and data.get("ask") in ASKS
+
+
+def _sorted_parts(parts: list[A2aPart]) -> tuple[list[JsonObject], list[JsonObject]]:
+    """Return the parts that are messages of ours, and the others as they came."""
+    messages: list[JsonObject] = []
+    others: list[JsonObject] = []
+    for part in parts:
+        message = _message(part)
+        if message is None:
+            others.append(msgspec.to_builtins(part))
+        elif message:
+            messages.append(message)
+    return messages, others
+
+
+def _message(part: A2aPart) -> JsonObject | None:
+    """Return a part as a message; {} for a text without content, None for other data."""
+    if part.text is not None:
+        return {"type": "text", "text": part.text} if part.text else {}
+    if part.url is not None:
+        kind = _MEDIA.get((part.media_type or "").partition("/")[0])
+        if kind is not None:
+            named = {"alt": part.filename} if part.filename else {}
+            return {"type": kind, "url": part.url, **named}
+        return {"type": "link", "title": part.filename or part.url, "url": part.url}
+    if part.data is UNSET or not isinstance(part.data, dict):
+        return None
+    kind = part.data.get("type")
+    if not isinstance(kind, str) or kind not in KINDS:
+        return None
+    try:
+        msgspec.convert(part.data, KINDS[kind])
+    except msgspec.ValidationError:
+        return None
+    return part.data
+
+
+def _confidence(answer: GatheredAnswer, confidence: float) -> float:
+    """Return the confidence that the agent notes in the metadata of its answer, if it does."""
+    notes = [one.metadata for one in answer.artifacts.values()]
+    if answer.message is not None:
+        notes.append(answer.message.metadata)
+    if answer.status.message is not None:
+        notes.append(answer.status.message.metadata)
+    for note in notes:
+        given = note.get("confidence") if note else None
+        if isinstance(given, int | float) and not isinstance(given, bool) and 0 <= given <= 1:
+            return float(given)
+    return confidence
+
+
+def error_of(error: Any) -> BadReply:
+    """Return the failure for an error that an agent sent in place of an answer."""
+    number = error.get("code") if isinstance(error, dict) else None
+    text = error.get("message") if isinstance(error, dict) else error
+    return BadReply(f"an error in place of an answer: {number}: {text!s:.200}")

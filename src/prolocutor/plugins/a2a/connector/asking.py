@@ -1,0 +1,140 @@
+"""What an agent is asked: its message, out of the request that a skill gets."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+import msgspec
+
+from prolocutor.asks.answer_forms import gives_up
+from prolocutor.errors import BadReply
+from prolocutor.plugins.a2a.wire.core import USER, A2aMessage, A2aPart
+
+CONTEXT_KEY: Final = "a2a_context:"
+"""The bot's attribute with the context id that an agent gave; its service's name is added."""
+
+_PARTS: Final = "data_parts"
+
+
+class OpenTask(msgspec.Struct, frozen=True, omit_defaults=True):
+    """The context of an ask: the task that waits for the answer, in the dialog's round.
+
+    `structured`: the agent asked by a data part, so it gets the value as one too.
+    """
+
+    task: str
+    context: str
+    structured: bool = False
+
+
+class AgentQuestion(msgspec.Struct):
+    """What an agent is asked, and in which task it goes on.
+
+    `is_cancelled`: the task that waited is over, and there is nothing to ask. `is_given_up`: it was
+    the answer that said so, to a question that any text answers.
+    """
+
+    parts: list[A2aPart]
+    context_id: str = ""
+    own_context: bool = False
+    waiting: OpenTask | None = None
+    is_cancelled: bool = False
+    is_given_up: bool = False
+    metadata: dict[str, Any] | None = None
+
+    def is_misplaced(self, context_id: str) -> bool:
+        """Return whether the agent answered in a context of its own, which is to be kept."""
+        return bool(context_id and self.context_id) and context_id != self.context_id
+
+    def message(self, message_id: str, *, task: bool = True, context: bool = True) -> A2aMessage:
+        """Return the message; without `task` or `context` it names none."""
+        waiting = self.waiting if task else None
+        place = waiting.context if waiting is not None else self.context_id
+        return A2aMessage(
+            message_id=message_id,
+            role=USER,
+            parts=self.parts,
+            context_id=place if context else "",
+            task_id=waiting.task if waiting is not None else "",
+            metadata=self.metadata,
+        )
+
+
+def question_of(value: Any, service: str) -> AgentQuestion:
+    """Return what an agent is asked by a request: the agent state, or what a formatter made.
+
+    That is a text, or `{text?, parts?, context_id?, metadata?}`. `BadReply` for anything else.
+    """
+    if isinstance(value, str):
+        return AgentQuestion([A2aPart(text=value)])
+    if isinstance(value, dict) and "utterances" not in value and {"text", "parts"} & value.keys():
+        return _formatted(value)
+    try:
+        return _of_state(value, service)
+    except (KeyError, TypeError, IndexError, AttributeError) as error:
+        raise BadReply(f"an A2A agent needs the agent state, or a text ({error!r})") from None
+
+
+def _formatted(value: Mapping[str, Any]) -> AgentQuestion:
+    parts = [A2aPart(text=value["text"])] if value.get("text") else []
+    parts += _parts(value.get("parts"))
+    context = value.get("context_id")
+    metadata = value.get("metadata")
+    return AgentQuestion(
+        parts,
+        context_id=context if isinstance(context, str) else "",
+        metadata=metadata if isinstance(metadata, dict) else None,
+    )
+
+
+def _of_state(state: Mapping[str, Any], service: str) -> AgentQuestion:
+    said = state["utterances"][-1]
+    attributes = said.get("attributes") or {}
+    own = state["bot"]["attributes"].get(CONTEXT_KEY + service)
+    asked = AgentQuestion(
+        [A2aPart(text=said["text"])] if said["text"] else [],
+        context_id=own or state["dialog_id"],
+        own_context=own is not None,
+    )
+    answer = state.get("answer")
+    if isinstance(answer, dict):
+        _answer(asked, answer)
+    asked.parts += _parts(attributes.get(_PARTS))
+    metadata = attributes.get("metadata")
+    asked.metadata = metadata if isinstance(metadata, dict) else None
+    if not asked.parts:
+        asked.parts = [A2aPart(text="")]
+    return asked
+
+
+def _answer(asked: AgentQuestion, answer: Mapping[str, Any]) -> None:
+    """Go on in the task that asked."""
+    try:
+        asked.waiting = msgspec.convert(answer.get("context"), OpenTask)
+    except msgspec.ValidationError:
+        asked.waiting = None  # a button of its own, or an ask of another connector
+    structured = asked.waiting is not None and asked.waiting.structured
+    is_over = answer.get("kind") == "cancelled"
+    asked.is_given_up = not is_over and not structured and gives_up(answer)
+    asked.is_cancelled = is_over or asked.is_given_up
+    value, raw = answer.get("value"), answer.get("raw")
+    if isinstance(raw, str) and raw:
+        asked.parts = [A2aPart(text=raw)]
+    elif isinstance(value, str):
+        asked.parts = [A2aPart(text=value)]
+    if value is not None and (structured or not asked.parts):
+        data = {"type": "answer", "kind": answer.get("kind"), "value": value}
+        asked.parts = [*asked.parts, A2aPart(data=data)]
+
+
+def _parts(given: Any) -> list[A2aPart]:
+    """Return the further parts of what the person sent; what is none is left out."""
+    found = []
+    for one in given if isinstance(given, list) else ():
+        try:
+            part = msgspec.convert(one, A2aPart)
+        except msgspec.ValidationError:
+            part = A2aPart(data=one)
+        found.append(part if part.has_content else A2aPart(data=one))
+    return found

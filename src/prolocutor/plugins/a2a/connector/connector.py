@@ -1,0 +1,190 @@
+"""A2aConnector: an agent that speaks A2A as a skill.
+
+Source: the A2A protocol, versions 1.0 and 0.3, over JSON-RPC and REST. The agent's context is our
+dialog. A question of it (`INPUT_REQUIRED`) becomes an ask, whose context in the dialog's round
+names the task; so nothing is kept here between turns.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from prolocutor.asks.answer_forms import GIVEN_UP
+from prolocutor.connectors.parts.call_headers import call_headers
+from prolocutor.connectors.parts.each_alone import each_alone
+from prolocutor.contracts.connector import Replies, Request
+from prolocutor.dialog.plain import JsonObject, Plain, check
+from prolocutor.errors import (
+    BadReply,
+    ConfigError,
+    ServiceError,
+    ServiceRefused,
+    ServiceUnreachable,
+)
+from prolocutor.plugins.a2a.connector.answering import hypotheses_of
+from prolocutor.plugins.a2a.connector.asking import AgentQuestion, question_of
+from prolocutor.plugins.a2a.connector.endpoint import AgentEndpoint, AgentRefusal
+from prolocutor.plugins.a2a.connector.gathering import GatheredAnswer
+from prolocutor.plugins.a2a.connector.peer import MAX_AGE, A2aPeer, Binding, ProtocolVersion
+from prolocutor.plugins.a2a.wire.core import RUNNING
+
+log = logging.getLogger(__name__)
+
+CONFIDENCE: Final = 0.5
+POLLING: Final = (0.1, 0.2, 0.4, 0.8, 1.6, 3.0)
+"""Seconds between looks at a task that runs on; the last goes on."""
+
+CANCELLING: Final = 5.0
+"""Seconds for a task to be cancelled that nobody waits for any more."""
+
+_INVALID_PARAMS: Final = -32602
+
+
+class A2aConnector:
+    """The way to the agent behind `url`: its address, or that of its card.
+
+    It is sent what the person said, in the context of the dialog; with a formatter, the formatter's
+    result: a text, or `{text?, parts?, context_id?, metadata?}`. `key` is sent as a bearer token,
+    `headers` with every request. `binding` (`JSONRPC`, `HTTP+JSON`), `version` (`1.0`, `0.3`) and
+    `tenant` choose among the addresses on the card; `stream: false` asks for whole answers.
+    `confidence` is that of every hypothesis whose metadata do not say another. A call that is
+    cancelled cancels its task.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        *,
+        name: str,
+        batched: bool = False,
+        headers: Mapping[str, str] | None = None,
+        key: str | None = None,
+        binding: Binding | None = None,
+        version: ProtocolVersion | None = None,
+        tenant: str | None = None,
+        stream: bool = True,
+        confidence: float = CONFIDENCE,
+        max_age: float = MAX_AGE,
+    ) -> None:
+        del batched  # several requests are several messages
+        if binding not in (None, "JSONRPC", "HTTP+JSON"):
+            raise ConfigError(f"a binding is JSONRPC or HTTP+JSON, not {binding!r}")
+        if version not in (None, "1.0", "0.3"):
+            raise ConfigError(f"a version of A2A is '1.0' or '0.3', not {version!r}")
+        self.name = name
+        self._confidence = confidence
+        self._streams = stream
+        sent = {**(headers or {}), **({"Authorization": f"Bearer {key}"} if key else {})}
+        self._peer = A2aPeer(
+            url, headers=sent, binding=binding, version=version, tenant=tenant, max_age=max_age
+        )
+        self._leaving: set[asyncio.Task[None]] = set()
+
+    async def send(self, requests: Sequence[Request]) -> Replies:
+        """Send one message for each request."""
+        return await each_alone(self._ask, requests)
+
+    async def describe(self) -> JsonObject:
+        """Return what the agent's card says of it: a `description`, `examples` of all skills."""
+        return (await self._peer.card()).described()
+
+    async def aclose(self) -> None:
+        """Wait until tasks are cancelled that nobody waits for, then close the connections."""
+        if self._leaving:
+            await asyncio.wait(self._leaving, timeout=CANCELLING)
+        await self._peer.aclose()
+
+    async def _ask(self, request: Request) -> Plain:
+        asked = question_of(request.value(), self.name)
+        endpoint = await self._peer.endpoint()
+        if asked.is_cancelled:
+            if asked.waiting is not None:
+                await self._cancel(endpoint, asked.waiting.task, "")
+            return check([{"text": GIVEN_UP, "confidence": 1.0}] if asked.is_given_up else [])
+        try:
+            answer = await self._answer(endpoint, asked, request)
+        except (ServiceUnreachable, ServiceRefused):
+            self._peer.doubt()
+            raise
+        return check(hypotheses_of(answer, asked, self.name, self._confidence))
+
+    async def _answer(
+        self, endpoint: AgentEndpoint, asked: AgentQuestion, request: Request
+    ) -> GatheredAnswer:
+        """Send the message; where its task or context is not taken, send it without."""
+        task, context = asked.waiting is not None, True
+        while True:
+            try:
+                return await self._sent(endpoint, asked, request, task=task, context=context)
+            except AgentRefusal as error:
+                if task and error.is_gone:
+                    task = False
+                elif context and not asked.own_context and error.number == _INVALID_PARAMS:
+                    task = context = False
+                else:
+                    raise
+
+    async def _sent(
+        self,
+        endpoint: AgentEndpoint,
+        asked: AgentQuestion,
+        request: Request,
+        *,
+        task: bool,
+        context: bool,
+    ) -> GatheredAnswer:
+        answer = GatheredAnswer(request.deltas)
+        message = asked.message(request.key, task=task, context=context)
+        headers = call_headers((request,))
+        streams = self._streams and endpoint.streams
+        try:
+            whole = await endpoint.send(message, headers, answer.take, streams=streams)
+            if not whole and not answer.task_id:
+                raise ServiceUnreachable("the stream broke off in the middle of the answer")
+            await self._follow(endpoint, answer)
+            if not answer.is_whole:
+                raise BadReply("it answers neither with a message nor with a task")
+        except BaseException as error:
+            # A task that nobody waits for any more is not to run on.
+            began = isinstance(error, asyncio.CancelledError) or answer.task_id
+            if began and not answer.is_whole:
+                self._leave(endpoint, answer.task_id or message.task_id, message.context_id)
+            raise
+        return answer
+
+    async def _follow(self, endpoint: AgentEndpoint, answer: GatheredAnswer) -> None:
+        """Look at a task that runs on until it has come to something."""
+        looks = iter(POLLING)
+        pause = POLLING[0]
+        while not answer.is_whole and answer.task_id:
+            pause = next(looks, pause)
+            await asyncio.sleep(pause)
+            answer.take_task(await endpoint.task(answer.task_id))
+
+    # -- tasks that nobody waits for ----------------------------------------------------------
+
+    def _leave(self, endpoint: AgentEndpoint, task_id: str, context_id: str) -> None:
+        """Cancel a task after the call that waited for it is over."""
+        leaving = asyncio.get_running_loop().create_task(
+            self._cancel(endpoint, task_id, context_id), name=f"{self.name}: cancel a task"
+        )
+        self._leaving.add(leaving)
+        leaving.add_done_callback(self._leaving.discard)
+
+    async def _cancel(self, endpoint: AgentEndpoint, task_id: str, context_id: str) -> None:
+        """Cancel a task; without its id, those that run in the context. It never raises."""
+        try:
+            async with asyncio.timeout(CANCELLING):
+                ids = [task_id] if task_id else await _running(endpoint, context_id)
+                for one in ids:
+                    await endpoint.cancel(one)
+        except (ServiceError, TimeoutError) as error:
+            log.info("%s: a task could not be cancelled: %r", self.name, error)
+
+
+async def _running(endpoint: AgentEndpoint, context_id: str) -> list[str]:
+    found = await endpoint.running(context_id) if context_id else []
+    return [task.id for task in found if task.status.state in RUNNING]

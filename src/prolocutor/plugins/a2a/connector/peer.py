@@ -1,0 +1,198 @@
+"""A2aPeer: one agent, found by its card; the card is kept, and checked again by its ETag."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Mapping, Sequence
+from typing import Final, Literal
+
+from yarl import URL
+
+from prolocutor.connectors.parts.http_address import http_url
+from prolocutor.connectors.parts.http_client import MAX_CONNECTIONS, HttpClient, refusal_of
+from prolocutor.dialog.plain import MAX_BYTES
+from prolocutor.errors import BadReply, ServiceError, ServiceRefused
+from prolocutor.plugins.a2a.connector.endpoint import AgentEndpoint, headers_of
+from prolocutor.plugins.a2a.wire.card import AgentCard, AgentInterface, read_card
+from prolocutor.plugins.a2a.wire.core import CARD_PATH, JSONRPC, REST, VERSION, VERSION_HEADER
+
+log = logging.getLogger(__name__)
+
+MAX_AGE: Final = 300.0
+"""Seconds after which a card is asked for again."""
+
+OLD_PATH: Final = "/.well-known/agent.json"
+_EVERYWHERE: Final = ("0.0.0.0", "::")
+_HERE: Final = ("localhost", "127.0.0.1", "::1")
+_ORDER: Final = ((False, JSONRPC), (False, REST), (True, JSONRPC), (True, REST))
+
+Binding = Literal["JSONRPC", "HTTP+JSON"]
+ProtocolVersion = Literal["1.0", "0.3"]
+
+
+class A2aPeer:
+    """The agent behind a URL: its address, or that of its card.
+
+    Of the addresses on its card one is chosen: version 1.0 before 0.3, JSON-RPC before REST, unless
+    `binding` or `version` says which. `headers` go to the host of the URL alone, as they may be
+    secret; an agent elsewhere gets none. `max_age` is how long a card holds, in seconds.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        *,
+        headers: Mapping[str, str],
+        binding: Binding | None = None,
+        version: ProtocolVersion | None = None,
+        tenant: str | None = None,
+        max_age: float = MAX_AGE,
+    ) -> None:
+        self._url = http_url(url)
+        self._headers = headers
+        self._binding = binding
+        self._version = version
+        self._tenant = tenant
+        self._max_age = max_age
+        self._clients: dict[str, HttpClient] = {}
+        self._lock = asyncio.Lock()
+        self._card: AgentCard | None = None
+        self._endpoint: AgentEndpoint | None = None
+        self._found_at: URL | None = None
+        self._etag: str | None = None
+        self._until = 0.0
+
+    async def endpoint(self) -> AgentEndpoint:
+        """Return the way to the agent; `ServiceError` where its card cannot be had."""
+        if self._endpoint is None or time.monotonic() > self._until:
+            async with self._lock:
+                if self._endpoint is None or time.monotonic() > self._until:
+                    await self._look_up()
+        assert self._endpoint is not None
+        return self._endpoint
+
+    async def card(self) -> AgentCard:
+        """Return what the agent says of itself."""
+        await self.endpoint()
+        assert self._card is not None
+        return self._card
+
+    def doubt(self) -> None:
+        """Ask for the card again before the next message: the agent may have moved."""
+        self._until = 0.0
+
+    async def aclose(self) -> None:
+        """Close the connections."""
+        for client in self._clients.values():
+            await client.aclose()
+
+    # -- the card ---------------------------------------------------------------------------
+
+    async def _look_up(self) -> None:
+        """Fetch the card; where that fails, one that is there already goes on to hold."""
+        try:
+            card = await self._fetched()
+        except ServiceError:
+            if self._endpoint is None:
+                raise
+            log.warning("the card of the agent at %s cannot be read again", self._url.host)
+            card = None
+        self._until = time.monotonic() + self._max_age
+        if card is not None:
+            endpoint = self._made(card)
+            self._card, self._endpoint = card, endpoint
+
+    async def _fetched(self) -> AgentCard | None:
+        """Return the card from where it is, None where it is still the same."""
+        found_at = self._found_at
+        if found_at is not None:
+            try:
+                return await self._card_at(found_at)
+            except ServiceRefused as error:
+                if error.status not in (404, 405):
+                    raise
+        places = self._places()
+        for place in places[:-1]:
+            try:
+                return await self._card_at(place)
+            except ServiceRefused as error:
+                if error.status not in (404, 405):
+                    raise
+            except BadReply:
+                continue
+        return await self._card_at(places[-1])
+
+    def _places(self) -> Sequence[URL]:
+        """Return where a card may be: at the URL, below it, or at the root of its host."""
+        url = self._url.with_fragment(None)
+        if url.path.endswith(".json"):
+            return [url]
+        base = url.with_query(None)
+        below = [base.with_path(base.path.rstrip("/") + path) for path in (CARD_PATH, OLD_PATH)]
+        root = base.with_path(CARD_PATH)
+        return list(dict.fromkeys([below[0], *([url] if url.path != "/" else []), below[1], root]))
+
+    async def _card_at(self, place: URL) -> AgentCard | None:
+        headers = {**self._headers, VERSION_HEADER: VERSION, "Accept": "application/json"}
+        if self._etag is not None and place == self._found_at:
+            headers["If-None-Match"] = self._etag
+        reply = await self._client(place, str(place.origin()), {}).exchange(
+            b"", headers, max_bytes=MAX_BYTES, method="GET", target=place.raw_path_qs
+        )
+        if reply.status == 304 and self._card is not None:
+            return None
+        if reply.status // 100 != 2:
+            raise ServiceRefused(f"its card: {refusal_of(reply)}", status=reply.status)
+        card = read_card(reply.body)
+        etag = reply.headers.get(b"etag")
+        self._etag = None if etag is None else etag.decode("latin-1")
+        self._found_at = place
+        return card
+
+    # -- the address ------------------------------------------------------------------------
+
+    def _made(self, card: AgentCard) -> AgentEndpoint:
+        interface = self._chosen(card)
+        url = self._reachable(URL(interface.url))
+        own = url.host == self._url.host
+        if not own and self._headers:
+            log.warning("the agent of %s is at %s, which gets no key", self._url.host, url.host)
+        headers = {**(self._headers if own else {}), **headers_of(interface)}
+        client = self._client(url, f"{interface.binding} {interface.version} {url}", headers)
+        return AgentEndpoint(interface, client, streams=card.capabilities.streaming)
+
+    def _chosen(self, card: AgentCard) -> AgentInterface:
+        for is_legacy, binding in _ORDER:
+            if self._binding not in (None, binding):
+                continue
+            if self._version is not None and is_legacy != (self._version != VERSION):
+                continue
+            for one in card.interfaces:
+                if one.is_legacy == is_legacy and one.binding.upper() == binding:
+                    tenant = one.tenant if self._tenant is None else self._tenant
+                    return AgentInterface(one.url, binding, one.version, tenant)
+        there = ", ".join(f"{one.binding} {one.version}" for one in card.interfaces) or "none"
+        raise BadReply(f"its card has no address that can be used here: {there}")
+
+    def _reachable(self, url: URL) -> URL:
+        """Return the address; an agent that names itself `localhost` is on the host of its card."""
+        if not url.is_absolute():
+            return http_url(self._url.join(url))
+        there = http_url(url)
+        elsewhere = self._url.host not in _HERE and there.host in _HERE
+        if there.host in _EVERYWHERE or elsewhere:
+            return there.with_host(self._url.host or "")
+        return there
+
+    def _client(self, url: URL, key: str, headers: Mapping[str, str]) -> HttpClient:
+        """Return the client of an address; user and password of the URL stay on its host."""
+        if key not in self._clients:
+            target = url
+            if url.host == self._url.host and self._url.raw_user is not None and not url.raw_user:
+                target = url.with_user(self._url.user).with_password(self._url.password)
+            self._clients[key] = HttpClient(
+                target, headers=headers, max_connections=MAX_CONNECTIONS
+            )
+        return self._clients[key]

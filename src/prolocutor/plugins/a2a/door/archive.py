@@ -1,0 +1,271 @@
+"""TaskArchive: tasks, found again in the dialogs that they are turns of.
+
+There is no other record of a task. The turns of a context are read in order: an input begins a
+task, unless the reply before asked for it. What is said while a person has the dialog is answered
+by what that person says next, or by the end of the handover.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from typing import Final
+
+import msgspec
+
+from prolocutor.assistant.assistant import Assistant
+from prolocutor.contracts.store import DialogQuery
+from prolocutor.dialog import rounds
+from prolocutor.dialog.dialog import Dialog
+from prolocutor.dialog.inputs import OPERATOR
+from prolocutor.dialog.plain import JsonObject
+from prolocutor.dialog.rounds import PendingAsk
+from prolocutor.dialog.utterances import BotUtterance, HumanUtterance
+from prolocutor.plugins.a2a.door.incoming import ATTRIBUTE, PARTS
+from prolocutor.plugins.a2a.door.outgoing import SpokenReply, iso_time, task_of
+from prolocutor.plugins.a2a.door.places import task_id
+from prolocutor.plugins.a2a.wire.core import (
+    AGENT,
+    CANCELED,
+    FAILED,
+    USER,
+    WORKING,
+    A2aMessage,
+    A2aPart,
+    A2aStatus,
+    A2aTask,
+)
+
+CANCELLED: Final = "a2a_cancelled"
+"""The records that name the tasks which a client cancelled while they ran."""
+
+MAX_DIALOGS: Final = 1_000
+_NAME: Final = "context_id"
+
+
+class FoundTask(msgspec.Struct):
+    """A task and the turns that it is made of.
+
+    A turn without a reply, the last one alone, was heard by the person who has the dialog.
+    `asks`: its last reply asked for something. `is_last`: it is the last task of its context.
+    `is_lost`: the handover is over and nobody has answered.
+    """
+
+    id: str
+    context: str
+    turns: list[tuple[HumanUtterance, BotUtterance | None]] = []
+    asks: bool = False
+    is_last: bool = False
+    is_lost: bool = False
+
+    @property
+    def reply(self) -> BotUtterance | None:
+        """The last reply, None where the last message has none."""
+        return self.turns[-1][1]
+
+    def message_ids(self) -> Iterator[str]:
+        """Return the ids of the client's messages."""
+        for said, _ in self.turns:
+            yield message_id_of(said)
+
+    @property
+    def changed(self) -> str:
+        """When it was gone on with last, as agent state has it."""
+        said, reply = self.turns[-1]
+        return said.date_time if reply is None else reply.date_time
+
+
+class TaskArchive:
+    """Finds the tasks of persons in the assistant's store."""
+
+    def __init__(self, assistant: Assistant) -> None:
+        self._assistant = assistant
+        self._store = assistant.store
+
+    @property
+    def is_shared(self) -> bool:
+        """Whether other processes use the store too, so that nothing is to be remembered of it."""
+        return hasattr(self._store, "join")
+
+    async def is_taken_up(self, user: str) -> bool:
+        """Return whether a turn of a person was cut off and is going to run again."""
+        return any(turn.user == user for turn in await self._store.unfinished_turns())
+
+    async def exists(self, user: str, context: str) -> bool:
+        """Return whether a person has this context."""
+        return await self._store.active_dialog_id(user, context) is not None
+
+    async def open_task(self, user: str, context: str) -> str:
+        """Return the id of the task that waits for an answer in this context, "" if none does."""
+        if await self._assistant.waiting(user, context) is None:
+            return ""
+        found = await self.found_in(user, context)
+        return found[-1].id if found and found[-1].asks else ""
+
+    async def task(self, user: str, context: str, id_: str) -> A2aTask | None:
+        """Return a task of a person as it is now."""
+        for one in await self.found_in(user, context):
+            if one.id == id_:
+                return await self._shown(user, one)
+        return None
+
+    async def found_in(self, user: str, context: str) -> list[FoundTask]:
+        """Return the tasks of a context, oldest first."""
+        dialog_id = await self._store.active_dialog_id(user, context)
+        dialog = None if dialog_id is None else await self._store.dialog(dialog_id)
+        return [] if dialog is None else await self._tasks(dialog, user, context)
+
+    async def _tasks(self, dialog: Dialog, user: str, context: str) -> list[FoundTask]:
+        """Return the tasks of a dialog, and whether those that nobody answered are lost."""
+        found = tasks_of(dialog, context)
+        unanswered = [one for one in found if one.reply is None and not one.is_lost]
+        if unanswered:
+            now = rounds.decode(await self._store.round(user, context))
+            for one in unanswered:
+                one.is_lost = now.handover is None
+        return found
+
+    async def listed(self, user: str, context: str = "") -> list[A2aTask]:
+        """Return the tasks of a person, or of one context, the latest first."""
+        found: list[FoundTask] = []
+        if context:
+            found = await self.found_in(user, context)
+        else:
+            ids = await self._store.dialog_ids(DialogQuery(user=user, limit=100_000))
+            for dialog_id in ids[-MAX_DIALOGS:]:
+                dialog = await self._store.dialog(dialog_id)
+                name = None if dialog is None else context_of(dialog)
+                if dialog is not None and name is not None:
+                    found += await self._tasks(dialog, user, name)
+        found.sort(key=lambda one: (one.changed, one.id), reverse=True)
+        return [await self._shown(user, one) for one in found]
+
+    async def cancel(self, user: str, id_: str) -> None:
+        """Note that a client cancelled a task while it ran: its reply is not theirs any more."""
+        await self._store.put_record(user, CANCELLED, id_, b"{}")
+
+    async def _shown(self, user: str, found: FoundTask) -> A2aTask:
+        waiting: PendingAsk | None = None
+        if found.asks and found.is_last:
+            waiting = await self._assistant.waiting(user, found.context)
+        is_cancelled = found.id in await self._store.records(user, CANCELLED)
+        return shown(found, waiting, is_cancelled=is_cancelled)
+
+
+def shown(
+    found: FoundTask, waiting: PendingAsk | None = None, *, is_cancelled: bool = False
+) -> A2aTask:
+    """Return a task as clients see it; `waiting` is what its last reply still asks for."""
+    history = history_of(found)
+    if found.reply is not None and not is_cancelled:
+        return task_of(found.id, found.context, SpokenReply.of(found.reply), waiting, history)
+    state = CANCELED if is_cancelled else FAILED if found.is_lost else WORKING
+    status = A2aStatus(state=state, timestamp=iso_time(found.changed))
+    return A2aTask(id=found.id, context_id=found.context, status=status, history=history)
+
+
+def tasks_of(dialog: Dialog, context: str) -> list[FoundTask]:
+    """Return the tasks that a dialog is made of, oldest first."""
+    found: list[FoundTask] = []
+    heard: list[FoundTask] = []
+    for utterance in dialog.utterances:
+        if isinstance(utterance, HumanUtterance):
+            if not found or not found[-1].asks:
+                found.append(FoundTask(task_id(context, message_id_of(utterance)), context))
+            found[-1].turns.append((utterance, None))
+            found[-1].asks = False
+            heard.append(found[-1])
+            continue
+        if utterance.active_skill == OPERATOR:
+            if _handover_state(utterance) == "taken":
+                continue
+        elif heard:
+            for lost in heard[:-1]:
+                lost.is_lost = True
+            heard = heard[-1:]
+            heard[0].asks = utterance.attributes.get("ask") is not None
+        for task in heard:
+            task.turns[-1] = (task.turns[-1][0], utterance)
+        heard = []
+    if found:
+        found[-1].is_last = True
+    return found
+
+
+def _handover_state(utterance: BotUtterance) -> object:
+    handover = utterance.attributes.get("handover")
+    return handover.get("state") if isinstance(handover, dict) else None
+
+
+def context_of(dialog: Dialog) -> str | None:
+    """Return the id of the context that a dialog is; None for one of another door."""
+    for utterance in dialog.utterances:
+        ids = utterance.attributes.get(ATTRIBUTE)
+        if isinstance(ids, dict) and isinstance(ids.get(_NAME), str):
+            return str(ids[_NAME])
+    return None
+
+
+def message_id_of(said: HumanUtterance) -> str:
+    """Return the id of the message that an utterance came as."""
+    ids = said.attributes.get(ATTRIBUTE)
+    given = ids.get("message_id") if isinstance(ids, dict) else None
+    return given if isinstance(given, str) else said.utt_id
+
+
+def history_of(found: FoundTask) -> list[A2aMessage]:
+    """Return the messages of a task: what the client sent, and what was asked in between."""
+    history: list[A2aMessage] = []
+    for position, (said, reply) in enumerate(found.turns):
+        history.append(_message(said, found))
+        if position + 1 < len(found.turns) and reply is not None:
+            asked = A2aMessage(
+                message_id=reply.utt_id,
+                context_id=found.context,
+                task_id=found.id,
+                role=AGENT,
+                parts=[A2aPart(text=reply.text)],
+            )
+            history.append(asked)
+    return history
+
+
+def _message(said: HumanUtterance, found: FoundTask) -> A2aMessage:
+    parts = [A2aPart(text=said.text)] if said.text else []
+    given = said.attributes.get(PARTS)
+    for one in given if isinstance(given, list) else ():
+        try:
+            parts.append(msgspec.convert(one, A2aPart))
+        except msgspec.ValidationError:
+            parts.append(A2aPart(data=one))
+    metadata = said.attributes.get("metadata")
+    return A2aMessage(
+        message_id=message_id_of(said),
+        context_id=found.context,
+        task_id=found.id,
+        role=USER,
+        parts=parts or [A2aPart(text="")],
+        metadata=metadata if isinstance(metadata, dict) else None,
+    )
+
+
+def with_history(task: A2aTask, length: int | None) -> A2aTask:
+    """Return a task with the last messages of its history alone; None: all of them."""
+    if length is None or length >= len(task.history):
+        return task
+    kept = task.history[-length:] if length > 0 else []
+    return msgspec.structs.replace(task, history=kept)
+
+
+def moment_of(text: str) -> datetime | None:
+    """Return the time that RFC 3339 writes so; None for anything else."""
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        return None
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+
+
+def described(ids: JsonObject, context: str) -> JsonObject:
+    """Return the ids of a message with that of its context, as they are stored."""
+    return {**ids, _NAME: context}

@@ -1,0 +1,256 @@
+"""A2a: the door for clients that speak A2A, at `/a2a`; the card says where the rest is.
+
+Source: the A2A protocol, version 1.0, and 0.3 beside it, over JSON-RPC and REST.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final
+from urllib.parse import unquote
+
+from prolocutor.assistant.assistant import Assistant
+from prolocutor.contracts.channel import DoorPlace, ErrorForm, NotFoundText, Route, WebSocketRoute
+from prolocutor.contracts.http import HttpRequest, HttpResponse
+from prolocutor.errors import ConfigError, NotFound
+from prolocutor.plugins.a2a.door.archive import TaskArchive
+from prolocutor.plugins.a2a.door.card_making import BASE, SKILLS, CardMaker, CardOptions
+from prolocutor.plugins.a2a.door.operations import AgentOperations
+from prolocutor.plugins.a2a.door.places import PREFIX, user_of
+from prolocutor.plugins.a2a.door.push_delivery import PushDelivery
+from prolocutor.plugins.a2a.door.push_rules import PushRules
+from prolocutor.plugins.a2a.door.rest import RestEndpoint, refused
+from prolocutor.plugins.a2a.door.rpc import RpcEndpoint
+from prolocutor.plugins.a2a.door.running_tasks import A2aCaller
+from prolocutor.plugins.a2a.door.sending import TaskSender
+from prolocutor.plugins.a2a.door.signing import KEY_FILES, CardSigner
+from prolocutor.plugins.a2a.door.webhooks import TaskWebhooks
+from prolocutor.plugins.a2a.wire.core import CARD_PATH
+from prolocutor.plugins.a2a.wire.faults import INVALID_PARAMS, VERSION_NOT_SUPPORTED, A2aFault
+
+_VERSION: Final = "a2a-version"
+
+
+class A2a:
+    """The door for A2A clients; its users have names of their own.
+
+    `url`, `description`, `version`, `provider`, `documentation_url` and `icon_url` are for the
+    card; `secured` says on it that a key or token is needed. `sign` (`{key, kid, jku}`) signs it.
+    `push` lists the addresses that webhooks may have; None switches push notifications off.
+    `own_contexts`: a client may choose the ids of its contexts. `folder` is where the file of
+    `sign` is.
+    """
+
+    name: Final = "a2a"
+    prefix: Final = PREFIX
+
+    def __init__(
+        self,
+        assistant: Assistant,
+        *,
+        url: str | None = None,
+        description: str | None = None,
+        version: str | None = None,
+        provider: Mapping[str, Any] | None = None,
+        documentation_url: str | None = None,
+        icon_url: str | None = None,
+        secured: bool = False,
+        sign: Mapping[str, str] | None = None,
+        push: Sequence[str] | None = (),
+        own_contexts: bool = True,
+        folder: Path | None = None,
+    ) -> None:
+        rules = PushRules(push)
+        options = CardOptions(
+            url=url,
+            description=description,
+            version=version,
+            provider=None if provider is None else dict(provider),
+            documentation_url=documentation_url,
+            icon_url=icon_url,
+            secured=secured,
+            pushes=rules.enabled,
+        )
+        self._cards = CardMaker(assistant, options, _signer(sign, folder))
+        archive = TaskArchive(assistant)
+        webhooks = TaskWebhooks(assistant, rules)
+        self._sender = TaskSender(assistant, archive, webhooks, own_contexts=own_contexts)
+        self._delivery = PushDelivery(assistant, webhooks, archive)
+        operations = AgentOperations(assistant, archive, self._sender, webhooks)
+        self._rpc, self._rest = RpcEndpoint(operations), RestEndpoint(operations)
+        self._skills = frozenset(self._cards.skill_names())
+        self.routes: list[Route | WebSocketRoute | NotFoundText | ErrorForm] = [
+            Route("GET", CARD_PATH, self.agent_card, "all"),
+            Route("GET", f"{SKILLS}/{{skill}}{CARD_PATH}", self.skill_card, "all"),
+            Route("POST", BASE, self.call, any_secret=True),
+            Route("POST", f"{BASE}/message:send", self.send_message, any_secret=True),
+            Route("POST", f"{BASE}/message:stream", self.stream_message, any_secret=True),
+            Route("GET", f"{BASE}/tasks", self.list_tasks, any_secret=True),
+            Route("GET", f"{BASE}/extendedAgentCard", self.extended_card, any_secret=True),
+            Route("POST", f"{SKILLS}/{{skill}}", self.call_skill, any_secret=True),
+            Route("GET", f"{SKILLS}/{{skill}}/{{path:path}}", self.ask_skill, any_secret=True),
+            Route("POST", f"{SKILLS}/{{skill}}/{{path:path}}", self.ask_skill, any_secret=True),
+            Route("DELETE", f"{SKILLS}/{{skill}}/{{path:path}}", self.ask_skill, any_secret=True),
+            Route("GET", f"{BASE}/{{path:path}}", self.get, any_secret=True),
+            Route("POST", f"{BASE}/{{path:path}}", self.post, any_secret=True),
+            Route("DELETE", f"{BASE}/{{path:path}}", self.delete, any_secret=True),
+            ErrorForm(BASE, refused),
+        ]
+
+    @staticmethod
+    def check_options(options: Mapping[str, Any], place: DoorPlace) -> None:
+        """Raise `ConfigError` for a key that cannot sign."""
+        _signer(options.get("sign"), place.folder)
+
+    async def open(self) -> None:
+        """Watch for the webhooks that were set before."""
+        await self._delivery.open()
+
+    async def close(self) -> None:
+        """Stop watching; a turn that runs is the assistant's."""
+        await self._delivery.aclose()
+        await self._sender.aclose()
+
+    # -- cards ------------------------------------------------------------------------------
+
+    async def agent_card(self, request: HttpRequest) -> HttpResponse:
+        """Return the card of the assistant as an A2A agent."""
+        return self._card(request, None)
+
+    async def skill_card(self, request: HttpRequest) -> HttpResponse:
+        """Return the card of one skill as an agent of its own."""
+        return self._card(request, _skill(request))
+
+    def _card(self, request: HttpRequest, skill: str | None) -> HttpResponse:
+        made = self._cards.card(_server(request), skill)
+        headers = {"ETag": made.etag, "Cache-Control": "max-age=60", "Vary": "Host"}
+        known = request.header("if-none-match")
+        if known is not None and _matches(known, made.etag):
+            return HttpResponse(status=304, headers=headers)
+        return HttpResponse(made.body, headers=headers)
+
+    # -- JSON-RPC ---------------------------------------------------------------------------
+
+    async def call(self, request: HttpRequest) -> HttpResponse:
+        """Call a method of A2A by JSON-RPC."""
+        return await self._called(request, None)
+
+    async def call_skill(self, request: HttpRequest) -> HttpResponse:
+        """Call a method of A2A by JSON-RPC, for one skill alone."""
+        return await self._called(request, _skill(request))
+
+    async def _called(self, request: HttpRequest, skill: str | None) -> HttpResponse:
+        body = await request.body()
+        return await self._rpc.answer(
+            body,
+            lambda: _version(request),
+            lambda tenant, legacy: self._caller(request, skill or tenant, legacy),
+            lambda tenant: self._extended(request, skill or tenant),
+        )
+
+    # -- REST -------------------------------------------------------------------------------
+
+    async def send_message(self, request: HttpRequest) -> HttpResponse:
+        """Send a message and get its task."""
+        return await self._asked(request, "message:send", None)
+
+    async def stream_message(self, request: HttpRequest) -> HttpResponse:
+        """Send a message and get the events of its task."""
+        return await self._asked(request, "message:stream", None)
+
+    async def list_tasks(self, request: HttpRequest) -> HttpResponse:
+        """List the tasks of a person, the latest first."""
+        return await self._asked(request, "tasks", None)
+
+    async def extended_card(self, request: HttpRequest) -> HttpResponse:
+        """Return the card for those who are admitted: it lists the skills' addresses too."""
+        return await self._asked(request, "extendedAgentCard", None)
+
+    async def get(self, request: HttpRequest) -> HttpResponse:
+        """Get a task, its webhooks or its events."""
+        return await self._asked(request, request.params["path"], None)
+
+    async def post(self, request: HttpRequest) -> HttpResponse:
+        """Send to a skill, cancel a task, follow it, or add a webhook."""
+        return await self._asked(request, request.params["path"], None)
+
+    async def delete(self, request: HttpRequest) -> HttpResponse:
+        """Remove a webhook of a task."""
+        return await self._asked(request, request.params["path"], None)
+
+    async def ask_skill(self, request: HttpRequest) -> HttpResponse:
+        """Do one of these with one skill alone."""
+        return await self._asked(request, request.params["path"], _skill(request))
+
+    async def _asked(self, request: HttpRequest, path: str, skill: str | None) -> HttpResponse:
+        return await self._rest.answer(
+            request,
+            path,
+            _version(request),
+            lambda tenant, legacy: self._caller(request, skill or tenant, legacy),
+            lambda tenant: self._extended(request, skill or tenant),
+        )
+
+    # -- both -------------------------------------------------------------------------------
+
+    def _caller(self, request: HttpRequest, tenant: str, legacy: bool) -> A2aCaller:
+        tenant = unquote(tenant)
+        if tenant and tenant not in self._skills:
+            what = f"there is no skill {tenant!r:.80} to be a tenant"
+            raise A2aFault(INVALID_PARAMS, what, field="tenant")
+        visitor = request.visitor
+        user = user_of(visitor, request.query("user"))
+        trusted = visitor.kind == "operator"
+        return A2aCaller(user, trusted, tenant or None, legacy, request.left)
+
+    def _extended(self, request: HttpRequest, tenant: str) -> bytes:
+        try:
+            return self._cards.card(_server(request), tenant or None, extended=True).body
+        except NotFound as error:
+            raise A2aFault(INVALID_PARAMS, str(error), field="tenant") from None
+
+
+def _signer(sign: Mapping[str, str] | None, folder: Path | None) -> CardSigner | None:
+    if sign is None:
+        return None
+    if not sign.get("key"):
+        raise ConfigError("sign needs a key: {key: FILE.pem, kid: NAME}", key="doors.a2a.sign")
+    unknown = set(sign) - {"key", "kid", "jku"}
+    if unknown:
+        raise ConfigError(f"sign has key, kid and jku, not {min(unknown)!r}", key="doors.a2a.sign")
+    given = {key: str(one) for key, one in sign.items() if key != "key"}
+    key = sign["key"]
+    if folder is not None and key.endswith(KEY_FILES) and "\n" not in key:
+        key = str(folder / key)
+    return CardSigner(key, **given)
+
+
+def _skill(request: HttpRequest) -> str:
+    return unquote(request.params["skill"])
+
+
+def _server(request: HttpRequest) -> str:
+    """Return the address by which the client reached the assistant."""
+    host = request.header("host") or "localhost"
+    scheme = (request.header("x-forwarded-proto") or "http").partition(",")[0].strip()
+    return f"{'https' if scheme == 'https' else 'http'}://{host}{request.root}"
+
+
+def _version(request: HttpRequest) -> str | None:
+    """Return the version that a client says it speaks; `A2aFault` for one that is not spoken."""
+    said = request.header(_VERSION) or request.query("A2A-Version")
+    if not said:
+        return None
+    numbers = said.strip().split(".")
+    if numbers[0] == "1":
+        return "1.0"
+    if numbers[:2] == ["0", "3"]:
+        return "0.3"
+    what = f"version {said!r:.40} is not spoken here; there are 1.0 and 0.3"
+    raise A2aFault(VERSION_NOT_SUPPORTED, what, field="A2A-Version")
+
+
+def _matches(known: str, etag: str) -> bool:
+    candidates = [one.strip().removeprefix("W/") for one in known.split(",")]
+    return "*" in candidates or etag in candidates

@@ -1,0 +1,206 @@
+"""What a client gets of a reply: parts, the state of the task, an artifact."""
+
+from __future__ import annotations
+
+import mimetypes
+from collections.abc import Sequence
+from typing import Any, Final
+
+import msgspec
+
+from prolocutor.dialog.plain import JsonObject
+from prolocutor.dialog.rendering import said_as_text
+from prolocutor.dialog.rounds import PendingAsk
+from prolocutor.dialog.utterances import BotUtterance
+from prolocutor.plugins.a2a.wire.core import (
+    AGENT,
+    COMPLETED,
+    FAILED,
+    INPUT_REQUIRED,
+    WORKING,
+    A2aArtifact,
+    A2aMessage,
+    A2aPart,
+    A2aStatus,
+    A2aTask,
+)
+
+ARTIFACT: Final = "reply"
+JSON: Final = "application/json"
+_MEDIA: Final = ("picture", "audio", "video")
+_SHOWN: Final = ("messages", "ask", "data_parts")
+_ANY: Final = ("*/*", "application/*")
+
+
+class SpokenReply(msgspec.Struct):
+    """What is read of a bot utterance, in agent state JSON."""
+
+    utt_id: str
+    text: str
+    active_skill: str
+    date_time: str
+    confidence: float = 0.0
+    attributes: JsonObject = {}
+
+    @classmethod
+    def of(cls, said: BotUtterance) -> SpokenReply:
+        """Read an utterance."""
+        return cls(
+            said.utt_id,
+            said.text,
+            said.active_skill,
+            said.date_time,
+            said.confidence,
+            said.attributes,
+        )
+
+    @property
+    def is_interrupted(self) -> bool:
+        """Whether the turn was cut off, and this is said in place of its reply."""
+        return self.attributes.get("interrupted") is True
+
+    @property
+    def is_heard(self) -> bool:
+        """Whether nothing is said yet, as a person has the dialog in place of the assistant."""
+        handover = self.attributes.get("handover")
+        state = handover.get("state") if isinstance(handover, dict) else None
+        return state in ("waits", "taken") and not self.text and not self.attributes.get("messages")
+
+
+read_reply: Final = msgspec.json.Decoder(SpokenReply).decode
+
+
+def task_of(
+    id_: str,
+    context: str,
+    reply: SpokenReply,
+    waiting: PendingAsk | None,
+    history: list[A2aMessage],
+    modes: Sequence[str] = (),
+) -> A2aTask:
+    """Return the task after a reply: completed with an artifact, or waiting for an answer.
+
+    It is still worked on while a person has the dialog and has not spoken.
+    """
+    parts = parts_of(reply, modes)
+    when = iso_time(reply.date_time)
+    notes = notes_of(reply)
+    if waiting is None and reply.is_heard:
+        status = A2aStatus(state=WORKING, timestamp=when)
+        return A2aTask(id=id_, context_id=context, status=status, history=history, metadata=notes)
+    if waiting is None and not reply.is_interrupted:
+        artifact = A2aArtifact(artifact_id=ARTIFACT, parts=parts, metadata=notes)
+        return A2aTask(
+            id=id_,
+            context_id=context,
+            status=A2aStatus(state=COMPLETED, timestamp=when),
+            artifacts=[artifact] if parts else [],
+            history=history,
+            metadata=None if parts else notes,
+        )
+    if waiting is not None:
+        parts = [*parts, *ask_parts(waiting, modes)]
+    said = A2aMessage(
+        message_id=reply.utt_id,
+        context_id=context,
+        task_id=id_,
+        role=AGENT,
+        parts=parts or [A2aPart(text="")],
+        metadata=notes,
+    )
+    state = FAILED if waiting is None else INPUT_REQUIRED
+    status = A2aStatus(state=state, message=said, timestamp=when)
+    return A2aTask(id=id_, context_id=context, status=status, history=history)
+
+
+def parts_of(reply: SpokenReply, modes: Sequence[str] = ()) -> list[A2aPart]:
+    """Return the parts of a reply; a client that takes no JSON gets all as text."""
+    attributes = reply.attributes
+    if not attributes:
+        return [A2aPart(text=reply.text)] if reply.text else []
+    messages = attributes.get("messages")
+    if not isinstance(messages, list) or not messages:
+        found = [A2aPart(text=reply.text)] if reply.text else []
+    elif takes_json(modes):
+        found = message_parts(messages)
+    else:
+        text = said_as_text({"text": reply.text, "attributes": attributes})
+        found = [A2aPart(text=text)] if text else []
+    given = attributes.get("data_parts")
+    if isinstance(given, list) and takes_json(modes):
+        found += [_as_it_came(one) for one in given]
+    return found
+
+
+def message_parts(messages: Sequence[Any]) -> list[A2aPart]:
+    """Return messages as parts: texts, files at an address, anything else as data."""
+    found = []
+    for one in messages:
+        if not isinstance(one, dict):
+            continue
+        kind = one.get("type")
+        if kind == "text":
+            found.append(A2aPart(text=str(one.get("text", ""))))
+        elif kind in _MEDIA and isinstance(one.get("url"), str):
+            found.append(_file(str(kind), one))
+        else:
+            data = {key: value for key, value in one.items() if value is not None}
+            found.append(A2aPart(data=data, media_type=JSON))
+    return found
+
+
+def ask_parts(waiting: PendingAsk, modes: Sequence[str] = ()) -> list[A2aPart]:
+    """Return what is asked for, as data: its kind, and what there is to choose from."""
+    if not takes_json(modes):
+        return []
+    asked: JsonObject = {"type": "ask", "ask": waiting.ask}
+    if waiting.choices:
+        asked["choices"] = [
+            {"idx": idx, "title": choice.title} for idx, choice in enumerate(waiting.choices)
+        ]
+    return [A2aPart(data=asked, media_type=JSON)]
+
+
+def notes_of(reply: SpokenReply) -> JsonObject:
+    """Return the metadata of a reply: who spoke, how sure, and the attributes of the reply."""
+    notes: JsonObject = {"skill": reply.active_skill, "confidence": reply.confidence}
+    if reply.attributes:
+        others = {key: one for key, one in reply.attributes.items() if key not in _SHOWN}
+        if others:
+            notes["attributes"] = others
+    return notes
+
+
+def takes_json(modes: Sequence[str]) -> bool:
+    """Return whether a client takes data parts; one that names no modes does."""
+    return not modes or any(JSON in mode or mode in _ANY for mode in modes)
+
+
+def takes_something(modes: Sequence[str]) -> bool:
+    """Return whether a client takes any kind of part that is sent here."""
+    return takes_json(modes) or any(mode.startswith("text/") for mode in modes)
+
+
+def iso_time(date_time: str) -> str:
+    """Return a time of the agent state as RFC 3339 has it, with milliseconds."""
+    return f"{date_time[:10]}T{date_time[11:23]}Z"
+
+
+def _file(kind: str, message: JsonObject) -> A2aPart:
+    guessed, _ = mimetypes.guess_type(message["url"].partition("?")[0])
+    fallback = "image/*" if kind == "picture" else f"{kind}/*"
+    alt = message.get("alt")
+    return A2aPart(
+        url=message["url"],
+        media_type=guessed or fallback,
+        filename=alt if isinstance(alt, str) else None,
+    )
+
+
+def _as_it_came(given: Any) -> A2aPart:
+    """Return a part that an agent behind a connector sent, untouched."""
+    try:
+        part = msgspec.convert(given, A2aPart)
+    except msgspec.ValidationError:
+        return A2aPart(data=given)
+    return part if part.has_content else A2aPart(data=given)

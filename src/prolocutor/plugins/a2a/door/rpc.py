@@ -1,0 +1,157 @@
+"""RpcEndpoint: A2A over JSON-RPC, both versions at one address."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import AsyncIterator, Callable
+from typing import Any, Final
+
+from msgspec import UNSET
+
+from prolocutor.contracts.http import HttpResponse
+from prolocutor.dialog import plain
+from prolocutor.errors import BadInput, Forbidden, NotFound, ProlocutorError, StoreFull
+from prolocutor.json_rpc import RpcFault, RpcId, read_message, rpc_failure, rpc_result
+from prolocutor.plugins.a2a.door.calls import (
+    CURRENT_METHODS,
+    LEGACY_METHODS,
+    A2aCall,
+    is_stream,
+    read_params,
+    written,
+)
+from prolocutor.plugins.a2a.door.operations import AgentOperations
+from prolocutor.plugins.a2a.door.running_tasks import A2aCaller
+from prolocutor.plugins.a2a.wire.core import A2aEvent
+from prolocutor.plugins.a2a.wire.faults import (
+    INTERNAL,
+    METHOD_NOT_FOUND,
+    VERSION_NOT_SUPPORTED,
+    A2aFault,
+    FaultKind,
+)
+from prolocutor.web.error_table import error_response
+
+log = logging.getLogger(__name__)
+
+EVENTS: Final = "text/event-stream"
+NO_CACHE: Final = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
+CARD_METHODS: Final = ("GetExtendedAgentCard", "agent/getAuthenticatedExtendedCard")
+
+_GRPC: Final = {
+    401: "UNAUTHENTICATED",
+    403: "PERMISSION_DENIED",
+    409: "ALREADY_EXISTS",
+    429: "RESOURCE_EXHAUSTED",
+    503: "UNAVAILABLE",
+}
+"""The names that gRPC has for errors, by the status of HTTP."""
+
+Identify = Callable[[str, bool], A2aCaller]
+"""Returns who calls, by the tenant that the parameters name, and whether 0.3 is spoken."""
+
+
+class RpcEndpoint:
+    """Answers calls; `card` gives the extended card as JSON, for a tenant."""
+
+    def __init__(self, operations: AgentOperations) -> None:
+        self._operations = operations
+
+    async def answer(
+        self,
+        body: bytes,
+        version: Callable[[], str | None],
+        identify: Identify,
+        card: Callable[[str], bytes],
+    ) -> HttpResponse:
+        """Answer one call; what cannot be answered is an error of JSON-RPC, with status 200.
+
+        `version` gives what the client says it speaks, `1.0` or `0.3`, None where it does not say.
+        """
+        id_: RpcId = None
+        is_legacy = False
+        try:
+            message = read_message(body)
+            id_ = None if message.id is UNSET else message.id
+            method = message.method if isinstance(message.method, str) else ""
+            is_legacy = method in LEGACY_METHODS or method == CARD_METHODS[1]
+            call = (LEGACY_METHODS if is_legacy else CURRENT_METHODS).get(method)
+            if call is None and method not in CARD_METHODS:
+                raise A2aFault(METHOD_NOT_FOUND, f"there is no method {method!r:.80}")
+            _check_version(version(), method, is_legacy)
+            if call is None:
+                tenant = _tenant(message.params)
+                return HttpResponse(_result(id_, card(tenant)))
+            return await self._called(call, message.params, id_, is_legacy, identify)
+        except (Forbidden, StoreFull):
+            raise
+        except (BadInput, ValueError) as error:
+            return HttpResponse(failure(id_, error, is_legacy))
+
+    async def _called(
+        self, call: A2aCall, params: Any, id_: RpcId, is_legacy: bool, identify: Identify
+    ) -> HttpResponse:
+        read = read_params(call, params, is_legacy=is_legacy)
+        caller = identify(getattr(read, "tenant", ""), is_legacy)
+        value = await call.answer(self._operations, read, caller)
+        if is_stream(value):
+            return HttpResponse(
+                self._events(value, id_, is_legacy), content_type=EVENTS, headers=NO_CACHE
+            )
+        return HttpResponse(rpc_result(id_, written(value) if is_legacy else value))
+
+    async def _events(
+        self, events: AsyncIterator[A2aEvent], id_: RpcId, is_legacy: bool
+    ) -> AsyncIterator[bytes]:
+        try:
+            async for event in events:
+                shown = written(event) if is_legacy else event
+                yield b"data: %b\n\n" % rpc_result(id_, shown)
+        except ProlocutorError as error:
+            yield b"event: error\ndata: %b\n\n" % failure(id_, error, is_legacy)
+        except Exception as error:
+            yield b"event: error\ndata: %b\n\n" % failure(id_, error, is_legacy)
+
+
+def failure(id_: RpcId, error: Exception, is_legacy: bool) -> bytes:
+    """Write the error of a call."""
+    if isinstance(error, RpcFault):
+        return rpc_failure(error.id if error.id is not None else id_, error)
+    fault = fault_of(error)
+    if is_legacy:
+        return rpc_failure(id_, RpcFault(fault.kind.legacy_number, str(fault)))
+    return rpc_failure(id_, RpcFault(fault.kind.number, str(fault), fault.details()))
+
+
+def fault_of(error: Exception) -> A2aFault:
+    """Return any error as one of the protocol."""
+    if isinstance(error, A2aFault):
+        return error
+    told = error_response(error)
+    reason = told.code.upper()
+    if isinstance(error, NotFound):
+        kind = FaultKind(-32602, 404, "NOT_FOUND", "INVALID_PARAMS", "InvalidParamsError")
+    elif told.status < 500 and isinstance(error, BadInput):
+        grpc = _GRPC.get(told.status, "INVALID_ARGUMENT")
+        kind = FaultKind(-32602, told.status, grpc, reason, "InvalidParamsError")
+    else:
+        grpc = _GRPC.get(told.status, "INTERNAL")
+        kind = FaultKind(INTERNAL.number, told.status, grpc, reason)
+    return A2aFault(kind, told.error, field=told.field)
+
+
+def _check_version(version: str | None, method: str, is_legacy: bool) -> None:
+    """Raise `A2aFault` for a method of another version than the client says it speaks."""
+    if version is not None and is_legacy != (version != "1.0"):
+        what = f"{method} is no method of version {version}"
+        raise A2aFault(VERSION_NOT_SUPPORTED, what)
+
+
+def _tenant(params: Any) -> str:
+    given = plain.decode(params) if params else {}
+    tenant = given.get("tenant") if isinstance(given, dict) else None
+    return tenant if isinstance(tenant, str) else ""
+
+
+def _result(id_: RpcId, body: bytes) -> bytes:
+    return b'{"jsonrpc":"2.0","id":%b,"result":%b}' % (plain.encode(id_), body)

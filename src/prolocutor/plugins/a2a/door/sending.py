@@ -1,0 +1,289 @@
+"""TaskSender: makes turns of the messages of clients, and tasks of the turns."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Coroutine
+from contextlib import suppress
+from typing import Any, Final
+
+from prolocutor.assistant.assistant import Assistant
+from prolocutor.assistant.turn_stream import TurnStream
+from prolocutor.dialog.rounds import PendingAsk
+from prolocutor.dialog.turn_events import ReplyGiven, TurnEvent
+from prolocutor.errors import Conflict
+from prolocutor.plugins.a2a.door.archive import TaskArchive, described
+from prolocutor.plugins.a2a.door.incoming import ATTRIBUTE
+from prolocutor.plugins.a2a.door.known_contexts import KnownContexts
+from prolocutor.plugins.a2a.door.outgoing import SpokenReply, read_reply, task_of
+from prolocutor.plugins.a2a.door.places import (
+    place_of_task,
+    request_key,
+)
+from prolocutor.plugins.a2a.door.preparing import MessagePreparation
+from prolocutor.plugins.a2a.door.running_tasks import (
+    A2aCaller,
+    RunningTask,
+    RunningTasks,
+    SentMessage,
+    cancelled,
+)
+from prolocutor.plugins.a2a.door.streaming import ReplyEvents, status_event
+from prolocutor.plugins.a2a.door.webhooks import TaskWebhooks
+from prolocutor.plugins.a2a.wire.core import (
+    INPUT_REQUIRED,
+    SUBMITTED,
+    TERMINAL,
+    WORKING,
+    A2aEvent,
+    A2aMessage,
+    A2aSendParams,
+    A2aStatus,
+    A2aTask,
+)
+from prolocutor.plugins.a2a.wire.faults import (
+    CONFLICT,
+    TASK_NOT_CANCELABLE,
+    A2aFault,
+    not_found,
+)
+
+log = logging.getLogger(__name__)
+
+CHANNEL: Final = "a2a"
+QUIET: Final = 60.0
+"""Seconds after which a task is looked at again although there was no news of it."""
+
+_NEVERMIND: Final = {"code": ["bookkeeping", "special", "special:nevermind"], "entities": {}}
+
+
+class TaskSender:
+    """Sends what clients say to the assistant.
+
+    `own_contexts`: whether a client may choose the ids of its contexts.
+    """
+
+    def __init__(
+        self,
+        assistant: Assistant,
+        archive: TaskArchive,
+        webhooks: TaskWebhooks,
+        *,
+        own_contexts: bool,
+    ) -> None:
+        self._assistant = assistant
+        self._archive = archive
+        self._known = KnownContexts(archive, own_contexts=own_contexts)
+        self._running = RunningTasks()
+        self._preparing = MessagePreparation(archive, webhooks, self._known, self._running)
+        self._alone: set[asyncio.Task[A2aTask]] = set()
+
+    # -- what clients ask -------------------------------------------------------------------
+
+    async def send(self, params: A2aSendParams, caller: A2aCaller) -> A2aTask:
+        """Send a message and return its task: after the reply, or at once where that is wanted."""
+        running = await self._begun(params, caller)
+        if not params.configuration.return_immediately:
+            return await self._finish(running)
+        self._start(self._finish(running))
+        return running.task()
+
+    async def stream(self, params: A2aSendParams, caller: A2aCaller) -> AsyncIterator[A2aEvent]:
+        """Send a message and return the events of its task."""
+        running = await self._begun(params, caller)
+        sent = running.sent
+        stream = self._assistant.stream(
+            sent.read.text,
+            user=sent.place.user,
+            dialog=sent.place.context,
+            attributes=sent.read.attributes,
+            request_id=request_key(sent.place.context, sent.message.message_id),
+            channel=CHANNEL,
+            parsed=sent.read.parsed,
+            skill=sent.skill,
+        )
+        try:
+            first = await anext(stream)
+        except BaseException as error:
+            self._running.end(running)
+            raise (_raised(error) if isinstance(error, Exception) else error) from None
+        return self._streamed(running, stream, first)
+
+    async def task(self, user: str | None, id_: str) -> A2aTask:
+        """Return a task as it is now; `A2aFault` where there is none."""
+        place = place_of_task(user, id_)
+        running = self._running.find(place.user, id_)
+        if running is not None:
+            return running.task()
+        finished = self._known.finished(place.user, id_)
+        if finished is not None and await self._archive.exists(place.user, place.context):
+            return finished
+        found = await self._archive.task(place.user, place.context, id_)
+        if found is not None:
+            return found
+        if not self.running(place.user, "") and await self._archive.is_taken_up(place.user):
+            return A2aTask(id=id_, context_id=place.context, status=A2aStatus(state=WORKING))
+        raise not_found(id_)
+
+    async def cancel(self, user: str | None, id_: str) -> A2aTask:
+        """Cancel a task: what it asks is over, and the reply of a turn that runs goes nowhere."""
+        task = await self.task(user, id_)
+        place = place_of_task(user, id_)
+        state = task.status.state
+        if state in TERMINAL:
+            raise A2aFault(TASK_NOT_CANCELABLE, f"the task is over: {state}", field="id")
+        await self._archive.cancel(place.user, id_)
+        running = self._running.find(place.user, id_)
+        if running is not None:
+            running.is_cancelled = True
+            running.over.set()
+        elif state == INPUT_REQUIRED:
+            attributes = {ATTRIBUTE: described({"message_id": f"cancel:{id_}"}, place.context)}
+            await self._assistant.turn(
+                "", user=place.user, dialog=place.context, attributes=attributes,
+                channel=CHANNEL, parsed=_NEVERMIND,
+            )  # fmt: skip
+        self._known.forget(place)
+        return cancelled(task)
+
+    def running(self, user: str | None, context: str) -> list[A2aTask]:
+        """Return the tasks of a person, or of one context, whose turns run."""
+        return self._running.all_of(user, context)
+
+    async def pause(self, user: str, id_: str, news: asyncio.Event) -> None:
+        """Wait until the turn of a task has ended, or there is news of its person."""
+        running = self._running.find(user, id_)
+        if running is not None:
+            await running.over.wait()
+            return
+        with suppress(TimeoutError):
+            async with asyncio.timeout(QUIET):
+                await news.wait()
+        news.clear()
+
+    async def aclose(self) -> None:
+        """Stop waiting for turns; they are the assistant's and end by themselves."""
+        for task in self._alone:
+            task.cancel()
+        await asyncio.gather(*self._alone, return_exceptions=True)
+
+    # -- the turn ---------------------------------------------------------------------------
+
+    async def _begun(self, params: A2aSendParams, caller: A2aCaller) -> RunningTask:
+        """Find the task of a message, so that no other message is taken for it meanwhile."""
+        async with self._running.lock(caller.user or _anonymous(params.message)):
+            sent = await self._preparing.prepare(params, caller)
+            place = sent.place
+            sent.is_alone = not self._running.all_of(place.user, place.context)
+            return self._running.begin(sent)
+
+    async def _finish(self, running: RunningTask) -> A2aTask:
+        """Wait for the reply and return the task after it, or cancelled meanwhile."""
+        sent = running.sent
+        try:
+            result = await self._assistant.turn(
+                sent.read.text,
+                user=sent.place.user,
+                dialog=sent.place.context,
+                attributes=sent.read.attributes,
+                request_id=request_key(sent.place.context, sent.message.message_id),
+                channel=CHANNEL,
+                parsed=sent.read.parsed,
+                skill=sent.skill,
+            )
+            reply = read_reply(result.reply_state)
+            return await self._after(running, reply, result.waiting, repeated=result.repeated)
+        except Conflict as error:
+            raise _raised(error) from None
+        finally:
+            self._running.end(running)
+
+    async def _streamed(
+        self, running: RunningTask, stream: TurnStream, first: TurnEvent
+    ) -> AsyncIterator[A2aEvent]:
+        """Return the events of a task whose turn has begun with this event."""
+        shaped = ReplyEvents(running.task())
+        begun = running.task()
+        begun.status.state = SUBMITTED
+        try:
+            yield A2aEvent(task=begun)
+            event = first
+            while not isinstance(event, ReplyGiven):
+                if running.is_cancelled:
+                    yield status_event(begun, cancelled(begun).status)
+                    return
+                if (shown := shaped.take(event)) is not None:
+                    yield shown
+                event = await anext(stream)
+            reply = SpokenReply.of(event.utterance)
+            task = await self._after(running, reply, event.waiting, repeated=event.repeated)
+        finally:
+            self._running.end(running)
+            await stream.aclose()
+        for last in shaped.last(task):
+            yield last
+
+    async def _after(
+        self,
+        running: RunningTask,
+        reply: SpokenReply,
+        waiting: PendingAsk | None,
+        *,
+        repeated: bool,
+    ) -> A2aTask:
+        """Return the task after a reply, and remember it."""
+        sent = running.sent
+        if running.is_cancelled:
+            return cancelled(running.task())
+        place = sent.place
+        if repeated or not sent.is_alone or self._archive.is_shared:
+            found = await self._stored_task(sent)
+            if found is not None and (repeated and reply.is_heard):
+                return found
+        modes = sent.params.configuration.accepted_output_modes
+        task = task_of(sent.task, place.context, reply, waiting, sent.history, modes)
+        if not repeated:
+            is_over = task.status.state in TERMINAL
+            waits = task.status.state == INPUT_REQUIRED
+            self._known.remember(place, task if waits else None)
+            if is_over and not modes:
+                self._known.finish(place.user, task)
+        return task
+
+    async def _stored_task(self, sent: SentMessage) -> A2aTask | None:
+        """Return the task of a message by the store, and correct what was taken for it.
+
+        A turn before it may have asked, or answered, what was open when the message came.
+        """
+        place = sent.place
+        for found in await self._archive.found_in(place.user, place.context):
+            if sent.message.message_id in found.message_ids():
+                sent.task = found.id
+                return await self._archive.task(place.user, place.context, found.id)
+        return None
+
+    def _start(self, finishing: Coroutine[Any, Any, A2aTask]) -> None:
+        task = asyncio.get_running_loop().create_task(finishing)
+        self._alone.add(task)
+        task.add_done_callback(self._left)
+
+    def _left(self, task: asyncio.Task[A2aTask]) -> None:
+        self._alone.discard(task)
+        if not task.cancelled() and (error := task.exception()) is not None:
+            log.error("a message that nobody waited for failed: %s", error)
+
+
+def _anonymous(message: A2aMessage | None) -> str:
+    """Return what distinguishes the anonymous sender of a message: the context, if it names one."""
+    if message is None:
+        return ""
+    return message.context_id or message.task_id.rpartition(".")[0] or message.message_id
+
+
+def _raised(error: Exception) -> Exception:
+    """Return the error in the protocol's words, where it has some."""
+    if isinstance(error, Conflict):
+        what = "this messageId came with another message before"
+        return A2aFault(CONFLICT, what, field="message.messageId")
+    return error

@@ -1,0 +1,153 @@
+"""AgUi: the door for AG-UI clients at `POST /agui` (AG-UI 1.0, events over SSE)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import AsyncIterator
+from typing import Annotated, Final
+
+import msgspec
+from msgspec import Meta
+
+from prolocutor.asks.answer_forms import GivenAnswer
+from prolocutor.assistant.assistant import Assistant
+from prolocutor.assistant.turn_stream import TurnStream
+from prolocutor.contracts.channel import Route
+from prolocutor.contracts.http import HttpResponse, Visitor
+from prolocutor.dialog.turn_events import TurnEvent
+from prolocutor.dialog.utterances import BotUtterance, HumanUtterance
+from prolocutor.errors import Conflict, Forbidden, NotFound
+from prolocutor.plugins.agui.run_events import SKILLS, RunEvents
+from prolocutor.plugins.agui.run_input import RUN, RunAgentInput
+from prolocutor.web.error_table import error_response
+from prolocutor.web.operations import IdempotencyKey, Operation, TypedRequest
+from prolocutor.web.visitors import speaks_for
+
+LOCAL_USER: Final = "local"
+"""The user of an operator who names none."""
+
+_UNGUESSABLE: Final = re.compile(r"[\w-]{32,}")
+
+
+class AgUiParams(msgspec.Struct, frozen=True):
+    """The parameters of a run."""
+
+    user: Annotated[str | None, Meta(description="The user for whom an operator speaks.")] = None
+    skill: Annotated[str | None, Meta(description="The skill to talk to alone.")] = None
+    idempotency_key: IdempotencyKey = msgspec.field(default=None, name="Idempotency-Key")
+
+
+class AgUi:
+    """The assistant as an AG-UI agent; a thread is a dialog, a run is a turn.
+
+    The owner of a token is that person; an operator is `local`, or the user of `?user=NAME`. An
+    anonymous visitor is known by the id of the thread, which has to be one that cannot be guessed.
+    What is asked for is an interrupt, which the next run's `resume` answers.
+    """
+
+    name: Final = "agui"
+    prefix: Final = "agui:"
+
+    def __init__(self, assistant: Assistant) -> None:
+        self._assistant = assistant
+        cards = {one.name: one.card or {} for one in assistant.services() if one.stage == SKILLS}
+        self._descriptions = {
+            name: card["description"]
+            for name, card in cards.items()
+            if isinstance(card.get("description"), str)
+        }
+        operation = Operation(
+            self.run_agent, returns=None, produces="text/event-stream", errors=[Conflict, NotFound]
+        )
+        self.routes = [Route("POST", "/agui", operation, any_secret=True)]
+
+    async def open(self) -> None:
+        """Do nothing: there is nothing to get ready."""
+
+    async def close(self) -> None:
+        """Do nothing: a turn that runs is the assistant's."""
+
+    async def run_agent(self, request: TypedRequest[AgUiParams, RunAgentInput]) -> HttpResponse:
+        """Run a turn and show it while it runs, as the events of AG-UI."""
+        asked, params = request.body, request.params
+        user = self.prefix + speaker(request.visitor, params.user, asked.thread_id)
+        events = RunEvents(asked, self._descriptions)
+        if asked.resume:
+            await self._check_open(user, asked, asked.resume[-1].interrupt_id)
+        said = asked.said()
+        if said is None:
+            return _streamed(_once(events.begin() + events.nothing()))
+        stream = self._stream(user, said, asked, params)
+        # What is wrong with the request is known by the first event, and then no stream begins.
+        first = await anext(stream)
+        return _streamed(_written(events, first, stream))
+
+    async def _check_open(self, user: str, asked: RunAgentInput, id_: str) -> None:
+        """Raise where an interrupt is not open in a thread.
+
+        A run that answered it before may be sent again, and gets the reply that is stored.
+        """
+        store = self._assistant.store
+        dialog_id = await store.active_dialog_id(user, asked.thread_id)
+        dialog = None if dialog_id is None else await store.dialog(dialog_id)
+        said = [] if dialog is None else dialog.utterances
+        place = next((n for n, one in enumerate(said) if one.utt_id == id_), None)
+        if place is None or not isinstance(said[place], BotUtterance):
+            raise NotFound(f"there is no interrupt {id_!r} in this thread", field="resume")
+        answer = next((one for one in said[place:] if isinstance(one, HumanUtterance)), None)
+        if answer is not None:
+            sent = answer.attributes.get("agui")
+            if not isinstance(sent, dict) or sent.get(RUN) != asked.run_id:
+                raise NotFound(f"the interrupt {id_!r} is not open any more", field="resume")
+
+    def _stream(
+        self, user: str, said: GivenAnswer, asked: RunAgentInput, params: AgUiParams
+    ) -> TurnStream:
+        return self._assistant.stream(
+            said.text,
+            user,
+            asked.thread_id,
+            asked.attributes(),
+            params.idempotency_key or asked.run_id,
+            channel="agui",
+            parsed=said.parsed,
+            skill=params.skill or asked.skill,
+        )
+
+
+def speaker(visitor: Visitor, given: str | None, thread_id: str) -> str:
+    """Return the user that a visitor speaks for; raise `Forbidden` for another than they may be."""
+    user = speaks_for(visitor, given)
+    if visitor.kind == "anonymous":
+        if not _UNGUESSABLE.fullmatch(thread_id):
+            what = "without a token the threadId says who you are: give one like a UUID"
+            raise Forbidden(what, field="threadId")
+        return f"anonymous-{thread_id}"
+    return user or LOCAL_USER
+
+
+async def _written(events: RunEvents, first: TurnEvent, stream: TurnStream) -> AsyncIterator[bytes]:
+    """Write the events of a run, those that wait together in one piece."""
+    ready = [first, *stream.ready()]
+    begun = events.begin()
+    try:
+        while True:
+            yield begun + events.of(ready)
+            begun = b""
+            try:
+                ready = [await anext(stream), *stream.ready()]
+            except StopAsyncIteration:
+                return
+    except Exception as error:
+        yield events.error(error_response(error))
+    finally:
+        await stream.aclose()
+
+
+async def _once(body: bytes) -> AsyncIterator[bytes]:
+    yield body
+
+
+def _streamed(body: AsyncIterator[bytes]) -> HttpResponse:
+    headers = {"Cache-Control": "no-cache, no-transform", "X-Accel-Buffering": "no"}
+    return HttpResponse(body, content_type="text/event-stream", headers=headers)

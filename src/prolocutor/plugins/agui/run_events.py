@@ -1,0 +1,257 @@
+"""RunEvents: a turn as the events of an AG-UI run.
+
+Stages are steps and skills are subagents. The text goes out as it comes; where words turn out to
+be void, the messages are sent once more as they are now. What the client's state has under
+`prolocutor` shows who is asked and how they have settled.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from typing import Any, Final
+
+from prolocutor.asks.answer_forms import answer_schema, question
+from prolocutor.contracts.observer import FAILURES
+from prolocutor.dialog.plain import JsonObject, encode
+from prolocutor.dialog.rendering import said_as_text
+from prolocutor.dialog.rounds import PendingAsk
+from prolocutor.dialog.turn_events import (
+    Delta,
+    Replaced,
+    ReplyGiven,
+    ServiceAsked,
+    ServiceSettled,
+    StageEnded,
+    StageStarted,
+    TurnEvent,
+    TurnStarted,
+)
+from prolocutor.dialog.utterances import BotUtterance
+from prolocutor.plugins.agui.run_input import STATE, RunAgentInput
+from prolocutor.web.error_table import ErrorResponse
+
+PROTOCOL_VERSION: Final = "1.0"
+SKILLS: Final = "skills"
+
+
+class RunEvents:
+    """Writes the events of one run; `descriptions` are those of the skills by name."""
+
+    def __init__(self, asked: RunAgentInput, descriptions: Mapping[str, str]) -> None:
+        self._asked = asked
+        self._descriptions = descriptions
+        self._turn_id = asked.run_id
+        self._said = ""
+        self._changes: dict[str, bytes] = {}
+        self._messages = 0
+        self._is_open = False
+        self._is_void = False
+
+    def begin(self) -> bytes:
+        """Write the start of the run."""
+        started: JsonObject = {
+            "threadId": self._asked.thread_id,
+            "runId": self._asked.run_id,
+            "protocolVersion": PROTOCOL_VERSION,
+        }
+        if self._asked.parent_run_id:
+            started["parentRunId"] = self._asked.parent_run_id
+        return event("RUN_STARTED", started)
+
+    def nothing(self) -> bytes:
+        """Write the end of a run in which nothing was said."""
+        return self._finished(None, {"type": "success"})
+
+    def error(self, refused: ErrorResponse) -> bytes:
+        """Write the end of a run that failed."""
+        return event("RUN_ERROR", {"message": refused.error, "code": refused.code})
+
+    def of(self, happened: Sequence[TurnEvent]) -> bytes:
+        """Write what some events of the turn come to, with one change of the state for all."""
+        pieces = [self._of(one) for one in happened]
+        if not self._changes:
+            return b"".join(pieces)
+        delta = b'data: {"type":"STATE_DELTA","delta":[%b]}\n\n' % b",".join(self._changes.values())
+        self._changes = {}
+        last = len(pieces) - isinstance(happened[-1], ReplyGiven)
+        return b"".join([*pieces[:last], delta, *pieces[last:]])
+
+    def _of(self, happened: TurnEvent) -> bytes:
+        match happened:
+            case TurnStarted():
+                return self._snapshot(happened)
+            case StageStarted():
+                return b'data: {"type":"STEP_STARTED","stepName":%b}\n\n' % quoted(happened.stage)
+            case StageEnded():
+                return b'data: {"type":"STEP_FINISHED","stepName":%b}\n\n' % quoted(happened.stage)
+            case ServiceAsked():
+                return self._service_asked(happened)
+            case ServiceSettled():
+                return self._service_settled(happened)
+            case Delta():
+                return self._words(happened.text)
+            case Replaced():
+                return self._replaced()
+            case ReplyGiven():
+                return self._reply(happened)
+
+    # -- who is asked --------------------------------------------------------------------------
+
+    def _snapshot(self, started: TurnStarted) -> bytes:
+        self._turn_id = started.turn_id
+        own = {"dialogId": started.dialog_id, "turnId": started.turn_id, "services": {}}
+        given = self._asked.state if isinstance(self._asked.state, dict) else {}
+        return event("STATE_SNAPSHOT", {"snapshot": {**given, STATE: own}})
+
+    def _service_asked(self, asked: ServiceAsked) -> bytes:
+        name = asked.service
+        now = b'{"stage":%b,"state":"asked"}' % quoted(asked.stage)
+        self._changes[name] = _OPERATION % (_place(name), now)
+        if asked.stage != SKILLS:
+            return b""
+        told = b""
+        if description := self._descriptions.get(name):
+            told = b',"description":%b' % quoted(description)
+        return _SUBAGENT % (b"STARTED", self._run_of(name), b',"name":%b%b' % (quoted(name), told))
+
+    def _service_settled(self, settled: ServiceSettled) -> bytes:
+        name, outcome, seconds = settled.service, settled.outcome, b"%.3f" % settled.seconds
+        now = b'"%b","seconds":%b}' % (outcome.encode(), seconds)
+        state = b'{"stage":%b,"state":%b' % (quoted(settled.stage), now)
+        self._changes[name] = _OPERATION % (_place(name), state)
+        if settled.stage != SKILLS:
+            return b""
+        if outcome in FAILURES:
+            what = b"it did not answer in time" if outcome == "late" else b"it failed"
+            told = b',"message":"%b","code":"%b"' % (what, outcome.encode())
+            return _SUBAGENT % (b"ERROR", self._run_of(name), told)
+        return _SUBAGENT % (b"FINISHED", self._run_of(name), b',"result":{"outcome":' + now)
+
+    def _run_of(self, service: str) -> bytes:
+        return encode(f"{self._turn_id}/{service}")
+
+    # -- what is said --------------------------------------------------------------------------
+
+    def _words(self, text: str) -> bytes:
+        if not text:
+            return b""
+        begun = b""
+        if not self._is_open:
+            self._is_open = True
+            told = {"messageId": self._message_id, "role": "assistant"}
+            begun = event("TEXT_MESSAGE_START", told)
+        self._said += text
+        told = {"messageId": self._message_id, "delta": text}
+        return begun + event("TEXT_MESSAGE_CONTENT", told)
+
+    def _replaced(self) -> bytes:
+        """Close the message with void words; the next words belong to another one."""
+        ended = self._end_message()
+        self._is_void = self._is_void or bool(self._said)
+        self._said = ""
+        self._messages += 1
+        return ended
+
+    def _end_message(self) -> bytes:
+        if not self._is_open:
+            return b""
+        self._is_open = False
+        return event("TEXT_MESSAGE_END", {"messageId": self._message_id})
+
+    @property
+    def _message_id(self) -> str:
+        number = f"-{self._messages}" if self._messages else ""
+        return f"{self._turn_id}{number}"
+
+    def _reply(self, given: ReplyGiven) -> bytes:
+        """Write the rest of the words, what is no text, and the end of the run."""
+        if given.turn_id:
+            self._turn_id = self._turn_id if self._said or self._messages else given.turn_id
+        spoken = given.utterance
+        state = {"text": spoken.text, "attributes": spoken.attributes}
+        text = spoken.text or said_as_text(state)
+        pieces = []
+        if not text.startswith(self._said):
+            pieces.append(self._replaced())
+        pieces.append(self._words(text[len(self._said) :]))
+        pieces.append(self._end_message())
+        if self._is_void:
+            pieces.append(self._messages_again(text))
+        pieces += [event("CUSTOM", one) for one in _customs(spoken)]
+        waiting = given.waiting
+        outcome: JsonObject = {"type": "success"}
+        if waiting is not None:
+            outcome = {"type": "interrupt", "interrupts": [_interrupt(waiting, spoken)]}
+        pieces.append(self._finished(given, outcome))
+        return b"".join(pieces)
+
+    def _messages_again(self, text: str) -> bytes:
+        """Write the messages as they are, without the one whose words are void."""
+        messages = self._asked.messages
+        kept = [{**one, "id": one.get("id") or f"m{n}"} for n, one in enumerate(messages)]
+        said = {"id": self._message_id, "role": "assistant", "content": text}
+        return event("MESSAGES_SNAPSHOT", {"messages": [*kept, said]})
+
+    def _finished(self, given: ReplyGiven | None, outcome: JsonObject) -> bytes:
+        told: JsonObject = {
+            "threadId": self._asked.thread_id,
+            "runId": self._asked.run_id,
+            "outcome": outcome,
+        }
+        if given is not None:
+            spoken = given.utterance
+            result: JsonObject = {
+                "text": spoken.text,
+                "skill": spoken.active_skill,
+                "confidence": spoken.confidence,
+                "uttId": spoken.utt_id,
+                "dialogId": given.dialog_id,
+            }
+            if (handover := spoken.attributes.get("handover")) is not None:
+                result["handover"] = handover
+            told["result"] = result
+        return event("RUN_FINISHED", told)
+
+
+_OPERATION: Final = b'{"op":"add","path":%b,"value":%b}'
+_SUBAGENT: Final = b'data: {"type":"SUBAGENT_%b","subagentRunId":%b%b}\n\n'
+
+
+@lru_cache(maxsize=1024)
+def quoted(text: str) -> bytes:
+    """Return a text that comes again and again, a name for one, as JSON."""
+    return encode(text)
+
+
+@lru_cache(maxsize=1024)
+def _place(service: str) -> bytes:
+    """Return the JSON pointer to a service in the state, as JSON."""
+    name = service.replace("~", "~0").replace("/", "~1")
+    return encode(f"/{STATE}/services/{name}")
+
+
+def event(type_: str, members: JsonObject) -> bytes:
+    """Write one event."""
+    return b"data: %b\n\n" % encode({"type": type_, **members})
+
+
+def _customs(spoken: BotUtterance) -> list[JsonObject]:
+    """Return what a reply has beside text: buttons, links, cards, pictures, choices and so on."""
+    messages = spoken.attributes.get("messages")
+    found: list[Any] = messages if isinstance(messages, list) else []
+    return [
+        {"name": one["type"], "value": one}
+        for one in found
+        if isinstance(one, dict) and isinstance(one.get("type"), str) and one["type"] != "text"
+    ]
+
+
+def _interrupt(waiting: PendingAsk, spoken: BotUtterance) -> JsonObject:
+    return {
+        "id": spoken.utt_id,
+        "reason": "input_required",
+        "message": question(waiting),
+        "responseSchema": answer_schema(waiting),
+        "metadata": {"ask": waiting.ask, "skill": waiting.skill},
+    }

@@ -1,0 +1,1 @@
+"""The connector to Almond and Genie servers."""

@@ -1,0 +1,121 @@
+"""AlmondConnector: another Almond (or Genie) as a skill, over its WebSocket of conversations.
+
+Source: the Almond Dialog API; both generations of its wire are understood (`almond_conversation`).
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from prolocutor.connectors.parts.asking import PeerQuestion, question_of
+from prolocutor.connectors.parts.each_alone import each_alone
+from prolocutor.connectors.parts.replying import hypothesis_of
+from prolocutor.connectors.parts.sockets import PING, SocketAddress, SocketOpener
+from prolocutor.contracts.connector import Replies, Request
+from prolocutor.dialog.plain import MAX_BYTES, JsonObject, Plain, check
+from prolocutor.errors import ConfigError
+from prolocutor.plugins.almond.connector.conversation import AlmondConversation
+
+CONVERSATION: Final = "/api/conversation"
+CONVERSATION_KEY: Final = "almond_conversation:"
+"""The bot's attribute with the conversation id that an Almond gave; its service's name is added."""
+
+CONFIDENCE: Final = 0.5
+MAX_CONNECTIONS: Final = 64
+IDLE: Final = 300.0
+
+
+class AlmondConnector:
+    """The way to `ws://host/api/conversation`, the path of an address without one.
+
+    A dialog is a conversation there, named by the dialog's id (or all are the one that `?id=` of
+    the address names), and has a connection of its own. Of at most `connections` the one that
+    rested longest is closed, as is one that rested `idle` seconds; it is opened again when it is
+    needed. All that is said until `askSpecial` is one hypothesis of `confidence`; its ask is ours,
+    and the answer goes back as a value. `key` is sent as a bearer token.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        *,
+        name: str,
+        batched: bool = False,
+        key: str | None = None,
+        headers: Mapping[str, str] | None = None,
+        confidence: float = CONFIDENCE,
+        connections: int = MAX_CONNECTIONS,
+        idle: float = IDLE,
+        ping: float = PING,
+    ) -> None:
+        del batched  # several requests are several conversations
+        if connections < 1:
+            raise ConfigError(f"connections is 1 or more, not {connections}", key="connections")
+        self.name = name
+        address = SocketAddress(url, key=key, headers=headers)
+        self._url = address.url
+        if self._url.path in ("", "/"):
+            self._url = self._url.with_path(CONVERSATION).with_query(self._url.query)
+        self._home = self._url.with_scheme("https" if self._url.scheme == "wss" else "http")
+        self._home = self._home.with_user(None).with_path("/").with_query(None)
+        self._opener = SocketOpener(address, max_message=MAX_BYTES, ping=ping)
+        self._confidence = confidence
+        self._connections = connections
+        self._idle = idle
+        self._conversations: OrderedDict[str, AlmondConversation] = OrderedDict()
+
+    async def send(self, requests: Sequence[Request]) -> Replies:
+        """Say each request in its conversation."""
+        return await each_alone(self._ask, requests)
+
+    async def aclose(self) -> None:
+        """Close the connections."""
+        conversations = [*self._conversations.values()]
+        self._conversations.clear()
+        await asyncio.gather(*(one.aclose() for one in conversations))
+        await self._opener.aclose()
+
+    async def _ask(self, request: Request) -> Plain:
+        asked = question_of(request)
+        if not asked.text.strip() and asked.parsed is None:
+            return check([])  # of which an Almond takes no notice
+        given = self._url.query.get("id") or self._url.query.get("conversationId")
+        kept = asked.kept.get(CONVERSATION_KEY + self.name)
+        id_ = given or (kept if isinstance(kept, str) else asked.dialog_id)
+        conversation = self._conversation(given or asked.dialog_id, id_)
+        said = await conversation.say(_frame(asked), request.timeout)
+        found = hypothesis_of("", said.messages, said.ask, self._confidence, self._home)
+        if found is None:
+            return check([])
+        if conversation.id not in (given, asked.dialog_id):
+            found["bot_attributes"] = {CONVERSATION_KEY + self.name: conversation.id}
+        return check([found])
+
+    def _conversation(self, key: str, id_: str) -> AlmondConversation:
+        """Return the conversation of a dialog, and close those that rest for long."""
+        now = asyncio.get_running_loop().time()
+        found = self._conversations.get(key)
+        if found is None:
+            found = AlmondConversation(self._opener, self._url, id_)
+            self._conversations[key] = found
+        self._conversations.move_to_end(key)
+        found.last_used = now
+        for other, conversation in [*self._conversations.items()]:
+            rested = now - conversation.last_used > self._idle
+            if not rested and len(self._conversations) <= self._connections:
+                break
+            if conversation is not found and not conversation.is_busy:
+                del self._conversations[other]
+                conversation.close()
+        return found
+
+
+def _frame(asked: PeerQuestion) -> JsonObject:
+    """Return what a client sends: words, or what they mean, with the words as its title."""
+    if asked.parsed is None:
+        return {"type": "command", "text": asked.text}
+    frame: dict[str, Any] = {"type": "parsed", "json": asked.parsed}
+    return {**frame, "title": asked.text} if asked.text else frame

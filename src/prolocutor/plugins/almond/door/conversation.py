@@ -1,0 +1,276 @@
+"""One WebSocket of a conversation: it shows the rows of the person's feed."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Coroutine
+from contextlib import ExitStack, suppress
+from typing import Any, Final
+
+import msgspec
+from msgspec.structs import replace
+
+from prolocutor.assistant.assistant import Assistant
+from prolocutor.assistant.turn_result import TurnResult
+from prolocutor.contracts.quota import open_socket_of, spend
+from prolocutor.contracts.store import FeedRow
+from prolocutor.contracts.websocket import WebSocket
+from prolocutor.dialog import plain
+from prolocutor.dialog.inputs import Input
+from prolocutor.dialog.turn_events import ReplyGiven, TurnEvent
+from prolocutor.errors import BadInput, StoreError
+from prolocutor.plugins.almond.door import commands
+from prolocutor.plugins.almond.door.dialects import Dialect, Frame, encoded, error_frame
+from prolocutor.plugins.almond.door.speakers import Speaker, expectation
+from prolocutor.web.error_table import error_response
+
+log = logging.getLogger(__name__)
+
+PAGE: Final = 100
+TURN_RUNS: Final[Frame] = {"type": "event", "event": {"type": "TurnRuns"}}
+"""What a client is sent first where the answer to earlier words is still being looked for."""
+
+RETRY: Final = 1.0
+"""Seconds after which a feed that could not be read is read again."""
+
+WAITING: Final = 64
+MAX_BYTES: Final = 1_000_000
+"""Frames of one socket that may wait, and their bytes; the socket is not read meanwhile."""
+
+Take = Callable[[Input, Speaker, str | None], Coroutine[Any, Any, TurnResult]]
+"""What makes a turn of an input, once for the same key."""
+
+TakeShown = Callable[
+    [Input, Speaker, str | None, Callable[[TurnEvent], Awaitable[None]]], Awaitable[None]
+]
+"""The same, with a function that shows what happens in the turn."""
+
+
+class ConversationOptions(msgspec.Struct):
+    """What a client asked for when it opened a socket.
+
+    `after` is the id of the last message that the client has; `history` says whether it wants
+    earlier messages; `devices` are frames of the person's devices, sent first. `events`: it is sent
+    what happens in the turns of its own inputs, as the chat page is. `skill` is the one skill that
+    its inputs are for.
+    """
+
+    after: int | None = None
+    history: bool = True
+    devices: list[Frame] = []
+    events: bool = False
+    skill: str | None = None
+
+
+class Conversation:
+    """One client on one dialog: it gets every message once, and one `askSpecial` per turn."""
+
+    def __init__(
+        self,
+        assistant: Assistant,
+        speaker: Speaker,
+        socket: WebSocket,
+        dialect: Dialect,
+        take: Take,
+        take_shown: TakeShown,
+    ) -> None:
+        self._assistant = assistant
+        self._speaker = speaker
+        self._socket = socket
+        self._dialect = dialect
+        self._take = take
+        self._take_shown = take_shown
+        self._events = False
+        self._skill: str | None = None
+        self._after = 0
+        self._showing = asyncio.Lock()
+        self._stops_next = False
+        self._frames: list[tuple[str | bytes, ExitStack]] = []
+
+    async def run(self, opening: ConversationOptions) -> None:
+        """Serve the socket until the client is gone, and handle all frames that it sent."""
+        user = self._speaker.user
+        with open_socket_of(user), self._assistant.listening(user) as news:
+            await self._open(opening)
+            self._events, self._skill = opening.events, opening.skill
+            news.set()
+            async with asyncio.TaskGroup() as group:
+                showing = group.create_task(self._show_all(news))
+                handling: asyncio.Task[None] | None = None
+                async for frame in self._socket:
+                    if commands.is_stop(frame):
+                        self._stop()
+                        continue
+                    busy = ExitStack()
+                    busy.enter_context(self._socket.busy())
+                    self._frames.append((frame, busy))
+                    if handling is None or handling.done():
+                        handling = group.create_task(self._handle_all(news))
+                    elif self._is_full():
+                        await handling
+                if handling is not None:
+                    await handling
+                showing.cancel()
+
+    # -- what the client is shown -----------------------------------------------------------
+
+    async def _open(self, opening: ConversationOptions) -> None:
+        if self._dialect.opens_with_id:
+            secret = self._speaker.secret
+            shown = {} if secret is None else {"secret": secret}
+            self._send({"type": "id", "id": self._speaker.conversation, **shown})
+        for frame in opening.devices:
+            self._send(frame)
+        self._after = await self._assistant.store.feed_end(self._speaker.user)
+        if opening.after is not None:
+            await self._show_since(opening.after)
+        elif opening.history:
+            rows = await self._tail(self._dialect.cached)
+            closing = await expectation(self._assistant, self._speaker)
+            await self._replay(self._dialect.replayed(rows, closing.get("ask")))
+        await self._show_expectation()
+        if opening.events and self._assistant.is_answering(
+            self._speaker.user, self._speaker.dialog
+        ):
+            self._send(TURN_RUNS)
+
+    async def _show_since(self, after: int) -> None:
+        """Show all messages after one, page by page."""
+        rows = await self._tail(1, after)
+        at = rows[0].n - 1 if rows else self._after
+        while rows := await self._assistant.store.feed(self._speaker.user, at, PAGE):
+            await self._replay([row for row in rows if row.dialog_name == self._speaker.dialog])
+            at = rows[-1].n
+
+    async def _tail(self, limit: int, after: int | None = None) -> list[FeedRow]:
+        speaker = self._speaker
+        return await self._assistant.store.feed_tail(speaker.user, speaker.dialog, limit, after)
+
+    async def _replay(self, rows: list[FeedRow]) -> None:
+        """Show earlier messages without their asks: only what is open now is asked."""
+        if rows:
+            spend("backlog", self._speaker.user, len(rows))
+        for row in rows:
+            self._send(self._dialect.message(row))
+            self._after = max(self._after, row.n)
+            await self._socket.room()
+
+    async def _show_all(self, news: asyncio.Event) -> None:
+        while True:
+            await news.wait()
+            try:
+                await self._catch_up(news)
+            except StoreError as error:
+                log.error("a person's feed cannot be read: %s", error)
+                await asyncio.sleep(RETRY)
+
+    async def _catch_up(self, news: asyncio.Event) -> None:
+        """Show what is new. Turns and the feed both call this: the lock keeps the order."""
+        async with self._showing:
+            while news.is_set():
+                news.clear()
+                try:
+                    await self._show_news()
+                except StoreError:
+                    news.set()
+                    raise
+
+    async def _show_news(self) -> None:
+        store, user = self._assistant.store, self._speaker.user
+        rows = await store.feed(user, self._after, PAGE)
+        if not rows and await store.feed_end(user) < self._after:
+            self._after = 0  # the person was deleted; their feed starts anew
+            rows = await store.feed(user, 0, PAGE)
+        while rows:
+            for row in self._dialect.shown(rows):
+                self._show(row)
+                await self._socket.room()
+            rows = await store.feed(user, self._after, PAGE) if len(rows) == PAGE else []
+
+    def _show(self, row: FeedRow) -> None:
+        self._after = row.n
+        if row.dialog_name != self._speaker.dialog:
+            return
+        self._send(self._dialect.message(row))
+        if row.closing is not None:
+            self._send(self._dialect.expectation(plain.decode(row.closing)))
+
+    async def _show_event(self, event: TurnEvent) -> None:
+        """Send what happens in a turn; its reply is shown as rows of the feed."""
+        if not isinstance(event, ReplyGiven):
+            self._send({"type": "event", "event": msgspec.to_builtins(event)})
+            await self._socket.room()
+
+    async def _show_expectation(self) -> None:
+        """Send the `askSpecial` of what is open now."""
+        speaker = self._speaker
+        closing = await expectation(self._assistant, speaker)
+        self._send(self._dialect.expectation(closing))
+
+    def _send(self, frame: Frame | None) -> None:
+        if frame is not None:
+            self._socket.send(encoded(frame))
+
+    # -- what the client says ---------------------------------------------------------------
+
+    def _is_full(self) -> bool:
+        frames = self._frames
+        return len(frames) >= WAITING or sum(len(frame) for frame, _ in frames) > MAX_BYTES
+
+    def _stop(self) -> None:
+        """Stop the turn that runs, at once; else the one that the next frame makes."""
+        running = self._assistant.stop(self._speaker.user, self._speaker.dialog)
+        self._stops_next = not running and bool(self._frames)
+
+    async def _handle_all(self, news: asyncio.Event) -> None:
+        """Handle the frames in order; `busy` keeps the server alive until they are done."""
+        while self._frames:
+            frame, busy = self._frames.pop(0)
+            with busy:
+                await self._handle(frame, news)
+
+    async def _handle(self, message: str | bytes, news: asyncio.Event) -> None:
+        """Make a turn of a frame; if it is none, answer with the current `askSpecial`."""
+        refused, answered = None, False
+        try:
+            frame = commands.read_frame(message)
+            if frame.get("type") == "ping":
+                return
+            if frame.get("type") == "req-subproto":
+                raise Unsupported("no subprotocol is spoken here", field="proto")
+            input = commands.read_command(frame)
+            if not commands.is_blank(input):
+                input = replace(input, skill=self._skill)
+                answered = await self._take_turn(input, commands.key_of(frame))
+        except Exception as error:
+            refusal = error_response(error)
+            refused = error_frame(refusal.error, refusal.code)
+        with suppress(StoreError):
+            await self._catch_up(news)
+        if not answered:
+            self._send(refused)
+            await self._show_expectation()
+
+    async def _take_turn(self, input: Input, key: str | None) -> bool:
+        """Make a turn of an input; return False where it was made before, by the same key."""
+        if self._stops_next:
+            self._stops_next = False
+            asyncio.get_running_loop().call_soon(self._stop)  # once the turn is in its queue
+        if not self._events:
+            return not (await self._take(input, self._speaker, key)).repeated
+        repeated = False
+
+        async def show(event: TurnEvent) -> None:
+            nonlocal repeated
+            repeated = isinstance(event, ReplyGiven) and event.repeated
+            await self._show_event(event)
+
+        await self._take_shown(input, self._speaker, key, show)
+        return not repeated
+
+
+class Unsupported(BadInput):
+    """A subprotocol that Genie's speakers request; none is supported."""
+
+    code = "EINVAL"

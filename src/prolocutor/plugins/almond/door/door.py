@@ -1,0 +1,285 @@
+"""Almond: the door for clients of the Almond Dialog API, in both generations of its wire.
+
+Sources: the Almond Dialog API, almond-cloud, almond-server and Genie. Unlike theirs, every turn
+ends with exactly one `askSpecial`, also after an error, and no credentials are sent.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, Final, TypeVar
+
+from prolocutor.assistant.assistant import Assistant
+from prolocutor.assistant.turn_result import TurnResult
+from prolocutor.contracts.channel import DoorPlace, NotFoundText, Route, WebSocketRoute
+from prolocutor.contracts.http import HttpResponse
+from prolocutor.contracts.websocket import WebSocket
+from prolocutor.dialog.inputs import Input
+from prolocutor.dialog.turn_events import TurnEvent
+from prolocutor.errors import BadInput, Conflict, NotFound
+from prolocutor.plugins.almond.door.applications import read_applications
+from prolocutor.plugins.almond.door.apps import AppEndpoints
+from prolocutor.plugins.almond.door.conversation import Conversation, ConversationOptions
+from prolocutor.plugins.almond.door.converse import ConverseEndpoints, dialect_of
+from prolocutor.plugins.almond.door.devices import DeviceEndpoints, frames
+from prolocutor.plugins.almond.door.dialects import SECOND, encoded, error_frame
+from prolocutor.plugins.almond.door.links import FORM, LinkPages
+from prolocutor.plugins.almond.door.notify import NotificationStatus, NotifyEndpoint
+from prolocutor.plugins.almond.door.oauth import IssuedToken, OAuthEndpoints, TokenRefused
+from prolocutor.plugins.almond.door.popular import PopularCommands
+from prolocutor.plugins.almond.door.result_stream import ResultStream
+from prolocutor.plugins.almond.door.speakers import PREFIX, Speaker, speaker_of
+from prolocutor.web.authentication import ANONYMOUS
+from prolocutor.web.error_table import error_response
+from prolocutor.web.key_ring import KeyRing
+from prolocutor.web.operations import Operation, TypedRequest
+
+P = TypeVar("P")
+B = TypeVar("B")
+
+API: Final = ("/api", "/me/api")
+SOCKETS: Final = ("/api", "/ws", "/me/api", "/me/ws")
+POLICY_VIOLATION: Final = 1008
+
+_WHOLE: Final = re.compile(r"-?[0-9]{1,16}")
+
+
+class Almond:
+    """The door compatible with Almond's and Genie's servers.
+
+    A visitor with a token is that person. A visitor on loopback, and an operator without `?user=`,
+    is `local`. An anonymous visitor is a new person, recognised by the id of the conversation.
+    `welcome` is said at the beginning of a new conversation, unless its client hides it.
+    `applications` may ask a person for a token of their own, which is kept in the `ring`.
+    """
+
+    name = "almond"
+    prefix = PREFIX
+
+    def __init__(
+        self,
+        assistant: Assistant,
+        *,
+        welcome: str | None = None,
+        applications: Mapping[str, Any] | None = None,
+        ring: KeyRing | None = None,
+    ) -> None:
+        self._assistant = assistant
+        self._welcome = welcome
+        self._popular = PopularCommands(assistant)
+        self._devices = DeviceEndpoints(assistant)
+        devices, apps = self._devices, AppEndpoints(assistant)
+        talk = ConverseEndpoints(assistant, self._take)
+        links = LinkPages(devices, apps)
+        ring = ring or KeyRing(assistant.store)
+        oauth = OAuthEndpoints(read_applications(applications or {}), assistant.store, ring)
+        notify = Operation(
+            NotifyEndpoint(assistant).notify,
+            returns=NotificationStatus,
+            statuses={202: "It waits until nothing is asked any more."},
+            errors=[Conflict],
+        )
+        self.routes: list[Route | WebSocketRoute | NotFoundText] = [
+            *(NotFoundText(f"{base}/", "Invalid endpoint") for base in API),
+            Route("POST", "/api/notify", notify, "operators"),
+            Route("GET", "/user/register", _page(links.register_page), "all"),
+            Route("GET", "/conversation", _page(links.conversation_page), "all"),
+            *_oauth_routes("/me/api/oauth2", oauth),
+            Route("GET", "/devices/create", _page(links.create_page)),
+            Route("GET", "/apps", _page(links.apps_page)),
+            Route("POST", "/apps", _page(links.stop_app)),
+            Route("GET", "/devices/oauth2/{kind}", _page(links.oauth2_page), "all"),
+            Route(
+                "GET",
+                "/devices/configure/{kind}",
+                _page(links.configure_page, shows_errors=True),
+                "all",
+            ),
+            Route("POST", "/devices/configure/{kind}", _page(links.configure, shows_errors=True)),
+        ]
+        for base in SOCKETS:
+            self.routes.append(WebSocketRoute(f"{base}/conversation", self._converse))
+            self.routes.append(WebSocketRoute(f"{base}/anonymous", self._converse_anonymously))
+            self.routes.append(WebSocketRoute(f"{base}/results", self._send_results))
+        for base in API:
+            self.routes += (
+                Route("POST", f"{base}/converse", Operation(talk.converse, errors=[Conflict])),
+                Route(
+                    "POST",
+                    f"{base}/conversation/process",
+                    Operation(talk.process, errors=[Conflict]),
+                ),
+                Route("GET", f"{base}/profile", Operation(devices.profile)),
+                Route("GET", f"{base}/devices/list", Operation(devices.list_devices)),
+                Route("POST", f"{base}/devices/create", Operation(devices.create_device)),
+                Route("GET", f"{base}/apps/list", Operation(apps.list_apps)),
+                Route("GET", f"{base}/apps/get/{{id}}", Operation(apps.get_app, errors=[NotFound])),
+                Route("POST", f"{base}/apps/create", Operation(apps.create_app)),
+                Route(
+                    "POST",
+                    f"{base}/apps/delete/{{id}}",
+                    Operation(apps.delete_app, errors=[NotFound]),
+                ),
+                Route("GET", f"{base}/commands/popular", Operation(self._popular.popular_commands)),
+            )
+
+    @staticmethod
+    def check_options(options: Mapping[str, Any], place: DoorPlace) -> None:
+        """Raise `ConfigError` for applications that cannot be."""
+        read_applications(options.get("applications") or {})
+
+    async def open(self) -> None:
+        """Get ready to run programs, which takes too long for the first one to wait."""
+        await self._assistant.programs.warm()
+
+    async def close(self) -> None:
+        """Do nothing: a turn that runs is the assistant's."""
+
+    async def _converse(self, socket: WebSocket) -> None:
+        """Talk, and follow the dialog from all clients."""
+        await self._serve(socket, lambda: _speaker(socket))
+
+    async def _converse_anonymously(self, socket: WebSocket) -> None:
+        """Talk without a token."""
+        if socket.visitor.kind == "person":
+            socket.close(POLICY_VIOLATION, "this address is for those without a token")
+            return
+        await self._serve(
+            socket,
+            lambda: speaker_of(
+                ANONYMOUS, conversation=_conversation(socket), secret=socket.query("secret")
+            ),
+        )
+
+    async def _send_results(self, socket: WebSocket) -> None:
+        """Follow the results and errors of running programs."""
+        try:
+            speaker = _speaker(socket)
+        except BadInput as error:
+            _refuse(socket, error)
+            return
+        await ResultStream(self._assistant, speaker, socket).run()
+
+    async def _serve(self, socket: WebSocket, whose: Callable[[], Speaker]) -> None:
+        try:
+            speaker, opening = whose(), _opening(socket)
+            dialect = dialect_of(socket.query("protocol"), SECOND)
+        except BadInput as error:
+            _refuse(socket, error)
+            return
+        if _is_set(socket, "sync_devices"):
+            opening.devices = frames(await self._devices.of(speaker))
+        if self._welcome and opening.after is None and not _is_set(socket, "hide_welcome"):
+            await self._say_welcome(speaker, self._welcome)
+        talk = Conversation(self._assistant, speaker, socket, dialect, self._take, self._take_shown)
+        await talk.run(opening)
+
+    async def _say_welcome(self, speaker: Speaker, words: str) -> None:
+        """Say the welcome in a dialog in which nothing has been said."""
+        if await self._assistant.store.feed_tail(speaker.user, speaker.dialog, 1, None):
+            return
+        key = f"welcome/{speaker.dialog}"
+        await self._assistant.notify(speaker.user, words, dialog=speaker.dialog, key=key)
+
+    async def _take(self, input: Input, speaker: Speaker, key: str | None = None) -> TurnResult:
+        """Make a turn of an input; the same key gets the same reply."""
+        result = await self._assistant.turn(
+            input.text,
+            user=speaker.user,
+            dialog=speaker.dialog,
+            attributes=input.attributes,
+            parsed=input.parsed,
+            program=input.program,
+            skill=input.skill,
+            request_id=key,
+            channel=self.name,
+        )
+        if not result.repeated:
+            await self._popular.count(input.parsed)
+        return result
+
+    async def _take_shown(
+        self,
+        input: Input,
+        speaker: Speaker,
+        key: str | None,
+        show: Callable[[TurnEvent], Awaitable[None]],
+    ) -> None:
+        """Make a turn of an input and show what happens in it."""
+        events = self._assistant.stream(
+            input.text,
+            user=speaker.user,
+            dialog=speaker.dialog,
+            attributes=input.attributes,
+            parsed=input.parsed,
+            program=input.program,
+            skill=input.skill,
+            request_id=key,
+            channel=self.name,
+        )
+        async for event in events:
+            await show(event)
+        await self._popular.count(input.parsed)
+
+
+def _page(
+    show: Callable[[TypedRequest[P, B]], Awaitable[HttpResponse]], *, shows_errors: bool = False
+) -> Operation:
+    refused = {400: "A page that says what is wrong."} if shows_errors else None
+    return Operation(show, consumes=[FORM], produces="text/html", statuses=refused)
+
+
+def _oauth_routes(base: str, oauth: OAuthEndpoints) -> list[Route]:
+    back = {303: "The person is sent back to the application."}
+    agree = Operation(oauth.authorize_page, produces="text/html", statuses=back)
+    agreed = Operation(oauth.authorize, consumes=[FORM], produces="text/html", statuses=back)
+    refused = {400: "Why there is no token.", 401: "The application is not known."}
+    token = Operation(
+        oauth.token, consumes=[FORM], returns=IssuedToken | TokenRefused, statuses=refused
+    )
+    return [
+        Route("GET", f"{base}/authorize", agree),
+        Route("POST", f"{base}/authorize", agreed),
+        Route("POST", f"{base}/token", token, "all"),
+    ]
+
+
+def _refuse(socket: WebSocket, error: BadInput) -> None:
+    refusal = error_response(error)
+    socket.send(encoded(error_frame(refusal.error, refusal.code)))
+    socket.close(POLICY_VIOLATION, refusal.code)
+
+
+def _speaker(socket: WebSocket) -> Speaker:
+    return speaker_of(
+        socket.visitor,
+        user=socket.query("user"),
+        conversation=_conversation(socket),
+        secret=socket.query("secret"),
+    )
+
+
+def _conversation(socket: WebSocket) -> str | None:
+    return socket.query("id") or socket.query("conversationId")
+
+
+def _opening(socket: WebSocket) -> ConversationOptions:
+    return ConversationOptions(
+        after=_id(socket.query("after")),
+        history=not _is_set(socket, "skip_history"),
+        events=_is_set(socket, "events"),
+        skill=socket.query("skill"),
+    )
+
+
+def _is_set(socket: WebSocket, name: str) -> bool:
+    return socket.query(name) in ("1", "true", "")
+
+
+def _id(given: str | None) -> int | None:
+    if given is None or given == "":
+        return None
+    if not _WHOLE.fullmatch(given):
+        raise BadInput("after is the id of a message, a whole number", field="after")
+    return int(given)

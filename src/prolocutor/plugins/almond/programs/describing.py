@@ -1,0 +1,100 @@
+"""Descriptions: what a program will do, in words."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from prolocutor.plugins.almond.programs.failures import ProgramFailure
+from prolocutor.plugins.almond.programs.resolving import ValueResolver
+from prolocutor.plugins.almond.programs.result_messages import filled, said
+from prolocutor.plugins.almond.thingtalk.checked import CheckedStatement, ResolvedCall
+from prolocutor.plugins.almond.thingtalk.json_values import time_text
+from prolocutor.plugins.almond.thingtalk.printing import show_condition
+from prolocutor.plugins.almond.thingtalk.printing_values import show_value
+from prolocutor.plugins.almond.thingtalk.tree import (
+    AtTimerStream,
+    Edge,
+    Expression,
+    Invocation,
+    Monitor,
+    TimerStream,
+)
+from prolocutor.plugins.almond.thingtalk.values import MeasureValue, TimeValue, Value
+
+
+def described(statement: CheckedStatement, resolver: ValueResolver) -> str:
+    """Return what a statement does, in words: "tweet with status “lol”, every hour"."""
+    queries = statement.calls if statement.action is None else statement.calls[:-1]
+    things = [_called(each, resolver) for each in queries]
+    if statement.action is not None:
+        what = _called(statement.action, resolver)
+        if things:
+            what += f" with {' and '.join(things)}"
+    elif things:
+        what = f"{'get' if statement.stream is None else 'notify you of'} {' and '.join(things)}"
+    else:
+        what = "notify you"
+    return what + _when(statement, bool(things))
+
+
+def stream_of(expression: Expression) -> Expression:
+    """Return the monitor or timer within an expression that is a stream."""
+    while not isinstance(expression, Monitor | TimerStream | AtTimerStream | Invocation):
+        expression = expression.source
+    return expression
+
+
+def _when(statement: CheckedStatement, monitored: bool) -> str:
+    if statement.stream is None:
+        return ""
+    stream = stream_of(statement.stream)
+    if isinstance(stream, TimerStream):
+        return f" every {show_value(stream.interval)}"
+    if isinstance(stream, AtTimerStream):
+        times = [time_text(one)[:5] if isinstance(one, TimeValue) else "?" for one in stream.times]
+        return f" every day at {' and '.join(times)}"
+    if edge := _edge_of(statement.stream):
+        return f" when {show_condition(edge.condition)} becomes true"
+    return " whenever it changes" if monitored else ""
+
+
+def _edge_of(expression: Expression) -> Edge | None:
+    while not isinstance(expression, Edge | Monitor | TimerStream | AtTimerStream | Invocation):
+        expression = expression.source
+    return expression if isinstance(expression, Edge) else None
+
+
+def _called(call: ResolvedCall, resolver: ValueResolver) -> str:
+    """Return what a call does: its confirmation, else its name and its inputs."""
+    function = call.function
+    given = {each.name: _said(each.value, resolver) for each in call.call.arguments}
+    types = {each.name: each.type for each in function.parameters}
+    confirmation = _first(function.text("confirmation"))
+    named = filled(confirmation, given, {}) if confirmation else None
+    if named is not None and confirmation != named:
+        return named
+    name = confirmation or _first(function.text("canonical"))
+    name = name or function.name.removeprefix("get_").replace("_", " ")
+    parts = [
+        f"{parameter.canonical} {given[parameter.name]}"
+        for parameter in function.inputs
+        if given.get(parameter.name) is not None and parameter.name in types
+    ]
+    return f"{name} with {' and '.join(parts)}" if parts else name
+
+
+def _said(value: Value, resolver: ValueResolver) -> str | None:
+    """Return a given value in words, an output of an earlier call by its name."""
+    source = show_value(value)
+    if isinstance(value, MeasureValue):
+        return source
+    try:
+        known: Any = resolver.value(value, {})
+    except ProgramFailure:
+        known = None
+    return f"“{said(known)}”" if known is not None else f"the {source.replace('_', ' ')}"
+
+
+def _first(given: Any) -> str | None:
+    found = given[0] if isinstance(given, list) and given else given
+    return found if isinstance(found, str) and found else None

@@ -1,0 +1,103 @@
+"""Device classes: the ThingTalk classes of the skills, and the skill behind each class."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Final
+
+from msgspec.structs import replace
+
+from prolocutor.errors import ConfigError, ThingTalkError
+from prolocutor.plan.pipeline import Service
+from prolocutor.plugins.almond.thingtalk.manifests import (
+    OURS,
+    Annotation,
+    Class,
+    Function,
+    Manifests,
+    Parameter,
+)
+from prolocutor.plugins.almond.thingtalk.parsing import parse_classes
+from prolocutor.plugins.almond.thingtalk.types import NUMBER, STRING
+from prolocutor.plugins.almond.thingtalk.values import ArrayValue, StringValue
+
+ASK: Final = "ask"
+"""The query that every skill has: its reply to an utterance."""
+
+KIND: Final = "almond-device"
+"""The kind of the records (`contracts/store`) of devices that users have set up."""
+
+
+class DeviceClasses:
+    """The classes that the skills of an assistant implement."""
+
+    def __init__(self, skills: Sequence[Service]) -> None:
+        self._skills: dict[str, Service] = {}
+        classes: list[Class] = []
+        for skill in skills:
+            for each in classes_of(skill):
+                other = self._skills.setdefault(each.name, skill)
+                if other is not skill:
+                    raise ConfigError(
+                        f"@{each.name} stands in the manifests of {other.name} and {skill.name}",
+                        key=skill.name,
+                    )
+                classes.append(each)
+        self.manifests = Manifests(classes)
+
+    def skill_of(self, owner: Class) -> Service:
+        """Return the skill that implements a class."""
+        return self._skills[owner.name]
+
+
+def classes_of(skill: Service) -> list[Class]:
+    """Return the classes of a skill: those of its manifest, and its own with the query `ask`.
+
+    The manifest is `card["manifest"]`: a file, or the source itself. `ConfigError` if it cannot
+    be read; `MissingExtra` without Lark.
+    """
+    classes = {each.name: each for each in _declared(skill)}
+    name = OURS + skill.name
+    own = classes.get(name, Class(name))
+    if all(each.name != ASK for each in own.functions):
+        own = replace(own, functions=(_ask(skill.name), *own.functions))
+    return list((classes | {name: own}).values())
+
+
+def read_manifest(source: str) -> str:
+    """Return the source of a manifest; a text without a brace is the name of a file."""
+    if "{" in source:
+        return source
+    try:
+        return Path(source).read_text("utf-8")
+    except (OSError, UnicodeDecodeError, ValueError) as error:
+        raise ConfigError(f"the manifest {source!s:.200} cannot be read: {error}") from None
+
+
+def _declared(skill: Service) -> Iterable[Class]:
+    source = skill.card_members.get("manifest")
+    if source is None:
+        return ()
+    if not isinstance(source, str):
+        raise ConfigError("a manifest is a file or its source", key=f"{skill.name}.card.manifest")
+    try:
+        return parse_classes(read_manifest(source))
+    except ThingTalkError as error:
+        raise ConfigError(str(error), key=f"{skill.name}.card.manifest") from None
+
+
+def _ask(name: str) -> Function:
+    said = Annotation("prompt", StringValue(f"What do you want to ask {name}?"), is_text=True)
+    shown = Annotation("formatted", ArrayValue((StringValue("${response}"),)), is_text=True)
+    canonical = Annotation("canonical", StringValue(f"ask {name}"), is_text=True)
+    return Function(
+        ASK,
+        "query",
+        (
+            Parameter("utterance", STRING, "in req", annotations=(said,)),
+            Parameter("response", STRING, "out"),
+            Parameter("confidence", NUMBER, "out"),
+        ),
+        annotations=(shown, canonical),
+    )

@@ -1,0 +1,199 @@
+"""Evaluation of queries: from the calls of skills to the results after filters and the like."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import isfinite
+from typing import Any, Final
+
+import msgspec
+
+from prolocutor.plugins.almond.programs.calling import ProgramCalls
+from prolocutor.plugins.almond.programs.comparing import holds, order_of
+from prolocutor.plugins.almond.programs.failures import MissingField, ProgramFailure
+from prolocutor.plugins.almond.programs.resolving import EVENT, Fields, ValueResolver, field_of
+from prolocutor.plugins.almond.thingtalk.checked import ResolvedCall
+from prolocutor.plugins.almond.thingtalk.tree import (
+    Aggregate,
+    AtTimerStream,
+    Condition,
+    Edge,
+    Expression,
+    Filter,
+    Index,
+    Invocation,
+    Monitor,
+    Projection,
+    Slice,
+    Sort,
+    TimerStream,
+)
+from prolocutor.plugins.almond.thingtalk.values import Value
+
+MOST_ROWS: Final = 1000
+"""Results with which a chain continues; further ones are dropped."""
+
+_UNSAID: Final = (None, "")
+
+
+class ResultRow(msgspec.Struct, frozen=True, kw_only=True):
+    """One result: its fields, its call, and whether it has all fields of that call."""
+
+    fields: dict[str, Any]
+    call: ResolvedCall | None = None
+    whole: bool = True
+
+
+class Evaluation:
+    """Evaluates expressions of one statement. `events` are the current results of its stream.
+
+    `held`: the condition of the stream's edge was true for its last result.
+    """
+
+    def __init__(
+        self,
+        calls: ProgramCalls,
+        resolved: Sequence[ResolvedCall],
+        resolver: ValueResolver,
+        events: list[ResultRow] | None = None,
+        *,
+        held: bool = False,
+    ) -> None:
+        self._calls = calls
+        self._resolved = {each.call: each for each in resolved}
+        self._resolver = resolver
+        self._events = events or []
+        self.held = held
+
+    async def rows(self, expression: Expression, scope: Fields) -> list[ResultRow]:
+        """Return the results of an expression; `ProgramFailure` if they cannot be had."""
+        match expression:
+            case Invocation():
+                return await self._call(expression, scope)
+            case Monitor() | TimerStream() | AtTimerStream():
+                return self._events
+            case Edge(source, condition):
+                return await self._crossing(await self.rows(source, scope), condition, scope)
+            case Filter(source, condition):
+                return await self._filtered(await self.rows(source, scope), condition, scope)
+            case Projection(source, fields):
+                return [_projected(row, fields) for row in await self.rows(source, scope)]
+            case Sort(source, field, direction):
+                return self._sorted(await self.rows(source, scope), field, direction == "desc")
+            case Index(source, indices):
+                rows = await self.rows(source, scope)
+                numbers = [self._whole(value, scope) for value in indices]
+                found = [_index_of(number, len(rows)) for number in numbers]
+                return [rows[index] for index in found if index is not None]
+            case Slice(source, base, count):
+                rows = await self.rows(source, scope)
+                first = _index_of(self._whole(base, scope), len(rows))
+                length = max(0, self._whole(count, scope))
+                return [] if first is None else rows[first : first + length]
+            case Aggregate():
+                return self._aggregated(expression, await self.rows(expression.source, scope))
+
+    async def do(self, call: ResolvedCall, scope: Fields) -> list[ResultRow]:
+        """Run an action and return its results, if it has any."""
+        results = await self._calls.results(call, self._parameters(call, scope))
+        return [ResultRow(fields=result, call=call) for result in results if call.function.outputs]
+
+    async def _call(self, call: Invocation, scope: Fields) -> list[ResultRow]:
+        resolved = self._resolved[call]
+        given = self._parameters(resolved, scope)
+        results = await self._calls.results(resolved, given)
+        unsaid = {each.name: None for each in resolved.function.inputs}
+        event = {f"{EVENT}.type": f"{resolved.owner.name}:{call.function}"}
+        return [
+            ResultRow(fields={**unsaid, **given, **event, **one}, call=resolved) for one in results
+        ]
+
+    async def _filtered(
+        self, rows: list[ResultRow], condition: Condition, scope: Fields
+    ) -> list[ResultRow]:
+        left = []
+        for row in rows:
+            await self._calls.pause()
+            if holds(condition, {**scope, **row.fields}, self._resolver):
+                left.append(row)
+        return left
+
+    async def _crossing(
+        self, rows: list[ResultRow], condition: Condition, scope: Fields
+    ) -> list[ResultRow]:
+        """Return the results with which the condition becomes true."""
+        found = []
+        for row in rows:
+            await self._calls.pause()
+            before, self.held = self.held, holds(condition, {**scope, **row.fields}, self._resolver)
+            if self.held and not before:
+                found.append(row)
+        return found
+
+    def _parameters(self, call: ResolvedCall, scope: Fields) -> dict[str, Any]:
+        arguments = call.call.arguments
+        given = {each.name: self._resolver.value(each.value, scope) for each in arguments}
+        for each in call.function.inputs:
+            if each.direction == "in req" and given.get(each.name) is None:
+                raise MissingField(each.canonical)
+        return given
+
+    def _whole(self, value: Value, scope: Fields) -> int:
+        number = self._resolver.value(value, scope)
+        if isinstance(number, bool) or not isinstance(number, int | float) or number != int(number):
+            raise ProgramFailure("", f"{number!r:.80} is no whole number")
+        return int(number)
+
+    def _sorted(self, rows: list[ResultRow], field: str, down: bool) -> list[ResultRow]:
+        """Sort by a field; results without it come last in either direction."""
+        keyed = [(order_of(field_of(row.fields, field), self._resolver), row) for row in rows]
+        said = [(key, row) for key, row in keyed if key is not None]
+        said.sort(key=lambda pair: pair[0], reverse=down)
+        return [row for _, row in said] + [row for key, row in keyed if key is None]
+
+    def _aggregated(self, aggregate: Aggregate, rows: list[ResultRow]) -> list[ResultRow]:
+        call = rows[0].call if rows else None
+        if aggregate.field is None:
+            return [ResultRow(fields={"count": len(rows)}, call=call, whole=False)]
+        values = [field_of(row.fields, aggregate.field) for row in rows]
+        values = [value for value in values if value not in _UNSAID]
+        if aggregate.operator == "count":
+            different = {repr(value) for value in values}
+            return [ResultRow(fields={"count": len(different)}, call=call, whole=False)]
+        if not values:
+            return []
+        if aggregate.operator in ("max", "min"):
+            ordered = self._sorted(rows, aggregate.field, aggregate.operator == "max")
+            found = field_of(ordered[0].fields, aggregate.field)
+        else:
+            parts = len(values) if aggregate.operator == "avg" else 1
+            found = _total(values, aggregate.field, parts)
+        return [ResultRow(fields={aggregate.field: found}, call=call, whole=False)]
+
+
+def _projected(row: ResultRow, fields: Sequence[str]) -> ResultRow:
+    projected = {name: field_of(row.fields, name) for name in fields}
+    return ResultRow(fields=projected, call=row.call, whole=False)
+
+
+def _index_of(number: int, length: int) -> int | None:
+    """Return the index of the result with a number, 1 the first and -1 the last; None if none."""
+    index = number - 1 if number > 0 else length + number
+    return index if number and 0 <= index < length else None
+
+
+def _total(values: list[Any], field: str, parts: int) -> Any:
+    """Add numbers, or money of one currency, and divide the sum."""
+    codes = {str(one.get("code", "")).lower() for one in values if isinstance(one, dict)}
+    amounts: list[Any] = [one.get("value") if isinstance(one, dict) else one for one in values]
+    if len(codes) > 1:
+        raise ProgramFailure("", f"{field} is money of several currencies, which have no sum")
+    if any(isinstance(one, bool) or not isinstance(one, int | float) for one in amounts):
+        raise ProgramFailure("", f"{field} is not always a number")
+    try:
+        total = sum(amounts) if parts == 1 else sum(amounts) / parts
+    except OverflowError:
+        total = float("inf")
+    if isinstance(total, float) and not isfinite(total):
+        raise ProgramFailure("", f"{field} is too large to be added")
+    return {"value": total, "code": codes.pop()} if codes else total

@@ -1,0 +1,348 @@
+"""Executor: runs programs, asks for the values they lack, and starts those that go on."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from functools import cached_property, partial
+from typing import Any, Final
+
+import msgspec
+from msgspec.structs import replace
+
+from prolocutor.assistant.rounds import own_words
+from prolocutor.contracts.caller import Caller
+from prolocutor.contracts.programs import (
+    CreatedProgram,
+    ProgramInfo,
+    ProgramRun,
+    ProgramSource,
+    ProgramStart,
+    RunningProgram,
+)
+from prolocutor.contracts.store import AgendaEntry, Store
+from prolocutor.dialog.ids import new_id
+from prolocutor.dialog.inputs import DirectReply
+from prolocutor.errors import BadInput, Forbidden, ProlocutorError
+from prolocutor.plan.pipeline import Service
+from prolocutor.plugins.almond.programs import result_messages, running_apps
+from prolocutor.plugins.almond.programs.bounded import bounded, size_of
+from prolocutor.plugins.almond.programs.calling import ProgramCalls
+from prolocutor.plugins.almond.programs.configured_devices import ConfiguredDevices, OpenChoice
+from prolocutor.plugins.almond.programs.describing import described
+from prolocutor.plugins.almond.programs.device_classes import KIND, DeviceClasses
+from prolocutor.plugins.almond.programs.failures import ProgramFailure
+from prolocutor.plugins.almond.programs.filling import (
+    MUST_LOG_IN,
+    SlotFilling,
+    acts,
+    slot_of,
+    unknown_personal_value,
+    with_constants,
+)
+from prolocutor.plugins.almond.programs.program_user import ProgramUser, of_turn, unasked
+from prolocutor.plugins.almond.programs.program_wishes import fulfilled, stop_choice_of, stopped_by
+from prolocutor.plugins.almond.programs.refusals import log_in, refusal
+from prolocutor.plugins.almond.programs.running_apps import (
+    MOST,
+    PROGRAMS,
+    AppState,
+    app_of,
+    entry_of,
+    id_of,
+    listed,
+)
+from prolocutor.plugins.almond.programs.sources import program_in, program_of, shown
+from prolocutor.plugins.almond.programs.statements import StatementOutcome, StatementRunner
+from prolocutor.plugins.almond.programs.streams import monitor_of, next_due
+from prolocutor.plugins.almond.thingtalk.checked import Checked, CheckedStatement
+from prolocutor.plugins.almond.thingtalk.checking import check
+from prolocutor.plugins.almond.thingtalk.parsing import warm_grammars
+from prolocutor.plugins.almond.thingtalk.printing import show_statement
+from prolocutor.plugins.almond.thingtalk.tree import Program
+
+log = logging.getLogger(__name__)
+
+SHARE: Final = 0.8
+"""The share of a turn's deadline that its program may take."""
+
+
+class Executor:
+    """Runs programs through the guarded `caller`, for one assistant (`contracts/programs.py`)."""
+
+    def __init__(
+        self,
+        skills: Sequence[Service],
+        caller: Caller,
+        store: Store,
+        *,
+        deadline: float,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self._skills = skills
+        self._caller = caller
+        self._store = store
+        self._seconds = deadline * SHARE
+        self._clock = clock
+
+    async def warm(self) -> None:
+        """Make the grammars and read the manifests, in a thread."""
+        with suppress(ProlocutorError):
+            await asyncio.to_thread(warm_grammars)
+            await self._load_manifests()
+
+    # -- in a turn --------------------------------------------------------------------------
+
+    async def run(self, start: ProgramStart) -> ProgramRun:
+        """Run or continue a program. Its errors are said, not raised."""
+        person, read = of_turn(start.opened), start.context is not None
+        if start.wish is not None:
+            return fulfilled(start.wish, await self.apps(person.user))
+        if (choice := stop_choice_of(start.context)) is not None:
+            return stopped_by(choice, start.answer, await self.apps(person.user))
+        try:
+            await self._load_manifests()
+            devices = await self._configured(person.user)
+            filling = SlotFilling(person, self._devices.manifests, devices)
+            if start.context is None:
+                source = start.source or ProgramSource()
+                person.size = size_of(source)
+                program = await bounded(person.size, partial(program_of, source))
+                read = True
+                ready = await bounded(person.size, partial(filling.begin, program))
+            else:
+                person.size = len(str(start.context))
+                go_on = partial(filling.go_on, start.context, start.answer)
+                ready = await bounded(person.size, go_on)
+            run = await self._run(ready, person) if isinstance(ready, Checked) else ready
+            return replace(run, human_attributes={**filling.learned, **run.human_attributes})
+        except Forbidden as error:
+            return ProgramRun(words=DirectReply(messages=log_in(error)))
+        except ProlocutorError as error:
+            words = own_words.says(refusal(shown(start.source), error))
+            return ProgramRun(words=words, refused=not read)
+
+    async def _run(self, checked: Checked, person: ProgramUser) -> ProgramRun:
+        """Run the statements in order; one that fails does not stop the others."""
+        calls = self._calls(person)
+        more: str | None = None
+        messages: list[dict[str, Any]] = []
+        entries: list[AgendaEntry] = []
+        running = len(await self._entries(person.user)) if checked.kind == "stream" else 0
+        for number, statement in enumerate(checked.statements):
+            runner = StatementRunner(self._devices, calls, id_of(person.run_id, number))
+            try:
+                said, entry, more = await self._statement(
+                    statement, runner, person, number, running
+                )
+            except ProgramFailure as failure:
+                said, entry, more = [result_messages.text(failure.sentence)], None, None
+            messages += said
+            if entry is not None:
+                entries.append(entry)
+                running += 1
+        return ProgramRun(
+            words=DirectReply(messages=messages),
+            entries=[*entries, *calls.entries],
+            struck=calls.struck,
+            human_attributes=calls.learned,
+            more=more,
+        )
+
+    async def _statement(
+        self,
+        statement: CheckedStatement,
+        runner: StatementRunner,
+        person: ProgramUser,
+        number: int,
+        running: int,
+    ) -> tuple[list[dict[str, Any]], AgendaEntry | None, str | None]:
+        """Run one statement, or start it if it goes on.
+
+        Return its messages, its entry, and the program for further results.
+        """
+        if statement.stream is None:
+            done = await runner.run(statement)
+            app = await self._app(statement, runner, person, number, ProgramInfo())
+            return running_apps.announced(app, done), None, done.more
+        if running >= MOST:
+            raise ProgramFailure(
+                "", f"you have {MOST} programs running, which is the most; stop one at /apps"
+            )
+        app, done, due = await self._started(statement, runner, person, number, ProgramInfo())
+        going_to = result_messages.text(f"Okay, I'm going to {app.description}.")
+        entry = entry_of(app, person.user, person.dialog_name, due)
+        return [going_to, *running_apps.announced(app, done)], entry, None
+
+    async def _started(
+        self,
+        statement: CheckedStatement,
+        runner: StatementRunner,
+        person: ProgramUser,
+        number: int,
+        info: ProgramInfo,
+    ) -> tuple[AppState, StatementOutcome, float]:
+        """Start a stream (a monitor looks at once); return its state, outcome and next time."""
+        app = await self._app(statement, runner, person, number, info)
+        (settled,) = (await self._checked(app.code)).statements
+        due = next_due(settled, runner.resolver, person.at)
+        if due is None:
+            raise ProgramFailure("", "it would never come to that")
+        done = StatementOutcome()
+        if monitor_of(statement) is not None:
+            done = await runner.run_stream(statement, None)
+            app = replace(
+                app, seen=done.seen, held=done.held, error=next(iter(done.errors), None), runs=1
+            )
+        return app, done, due
+
+    async def _app(
+        self,
+        statement: CheckedStatement,
+        runner: StatementRunner,
+        person: ProgramUser,
+        number: int,
+        info: ProgramInfo,
+    ) -> AppState:
+        whole = Program(statements=(statement.statement,))
+        return AppState(
+            id=id_of(person.run_id, number),
+            code=await bounded(person.size, partial(_code, whole, person)),
+            name=info.name or runner.name_of(statement),
+            description=info.description or described(statement, runner.resolver),
+            icon=info.icon or runner.icon_of(statement),
+            created=person.at,
+            timezone=person.timezone,
+        )
+
+    # -- between turns ----------------------------------------------------------------------
+
+    async def due(self, entry: AgendaEntry) -> ProgramRun:
+        """Run the program of an agenda entry that has come due."""
+        now = self._clock()
+        await self._load_manifests()
+        try:
+            app = app_of(entry)
+            (statement,) = (await self._checked(app.code)).statements
+            run_id = f"{app.id}-{app.runs}"
+            person = unasked(entry.user, entry.dialog_name, run_id, now, app.timezone)
+            calls = self._calls(person)
+            runner = StatementRunner(self._devices, calls, app.id)
+            due = next_due(statement, runner.resolver, now)
+            done = await runner.run_stream(statement, app.seen, held=app.held)
+        except (ProlocutorError, ProgramFailure, msgspec.ValidationError, ValueError) as error:
+            log.warning("the program %s of %s ends: %s", entry.key, entry.user, error)
+            return ProgramRun(words=own_words.says(f"A program of yours is over: {error}."))
+        last_error = next(iter(done.errors), None)
+        if monitor_of(statement) is None:
+            done = running_apps.quiet(app, done)
+        app_after = replace(
+            app,
+            seen=done.seen,
+            held=done.held,
+            error=last_error,
+            runs=app.runs + 1,
+            told=app.told or done.acted,
+        )
+        messages = running_apps.notified(app, done)
+        again = [] if due is None else [entry_of(app_after, entry.user, entry.dialog_name, due)]
+        return ProgramRun(
+            words=DirectReply(messages=messages),
+            entries=[*again, *calls.entries],
+            struck=calls.struck,
+        )
+
+    async def apps(self, user: str) -> list[RunningProgram]:
+        """Return the running programs of a person, in the order in which they were started."""
+        apps = map(app_of, await self._entries(user))
+        return [listed(app) for app in sorted(apps, key=lambda app: app.created)]
+
+    async def delete(self, user: str, program_id: str) -> bool:
+        """Stop a program for good; False if there is none of this id."""
+        return await self._store.strike(user, PROGRAMS, program_id)
+
+    async def create(self, user: str, code: str, info: ProgramInfo) -> CreatedProgram:
+        """Run a program that lacks nothing, or start it if it is one statement that goes on.
+
+        An action is not asked to be confirmed. Must be called between the turns of the person.
+        """
+        person = unasked(user, "main", new_id(), self._clock(), None, text=code)
+        person.size = len(code)
+        made: list[tuple[AppState, StatementOutcome]] = []
+        try:
+            await self._load_manifests()
+            calls = self._calls(person)
+            devices = await self._configured(user)
+            whole = await bounded(len(code), partial(self._whole, code, person, devices))
+            for number, statement in enumerate(whole.statements):
+                runner = StatementRunner(self._devices, calls, id_of(person.run_id, number))
+                if statement.stream is None:
+                    done = await runner.run(statement)
+                    app = await self._app(statement, runner, person, number, info)
+                else:
+                    if len(await self._entries(user)) >= MOST:
+                        raise BadInput(f"{MOST} programs are running; stop one first", field="code")
+                    app, done, due = await self._started(statement, runner, person, number, info)
+                    if not done.errors:
+                        calls.entries.append(entry_of(app, user, "main", due))
+                made.append((app, done))
+            await self._apply(user, calls)
+        except (ProlocutorError, ProgramFailure) as error:
+            return running_apps.refused(code, info, error)
+        return running_apps.created(made, calls.entries)
+
+    async def _apply(self, user: str, calls: ProgramCalls) -> None:
+        """Apply the changes of a program to the agenda that no turn stores."""
+        for skill, key in calls.struck:
+            await self._store.strike(user, skill, key)
+        for entry in calls.entries:
+            await self._store.schedule(entry)
+
+    def _whole(self, code: str, person: ProgramUser, devices: ConfiguredDevices) -> Checked:
+        """Read a program; `BadInput` if it lacks a value or has a stream beside statements."""
+        checked = check(program_in(code), self._devices.manifests)
+        if person.is_anonymous and acts(checked):
+            raise Forbidden(MUST_LOG_IN)
+        settled = devices.settled(checked.program)
+        if isinstance(settled, OpenChoice):
+            names = ", ".join(device.id for device in settled.devices)
+            raise BadInput(f"there are several devices, choose one by its id: {names}")
+        checked = check(settled, self._devices.manifests)
+        personal = unknown_personal_value(checked.program, person)
+        slots = [*checked.slots, *([slot_of(personal)] if personal else [])]
+        if slots:
+            names = ", ".join(slot.name for slot in slots)
+            raise BadInput(f"values are missing, which only a conversation asks for: {names}")
+        if checked.kind == "stream" and len(checked.statements) != 1:
+            raise BadInput("what goes on has to be created alone", field="code")
+        return checked
+
+    # -- both -------------------------------------------------------------------------------
+
+    @cached_property
+    def _devices(self) -> DeviceClasses:
+        return DeviceClasses(self._skills)
+
+    async def _load_manifests(self) -> None:
+        """Read the manifests once, in a thread: that takes too long for the event loop."""
+        if "_devices" not in self.__dict__:
+            await asyncio.to_thread(getattr, self, "_devices")
+
+    def _calls(self, person: ProgramUser) -> ProgramCalls:
+        return ProgramCalls(self._devices, self._caller, self._store, person, self._seconds)
+
+    async def _checked(self, code: str) -> Checked:
+        return await bounded(len(code), lambda: check(program_in(code), self._devices.manifests))
+
+    async def _configured(self, user: str) -> ConfiguredDevices:
+        return ConfiguredDevices(await self._store.records(user, KIND))
+
+    async def _entries(self, user: str) -> list[AgendaEntry]:
+        return await self._store.entries(user, PROGRAMS)
+
+
+def _code(program: Program, person: ProgramUser) -> str:
+    return show_statement(with_constants(program, person).statements[0])

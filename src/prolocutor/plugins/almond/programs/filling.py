@@ -1,0 +1,312 @@
+"""Slot filling: asks for the values that a program lacks, one in each turn, and puts them in."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Sequence
+from typing import Any, Final, Literal, TypeAlias
+
+import msgspec
+from msgspec.structs import replace
+
+from prolocutor.assistant.rounds import own_words
+from prolocutor.contracts.programs import ProgramRun
+from prolocutor.dialog.inputs import DirectReply
+from prolocutor.errors import Forbidden, ThingTalkError
+from prolocutor.plugins.almond.programs.configured_devices import (
+    ConfiguredDevices,
+    OpenChoice,
+    chosen,
+    titles_of,
+)
+from prolocutor.plugins.almond.programs.contact_values import with_contacts
+from prolocutor.plugins.almond.programs.describing import described
+from prolocutor.plugins.almond.programs.program_user import ProgramUser
+from prolocutor.plugins.almond.programs.resolving import ValueResolver, known_of
+from prolocutor.plugins.almond.programs.sources import program_in
+from prolocutor.plugins.almond.thingtalk.checked import Checked, Slot, ask_of, fill
+from prolocutor.plugins.almond.thingtalk.checking import check
+from prolocutor.plugins.almond.thingtalk.json_values import typed
+from prolocutor.plugins.almond.thingtalk.manifests import Manifests
+from prolocutor.plugins.almond.thingtalk.nodes import SyntaxNode, transformed
+from prolocutor.plugins.almond.thingtalk.printing import show, show_tokens
+from prolocutor.plugins.almond.thingtalk.tree import Program, TimerStream
+from prolocutor.plugins.almond.thingtalk.types import LOCATION, TIME, Type
+from prolocutor.plugins.almond.thingtalk.values import (
+    ArrayValue,
+    ContextRef,
+    Instant,
+    NamedTime,
+    Now,
+    RelativeLocation,
+    Value,
+)
+from prolocutor.reading import units
+
+Wants: TypeAlias = Literal["device", "slot", "place", "more", "yes"]
+
+
+class PartialProgram(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A program that waits for an answer: its source so far, and what the answer is for.
+
+    `wants` is "device" (which of those in `items` the first open call means), "slot" (the first
+    one), "place" (the first value that the person's attributes do not hold), "more" (whether a list
+    goes on) or "yes" (a confirmation). Else `items` are the answers for a list so far.
+    """
+
+    code: str
+    wants: Wants
+    items: list[Any] = []
+
+
+class SlotFilling:
+    """Completes the programs of one person: each step asks for a value, or the program is ready.
+
+    `learned` are the person's attributes that their answers have told.
+    """
+
+    def __init__(
+        self, person: ProgramUser, manifests: Manifests, devices: ConfiguredDevices
+    ) -> None:
+        self.learned: dict[str, Any] = {}
+        self._person = person
+        self._manifests = manifests
+        self._devices = devices
+
+    def begin(self, program: Program, *, confirmed: bool = False) -> Checked | ProgramRun:
+        """Ask for the first value that a program lacks; if there is none, return it checked.
+
+        `Forbidden` if an anonymous person would act.
+        """
+        program = with_contacts(program, self._manifests, self._person.contacts)
+        checked = check(program, self._manifests)
+        if self._person.is_anonymous and acts(checked):
+            raise Forbidden(MUST_LOG_IN)
+        settled = self._devices.settled(checked.program)
+        if isinstance(settled, OpenChoice):
+            return self._ask_device(checked.program, settled)
+        checked = check(settled, self._manifests)
+        if checked.slots:
+            return self._ask(checked.program, checked.slots[0], "slot")
+        personal = unknown_personal_value(checked.program, self._person)
+        if personal is not None:
+            return self._ask(checked.program, slot_of(personal), "place")
+        if confirmed or not any(each.confirm for each in checked.statements):
+            return checked
+        resolver = ValueResolver(self._person)
+        what = " and ".join(described(each, resolver) for each in checked.statements)
+        question = yes_or_no(f"Okay, so you want me to {what}. Is that right?")
+        partial = PartialProgram(code=show(checked.program), wants="yes")
+        return _asked(question, partial, checked.program)
+
+    def go_on(self, context: Any, answer: Any) -> Checked | ProgramRun:
+        """Put in an answer and ask for the next value."""
+        partial = msgspec.convert(context, PartialProgram)
+        program = program_in(partial.code)
+        if partial.wants == "yes":
+            if answer is True:
+                return self.begin(program, confirmed=True)
+            return ProgramRun(words=own_words.says(own_words.CANNOT_HELP))
+        if partial.wants == "place":
+            return self._placed(program, answer)
+        if partial.wants == "device":
+            return self._with_device(program, partial, answer)
+        slots = check(program, self._manifests).slots
+        return self._filled(program, slots[0], partial, answer) if slots else self.begin(program)
+
+    def _placed(self, program: Program, answer: Any) -> Checked | ProgramRun:
+        personal = unknown_personal_value(program, self._person)
+        if personal is None:
+            return self.begin(program)
+        slot = slot_of(personal)
+        if value_of(slot.type, answer) is None:
+            return self._ask(program, slot, "place", again=True)
+        if learned := remembered(personal, answer, self._person):
+            self.learned |= learned
+            self._person.attributes.update(learned)
+            return self.begin(program)
+        value = value_of(slot.type, answer)
+        return self.begin(program if value is None else replaced(program, personal, value))
+
+    def _ask_device(self, program: Program, open_: OpenChoice) -> ProgramRun:
+        kind = self._manifests.find(open_.call.device.kind)
+        name = kind.canonical if kind is not None else open_.call.device.kind
+        text = f"You have multiple {name} devices. Which one do you want to use?"
+        messages: list[dict[str, Any]] = [{"type": "text", "text": text}]
+        messages += [
+            {"type": "choice", "idx": index, "title": title}
+            for index, title in enumerate(titles_of(open_.devices))
+        ]
+        ids = [device.id for device in open_.devices]
+        partial = PartialProgram(code=show(program), wants="device", items=ids)
+        return _asked(DirectReply(messages=messages, ask="choice"), partial, program)
+
+    def _with_device(
+        self, program: Program, partial: PartialProgram, answer: Any
+    ) -> Checked | ProgramRun:
+        open_ = self._devices.settled(program)
+        index = answer.get("idx") if isinstance(answer, dict) else None
+        if isinstance(open_, Program) or not isinstance(index, int) or index >= len(partial.items):
+            return self.begin(program)
+        call = chosen(open_.call, partial.items[index])
+        return self.begin(replaced(program, open_.call, call))
+
+    def _filled(
+        self, program: Program, slot: Slot, partial: PartialProgram, answer: Any
+    ) -> Checked | ProgramRun:
+        """Put an answer into a slot; a list is asked for element by element."""
+        is_list = slot.type.name == "Array"
+        if is_list and partial.wants == "more":
+            if answer is True:
+                return self._ask(program, slot, "slot", items=partial.items)
+            values = [value_of(slot.type, one) for one in partial.items]
+            known = tuple(value for value in values if value is not None)
+            return self.begin(fill(program, 0, ArrayValue(known)))
+        value = value_of(slot.type, answer)
+        if value is None:
+            return self._ask(program, slot, "slot", items=partial.items, again=True)
+        if is_list:
+            more = PartialProgram(code=partial.code, wants="more", items=[*partial.items, answer])
+            return _asked(yes_or_no(ANY_MORE), more, program)
+        return self.begin(fill(program, 0, value))
+
+    def _ask(
+        self,
+        program: Program,
+        slot: Slot,
+        wants: Wants,
+        *,
+        items: Sequence[Any] = (),
+        again: bool = False,
+    ) -> ProgramRun:
+        hint = hint_for(slot.type) if again else ""
+        partial = PartialProgram(code=show(program), wants=wants, items=list(items))
+        return _asked(question_for(slot, hint), partial, program)
+
+
+def _asked(words: DirectReply, partial: PartialProgram, program: Program) -> ProgramRun:
+    code, entities = show_tokens(program)
+    context = msgspec.to_builtins(partial)
+    return ProgramRun(words=words, context=context, code=code, entities=entities)
+
+
+PersonalValue = RelativeLocation | NamedTime | ContextRef
+
+MUST_LOG_IN: Final = "Sorry, to execute this command you must log in to your personal account."
+
+
+def acts(checked: Checked) -> bool:
+    """Return whether a program acts, or goes on running."""
+    return checked.kind == "stream" or any(each.action for each in checked.statements)
+
+
+ANY_MORE: Final = "Would you like to add more elements to the list?"
+
+
+def question_for(slot: Slot, hint: str = "") -> DirectReply:
+    """Return the ask for a slot, after a hint if the last answer was not understood."""
+    kind = slot.type.element if slot.type.name == "Array" and slot.type.element else slot.type
+    prompt = slot.prompt
+    if kind.name == "Measure" and not hint:
+        known = ", ".join(units.units_of(kind.of))
+        prompt = f"{prompt} (in {known})" if known else prompt
+    messages: list[dict[str, Any]] = [
+        {"type": "text", "text": one} for one in (hint, prompt) if one
+    ]
+    messages += [
+        {"type": "choice", "idx": index, "title": choice.replace("_", " ")}
+        for index, choice in enumerate(kind.choices)
+    ]
+    return DirectReply(messages=messages, ask=ask_of(slot.type))
+
+
+def yes_or_no(question: str) -> DirectReply:
+    """Return a question to be answered by yes or no."""
+    return DirectReply(messages=[{"type": "text", "text": question}], ask="yesno")
+
+
+def value_of(kind: Type, answer: Any) -> Value | None:
+    """Return an answer (`asks/`) as a value of a type; None if it is none."""
+    if kind.name == "Array" and kind.element is not None:
+        kind = kind.element
+    match kind.name, answer:
+        case "Enum", {"idx": int(index)} if 0 <= index < len(kind.choices):
+            answer = kind.choices[index]
+        case (("String" | "Any"), int() | float()):
+            answer = str(answer)
+        case "Currency", {"unit": str(unit)} if len(unit) != 3 or units.base_of(unit):
+            return None
+    try:
+        return typed(answer, kind)
+    except ThingTalkError:
+        return None
+
+
+def hint_for(kind: Type) -> str:
+    """Return a sentence that says what an answer of a type looks like."""
+    if kind.name == "Array" and kind.element is not None:
+        kind = kind.element
+    if kind.name == "Measure":
+        known = ", ".join(units.units_of(kind.of))
+        return f"I am looking for a number with a unit: {known}."
+    if kind.name == "Currency":
+        return "I am looking for an amount of money, such as 5 usd."
+    return f"Sorry, that is no {kind.name.lower()} that I can use."
+
+
+def unknown_personal_value(program: Program, person: ProgramUser) -> PersonalValue | None:
+    """Return the first personal value of a program that the person's attributes do not hold."""
+    found: list[PersonalValue] = []
+
+    def see(node: SyntaxNode) -> SyntaxNode:
+        if isinstance(node, PersonalValue) and known_of(node, person) is None:
+            found.append(node)
+        return node
+
+    transformed(program, see)
+    return found[0] if found else None
+
+
+def slot_of(value: PersonalValue) -> Slot:
+    """Return the slot that asks for a personal value."""
+    match value:
+        case RelativeLocation("current_location"):
+            return Slot(value.name, LOCATION, "Where are you now?", "")
+        case RelativeLocation(name):
+            return Slot(name, LOCATION, f"What is your {name} location?", "")
+        case NamedTime(name):
+            return Slot(name, TIME, f"At what time is your {name}?", "")
+        case ContextRef(name, kind):
+            return Slot(name, kind, f"What is the {name.replace('_', ' ')}?", "")
+
+
+def remembered(value: PersonalValue, answer: Any, person: ProgramUser) -> dict[str, Any]:
+    """Return the attributes that keep a personal value; none for one that changes."""
+    match value:
+        case RelativeLocation(name) if name != "current_location":
+            key = "locations"
+        case NamedTime(name):
+            key = "times"
+        case _:
+            return {}
+    known = person.attributes.get(key)
+    return {key: {**(known if isinstance(known, dict) else {}), name: answer}}
+
+
+def with_constants(program: Program, person: ProgramUser) -> Program:
+    """Replace what is known only now (personal values, the base of a timer) by constants."""
+
+    def put(node: SyntaxNode) -> SyntaxNode:
+        if isinstance(node, TimerStream) and isinstance(node.base, Now):
+            return replace(node, base=Instant(dt.datetime.fromtimestamp(person.at, dt.UTC)))
+        if isinstance(node, PersonalValue):
+            value = value_of(slot_of(node).type, known_of(node, person))
+            return node if value is None else value
+        return node
+
+    return transformed(program, put)
+
+
+def replaced(program: Program, old: SyntaxNode, new: SyntaxNode) -> Program:
+    """Replace a node by another wherever it occurs."""
+    return transformed(program, lambda node: new if node == old else node)

@@ -1,0 +1,192 @@
+"""Running programs: as entries of the agenda, and the messages that announce what they do."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Sequence
+from typing import Any, Final
+
+import msgspec
+from msgspec.structs import replace
+
+from prolocutor.contracts.programs import (
+    CreatedProgram,
+    ProgramInfo,
+    RunningProgram,
+    StatementResult,
+)
+from prolocutor.contracts.store import AgendaEntry
+from prolocutor.dialog import notices
+from prolocutor.dialog.notices import NOTIFICATION, Notice
+from prolocutor.plugins.almond.programs import result_messages
+from prolocutor.plugins.almond.programs.statements import ShownResult, StatementOutcome
+
+PROGRAMS: Final = "@program"
+"""The skill name of agenda entries of running programs; no real skill has it."""
+
+MOST: Final = 50
+"""Programs of one person that run at the same time."""
+
+
+Message = dict[str, Any]
+
+
+class AppState(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """The state of a running program, stored in its agenda entry; `code` is one statement.
+
+    `created` is when it was started (UNIX seconds), `timezone` the person's. `seen` are digests of
+    the results that its monitor gave last; None before the first run. `held`: the condition of its
+    edge was true for the last result. `error` says why its last run failed, `runs` counts its
+    runs. `told`: that its action is run has been said.
+    """
+
+    id: str
+    code: str
+    name: str
+    description: str
+    created: float
+    icon: str | None = None
+    timezone: str | None = None
+    seen: list[str] | None = None
+    held: bool = False
+    error: str | None = None
+    runs: int = 0
+    told: bool = False
+
+
+def id_of(run_id: str, number: int) -> str:
+    """Return the id of the program of a statement of a run; the same in a second run."""
+    return f"uuid-{uuid.uuid5(uuid.NAMESPACE_OID, f'{run_id}-{number}')}"
+
+
+def entry_of(app: AppState, user: str, dialog_name: str, due: float) -> AgendaEntry:
+    """Return the entry of the agenda by which a program runs next."""
+    return AgendaEntry(
+        user=user,
+        dialog_name=dialog_name,
+        skill=PROGRAMS,
+        key=app.id,
+        due=due,
+        body=notices.encode(Notice(program=msgspec.to_builtins(app))),
+    )
+
+
+def app_of(entry: AgendaEntry) -> AppState:
+    """Read the state of a program from its entry; `msgspec.ValidationError` if it has none."""
+    return msgspec.convert(notices.decode(entry.body).program, AppState)
+
+
+def listed(app: AppState) -> RunningProgram:
+    """Return what is shown of a running program."""
+    return RunningProgram(
+        id=app.id,
+        name=app.name,
+        description=app.description,
+        code=app.code,
+        icon=app.icon,
+        error=app.error,
+    )
+
+
+def announced(app: AppState, done: StatementOutcome) -> list[Message]:
+    """Return the message that announces an executed statement, then its own messages."""
+    program = {
+        "type": "new-program",
+        "uniqueId": app.id,
+        "name": app.name,
+        "code": app.code,
+        "results": result_messages.objects(done.rows),
+        "errors": done.errors,
+        "icon": app.icon,
+    }
+    return [program, *with_icon(done.messages, app), *map(result_messages.text, done.errors)]
+
+
+def notified(app: AppState, done: StatementOutcome) -> list[Message]:
+    """Return the messages of a run between turns; an error once, until a run has succeeded.
+
+    The first message of each result carries what `/api/results` tells of it.
+    """
+    messages = with_icon(_marked(done, app), app)
+    title = f"Notification from {app.name}"
+    if len(messages) == 1 and messages[0]["type"] == "text":
+        said = messages[0]["text"]
+        messages = [{**messages[0], "text": f"{title}: {said}"}]
+        if NOTIFICATION in messages[0]:
+            messages[0][NOTIFICATION]["text"] = said
+    elif messages:
+        messages = [{**result_messages.text(title), "icon": app.icon}, *messages]
+    new = [error for error in done.errors if app.error is None]
+    return [*messages, *(_failed(app, error) for error in new)]
+
+
+def quiet(app: AppState, done: StatementOutcome) -> StatementOutcome:
+    """Return the outcome of a timer without "Done.": what it does is said the first time alone."""
+    if not done.acted:
+        return done
+    messages = [one for one in done.messages if one.get("text") != result_messages.DONE]
+    if not app.told:
+        done_now = f"Done: {app.description}. From now on I say so only if it fails."
+        messages.append(result_messages.text(done_now))
+    return replace(done, messages=messages)
+
+
+def _marked(done: StatementOutcome, app: AppState) -> list[Message]:
+    """Return the messages of an outcome, the first of each result with what was found."""
+    firsts = {id(one.messages[0]): one for one in done.shown if one.messages}
+    return [
+        {**message, NOTIFICATION: {"appId": app.id, **_found(firsts[id(message)])}}
+        if id(message) in firsts
+        else message
+        for message in done.messages
+    ]
+
+
+def with_icon(messages: list[Message], app: AppState) -> list[Message]:
+    """Return messages with the icon of a program if they have none of their own."""
+    return [{"icon": app.icon, **one} for one in messages]
+
+
+def created(
+    made: Sequence[tuple[AppState, StatementOutcome]], entries: Sequence[AgendaEntry]
+) -> CreatedProgram:
+    """Return what came of the statements of a program."""
+    first, _ = made[0]
+    return CreatedProgram(
+        id=first.id,
+        description=" and ".join(dict.fromkeys(app.description for app, _ in made)),
+        code=" ".join(app.code for app, _ in made),
+        icon=first.icon,
+        results=[_result(app, one) for app, done in made for one in done.shown],
+        errors=[error for _, done in made for error in done.errors],
+        entries=entries,
+    )
+
+
+def refused(code: str, info: ProgramInfo, error: Exception) -> CreatedProgram:
+    """Return why a program does not run."""
+    return CreatedProgram(
+        id="", description=info.description or "", code=code, icon=info.icon, errors=[str(error)]
+    )
+
+
+def _found(result: ShownResult) -> dict[str, Any]:
+    return {"raw": result_messages.object_of(result.row), "type": _function_of(result)}
+
+
+def _function_of(result: ShownResult) -> str | None:
+    call = result.row.call
+    return f"{call.owner.name}:{call.function.name}" if call is not None else None
+
+
+def _failed(app: AppState, error: str) -> Message:
+    notification = {"appId": app.id, "error": error}
+    return {**result_messages.text(error), "icon": app.icon, NOTIFICATION: notification}
+
+
+def _result(app: AppState, result: ShownResult) -> StatementResult:
+    return StatementResult(
+        raw=result_messages.object_of(result.row),
+        type=_function_of(result),
+        formatted=with_icon(result.messages, app),
+    )

@@ -1,0 +1,84 @@
+"""Sources: programs as clients send them, as source or as tokens with slots, into trees."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from prolocutor.asks.hints import NOT_UNDERSTOOD
+from prolocutor.contracts.programs import ProgramSource
+from prolocutor.errors import BadInput
+from prolocutor.plugins.almond.thingtalk.parsing import parse, parse_tokens
+from prolocutor.plugins.almond.thingtalk.tree import Program
+
+SHOWN: Final = 200
+"""Characters of a program that an error message quotes."""
+
+_TOKENS: Final = {
+    "String": "QUOTED_STRING",
+    "Number": "NUMBER",
+    "Currency": "CURRENCY",
+    "Date": "DATE",
+    "Time": "TIME",
+    "Location": "LOCATION",
+    "URL": "URL",
+    "Username": "USERNAME",
+    "Hashtag": "HASHTAG",
+    "PhoneNumber": "PHONE_NUMBER",
+    "EmailAddress": "EMAIL_ADDRESS",
+    "PathName": "PATH_NAME",
+    "Picture": "PICTURE",
+    "Measure(ms)": "DURATION",
+}
+"""The kind of token that holds a value of a type."""
+
+
+def program_of(source: ProgramSource) -> Program:
+    """Read a program that a client sent; `BadInput` if it is none."""
+    tree = parse(source.text) if source.text is not None else parse_tokens(*_with_slots(source))
+    if not isinstance(tree, Program) or not tree.statements:
+        raise BadInput("there is nothing to run in it", field="code")
+    return tree
+
+
+def program_in(code: str) -> Program:
+    """Read the source of a program; `BadInput` if it has no statements."""
+    tree = parse(code)
+    if not isinstance(tree, Program) or not tree.statements:
+        raise BadInput(NOT_UNDERSTOOD, field="code")
+    return tree
+
+
+def shown(source: ProgramSource | None) -> str:
+    """Return the beginning of a program as it was sent, for an error message."""
+    if source is None:
+        return ""
+    text = source.text if source.text is not None else " ".join(source.code)
+    return " ".join(text.split())[:SHOWN]
+
+
+def _with_slots(source: ProgramSource) -> tuple[list[str], dict[str, Any]]:
+    """Replace each `SLOT_n` by a token of its type; one without a value stays, to be asked for.
+
+    The value of slot n is the entity `SLOT_n`.
+    """
+    code, entities = source.code, dict(source.entities)
+    for number, name in enumerate(source.slots):
+        slot = f"SLOT_{number}"
+        value = entities.get(slot)
+        kind = _token(source.slot_types.get(name))
+        if value is not None and kind is not None:
+            token = f"{kind}_{1000 + number}"
+            code = [token if one == slot else one for one in code]
+            entities[token] = value
+            del entities[slot]
+    return code, entities
+
+
+def _token(kind: Any) -> str | None:
+    if not isinstance(kind, str):
+        return None
+    if kind.startswith("Entity("):
+        return f"GENERIC_ENTITY_{kind.removeprefix('Entity(').rstrip(')').removeprefix('^^')}"
+    if kind.startswith("Measure(") and kind not in _TOKENS:
+        return f"MEASURE_{kind.removeprefix('Measure(').rstrip(')')}"
+    return _TOKENS.get(kind)

@@ -1,0 +1,1 @@
+"""Other assistants of Prolocutor as services."""

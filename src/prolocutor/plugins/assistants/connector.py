@@ -1,0 +1,291 @@
+"""AssistantConnector: another assistant of Prolocutor as a skill, over its door for OpenAI's API.
+
+That door says, beside the text, who spoke and how sure it is, the rich messages, the ask and the
+attributes of the reply (`prolocutor` in a completion), takes answers as values (`parsed`), and
+streams.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, Literal
+
+import msgspec
+
+from prolocutor.connectors.parts.asking import CHAIN, PeerQuestion, question_of
+from prolocutor.connectors.parts.call_headers import call_headers
+from prolocutor.connectors.parts.each_alone import each_alone
+from prolocutor.connectors.parts.event_stream import EventStream
+from prolocutor.connectors.parts.http_address import http_url
+from prolocutor.connectors.parts.http_client import HttpClient, refusal_of
+from prolocutor.connectors.parts.replying import YES_OR_NO, hypothesis_of
+from prolocutor.contracts.connector import DeltaSink, Replies, Request
+from prolocutor.dialog.plain import MAX_BYTES, JsonObject, Plain, check, encode
+from prolocutor.errors import (
+    BadReply,
+    ConfigError,
+    ServiceRefused,
+    ServiceUnreachable,
+)
+
+log = logging.getLogger(__name__)
+
+SAY: Final = "/v1/chat/completions"
+MODELS: Final = "/v1/models"
+MAX_CHAIN: Final = 8
+MAX_REPLY: Final = 2 * MAX_BYTES
+CHAIN_HEADER: Final = "X-Prolocutor-Turns"
+Speaker = Literal["dialog", "person", "token"]
+
+_NOT_READ: Final = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
+
+
+class AssistantConnector:
+    """The way to `http://host:4242`, another assistant; `skill`: to one skill of it alone.
+
+    A dialog is one there too: `user` says who speaks in it, by default one of its own for each
+    dialog (`dialog`), or the person by name (`person`), or the owner of the token (`token`). `key`
+    is sent as a bearer token. Its questions are ours, and answers go back as values. A turn that
+    is run again sends the same `Idempotency-Key` and gets the reply of before. `confidence` is in
+    place of its own. A reply that is only its fallback declines. The names of the turns within
+    which it is asked go with each call, so that an assistant that asks itself refuses.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        *,
+        name: str,
+        batched: bool = False,
+        key: str | None = None,
+        headers: Mapping[str, str] | None = None,
+        skill: str | None = None,
+        user: Speaker = "dialog",
+        confidence: float | None = None,
+        stream: bool | None = None,
+    ) -> None:
+        del batched  # several requests are several calls
+        if user not in ("dialog", "person", "token"):
+            raise ConfigError(f"user is dialog, person or token, not {user!r}", key="user")
+        self.name = name
+        given = http_url(url)
+        base = given.path.rstrip("/").removesuffix(SAY).removesuffix("/v1")
+        self._home = given.with_path(base or "/").with_query(None)
+        self._user = user
+        self._skill = skill
+        self._confidence = confidence
+        self._stream = stream
+        self._model: str | None = None
+        sent = {"Content-Type": "application/json", **(headers or {})}
+        if key:
+            sent["Authorization"] = f"Bearer {key}"
+        self._client = HttpClient(given.with_path(base + SAY), headers=sent, shared=True)
+        self._models = base + MODELS
+
+    async def send(self, requests: Sequence[Request]) -> Replies:
+        """Ask the assistant once for each request."""
+        return await each_alone(self._ask, requests)
+
+    async def describe(self) -> JsonObject:
+        """Return the members of a card: who it is, what its skills do."""
+        models = await self._find_models()
+        about = [one for one in models if (one.id == self._model or "/" in one.id)]
+        told = " ".join(one.description for one in about if one.description)
+        return {"description": told} if told else {}
+
+    async def aclose(self) -> None:
+        """Close the connections."""
+        await self._client.aclose()
+
+    async def _ask(self, request: Request) -> Plain:
+        asked = question_of(request)
+        chain = [*asked.chain, request.turn_id]
+        if len(chain) > MAX_CHAIN:
+            what = f"asked by assistants through {MAX_CHAIN} others: they seem to ask one another"
+            raise ServiceRefused(what, status=403)
+        if self._model is None:
+            await self._find_models()
+        streams = request.deltas is not None if self._stream is None else self._stream
+        body = encode(self._body(asked, chain, streams))
+        headers = {**call_headers((request,)), CHAIN_HEADER: ",".join(chain)}
+        try:
+            if streams:
+                reply = await self._streamed(body, headers, request.deltas)
+            else:
+                answer = await self._client.post(body, headers, max_bytes=MAX_REPLY)
+                reply = _whole(answer.body)
+        except ServiceRefused as error:
+            if error.status == 404:
+                self._model = None  # it may have another name by now
+            raise
+        return self._hypotheses(reply)
+
+    async def _streamed(
+        self, body: bytes, headers: Mapping[str, str], deltas: DeltaSink | None
+    ) -> _Reply:
+        streamed = _StreamedReply(deltas)
+        events = EventStream(streamed.take)
+        answer = await self._client.post(body, headers, max_bytes=MAX_REPLY, stream=events)
+        if not answer.is_streamed:
+            return _whole(answer.body)
+        events.end()
+        return streamed.whole()
+
+    def _body(self, asked: PeerQuestion, chain: list[str], streams: bool) -> JsonObject:
+        model = self._model if self._skill is None else f"{self._model}/{self._skill}"
+        body: JsonObject = {
+            "model": model,
+            "messages": [{"role": "user", "content": asked.text}],
+            "attributes": {**asked.attributes, CHAIN: chain},
+        }
+        if self._user != "token":
+            body["user"] = asked.user if self._user == "person" and asked.user else asked.dialog_id
+        else:
+            body["metadata"] = {"conversation_id": asked.dialog_id}
+        if asked.parsed is not None:
+            body["parsed"] = asked.parsed
+        if streams:
+            body["stream"] = True
+        return body
+
+    def _hypotheses(self, reply: _Reply) -> Plain:
+        details = reply.details
+        if not details.skill and details.ask is None and details.by in ("", "fallback"):
+            return check([])  # only its fallback
+        confidence = details.confidence if self._confidence is None else self._confidence
+        said, ask = details.messages, details.ask
+        found = hypothesis_of(reply.text, said, ask, confidence, self._home)
+        if found is None:
+            return check([])
+        told = {"skill": details.skill, "confidence": details.confidence, "utt_id": details.utt_id}
+        more = {"by": details.by, "asked": details.asked, "reasons": details.reasons}
+        told |= {key: value for key, value in more.items() if value}
+        found["attributes"] = {**details.attributes, "prolocutor": told}
+        return check([found])
+
+    async def _find_models(self) -> list[_Model]:
+        reply = await self._client.exchange(
+            b"", {}, max_bytes=MAX_BYTES, method="GET", target=self._models
+        )
+        if reply.status != 200:
+            what = f"no assistant with a door for openai: {refusal_of(reply)}"
+            raise ServiceRefused(what, status=reply.status)
+        try:
+            models: list[_Model] = _read_models(reply.body).data
+        except _NOT_READ as error:
+            raise BadReply(f"this is no assistant of Prolocutor: {error}") from None
+        own = [one.id for one in models if one.owned_by == "prolocutor"]
+        if not own:
+            raise BadReply("this is no assistant of Prolocutor; for a model use openai_chat")
+        self._model = own[0]
+        return models
+
+
+class _Details(msgspec.Struct, kw_only=True):
+    """What a reply is beside its text (`prolocutor` in a completion)."""
+
+    skill: str
+    confidence: float
+    utt_id: str = ""
+    by: str = ""
+    asked: list[str] = []
+    reasons: list[Any] = []
+    ask: str | None = None
+    messages: list[Any] = []
+    attributes: JsonObject = {}
+    text: str | None = None
+
+
+class _Content(msgspec.Struct):
+    content: str = ""
+
+
+class _Choice(msgspec.Struct):
+    message: _Content
+
+
+class _AssistantCompletion(msgspec.Struct):
+    choices: list[_Choice]
+    prolocutor: _Details
+
+
+class _StreamedChoice(msgspec.Struct):
+    delta: _Content
+
+
+class _Chunk(msgspec.Struct):
+    choices: list[_StreamedChoice] = []
+    prolocutor: _Details | None = None
+    error: Any = None
+
+
+class _Model(msgspec.Struct):
+    id: str
+    owned_by: str = ""
+    description: str = ""
+
+
+class _ModelPage(msgspec.Struct):
+    data: list[_Model]
+
+
+class _Reply(msgspec.Struct):
+    """A reply: its text, and what it is beside."""
+
+    text: str
+    details: _Details
+
+
+_read_completion: Final = msgspec.json.Decoder(_AssistantCompletion).decode
+_read_chunk: Final = msgspec.json.Decoder(_Chunk).decode
+_read_models: Final = msgspec.json.Decoder(_ModelPage).decode
+
+
+def _whole(body: bytes) -> _Reply:
+    try:
+        read: _AssistantCompletion = _read_completion(body)
+        return _Reply(read.choices[0].message.content, read.prolocutor)
+    except (*_NOT_READ, IndexError) as error:
+        raise BadReply(f"this is no assistant of Prolocutor: {error}") from None
+
+
+class _StreamedReply:
+    """A reply that comes piece by piece.
+
+    What may be the rendering of an ask or of rich messages is held back until words follow it.
+    """
+
+    def __init__(self, deltas: DeltaSink | None) -> None:
+        self._deltas = deltas
+        self._pieces: list[str] = []
+        self._shown = 0
+        self._details: _Details | None = None
+
+    def take(self, data: bytes) -> bool:
+        """Take a chunk and return whether it was the last."""
+        if data == b"[DONE]":
+            return True
+        try:
+            chunk = _read_chunk(data)
+        except _NOT_READ as error:
+            raise BadReply(f"this is no assistant of Prolocutor: {error}") from None
+        if chunk.error is not None:
+            raise ServiceUnreachable(f"it broke off with an error: {str(chunk.error)[:200]}")
+        self._details = chunk.prolocutor or self._details
+        for choice in chunk.choices:
+            if words := choice.delta.content:
+                self._pieces.append(words)
+                if self._deltas is not None and not words.startswith(("\n", YES_OR_NO)):
+                    self._deltas.add("".join(self._pieces[self._shown :]))
+                    self._shown = len(self._pieces)
+        return False
+
+    def whole(self) -> _Reply:
+        """Return the reply."""
+        if self._details is None:
+            raise ServiceUnreachable("the stream broke off before the end of the reply")
+        text = self._details.text
+        if text is not None and self._deltas is not None:
+            self._deltas.restart()
+        return _Reply("".join(self._pieces) if text is None else text, self._details)

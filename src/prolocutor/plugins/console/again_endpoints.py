@@ -1,0 +1,140 @@
+"""Again: a stored turn is run once more, on the assistant in use or on a changed one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import AsyncExitStack
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from prolocutor.assistant.assistant import Assistant
+from prolocutor.assistant.said_again import TurnRunAgain, run_again
+from prolocutor.contracts.channel import Route
+from prolocutor.contracts.store.turn_record_store import KeptTurn
+from prolocutor.dialog.ids import DialogId
+from prolocutor.errors import BadInput, ConfigError, NotFound, Overloaded
+from prolocutor.names import suggest
+from prolocutor.plugins.console.jobs import Job, JobStarted
+from prolocutor.plugins.console.resources import BASE, ConsoleContext
+from prolocutor.plugins.console.turn_endpoints import ReplyEndpoints, TurnPath
+from prolocutor.plugins.console.turn_views import TurnView, view_of
+from prolocutor.plugins.console.writes import ConsoleWrite
+from prolocutor.web.operations import Operation, TypedRequest
+
+
+class ChosenAssistant(msgspec.Struct, frozen=True):
+    """Which assistant runs the turn again: one of the door's `assistants`, or the one in use."""
+
+    assistant: str | None = None
+
+
+class OtherAssistants(msgspec.Struct, frozen=True):
+    """The names of the assistants on which turns can be run again, beside the one in use."""
+
+    items: list[str]
+
+
+class ComparedTurn(msgspec.Struct, frozen=True, kw_only=True):
+    """One run of a turn: who spoke, the words, the ranker's score, seconds, cost, and the whole."""
+
+    spoke: str
+    text: str
+    score: float | None
+    seconds: float | None
+    cost: float | None
+    record: TurnView
+
+
+class ThenAndNow(msgspec.Struct, frozen=True, kw_only=True):
+    """A turn as it was, and as it is now; `assistant` is None for the one in use."""
+
+    assistant: str | None
+    then: ComparedTurn
+    now: ComparedTurn
+
+
+class AgainEndpoints:
+    """Runs turns again, as jobs; nothing of it is stored."""
+
+    def __init__(
+        self, context: ConsoleContext, turns: ReplyEndpoints, assistants: Mapping[str, str]
+    ) -> None:
+        self._assistant = context.assistant
+        self._jobs = context.jobs
+        self._turns = turns
+        self._files = {name: _file(name, path, context.folder) for name, path in assistants.items()}
+        again = ConsoleWrite(
+            self.say_again, status=202, errors=[NotFound, Overloaded], returns=JobStarted
+        )
+        self.routes = [
+            Route("POST", f"{BASE}/turns/{{utt_id}}/again", again, "operators"),
+            Route("GET", f"{BASE}/assistants", Operation(self.list_assistants), "operators"),
+        ]
+
+    async def list_assistants(self, request: TypedRequest[None, None]) -> OtherAssistants:
+        """List the assistants on which turns can be run again."""
+        return OtherAssistants(list(self._files))
+
+    async def say_again(self, request: TypedRequest[TurnPath, ChosenAssistant]) -> JobStarted:
+        """Run a turn again, on the assistant in use or on a changed one."""
+        name = request.body.assistant
+        if name is not None and name not in self._files:
+            known = suggest(name, self._files) if self._files else "the door names none"
+            what = f"no assistant to run a turn on is called {name!s:.80}; {known}"
+            raise NotFound(what, field="assistant")
+        then = await self._turns.view(request.params.utt_id.lower())
+        if not then.again:
+            raise BadInput("nobody asked anything in this turn: it cannot be run again")
+        run = partial(self._run, then, name)
+        job = self._jobs.start("again", run, by=request.visitor.name, about=then.utt_id)
+        return JobStarted(job.id)
+
+    async def _run(self, then: TurnView, name: str | None, job: Job) -> ThenAndNow:
+        assistant, recorder = self._assistant, self._assistant.recorder
+        dialog = await assistant.store.dialog(then.dialog_id)
+        kept = None if recorder is None else await recorder.store.turn(then.utt_id)
+        if dialog is None or kept is None:
+            raise NotFound("this turn was deleted meanwhile")
+        job.share = 0.2
+        async with AsyncExitStack() as stack:
+            if name is not None:
+                made = Assistant.from_file(self._files[name], store="memory:")
+                assistant = await stack.enter_async_context(made)
+                job.share = 0.5
+            again = await run_again(assistant.engine, dialog, then.utt_id, kept.record)
+            now = _view(again, assistant)
+        return ThenAndNow(assistant=name, then=_compared(then), now=_compared(now))
+
+
+def _file(name: str, path: Any, folder: Path) -> Path:
+    """Return the file of an assistant; `ConfigError` where there is none."""
+    found = folder / str(path)
+    if not found.is_file():
+        raise ConfigError(f"there is no file {found}", key=f"doors.console.assistants.{name}")
+    return found
+
+
+def _view(again: TurnRunAgain, assistant: Assistant) -> TurnView:
+    record = again.record
+    kept = KeptTurn(
+        utt_id=record.utt_id,
+        dialog_id=DialogId(record.dialog_id),
+        position=0,
+        record=record,
+    )
+    return view_of(kept, again.utterances, assistant.engine.prepared.graph)
+
+
+def _compared(view: TurnView) -> ComparedTurn:
+    scores = [one.score for one in view.hypotheses if one.chosen and one.score is not None]
+    return ComparedTurn(
+        spoke=view.active_skill,
+        text=view.response,
+        score=scores[0] if scores else None,
+        seconds=view.seconds,
+        cost=view.cost,
+        record=view,
+    )

@@ -1,0 +1,159 @@
+"""Endpoints of agents: how they are, talking to one alone, switching it off, trying it again."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from typing import Annotated, Final, TypeAlias
+
+import msgspec
+from msgspec import Meta
+
+from prolocutor.assistant.assistant import Assistant
+from prolocutor.contracts.channel import Route
+from prolocutor.contracts.pairing import Card
+from prolocutor.dialog.plain import JsonObject
+from prolocutor.durations import DAY
+from prolocutor.errors import NotFound, StoreError
+from prolocutor.observe.recent_figures import STEP, RecentFigures
+from prolocutor.pipeline.prepared import ServiceStep
+from prolocutor.plan.pipeline import Stage
+from prolocutor.plugins.console.agent_states import AgentStates
+from prolocutor.plugins.console.agent_views import AgentDetail, AgentList, AgentViews
+from prolocutor.plugins.console.resources import BASE
+from prolocutor.plugins.console.writes import ConsoleWrite, EmptyBody
+from prolocutor.web.operations import Operation, TypedRequest
+
+ONE: Final = f"{BASE}/agents/{{name}}"
+
+
+Since: TypeAlias = Annotated[
+    Annotated[float, Meta(ge=0)] | None,
+    Meta(description="From when on turns count (UNIX seconds); none for the last 24 hours."),
+]
+
+
+class AgentsPeriod(msgspec.Struct, frozen=True, kw_only=True):
+    """The parameters of a request for figures."""
+
+    since: Since = None
+
+
+class AgentPath(msgspec.Struct, frozen=True, kw_only=True):
+    """The parameters of a request about one service."""
+
+    name: str
+    stage: Annotated[
+        Stage | None,
+        Meta(description="Its stage, where services of several stages have the same name."),
+    ] = None
+
+
+class AgentDetailPath(AgentPath, frozen=True, kw_only=True):
+    """The parameters of a request for the figures of one service."""
+
+    since: Since = None
+    step: Annotated[
+        int,
+        Meta(ge=1, le=DAY, description="Seconds of one step of the series, a multiple of 900."),
+    ] = STEP
+
+
+class LoneWords(msgspec.Struct, frozen=True):
+    """What is said to an agent alone, at the end of a dialog where one is named."""
+
+    text: Annotated[str, Meta(min_length=1)]
+    dialog_id: str | None = None
+
+
+class LoneReply(msgspec.Struct, frozen=True, kw_only=True):
+    """What an agent answers alone. `error` and `code` say what went wrong, if the call failed.
+
+    `faults` say what was wrong with hypotheses that are left out.
+    """
+
+    hypotheses: list[JsonObject]
+    seconds: float
+    error: str | None
+    code: str | None
+    faults: list[str]
+
+
+class SwitchPosition(msgspec.Struct, frozen=True):
+    """Whether a service is asked."""
+
+    on: bool
+
+
+class AgentEndpoints:
+    """Shows the services of an assistant, and switches, tries and asks them one by one."""
+
+    def __init__(
+        self,
+        assistant: Assistant,
+        figures: RecentFigures,
+        states: AgentStates,
+        cards: Mapping[str, Card],
+    ) -> None:
+        self._assistant = assistant
+        self._views = AgentViews(assistant, figures, assistant.recorder, states, cards)
+        listed = Operation(self.list_agents)
+        shown = Operation(self.show_agent, errors=[NotFound])
+        alone = ConsoleWrite(self.talk_alone, errors=[NotFound])
+        switch = ConsoleWrite(self.switch_agent, errors=[NotFound, StoreError])
+        let_try = ConsoleWrite(self.try_agent, errors=[NotFound])
+        self.routes: list[Route] = [
+            Route("GET", f"{BASE}/agents", listed, "operators"),
+            Route("GET", ONE, shown, "operators"),
+            Route("POST", f"{ONE}/alone", alone, "operators"),
+            Route("POST", f"{ONE}/switch", switch, "operators"),
+            Route("POST", f"{ONE}/try", let_try, "operators"),
+        ]
+
+    async def list_agents(self, request: TypedRequest[AgentsPeriod, None]) -> AgentList:
+        """List all services, with what became of them since a time."""
+        return await self._views.listed(_began(request.params.since))
+
+    async def show_agent(self, request: TypedRequest[AgentDetailPath, None]) -> AgentDetail:
+        """Show one service in full."""
+        params = request.params
+        seconds = -(-params.step // STEP) * STEP
+        return await self._views.detail(self._step(params), _began(params.since), seconds)
+
+    async def talk_alone(self, request: TypedRequest[AgentPath, LoneWords]) -> LoneReply:
+        """Ask one agent alone: nothing is kept, and its breaker does not count it."""
+        step, body = self._step(request.params), request.body
+        answer = await self._assistant.alone.ask(
+            body.text, step.name, stage=step.stage, dialog_id=body.dialog_id
+        )
+        error = answer.error
+        return LoneReply(
+            hypotheses=answer.hypotheses,
+            seconds=answer.seconds,
+            error=None if error is None else str(error),
+            code=None if error is None else error.code,
+            faults=answer.faults,
+        )
+
+    async def switch_agent(self, request: TypedRequest[AgentPath, SwitchPosition]) -> AgentDetail:
+        """Switch a service off, or on again: one that is off is skipped until it is on."""
+        step = self._step(request.params)
+        await self._assistant.switches.switch(step, on=request.body.on, by=request.visitor.name)
+        return await self._shown(step)
+
+    async def try_agent(self, request: TypedRequest[AgentPath, EmptyBody]) -> AgentDetail:
+        """Let the next call of a service try, where its breaker leaves it alone."""
+        step = self._step(request.params)
+        step.guard.breaker.let_try()
+        return await self._shown(step)
+
+    def _step(self, path: AgentPath) -> ServiceStep:
+        return self._assistant.engine.step_of(path.name, path.stage)
+
+    async def _shown(self, step: ServiceStep) -> AgentDetail:
+        return await self._views.detail(step, _began(None), STEP)
+
+
+def _began(since: float | None) -> float:
+    """Return from when on turns count."""
+    return time.time() - DAY if since is None else since

@@ -1,0 +1,341 @@
+"""Conversations: lists of dialogs by what happened in them, counts, hours, and one dialog."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from typing import Annotated, Final, Literal, TypeAlias, get_args
+
+import msgspec
+from msgspec import Meta
+
+from prolocutor.assistant.operator_desk import HandedOver, OperatorDesk
+from prolocutor.contracts.channel import Route
+from prolocutor.contracts.store.turn_record_store import (
+    ConversationQuery,
+    ConversationTurn,
+    DialogPlace,
+    DialogSummary,
+    TurnFlag,
+    TurnRecordStore,
+)
+from prolocutor.durations import HOUR, WEEK
+from prolocutor.errors import BadInput, NotFound
+from prolocutor.plugins.console.handover_endpoints import HandoverState, state_of
+from prolocutor.plugins.console.paging import Cursor, CursorCodec, Limit
+from prolocutor.plugins.console.resources import BASE
+from prolocutor.web.operations import Operation, TypedRequest
+
+ConversationKind: TypeAlias = Literal["all", "waits", "taken", "down", "none", "failed", "slow"]
+"""Dialogs that wait for a person, that one has taken over, or with a turn of that flag."""
+
+CURSOR: Final = CursorCodec(DialogPlace)
+MOST_HOURS: Final = 24 * 366
+FRESH: Final = 5.0
+"""Seconds for which counts are cached."""
+MOST_CACHED: Final = 100
+
+_FLAGS: Final[dict[str, TurnFlag]] = {flag: flag for flag in get_args(TurnFlag)}
+
+Time: TypeAlias = Annotated[float | None, Meta(description="Seconds (UNIX).")]
+Words: TypeAlias = Annotated[
+    Annotated[str, Meta(max_length=1000)] | None,
+    Meta(description="All of them, or words that begin so, in what was said or replied."),
+]
+
+
+class ConversationFilter(msgspec.Struct, frozen=True, kw_only=True):
+    """Which dialogs are wanted.
+
+    `agent` spoke in it, `user` is its person, `channel` where it began; it has a turn at or after
+    `since` and before `until`.
+    """
+
+    kind: ConversationKind = "all"
+    agent: str | None = None
+    user: str | None = None
+    channel: str | None = None
+    since: Time = None
+    until: Time = None
+    words: Words = None
+
+    def query(self, ids: list[str] | None) -> ConversationQuery:
+        """Return the query of the store; `ids` are the dialogs that count, None for all."""
+        return ConversationQuery(
+            flag=_FLAGS.get(self.kind),
+            agent=self.agent,
+            user=self.user,
+            channel=self.channel,
+            since=self.since,
+            until=self.until,
+            words=self.words,
+            ids=ids,
+        )
+
+
+class ConversationPageParams(ConversationFilter, frozen=True, kw_only=True):
+    """Which page of which dialogs is wanted."""
+
+    cursor: Cursor = None
+    limit: Limit = 50
+
+
+class ListedDialogRow(msgspec.Struct, frozen=True, kw_only=True):
+    """A dialog in the list: its last turn, and figures over its recorded turns.
+
+    With `words`, `said` and `reply` are those of the latest turn that has them, and `hit` is the
+    `utt_id` of its reply. `failed` is the number of services that failed.
+    """
+
+    dialog_id: str
+    user: str
+    channel: str
+    at: float
+    active: bool
+    said: str
+    reply: str
+    spoke: list[str]
+    turns: int
+    slowest: float
+    cost: float
+    flags: list[Literal["down", "none", "failed", "slow", "waits", "taken"]]
+    failed: int
+    hit: str | None
+
+
+class ConsoleDialogList(msgspec.Struct, frozen=True):
+    """A page of dialogs, those with the latest turn first."""
+
+    items: list[ListedDialogRow]
+    next: str | None
+
+
+class KindCounts(msgspec.Struct, frozen=True, kw_only=True):
+    """The number of dialogs of each kind, five seconds old at most."""
+
+    all: int
+    waits: int
+    taken: int
+    down: int
+    none: int
+    failed: int
+    slow: int
+
+
+class HoursParams(msgspec.Struct, frozen=True):
+    """Which hours are wanted; the last seven days if nothing is said."""
+
+    since: Time = None
+    until: Time = None
+
+
+class HourColumns(msgspec.Struct, frozen=True):
+    """Turns by hour, as columns; `bad` ones had no answer, or a service failed."""
+
+    step: int
+    at: list[int]
+    turns: list[int]
+    bad: list[int]
+    down: list[int]
+    none: list[int]
+
+
+class ConversationParams(msgspec.Struct, frozen=True, kw_only=True):
+    """Which turns of a dialog are wanted: the first, those after or before a position, the newest.
+
+    Or those around a reply. A position is that of a turn in the dialog (`position`).
+    """
+
+    dialog_id: str
+    after: int | None = None
+    before: int | None = None
+    around: Annotated[str | None, Meta(description="The `utt_id` of a reply.")] = None
+    newest: bool = False
+    limit: Limit = 100
+
+
+class ConversationView(msgspec.Struct, frozen=True, kw_only=True):
+    """A dialog and some of its turns, the oldest first; null is what is not kept any more.
+
+    `previous` is the `before` of the page with the turns before these, `next` the `after` of the
+    one with those that follow; null where there are none.
+    """
+
+    dialog_id: str
+    user: str
+    dialog: str
+    channel: str
+    started: float
+    active: bool
+    handover: HandoverState | None
+    items: list[ConversationTurn]
+    previous: int | None
+    next: int | None
+
+
+class DialogListEndpoints:
+    """Shows dialogs by what is kept of their turns."""
+
+    def __init__(self, records: TurnRecordStore | None, desk: OperatorDesk) -> None:
+        self._records = records
+        self._desk = desk
+        self._counted: dict[ConversationFilter, tuple[float, KindCounts]] = {}
+        listed, count = Operation(self.list_conversations), Operation(self.count_conversations)
+        hours, show = (
+            Operation(self.show_hours),
+            Operation(self.show_conversation, errors=[NotFound]),
+        )
+        self.routes = [
+            Route("GET", f"{BASE}/conversations", listed, "operators"),
+            Route("GET", f"{BASE}/counts", count, "operators"),
+            Route("GET", f"{BASE}/hours", hours, "operators"),
+            Route("GET", f"{BASE}/conversations/{{dialog_id}}", show, "operators"),
+        ]
+
+    async def list_conversations(
+        self, request: TypedRequest[ConversationPageParams, None]
+    ) -> ConsoleDialogList:
+        """List dialogs, those with the latest turn first."""
+        params = request.params
+        place, handed = CURSOR.read(params.cursor), await self._handed_over()
+        query = params.query(_ids_of(params.kind, handed))
+        page = await self._kept.conversations(query, place, params.limit)
+        rows = [_row(one, handed.get(one.dialog_id)) for one in page.items]
+        return ConsoleDialogList(rows, CURSOR.write(page.next))
+
+    async def count_conversations(
+        self, request: TypedRequest[ConversationFilter, None]
+    ) -> KindCounts:
+        """Count the dialogs of each kind that match the other conditions."""
+        wanted = msgspec.structs.replace(request.params, kind="all")
+        now = time.monotonic()
+        known = self._counted.get(wanted)
+        if known is not None and now - known[0] < FRESH:
+            return known[1]
+        counts = await self._count(wanted)
+        if len(self._counted) >= MOST_CACHED:
+            self._counted.clear()
+        self._counted[wanted] = now, counts
+        return counts
+
+    async def show_hours(self, request: TypedRequest[HoursParams, None]) -> HourColumns:
+        """Show how many turns there were in each hour."""
+        given = request.params
+        until = time.time() if given.until is None else given.until
+        since = until - WEEK if given.since is None else given.since
+        if not 0 <= since < until <= 1e11:
+            raise BadInput("since should be before until", field="since")
+        first = int(since) // HOUR * HOUR
+        if (until - first) / HOUR > MOST_HOURS:
+            raise BadInput("at most a year can be shown", field="since")
+        known = {one.at: one for one in await self._kept.hours(first, until)}
+        at = list(range(first, max(first + 1, int(until)), HOUR))
+        found = [known.get(one) for one in at]
+        return HourColumns(
+            step=HOUR,
+            at=at,
+            turns=[0 if one is None else one.turns for one in found],
+            bad=[0 if one is None else one.bad for one in found],
+            down=[0 if one is None else one.down for one in found],
+            none=[0 if one is None else one.none for one in found],
+        )
+
+    async def show_conversation(
+        self, request: TypedRequest[ConversationParams, None]
+    ) -> ConversationView:
+        """Show a dialog turn by turn."""
+        params, kept = request.params, self._kept
+        head = await kept.head(params.dialog_id)
+        if head is None:
+            raise NotFound(f"no dialog has the id {params.dialog_id!s:.80}", field="dialog_id")
+        items = await self._turns(head.dialog_id, params)
+        previous = await kept.turns(head.dialog_id, _first(items), 1, newest=True) if items else []
+        following = await kept.turns(head.dialog_id, items[-1].position, 1) if items else []
+        handed = (await self._handed_over()).get(head.dialog_id)
+        return ConversationView(
+            dialog_id=head.dialog_id,
+            user=head.user,
+            dialog=head.name,
+            channel=head.channel,
+            started=head.started,
+            active=head.active,
+            handover=None if handed is None else state_of(handed.handover),
+            items=items,
+            previous=_first(items) if previous else None,
+            next=items[-1].position if following else None,
+        )
+
+    async def _turns(self, dialog_id: str, params: ConversationParams) -> list[ConversationTurn]:
+        kept, limit = self._kept, params.limit
+        if params.around is not None:
+            turn = await kept.turn(params.around)
+            if turn is None or turn.dialog_id != dialog_id:
+                raise NotFound("this dialog has no such reply", field="around")
+            after = await kept.turns(dialog_id, turn.position, limit // 2)
+            upto = await kept.turns(dialog_id, turn.position + 1, limit - len(after), newest=True)
+            return [*upto, *after]
+        if params.newest or params.before is not None:
+            return await kept.turns(dialog_id, params.before, limit, newest=True)
+        return await kept.turns(dialog_id, params.after, limit)
+
+    async def _count(self, wanted: ConversationFilter) -> KindCounts:
+        handed = await self._handed_over()
+        counts = await self._kept.counts(wanted.query(None))
+        of_kind = {}
+        for kind in ("waits", "taken"):
+            ids = _ids_of(kind, handed) or []
+            found = await self._kept.counts(wanted.query(ids)) if ids else None
+            of_kind[kind] = 0 if found is None else found.all
+        return KindCounts(
+            all=counts.all,
+            waits=of_kind["waits"],
+            taken=of_kind["taken"],
+            down=counts.down,
+            none=counts.none,
+            failed=counts.failed,
+            slow=counts.slow,
+        )
+
+    async def _handed_over(self) -> dict[str, HandedOver]:
+        return {one.dialog_id: one for one in await self._desk.listed()}
+
+    @property
+    def _kept(self) -> TurnRecordStore:
+        if self._records is None:
+            raise NotFound("this assistant's store keeps no records of turns")
+        return self._records
+
+
+def _ids_of(kind: str, handed: Mapping[str, HandedOver]) -> list[str] | None:
+    """Return the dialogs that wait or are taken over; None for the other kinds."""
+    if kind not in ("waits", "taken"):
+        return None
+    return [id_ for id_, one in handed.items() if bool(one.handover.by) == (kind == "taken")]
+
+
+def _row(one: DialogSummary, handed: HandedOver | None) -> ListedDialogRow:
+    state: list[Literal["waits", "taken"]] = []
+    if handed is not None:
+        state = ["taken" if handed.handover.by else "waits"]
+    return ListedDialogRow(
+        dialog_id=one.dialog_id,
+        user=one.user,
+        channel=one.channel,
+        at=one.at,
+        active=one.active,
+        said=one.said,
+        reply=one.reply,
+        spoke=one.spoke,
+        turns=one.turns,
+        slowest=one.slowest,
+        cost=one.cost,
+        flags=[*one.flags, *state],
+        failed=one.failed,
+        hit=one.hit,
+    )
+
+
+def _first(items: list[ConversationTurn]) -> int:
+    """Return the position of the first utterance of the first turn."""
+    first = items[0]
+    return first.position - (first.said is not None and first.utt_id is not None)

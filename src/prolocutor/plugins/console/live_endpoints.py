@@ -1,0 +1,49 @@
+"""The socket of operators who watch turns as they run."""
+
+from __future__ import annotations
+
+from typing import Final, get_args
+
+from prolocutor.contracts.channel import WebSocketRoute
+from prolocutor.contracts.websocket import WebSocket
+from prolocutor.errors import BadInput
+from prolocutor.plugins.console.live_feed import LiveFeed
+from prolocutor.plugins.console.live_rows import (
+    AskedNow,
+    Begun,
+    BreakerChange,
+    Ended,
+    LeftOut,
+    PersonWanted,
+    SettledNow,
+    TurnKind,
+)
+from prolocutor.plugins.console.resources import BASE
+from prolocutor.web.error_table import error_response
+
+KINDS: Final[tuple[TurnKind, ...]] = get_args(TurnKind)
+POLICY: Final = 1008
+"""The close code of a socket that was asked for what there is not."""
+
+
+class LiveEndpoint:
+    """Sends operators the turns as they run, of one kind (`?kind=`) or all."""
+
+    def __init__(self, feed: LiveFeed) -> None:
+        self._feed = feed
+        sends = Begun | AskedNow | SettledNow | Ended | BreakerChange | PersonWanted | LeftOut
+        self.routes = [
+            WebSocketRoute(f"{BASE}/live", self.watch, "operators", reads=True, sends=sends)
+        ]
+
+    async def watch(self, socket: WebSocket) -> None:
+        """Send what happens until the operator leaves; what they send is not read."""
+        kind = next((one for one in KINDS if one == (socket.query("kind") or "all")), None)
+        if kind is None:
+            error = BadInput(f"kind is one of {', '.join(KINDS)}", field="kind")
+            socket.send(error_response(error).encoded().decode())
+            socket.close(POLICY, "there is no such kind")
+            return
+        with self._feed.viewing(socket, kind):
+            async for _ in socket:
+                pass

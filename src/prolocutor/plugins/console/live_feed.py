@@ -1,0 +1,240 @@
+"""LiveFeed: passes what happens in turns on to the operators who watch, a bounded number of them.
+
+An operator gets at most ten turns a second, whole: what happens in others is counted and left out.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import deque
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from typing import Final
+
+import msgspec
+
+from prolocutor.assistant.assistant import Assistant
+from prolocutor.contracts.observer import Outcome, TurnBegun, TurnRecord
+from prolocutor.contracts.websocket import WebSocket
+from prolocutor.dialog import plain
+from prolocutor.pipeline.prepared import ServiceStep
+from prolocutor.plugins.console.agent_states import AgentStates
+from prolocutor.plugins.console.live_rows import (
+    AskedNow,
+    Begun,
+    BreakerChange,
+    Ended,
+    LeftOut,
+    LiveMessage,
+    PersonWanted,
+    SettledNow,
+    TurnKind,
+    fits,
+    row_of,
+)
+
+MOST: Final = 10
+"""Turns that one operator is sent in any second."""
+
+MAX_RUNNING: Final = 1_000
+"""Turns that are followed at once."""
+
+MAX_KNOWN: Final = 10_000
+"""Turns that are remembered as sent or left out until they end."""
+
+
+class LiveViewer:
+    """One operator who watches the turns of one kind."""
+
+    def __init__(self, socket: WebSocket, kind: TurnKind, clock: Callable[[], float]) -> None:
+        self.kind = kind
+        self._socket = socket
+        self._clock = clock
+        self._known: dict[str, bool] = {}
+        self._sent: deque[float] = deque(maxlen=MOST)
+        self._left_out = 0
+        self._telling: asyncio.TimerHandle | None = None
+
+    def begins(self, turn_id: str) -> bool:
+        """Return whether a turn is shown from its beginning on."""
+        if self.kind != "all":
+            return False
+        if len(self._known) >= MAX_KNOWN:
+            self._known.clear()
+        self._known[turn_id] = shown = self._admits()
+        return shown
+
+    def ends(self, row: Ended) -> bool:
+        """Return whether a turn that has ended is shown."""
+        known = self._known.pop(row.turn_id, None)
+        return fits(row, self.kind) and (self._admits() if known is None else known)
+
+    def send(self, message: str) -> None:
+        """Send a message."""
+        self._socket.send(message)
+
+    def close(self) -> None:
+        """Send nothing any more."""
+        if self._telling is not None:
+            self._telling.cancel()
+
+    def _admits(self) -> bool:
+        now = self._clock()
+        if len(self._sent) < MOST or now - self._sent[0] >= 1.0:
+            self._sent.append(now)
+            return True
+        self._left_out += 1
+        if self._telling is None:
+            self._telling = asyncio.get_running_loop().call_later(1.0, self._tell)
+        return False
+
+    def _tell(self) -> None:
+        """Say how many turns were left out."""
+        self._telling = None
+        number, self._left_out = self._left_out, 0
+        self.send(_encoded(LeftOut(n=number)))
+
+
+class RunningTurn(msgspec.Struct):
+    """A turn that is watched: by whom, and which services are being asked now."""
+
+    begun: Begun
+    viewers: list[LiveViewer]
+    asked: list[AskedNow] = []
+
+
+class LiveFeed:
+    """Follows the turns of one assistant while there are viewers; implements `Following`.
+
+    Turns that take longer than `slow` seconds are slow.
+    """
+
+    def __init__(
+        self,
+        assistant: Assistant,
+        states: AgentStates,
+        slow: float,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._clock = clock
+        self._assistant = assistant
+        self._states = states
+        self._slow = slow
+        self._viewers: list[LiveViewer] = []
+        self._turns: dict[str, RunningTurn] = {}
+        self._asking: list[AskedNow] = []
+        self._following = ExitStack()
+        assistant.switches.listeners.append(self.switched)
+
+    @contextmanager
+    def viewing(self, socket: WebSocket, kind: TurnKind) -> Iterator[None]:
+        """Let an operator watch for as long as the block runs, at first what runs already."""
+        viewer = LiveViewer(socket, kind, self._clock)
+        for turn_id, turn in self._turns.items():
+            if viewer.begins(turn_id):
+                turn.viewers.append(viewer)
+                for message in (turn.begun, *turn.asked):
+                    viewer.send(_encoded(message))
+        if not self._viewers:
+            self._following.enter_context(self._assistant.following(self))
+        self._viewers.append(viewer)
+        try:
+            yield
+        finally:
+            viewer.close()
+            self._viewers.remove(viewer)
+            if not self._viewers:
+                self._following.close()
+                self._turns.clear()
+                self._asking.clear()
+
+    def turn_begun(self, begun: TurnBegun) -> None:
+        """Show a turn that begins to those who still have room for it."""
+        viewers = [one for one in self._viewers if one.begins(begun.turn_id)]
+        if not viewers:
+            return
+        message = Begun(
+            turn_id=begun.turn_id,
+            dialog_id=begun.dialog_id,
+            user=begun.user,
+            channel=begun.channel,
+            said=begun.text[:200],
+            at=begun.at,
+        )
+        while len(self._turns) >= MAX_RUNNING:  # one that another replica stored never ends here
+            del self._turns[next(iter(self._turns))]
+        self._turns[begun.turn_id] = RunningTurn(message, viewers)
+        _send(viewers, message)
+
+    def service_asked(self, turn_id: str, service: str, stage: str) -> None:
+        """Show who is asked; services that are asked at once are one message."""
+        if turn_id not in self._turns:
+            return
+        last = self._asking[-1] if self._asking else None
+        if last is not None and (last.turn_id, last.stage) == (turn_id, stage):
+            last.agents.append(service)
+            return
+        if last is None:
+            asyncio.get_running_loop().call_soon(self._flush)
+        self._asking.append(
+            AskedNow(turn_id=turn_id, agents=[service], stage=stage, at=time.time())
+        )
+
+    def service_settled(
+        self, turn_id: str, service: str, stage: str, outcome: Outcome, seconds: float
+    ) -> None:
+        """Show what became of a service."""
+        turn = self._turns.get(turn_id)
+        if turn is None:
+            return
+        self._flush()
+        settled = SettledNow(
+            turn_id=turn_id, agent=service, stage=stage, outcome=outcome, seconds=seconds
+        )
+        _send(turn.viewers, settled)
+        for asked in turn.asked:
+            if asked.stage == stage and service in asked.agents:
+                asked.agents.remove(service)
+        turn.asked = [one for one in turn.asked if one.agents]
+
+    def turn_ended(self, record: TurnRecord) -> None:
+        """Show a turn that has ended."""
+        self._flush()
+        self._turns.pop(record.turn_id, None)
+        row = row_of(record, self._slow)
+        _send([one for one in self._viewers if one.ends(row)], row)
+
+    def breaker_changed(self, service: str, state: str) -> None:
+        """Show that a service is left alone, tries again, or is well."""
+        for step in self._assistant.engine.prepared.every():
+            if step.name == service and step.guard.breaker.state == state:
+                self.switched(step)
+
+    def switched(self, step: ServiceStep) -> None:
+        """Show the state of a service that has changed."""
+        if self._viewers:
+            now = BreakerChange(agent=step.name, stage=step.stage_name, state=self._states.of(step))
+            _send(self._viewers, now)
+
+    def dialog_waits(self, dialog_id: str) -> None:
+        """Show that a person is wanted."""
+        _send(self._viewers, PersonWanted(dialog_id=dialog_id))
+
+    def _flush(self) -> None:
+        waiting, self._asking = self._asking, []
+        for message in waiting:
+            if (turn := self._turns.get(message.turn_id)) is not None:
+                _send(turn.viewers, message)
+                turn.asked.append(message)
+
+
+def _send(viewers: list[LiveViewer], message: LiveMessage) -> None:
+    if viewers:
+        encoded = _encoded(message)
+        for viewer in viewers:
+            viewer.send(encoded)
+
+
+def _encoded(message: LiveMessage) -> str:
+    return plain.encode(message).decode()

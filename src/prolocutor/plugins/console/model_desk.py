@@ -1,0 +1,217 @@
+"""ModelDesk: the models of an assistant's selectors, those beside them, and what was put live."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Collection, Sequence
+from contextlib import suppress
+from typing import Final, Literal
+
+import msgspec
+
+from prolocutor.assistant.operator_labels import OperatorLabels
+from prolocutor.contracts.store import RecordStore
+from prolocutor.contracts.training import TrainingReport
+from prolocutor.dialog import plain
+from prolocutor.dialog.ids import new_id
+from prolocutor.errors import BadInput, ConfigError, Conflict, NotFound
+from prolocutor.plugins.pairing.method_catalog import Role
+from prolocutor.plugins.pairing.model_files import Model
+from prolocutor.plugins.pairing.model_in_use import ModelInUse
+from prolocutor.plugins.pairing.model_reloading import LOOKS
+from prolocutor.plugins.pairing.model_shelf import ModelShelf
+
+log = logging.getLogger(__name__)
+
+KIND: Final = "live"
+_MOST: Final = 200
+
+ModelState = Literal["live", "new", "former"]
+
+
+class PutLive(msgspec.Struct, frozen=True, kw_only=True):
+    """A model that took the place of the model `before` ("" for none), when and by whom."""
+
+    at: float
+    by: str
+    role: Role
+    model: str
+    before: str
+
+
+class ConsoleModel(msgspec.Struct, frozen=True, kw_only=True):
+    """A model: in use (`live`), trained and not used yet (`new`), or used before (`former`).
+
+    `learned` is how many questions it learned, `made` the UTC date, `since` and `by` when it was
+    last put live here and by whom, `report` how it compared with the one that was in use.
+    """
+
+    id: str
+    role: Role
+    method: str
+    state: ModelState
+    made: str
+    learned: int
+    note: str
+    since: float | None
+    by: str | None
+    report: TrainingReport | None
+
+
+class ModelDesk:
+    """Lists models and puts them in use; replicas that read the same folders follow."""
+
+    def __init__(
+        self, store: RecordStore, labels: OperatorLabels, models: Sequence[ModelInUse]
+    ) -> None:
+        self._store, self._labels = store, labels
+        self._models = list(models)
+        self._shelves = {one.role: ModelShelf(one.source.folder) for one in models}
+        self._lock = asyncio.Lock()
+        self._watching: asyncio.Task[None] | None = None
+
+    def open(self) -> None:
+        """Remove what cut-off trainings left, and look at the folders from time to time."""
+        if self._models:
+            for shelf in self._shelves.values():
+                shelf.sweep()
+            self._watching = asyncio.create_task(self._watch(), name="models")
+
+    async def aclose(self) -> None:
+        """Stop looking."""
+        if self._watching is not None:
+            self._watching.cancel()
+            await asyncio.wait({self._watching})
+
+    @property
+    def roles(self) -> list[Role]:
+        """What is read from a folder."""
+        return [one.role for one in self._models]
+
+    def in_use(self, role: Role) -> tuple[ModelInUse, ModelShelf]:
+        """Return what selects by a model; `BadInput` where the file gives it no folder."""
+        for one in self._models:
+            if one.role == role:
+                return one, self._shelves[role]
+        stage = "skill_selector" if role == "router" else "response_selector"
+        what = f"the assistant has no {role} with a folder: {stage}: {{{role}: ..., model: FOLDER}}"
+        raise BadInput(what, field="what")
+
+    async def listed(self) -> list[ConsoleModel]:
+        """Return all models: those in use first, then the latest."""
+        history = await self.history()
+        labels = await self._labels.listed()
+        known = {(label.id, turn.text) for label in labels for turn in label.turns}
+        found: list[ConsoleModel] = []
+        for role, shelf in self._shelves.items():
+            live = await asyncio.to_thread(_live, shelf)
+            shelved = await asyncio.to_thread(shelf.models)
+            used = {id_ for one in history if one.role == role for id_ in (one.model, one.before)}
+            reports = {one.model.id: _without_deleted(one.report, known) for one in shelved}
+            if live is not None:
+                found.append(_shown(live, "live", reports.get(live.id), history))
+            for one in shelved:
+                if live is None or one.model.id != live.id:
+                    state: ModelState = "former" if one.model.id in used else "new"
+                    found.append(_shown(one.model, state, reports[one.model.id], history))
+        return sorted(found, key=lambda one: one.state != "live")
+
+    async def history(self) -> list[PutLive]:
+        """Return what was put live, the oldest first."""
+        found = []
+        for body in (await self._store.records("", KIND)).values():
+            with suppress(msgspec.MsgspecError):
+                found.append(msgspec.json.decode(body, type=PutLive))
+        return found
+
+    async def put_live(self, id_: str, by: str) -> PutLive:
+        """Put a model in the place of the one in use; turns that run are not touched.
+
+        Raise `NotFound` for an unknown model, `Conflict` for one that is damaged or of another
+        method than the assistant's file names.
+        """
+        async with self._lock:
+            role = await self._role_of(id_)
+            used, shelf = self.in_use(role)
+            chosen = [one for one in await asyncio.to_thread(shelf.models) if one.model.id == id_]
+            if chosen and chosen[0].model.method != used.method:
+                what = f"{id_} is a {chosen[0].model.method}, and the file names {used.method}"
+                raise Conflict(what, field="id")
+            try:
+                before = await asyncio.to_thread(shelf.install, id_)
+            except ConfigError as error:
+                raise Conflict(f"{id_} cannot be put live: {error.what}", field="id") from None
+            done = PutLive(at=time.time(), by=by, role=role, model=id_, before=before)
+            if before != id_:
+                await self._store.put_record("", KIND, new_id(), plain.encode(done))
+                await self._bound()
+            await asyncio.to_thread(used.source.reload)
+            former = {one for each in await self.history() for one in (each.model, each.before)}
+            await asyncio.to_thread(shelf.tidy, former)
+            return done
+
+    async def delete(self, id_: str) -> None:
+        """Delete a model that is not in use; `NotFound` for an unknown one."""
+        async with self._lock:
+            role = await self._role_of(id_)
+            _, shelf = self.in_use(role)
+            live = await asyncio.to_thread(_live, shelf)
+            if live is not None and live.id == id_:
+                raise Conflict(f"{id_} is in use: put another one live first", field="id")
+            await asyncio.to_thread(shelf.delete, id_)
+
+    async def _role_of(self, id_: str) -> Role:
+        for one in await self.listed():
+            if one.id == id_:
+                return one.role
+        raise NotFound(f"no model has the id {id_!s:.80}", field="id")
+
+    async def _bound(self) -> None:
+        keys = [*await self._store.records("", KIND)]
+        for key in keys[: max(0, len(keys) - _MOST)]:
+            await self._store.delete_record("", KIND, key)
+
+    async def _watch(self) -> None:
+        """Look whether a model was replaced, so that the next turn does not get the old one."""
+        while True:
+            await asyncio.sleep(LOOKS)
+            for one in self._models:
+                _ = one.source.latest
+
+
+def _live(shelf: ModelShelf) -> Model | None:
+    try:
+        return shelf.live()
+    except ConfigError as error:
+        log.warning("the model in use cannot be read: %s", error)
+        return None
+
+
+def _without_deleted(
+    report: TrainingReport | None, known: Collection[tuple[str, str]]
+) -> TrainingReport | None:
+    """Leave out what persons said whose words are in no label any more."""
+    if report is None:
+        return None
+    flips = [one for one in report.flips if not one.label or (one.label, one.text) in known]
+    return msgspec.structs.replace(report, flips=flips)
+
+
+def _shown(
+    model: Model, state: ModelState, report: TrainingReport | None, history: Sequence[PutLive]
+) -> ConsoleModel:
+    last = next((one for one in reversed(history) if one.model == model.id), None)
+    return ConsoleModel(
+        id=model.id,
+        role=model.role,
+        method=model.method,
+        state=state,
+        made=model.card.date,
+        learned=model.card.examples,
+        note=model.card.note,
+        since=None if last is None else last.at,
+        by=None if last is None else last.by,
+        report=report,
+    )

@@ -1,0 +1,54 @@
+"""Endpoints of models: list, put live, delete."""
+
+from __future__ import annotations
+
+import msgspec
+
+from prolocutor.contracts.channel import Route
+from prolocutor.errors import Conflict, NotFound
+from prolocutor.plugins.console.model_desk import ConsoleModel, ModelDesk, PutLive
+from prolocutor.plugins.console.resources import BASE
+from prolocutor.plugins.console.writes import ConsoleWrite, EmptyBody
+from prolocutor.plugins.pairing.method_catalog import Role
+from prolocutor.web.operations import Operation, TypedRequest
+
+
+class ConsoleModelPath(msgspec.Struct, frozen=True):
+    """The parameters of a request about a model."""
+
+    id: str
+
+
+class ConsoleModelList(msgspec.Struct, frozen=True):
+    """The models in use first, then the latest; `roles` are those that can be trained."""
+
+    items: list[ConsoleModel]
+    roles: list[Role]
+
+
+class ModelEndpoints:
+    """Shows models and puts them in use."""
+
+    def __init__(self, desk: ModelDesk) -> None:
+        self._desk = desk
+        errors = (NotFound, Conflict)
+        one = f"{BASE}/models/{{id}}"
+        live = ConsoleWrite(self.put_live, errors=errors)
+        delete = ConsoleWrite(self.delete_model, status=204, errors=errors)
+        self.routes = [
+            Route("GET", f"{BASE}/models", Operation(self.list_models), "operators"),
+            Route("POST", f"{one}/live", live, "operators"),
+            Route("DELETE", one, delete, "operators"),
+        ]
+
+    async def list_models(self, request: TypedRequest[None, None]) -> ConsoleModelList:
+        """List the models of routers and rankers that are read from folders."""
+        return ConsoleModelList(await self._desk.listed(), self._desk.roles)
+
+    async def put_live(self, request: TypedRequest[ConsoleModelPath, EmptyBody]) -> PutLive:
+        """Put a model in the place of the one in use, which stays on the list."""
+        return await self._desk.put_live(request.params.id, request.visitor.name)
+
+    async def delete_model(self, request: TypedRequest[ConsoleModelPath, None]) -> None:
+        """Delete a model that is not in use."""
+        await self._desk.delete(request.params.id)

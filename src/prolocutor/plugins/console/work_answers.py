@@ -1,0 +1,120 @@
+"""What agents answered in a turn, and which others a router would ask."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+import msgspec
+
+from prolocutor.assistant.assistant import Assistant
+from prolocutor.contracts.pairing import Card, Pairing, UserQuestion
+from prolocutor.dialog.utterances import BotUtterance, HumanUtterance
+from prolocutor.errors import ProlocutorError
+from prolocutor.plan.pipeline import Service, Stage
+from prolocutor.plugins.pairing.question_agent.cards import CardsRouter
+
+_LIKELY: Final = 9
+
+
+class OfferedAnswer(msgspec.Struct, frozen=True, kw_only=True):
+    """What an agent answered; `right` is the ranker's probability where one judged it."""
+
+    agent: str
+    right: float | None
+    confidence: float
+    text: str
+
+
+class WorkAnswers:
+    """What agents answered to a question then, and which others are likely to be right.
+
+    `cards` are those of skills that are not the services' own.
+    """
+
+    def __init__(self, assistant: Assistant, cards: Mapping[str, Card]) -> None:
+        self._assistant, self._known = assistant, cards
+        self._router = next((one for one in assistant.models if one.role == "router"), None)
+        self._cards: CardsRouter | None = None
+
+    @property
+    def names(self) -> list[str]:
+        """The agents of the assistant."""
+        return [one.name for one in self._skills()]
+
+    async def answers(self, utt_id: str) -> tuple[str, list[OfferedAnswer]]:
+        """Return what was said to a reply, and what agents answered, the likeliest right first."""
+        said, reply = _said_to(await self._assistant.store.turn(utt_id))
+        if said is None:
+            return "", []
+        scores = _scores(reply)
+        best: dict[str, OfferedAnswer] = {}
+        for one in said.hypotheses:
+            agent = one.hypothesis_id.rpartition(".")[0] or one.skill_name
+            offered = OfferedAnswer(
+                agent=agent, right=scores.get(agent), confidence=one.confidence, text=one.text
+            )
+            if agent not in best or best[agent].confidence < one.confidence:
+                best[agent] = offered
+        order = sorted(best.values(), key=lambda one: (-(one.right or 0.0), -one.confidence))
+        return said.text, order
+
+    async def likely(self, texts: Sequence[str]) -> list[list[str]]:
+        """Return for each text the agents that the router in use would ask, the likeliest first."""
+        return await asyncio.to_thread(lambda: [self._routed(text) for text in texts])
+
+    def _routed(self, text: str) -> list[str]:
+        question = UserQuestion(text=text)
+        known = set(self.names)
+        found: object = None
+        if self._router is not None:
+            try:
+                found = self._router.source.latest.method.route(question)
+            except (ProlocutorError, ValueError):
+                found = None
+        if not isinstance(found, Sequence):
+            found = self._by_cards().route(question)
+        pairs: Sequence[Pairing] = found
+        return [one.agent for one in pairs if one.agent in known][:_LIKELY]
+
+    def _skills(self) -> list[Service]:
+        steps = self._assistant.engine.prepared.every()
+        return [one.service for one in steps if one.stage is Stage.SKILL]
+
+    def _card(self, skill: Service) -> Card:
+        known = self._known.get(skill.name)
+        return _card_of(skill.name, skill.card_members) if known is None else known
+
+    def _by_cards(self) -> CardsRouter:
+        if self._cards is None:
+            self._cards = CardsRouter([self._card(one) for one in self._skills()])
+        return self._cards
+
+
+def _said_to(
+    turn: Sequence[HumanUtterance | BotUtterance],
+) -> tuple[HumanUtterance | None, BotUtterance | None]:
+    said = next((one for one in turn if isinstance(one, HumanUtterance)), None)
+    reply = next((one for one in turn if isinstance(one, BotUtterance)), None)
+    return said, reply
+
+
+def _scores(reply: BotUtterance | None) -> dict[str, float]:
+    """Return the ranker's probability of each agent's best answer, from the reply's attributes."""
+    pairing = {} if reply is None else reply.attributes.get("pairing")
+    ranked = pairing.get("ranked") if isinstance(pairing, Mapping) else None
+    scores: dict[str, float] = {}
+    for one in ranked if isinstance(ranked, list) else ():
+        if isinstance(one, list) and len(one) == 2 and isinstance(one[1], int | float):
+            scores.setdefault(str(one[0]), float(one[1]))
+    return scores
+
+
+def _card_of(name: str, members: Mapping[str, Any]) -> Card:
+    examples = members.get("examples")
+    return Card(
+        name=name,
+        description=str(members.get("description") or ""),
+        examples=[str(one) for one in examples] if isinstance(examples, list) else [],
+    )

@@ -1,0 +1,301 @@
+"""WorkList: questions that people were not content with, near duplicates together."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import Counter
+from collections.abc import Callable, Collection, Sequence
+from typing import Final, Literal
+
+import msgspec
+
+from prolocutor.assistant.assistant import Assistant
+from prolocutor.contracts.store.turn_record_store import (
+    ConversationQuery,
+    ConversationTurn,
+    DialogSummary,
+    KeepsTurnRecords,
+    TurnRecordStore,
+)
+from prolocutor.dialog.ids import parse_time
+from prolocutor.dialog.utterances import BotUtterance
+from prolocutor.durations import WEEK
+from prolocutor.plugins.console.work_hints import WorkHints, kinds_of
+from prolocutor.plugins.pairing.abstention import AbstentionRule
+from prolocutor.plugins.pairing.hints.turn_hints import AGAINST, HintKind
+from prolocutor.plugins.pairing.near_duplicates import near_duplicates
+from prolocutor.plugins.pairing.question_agent.router_label import RouterLabel
+from prolocutor.plugins.pairing.response_selector import RankedSelector
+
+WorkSign = Literal["down", "none", "unsure", "hint"]
+"""A thumb down; no answer; the assistant asked back or called for a person, as it was unsure; a
+hint alone, such as the same question again."""
+
+SIGNS: Final[tuple[WorkSign, ...]] = ("down", "none", "unsure", "hint")
+MOST_TURNS: Final = 5000
+FRESH: Final = 5.0
+"""Seconds that a list is shown without looking again, or as many times as long as it took."""
+
+MOST_LOOKED_AT: Final = 1000
+"""The latest dialogs in which turns are looked for to which nothing leads."""
+
+_PAGE: Final = 200
+
+
+class FlaggedTurn(msgspec.Struct, frozen=True, kw_only=True):
+    """One turn that its person was not content with; `said` and `reply` are cut."""
+
+    utt_id: str
+    dialog_id: str
+    user: str
+    at: float
+    said: str
+    reply: str
+    spoke: str
+    sign: WorkSign | None = None
+    hints: tuple[HintKind, ...] = ()
+
+
+class WorkGroup(msgspec.Struct, frozen=True):
+    """The same question in one or several turns, the oldest first."""
+
+    turns: list[FlaggedTurn]
+
+    @property
+    def id(self) -> str:
+        """The `utt_id` of the oldest turn, which stays as others come."""
+        return self.turns[0].utt_id
+
+    @property
+    def last(self) -> FlaggedTurn:
+        """The latest turn."""
+        return self.turns[-1]
+
+    @property
+    def order(self) -> tuple[int, float, str]:
+        """The place in the list: most often first, then the latest."""
+        return -len(self.turns), -self.last.at, self.id
+
+    @property
+    def texts(self) -> list[str]:
+        """What was said, the most frequent wording first."""
+        return [text for text, _ in Counter(one.said for one in self.turns).most_common()]
+
+    @property
+    def hints(self) -> dict[HintKind, int]:
+        """The hints of the turns, counted by kind."""
+        return dict(Counter(kind for turn in self.turns for kind in turn.hints))
+
+    @property
+    def sign(self) -> WorkSign | None:
+        """A thumb down, where one of the turns has it; else the next of the signs."""
+        return next((sign for sign in SIGNS if any(one.sign == sign for one in self.turns)), None)
+
+
+class WorkList:
+    """The groups of one assistant's flagged turns that have no label yet."""
+
+    def __init__(self, assistant: Assistant, *, clock: Callable[[], float] = time.time) -> None:
+        self._assistant = assistant
+        self.hints = WorkHints(assistant)
+        self._rule = _abstention(assistant)
+        self._clock = clock
+        self._lock = asyncio.Lock()
+        self._deletions = 0
+        self._known: dict[_Conditions, tuple[float, list[WorkGroup]]] = {}
+        """The time until which a list is shown, and the list, by its conditions."""
+
+    async def groups(
+        self,
+        since: float | None = None,
+        sign: WorkSign | None = None,
+        hint: HintKind | None = None,
+    ) -> list[WorkGroup]:
+        """Return the groups, most often first; by default those of seven days.
+
+        With `hint`, those of turns that have a hint of this kind, be it for the agent.
+        """
+        start = self._clock() - WEEK if since is None else since
+        key = -1 if since is None else int(since), sign, hint
+        async with self._lock:
+            begun = self._clock()
+            if self._deletions != self._assistant.labels.deletions:
+                self._deletions = self._assistant.labels.deletions
+                self._known = {}
+            until, found = self._known.get(key, (0.0, []))
+            if begun < until:
+                return found
+            turns = await self._unlabelled(start, sign, hint)
+            found = await asyncio.to_thread(_grouped, turns)
+            now = self._clock()
+            self._known = dict([*self._known.items()][-8:])
+            self._known[key] = (now + FRESH * max(1.0, now - begun), found)
+            return found
+
+    async def alone(self, utt_id: str) -> WorkGroup | None:
+        """Return the question of any reply; None for an unknown one."""
+        store = self._assistant.store
+        found, user = await store.turn(utt_id), await store.owner_of(utt_id)
+        if user is None or len(found) < 2:
+            return None
+        said, reply = found
+        kept = None
+        if isinstance(store, KeepsTurnRecords):
+            kept = await store.turn_records.turn(utt_id)
+        flags = (kept and kept.flags) or []
+        turn = FlaggedTurn(
+            utt_id=utt_id,
+            dialog_id="" if kept is None else kept.dialog_id,
+            user=user,
+            at=parse_time(reply.date_time),
+            said=said.text,
+            reply=reply.text,
+            spoke=reply.active_skill if isinstance(reply, BotUtterance) else "",
+            sign=next((sign for sign in SIGNS if sign in flags), None),
+            hints=kinds_of(self.hints.by_reply(0.0).get(utt_id, [])),
+        )
+        return WorkGroup([turn])
+
+    def forget(self) -> None:
+        """Look again when it is next asked for: a label was taken back."""
+        self._known = {}
+
+    def leave_out(self, utt_ids: Collection[str]) -> None:
+        """Leave out the groups with these turns, which have a label now."""
+        for key, (until, groups) in self._known.items():
+            left = [one for one in groups if not any(t.utt_id in utt_ids for t in one.turns)]
+            self._known[key] = (until, left)
+
+    async def _unlabelled(
+        self, since: float, sign: WorkSign | None, hint: HintKind | None
+    ) -> list[FlaggedTurn]:
+        store = self._assistant.store
+        hinted = self.hints.by_reply(since)
+        wanted = SIGNS if sign is None else (sign,)
+        if hint is not None and sign is None:
+            wanted = ("hint",)
+        labels = await self._assistant.labels.listed()
+        done = {turn.utt_id for label in labels for turn in label.turns}
+        found: dict[str, FlaggedTurn] = {}
+        for one in wanted:
+            if one == "hint":
+                turns = [_hinted(marks) for marks in hinted.values() if _speaks(marks, hint)]
+            elif isinstance(store, KeepsTurnRecords):
+                turns = await _flagged(store.turn_records, one, since, self._rule)
+            else:
+                turns = []
+            for turn in turns:
+                if turn.utt_id not in done:
+                    kinds = kinds_of(hinted.get(turn.utt_id, []))
+                    known = msgspec.structs.replace(turn, hints=kinds)
+                    if hint is None or hint in kinds:
+                        found.setdefault(turn.utt_id, known)
+        return sorted(found.values(), key=lambda one: one.at)[-MOST_TURNS:]
+
+
+def _abstention(assistant: Assistant) -> AbstentionRule | None:
+    """Return what the assistant does when it is unsure; None where its selectors never are."""
+    for step in assistant.engine.prepared.every():
+        target = step.service.target
+        target = getattr(target, "target", target)
+        if isinstance(target, RankedSelector) and target.unsure.below > 0:
+            return target.unsure
+    return None
+
+
+_Conditions = tuple[int, WorkSign | None, HintKind | None]
+
+
+def _speaks(marks: Sequence[RouterLabel], hint: HintKind | None) -> bool:
+    """Return whether a turn stands on the list for its hints alone: they speak against it."""
+    kinds = kinds_of(marks)
+    return not AGAINST.isdisjoint(kinds) if hint is None else hint in kinds
+
+
+def _hinted(marks: Sequence[RouterLabel]) -> FlaggedTurn:
+    """Return a turn as its hints tell of it; where it stands and the reply are looked up later."""
+    last, mark = marks[-1], marks[-1].hint
+    assert mark is not None
+    return FlaggedTurn(
+        utt_id=mark.utt_id,
+        dialog_id="",
+        user=last.user,
+        at=mark.at,
+        said=last.text,
+        reply="",
+        spoke=mark.agent,
+        sign="hint",
+    )
+
+
+async def _flagged(
+    records: TurnRecordStore, sign: WorkSign, since: float, rule: AbstentionRule | None
+) -> list[FlaggedTurn]:
+    """Return the turns with a sign since then, by way of the dialogs that have some.
+
+    Nothing leads to the turns in which the assistant was unsure: the latest dialogs are looked at.
+    """
+    if sign == "unsure" and rule is None:
+        return []
+    flag = sign if sign == "down" or sign == "none" else None
+    query = ConversationQuery(flag=flag, since=since)
+    found: list[FlaggedTurn] = []
+    after = None
+    seen = 0
+    while len(found) < MOST_TURNS and (flag is not None or seen < MOST_LOOKED_AT):
+        page = await records.conversations(query, after, _PAGE)
+        for dialog in page.items:
+            found += await _of_dialog(records, dialog, sign, since, rule)
+        seen += len(page.items)
+        if page.next is None:
+            break
+        after = page.next
+    return found
+
+
+async def _of_dialog(
+    records: TurnRecordStore,
+    dialog: DialogSummary,
+    sign: WorkSign,
+    since: float,
+    rule: AbstentionRule | None,
+) -> list[FlaggedTurn]:
+    found: list[FlaggedTurn] = []
+    before: int | None = None
+    while True:
+        turns = await records.turns(dialog.dialog_id, before, _PAGE, newest=True)
+        found += [_turn(dialog, one, sign) for one in turns if _counts(one, sign, since, rule)]
+        if len(turns) < _PAGE or turns[0].at < since:
+            return found
+        before = turns[0].position
+
+
+def _counts(
+    turn: ConversationTurn, sign: WorkSign, since: float, rule: AbstentionRule | None
+) -> bool:
+    if sign == "unsure":
+        signed = rule is not None and rule.spoke(turn.spoke or "", turn.reply or "")
+    else:
+        signed = turn.flags is not None and sign in turn.flags
+    return signed and turn.at >= since and bool(turn.utt_id and turn.said and turn.said.strip())
+
+
+def _turn(dialog: DialogSummary, turn: ConversationTurn, sign: WorkSign) -> FlaggedTurn:
+    return FlaggedTurn(
+        utt_id=turn.utt_id or "",
+        dialog_id=dialog.dialog_id,
+        user=dialog.user,
+        at=turn.at,
+        said=turn.said or "",
+        reply=turn.reply or "",
+        spoke=turn.spoke or "",
+        sign="down" if "down" in (turn.flags or ()) else sign,
+    )
+
+
+def _grouped(turns: Sequence[FlaggedTurn]) -> list[WorkGroup]:
+    groups: dict[int, list[FlaggedTurn]] = {}
+    for number, turn in zip(near_duplicates([one.said for one in turns]), turns, strict=True):
+        groups.setdefault(number, []).append(turn)
+    return sorted((WorkGroup(one) for one in groups.values()), key=lambda one: one.order)

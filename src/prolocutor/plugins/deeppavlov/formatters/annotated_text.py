@@ -1,0 +1,59 @@
+"""Texts of utterances as annotators have corrected, cut or rewritten them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from prolocutor.plugins.deeppavlov.formatters.dialog_formatter import State
+
+
+def spelled(utterance: State) -> Any:
+    """Return the text with its spelling corrected, else the text."""
+    return utterance["annotations"].get("spelling_preprocessing", utterance["text"])
+
+
+def segments(utterance: State) -> Any:
+    """Return the sentences of the text, else the text as the only one."""
+    found = utterance["annotations"].get("sentseg")
+    return found["segments"] if found and "segments" in found else [utterance["text"]]
+
+
+def texts(utterances: list[State]) -> list[Any]:
+    """Return the text of each utterance."""
+    return [one["text"] for one in utterances]
+
+
+def punctuated(dialog: State) -> State:
+    """Return the dialog with the texts of `utterances` and `human_utterances` punctuated."""
+    return _retold(dialog, _punctuated, ("utterances", "human_utterances"))
+
+
+def segmented(dialog: State) -> State:
+    """Return the dialog with each text as a list of sentences."""
+    return _retold(dialog, segments, ("utterances", "human_utterances", "bot_utterances"))
+
+
+def rewritten(dialog: State) -> State:
+    """Return the dialog with pronouns replaced in `utterances` and `human_utterances`."""
+    return _retold(dialog, _rewritten, ("utterances", "human_utterances"))
+
+
+def _retold(dialog: State, text_of: Callable[[State], Any], lists: tuple[str, ...]) -> State:
+    """Return the dialog with other texts in some lists; the old ones are in `orig_text`."""
+    changed = dict(dialog)
+    for name in lists:
+        changed[name] = [
+            {**one, "orig_text": one["text"], "text": text_of(one)} for one in dialog[name]
+        ]
+    return changed
+
+
+def _punctuated(utterance: State) -> Any:
+    found = utterance["annotations"].get("sentseg")
+    return found["punct_sent"] if found and "punct_sent" in found else utterance["text"]
+
+
+def _rewritten(utterance: State) -> Any:
+    sentences = utterance["annotations"].get("sentrewrite", {}).get("modified_sents")
+    return sentences[-1] if sentences else _punctuated(utterance)

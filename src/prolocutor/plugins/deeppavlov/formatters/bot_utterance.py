@@ -1,0 +1,124 @@
+"""Formatters that ask about the bot utterance before the new human one.
+
+A dialog's first turn has none, and the services are asked all the same.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from prolocutor.plugins.deeppavlov.formatters.annotated_text import segmented, segments, texts
+from prolocutor.plugins.deeppavlov.formatters.cropping import recent, window_of
+from prolocutor.plugins.deeppavlov.formatters.dialog_formatter import (
+    NOTHING_EARLIER,
+    DialogFormatter,
+    EarlierDialog,
+    State,
+)
+from prolocutor.plugins.deeppavlov.formatters.entities import labelled, tagged
+
+
+def bot_text(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> list[Any]:
+    """Ask about the text."""
+    return [{"sentences": [_text(dialog)]}]
+
+
+def bot_last_utterances(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> list[Any]:
+    """Ask for names in the sentences of the text."""
+    said = dialog["bot_utterances"]
+    return [{"last_utterances": [segments(said[-1]) if said else [""]]}]
+
+
+def bot_history(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> list[Any]:
+    """Ask to rewrite the bot utterance, as the last of up to six turns."""
+    said = segmented(recent(dialog, 6))["utterances"][:-1]
+    return [
+        {
+            "utterances_histories": [texts(said)],
+            "annotation_histories": [[one["annotations"] for one in said]],
+        }
+    ]
+
+
+def bot_sentences(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> list[Any]:
+    """Ask for entities in the text."""
+    return [{"sentences": [[_text(dialog)]]}]
+
+
+def bot_entities(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> list[Any]:
+    """Ask what the entities of the text are."""
+    said = dialog["bot_utterances"]
+    if not said:
+        return [{"entity_substr": [[""]], "entity_tags": [[""]], "contexts": [[""]]}]
+    names, tags = tagged(said[-1])
+    return [{"entity_substr": [names], "entity_tags": [tags], "contexts": [[said[-1]["text"]]]}]
+
+
+def bot_entities_of_user(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> list[Any]:
+    """Ask what the entities of the text are, some of them the bot's own."""
+    said = dialog["bot_utterances"]
+    [request] = bot_entities(dialog)
+    extracted = said[-1]["annotations"].get("property_extraction", {}) if said else {}
+    request["user_id"] = [str(said[-1]["user"]["id"]) if said else ""]
+    request["property_extraction"] = [extracted]
+    return [request]
+
+
+def bot_properties(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> list[Any]:
+    """Ask what the text says of the bot, with its entities."""
+    said = dialog["bot_utterances"]
+    annotations = said[-1]["annotations"] if said else {}
+    return [
+        {
+            "utterances": [[_text(dialog)]],
+            "entities_with_labels": [labelled(said[-1]) if said else []],
+            "named_entities": [annotations.get("ner", [{}])],
+            "entity_info": [annotations.get("entity_linking", [{}])],
+        }
+    ]
+
+
+def bot_knowledge(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> list[Any]:
+    """Show the bot utterance and the new human one."""
+    said = dialog["bot_utterances"]
+    return [
+        {
+            "utterances": [said[-1] if said else []],
+            "human_utterances": [dialog["human_utterances"][-1]],
+        }
+    ]
+
+
+def bot_speech_function(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> list[Any]:
+    """Ask for the speech function of the text as an answer to the human's before it."""
+    heard, said = dialog["human_utterances"], dialog["bot_utterances"]
+    if len(heard) < 2 or not said:
+        return [{"phrases": [""], "prev_phrases": [""], "prev_speech_functions": [""]}]
+    before = heard[-2]
+    return [
+        {
+            "phrases": [said[-1]["text"]],
+            "prev_phrases": [before["text"]],
+            "prev_speech_functions": [before["annotations"].get("speech_function_classifier", "")],
+        }
+    ]
+
+
+def _text(dialog: State) -> Any:
+    said = dialog["bot_utterances"]
+    return said[-1]["text"] if said else ""
+
+
+BOT_UTTERANCE_FORMATTERS = (
+    DialogFormatter("last_bot_utt_dialog", bot_text, window=2),
+    DialogFormatter("ner_formatter_last_bot_dialog", bot_last_utterances, window=2),
+    DialogFormatter(
+        "sent_rewrite_formatter_w_o_last_dialog", bot_history, window_of(6), repeats=True
+    ),
+    DialogFormatter("entity_detection_formatter_last_bot_dialog", bot_sentences, window=2),
+    DialogFormatter("el_formatter_last_bot_dialog", bot_entities, window=2),
+    DialogFormatter("custom_el_formatter_last_bot_dialog", bot_entities_of_user, window=2),
+    DialogFormatter("property_extraction_formatter_last_bot_dialog", bot_properties, window=2),
+    DialogFormatter("bot_knowledge_memorizer_formatter_last_bot_dialog", bot_knowledge, window=2),
+    DialogFormatter("speech_function_bot_formatter", bot_speech_function, window=3),
+)

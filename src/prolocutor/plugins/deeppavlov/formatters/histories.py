@@ -1,0 +1,139 @@
+"""Formatters for prompts, summaries and skills that read the last texts."""
+
+from __future__ import annotations
+
+from itertools import pairwise, takewhile
+from typing import Any
+
+from prolocutor.plugins.deeppavlov.formatters.annotated_text import (
+    punctuated,
+    segmented,
+    spelled,
+    texts,
+)
+from prolocutor.plugins.deeppavlov.formatters.cropping import crop, is_bot, recent, window_of
+from prolocutor.plugins.deeppavlov.formatters.dialog_formatter import (
+    NOTHING_EARLIER,
+    DialogFormatter,
+    EarlierDialog,
+    State,
+)
+
+SUMMARY_EVERY = 6  # utterances between two summaries
+SUMMARY_OVERLAP = 5  # utterances before them that a summary reads again
+
+
+def context(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> list[Any]:
+    """Ask for prompts that fit the last four texts."""
+    shown = punctuated({**dialog, "utterances": dialog["utterances"][-4:]})
+    goals = dialog["human"]["attributes"].get("prompts_goals", {})
+    return [{"contexts": [texts(shown["utterances"])], "prompts_goals": [goals]}]
+
+
+def prompts_goals(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> list[Any]:
+    """Ask to collect the goals that the hypotheses of the turn before have given."""
+    heard = dialog["human_utterances"]
+    goals: State = {}
+    for hypothesis in heard[-2].get("hypotheses", ()) if len(heard) > 1 else ():
+        goals.update(hypothesis.get("prompts_goals") or {})
+    return [{"prompts_goals": [goals], "human_attributes": [dialog["human"]["attributes"]]}]
+
+
+def summary(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> list[Any]:
+    """Ask for a summary of what was said since the last one."""
+    said = dialog["bot_utterances"]
+    length = earlier.utterances + len(dialog["utterances"])
+    new = (length + 1) % SUMMARY_EVERY or SUMMARY_EVERY
+    attributes = said[-1]["user"]["attributes"] if said else {}
+    return [
+        {
+            "dialogs": [texts(dialog["utterances"][-(new + SUMMARY_OVERLAP) :])],
+            "previous_summaries": [attributes.get("summarized_dialog") or ""],
+        }
+    ]
+
+
+def topics(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> list[Any]:
+    """Ask for topics, by the skills and the topics of the last five turns."""
+    said = recent(dialog)["utterances"]
+    found: list[Any] = []
+    for one in said:
+        found += one["annotations"].get("cobot_topics", {}).get("text", [])
+    skills = [one["active_skill"] for one in said if one.get("active_skill")]
+    return [{"active_skills": [skills], "cobot_topics": [found]}]
+
+
+def retrieval_history(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> list[Any]:
+    """Ask for a reply that fits twenty turns and the bot's persona."""
+    newest_first = reversed(recent(dialog)["bot_utterances"])
+    ongoing = takewhile(lambda one: one["active_skill"] == "convert_reddit", newest_first)
+    cropped = crop(dialog, 20)
+    return [
+        {
+            "utterances_histories": [texts(cropped["utterances"])],
+            "personality": [cropped["bot"]["persona"]],
+            "num_ongoing_utt": [sum(1 for _ in ongoing)],
+            "human_attributes": [cropped["human"]["attributes"]],
+        }
+    ]
+
+
+def eliza(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> list[Any]:
+    """Ask for a reply, with the texts that Eliza has answered before."""
+    shown = recent(dialog)
+    said = shown["utterances"]
+    answered = [
+        spelled(before)
+        for before, one in pairwise(said)
+        if is_bot(one) and one["active_skill"] == "eliza" and not is_bot(before)
+    ]
+    newest = spelled(shown["human_utterances"][-1])
+    return [{"last_utterance_batch": [newest], "human_utterance_history_batch": [answered]}]
+
+
+def persona_history(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> list[Any]:
+    """Ask for a reply to the last three texts."""
+    shown = punctuated(recent(dialog))
+    return [
+        {
+            "utterances_histories": [texts(shown["utterances"][-3:])],
+            "last_annotated_utterances": [shown["human_utterances"][-1]],
+        }
+    ]
+
+
+def rewriting_history(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> list[Any]:
+    """Ask to rewrite the last five turns."""
+    said = segmented(recent(dialog))["utterances"]
+    return [
+        {
+            "utterances_histories": [texts(said)],
+            "annotation_histories": [[one["annotations"] for one in said]],
+        }
+    ]
+
+
+def image(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> list[Any]:
+    """Ask about the newest image of the last five human utterances."""
+    heard = recent(dialog)["human_utterances"]
+    paths = (one.get("attributes", {}).get("image") for one in reversed(heard[-5:]))
+    found = (path for path in paths if isinstance(path, str) and path.startswith("http"))
+    return [{"sentences": [heard[-1]["text"]], "image_paths": [next(found, None)]}]
+
+
+HISTORY_FORMATTERS = (
+    DialogFormatter("context_formatter_dialog", context, window=4),
+    DialogFormatter("prompts_goals_collector_formatter", prompts_goals, window=3, hypotheses=True),
+    DialogFormatter(
+        "summarization_annotator_formatter",
+        summary,
+        window=SUMMARY_EVERY + SUMMARY_OVERLAP,
+        counts=True,
+    ),
+    DialogFormatter("topic_recommendation_formatter", topics, window_of(5), repeats=True),
+    DialogFormatter("convert_formatter_dialog", retrieval_history, window_of(20), repeats=True),
+    DialogFormatter("eliza_formatter_dialog", eliza, window_of(5), repeats=True),
+    DialogFormatter("persona_bot_formatter", persona_history, window_of(5), repeats=True),
+    DialogFormatter("sent_rewrite_formatter_dialog", rewriting_history, window_of(5), repeats=True),
+    DialogFormatter("fromage_formatter", image, window_of(5), repeats=True),
+)

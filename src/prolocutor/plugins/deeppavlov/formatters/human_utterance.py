@@ -1,0 +1,317 @@
+"""Formatters that ask about the new human utterance."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from prolocutor.plugins.deeppavlov.formatters.annotated_text import (
+    punctuated,
+    segments,
+    spelled,
+    texts,
+)
+from prolocutor.plugins.deeppavlov.formatters.cropping import crop, newest_of, recent, window_of
+from prolocutor.plugins.deeppavlov.formatters.dialog_formatter import (
+    NOTHING_EARLIER,
+    DialogFormatter,
+    EarlierDialog,
+    State,
+)
+from prolocutor.plugins.deeppavlov.formatters.entities import labelled, linked, noun_phrases, tagged
+
+SEPARATOR = " [SEP] "
+NEUTRAL_MOOD = [0.75, 0.25, 0.44]
+MEDIA = ("sound_path", "sound_duration", "sound_type", "video_path", "video_duration", "video_type")
+
+
+def text(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> list[Any]:
+    """Ask about the text."""
+    return [{"sentences": [newest_of(dialog)["text"]]}]
+
+
+def spelled_text(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> list[Any]:
+    """Ask about the text with its spelling corrected."""
+    return [{"sentences": [spelled(newest_of(dialog))]}]
+
+
+def spelled_text_and_history(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> list[Any]:
+    """Ask about the spelled text, alone and after up to two turns before it."""
+    newest = spelled(newest_of(dialog))
+    said = []
+    for human, bot in zip(
+        dialog["human_utterances"][-3:-1], dialog["bot_utterances"][-2:], strict=False
+    ):
+        said += [spelled(human), bot["text"]]
+    return [{"sentences": [newest], "sentences_with_history": [SEPARATOR.join([*said, newest])]}]
+
+
+def spelled_text_and_tokens(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> list[Any]:
+    """Ask about the spelled text, with its words where they are known."""
+    newest = newest_of(dialog)
+    request: State = {"sentences": [spelled(newest)]}
+    words = newest["annotations"].get("spacy_annotator", [])
+    if words:
+        request["tokenized_sentences"] = [[word["text"] for word in words]]
+    return [request]
+
+
+def sentences(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> list[Any]:
+    """Ask about the sentences of the text."""
+    return [{"sentences": [segments(newest_of(dialog))]}]
+
+
+def last_utterances(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> list[Any]:
+    """Ask for names in the sentences of the text."""
+    return [{"last_utterances": [segments(newest_of(dialog))]}]
+
+
+def text_and_history(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> list[Any]:
+    """Ask about the text, with the texts of the last five turns."""
+    shown = punctuated(recent(dialog))
+    sentence = spelled(newest_of(shown))
+    return [{"sentences": [sentence], "utterances_histories": [texts(shown["utterances"])]}]
+
+
+def annotated_utterance(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> list[Any]:
+    """Show the utterance."""
+    return [{"last_human_annotated_utterance": [newest_of(dialog)]}]
+
+
+def annotated_utterances(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> list[Any]:
+    """Show the utterance, and the bot utterance before it."""
+    said = dialog["bot_utterances"]
+    return [
+        {
+            "last_human_utterances": [newest_of(dialog)],
+            "bot_utterances": [said[-1] if said else {}],
+            "dialog_ids": [dialog.get("dialog_id", "unknown")],
+        }
+    ]
+
+
+def phrases(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> list[Any]:
+    """Ask about the noun phrases."""
+    return [{"nounphrases": [noun_phrases(newest_of(dialog))]}]
+
+
+def last_two_texts(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> list[Any]:
+    """Ask for entities in the text, with the bot's before it."""
+    return [{"sentences": [_context(dialog)]}]
+
+
+def entities_in_context(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> list[Any]:
+    """Ask what the entities are, with the text and the bot's before it."""
+    names, tags = tagged(newest_of(dialog))
+    return [{"entity_substr": [names], "entity_tags": [tags], "contexts": [_context(dialog)]}]
+
+
+def entities_of_user(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> list[Any]:
+    """Ask what the entities are, some of them the user's own."""
+    newest = newest_of(dialog)
+    [request] = entities_in_context(dialog)
+    request["user_id"] = [str(newest["user"]["id"])]
+    request["property_extraction"] = [newest["annotations"].get("property_extraction", {})]
+    return [request]
+
+
+def triplets(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> list[Any]:
+    """Ask for what is known about the linked entities."""
+    query: list[State] = [
+        {
+            "entity_substr": one["entity_substr"],
+            "entity_ids": one["entity_ids"][:5],
+            "confidences": one.get("confidences", [])[:5],
+            "tokens_match_conf": one["tokens_match_conf"][:5],
+        }
+        for one in linked(newest_of(dialog))
+        if all(key in one for key in ("entity_substr", "entity_ids", "tokens_match_conf"))
+    ]
+    return [
+        {
+            "parser_info": ["find_top_triplets"],
+            "query": [query or [{}]],
+            "utt_num": earlier.human_utterances + len(dialog["human_utterances"]),
+        }
+    ]
+
+
+def question(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> list[Any]:
+    """Ask the knowledge base about the sentences of the text and their entities."""
+    newest = newest_of(dialog)
+    names, tags = tagged(newest)
+    found = newest["annotations"].get("sentseg")
+    whole = found and "segments" not in found
+    asked = [found["punct_sent"]] if whole else segments(newest)
+    return [{"x_init": asked, "entities": [names], "entity_tags": [tags]}]
+
+
+def random_fact(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> list[Any]:
+    """Ask for any fact about the linked entities."""
+    newest = newest_of(punctuated(crop(dialog, 1)))
+    names = [one["entity_substr"] for one in linked(newest, "entity_pages")]
+    return [{"text": newest["text"], "entities": names}]
+
+
+def facts(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> list[Any]:
+    """Ask for facts about the linked entities that fit the last texts."""
+    shown = punctuated(crop(dialog, 1))
+    newest = newest_of(shown)
+    found = linked(newest, "pages_titles")
+    return [
+        {
+            "human_sentences": [newest["text"]],
+            "dialog_history": [" ".join(texts(shown["utterances"][-3:]))],
+            "nounphrases": [noun_phrases(newest)],
+            "entity_substr": _column(found, "entity_substr"),
+            "entity_pages": _column(found, "first_paragraphs"),
+            "entity_ids": _column(found, "entity_ids"),
+            "entity_pages_titles": _column(found, "pages_titles"),
+        }
+    ]
+
+
+def russian_facts(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> list[Any]:
+    """Ask for facts about the linked entities, in Russian."""
+    shown = punctuated(crop(dialog, 1))
+    found = linked(newest_of(shown), "entity_pages")
+    return [
+        {
+            "dialog_history": [[" ".join(texts(shown["utterances"][-2:]))]],
+            "entity_substr": _column(found, "entity_substr"),
+            "entity_tags": _column(found, "entity_tags"),
+            "entity_pages": _column(found, "entity_pages"),
+        }
+    ]
+
+
+def properties(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> list[Any]:
+    """Ask what the text says of the human, with its entities."""
+    newest = newest_of(dialog)
+    return [
+        {
+            "utterances": [_context(dialog)],
+            "entities_with_labels": [labelled(newest)],
+            "named_entities": [newest["annotations"].get("ner", [{}])],
+            "entity_info": [newest["annotations"].get("entity_linking", [{}])],
+        }
+    ]
+
+
+def midas_labels(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> list[Any]:
+    """Ask what follows the likeliest dialog act. Raise ValueError if no act is annotated."""
+    likely = _midas(newest_of(dialog)["annotations"])
+    if not likely:
+        raise ValueError("no annotator has given the utterance a midas_classification")
+    return [{"last_midas_labels": [max(likely, key=lambda act: likely[act])], "return_probas": 1}]
+
+
+def speech_function(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> list[Any]:
+    """Ask for the speech function of the text as an answer to the bot's."""
+    said = dialog["bot_utterances"]
+    before = said[-1]["annotations"].get("speech_function_classifier", [""])[-1] if said else ""
+    return [
+        {
+            "phrases": [newest_of(dialog)["text"]],
+            "prev_phrases": [said[-1]["text"] if said else ""],
+            "prev_speech_functions": [before],
+        }
+    ]
+
+
+def next_speech_function(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> list[Any]:
+    """Ask which speech function may follow."""
+    functions = newest_of(dialog)["annotations"].get("speech_function_classifier", [""])
+    return [{"funcs": [functions]}]
+
+
+def personality(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> list[Any]:
+    """Ask for the personality that the text describes."""
+    return [{"personality": [newest_of(dialog)["text"]]}]
+
+
+def text_and_video(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> list[Any]:
+    """Ask for the emotion in the text and its video."""
+    newest = newest_of(dialog)
+    video = _attribute(newest, "video_path")
+    return [{"personality": [newest["text"]], "video_path": [video]}]
+
+
+def media(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> list[Any]:
+    """Ask about the sound and the video that came with the text."""
+    newest = newest_of(dialog)
+    return [{f"{key}s": [_attribute(newest, key)] for key in MEDIA}]
+
+
+def speech(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> list[Any]:
+    """Ask how well the speech was recognized."""
+    spoken = _attribute(newest_of(dialog), "speech", {})
+    return [{"speeches": [spoken], "human_utterances": [dialog["human_utterances"][-3:]]}]
+
+
+def mood(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> list[Any]:
+    """Ask for the bot's mood after the text, from its mood one reply before the last."""
+    newest, said = newest_of(dialog), dialog["bot_utterances"]
+    before = said[-2]["annotations"].get("bot_emotion_classifier", {}) if len(said) > 1 else {}
+    return [
+        {
+            "sentences": [newest["text"]],
+            "annotated_utterances": [newest],
+            "bot_mood": [before.get("bot_mood", NEUTRAL_MOOD)],
+        }
+    ]
+
+
+def _attribute(utterance: State, key: str, default: Any = None) -> Any:
+    return utterance.get("attributes", {}).get(key, default)
+
+
+def _context(dialog: State) -> list[Any]:
+    return texts(punctuated(crop(dialog, 1))["utterances"][-2:])
+
+
+def _column(entities: list[State], key: str) -> list[list[Any]]:
+    """Return one value of each entity, as the only row of a batch."""
+    return [[one.get(key, []) for one in entities]]
+
+
+def _midas(annotations: State) -> dict[str, float]:
+    """Return the probability of each dialog act, over sentences the highest."""
+    found = annotations.get("midas_classification")
+    if not found:
+        found = annotations.get("combined_classification", {}).get("midas_classification", {})
+    likely: dict[str, float] = {}
+    for sentence in found if isinstance(found, list) else [found]:
+        for act, probability in sentence.items():
+            likely[act] = max(probability, likely.get(act, probability))
+    return likely
+
+
+HUMAN_UTTERANCE_FORMATTERS = (
+    DialogFormatter("last_utt_dialog", text),
+    DialogFormatter("preproc_last_human_utt_dialog", spelled_text),
+    DialogFormatter("preproc_last_human_utt_dialog_w_hist", spelled_text_and_history, window=5),
+    DialogFormatter("preproc_and_tokenized_last_human_utt_dialog", spelled_text_and_tokens),
+    DialogFormatter("last_utt_sentseg_segments_dialog", sentences),
+    DialogFormatter("ner_formatter_dialog", last_utterances),
+    DialogFormatter("last_utt_and_history_dialog", text_and_history, window_of(5), repeats=True),
+    DialogFormatter("last_human_annotated_utterance", annotated_utterance),
+    DialogFormatter("last_human_bot_annotated_utterance", annotated_utterances, window=2),
+    DialogFormatter("last_human_utt_nounphrases", phrases),
+    DialogFormatter("entity_detection_formatter_dialog", last_two_texts, window=2),
+    DialogFormatter("el_formatter_dialog", entities_in_context, window=2),
+    DialogFormatter("custom_el_formatter_dialog", entities_of_user, window=2),
+    DialogFormatter("wp_formatter_dialog", triplets, counts=True),
+    DialogFormatter("kbqa_formatter_dialog", question),
+    DialogFormatter("fact_random_formatter_dialog", random_fact),
+    DialogFormatter("fact_retrieval_formatter_dialog", facts, window=3),
+    DialogFormatter("fact_retrieval_rus_formatter_dialog", russian_facts, window=2),
+    DialogFormatter("property_extraction_formatter_dialog", properties, window=2),
+    DialogFormatter("midas_predictor_formatter", midas_labels),
+    DialogFormatter("speech_function_formatter", speech_function, window=2),
+    DialogFormatter("speech_function_predictor_formatter", next_speech_function),
+    DialogFormatter("personality_catcher_formatter_dialog", personality),
+    DialogFormatter("emotion_detection_formatter", text_and_video),
+    DialogFormatter("voice_formatter_service", media),
+    DialogFormatter("asr_formatter_dialog", speech, window=5, hypotheses=True),
+    DialogFormatter("user_emotion_bot_mood_formatter", mood, window=4),
+)

@@ -1,0 +1,145 @@
+"""Formatters of scripted skills: one kind of request, with the state of the skill by its name."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+from prolocutor.plugins.deeppavlov.formatters.annotated_text import punctuated
+from prolocutor.plugins.deeppavlov.formatters.cropping import (
+    asks_again,
+    crop,
+    only_keys,
+    recent,
+    repeats,
+    window_of,
+)
+from prolocutor.plugins.deeppavlov.formatters.dialog_formatter import (
+    NOTHING_EARLIER,
+    DialogFormatter,
+    EarlierDialog,
+    State,
+)
+
+LISTS = ("human_utterances", "bot_utterances")
+KEYS = ("text", "annotations", "active_skill", "user")
+VOICE_KEYS = ("text", "annotations", "sound_path", "sound_duration", "sound_type", "caption")
+WIKI_ANNOTATIONS = (
+    "cobot_entities",
+    "spacy_nounphrases",
+    "entity_linking",
+    "factoid_classification",
+    "wiki_parser",
+    "cobot_topics",
+    "news_api_annotator",
+)
+LONGEST_PAUSE = 5  # human utterances, after which a skill no longer counts clarifications
+PLAIN = (
+    "animals art book book_sfc bot_persona coronavirus food friendship fromage_image funfact gaming"
+    " generative gossip grounding movie music program_y program_y_dangerous program_y_wide science"
+    " short_story sport template travel travel_italy user_kg weather"
+).split()
+
+
+def scripted(
+    dialog: State,
+    earlier: EarlierDialog = NOTHING_EARLIER,
+    *,
+    name: str,
+    turns: int = 1,
+    lists: tuple[str, ...] = LISTS,
+    keys: tuple[str, ...] = KEYS,
+    only: tuple[str, ...] | None = None,
+) -> list[Any]:
+    """Ask a scripted skill, with its state and what all scripted skills share.
+
+    `only` are the names of annotations that are shown.
+    """
+    attributes = dialog["human"]["attributes"]
+    index = earlier.human_utterances + len(dialog["human_utterances"]) - 1
+    state = attributes.get(f"{name}_state", {})
+    shared = attributes.get("dff_shared_state", {"cross_states": {}, "cross_links": {}})
+    cropped = punctuated(crop(recent(dialog), turns))
+    shown = {list_: [_shown(one, keys, only) for one in cropped[list_]] for list_ in lists}
+    return [
+        {
+            "human_utter_index_batch": [index],
+            "dialog_batch": [shown],
+            f"{name}_state_batch": [state],
+            "dff_shared_state_batch": [shared],
+            "entities_batch": [attributes.get("entities", {})],
+            "used_links_batch": [attributes.get("used_links", {})],
+            "age_group_batch": [attributes.get("age_group", "")],
+            "disliked_skills_batch": [attributes.get("disliked_skills", {})],
+            "prompts_goals_batch": [attributes.get("prompts_goals", {})],
+            "clarification_request_flag_batch": [_clarified(dialog, index, state)],
+            "dialog_id_batch": [dialog["dialog_id"]],
+        }
+    ]
+
+
+def prompted(
+    dialog: State, earlier: EarlierDialog = NOTHING_EARLIER, *, skill_name: str | None = None
+) -> list[Any]:
+    """Ask a prompted skill, with five turns."""
+    return scripted(
+        dialog,
+        earlier,
+        name=str(skill_name),
+        turns=5,
+        lists=("utterances", *LISTS),
+        keys=(*KEYS, "attributes"),
+    )
+
+
+def intents(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER, *, name: str) -> list[Any]:
+    """Ask a skill that answers intents, with those of the last four turns."""
+    [request] = scripted(dialog, earlier, name=name)
+    heard = dialog["human_utterances"]
+    called = dict.fromkeys(heard[-1]["annotations"].get("intent_catcher", {}), False)
+    for one in heard[-5:-1]:
+        for intent, found in one["annotations"].get("intent_catcher", {}).items():
+            if found.get("detected"):
+                called[intent] = True
+    request["dialog_batch"][0]["called_intents"] = called
+    request["dialog_batch"][0]["dialog_id"] = dialog["dialog_id"]
+    return [request]
+
+
+def _shown(utterance: State, keys: tuple[str, ...], only: tuple[str, ...] | None) -> State:
+    shown = only_keys(utterance, keys)
+    if only is not None:
+        shown["annotations"] = only_keys(utterance["annotations"], only)
+    return shown
+
+
+def _clarified(dialog: State, index: int, state: State) -> bool:
+    """Return whether since the skill's last turn exactly one clarification was asked for.
+
+    As in DREAM each human utterance is paired with the reply before it, not the one after it.
+    """
+    spoke = state.get("previous_human_utter_index", -1)
+    pause = index - spoke
+    if spoke == -1 or not 1 < pause <= LONGEST_PAUSE:
+        return False
+    heard, said = dialog["human_utterances"][-pause:], dialog["bot_utterances"][-pause:]
+    pairs = zip(heard, said, strict=False)
+    return sum(asks_again(human) and repeats(bot) for human, bot in pairs) == 1
+
+
+def _formatter(name: str, format: Any) -> DialogFormatter:
+    return DialogFormatter(f"{name}_formatter", format, window_of(5), repeats=True, counts=True)
+
+
+def _skill(name: str, **arguments: Any) -> DialogFormatter:
+    return _formatter(name, partial(scripted, name=name, **arguments))
+
+
+SCRIPTED_SKILL_FORMATTERS = (
+    *(_skill(f"dff_{name}_skill") for name in PLAIN),
+    _skill("dff_wiki_skill", only=WIKI_ANNOTATIONS),
+    _skill("dff_voice_skill", keys=VOICE_KEYS),
+    _formatter("dff_intent_responder_skill", partial(intents, name="dff_intent_responder_skill")),
+    _formatter("dff_command_selector_skill", partial(intents, name="dff_command_selector_skill")),
+    _formatter("dff_prompted_skill", prompted),
+)

@@ -1,0 +1,300 @@
+"""A DREAM pipeline file planned: the pipeline that its services come to.
+
+Formatters and Python connectors are built in, or imported where they are one's own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from inspect import signature
+from typing import Any, Final
+
+import msgspec
+
+from prolocutor.dialog.plain import JsonObject
+from prolocutor.durations import YEAR
+from prolocutor.errors import ConfigError
+from prolocutor.names import did_you_mean
+from prolocutor.plan.formatters import BUILT_IN
+from prolocutor.plan.pipeline import Addressed, Breaker, Pipeline, Service, Stage, Target
+from prolocutor.plugins.deeppavlov import dream
+from prolocutor.plugins.deeppavlov.formatters.formatter_catalog import FORMATTERS
+from prolocutor.plugins.deeppavlov.formatters.replies import RESPONSE_FORMATTERS
+from prolocutor.plugins.deeppavlov.pipeline_entries import (
+    FileRemark,
+    FileRemarks,
+    PipelineEntries,
+    PipelineEntry,
+    PipelineFile,
+)
+from prolocutor.plugins.deeppavlov.python_connectors.built_in_connectors import (
+    NEEDED,
+    PYTHON_CONNECTORS,
+)
+
+DEADLINE: Final = 30.0
+"""Seconds: the TIME_LIMIT that DREAM's environment sets."""
+TIMEOUT: Final = 5.0
+"""Seconds for one call where the connector says nothing."""
+LEAST_TIMEOUT: Final = 0.001
+LINGERING: Final = 0.2
+"""Seconds that skills and response selectors give annotators of the last reply. Nothing in a file
+asks for that; in DeepPavlov Agent, which takes longer from service to service, these are done."""
+MOST_TOGETHER: Final = 10_000
+PATIENCE: Final = 20
+"""Failures in a row after which a service is left alone; DeepPavlov Agent never does that."""
+EACH_HYPOTHESIS: Final = "base_hypotheses_formatter_in"
+"""DeepPavlov Agent's own formatter that gives a request for each hypothesis."""
+SUBSTITUTES: Final = {
+    "RuleBasedSkillSelectorConnector": "with topic rules of its own in place of DREAM's word lists",
+    "DummySkillConnector": "with texts of its own, unless FALLBACK_FILE names a list",
+}
+"""What the built-in connectors lack that DREAM's own have."""
+
+
+class PlannedFile(msgspec.Struct):
+    """What a pipeline file comes to.
+
+    `keys` has the dotted key in the file of each service, by `stage.name`. Faults keep the
+    assistant from starting, warnings do not. `late` is what is said when the time is over.
+    """
+
+    pipeline: Pipeline
+    keys: dict[str, str]
+    late: str | None
+    faults: list[FileRemark]
+    warnings: list[FileRemark]
+    notes: list[str]
+
+
+class OwnCode(msgspec.Struct, frozen=True):
+    """The code of one's own that a file may name by `module:name`.
+
+    `can_import` says whether a name can be imported. With `first` it goes before what is built in.
+    """
+
+    can_import: Callable[[str], bool] = lambda name: False
+    first: bool = False
+
+
+def read_pipeline(content: Mapping[str, Any], own: OwnCode | None = None) -> PlannedFile:
+    """Plan what a pipeline file says; `ConfigError` where it is none."""
+    try:
+        file = msgspec.convert(content, PipelineFile)
+    except msgspec.ValidationError as error:
+        raise ConfigError(f"this is no pipeline file of DeepPavlov Agent: {error}") from None
+    return _Planner(file, own or OwnCode()).planned()
+
+
+class _Planner:
+    """Makes the services of one file, noting on the way what is wrong and what may surprise."""
+
+    def __init__(self, file: PipelineFile, own: OwnCode) -> None:
+        self._own = own
+        self._remarks = FileRemarks()
+        self._entries = PipelineEntries(file, self._remarks)
+        methods = [one.service.state_manager_method for one in self._entries]
+        self._lingering = LINGERING if "add_annotation_prev_bot_utt" in methods else 0.0
+
+    def planned(self) -> PlannedFile:
+        entries, last = self._entries, self._entries.last_chance[:1]
+        services: dict[Stage, list[Service]] = {stage: [] for stage in Stage}
+        for one in last:
+            one.stage, one.name = Stage.LAST_CHANCE, one.label
+        for one in [*entries, *last]:
+            services[one.stage].append(self._service(one))
+        pipeline = Pipeline(
+            annotators=services[Stage.ANNOTATOR],
+            skill_selector=services[Stage.SKILL_SELECTOR] or None,
+            skills=services[Stage.SKILL],
+            candidate_annotators=services[Stage.CANDIDATE_ANNOTATOR],
+            response_selector=services[Stage.RESPONSE_SELECTOR] or None,
+            postprocessors=services[Stage.POSTPROCESSOR],
+            last_chance=next(iter(services[Stage.LAST_CHANCE]), None),
+            user_snapshot="current",
+            own_words=False,
+        )
+        keys = {f"{one.stage}.{one.name}": one.key for one in [*entries, *last]}
+        late = entries.timeout
+        said = late[0].connector.get("response_text") if late else None
+        if late and not isinstance(said, str):
+            what = "is never called: of a time-out service only the response_text counts here"
+            self._remarks.warn(late[0].key, what)
+            said = None
+        remarks = self._remarks
+        return PlannedFile(pipeline, keys, said, remarks.faults, remarks.warnings, remarks.notes())
+
+    def _service(self, one: PipelineEntry) -> Service:
+        method, connector = one.service.state_manager_method, one.connector
+        formatter, options, window = self._formatter(one)
+        http = connector.get("protocol") == "http" or _is_batch(connector)
+        needed = [name for name in one.requires if not self._entries.may_be_skipped(name)]
+        before = [*one.before, *(name for name in one.requires if name not in needed)]
+        service = Service(
+            one.name,
+            self._target(one),
+            after=[self._entries.path(name) for name in dict.fromkeys(before)],
+            requires=[self._entries.path(name) for name in needed] or (),
+            timeout=self._timeout(one, http),
+            window=window,
+            formatter=formatter,
+            formatter_options=options,
+            response_formatter=self._response_formatter(one),
+            wire="native" if _is_batch(connector) else "deeppavlov",
+            connector=None if http else "dream",
+            label=None if one.label == one.name else one.label,
+            breaker=Breaker(failures=PATIENCE),
+            batch_size=_batch_size(connector) if http else 1,
+        )
+        changes: dict[str, Any] = {}
+        match one.stage:
+            case Stage.ANNOTATOR:
+                changes = _writing(method, one.selects)
+            case Stage.SKILL_SELECTOR:
+                changes = {"selects": True}
+            case Stage.SKILL:
+                changes = {"always": not self._entries.selected(one)}
+                changes["lingers"] = self._lingering if http else 0.0
+            case Stage.CANDIDATE_ANNOTATOR:
+                several = _short(one.service.dialog_formatter) in (*dream.SEVERAL, EACH_HYPOTHESIS)
+                batch = method == "add_hypothesis_annotation_batch"
+                changes = {"together": batch and not several, "fan_out": several}
+                changes["mismatch"] = "empty" if batch else "fails"
+            case Stage.LAST_CHANCE:
+                formatter = f"{dream.MODULE}:last_words"
+                changes = {"response_formatter": formatter, "before_confidence": False}
+            case Stage.RESPONSE_SELECTOR:
+                changes = {"carries": "nothing", "lingers": self._lingering}
+        return msgspec.structs.replace(service, **changes)
+
+    def _timeout(self, one: PipelineEntry, http: bool) -> float:
+        given, key = one.connector.get("timeout"), f"{one.key}.connector"
+        if isinstance(given, int | float) and not isinstance(given, bool) and given > 0:
+            return min(max(float(given), LEAST_TIMEOUT), YEAR)
+        if http and given:
+            what = f"expected more than 0 s, found {given!r:.80}: it is {TIMEOUT:g} s here"
+            self._remarks.warn(f"{key}.timeout", what)
+        elif http:
+            self._remarks.warn(key, f"has no timeout: it is {TIMEOUT:g} s here")
+        return TIMEOUT
+
+    def _target(self, one: PipelineEntry) -> Target:
+        connector, key = one.connector, f"{one.key}.connector"
+        protocol = connector.get("protocol")
+        if protocol == "http" or _is_batch(connector):
+            url = connector.get("url")
+            if not isinstance(url, str):
+                self._remarks.fault(key, "an HTTP connector needs a url")
+                return ""
+            if _is_batch(connector):
+                self._remarks.note("connectors built in", "BatchConnector")
+            return url
+        name = connector.get("class_name")
+        if protocol != "python" or not isinstance(name, str):
+            self._remarks.fault(key, f"expected the protocol http or python, found {protocol!r}")
+            return ""
+        noise = ("protocol", "class_name", "connector_name")
+        given = {word: value for word, value in connector.items() if word not in noise}
+        short = name.rpartition(":")[2]
+        if self._is_imported(name, short in PYTHON_CONNECTORS, "connectors", key):
+            return Addressed(name, given)
+        if short in PYTHON_CONNECTORS:
+            needed = NEEDED.get(short)
+            if needed is not None and needed not in given:
+                self._remarks.fault(key, f"a {short} needs {needed}")
+            return Addressed(short, given)
+        hint = did_you_mean(short, PYTHON_CONNECTORS)
+        self._remarks.fault(key, f"no connector is called '{name}'", hint)
+        return ""
+
+    def _formatter(self, one: PipelineEntry) -> tuple[str | None, JsonObject | None, int | None]:
+        given = one.service.dialog_formatter
+        if given is None:
+            return None, None, 3 if one.stage is Stage.ANNOTATOR else 1
+        options: JsonObject = {}
+        if isinstance(given, dict):
+            options = {key: value for key, value in given.items() if key != "name"}
+            given = given.get("name")
+        key = f"{one.key}.dialog_formatter"
+        if not isinstance(given, str):
+            self._remarks.fault(key, f"expected the name of a formatter, found {given!r:.80}")
+            return None, None, None
+        if given in BUILT_IN:
+            self._remarks.note("formatters built in", given)
+            return given, options or None, 1
+        short = _short(given)
+        if self._is_imported(given, short in FORMATTERS, "formatters", key):
+            if short in dream.SEVERAL:
+                options["several"] = True
+            return f"{dream.MODULE}:imported_formatter", {"function": given, **options}, None
+        if short in FORMATTERS:
+            window = dream.window_of(FORMATTERS[short])
+            try:
+                signature(FORMATTERS[short].format).bind({}, **options)
+            except TypeError as error:
+                self._remarks.fault(key, f"{short} does not take these arguments: {error}")
+            return f"{dream.MODULE}:{short}", options or None, window
+        hint = did_you_mean(short, FORMATTERS)
+        self._remarks.fault(key, f"no formatter is called '{given}'", hint)
+        return None, None, None
+
+    def _response_formatter(self, one: PipelineEntry) -> str | None:
+        given = one.service.response_formatter
+        short, key = _short(given), f"{one.key}.response_formatter"
+        if given is None or short == "simple_formatter_service":
+            return None
+        if given in BUILT_IN:
+            self._remarks.note("formatters built in", given)
+            return given
+        if self._is_imported(given, short in RESPONSE_FORMATTERS, "formatters", key):
+            return given
+        if short in RESPONSE_FORMATTERS:
+            return f"{dream.MODULE}:{short}"
+        hint = did_you_mean(short, RESPONSE_FORMATTERS)
+        self._remarks.fault(key, f"no formatter is called '{given}'", hint)
+        return None
+
+    def _is_imported(self, name: str, built_in: bool, what: str, key: str) -> bool:
+        """Return whether a name is one's own code rather than built in, and note which."""
+        short = name.rpartition(":")[2]
+        if ":" in name and (self._own.first or not built_in):
+            if self._own.can_import(name):
+                self._remarks.note(f"{what} imported", name)
+                return True
+            if built_in:
+                self._remarks.warn(key, f"{name} cannot be imported: the built-in one is used")
+        if short in SUBSTITUTES:
+            self._remarks.note(f"{what} substituted", f"{short} ({SUBSTITUTES[short]})")
+        elif built_in:
+            self._remarks.note(f"{what} built in", short)
+        return False
+
+
+def _writing(method: str | None, selects: bool) -> dict[str, Any]:
+    """Return the settings of an annotator by its method."""
+    match method:
+        case "add_annotation_and_reset_human_attributes_for_first_turn":
+            return {"first_turn_attributes": {"disliked_skills": []}}
+        case "add_annotation_prev_bot_utt":
+            return {"writes": "previous_reply"}
+        case "update_attributes":
+            return {"writes": "attributes"}
+        case None:
+            return {"writes": "nothing", "selects": selects}
+    return {}
+
+
+def _short(name: str | dict[str, Any] | None) -> str:
+    """Return a formatter's name without its module."""
+    given = name.get("name") if isinstance(name, dict) else name
+    return str(given or "").rpartition(":")[2]
+
+
+def _batch_size(connector: Mapping[str, Any]) -> int:
+    """Return the most requests in one call; 1 where the connector says nothing sensible."""
+    given = connector.get("batch_size")
+    return min(max(given, 1), MOST_TOGETHER) if type(given) is int else 1
+
+
+def _is_batch(connector: Mapping[str, Any]) -> bool:
+    return str(connector.get("class_name")).rpartition(":")[2] == "BatchConnector"

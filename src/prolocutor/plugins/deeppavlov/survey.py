@@ -1,0 +1,163 @@
+"""A pipeline file of DeepPavlov Agent read into settings, as it stands."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from prolocutor.config.faults import ConfigFaults, Fault
+from prolocutor.config.fields import Findings
+from prolocutor.config.imported_functions import searched
+from prolocutor.config.service_entries import ServiceEntry, check_url
+from prolocutor.config.settings import Settings
+from prolocutor.config.survey import Survey
+from prolocutor.config.yaml_file import Unread, YamlDocument, YamlNode, read, read_text
+from prolocutor.dotted_names import resolve
+from prolocutor.errors import ConfigError
+from prolocutor.plan.graph import compile_graph
+from prolocutor.plan.pipeline import Stage
+from prolocutor.plugins.deeppavlov.pipeline_entries import FileRemark
+from prolocutor.plugins.deeppavlov.pipeline_file import DEADLINE, OwnCode, read_pipeline
+
+LAST_ONE: Final = "the last one counts"
+SETTINGS: Final = {
+    "after": "previous_services",
+    "requires": "required_previous_services",
+    "timeout": "connector.timeout",
+}
+"""What a file calls a setting of the plan."""
+
+
+_SERVICES: Final = re.compile(rb"^services\s*:", re.MULTILINE)
+_SKILLS: Final = re.compile(rb"^skills\s*:", re.MULTILINE)
+
+
+def survey_deeppavlov(path: str | Path, dream: Path | None = None) -> Survey:
+    """Read a `pipeline_conf.json`, or the same as YAML; raise `ConfigFaults` if that cannot be.
+
+    Nothing in it is substituted. Functions and classes of one's own are imported from its folder;
+    `dream` is the folder of DREAM's own code, which then goes before what is built in.
+    """
+    file, folder = str(path), dream or Path(path).absolute().parent
+    is_json = Path(path).suffix.lower() == ".json"
+    written = None if is_json else read(path, None)
+    content = _content(Path(path), file) if written is None else _plain(written.root)
+    if not isinstance(content, dict) or "services" not in content:
+        what = "no key services: this is no pipeline file of DeepPavlov Agent"
+        raise ConfigFaults([Fault(file, None, None, what)])
+    document = written or _document(Path(path), file)
+    doubles = (msgspec.structs.replace(one, suggestion=LAST_ONE) for one in document.faults)
+    try:
+        with searched(folder):
+            planned = read_pipeline(content, OwnCode(_can_import, first=dream is not None))
+    except ConfigError as error:
+        raise ConfigFaults([Fault(file, None, None, error.what)]) from None
+    findings = Findings(file, [_fault(one, document) for one in planned.faults])
+    services = [*planned.pipeline.services()]
+    services += [(Stage.LAST_CHANCE, one) for one in planned.pipeline.of(Stage.LAST_CHANCE)]
+    entries = []
+    for stage, service in services:
+        node = document.find(planned.keys[f"{stage}.{service.name}"])
+        entries.append(ServiceEntry(stage, service, node, node))
+        if isinstance(service.target, str) and service.target:
+            check_url(_place_of_url(node, document), service.target, findings)
+    settings = Settings(
+        name=_name(content, Path(path)),
+        deadline=DEADLINE,
+        fallback=planned.late or Settings().fallback,
+        pipeline=planned.pipeline,
+        file=file,
+        folder=folder,
+    )
+    graph = None
+    if not findings.faults:
+        try:
+            graph = compile_graph(planned.pipeline)
+        except ConfigError as error:
+            place = _fault(FileRemark(_key_in_file(error.key or "", planned.keys), ""), document)
+            findings.faults.append(msgspec.structs.replace(place, what=error.what))
+    warnings = (*doubles, *(_fault(one, document) for one in planned.warnings))
+    return Survey(settings, entries, document, findings, graph, warnings, tuple(planned.notes))
+
+
+def _place_of_url(service: YamlNode, document: YamlDocument) -> YamlNode:
+    connector = document.find(f"{service.key}.connector")
+    key = connector.value if isinstance(connector.value, str) else connector.key
+    return document.find(f"{key}.url")
+
+
+def _key_in_file(key: str, keys: Mapping[str, str]) -> str:
+    """Return the key in the file of what the graph calls `stage.name.setting`."""
+    path, _, setting = key.rpartition(".")
+    return f"{keys[path]}.{SETTINGS.get(setting, '')}" if path in keys else keys.get(key, key)
+
+
+def is_pipeline_file(path: Path) -> bool:
+    """Return whether a file is DeepPavlov Agent's: JSON, or YAML with `services` at its top."""
+    if path.suffix.lower() == ".json":
+        return True
+    try:
+        data = path.read_bytes()
+    except OSError:
+        return False
+    return bool(_SERVICES.search(data)) and not _SKILLS.search(data)
+
+
+def _plain(node: YamlNode) -> object:
+    """Return a value without the places where it is written; what could not be read is None."""
+    value = node.value
+    if isinstance(value, dict):
+        return {key: _plain(one) for key, one in value.items()}
+    if isinstance(value, list):
+        return [_plain(one) for one in value]
+    return None if isinstance(value, Unread) else value
+
+
+def _content(path: Path, file: str) -> object:
+    try:
+        return json.loads(path.read_bytes())
+    except OSError as error:
+        what, line = f"cannot be read: {error.strerror or error}", None
+    except json.JSONDecodeError as error:
+        what, line = f"not valid JSON: {error.msg}", error.lineno
+    except (UnicodeDecodeError, RecursionError):
+        what, line = "not valid JSON", None
+    raise ConfigFaults([Fault(file, line, None, what)])
+
+
+def _document(path: Path, file: str) -> YamlDocument:
+    """Read where everything is written; JSON that is no YAML has no places.
+
+    Tabs are only between the values of JSON, and YAML wants spaces there.
+    """
+    try:
+        return read_text(path.read_text("utf-8-sig").replace("\t", " "), file, None)
+    except (ConfigFaults, UnicodeDecodeError):
+        return YamlDocument(file, YamlNode({}, (), 1, 1), [])
+
+
+def _name(content: dict[str, object], path: Path) -> str:
+    """Return the name that the file's metadata gives, else that of its folder or of itself."""
+    metadata = content.get("metadata")
+    name = metadata.get("display_name") if isinstance(metadata, dict) else None
+    return str(name) if name else path.stem
+
+
+def _can_import(name: str) -> bool:
+    try:
+        resolve(name)
+    except ConfigError:
+        return False
+    except Exception:  # the code of a module runs when it is imported
+        return False
+    return True
+
+
+def _fault(remark: FileRemark, document: YamlDocument) -> Fault:
+    node = document.find(remark.key)
+    return Fault(document.file, node.line, remark.key, remark.what, column=node.column)

@@ -1,0 +1,185 @@
+"""`prolocutor evaluate run`: an assistant or an agent is measured on data."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, Final
+
+import click
+import msgspec
+
+from prolocutor.cli.options import SEED_OPTION, concurrency_option
+from prolocutor.cli.param_types import BoundParam, SettingParam
+from prolocutor.cli.progress import ScoreProgress, progress_bar
+from prolocutor.cli.result_tables import report_lines
+from prolocutor.errors import BadInput
+from prolocutor.plugins.evaluation.harness import EvaluationSettings, PreparedEvaluation
+from prolocutor.plugins.evaluation.parlai.metrics.names import ALL_METRICS
+from prolocutor.plugins.evaluation.run_report import FIGURES, RunReport
+from prolocutor.plugins.evaluation.scoring import foreseen
+from prolocutor.plugins.evaluation.targets import may_report_metrics
+
+UNDER: Final = 1
+INTERRUPTED: Final = 130
+
+
+@click.command(short_help="Measure an assistant or an agent on data.")
+@click.argument("subject", metavar="ASSISTANT|AGENT")
+@click.option(
+    "--data",
+    "specs",
+    metavar="KIND:PATH",
+    required=True,
+    multiple=True,
+    help="What is asked. Several are asked one after the other, and reported as ParlAI does.",
+)
+@click.option(
+    "--datatype",
+    default="valid",
+    show_default=True,
+    help="Which part of the data, as ParlAI names them: train:evalmode, valid, test.",
+)
+@click.option("--mutators", metavar="NAMES", help="Changes of the data, with + between them.")
+@click.option(
+    "--candidates",
+    type=click.Choice(["labels"]),
+    help="Let all labels of the data be chosen from in every example.",
+)
+@click.option(
+    "--data-opt",
+    "data_options",
+    type=SettingParam(),
+    multiple=True,
+    help="An option of the kind of data. May be given more than once.",
+)
+@click.option(
+    "--metrics",
+    default="default",
+    show_default=True,
+    metavar="NAMES",
+    help="What is measured: names with commas, default, bleu, distinct, all, or module:function.",
+)
+@click.option(
+    "--aggregate",
+    type=click.Choice(["macro", "micro"]),
+    default="macro",
+    show_default=True,
+    help="Over several data sets: the mean of their figures, or that of all examples.",
+)
+@click.option("--limit", type=click.IntRange(1), metavar="N", help="Ask the first N examples only.")
+@SEED_OPTION
+@concurrency_option("Episodes at once.")
+@click.option(
+    "--repeat",
+    type=click.IntRange(1),
+    default=1,
+    show_default=True,
+    metavar="N",
+    help="Ask everything N times.",
+)
+@click.option(
+    "--time-limit",
+    type=click.FloatRange(0, min_open=True),
+    metavar="SECONDS",
+    help="An example that takes longer has failed.",
+)
+@click.option(
+    "--fail-under",
+    "bounds",
+    type=BoundParam(),
+    multiple=True,
+    help="Exit with status 1 if METRIC is below VALUE. May be given more than once.",
+)
+@click.option("--retry-failed", is_flag=True, help="Ask again what failed.")
+@click.option(
+    "--opt",
+    "options",
+    type=SettingParam(),
+    multiple=True,
+    help="An option of the agent. May be given more than once.",
+)
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path, file_okay=False),
+    metavar="FOLDER",
+    help="The folder of the run.  [default: a folder in runs/ named after what is run]",
+)
+def run(
+    subject: str,
+    specs: tuple[str, ...],
+    bounds: tuple[tuple[str, float], ...],
+    out: Path | None,
+    **settings: Any,
+) -> int:
+    """Measure an assistant or an agent on data.
+
+    ASSISTANT is an assistant's YAML file. AGENT is repeat_label, repeat_query, fixed_response,
+    random_candidate or ir_baseline, or module:Class of an agent that observes and acts as
+    ParlAI's do.
+
+    The run folder gets rows.jsonl with a row an example (what was asked, what came back, who
+    answered, scores, latency, error), run.json with the configuration, and report.json. Interrupted
+    at any point, the same command goes on; with another configuration it refuses, and says what
+    changed. What fails is a row with an error, scores as an empty answer, and is asked again with
+    --retry-failed. A larger --limit, or another --concurrency, goes on with the same run.
+
+    Each episode of the data is a dialog with a user of its own. Chance begins anew with each, so
+    that a run can be repeated; at --concurrency 1 to the letter.
+
+    \b
+    Exit status: 0 done, 1 if a metric is under its bound, 130 if interrupted.
+    \b
+    Examples:
+      prolocutor evaluate run repeat_label --data parlai:test.txt --metrics f1
+      prolocutor evaluate run assistant.yaml --data jsonl:cases.jsonl --concurrency 8 --out runs/a
+      prolocutor evaluate run my_agents:Mine --data fbdialog:qa.txt --time-limit 10
+    """
+    # The other options have the names of the settings; pairs of names and values become objects.
+    given = msgspec.convert(
+        {
+            **settings,
+            "options": dict(settings["options"]),
+            "data_options": dict(settings["data_options"]),
+        },
+        EvaluationSettings,
+    )
+    _check(bounds, given.metrics, subject)
+    evaluation = PreparedEvaluation(subject, specs, given)
+    folder = out or evaluation.default_folder()
+    name = evaluation.target.name
+    try:
+        with progress_bar(evaluation.number, name) as show:
+            scores = ScoreProgress(show)
+            report = evaluation.run(folder, scores)
+            scores.show()
+    except KeyboardInterrupt:
+        click.echo(f"\n{folder}: interrupted; the same command goes on from here", err=True)
+        return INTERRUPTED
+    click.echo(f"{name} on {evaluation.data.specs}")
+    for line in report_lines(report):
+        click.echo(line)
+    click.echo(f"kept in {folder}")
+    return UNDER if _fallen_short(report, bounds) else 0
+
+
+def _check(bounds: tuple[tuple[str, float], ...], metrics: str, subject: str) -> None:
+    """Refuse a bound on a metric that the run cannot have; an agent may report any of its own."""
+    known = foreseen(metrics) | FIGURES
+    for name, _ in bounds:
+        own = name.rpartition("/")[2]
+        if own not in known and (own in ALL_METRICS or not may_report_metrics(subject)):
+            what = f"the run will have no metric {name!r}; it will have {', '.join(sorted(known))}"
+            raise click.BadParameter(what, param_hint="--fail-under")
+
+
+def _fallen_short(report: RunReport, bounds: tuple[tuple[str, float], ...]) -> bool:
+    fallen = False
+    for name, least in bounds:
+        found = report.find(name)
+        if found is None:
+            known = ", ".join([*report.metrics, *report.figures])
+            raise BadInput(f"--fail-under: the run has no metric {name!r}; it has {known}")
+        if not found.value >= least:
+            click.echo(f"{name} is {found.value:.4g}, under {least:g}", err=True)
+            fallen = True
+    return fallen

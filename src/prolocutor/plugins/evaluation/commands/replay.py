@@ -1,0 +1,149 @@
+"""`prolocutor replay`: the inputs of stored dialogs are sent to a changed assistant."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Final
+
+import click
+
+from prolocutor.cli.options import SEED_OPTION, assistant_option, concurrency_option, json_option
+from prolocutor.cli.output import clean, write_json
+from prolocutor.config.assistant_file import load_assistant
+from prolocutor.config.building import assistant_from
+from prolocutor.dialog.agent_state import decode_dialog
+from prolocutor.dialog.dialog import Dialog
+from prolocutor.errors import BadInput, BadReply
+from prolocutor.plugins.evaluation.dialog_source import read_from
+from prolocutor.plugins.evaluation.evaluated_system import set_seed
+from prolocutor.plugins.evaluation.replaying import CHANGES, ComparedReply, Replay, ReplayedTurn
+
+_WORDS: Final = {
+    "same": "the same",
+    "text": "another text",
+    "skill": "another skill, the same text",
+    "both": "another skill and text",
+    "failed": "failed",
+}
+_JSONL: Final = (".jsonl", ".json", ".ndjson")
+
+
+@click.command(short_help="Send stored dialogs to a changed assistant.")
+@click.argument("source", metavar="STORE|JSONL")
+@assistant_option("The changed assistant's file, or its folder.  [default: the demo]", "file")
+@click.option("--user", metavar="USER", help="Only this person's dialogs.")
+@click.option("--limit", type=click.IntRange(1), metavar="N", help="The first N dialogs only.")
+@concurrency_option("Dialogs at once.")
+@SEED_OPTION
+@json_option("Write counts and every turn as JSON instead, to FILE or to stdout.")
+def replay(
+    source: str,
+    file: Path | None,
+    user: str | None,
+    limit: int | None,
+    concurrency: int,
+    seed: int,
+    json_file: str | None,
+) -> None:
+    """Send the inputs of stored dialogs to a changed assistant, and show which replies differ.
+
+    STORE is a store as --store takes it; JSONL a file as `dialogs export` writes it. Each dialog
+    has a new user, and its inputs come in order. The store is only read; nothing is stored.
+
+    \b
+    Examples:
+      prolocutor replay prolocutor.db --assistant changed.yaml
+      prolocutor replay dialogs.jsonl --assistant changed.yaml --json changes.json
+    """
+    set_seed(seed)
+    turns = asyncio.run(_replay(source, file, user, limit, concurrency, quiet=bool(json_file)))
+    counts = Counter(turn.change for turn in turns)
+    dialogs = len({turn.dialog for turn in turns})
+    summary = {change: counts[change] for change in CHANGES}
+    if json_file is not None:
+        found = {"dialogs": dialogs, "turns": len(turns), "counts": summary, "rows": turns}
+        write_json(json_file, found)
+        return
+    told = ", ".join(f"{summary[change]:,} {_WORDS[change]}" for change in CHANGES)
+    turns_said, dialogs_said = _counted(len(turns), "turn"), _counted(dialogs, "dialog")
+    click.echo(f"{turns_said} in {dialogs_said}: {told}")
+
+
+def _counted(number: int, what: str) -> str:
+    return f"1 {what}" if number == 1 else f"{number:,} {what}s"
+
+
+async def _replay(
+    source: str,
+    file: Path | None,
+    user: str | None,
+    limit: int | None,
+    concurrency: int,
+    *,
+    quiet: bool,
+) -> list[ReplayedTurn]:
+    settings = load_assistant(file)
+    seen: list[ReplayedTurn] = []
+    async with (
+        _dialogs(source, user, limit) as dialogs,
+        assistant_from(settings, store="memory:", recording=False) as assistant,
+    ):
+        async for turns in Replay(assistant, concurrency=concurrency).turns(dialogs):
+            seen += turns
+            for line in () if quiet else _lines(turns):
+                click.echo(line)
+    return seen
+
+
+@asynccontextmanager
+async def _dialogs(
+    source: str, user: str | None, limit: int | None
+) -> AsyncIterator[AsyncIterator[Dialog]]:
+    if source.endswith(_JSONL):
+        yield _first(_of_file(Path(source), user), limit)
+        return
+    async with read_from(source) as store:
+        yield _first(store.export(user=user), limit)
+
+
+async def _first(dialogs: AsyncIterator[Dialog], limit: int | None) -> AsyncIterator[Dialog]:
+    count = 0
+    async for dialog in dialogs:
+        yield dialog
+        count += 1
+        if count == limit:
+            return
+
+
+async def _of_file(file: Path, user: str | None) -> AsyncIterator[Dialog]:
+    with click.open_file(str(file), "rb") as lines:
+        for number, line in enumerate(lines, 1):
+            if not line.strip():
+                continue
+            try:
+                dialog = decode_dialog(line)
+            except (BadReply, KeyError, TypeError, AttributeError) as error:
+                raise BadInput(f"{file}:{number}: this is no dialog ({error})") from None
+            if user in (None, dialog.human.user_external_id):
+                yield dialog
+
+
+def _lines(turns: list[ReplayedTurn]) -> Iterator[str]:
+    changed = [turn for turn in turns if turn.change != "same"]
+    if not changed:
+        return
+    yield f"dialog {changed[0].dialog}"
+    for turn in changed:
+        yield f"  {turn.turn + 1}. {clean(turn.said)}"
+        yield f"     before  {_of(turn.before)}"
+        yield f"     after   {_of(turn.after) if turn.after else clean(turn.error or '')}"
+
+
+def _of(said: ComparedReply | None) -> str:
+    if said is None:
+        return "(no reply)"
+    return f"{clean(said.skill)} ({said.confidence:.2f}): {clean(said.text)}"

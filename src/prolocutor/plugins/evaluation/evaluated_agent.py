@@ -1,0 +1,171 @@
+"""Agents that observe and act, as ParlAI's do, as evaluated systems.
+
+Each dialog in flight has a clone of the agent and a thread of its own, so that a slow agent delays
+no other dialog. A clone whose answer was given up is left to its thread.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable
+from queue import SimpleQueue
+from typing import Any, Final, Protocol
+
+from prolocutor.errors import BadReply
+from prolocutor.plugins.evaluation.evaluated_system import (
+    Message,
+    SystemDialog,
+    SystemReply,
+    set_seed,
+)
+
+
+class ObserveActAgent(Protocol):
+    """What an agent needs; `reset`, `clone` and `seed` are used where it has them."""
+
+    def observe(self, observation: Any) -> Any:
+        """Take note of a message."""
+
+    def act(self) -> Any:
+        """Return an act: a dictionary with the field `text`."""
+
+
+ThreadJob = tuple[
+    Callable[[], SystemReply], "asyncio.Future[SystemReply]", asyncio.AbstractEventLoop
+]
+
+
+class EvaluatedAgent:
+    """An agent; `make` returns a new one where the first has no `clone`."""
+
+    def __init__(self, make: Callable[[], ObserveActAgent]) -> None:
+        self._make = make
+        self._first = make()
+        self._free: list[_AgentThread] = [_AgentThread(self._first)]
+
+    def begin_now(self, seed: int) -> AgentDialog:
+        """Open a dialog in the caller's thread, for a caller that has one dialog at a time."""
+        return _dialog(self._first, seed)
+
+    async def begin(self, seed: int) -> SystemDialog:
+        """Open a dialog with a clone that is free."""
+        thread = self._free.pop() if self._free else _AgentThread(self._clone())
+        return _ThreadedDialog(thread, seed)
+
+    def end(self, dialog: SystemDialog, *, stuck: bool) -> None:
+        """Take the clone back, unless it is still busy."""
+        if isinstance(dialog, _ThreadedDialog):
+            if stuck:
+                dialog.thread.leave()
+            else:
+                self._free.append(dialog.thread)
+
+    def close(self) -> None:
+        """End the threads."""
+        for thread in self._free:
+            thread.leave()
+
+    def _clone(self) -> ObserveActAgent:
+        clone = getattr(self._first, "clone", None)
+        agent: ObserveActAgent = clone() if callable(clone) else self._make()
+        return agent
+
+
+class AgentDialog:
+    """One dialog with an agent."""
+
+    __slots__ = ("_agent",)
+
+    def __init__(self, agent: ObserveActAgent) -> None:
+        self._agent = agent
+
+    def answer_now(self, message: Message) -> SystemReply:
+        """Show the agent a copy of the message; return its act, `BadReply` if that is no dict."""
+        self._agent.observe(message.copy() if isinstance(message, dict) else dict(message))
+        act = self._agent.act()
+        if not isinstance(act, dict):
+            raise BadReply(f"the agent's act is of type {type(act).__name__}, not a dictionary")
+        return SystemReply(act, str(act.get("id") or type(self._agent).__name__))
+
+
+def _dialog(agent: ObserveActAgent, seed: int) -> AgentDialog:
+    """Reset an agent and set its seed."""
+    if callable(reset := getattr(agent, "reset", None)):
+        reset()
+    if callable(own := getattr(agent, "seed", None)):
+        own(seed)
+    else:
+        set_seed(seed)
+    return AgentDialog(agent)
+
+
+class _ThreadedDialog:
+    """One dialog in the thread of its agent."""
+
+    def __init__(self, thread: _AgentThread, seed: int) -> None:
+        self.thread = thread
+        self._seed = seed
+        self._dialog: AgentDialog | None = None
+
+    async def answer(self, message: Message) -> SystemReply:
+        def work() -> SystemReply:
+            if self._dialog is None:
+                self._dialog = _dialog(self.thread.agent, self._seed)
+            return self._dialog.answer_now(message)
+
+        return await self.thread.run(work)
+
+
+class _AgentThread:
+    """An agent with a thread, started when it is first needed."""
+
+    def __init__(self, agent: ObserveActAgent) -> None:
+        self.agent: Final = agent
+        self._jobs: SimpleQueue[ThreadJob | None] = SimpleQueue()
+        self._started = False
+
+    async def run(self, work: Callable[[], SystemReply]) -> SystemReply:
+        if not self._started:
+            self._started = True
+            threading.Thread(target=self._work, name="agent", daemon=True).start()
+        loop = asyncio.get_running_loop()
+        future: asyncio.Future[SystemReply] = loop.create_future()
+        self._jobs.put((work, future, loop))
+        return await future
+
+    def leave(self) -> None:
+        self._jobs.put(None)
+
+    def _work(self) -> None:
+        while job := self._jobs.get():
+            work, future, loop = job
+            answer: SystemReply | None = None
+            fault: BaseException | None = None
+            try:
+                answer = work()
+            except BaseException as error:
+                fault = error
+            try:
+                loop.call_soon_threadsafe(_settle, future, answer, fault)
+            except RuntimeError:  # the loop is closed: nobody waits any more
+                return
+
+
+def _settle(
+    future: asyncio.Future[SystemReply], answer: SystemReply | None, fault: BaseException | None
+) -> None:
+    if future.done():
+        return
+    if answer is not None:
+        future.set_result(answer)
+    else:
+        future.set_exception(AgentRaised(fault))
+
+
+class AgentRaised(Exception):
+    """What an agent raised, `StopIteration` and `SystemExit` too, which a future cannot carry."""
+
+    def __init__(self, fault: BaseException | None) -> None:
+        self.fault = fault
+        super().__init__(str(fault))

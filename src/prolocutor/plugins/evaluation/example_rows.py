@@ -1,0 +1,141 @@
+"""Rows: one example of a run each, a line of JSON, appended in batches and read back."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any, Final
+
+import msgspec
+
+from prolocutor.errors import StoreError
+from prolocutor.plugins.evaluation.owned_folder import replacing, whole_lines
+
+MOMENT: Final = 0.1
+"""Seconds of work that may be lost when the process is killed."""
+
+
+class ExampleRow(msgspec.Struct, kw_only=True, omit_defaults=True):
+    """One example: the message, the answer, which agent gave it, its scores.
+
+    `n` is the example's position in the data, `turn` its position in the episode, `repeat` the
+    number of times it was asked before. `task` is the data set, where there are several. `example`
+    is a hash over the example and all before it in its episode. `input` and `act` are messages as
+    JSON; `seconds` is the latency; `metrics` are the agent's own (class and parts). A failed
+    example has an `error` and scores as an empty answer.
+    """
+
+    n: int
+    episode: int
+    turn: int
+    repeat: int = 0
+    last: bool = True
+    example: str
+    group: str = ""
+    task: str = ""
+    input: dict[str, Any]
+    act: dict[str, Any] = {}
+    by: str = ""
+    calls: int | None = None
+    scores: dict[str, float | None] = {}
+    metrics: dict[str, list[Any]] = {}
+    seconds: float = 0.0
+    error: str | None = None
+
+    @property
+    def answer(self) -> str:
+        """The text of the answer."""
+        text = self.act.get("text")
+        return text if isinstance(text, str) else ""
+
+    @property
+    def labels(self) -> list[str]:
+        """The right answers."""
+        labels = self.input.get("eval_labels") or self.input.get("labels") or []
+        return [labels] if isinstance(labels, str) else [str(label) for label in labels]
+
+
+_ENCODER: Final = msgspec.json.Encoder(enc_hook=repr)
+_DECODER: Final = msgspec.json.Decoder(ExampleRow)
+
+
+def encode(row: ExampleRow) -> bytes:
+    """Return a row as JSON; values that JSON has no form for become their `repr`."""
+    try:
+        return _ENCODER.encode(row)
+    except (UnicodeEncodeError, TypeError, ValueError, RecursionError):
+        row.input, row.act, row.by = as_json(row.input), as_json(row.act), as_json(row.by)
+        row.error = as_json(row.error)
+        return _ENCODER.encode(row)
+
+
+def decode(line: bytes) -> ExampleRow:
+    """Read one row."""
+    return _DECODER.decode(line)
+
+
+def as_json(value: Any, depth: int = 0) -> Any:
+    """Return a value as JSON can hold it: lone surrogates replaced, other objects as `repr`."""
+    if isinstance(value, str):
+        return value.encode("utf-8", "replace").decode()
+    if value is None or isinstance(value, bool | float):
+        return value
+    if isinstance(value, int):
+        return value if -(2**63) <= value < 2**64 else str(value)
+    if depth < 32:
+        if isinstance(value, dict):
+            return {as_json(str(key)): as_json(one, depth + 1) for key, one in value.items()}
+        if isinstance(value, list | tuple | set | frozenset):
+            return [as_json(one, depth + 1) for one in value]
+    return as_json(repr(value)[:1000])
+
+
+def read_rows(file: Path) -> Iterator[ExampleRow]:
+    """Read the rows of a file one by one; a torn last line is skipped."""
+    for number, _, line in whole_lines(file):
+        try:
+            yield _DECODER.decode(line)
+        except msgspec.MsgspecError as error:
+            what = f"{file}:{number}: this is no row of a run ({error})"
+            raise StoreError(what) from None
+
+
+class RowWriter:
+    """Appends rows to a file: at once after a pause, else those of a tenth of a second together."""
+
+    def __init__(self, file: Path) -> None:
+        self._descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
+        self._waiting: list[bytes] = []
+        self._written = time.monotonic()
+
+    def write(self, rows: Iterable[ExampleRow]) -> None:
+        """Append the rows of one episode."""
+        self._waiting += map(encode, rows)
+        if time.monotonic() - self._written >= MOMENT:
+            self.flush()
+
+    def flush(self) -> None:
+        """Write all rows that wait; from then on they survive the end of this process."""
+        waiting, self._waiting = self._waiting, []
+        if waiting:
+            data = memoryview(b"\n".join(waiting) + b"\n")
+            while data:
+                data = data[os.write(self._descriptor, data) :]
+        self._written = time.monotonic()
+
+    def close(self) -> None:
+        """Write the rows that wait, and close the file."""
+        try:
+            self.flush()
+        finally:
+            os.close(self._descriptor)
+
+
+def rewriting(file: Path, rows: Iterable[ExampleRow]) -> Iterator[ExampleRow]:
+    """Replace a file's rows, and return each; the file is replaced when the last one is taken."""
+    with replacing(file) as out:
+        for row in rows:
+            out.write(encode(row) + b"\n")
+            yield row

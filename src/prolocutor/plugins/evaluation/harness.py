@@ -1,0 +1,235 @@
+"""The harness: a target is asked all examples of some data, scored, and reported.
+
+`prolocutor evaluate run` and `evaluate` below are two faces of `PreparedEvaluation`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from hashlib import blake2b
+from itertools import chain
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Annotated, Any, Final, Literal, TypedDict, Unpack
+
+import msgspec
+
+from prolocutor.errors import BadInput
+from prolocutor.plugins.evaluation.episodes import Episode, episodes_of_tasks
+from prolocutor.plugins.evaluation.evaluation_data import DataInput, EvaluationData
+from prolocutor.plugins.evaluation.example_rows import ExampleRow
+from prolocutor.plugins.evaluation.owned_folder import write_json
+from prolocutor.plugins.evaluation.run_folder import REPORT, RunFolder, load_rows, rows_in_order
+from prolocutor.plugins.evaluation.run_report import Aggregate, RunReport, report_of
+from prolocutor.plugins.evaluation.runner import Runner, RunOptions
+from prolocutor.plugins.evaluation.scoring import TeacherScorer
+from prolocutor.plugins.evaluation.targets import find_target
+
+_NO_NAME: Final = re.compile(r"[^A-Za-z0-9._-]+")
+_FOLDER: Final = "runs"
+
+RowsCallback = Callable[[int, list[ExampleRow]], None]
+"""Called with the rows of each episode: their number, and the rows where they are new."""
+
+
+class EvaluationSettings(RunOptions, frozen=True, kw_only=True):
+    """What is measured and how, as the options of `prolocutor evaluate run` say it.
+
+    `metrics` are names with commas between them. `options` are those of an agent, `data_options`
+    of the kind of data. `time_limit`: seconds that one example may take.
+    """
+
+    metrics: str = "default"
+    datatype: str = "valid"
+    mutators: str | None = None
+    candidates: Literal["labels"] | None = None
+    data_options: dict[str, Any] = msgspec.field(default_factory=dict)
+    aggregate: Aggregate = "macro"
+    limit: Annotated[int, msgspec.Meta(ge=1)] | None = None
+    options: dict[str, Any] = msgspec.field(default_factory=dict)
+
+
+class EvaluationOptions(TypedDict, total=False):
+    """The fields of `EvaluationSettings` as arguments by name."""
+
+    metrics: str
+    datatype: str
+    mutators: str | None
+    candidates: Literal["labels"] | None
+    data_options: dict[str, Any]
+    aggregate: Aggregate
+    limit: int | None
+    seed: int
+    concurrency: int
+    repeat: int
+    time_limit: float | None
+    retry_failed: bool
+    options: dict[str, Any]
+
+
+class EvaluationResult(msgspec.Struct, frozen=True, kw_only=True):
+    """The outcome of an evaluation: the report, and the rows in order, one an example.
+
+    `folder` is the run's folder, None if there is none.
+    """
+
+    report: RunReport
+    rows: list[ExampleRow]
+    folder: Path | None = None
+
+
+def evaluate(
+    subject: object,
+    data: DataInput,
+    *,
+    out: str | Path | None = None,
+    **options: Unpack[EvaluationOptions],
+) -> EvaluationResult:
+    """Measure an assistant, an agent or a function on data, as `prolocutor evaluate run` does.
+
+    `subject` is an assistant (its file, or an object that is not started yet); an agent that
+    observes and acts (a name as on the command line, a class, or an object); or a function from
+    text to text, plain or async, which may also return an act as a dictionary. `data` is
+    `KIND:PATH`, several of these, or messages. With `out` the run is in that folder, and goes
+    on from there the next time. Further arguments are the fields of `EvaluationSettings`.
+
+    Raise `BadInput` for arguments that cannot be, `ConfigError` for a subject that cannot be made,
+    `Conflict` if `out` holds another run. What the subject raises is in its row. To be called where
+    no event loop runs; elsewhere, and for an assistant that is started, await `evaluate_async`.
+    """
+    prepared = _prepared(subject, data, options)
+    with _kept_in(out) as folder:
+        return _result(prepared.run(folder), folder, out)
+
+
+async def evaluate_async(
+    subject: object,
+    data: DataInput,
+    *,
+    out: str | Path | None = None,
+    **options: Unpack[EvaluationOptions],
+) -> EvaluationResult:
+    """Do the same as `evaluate` in the running event loop; an assistant may be started already."""
+    prepared = _prepared(subject, data, options)
+    with _kept_in(out) as folder:
+        return _result(await prepared.run_async(folder), folder, out)
+
+
+class PreparedEvaluation:
+    """A target, data and settings, checked before anything is asked."""
+
+    def __init__(self, subject: object, data: DataInput, settings: EvaluationSettings) -> None:
+        self._scorer = TeacherScorer(settings.metrics)
+        self.target = find_target(subject, settings.options, settings.seed)
+        self.data = EvaluationData(
+            data,
+            settings.datatype,
+            mutators=settings.mutators,
+            candidates=settings.candidates,
+            options=settings.data_options,
+            seed=settings.seed,
+        )
+        self.settings = settings
+        self._subject = str(subject) if isinstance(subject, str | Path) else self.target.name
+
+    @property
+    def configuration(self) -> dict[str, Any]:
+        """What has to be the same for a run to go on."""
+        settings, data = self.settings, self.data
+        return {
+            "subject": self.target.name,
+            "subject content": self.target.content,
+            "options of the agent": settings.options or None,
+            "data": data.kinds,
+            "data content": data.content,
+            "tasks": data.tasks if len(data.tasks) > 1 else None,
+            "datatype": settings.datatype,
+            "mutators": settings.mutators,
+            "candidates": settings.candidates,
+            "options of the data": settings.data_options or None,
+            "metrics": settings.metrics,
+            "seed": settings.seed,
+            "repeat": settings.repeat,
+            "time limit": settings.time_limit,
+        }
+
+    def default_folder(self) -> Path:
+        """Return a folder that the same configuration finds again, and no other one."""
+        configuration = repr(sorted(self.configuration.items())).encode()
+        digest = blake2b(configuration, digest_size=4).hexdigest()
+        words = [_NO_NAME.sub("-", word).strip("-.") for word in (self.target.name, self.data.name)]
+        return Path(_FOLDER, "-".join([*(word[:40] for word in words if word), digest]))
+
+    def number(self) -> int:
+        """Count the examples that the run will have."""
+        return (self.settings.limit or self.data.number()) * self.settings.repeat
+
+    def run(self, folder: Path, on_rows: RowsCallback | None = None) -> RunReport:
+        """Ask what has no row in the folder yet, and report all rows."""
+        episodes = self._episodes()
+        with self._opened(folder) as kept:
+            self.target.run(Runner(kept, self._scorer, self.settings, on_rows), episodes)
+            return self._completed(kept)
+
+    async def run_async(self, folder: Path, on_rows: RowsCallback | None = None) -> RunReport:
+        """Do the same in the running event loop."""
+        episodes = await asyncio.to_thread(self._episodes)
+        with self._opened(folder) as kept:
+            await self.target.run_async(
+                Runner(kept, self._scorer, self.settings, on_rows), episodes
+            )
+            return self._completed(kept)
+
+    def _opened(self, folder: Path) -> RunFolder:
+        settings = self.settings
+        given = {
+            "subject": self._subject,
+            "data": self.data.specs,
+            "limit": settings.limit,
+            "concurrency": settings.concurrency,
+            "aggregate": settings.aggregate,
+        }
+        return RunFolder(folder, self.configuration, given)
+
+    def _episodes(self) -> Iterator[Episode]:
+        episodes = episodes_of_tasks(self.data.messages(), self.settings.limit)
+        first = next(episodes, None)
+        if first is None:
+            raise BadInput(f"{self.data.specs} holds no example", field="data")
+        return chain((first,), episodes)
+
+    def _completed(self, kept: RunFolder) -> RunReport:
+        kept.complete()
+        settings = self.settings
+        report = report_of(rows_in_order(kept.path), settings.metrics, settings.aggregate)
+        write_json(kept.path / REPORT, report)
+        return report
+
+
+def _prepared(subject: object, data: DataInput, options: EvaluationOptions) -> PreparedEvaluation:
+    unknown = options.keys() - EvaluationOptions.__annotations__.keys()
+    if unknown:
+        raise TypeError(f"evaluate() got an unexpected keyword argument {min(unknown)!r}")
+    try:
+        settings = msgspec.convert(options, EvaluationSettings)
+    except msgspec.ValidationError as error:
+        raise BadInput(str(error)) from None
+    return PreparedEvaluation(subject, data, settings)
+
+
+@contextmanager
+def _kept_in(out: str | Path | None) -> Iterator[Path]:
+    """Return the folder of a run; without `out` a temporary one."""
+    if out is not None:
+        yield Path(out)
+        return
+    with TemporaryDirectory(prefix="prolocutor-") as folder:
+        yield Path(folder)
+
+
+def _result(report: RunReport, folder: Path, out: str | Path | None) -> EvaluationResult:
+    rows = load_rows(folder)
+    return EvaluationResult(report=report, rows=rows, folder=None if out is None else folder)

@@ -1,0 +1,98 @@
+"""AsyncWorld: many episodes at once, each with a partner of its own, in one event loop."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, Protocol
+
+import msgspec
+
+from prolocutor.plugins.evaluation.parlai.message import Message
+from prolocutor.plugins.evaluation.parlai.worlds import Act, checked_act
+
+Said = Mapping[str, Any]
+
+
+class AsyncPartner(Protocol):
+    """An object that observes and acts; while its coroutine `act` waits, others go on."""
+
+    def observe(self, observation: Any) -> Any:
+        """Take note of a message."""
+
+    def act(self) -> Any:
+        """Return an act, or an awaitable of it."""
+
+
+class EpisodeResult(msgspec.Struct, frozen=True):
+    """One finished episode: its number in the data, its messages, and the partner's acts.
+
+    `error` is the exception of the partner; then there are fewer acts than messages.
+    """
+
+    number: int
+    messages: Sequence[Said]
+    acts: Sequence[Act]
+    error: Exception | None = None
+
+
+class AsyncWorld:
+    """Runs episodes with partners, at most `in_flight` at a time.
+
+    `episodes` is read lazily: the next one when a partner is free. `make_partner` makes the partner
+    of one episode. The last message of an episode is observed with `episode_done`, if the data does
+    not say so itself. A partner that raises ends its own episode alone.
+    """
+
+    def __init__(
+        self,
+        episodes: Iterable[Sequence[Said]],
+        make_partner: Callable[[], AsyncPartner],
+        *,
+        in_flight: int = 8,
+    ) -> None:
+        if in_flight < 1:
+            raise ValueError("at least one episode has to be in flight")
+        self._episodes = episodes
+        self._make = make_partner
+        self._most = in_flight
+
+    async def run(self) -> AsyncIterator[EpisodeResult]:
+        """Yield the episodes as they end, in any order; leaving early cancels the rest."""
+        waiting = iter(enumerate(self._episodes))
+        running: set[asyncio.Task[EpisodeResult]] = set()
+        try:
+            self._fill(running, waiting)
+            while running:
+                ended, _ = await asyncio.wait(running, return_when=asyncio.FIRST_COMPLETED)
+                running -= ended
+                self._fill(running, waiting)
+                for task in ended:
+                    yield task.result()
+        finally:
+            for task in running:
+                task.cancel()
+            await asyncio.gather(*running, return_exceptions=True)
+
+    def _fill(
+        self,
+        running: set[asyncio.Task[EpisodeResult]],
+        waiting: Iterator[tuple[int, Sequence[Said]]],
+    ) -> None:
+        while len(running) < self._most and (following := next(waiting, None)) is not None:
+            running.add(asyncio.create_task(self._tell(*following)))
+
+    async def _tell(self, number: int, messages: Sequence[Said]) -> EpisodeResult:
+        acts: list[Act] = []
+        try:
+            partner = self._make()
+            for message in messages:
+                said = Message(message)
+                said.setdefault("episode_done", message is messages[-1])
+                partner.observe(said)
+                act = partner.act()
+                acts.append(checked_act(await act if inspect.isawaitable(act) else act, partner))
+        except Exception as error:
+            return EpisodeResult(number, messages, acts, error)
+        return EpisodeResult(number, messages, acts)

@@ -1,0 +1,122 @@
+"""Reports, name -> metric: metrics of agents converted to ours, and several reports made into one.
+
+Source: ParlAI 1.7.2's aggregation. ParlAI's own metric objects are read by their parts, so that an
+agent written for it reports here without a change.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
+
+from prolocutor.plugins.evaluation.parlai.metrics.averages import (
+    AverageMetric,
+    GlobalAverageMetric,
+    LegacyMetric,
+    MacroAverageMetric,
+    PPLMetric,
+)
+from prolocutor.plugins.evaluation.parlai.metrics.metric import (
+    FixedMetric,
+    GlobalFixedMetric,
+    GlobalSumMetric,
+    GlobalTimerMetric,
+    Metric,
+    Number,
+    SumMetric,
+    TimerMetric,
+)
+
+Report = dict[str, Metric]
+
+
+def aggregate_named_reports(
+    named_reports: Mapping[str, Mapping[str, Any]], micro_average: bool = False
+) -> Report:
+    """Make one report of those of several tasks, which it holds too, as `task/name`.
+
+    Over all tasks a mean is the mean of the tasks' figures (of those that have it), or with
+    `micro_average` that of all examples; sums are summed; of global metrics the first is taken.
+    One task alone is given without a prefix. Bare numbers count as `LegacyMetric`. `ValueError`
+    if there are none.
+    """
+    if not named_reports:
+        raise ValueError("there are no reports to aggregate")
+    if len(named_reports) == 1:
+        return aggregate_unnamed_reports(named_reports.values())
+    whole: Report = {}
+    macro: dict[str, Report] = {}
+    for task, report in named_reports.items():
+        for name, given in report.items():
+            metric = reported_metric(given)
+            if metric.is_global:
+                whole.setdefault(name, metric)
+                continue
+            _add(whole, f"{task}/{name}", metric)
+            if micro_average or not metric.macro_average:
+                _add(whole, name, metric)
+            else:
+                macro.setdefault(name, {})[task] = metric
+    whole.update((name, MacroAverageMetric(of_tasks)) for name, of_tasks in macro.items())
+    return whole
+
+
+def aggregate_unnamed_reports(reports: Iterable[Mapping[str, Any]]) -> Report:
+    """Make one report of parts: the same as if all had been counted in one place."""
+    whole: Report = {}
+    for report in reports:
+        for name, given in report.items():
+            _add(whole, name, reported_metric(given))
+    return whole
+
+
+def dict_report(report: Mapping[str, Any]) -> dict[str, Number]:
+    """Return a report as plain numbers."""
+    return {name: one.value() if isinstance(one, Metric) else one for name, one in report.items()}
+
+
+def _add(report: Report, name: str, metric: Metric) -> None:
+    known = report.get(name)
+    report[name] = metric if known is None else known + metric
+
+
+_MEAN: Final = ("_numer", "_denom")
+_TIMER: Final = ("_value", "_start", "_end")
+_PARTS: Final[dict[str, tuple[type[Metric], tuple[str, ...]]]] = {
+    "AverageMetric": (AverageMetric, _MEAN),
+    "FixedMetric": (FixedMetric, ("_value",)),
+    "GlobalAverageMetric": (GlobalAverageMetric, _MEAN),
+    "GlobalFixedMetric": (GlobalFixedMetric, ("_value",)),
+    "GlobalSumMetric": (GlobalSumMetric, ("_sum",)),
+    "GlobalTimerMetric": (GlobalTimerMetric, _TIMER),
+    "LegacyMetric": (LegacyMetric, _MEAN),
+    "PPLMetric": (PPLMetric, _MEAN),
+    "SumMetric": (SumMetric, ("_sum",)),
+    "TimerMetric": (TimerMetric, _TIMER),
+}
+
+
+def observed_metric(given: Any) -> Metric:
+    """Return what an act's field `metrics` holds as a metric; a number is averaged over examples.
+
+    `TypeError` for what is neither.
+    """
+    return given if isinstance(given, Metric) else _foreign(given) or AverageMetric(given)
+
+
+def reported_metric(given: Any) -> Metric:
+    """Return what an agent's report holds as a metric; a number is global, a `LegacyMetric`.
+
+    `TypeError` for what is neither.
+    """
+    return given if isinstance(given, Metric) else _foreign(given) or LegacyMetric(given)
+
+
+def _foreign(given: Any) -> Metric | None:
+    """Return a metric of ParlAI, or of a class derived from it, as ours of the nearest class."""
+    for ancestor in type(given).__mro__:
+        ours, parts = _PARTS.get(ancestor.__name__, (None, ()))
+        if ours and all(hasattr(given, part) for part in parts):
+            return ours(*(getattr(given, part) for part in parts))
+    value = getattr(given, "value", None)
+    return AverageMetric(value()) if callable(value) else None

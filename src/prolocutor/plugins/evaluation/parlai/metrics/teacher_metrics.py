@@ -1,0 +1,227 @@
+"""The metrics of a teacher: every observed act is scored against the labels and added up.
+
+Numbers and names are those of ParlAI 1.7.2's `TeacherMetrics`; ours come in only when asked for by
+name (`names.py`). Beyond ParlAI: labels may be one string; labels None, which ParlAI cannot take,
+leave only what needs no labels.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
+from typing import Any
+
+from prolocutor.errors import MissingExtra
+from prolocutor.plugins.evaluation.parlai.metrics.area_under_curve import AUCMetrics
+from prolocutor.plugins.evaluation.parlai.metrics.metric import Metric
+from prolocutor.plugins.evaluation.parlai.metrics.names import ALL_METRICS, requested_metrics
+from prolocutor.plugins.evaluation.parlai.metrics.reports import Report, observed_metric
+from prolocutor.plugins.evaluation.parlai.metrics.rouge import ROUGES, rouge_scores
+from prolocutor.plugins.evaluation.parlai.metrics.score_functions import FunctionFailure
+from prolocutor.plugins.evaluation.parlai.metrics.tally import (
+    Tally,
+    checked_score,
+    report_of_example,
+)
+from prolocutor.plugins.evaluation.parlai.metrics.text_metrics import intra_distinct, ngrams
+from prolocutor.plugins.evaluation.parlai.metrics.text_scores import (
+    best_overlap,
+    bleu_scores,
+    rank_of_first,
+    words_of,
+)
+
+log = logging.getLogger(__name__)
+
+
+class Metrics:
+    """Metrics by name: added up over everything, and over the latest example alone."""
+
+    def __init__(self, threadsafe: bool = False, shared: Mapping[str, Any] | None = None) -> None:
+        self._all: Tally = shared["data"] if shared and "data" in shared else Tally()
+        self._recent = Tally()
+        self._latest: dict[str, float] | None = None  # not yet in `_recent`
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.report()!r})"
+
+    def add(self, key: str, value: Metric | None) -> None:
+        """Add a metric to what is there under `key`; None adds nothing."""
+        if value is not None:
+            self._all.add_metric(key, value)
+            self._recent.add_metric(key, value)
+
+    def report(self) -> Report:
+        """Return the metrics over everything seen so far, also by those that share them."""
+        return self._all.report()
+
+    def report_recent(self) -> Report:
+        """Return the metrics of what was seen since `clear_recent`."""
+        if self._latest is not None and self._recent.is_empty():
+            return report_of_example(self._latest)
+        self._settle()
+        return self._recent.report()
+
+    def recent_scores(self) -> dict[str, float]:
+        """Return the scores of the latest example as plain numbers: quicker than `report_recent`.
+
+        Neither an agent's own metrics nor those of a whole corpus are among them.
+        """
+        return dict(self._latest or {})
+
+    def clear_recent(self) -> None:
+        """Forget the latest example."""
+        self._latest = None
+        if not self._recent.is_empty():
+            self._recent.clear()
+
+    def clear(self) -> None:
+        """Forget everything, also for those that share it."""
+        self._all.clear()
+        self.clear_recent()
+
+    def share(self) -> dict[str, Any]:
+        """Return what another one is made of that adds to the same totals, as `shared`."""
+        return {"data": self._all}
+
+    def add_metrics(self, other: Metrics) -> None:
+        """Add all metrics of another one."""
+        for name, metric in other.report().items():
+            self.add(name, metric)
+
+    def _settle(self) -> None:
+        if self._latest is not None:
+            self._recent.add_example(self._latest)
+            self._latest = None
+
+
+class TeacherMetrics(Metrics):
+    """Scores of acts against labels: texts, rankings, and what agents report of themselves."""
+
+    def __init__(
+        self,
+        metrics_list: str | Iterable[str] = "default",
+        shared: Mapping[str, Any] | None = None,
+    ) -> None:
+        super().__init__(shared=shared)
+        self.eval_pr = [1, 5, 10, 100]
+        self._wanted = wanted = requested_metrics(metrics_list)
+        self._beyond_labels = bool(wanted.intra_distinct or wanted.inter_distinct)
+        for name in wanted.unknown:
+            _warn(f"there is no metric {name!r}: it is left out")
+        self._rouge = _installed(wanted.rouge)
+
+    @property
+    def failures(self) -> dict[str, FunctionFailure]:
+        """What users' functions failed at: their name -> how often, and how first."""
+        return self._all.failures
+
+    def evaluate_response(
+        self, observation: Mapping[str, Any], labels: Sequence[str] | None
+    ) -> None:
+        """Score one act (`text`, `text_candidates`, `metrics`) against the labels."""
+        if self._latest is not None:
+            self._settle()
+        if isinstance(labels, str):
+            labels = [labels]
+        scores: dict[str, float] = {}
+        guess = observation.get("text")
+        if guess is not None:
+            words = words_of(guess)
+            if labels is not None:
+                self._score_text(guess, words, labels, scores)
+            if self._beyond_labels:
+                self._score_words(words, scores)
+            if self._wanted.functions and labels is not None:
+                self._call_functions(guess, labels, scores)
+        candidates = observation.get("text_candidates")
+        if candidates is not None and labels is not None:
+            self._score_ranking(candidates, labels, scores)
+            if self._wanted.auc is not None and "probs" in observation:
+                self._count_classes(candidates, observation["probs"], labels, self._wanted.auc)
+        self._all.add_example(scores)
+        self._latest = scores
+        if "metrics" in observation:
+            self._take_metrics(observation["metrics"])
+
+    def _score_text(
+        self, guess: str, words: list[str], labels: Sequence[str], scores: dict[str, float]
+    ) -> None:
+        texts = [words if label == guess else words_of(label) for label in labels]
+        if words in texts:
+            precision = recall = f1 = 1.0 if words else 0.0
+            scores["accuracy"] = 1.0
+        else:
+            precision, recall, f1 = best_overlap(words, texts)
+            scores["accuracy"] = 0.0
+        scores["precision"], scores["recall"], scores["f1"] = precision, recall, f1
+        if self._rouge and labels:
+            found = dict(zip(ROUGES.values(), rouge_scores(guess, labels) or (), strict=True))
+            scores.update((name, found[name]) for name in self._rouge)
+        orders = self._wanted.bleu
+        if orders and texts:
+            for order, score in zip(orders, bleu_scores(words, texts, orders), strict=True):
+                scores[f"bleu-{order}"] = score
+
+    def _score_words(self, words: list[str], scores: dict[str, float]) -> None:
+        for order in self._wanted.inter_distinct:
+            grams = ngrams(words, order)
+            self._all.add_grams(f"interdistinct-{order}", grams)
+            self._recent.add_grams(f"interdistinct-{order}", grams)
+        for order in self._wanted.intra_distinct:
+            scores[f"intradistinct-{order}"] = intra_distinct(words, order)
+
+    def _call_functions(self, guess: str, labels: Sequence[str], scores: dict[str, float]) -> None:
+        for name, function in self._wanted.functions:
+            try:
+                value = function(guess, list(labels))
+                if value is not None:
+                    scores[name] = checked_score(value)
+            except Exception as error:
+                what = f"{type(error).__name__}: {error}"
+                if self._all.add_failure(name, what):
+                    log.warning("the metric %s failed: %s", name, what)
+
+    def _score_ranking(
+        self, candidates: Iterable[str], labels: Sequence[str], scores: dict[str, float]
+    ) -> None:
+        mrr = self._wanted.mrr
+        rank = rank_of_first(candidates, labels, within=None if mrr else max(self.eval_pr))
+        for most in self.eval_pr:
+            scores[f"hits@{most}"] = 1.0 if rank is not None and rank <= most else 0.0
+        if mrr:
+            scores["mrr"] = 1 / rank if rank else 0.0
+
+    def _count_classes(
+        self, classes: Iterable[str], probabilities: Any, labels: Sequence[str], digits: int
+    ) -> None:
+        """Count a classifier's probabilities of all classes for the areas under their curves."""
+        for name, probability in zip(classes, probabilities, strict=True):
+            label = name if name in labels else ""
+            self.add(
+                f"AUC_{name}", AUCMetrics.raw_data_to_auc([label], [probability], name, digits)
+            )
+
+    def _take_metrics(self, given: Mapping[str, Any]) -> None:
+        """Take an agent's own metrics; those named as ours are set apart as `USER_<name>`."""
+        for name, value in given.items():
+            if value is not None:
+                self.add(f"USER_{name}" if name in ALL_METRICS else name, observed_metric(value))
+
+
+def _installed(rouge: tuple[str, ...]) -> tuple[str, ...]:
+    """Return these names; none, with a warning as ParlAI gives, where rouge cannot be computed."""
+    if rouge:
+        try:
+            rouge_scores("", ())
+        except MissingExtra as missing:
+            _warn(str(missing))
+            return ()
+    return rouge
+
+
+@cache
+def _warn(what: str) -> None:
+    """Say it once."""
+    log.warning(what)

@@ -1,0 +1,102 @@
+"""Stored dialogs: users' dialogs with the assistant, as episodes for training or tests.
+
+Each human utterance that was replied to is an example, the reply its label. An
+utterance without a reply is put before the next one, with a newline between. Notifications are left
+out: there is no input that they reply to.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import AbstractAsyncContextManager
+
+from prolocutor.dialog.dialog import Dialog
+from prolocutor.dialog.utterances import HumanUtterance
+from prolocutor.plugins.evaluation.parlai.message import Message
+
+Dialogs = Callable[[], AbstractAsyncContextManager[AsyncIterator[Dialog]]]
+"""Opens the dialogs for one pass, such as a store's `export()`, and closes what it opened."""
+
+
+class StoredDialogs:
+    """The dialogs of a store; `name` is what it is called.
+
+    `episodes` runs an event loop of its own for each pass, so call it where none is running; there
+    is `episodes_of` for asynchronous code.
+    """
+
+    def __init__(self, dialogs: Dialogs, *, name: str = "store") -> None:
+        self._dialogs = dialogs
+        self._name = name
+
+    @property
+    def id(self) -> str:
+        """The name that was given."""
+        return self._name
+
+    @property
+    def portion(self) -> float | None:
+        """Not known: dialogs are read until there are no more."""
+        return None
+
+    def episodes(self) -> Iterator[list[Message]]:
+        """Read all dialogs once."""
+        with asyncio.Runner() as runner:
+            opened = self._dialogs()
+            episodes = episodes_of(runner.run(_entered(opened)))
+            try:
+                while (episode := runner.run(_next(episodes))) is not None:
+                    yield episode
+            finally:
+                runner.run(_closed(episodes, opened))
+
+
+async def episodes_of(dialogs: AsyncIterator[Dialog]) -> AsyncIterator[list[Message]]:
+    """Make an episode of each dialog in which something was replied to."""
+    async for dialog in dialogs:
+        if episode := episode_of(dialog):
+            yield episode
+
+
+def episode_of(dialog: Dialog) -> list[Message]:
+    """Make the examples of one dialog.
+
+    Further fields: `dialog_id`, `utt_id` of what was said, and the `active_skill` and `confidence`
+    of the reply.
+    """
+    episode: list[Message] = []
+    said: list[HumanUtterance] = []
+    for utterance in dialog.utterances:
+        if isinstance(utterance, HumanUtterance):
+            said.append(utterance)
+        elif said:
+            message = Message(text="\n".join(one.text for one in said), labels=[utterance.text])
+            message["dialog_id"] = dialog.dialog_id
+            message["utt_id"] = said[-1].utt_id
+            message["active_skill"] = utterance.active_skill
+            message["confidence"] = utterance.confidence
+            episode.append(message)
+            said = []
+    return episode
+
+
+async def _entered(
+    opened: AbstractAsyncContextManager[AsyncIterator[Dialog]],
+) -> AsyncIterator[Dialog]:
+    return await opened.__aenter__()
+
+
+async def _next(episodes: AsyncIterator[list[Message]]) -> list[Message] | None:
+    return await anext(episodes, None)
+
+
+async def _closed(
+    episodes: AsyncIterator[list[Message]],
+    opened: AbstractAsyncContextManager[AsyncIterator[Dialog]],
+) -> None:
+    try:
+        if (close := getattr(episodes, "aclose", None)) is not None:
+            await close()
+    finally:
+        await opened.__aexit__(None, None, None)

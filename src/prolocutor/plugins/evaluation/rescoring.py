@@ -1,0 +1,33 @@
+"""Rescoring: the rows of a run get new scores, without asking again."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from prolocutor.plugins.evaluation.example_rows import rewriting
+from prolocutor.plugins.evaluation.owned_folder import owned, write_json
+from prolocutor.plugins.evaluation.run_folder import REPORT, ROWS, RUN, load_run, rows_in_order
+from prolocutor.plugins.evaluation.run_report import Aggregate, RunReport, aggregate_of, report_of
+from prolocutor.plugins.evaluation.scoring import TeacherScorer
+
+
+def rescore(
+    path: Path, metrics: str | None = None, aggregate: Aggregate | None = None
+) -> RunReport:
+    """Score a run's rows by these metrics, or by its own, and write its report.
+
+    The run goes on with them: its configuration names them from then on.
+    """
+    load_run(path)
+    with owned(path):
+        run = load_run(path)
+        names = metrics or run.metrics
+        scorer = TeacherScorer(names)
+        rows = rewriting(path / ROWS, map(scorer.rescored, rows_in_order(path)))
+        mean = aggregate or aggregate_of(run)
+        report = report_of(rows, names, mean)
+        run.configuration["metrics"] = names
+        run.options["aggregate"] = mean
+        write_json(path / RUN, run)
+        write_json(path / REPORT, report)
+    return report

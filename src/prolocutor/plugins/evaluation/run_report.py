@@ -1,0 +1,236 @@
+"""The report of a run: its metrics in all, by data set and by group, with intervals."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, Final, Literal
+
+import msgspec
+
+from prolocutor.plugins.evaluation.example_rows import ExampleRow
+from prolocutor.plugins.evaluation.parlai.metrics.estimates import (
+    Estimate,
+    estimates_of,
+    measure_rows,
+)
+from prolocutor.plugins.evaluation.parlai.metrics.reports import Report as Metrics
+from prolocutor.plugins.evaluation.parlai.metrics.reports import aggregate_named_reports
+from prolocutor.plugins.evaluation.run_folder import RunDescription
+from prolocutor.plugins.evaluation.score_sums import ScoreSums, mean_of_estimates
+from prolocutor.plugins.evaluation.scoring import OwnMetrics, TeacherScorer, needs_corpus
+
+Estimates = dict[str, Estimate]
+Aggregate = Literal["macro", "micro"]
+
+EXAMPLES: Final = "exs"
+FIGURES: Final = frozenset(
+    (
+        "latency",
+        "latency_p50",
+        "latency_p95",
+        "latency_p99",
+        "cost",
+        "calls",
+        "abstention",
+        "errors",
+    )
+)
+_FEW_ENOUGH: Final = 200
+"""As many groups, or one for each example, are none."""
+
+
+class RunReport(msgspec.Struct, kw_only=True):
+    """The report of a run. `metrics` are scores, `figures` latency, calls, abstention, errors.
+
+    `tasks`: the metrics of each data set, where there are several; `aggregate` says whether
+    `metrics` are then the mean of theirs (macro) or that of all examples (micro). `groups`: the
+    metrics by domain or task, where there are several. `by`: how many examples each agent answered.
+    """
+
+    examples: int
+    episodes: int
+    answered: int
+    failed: int
+    metrics: Estimates
+    figures: Estimates
+    tasks: dict[str, Estimates] = {}
+    aggregate: Aggregate | None = None
+    groups: dict[str, Estimates] = {}
+    by: dict[str, int] = {}
+
+    def estimates(self) -> list[tuple[str, Estimate]]:
+        """Return all metrics and figures by name, those of a task as `task/name`."""
+        of_tasks = [
+            (f"{task}/{name}", one) for task, of in self.tasks.items() for name, one in of.items()
+        ]
+        return [*self.metrics.items(), *self.figures.items(), *of_tasks]
+
+    def find(self, name: str) -> Estimate | None:
+        """Return a metric or figure by name; a task's or group's by `task/name`."""
+        part, slash, own = name.rpartition("/")
+        for parts in (self.tasks, self.groups):
+            if slash and part in parts and own in parts[part]:
+                return parts[part][own]
+        return self.metrics.get(name) or self.figures.get(name)
+
+
+def report_of(
+    rows: Iterable[ExampleRow], metrics: str = "default", aggregate: Aggregate = "macro"
+) -> RunReport:
+    """Return the report of a run's rows; they come in order and are read once."""
+    count = _RunTally(metrics)
+    figures = measure_rows(count.counted(rows))
+    tasks: dict[str, Estimates] = {}
+    if len(count.tasks) > 1:
+        tasks = {name: part.estimates() for name, part in count.tasks.items()}
+        reports = {name: part.others() for name, part in count.tasks.items()}
+        whole = aggregate_named_reports(reports, micro_average=aggregate == "micro")
+        others = estimates_of({name: one for name, one in whole.items() if _overall(name, reports)})
+        for name, report in reports.items():
+            tasks[name].update(estimates_of(report))
+        means = count.whole.estimates() if aggregate == "micro" else _macro(tasks, others)
+        found = {**means, **others}
+    else:
+        found = {**count.whole.estimates(), **estimates_of(count.whole.others())}
+    found[EXAMPLES] = found.pop(EXAMPLES)
+    return RunReport(
+        examples=count.examples,
+        episodes=count.episodes,
+        answered=count.examples - count.failed,
+        failed=count.failed,
+        metrics=found,
+        figures=figures,
+        tasks=tasks,
+        aggregate=aggregate if tasks else None,
+        groups=count.shown_groups(),
+        by=dict(count.by.most_common()),
+    )
+
+
+def aggregate_of(run: RunDescription) -> Aggregate:
+    """Return how a run over several data sets was last reported."""
+    return "micro" if run.options.get("aggregate") == "micro" else "macro"
+
+
+def clustered_mean(pairs: Sequence[tuple[int, float]], *, difference: bool = False) -> Estimate:
+    """Estimate a mean of values that come in clusters: (cluster, value), at least one."""
+    sums = ScoreSums()
+    for cluster, value in sorted(pairs, key=lambda pair: pair[0]):
+        sums.add(cluster, value)
+    return sums.estimate(difference=difference)
+
+
+class _Tally:
+    """The sums of one task, of one group, or of all."""
+
+    def __init__(self, metrics: str | None = None) -> None:
+        self.examples = 0
+        self._sums: dict[str, ScoreSums] = {}
+        self._own = OwnMetrics()
+        self._corpus = TeacherScorer(metrics) if metrics and needs_corpus(metrics) else None
+
+    def add(self, row: ExampleRow, *, own: bool = True) -> None:
+        self.examples += 1
+        for name, score in row.scores.items():
+            if score is not None:
+                sums = self._sums.get(name)
+                if sums is None:
+                    sums = self._sums[name] = ScoreSums()
+                sums.add(row.episode, score)
+        if own and row.metrics:
+            self._own.add(row)
+        if self._corpus is not None:
+            self._corpus.score(row.input, row.act if row.error is None else {"text": ""})
+
+    def estimates(self) -> Estimates:
+        """Return the estimates of the scores, and the number of examples."""
+        found = {name: sums.estimate() for name, sums in self._sums.items()}
+        found[EXAMPLES] = Estimate(float(self.examples), count=self.examples)
+        return found
+
+    def others(self) -> Metrics:
+        """Return the metrics that are no means of scores: agents' own, and those of a corpus."""
+        found = dict(self._own.report)
+        if self._corpus is not None:
+            whole = self._corpus.report()
+            found.update((name, one) for name, one in whole.items() if name.startswith("inter"))
+        return found
+
+
+class _RunTally:
+    """Adds rows up while they pass."""
+
+    def __init__(self, metrics: str) -> None:
+        self._metrics = metrics
+        self.examples = self.episodes = self.failed = 0
+        self.by: Counter[str] = Counter()
+        self.whole = _Tally(metrics)
+        self.tasks: dict[str, _Tally] = {}
+        self._groups: dict[str, _Tally] | None = {}
+        self._apart = False  # whether groups are other than the tasks
+        self._before = (-1, 0)
+
+    def counted(self, rows: Iterable[ExampleRow]) -> Iterator[Mapping[str, Any]]:
+        """Add each row, and return what latency, calls and errors are measured by."""
+        for row in rows:
+            self._add(row)
+            yield _measured(row)
+
+    def shown_groups(self) -> dict[str, Estimates]:
+        """Return the metrics of each group, if there are several groups and fewer than examples."""
+        groups = self._groups or {}
+        several = 1 < len(groups) < min(_FEW_ENOUGH, self.examples)
+        if not several or not self._apart:
+            return {}
+        return {name: groups[name].estimates() for name in sorted(groups)}
+
+    def _add(self, row: ExampleRow) -> None:
+        key = (row.episode, row.repeat)
+        self.episodes += key != self._before
+        self._before = key
+        self.examples += 1
+        if row.error is None:
+            self.by[row.by] += 1
+        else:
+            self.failed += 1
+        self.whole.add(row)
+        self._apart = self._apart or row.group != row.task
+        if row.task:
+            if row.task not in self.tasks:
+                self.tasks[row.task] = _Tally(self._metrics)
+            self.tasks[row.task].add(row)
+        if self._groups is not None:
+            if row.group not in self._groups:
+                self._groups[row.group] = _Tally()
+            self._groups[row.group].add(row, own=False)
+            if len(self._groups) >= _FEW_ENOUGH:
+                self._groups = None
+
+
+def _macro(tasks: Mapping[str, Estimates], others: Estimates) -> Estimates:
+    """Return the mean of the tasks' scores, each over the tasks that have it."""
+    names = dict.fromkeys(name for found in tasks.values() for name in found)
+    means = {
+        name: mean_of_estimates([found[name] for found in tasks.values() if name in found])
+        for name in names
+        if name not in others
+    }
+    examples = sum(found[EXAMPLES].count for found in tasks.values())
+    means[EXAMPLES] = Estimate(float(examples), count=examples)
+    return means
+
+
+def _overall(name: str, reports: Mapping[str, Metrics]) -> bool:
+    """Return whether an aggregated metric is that of all tasks and not `task/name`."""
+    return any(name in report for report in reports.values())
+
+
+def _measured(row: ExampleRow) -> Mapping[str, Any]:
+    return {
+        "seconds": row.seconds,
+        "calls": row.calls,
+        "cost": row.act.get("cost"),
+        "text": row.answer,
+        "error": row.error,
+    }

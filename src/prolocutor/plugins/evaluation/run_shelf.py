@@ -1,0 +1,300 @@
+"""RunShelf: the runs in one folder, to be listed, read and set beside each other."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Mapping
+from pathlib import Path
+from threading import Lock
+from typing import Final
+
+import msgspec
+
+from prolocutor.contracts.run_reading import (
+    FigureGroup,
+    RowKind,
+    RowQuery,
+    RunAnswer,
+    RunDetails,
+    RunDifference,
+    RunFigure,
+    RunPairs,
+    RunRow,
+    RunRowPage,
+    RunSummary,
+)
+from prolocutor.errors import BadInput, NotFound
+from prolocutor.plugins.evaluation.example_rows import ExampleRow
+from prolocutor.plugins.evaluation.parlai.metrics.estimates import Estimate
+from prolocutor.plugins.evaluation.run_comparison import differences
+from prolocutor.plugins.evaluation.run_folder import (
+    REPORT,
+    ROWS,
+    RUN,
+    RunDescription,
+    load_run,
+    rows_in_order,
+)
+from prolocutor.plugins.evaluation.run_report import RunReport, aggregate_of, report_of
+from prolocutor.plugins.evaluation.shelved_rows import ShelvedRows
+
+MOST_RUNS: Final = 1000
+MAX_HEAD: Final = 20_000_000
+"""Bytes of `run.json` and of `report.json` that are read at most."""
+
+MAX_PAIRED: Final = 100_000
+"""Rows of a run that is compared."""
+
+_CACHED: Final = 4
+_LONGEST: Final = 20_000
+_SHOWN: Final = ("accuracy", "f1", "latency_p50", "cost", "errors")
+
+
+class RunShelf:
+    """The run folders directly below one folder; it only reads. Calls may come from any thread."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._rows: OrderedDict[tuple[str, int, int], ShelvedRows] = OrderedDict()
+        self._lock = Lock()
+
+    def listed(self) -> list[RunSummary]:
+        """Return the runs, the latest first; one that is damaged says so."""
+        found = [_summary(name, folder) for name, folder in self._folders().items()]
+        return sorted(found, key=lambda one: (one.started, one.name), reverse=True)[:MOST_RUNS]
+
+    def details(self, name: str, against: str | None = None) -> RunDetails:
+        """Return a run, compared with another one if given."""
+        folder = self._find(name)
+        run, rows = _run(folder), self._index(folder)
+        report, note = _report(folder, run, len(rows))
+        return RunDetails(
+            name=name,
+            configuration=run.configuration,
+            options=run.options,
+            versions=run.versions,
+            started=run.started,
+            ended=run.ended,
+            complete=run.complete,
+            examples=len(rows),
+            failed=rows.counts()["failed"],
+            metric=rows.metric,
+            counts=rows.counts(),
+            metrics=_figures(report.metrics) if report else [],
+            figures=_figures(report.figures) if report else [],
+            groups=_groups(report) if report else [],
+            by=report.by if report else {},
+            note=note,
+            pairs=None if against is None else self._pairs(folder, rows, against),
+        )
+
+    def rows(self, name: str, wanted: RowQuery, after: int, limit: int) -> RunRowPage:
+        """Return the rows that are wanted, from the place `after` on."""
+        rows, kind = self._index(self._find(name)), wanted.kind
+        there = None if wanted.against is None else self._index(self._find(wanted.against))
+        partners = {} if there is None else _paired(rows, there)
+        items: list[RunRow] = []
+        for place in range(after, len(rows)):
+            if wanted.group is not None and rows.groups[place] != wanted.group:
+                continue
+            other = partners.get(place)
+            if there is None:
+                fits = kind is None or rows.kind(place) == kind
+            else:
+                fits = other is not None and _flipped(rows, place, there, other, kind)
+            if not fits:
+                continue
+            if len(items) == limit:
+                return RunRowPage(items, place)
+            partner = None if there is None or other is None else there.row(other)
+            items.append(_row(rows.row(place), partner, rows.metric))
+        return RunRowPage(items, None)
+
+    def _pairs(self, folder: Path, rows: ShelvedRows, against: str) -> RunPairs:
+        there = self._index(self._find(against))
+        if max(len(rows), len(there)) > MAX_PAIRED:
+            what = f"runs of more than {MAX_PAIRED:,} rows are compared by"
+            raise BadInput(f"{what} prolocutor evaluate compare", field="against")
+        partners = _paired(rows, there)
+        pairs = [(there.row(other), rows.row(place)) for place, other in partners.items()]
+        flips = {
+            kind: sum(_flipped(rows, one, there, other, kind) for one, other in partners.items())
+            for kind in ("won", "lost")
+        }
+        return RunPairs(
+            against=against,
+            pairs=len(pairs),
+            only_here=len(rows) - len(pairs),
+            only_there=len(there) - len(pairs),
+            metric=rows.metric,
+            won=flips["won"],
+            lost=flips["lost"],
+            differences=[
+                RunDifference(
+                    name=one.metric,
+                    first=one.first,
+                    second=one.second,
+                    difference=_figure(one.metric, one.difference),
+                    better=one.better,
+                    worse=one.worse,
+                )
+                for one in (differences(pairs) if pairs else ())
+            ],
+        )
+
+    def _index(self, folder: Path) -> ShelvedRows:
+        """Return the rows of a run; those of the last few runs are kept until a file changes."""
+        file = folder / ROWS
+        try:
+            state = file.stat()
+            key = (str(file), state.st_mtime_ns, state.st_size)
+        except FileNotFoundError:
+            return ShelvedRows(file)
+        with self._lock:
+            if (known := self._rows.get(key)) is not None:
+                self._rows.move_to_end(key)
+                return known
+        made = ShelvedRows(file)
+        with self._lock:
+            self._rows[key] = made
+            while len(self._rows) > _CACHED:
+                self._rows.popitem(last=False)
+        return made
+
+    def _find(self, name: str) -> Path:
+        folder = self._folders().get(name)
+        if folder is None:
+            raise NotFound(f"no run is called {name!s:.80}", field="name")
+        return folder
+
+    def _folders(self) -> Mapping[str, Path]:
+        """Return the run folders by name; links are left out, as they may lead anywhere."""
+        try:
+            found = [*self._folder.iterdir()]
+        except FileNotFoundError:
+            return {}
+        except OSError as error:
+            what = f"the folder of runs cannot be read: {error.strerror}"
+            raise BadInput(what, field="runs") from None
+        return {
+            one.name: one
+            for one in found
+            if one.is_dir() and not one.is_symlink() and (one / RUN).is_file()
+        }
+
+
+def _summary(name: str, folder: Path) -> RunSummary:
+    try:
+        run = _run(folder)
+        report, note = _stored_report(folder), ""
+    except BadInput as fault:
+        return RunSummary(name=name, error=str(fault))
+    except OSError as error:
+        return RunSummary(name=name, error=f"cannot be read: {error.strerror}")
+    estimates = {**report.metrics, **report.figures} if report else {}
+    return RunSummary(
+        name=name,
+        assistant=str(run.configuration.get("subject") or ""),
+        data=str(run.options.get("data") or run.configuration.get("data") or ""),
+        started=run.started,
+        ended=run.ended,
+        complete=run.complete,
+        examples=report.examples if report else None,
+        failed=report.failed if report else None,
+        figures=[_figure(one, estimates[one]) for one in _SHOWN if one in estimates],
+        error=note or None,
+    )
+
+
+def _run(folder: Path) -> RunDescription:
+    _check_head(folder / RUN)
+    try:
+        return load_run(folder)
+    except BadInput as error:
+        raise BadInput(f"run.json is damaged: {error}", field="name") from None
+
+
+def _report(folder: Path, run: RunDescription, rows: int) -> tuple[RunReport | None, str]:
+    """Return the report that is stored, or that of the rows so far, and what is missing."""
+    if run.complete and (stored := _stored_report(folder)) is not None:
+        return stored, ""
+    note = "the run has not ended, or was cut off: these are its rows so far"
+    if not 0 < rows <= MAX_PAIRED:
+        return None, note
+    return report_of(rows_in_order(folder), run.metrics, aggregate_of(run)), note
+
+
+def _stored_report(folder: Path) -> RunReport | None:
+    file = folder / REPORT
+    _check_head(file)
+    try:
+        return msgspec.json.decode(file.read_bytes(), type=RunReport)
+    except FileNotFoundError:
+        return None
+    except msgspec.MsgspecError as error:
+        raise BadInput(f"{REPORT} is damaged: {error}", field="name") from None
+
+
+def _check_head(file: Path) -> None:
+    if file.exists() and file.stat().st_size > MAX_HEAD:
+        what = f"{file.name} is larger than {MAX_HEAD / 1e6:,.0f} MB"
+        raise BadInput(f"{what} and is not read", field="name")
+
+
+def _paired(rows: ShelvedRows, there: ShelvedRows) -> dict[int, int]:
+    """Return the place of the same example in the other run, by place."""
+    places = {key: place for place, key in enumerate(there.keys)}
+    return {here: places[key] for here, key in enumerate(rows.keys) if key in places}
+
+
+def _flipped(
+    rows: ShelvedRows, place: int, there: ShelvedRows, other: int, kind: RowKind | None
+) -> bool:
+    mine, its = rows.kind(place), there.kind(other)
+    match kind:
+        case "won":
+            return mine == "won" and its != "won"
+        case "lost":
+            return mine != "won" and its == "won"
+        case "failed":
+            return mine == "failed"
+    return True
+
+
+def _row(row: ExampleRow, other: ExampleRow | None, metric: str) -> RunRow:
+    return RunRow(
+        n=row.n,
+        repeat=row.repeat,
+        group=row.group,
+        text=_cut(str(row.input.get("text") or "")),
+        labels=[_cut(one) for one in row.labels[:20]],
+        here=_answer(row, metric),
+        there=None if other is None else _answer(other, metric),
+    )
+
+
+def _answer(row: ExampleRow, metric: str) -> RunAnswer:
+    return RunAnswer(
+        text=_cut(row.answer),
+        by=_cut(row.by),
+        score=row.scores.get(metric),
+        seconds=row.seconds,
+        error=None if row.error is None else _cut(row.error),
+    )
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
+
+
+def _groups(report: RunReport) -> list[FigureGroup]:
+    parts = report.tasks or report.groups
+    return [FigureGroup(name, _figures(of)) for name, of in parts.items()]
+
+
+def _figures(of: Mapping[str, Estimate]) -> list[RunFigure]:
+    return [_figure(name, one) for name, one in of.items()]
+
+
+def _figure(name: str, one: Estimate) -> RunFigure:
+    return RunFigure(name=name, value=one.value, low=one.low, high=one.high, count=one.count)

@@ -1,0 +1,1 @@
+"""Language: follow-ups, several questions at once, and careful answers, for any pipeline."""

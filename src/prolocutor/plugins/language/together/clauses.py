@@ -1,0 +1,128 @@
+"""Clauses: an utterance cut where one request ends and another begins.
+
+`ask_each` is a formatter for `fan_out: true`: an agent is asked for the whole utterance first and
+then for each of its clauses. Most utterances are one request; they are asked for once.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Final
+
+from prolocutor.plugins.language.together.ellipsis import completed, leans_on
+
+MOST: Final = 5
+"""Clauses in one utterance; with more of them only the whole is asked for."""
+
+LONGEST_TEXT: Final = 500
+
+_STARTS_ANEW: Final = (
+    r"(?:(?:what|how|when|who|where|which)(?:'s|s)?|tell me|convert|define|set|flip|roll|remind me"
+    r"|give me|show me)\b"
+)
+_BREAK: Final = re.compile(
+    r"(?<=[?!;])\s+|(?<=[a-z)]\.)\s+"
+    r"|\s*[,;]?\s+(?:(?:and|then|plus|also|&)\s+)+(?:(?:then|also)\s+)?|\s*;\s*"
+    rf"|,\s+(?={_STARTS_ANEW})|,?\s+or\s+(?=\d|(?:what|how|when|who|where|which)\b)",
+    re.IGNORECASE,
+)
+_COMPARES: Final = re.compile(
+    r"\b(?:which|bigger|smaller|larger|more|less|greater|pick|choose|either)\b", re.IGNORECASE
+)
+_COMPARED: Final = re.compile(
+    r"\b(?:who|which|what)\b[^,]* (?:the )?(?:\w+er|more|less|better|worse)\b[^,?]*, [^,?]*$",
+    re.IGNORECASE,
+)
+"""A choice of two as far as the first of them."""
+_GREETING: Final = re.compile(
+    r"(?:(?:hi|hello|hey|hiya|good (?:morning|afternoon|evening|day))"
+    r"(?: there| again| you| prolocutor| assistant)?[\s,.!]+)+",
+    re.IGNORECASE,
+)
+_JOINT: Final = re.compile(r"(?:(?:and|then|also|plus)\b[\s,]*)+", re.IGNORECASE)
+_LEAD: Final = re.compile(
+    r"(?:(?:and|then|also|plus|so|well|ok|okay|oh|hey|hi|hello|please|kindly|just|now|first|next|"
+    r"after that|by the way|btw|quickly|can you|could you|would you|will you|i want you to|"
+    r"i'd like you to|i need you to)[\s,:.!]+)*",
+    re.IGNORECASE,
+)
+_REQUEST: Final = re.compile(
+    r"(?:what|whats|what's|which|who|who's|whose|when|when's|where|where's|why|how|how's|"
+    r"is|are|was|were|does|do|did|has|have|will|am|should|may|must|isn't|aren't|"
+    r"tell|give|show|say|list|name|find|look|read|check|calculate|compute|convert|work out|solve|"
+    r"add|put|set|start|stop|pause|cancel|delete|remove|clear|remind|wake|mark|tick|cross|move|"
+    r"flip|toss|roll|throw|pick|choose|draw|generate|define|explain|translate|spell|count|"
+    r"divide|multiply|i want to know|i'd like to know|i would like to know|i wonder|do you know|"
+    r"let me know|let me hear|make me laugh|the time|the weather|the meaning|the capital|the date|"
+    r"use|(?:the )?(?:population|capital|currency|area|languages?|(?:syno|anto)nyms?|opposite"
+    r"|definition|meaning) (?:of|for)|"
+    r"another (?:one|joke)|one more|help|time in|time at)\b"
+    r"|[-(]?\d[\d.,]*\s*(?:[-+*/^x×÷%]|plus|minus|times|divided|percent|[a-z°]+ (?:to|in|into) )",
+    re.IGNORECASE,
+)
+
+
+def ask_each(state: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the requests for the whole utterance and for each of its clauses, if it has several.
+
+    Of a follow-up that was rewritten (`rewrites: true`), the first request has the words as they
+    were said, the second the question that they mean, the others its clauses. The requests share
+    what they do not differ in.
+    """
+    last = state["human_utterances"][-1]
+    asked = [state, *(_with_text(state, last, clause) for clause in clauses_of(last["text"]))]
+    said = last.get("orig_text")
+    return asked if said is None else [_with_text(state, last, said), *asked]
+
+
+def clauses_of(text: str) -> list[str]:
+    """Return the clauses of a text that is more than one request, or one after a greeting; else
+    none.
+
+    It is cut at the end of sentences and at "and", "then", "also", "plus", wherever what stands on
+    either side reads like a request of its own, or like the rest of the one before.
+    """
+    if len(text) > LONGEST_TEXT:
+        return []
+    text = " ".join(text.split())
+    greeting = _GREETING.match(text)
+    if greeting and _is_request(text[greeting.end() :]):
+        text = text[greeting.end() :]
+    else:
+        greeting = None
+    clauses: list[str] = []
+    start = 0
+    for gap in _BREAK.finditer(text):
+        before, after = text[start : gap.start()], text[gap.end() :]
+        if "or" in gap[0].lower().split() and _COMPARES.search(text):
+            continue
+        if _COMPARED.search(before):
+            continue
+        whole = _is_request(before) or leans_on(before, clauses)
+        if whole and (_is_request(after) or leans_on(after, [*clauses, before])):
+            clauses.append(before)
+            start = gap.end()
+    clauses = [clause.strip() for clause in (*clauses, text[start:])]
+    if len(clauses) > MOST or not (len(clauses) > 1 or greeting):
+        return []
+    return [_without_joint(clause) for clause in completed(clauses)]
+
+
+def _without_joint(clause: str) -> str:
+    joint = _JOINT.match(clause)
+    return clause[joint.end() :] if joint else clause
+
+
+def _is_request(text: str) -> bool:
+    text = text.strip()
+    lead = _LEAD.match(text)
+    return _REQUEST.match(text, lead.end() if lead else 0) is not None
+
+
+def _with_text(state: dict[str, Any], last: dict[str, Any], text: str) -> dict[str, Any]:
+    changed = {**last, "text": text}
+    return {
+        **state,
+        "human_utterances": [*state["human_utterances"][:-1], changed],
+        "utterances": [*state["utterances"][:-1], changed],
+    }

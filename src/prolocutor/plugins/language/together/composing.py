@@ -1,0 +1,178 @@
+"""Composing: one reply out of what the agents said to an utterance and to its clauses."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from prolocutor.dialog.follow_up import FollowUp, follow_up_of
+from prolocutor.plugins.language.together.clauses import clauses_of
+
+Hypothesis = dict[str, Any]
+
+WELL: Final = 0.5
+"""Confidence from which on a hypothesis counts as an answer."""
+
+ABOUT_AS_SURE: Final = 0.12
+"""Less confidence by so much is no reason to leave a clause unanswered."""
+
+LIKELY: Final = 0.75
+"""Confidence of a follow-up from which on its words mean nothing by themselves."""
+
+NO_ANSWER: Final = "I have no answer to"
+ONE_AT_A_TIME: Final = "I do one such thing at a time, so please ask again"
+LONGEST_QUOTE: Final = 80
+
+
+def choose(request: dict[str, Any]) -> Hypothesis:
+    """Choose the best whole answer, or compose the best answers to the clauses.
+
+    `part` 0 of a hypothesis is about the whole utterance, `part` n about its n-th clause. The
+    answers to the clauses win if they are about as sure as the best whole answer, or surer: an
+    agent that knows only a part of the whole says so with less confidence, or says no more than
+    to that clause. Clauses that stay without an answer are named.
+
+    Where the words were a follow-up, `part` 0 is about the words alone, and the others, from 1 on,
+    about the question that they mean. An answer to that question goes first if it is likely that
+    the words do not stand alone, else the surer one of both.
+    """
+    every, meant = request["hypotheses"], _meant(request)
+    if meant is None or not any(one.get("part", 0) for one in every):
+        return _composed(request, every)
+    alone = [one for one in every if not one.get("part", 0)]
+    whole = [{**one, "part": one["part"] - 1} for one in every if one.get("part", 0)]
+    chosen = _composed(request, whole)
+    best = max(alone, key=_confidence, default=None)
+    if best is None:
+        return chosen
+    known, sure = _confidence(chosen), _confidence(best)
+    unsure = known < WELL or meant.confidence < LIKELY
+    return _alone(best) if unsure and sure > known else chosen
+
+
+def _meant(request: dict[str, Any]) -> FollowUp | None:
+    """Return the question that the words mean, where they do not stand alone."""
+    said = request.get("human_utterances") or [{}]
+    return follow_up_of(said[-1].get("annotations") or {})
+
+
+def _composed(request: dict[str, Any], hypotheses: list[Hypothesis]) -> Hypothesis:
+    """Choose or compose among answers to one question and its clauses."""
+    parts = _by_part(hypotheses)
+    wholes = parts.get(0, hypotheses)
+    clauses = [_answers(parts[part]) for part in sorted(parts) if part]
+    done, undone = _without_conflicts([each[0] if each else None for each in clauses])
+    answers = [one for one in done if one is not None]
+    if not answers:
+        return _alone(max(wholes, key=_confidence))
+    sure = min(map(_confidence, answers))
+    answered = [one for each in clauses for one in each]
+    rival = max(
+        (one for one in wholes if not _echoes(one, answered)), key=_confidence, default=None
+    )
+    if rival and (_wins(rival, answers, len(done) - len(answers), bool(undone))):
+        return _alone(rival)
+    return _named(answers, " ".join([_joined(answers), *_left_out(request, done, undone)]), sure)
+
+
+def _wins(whole: Hypothesis, answers: list[Hypothesis], missing: int, conflict: bool) -> bool:
+    """Whether an answer to the whole is better than these answers to its clauses."""
+    known, sure = _confidence(whole), min(map(_confidence, answers))
+    if conflict:
+        return known >= WELL
+    if missing:
+        return known >= max(WELL, sure - ABOUT_AS_SURE)
+    # One agent that has read all of it itself, and says more than to any clause.
+    alone = {one["skill_name"] for one in answers} == {whole["skill_name"]}
+    fuller = len(whole["text"]) > max(len(one["text"]) for one in answers)
+    return known - ABOUT_AS_SURE > sure or (alone and fuller and known >= sure)
+
+
+def _by_part(hypotheses: list[Hypothesis]) -> dict[int, list[Hypothesis]]:
+    parts: dict[int, list[Hypothesis]] = {}
+    for one in hypotheses:
+        parts.setdefault(one.get("part", 0), []).append(one)
+    return parts
+
+
+def _answers(hypotheses: list[Hypothesis]) -> list[Hypothesis]:
+    """Return those that answer, the surest first; ties stay in declared order."""
+    answers = [one for one in hypotheses if _confidence(one) >= WELL]
+    return sorted(answers, key=_confidence, reverse=True)
+
+
+def _without_conflicts(
+    best: list[Hypothesis | None],
+) -> tuple[list[Hypothesis | None], set[int]]:
+    """Leave out the answers that would undo an earlier one, and give their places.
+
+    Agents know the profiles as they were before the turn: where two answers change the same
+    attribute, what the first one did would be lost.
+    """
+    changed: set[tuple[str, str]] = set()
+    undone: set[int] = set()
+    for place, one in enumerate(best):
+        keys = {
+            (profile, key)
+            for profile in ("human_attributes", "bot_attributes")
+            for key in (one or {}).get(profile) or ()
+        }
+        if keys & changed:
+            undone.add(place)
+        else:
+            changed |= keys
+    return [None if place in undone else one for place, one in enumerate(best)], undone
+
+
+def _echoes(whole: Hypothesis, answered: list[Hypothesis]) -> bool:
+    """Whether an answer to the whole says no more than the same agent's answer to one clause."""
+    text, skill = whole["text"].strip(" .!"), whole["skill_name"]
+    return any(text == one["text"].strip(" .!") for one in answered if one["skill_name"] == skill)
+
+
+def _left_out(
+    request: dict[str, Any], done: list[Hypothesis | None], undone: set[int]
+) -> list[str]:
+    """Name the clauses without an answer, and those that have to wait."""
+    said = _clauses(request)
+    unknown = [place for place, one in enumerate(done) if one is None and place not in undone]
+    return [
+        f"{lead}: {'; '.join(said[place] for place in places)}."
+        if len(said) == len(done)
+        else f"{lead}: the rest."
+        for lead, places in ((NO_ANSWER, unknown), (ONE_AT_A_TIME, sorted(undone)))
+        if places
+    ]
+
+
+def _clauses(request: dict[str, Any]) -> list[str]:
+    said = request.get("human_utterances") or [{}]
+    meant = _meant(request)
+    clauses = clauses_of(meant.text if meant else str(said[-1].get("text", "")))
+    return [f"“{one.strip(' .!?,;')[:LONGEST_QUOTE]}”" for one in clauses]
+
+
+def _joined(answers: list[Hypothesis]) -> str:
+    """Put the texts in a row, each once, as sentences."""
+    return " ".join(_ended(text) for text in dict.fromkeys(one["text"].strip() for one in answers))
+
+
+def _ended(text: str) -> str:
+    return text if text[-1:] in ".!?…:;)\"'”" else f"{text}."
+
+
+def _alone(chosen: Hypothesis) -> Hypothesis:
+    return _named([chosen], chosen["text"], _confidence(chosen))
+
+
+def _named(chosen: list[Hypothesis], text: str, confidence: float) -> Hypothesis:
+    """Name the chosen ones; the last of them has the floor."""
+    return {
+        "skill_name": chosen[-1]["skill_name"],
+        "text": text,
+        "confidence": confidence,
+        "hypotheses": [one["hypothesis_id"] for one in chosen],
+    }
+
+
+def _confidence(hypothesis: Hypothesis) -> float:
+    return float(hypothesis["confidence"])

@@ -1,0 +1,50 @@
+"""Ellipsis: what a clause leaves out, put back from the clauses beside it.
+
+"What time is it in Tokyo? And in London?" asks two things, the second of them in two words. What
+leans on the clause before is what would lean on it as a question of the last turn.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from prolocutor.plugins.language.follow_up.annotator import question_of
+from prolocutor.plugins.language.follow_up.certainty import SURE
+from prolocutor.plugins.language.follow_up.last_turn import LastTurn
+
+_NOUN: Final = (
+    r"(?:population|capital(?: city)?|currency|area|size|languages?|neighbou?rs|continent"
+    r"|synonyms?|antonyms?|opposite|meaning|definition)"
+)
+_NOUN_ALONE: Final = re.compile(rf".*\b{_NOUN}", re.IGNORECASE)
+_NOUN_OF: Final = re.compile(
+    rf"(?:the )?{_NOUN} (?P<of>(?:of|for) [\w' .-]{{1,40}}?)[?!.]*", re.IGNORECASE
+)
+
+_ENUMERATED: Final = re.compile(r"(?:and )?one\b(?! more)", re.IGNORECASE)
+"""The second of "one for 5 minutes and one for 10 minutes", which is no repetition."""
+
+
+def leans_on(clause: str, before: list[str]) -> bool:
+    """Whether the clause is no request of its own, but one together with the clauses before it."""
+    return bool(before) and completed([*before, clause])[-1] != clause
+
+
+def completed(clauses: list[str]) -> list[str]:
+    """Return the clauses with what each leaves out put back."""
+    full: list[str] = []
+    for index, clause in enumerate(clauses):
+        after = clauses[index + 1] if index + 1 < len(clauses) else ""
+        of = _NOUN_OF.fullmatch(after)
+        if of and _NOUN_ALONE.fullmatch(clause):
+            clause = f"{clause} {of['of']}"
+        full.append(_completed(clause, full[-1]) if full else clause)
+    return full
+
+
+def _completed(clause: str, before: str) -> str:
+    if _ENUMERATED.match(clause):
+        return clause
+    found = question_of(clause, LastTurn(before, ""))
+    return found[0] if found and found[1] >= SURE else clause

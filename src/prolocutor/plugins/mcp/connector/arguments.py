@@ -1,0 +1,223 @@
+"""ToolArguments: what a tool is called with, made of a request."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+import msgspec
+
+from prolocutor.contracts.connector import Request
+from prolocutor.dialog.plain import JsonObject, decode, encode
+from prolocutor.errors import BadReply
+from prolocutor.plugins.mcp.wire.tools import ToolInfo
+
+TEXT_NAMES: Final = ("text", "query", "question", "message", "input", "prompt", "q")
+DIALOG_NAMES: Final = ("conversation_id", "conversationId", "dialog_id", "session_id", "thread_id")
+_PLACE: Final = re.compile(r"\{(\w+(?:\.\w+)*)\}")
+
+
+class OfferedTool:
+    """A tool of a server, and what is worked out of its schema when it is first called.
+
+    `text` is the argument that gets what the person said ("" for none, None while not known),
+    `dialog` those that get the dialog's id. `repeats`: arguments are repeated in headers.
+    """
+
+    def __init__(self, info: ToolInfo) -> None:
+        self.info = info
+        self.text: str | None = None
+        self.dialog: list[str] = []
+        self.repeats = b"x-mcp-header" in encode(info.input_schema)
+
+
+class MissingArgument(BadReply):
+    """Nothing says which argument of a tool gets the text."""
+
+
+class _Said(msgspec.Struct):
+    text: str = ""
+
+
+class _Answer(msgspec.Struct):
+    kind: str = ""
+    raw: str = ""
+
+
+class _State(msgspec.Struct):
+    """What is needed of the agent state in most calls."""
+
+    utterances: list[_Said]
+    dialog_id: str = ""
+    answer: _Answer | None = None
+
+    @property
+    def text(self) -> str:
+        """What the person said; a password is nowhere but in the answer."""
+        if self.answer is not None and self.answer.kind == "password":
+            return self.answer.raw
+        return self.utterances[-1].text
+
+
+_STATED: Final = frozenset({"text", "dialog_id"})
+"""Placeholders whose values need no decoding of the whole request."""
+
+_read_state: Final = msgspec.json.Decoder(_State).decode
+
+
+class ToolArguments:
+    """Makes the arguments of a call.
+
+    `argument` is the name of the one that gets what the person said; without it the tool's schema
+    decides. `fixed` are further ones; in their texts `{text}`, `{dialog_id}`, `{user_id}`,
+    `{request}`, `{attributes.NAME}` (of what the person said) and any path into the agent state
+    stand for values, None leaves an argument out. A request that a formatter made is the arguments
+    if it is an object, and otherwise the value of the one argument.
+    """
+
+    def __init__(self, argument: str | None, fixed: Mapping[str, Any]) -> None:
+        self._argument = argument
+        self._fixed = dict(fixed)
+        self._places = set(_places(self._fixed))
+
+    def of(self, body: bytes, request: Request, tool: OfferedTool) -> JsonObject:
+        """Return the arguments of a call; `BadReply` where the request has no place in the tool."""
+        said = _state_in(body)
+        value = request.value() if said is None or self._places - _STATED else None
+        fixed = self._filled(request, said, value) if self._fixed else {}
+        if "request" in self._places:
+            return fixed
+        if said is None and isinstance(value, dict):
+            return {**fixed, **value}
+        if tool.text is None:
+            text = "" if "text" in self._places else self._name_of(tool.info)
+            tool.text = text or ""
+            properties = tool.info.input_schema.get("properties") or {}
+            tool.dialog = [
+                name for name in DIALOG_NAMES if name in properties and name not in self._fixed
+            ]
+        arguments: JsonObject = {}
+        if tool.text:
+            arguments[tool.text] = said.text if said is not None else value
+        if said is not None:
+            for name in tool.dialog:
+                arguments[name] = said.dialog_id
+        return {**arguments, **fixed} if fixed else arguments
+
+    def check(self, tool: ToolInfo) -> None:
+        """Raise `MissingArgument` where it is not clear which argument gets the text."""
+        if not self._places & {"request", "text"}:
+            self._name_of(tool)
+
+    def _name_of(self, tool: ToolInfo) -> str | None:
+        """Return the name of the argument for the text; None for a tool without arguments."""
+        if self._argument is not None:
+            return self._argument
+        properties = tool.input_schema.get("properties")
+        if not isinstance(properties, dict) or not properties:
+            return None
+        texts = [
+            name
+            for name, one in properties.items()
+            if name not in self._fixed and name not in DIALOG_NAMES and _takes_text(one)
+        ]
+        required = [name for name in tool.input_schema.get("required") or () if name in texts]
+        for name in TEXT_NAMES:
+            if name in texts:
+                return name
+        for names in (required, texts):
+            if len(names) == 1:
+                return str(names[0])
+        found = " | ".join(texts or properties)
+        raise MissingArgument(
+            f"say which argument of {tool.name!r} gets the text: argument: {found}"
+        )
+
+    def _filled(self, request: Request, said: _State | None, value: Any) -> JsonObject:
+        if not self._places:
+            return {name: one for name, one in self._fixed.items() if one is not None}
+        found = _Values(request, said, value)
+        filled = {name: found.fill(one) for name, one in self._fixed.items()}
+        return {
+            name: one
+            for name, one in filled.items()
+            if one is not None or self._fixed[name] == "{request}"
+        }
+
+
+class _Values:
+    """The values of placeholders in one request."""
+
+    def __init__(self, request: Request, said: _State | None, value: Any) -> None:
+        self._value = value
+        self._known: dict[str, Any] = {"request": value, "turn_id": request.turn_id}
+        if said is not None:
+            self._known |= {"text": said.text, "dialog_id": said.dialog_id}
+        elif isinstance(value, str):
+            self._known["text"] = value
+
+    def fill(self, template: Any) -> Any:
+        """Return a template with its placeholders filled in; None for one without a value."""
+        if isinstance(template, dict):
+            return {name: self.fill(one) for name, one in template.items()}
+        if isinstance(template, list):
+            return [self.fill(one) for one in template]
+        if not isinstance(template, str):
+            return template
+        if whole := _PLACE.fullmatch(template):
+            return self._at(whole[1])
+        return _PLACE.sub(lambda place: str(self._at(place[1]) or ""), template)
+
+    def _at(self, path: str) -> Any:
+        if path in self._known:
+            return self._known[path]
+        if path == "user_id":
+            return self._follow(self._value, ("human", "user_external_id"))
+        first, *rest = path.split(".")
+        if first in ("attributes", "annotations"):
+            utterances = self._follow(self._value, ("utterances",))
+            last = utterances[-1] if isinstance(utterances, list) and utterances else None
+            return self._follow(last, (first, *rest))
+        return self._follow(self._value, (first, *rest))
+
+    def _follow(self, value: Any, steps: tuple[str, ...]) -> Any:
+        for step in steps:
+            value = value.get(step) if isinstance(value, dict) else None
+        return value
+
+
+def _state_in(body: bytes) -> _State | None:
+    """Return what a request says that is the agent state; None for what a formatter made."""
+    if not body.startswith(b"{") or b'"utterances"' not in body:
+        return None
+    try:
+        found = _read_state(body)
+    except msgspec.MsgspecError:
+        return None
+    return found if found.utterances else None
+
+
+def _takes_text(schema: Any) -> bool:
+    if not isinstance(schema, dict):
+        return True
+    kinds = [schema, *(schema.get("anyOf") or ())]
+    return any(isinstance(one, dict) and one.get("type", "string") == "string" for one in kinds)
+
+
+def _places(template: Any) -> Iterator[str]:
+    if isinstance(template, dict):
+        for one in template.values():
+            yield from _places(one)
+    elif isinstance(template, list):
+        for one in template:
+            yield from _places(one)
+    elif isinstance(template, str):
+        yield from _PLACE.findall(template)
+
+
+def answer_in(body: bytes) -> JsonObject | None:
+    """Return the answer to an ask that a request brings, None if it brings none."""
+    value = decode(body)
+    answer = value.get("answer") if isinstance(value, dict) else None
+    return answer if isinstance(answer, dict) else None

@@ -1,0 +1,236 @@
+"""McpConnector: a tool of an MCP server as a service."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, Literal
+
+import msgspec
+
+from prolocutor.asks.answer_forms import gives_up
+from prolocutor.connectors.parts.call_headers import call_headers
+from prolocutor.connectors.parts.each_alone import each_alone
+from prolocutor.contracts.connector import Replies, Request
+from prolocutor.dialog.plain import JsonObject, Plain, check
+from prolocutor.errors import BadReply, ConfigError
+from prolocutor.names import suggest
+from prolocutor.plugins.mcp.connector.answers import hypotheses_of, reply_of, value_of
+from prolocutor.plugins.mcp.connector.arguments import (
+    MissingArgument,
+    OfferedTool,
+    ToolArguments,
+    answer_in,
+)
+from prolocutor.plugins.mcp.connector.elicited import CANCELLED
+from prolocutor.plugins.mcp.connector.http_peer import HttpPeer
+from prolocutor.plugins.mcp.connector.input_rounds import PREFIX, InputRound, round_in
+from prolocutor.plugins.mcp.connector.open_calls import OpenCall, OpenCalls, dialog_of
+from prolocutor.plugins.mcp.connector.peer import ServerPeer, SessionLost
+from prolocutor.plugins.mcp.connector.session import McpSession, MissingTool
+from prolocutor.plugins.mcp.connector.stdio_peer import StdioPeer
+from prolocutor.plugins.mcp.wire.protocol import VERSIONS
+from prolocutor.plugins.mcp.wire.tools import ToolResult
+
+CONFIDENCE: Final = 0.5
+MAX_ROUNDS: Final = 20
+AGAIN: Final = 0.05
+"""Seconds until a server that only gives its state away is called again."""
+
+DESCRIBING: Final = 20.0
+
+Returns = Literal["hypotheses", "value"]
+
+
+class McpConnector:
+    """The way to a tool of the server behind `url`, or of the program that `run` starts.
+
+    `tool`: its name; without it the only one, or the one called `ask`. `argument` and `arguments`
+    say what it is called with (`ToolArguments`). `returns: value` passes on what it gives as it
+    is, for other stages than skills. `confidence` is that of hypotheses that have none. `key` is
+    sent as a bearer token, `headers` with every request; `environment` is added to the program's.
+    `protocol` is the version to speak, by default the newest that both know. What the server asks
+    of the person becomes an ask.
+    """
+
+    def __init__(
+        self,
+        url: str = "",
+        *,
+        name: str,
+        batched: bool = False,
+        run: str | Sequence[str] | None = None,
+        tool: str | None = None,
+        argument: str | None = None,
+        arguments: Mapping[str, Any] | None = None,
+        returns: Returns = "hypotheses",
+        confidence: float = CONFIDENCE,
+        key: str | None = None,
+        headers: Mapping[str, str] | None = None,
+        environment: Mapping[str, str] | None = None,
+        folder: str | os.PathLike[str] | None = None,
+        protocol: str | None = None,
+    ) -> None:
+        del batched  # several requests are several calls
+        if bool(url) == bool(run):
+            raise ConfigError("an MCP server has a url, or a program that run starts: one of both")
+        if protocol is not None and protocol not in VERSIONS:
+            what = f"no version of MCP is {protocol!r}; {suggest(protocol, VERSIONS)}"
+            raise ConfigError(what, key="protocol")
+        if returns not in ("hypotheses", "value"):
+            raise ConfigError(f"returns is hypotheses or value, not {returns!r}", key="returns")
+        self.name = name
+        self._tool = tool
+        self._arguments = ToolArguments(argument, arguments or {})
+        self._returns = returns
+        self._confidence = confidence
+        self._calls = OpenCalls()
+        peer: ServerPeer
+        if run:
+            peer = StdioPeer(
+                run,
+                name=name,
+                folder=folder,
+                environment=environment or {},
+                asks=self._calls.asked,
+                tools_changed=self._forget_tools,
+            )
+        else:
+            sent = {"Authorization": f"Bearer {key}"} if key else {}
+            peer = HttpPeer(
+                url,
+                headers={**sent, **(headers or {})},
+                asks=self._calls.asked,
+                tools_changed=self._forget_tools,
+            )
+        self._session = McpSession(peer, pinned=protocol)
+
+    async def send(self, requests: Sequence[Request]) -> Replies:
+        """Call the tool once for each request."""
+        return await each_alone(self._ask, requests)
+
+    async def describe(self) -> JsonObject:
+        """Return the card of the tool: what the server says of it.
+
+        `ConfigError` where it has no such tool, or no argument for the text.
+        """
+        try:
+            tool = await self._session.tool(self._tool, DESCRIBING)
+            self._arguments.check(tool.info)
+        except (MissingTool, MissingArgument) as error:
+            raise ConfigError(str(error).removeprefix("$: ")) from None
+        shown = tool.info.description or tool.info.title or tool.info.name
+        return {"description": " ".join(shown.split())}
+
+    async def aclose(self) -> None:
+        """Cancel calls that wait for an answer, and end the session."""
+        await self._calls.aclose()
+        await self._session.aclose()
+
+    async def _ask(self, request: Request) -> Plain:
+        body = request.body()
+        if b'"answer"' in body and (answer := answer_in(body)) is not None:
+            value = request.value()
+            if (round_ := round_in(value, self.name)) is not None:
+                round_.take(answer)
+                return await self._go_round(round_, request)
+            if (call := self._calls.take(value.get("dialog_id", ""))) is not None:
+                return await self._answer(call, answer, request)
+        try:
+            return await self._call(body, request)
+        except SessionLost:
+            return await self._call(body, request)
+
+    async def _call(self, body: bytes, request: Request) -> Plain:
+        tool = await self._session.tool(self._tool, request.timeout)
+        arguments = self._arguments.of(body, request, tool)
+        outcome = await self._run(tool, arguments, {}, request)
+        return await self._finish(outcome, arguments, request)
+
+    async def _go_round(self, round_: InputRound, request: Request) -> Plain:
+        """Ask the person for what the server wants, and call again once that is answered."""
+        for _ in range(MAX_ROUNDS):
+            if (question := round_.question()) is not None:
+                kept = {PREFIX + self.name: msgspec.to_builtins(round_)}
+                return check([{**question, "confidence": 1.0, "human_attributes": kept}])
+            if not round_.requests:
+                await asyncio.sleep(AGAIN)
+            tool = await self._session.tool(self._tool, request.timeout)
+            result = await self._run(tool, round_.arguments, round_.further(), request)
+            if isinstance(result, OpenCall):
+                raise BadReply("the server asks in two ways at once")
+            if result.result_type != "input_required":
+                return self._reply(result, {PREFIX + self.name: None})
+            round_ = InputRound.of(result, round_.arguments)
+        raise BadReply(f"the server asked {MAX_ROUNDS} times without a result")
+
+    async def _answer(self, call: OpenCall, answer: JsonObject, request: Request) -> Plain:
+        """Go on with a call that was kept open for the person's answer."""
+        form = call.form
+        if form is not None:
+            if gives_up(answer):
+                call.answer(CANCELLED)
+            else:
+                form.take(answer)
+                if (question := form.question()) is not None:
+                    return self._park(call, question, request)
+                call.answer(form.result())
+        return await self._finish(await self._outcome(call), {}, request)
+
+    async def _finish(
+        self, outcome: ToolResult | OpenCall, arguments: JsonObject, request: Request
+    ) -> Plain:
+        """Return the result, or ask for what the server wants to know first."""
+        if isinstance(outcome, OpenCall):
+            question = outcome.form.question() if outcome.form is not None else None
+            if question is None:
+                raise BadReply("the server asks for nothing")
+            return self._park(outcome, question, request)
+        if outcome.result_type == "input_required":
+            return await self._go_round(InputRound.of(outcome, arguments), request)
+        return self._reply(outcome, {})
+
+    async def _run(
+        self, tool: OfferedTool, arguments: JsonObject, further: JsonObject, request: Request
+    ) -> ToolResult | OpenCall:
+        """Call the tool; return the result, or the call itself while it waits for an answer."""
+        id_ = self._session.next_id()
+        calling = self._session.call(tool, arguments, further, id_, call_headers((request,)))
+        if self._session.is_stateless:
+            return await calling  # such a server asks by its result
+        return await self._outcome(self._calls.start(id_, calling))
+
+    async def _outcome(self, call: OpenCall) -> ToolResult | OpenCall:
+        try:
+            result = await call.outcome()
+        except BaseException:
+            self._calls.end(call)
+            raise
+        if result is None:
+            return call
+        self._calls.end(call)
+        return result
+
+    def _park(self, call: OpenCall, question: JsonObject, request: Request) -> Plain:
+        """Have the person asked while the call is kept open."""
+        dialog_id = dialog_of(request)
+        if dialog_id is None:
+            call.answer(CANCELLED)
+            raise BadReply("the server asks the person, but the request belongs to no dialog")
+        self._calls.park(call, dialog_id)
+        return check([{**question, "confidence": 1.0}])
+
+    def _reply(self, result: ToolResult, attributes: JsonObject) -> Plain:
+        if self._returns == "value":
+            return check(value_of(result))
+        if not attributes:
+            return reply_of(result, self._confidence)
+        hypotheses = hypotheses_of(result, self._confidence)
+        if hypotheses:
+            own = hypotheses[0].get("human_attributes") or {}
+            hypotheses[0]["human_attributes"] = {**own, **attributes}
+        return check(hypotheses)
+
+    def _forget_tools(self) -> None:
+        self._session.forget_tools()

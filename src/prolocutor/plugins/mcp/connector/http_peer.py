@@ -1,0 +1,326 @@
+"""HttpPeer: an MCP server behind a URL (streamable HTTP).
+
+A request is a POST. Its answer is one JSON message, or a stream of events that ends with it;
+requests of the server in that stream are answered by POSTs of their own. A stream that breaks off
+is taken up again after its last id, where it has one.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from typing import Any, Final
+
+import msgspec
+from msgspec import UNSET, Raw
+
+from prolocutor.connectors.parts.http_answer import HttpReply
+from prolocutor.connectors.parts.http_client import HttpClient, refusal_of
+from prolocutor.connectors.parts.server_events import ServerEvent, ServerEvents
+from prolocutor.errors import BadReply, ServiceError, ServiceRefused, ServiceUnreachable
+from prolocutor.json_rpc import (
+    RpcFault,
+    RpcMessage,
+    read_batch,
+    read_message,
+    rpc_notification,
+    rpc_request,
+)
+from prolocutor.plugins.mcp.connector.peer import NO_HEADERS, ServerAsks, SessionLost, result_of
+from prolocutor.plugins.mcp.wire.headers import header_value
+from prolocutor.plugins.mcp.wire.protocol import (
+    METHOD_HEADER,
+    NAME_HEADER,
+    NAMED_BY,
+    SESSION_HEADER,
+    VERSION_HEADER,
+    VERSION_KEY,
+    is_stateless,
+)
+
+log = logging.getLogger(__name__)
+
+MAX_RESULT: Final = 4_000_000
+"""Most bytes of one message of a server."""
+
+RESUMES: Final = 2
+LINGER: Final = 0.25
+"""Seconds for which the end of a stream is waited for once its answer is there."""
+
+MAX_KNOWN: Final = 100
+CLOSING: Final = 1.0
+FIRST_WAIT: Final = 1.0
+LONGEST_WAIT: Final = 60.0
+"""Seconds until a session's own stream is opened again."""
+
+MAX_HEARD: Final = 64_000_000
+
+
+class HttpPeer:
+    """An MCP server behind `url`; `headers` go out with every request.
+
+    `asks` answers what the server asks, `tools_changed` is called when it says that its tools are
+    others now.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        *,
+        headers: Mapping[str, str],
+        asks: ServerAsks,
+        tools_changed: Callable[[], None],
+    ) -> None:
+        self.version = ""
+        self._session: str | None = None
+        self._known: dict[tuple[str, str, str, str | None], Mapping[str, str]] = {}
+        self._asks = asks
+        self._tools_changed = tools_changed
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._client = HttpClient(
+            url,
+            headers={
+                "Content-Type": "application/json",
+                "Accept": "application/json, text/event-stream",
+                **headers,
+            },
+        )
+
+    async def open(self, patience: float) -> bool:
+        """Do nothing: a connection is opened by each request that finds none."""
+        del patience
+        return False
+
+    async def request(
+        self, id_: int, method: str, params: Any, headers: Mapping[str, str] = NO_HEADERS
+    ) -> Raw:
+        """Post a request and return the result."""
+        if method == "initialize":
+            self.version, self._session = "", None
+        body = rpc_request(id_, method, params)
+        call = _HttpCall(self, id_)
+        try:
+            reply = await call.post(body, {**self._headers(method, params), **headers})
+            if method == "initialize" and (given := reply.headers.get(SESSION_HEADER.encode())):
+                self._session = given.decode("latin-1").strip()
+        except asyncio.CancelledError:
+            if method != "initialize" and not is_stateless(self.version):
+                self._soon(self.notify("notifications/cancelled", {"requestId": id_}))
+            raise
+        return call.result(reply)
+
+    async def notify(self, method: str, params: Any) -> None:
+        """Post a notification; after the handshake listen to what the server says unasked."""
+        await self._post(rpc_notification(method, params))
+        if method == "notifications/initialized" and self._session is not None:
+            self._soon(self._listen(self._session))
+
+    async def renew(self) -> None:
+        """Forget the session and its version."""
+        self.version, self._session = "", None
+
+    async def aclose(self) -> None:
+        """End the session and close the connections."""
+        for task in self._tasks:
+            task.cancel()
+        if self._session is not None:
+            with suppress(ServiceError, TimeoutError):
+                async with asyncio.timeout(CLOSING):
+                    await self.exchange(b"", self._headers(), method="DELETE")
+            self._session = None
+        await self._client.aclose()
+
+    async def exchange(
+        self,
+        body: bytes,
+        headers: Mapping[str, str],
+        stream: ServerEvents | None = None,
+        *,
+        method: str | None = None,
+    ) -> HttpReply:
+        """Send one HTTP request and return the answer."""
+        return await self._client.exchange(
+            body, headers, max_bytes=MAX_RESULT, stream=stream, method=method
+        )
+
+    def take(self, message: RpcMessage, within: int | None) -> None:
+        """Take what a server sends beside the answer to a request."""
+        if message.is_request:
+            self._soon(self._answer(message, within))
+        elif message.is_notification and message.method == "notifications/tools/list_changed":
+            self._tools_changed()
+
+    def lost(self) -> SessionLost:
+        """Forget the session; return the error that says so."""
+        self._session = None
+        return SessionLost("the server does not know the session any more")
+
+    @property
+    def has_session(self) -> bool:
+        """Whether the server gave a session."""
+        return self._session is not None
+
+    def resuming(self, last_id: str) -> dict[str, str]:
+        """Return the headers that take up a stream after an event."""
+        return {**self._headers(), "Last-Event-ID": last_id}
+
+    async def _listen(self, session: str) -> None:
+        """Listen to a session's own stream, where the server has one, as long as it lasts."""
+        wait = FIRST_WAIT
+        while self._session == session:
+            stream = ServerEvents(self._hear, max_bytes=MAX_HEARD)
+            try:
+                reply = await self.exchange(b"", self._headers(), stream, method="GET")
+                if not reply.is_streamed:
+                    return
+                wait = FIRST_WAIT if stream.retry is None else stream.retry
+            except ServiceError:
+                wait = min(2 * wait, LONGEST_WAIT)
+            await asyncio.sleep(wait)
+
+    def _hear(self, event: ServerEvent) -> bool:
+        with suppress(RpcFault):
+            message = read_message(event.data)
+            if message.method is not UNSET:
+                self.take(message, None)
+        return False
+
+    async def _answer(self, message: RpcMessage, within: int | None) -> None:
+        await self._post(await self._asks(message, within))
+
+    async def _post(self, body: bytes) -> None:
+        with suppress(ServiceError):
+            await self.exchange(body, self._headers())
+
+    def _headers(self, method: str = "", params: Any = None) -> Mapping[str, str]:
+        name = NAMED_BY.get(method)
+        named = str(params[name]) if name else ""
+        key = (method, named, self.version, self._session)
+        found = self._known.get(key)
+        if found is None:
+            if len(self._known) > MAX_KNOWN:
+                self._known.clear()
+            found = self._known[key] = self._made_headers(method, named, params)
+        return found
+
+    def _made_headers(self, method: str, named: str, params: Any) -> dict[str, str]:
+        headers = {}
+        if self._session is not None:
+            headers["Mcp-Session-Id"] = self._session
+        version = self.version
+        if method == "server/discover":
+            version = params["_meta"][VERSION_KEY]
+        if version and method != "initialize":
+            headers[VERSION_HEADER] = version
+            if is_stateless(version) and method:
+                headers[METHOD_HEADER] = method
+                if named:
+                    headers[NAME_HEADER] = header_value(named)
+        return headers
+
+    def _soon(self, work: Any) -> None:
+        task = asyncio.get_running_loop().create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+
+class _HttpCall:
+    """One request on its way, and what came of it so far."""
+
+    def __init__(self, peer: HttpPeer, id_: int) -> None:
+        self._peer = peer
+        self._id = id_
+        self._answer: RpcMessage | None = None
+        self._task = asyncio.current_task()
+        self._lingering: asyncio.TimerHandle | None = None
+        self._is_cut = False
+
+    async def post(self, body: bytes, headers: Mapping[str, str]) -> HttpReply:
+        """Send the request, and take up its stream again where that breaks off."""
+        stream = ServerEvents(self._take)
+        reply: HttpReply | None = None
+        for attempt in range(RESUMES + 1):
+            try:
+                reply = await self._exchange(body, headers, stream, attempt > 0) or reply
+            except ServiceUnreachable:
+                if stream.last_id is None or attempt == RESUMES:
+                    raise
+            if self._answer is not None or stream.last_id is None:
+                break
+            if reply is not None and not reply.is_streamed:
+                break
+            await asyncio.sleep(1.0 if stream.retry is None else stream.retry)
+            headers = self._peer.resuming(stream.last_id)
+        return reply or HttpReply(200, b"", is_streamed=True)
+
+    def result(self, reply: HttpReply) -> Raw:
+        """Return the result that the server gave."""
+        if reply.status // 100 != 2:
+            raise self._refusal(reply)
+        if not reply.is_streamed:
+            if not reply.body.strip():
+                raise BadReply(f"status {reply.status} without an answer")
+            self._read(reply.body)
+        answer = self._answer
+        if answer is None and reply.is_streamed:
+            raise ServiceUnreachable("the stream ended without an answer")
+        if answer is None:
+            raise BadReply("the answer belongs to another request")
+        return result_of(answer)
+
+    async def _exchange(
+        self, body: bytes, headers: Mapping[str, str], stream: ServerEvents, resumes: bool
+    ) -> HttpReply | None:
+        """Send one HTTP request; None for a stream that goes on after the answer was there."""
+        try:
+            if resumes:
+                return await self._peer.exchange(b"", headers, stream, method="GET")
+            return await self._peer.exchange(body, headers, stream)
+        except asyncio.CancelledError:
+            task = asyncio.current_task()
+            if self._is_cut and task is not None and not task.uncancel():
+                return None
+            raise
+        finally:
+            if self._lingering is not None:
+                self._lingering.cancel()
+                self._lingering = None
+
+    def _take(self, event: ServerEvent) -> bool:
+        if event.event == "message":
+            self._read(event.data)
+        if self._answer is not None and self._lingering is None and self._task is not None:
+            # Most servers end the stream now; then the connection can be used again.
+            loop = self._task.get_loop()
+            self._lingering = loop.call_later(LINGER, self._cut)
+        return False
+
+    def _cut(self) -> None:
+        """Stop waiting for the end of the stream."""
+        if self._task is not None and not self._is_cut:
+            self._is_cut = True
+            self._task.cancel()
+
+    def _read(self, data: bytes) -> None:
+        try:
+            for one in read_batch(data) or (data,):
+                message = read_message(one)
+                if message.method is not UNSET:
+                    self._peer.take(message, self._id)
+                elif message.id == self._id or message.id == str(self._id):
+                    self._answer = message
+        except RpcFault as fault:
+            raise BadReply(str(fault)) from None
+
+    def _refusal(self, reply: HttpReply) -> Exception:
+        """Return the error for a status that is no 2xx: the server's own, where it has any."""
+        unknown = reply.status == 404 or (reply.status == 400 and b"session" in reply.body.lower())
+        if unknown and self._peer.has_session:
+            return self._peer.lost()
+        with suppress(RpcFault, msgspec.MsgspecError):
+            error = read_message(reply.body).error
+            if error is not None and reply.status < 500:
+                return RpcFault(error.code, error.message, error.data)
+        return ServiceRefused(refusal_of(reply), status=reply.status)

@@ -1,0 +1,81 @@
+"""InputRound: what a server of 2026-07-28 asks before it gives a result.
+
+Nothing is kept open there: the server gives its state away, and the call is sent again with that
+state and the answers. Until the person has answered all of it stands in an attribute of theirs.
+Source: the specification of 2026-07-28, "Input required".
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import msgspec
+
+from prolocutor.asks.answer_forms import gives_up
+from prolocutor.dialog.plain import JsonObject
+from prolocutor.errors import BadReply, ServiceRaised
+from prolocutor.plugins.mcp.connector.elicited import CANCELLED, Form
+from prolocutor.plugins.mcp.wire.tools import InputRequest, ToolResult
+
+PREFIX: Final = "mcp_"
+
+
+class InputRound(msgspec.Struct, omit_defaults=True):
+    """What is to be answered, what was, and what the call is sent again with."""
+
+    arguments: JsonObject
+    state: str | None = None
+    requests: dict[str, InputRequest] = {}
+    answers: dict[str, JsonObject] = {}
+    asked: str = ""
+    form: Form | None = None
+
+    @classmethod
+    def of(cls, result: ToolResult, arguments: JsonObject) -> InputRound:
+        """Begin with what a server asks for."""
+        return cls(arguments, result.request_state, result.input_requests or {})
+
+    def question(self) -> JsonObject | None:
+        """Return a hypothesis that asks for what is next; None once all is answered."""
+        while True:
+            if self.form is None:
+                left = [name for name in self.requests if name not in self.answers]
+                if not left:
+                    return None
+                self.asked = left[0]
+                self.form = _form_of(self.requests[self.asked])
+            if question := self.form.question():
+                return question
+            self.answers = {**self.answers, self.asked: self.form.result()}
+            self.form = None
+
+    def take(self, answer: JsonObject) -> None:
+        """Take what the person answered."""
+        if gives_up(answer):
+            self.answers = {**self.answers, self.asked: CANCELLED}
+            self.form = None
+        elif self.form is not None:
+            self.form.take(answer)
+
+    def further(self) -> JsonObject:
+        """Return the parameters that the call is sent again with."""
+        further: JsonObject = {"inputResponses": self.answers} if self.answers else {}
+        return further if self.state is None else {**further, "requestState": self.state}
+
+
+def round_in(value: Any, service: str) -> InputRound | None:
+    """Return the round that a request's person is in with this service, None if in none."""
+    try:
+        kept = value["human"]["attributes"][PREFIX + service]
+        return None if kept is None else msgspec.convert(kept, InputRound)
+    except (KeyError, TypeError, msgspec.ValidationError):
+        return None
+
+
+def _form_of(request: InputRequest) -> Form:
+    if request.method != "elicitation/create":
+        raise ServiceRaised(f"the tool wants {request.method}, which is not offered here")
+    try:
+        return Form.of(request.params)
+    except msgspec.ValidationError as error:
+        raise BadReply(f"an elicitation that cannot be read: {error}") from None

@@ -1,0 +1,295 @@
+"""ToolCalls: calls of the door's tools, each a turn of the assistant, or several with questions.
+
+What the assistant asks for is asked of the client's user by elicitation, where the client has it:
+while the call runs, or from 2026-07-28 on as a result that the call is sent again with. Without it
+the question is the reply, and the next call with the same conversation id answers it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Sequence
+from typing import Any, Final
+
+import msgspec
+
+from prolocutor.asks.answer_forms import (
+    CANCEL,
+    GivenAnswer,
+    answer_schema,
+    given_answer,
+    question,
+)
+from prolocutor.assistant.assistant import Assistant
+from prolocutor.assistant.service_status import ServiceStatus
+from prolocutor.dialog.plain import JsonObject, encode
+from prolocutor.dialog.rounds import PendingAsk
+from prolocutor.dialog.turn_events import ReplyGiven, ServiceAsked, ServiceSettled
+from prolocutor.errors import BadInput, ConfigError, NotFound, ProlocutorError
+from prolocutor.json_rpc import INVALID_PARAMS, RpcFault
+from prolocutor.names import suggest
+from prolocutor.plan.pipeline import Stage
+from prolocutor.plugins.mcp.door.client import McpClient
+from prolocutor.plugins.mcp.door.content import OUTPUT_SCHEMA, SaidReply, failed_result, tool_result
+from prolocutor.plugins.mcp.door.given_answers import ANSWERS, ATTRIBUTE, QuestionAnswers
+from prolocutor.plugins.mcp.door.persons import PersonDialog, conversation_of
+from prolocutor.web.decoding import JsonReader, OpenStruct
+from prolocutor.web.error_table import error_response
+
+MAX_QUESTIONS: Final = 20
+MAX_TOLD: Final = 20
+ASK: Final = "ask"
+GO_ON: Final = "Give the conversation_id of an answer to go on with that conversation."
+INPUT_SCHEMA: Final[JsonObject] = {
+    "type": "object",
+    "properties": {
+        "text": {"type": "string", "description": "What to say to the assistant."},
+        "conversation_id": {
+            "type": "string",
+            "description": "The conversation to go on with; without it a new one begins.",
+        },
+    },
+    "required": ["text"],
+}
+ANSWER_SECONDS: Final = 600.0
+FIELD: Final = "answer"
+SECRET: Final = frozenset({"password"})
+"""Asks that a form must not be used for, by the specification."""
+
+
+class ToolCallParams(msgspec.Struct, rename="camel"):
+    """The parameters of `tools/call`."""
+
+    name: str
+    arguments: JsonObject | None = None
+    meta: JsonObject | None = msgspec.field(default=None, name="_meta")
+    input_responses: JsonObject | None = None
+    request_state: str | None = None
+
+
+class AskArguments(OpenStruct):
+    """The arguments of every tool here; further ones become attributes of what was said."""
+
+    text: str
+    conversation_id: str | None = None
+
+
+class ElicitedAnswer(msgspec.Struct):
+    """What the client's user did with a question."""
+
+    action: str
+    content: JsonObject | None = None
+
+
+def check_skills(wanted: bool | Sequence[str], known: Sequence[str]) -> None:
+    """Raise `ConfigError` for a wanted skill that is not known."""
+    for name in wanted if not isinstance(wanted, bool) else ():
+        if name not in known:
+            what = f"no skill is called {name!r}; {suggest(name, known)}"
+            raise ConfigError(what, key="doors.mcp.skills")
+
+
+class ToolCalls:
+    """The tools of one assistant: `ask`, and one for each of `skills` that is asked alone."""
+
+    def __init__(self, assistant: Assistant, skills: bool | Sequence[str] = False) -> None:
+        self._assistant = assistant
+        services = [one for one in assistant.services() if one.stage == Stage.SKILL]
+        wanted = [one for one in services if skills is True or (skills and one.name in skills)]
+        known = [one.name for one in services]
+        check_skills(skills, known)
+        self._skills: dict[str, str | None] = {ASK: None}
+        self._skills |= {tool_name(one.name): one.name for one in wanted}
+        self.tools = [
+            _tool(ASK, assistant.name, _about(assistant.name, services)),
+            *(_tool(tool_name(one.name), one.name, _about_skill(one)) for one in wanted),
+        ]
+
+    async def call(self, params: ToolCallParams, client: McpClient) -> JsonObject:
+        """Call a tool; `RpcFault` for an unknown one, other errors are results."""
+        if params.name not in self._skills:
+            known = ", ".join(self._skills)
+            raise RpcFault(INVALID_PARAMS, f"Unknown tool: {params.name!r:.80}; there are {known}")
+        try:
+            return await _Call(self._assistant, client, params, self._skills[params.name]).run()
+        except ProlocutorError as error:
+            refused = error_response(error)
+            data = {"error": refused.error, "code": refused.code, "field": refused.field}
+            return failed_result(refused.error, {**data, "status": refused.status})
+
+
+class _Call:
+    """One call of a tool."""
+
+    def __init__(
+        self, assistant: Assistant, client: McpClient, params: ToolCallParams, skill: str | None
+    ) -> None:
+        self._assistant = assistant
+        self._client = client
+        self._params = params
+        self._skill = skill or client.skill
+        self._turns = 0
+        self._steps = 0
+        self._token = (params.meta or {}).get("progressToken")
+
+    async def run(self) -> JsonObject:
+        """Run the turns of the call and return its result."""
+        state = self._params.request_state
+        if state is not None:
+            conversation, said = await self._answered(state)
+        else:
+            given = _ARGUMENTS.read(encode(self._params.arguments or {}))
+            conversation = conversation_of(self._client.user, given.conversation_id)
+            first = GivenAnswer(given.text)
+            said = await self._turn(conversation, first, self._skill, given.extra)
+        while (waiting := said.waiting) is not None and self._may_elicit(waiting):
+            if self._client.is_stateless:
+                return input_required(waiting, f"{conversation.id} {said.utt_id}")
+            answer = await self._elicited(waiting)
+            if answer is None:
+                break
+            said = await self._turn(conversation, answer)
+        return tool_result(said, conversation.id, self._client.version)
+
+    def _may_elicit(self, waiting: PendingAsk) -> bool:
+        client = self._client
+        return (
+            client.elicits
+            and (client.is_stateless or client.back is not None)
+            and waiting.ask not in SECRET
+            and self._turns <= MAX_QUESTIONS
+        )
+
+    async def _answered(self, state: str) -> tuple[PersonDialog, SaidReply]:
+        """Run the turn of an answer that the client sends with its call."""
+        id_, _, utt_id = state.partition(" ")
+        conversation = conversation_of(self._client.user, id_)
+        waiting = await self._assistant.waiting(conversation.user, conversation.id)
+        answers = QuestionAnswers(self._assistant.store, conversation)
+        if waiting is None or not await answers.is_latest(utt_id):
+            given = await answers.reply_after(utt_id, waiting)
+            if given is not None:  # sent again: the stored reply
+                return conversation, given
+            if waiting is None or not await answers.is_last(utt_id):
+                raise NotFound("nothing is asked for any more", field="requestState")
+        response = (self._params.input_responses or {}).get(FIELD)
+        try:
+            answer = _answer(waiting, msgspec.convert(response, ElicitedAnswer))
+        except msgspec.ValidationError as error:
+            raise BadInput(f"inputResponses.{FIELD}: {error}", field="inputResponses") from None
+        key = self._client.key or f"answer to {utt_id}"
+        attributes: JsonObject = {ATTRIBUTE: {ANSWERS: utt_id}}
+        return conversation, await self._turn(conversation, answer, None, attributes, key)
+
+    async def _elicited(self, waiting: PendingAsk) -> GivenAnswer | None:
+        """Ask the client's user; None where that fails, so that the question stays open."""
+        assert self._client.back is not None
+        try:
+            async with asyncio.timeout(ANSWER_SECONDS):
+                given = await self._client.back.ask("elicitation/create", elicitation(waiting))
+            return _answer(waiting, msgspec.convert(given, ElicitedAnswer))
+        except (TimeoutError, RpcFault, msgspec.ValidationError):
+            return None
+
+    async def _turn(
+        self,
+        conversation: PersonDialog,
+        said: GivenAnswer,
+        skill: str | None = None,
+        attributes: JsonObject | None = None,
+        key: str | None = None,
+    ) -> SaidReply:
+        key = key or self._client.key
+        if key is not None and self._turns:
+            key = f"{key}/{self._turns}"
+        self._turns += 1
+        options: dict[str, Any] = {
+            "user": conversation.user,
+            "dialog": conversation.id,
+            "attributes": attributes,
+            "request_id": key,
+            "channel": "mcp",
+            "parsed": said.parsed,
+            "skill": skill,
+        }
+        if self._token is None or self._client.back is None:
+            return SaidReply.of(await self._assistant.turn(said.text, **options))
+        reply: SaidReply | None = None
+        async for event in self._assistant.stream(said.text, **options):
+            if isinstance(event, ReplyGiven):
+                reply = SaidReply.of_event(event)
+            elif isinstance(event, ServiceAsked) and event.stage == Stage.SKILL:
+                self._progress(f"asking {event.service}")
+            elif isinstance(event, ServiceSettled) and event.stage == Stage.SKILL:
+                self._progress(f"{event.service}: {event.outcome}")
+        assert reply is not None
+        return reply
+
+    def _progress(self, message: str) -> None:
+        assert self._client.back is not None
+        self._steps += 1
+        params = {"progressToken": self._token, "progress": self._steps, "message": message}
+        self._client.back.notify("notifications/progress", params)
+
+
+def elicitation(waiting: PendingAsk) -> JsonObject:
+    """Return the parameters of `elicitation/create` for an open ask: a form of one field."""
+    schema = answer_schema(waiting)
+    if waiting.ask == "yesno":
+        schema = {"type": "boolean"}
+    form = {"type": "object", "properties": {FIELD: schema}, "required": [FIELD]}
+    return {"message": question(waiting), "requestedSchema": form}
+
+
+def input_required(waiting: PendingAsk, state: str) -> JsonObject:
+    """Return the result that asks for an answer, with which the call is sent again."""
+    asked = {"method": "elicitation/create", "params": elicitation(waiting)}
+    return {
+        "resultType": "input_required",
+        "inputRequests": {FIELD: asked},
+        "requestState": state,
+    }
+
+
+def tool_name(skill: str) -> str:
+    """Return the name of the tool for a skill: MCP's names have no blanks, colons and so on."""
+    name = re.sub(r"[^A-Za-z0-9_.-]", "_", skill)[:128]
+    return f"{name}_skill" if name == ASK else name
+
+
+def _answer(waiting: PendingAsk, given: ElicitedAnswer) -> GivenAnswer:
+    if given.action != "accept":
+        return CANCEL
+    return given_answer(waiting, (given.content or {}).get(FIELD))
+
+
+def _tool(name: str, title: str, description: str) -> JsonObject:
+    return {
+        "name": name,
+        "title": title,
+        "description": description,
+        "inputSchema": INPUT_SCHEMA,
+        "outputSchema": OUTPUT_SCHEMA,
+    }
+
+
+def _about(name: str, skills: Sequence[ServiceStatus]) -> str:
+    """Return what the assistant can do, made of the cards of its skills."""
+    told = [text for one in skills if (text := _card_of(one))]
+    about = f"Ask {name}, an assistant, in plain words."
+    if told:
+        about += " It can help with: " + "; ".join(told[:MAX_TOLD]) + "."
+    return f"{about} {GO_ON}"
+
+
+def _about_skill(skill: ServiceStatus) -> str:
+    return f"{_card_of(skill) or f'Ask {skill.name}, in plain words'}. {GO_ON}"
+
+
+def _card_of(skill: ServiceStatus) -> str:
+    about = (skill.card or {}).get("description")
+    return " ".join(about.split())[:200].rstrip(" .") if isinstance(about, str) else ""
+
+
+_ARGUMENTS: Final = JsonReader(AskArguments)

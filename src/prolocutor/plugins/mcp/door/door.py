@@ -1,0 +1,316 @@
+"""Mcp: the door for MCP clients at `/mcp` (streamable HTTP).
+
+Source: the specification, "Transports", up to 2025-11-25 (sessions by a handshake) and of
+2026-07-28 (every request for itself). An answer is JSON, or a stream of events where
+something is said meanwhile: progress, or a question.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Mapping, Sequence
+from http import HTTPStatus
+from typing import Any, Final
+
+from msgspec import UNSET, Raw
+
+from prolocutor.assistant.assistant import Assistant
+from prolocutor.contracts.channel import DoorPlace, ErrorForm, Route
+from prolocutor.contracts.http import HttpRequest, HttpResponse, Visitor
+from prolocutor.errors import Forbidden
+from prolocutor.json_rpc import (
+    INTERNAL_ERROR,
+    INVALID_PARAMS,
+    INVALID_REQUEST,
+    METHOD_NOT_FOUND,
+    PARSE_ERROR,
+    RpcFault,
+    RpcMessage,
+    params_as,
+    read_batch,
+    read_message,
+    rpc_failure,
+    rpc_result,
+)
+from prolocutor.plugins.mcp.door.asking import ToolCalls, check_skills
+from prolocutor.plugins.mcp.door.client import McpClient, elicits
+from prolocutor.plugins.mcp.door.persons import PREFIX, named_user
+from prolocutor.plugins.mcp.door.server import McpServer, check_envelope, envelope_of, unsupported
+from prolocutor.plugins.mcp.door.sessions import ClientSession, McpSessions, SessionBack
+from prolocutor.plugins.mcp.door.streams import EventOutbox, StreamBack
+from prolocutor.plugins.mcp.wire.headers import text_of_header
+from prolocutor.plugins.mcp.wire.protocol import (
+    HANDSHAKE_VERSIONS,
+    HEADER_MISMATCH,
+    METHOD_HEADER,
+    NAME_HEADER,
+    NAMED_BY,
+    SESSION_HEADER,
+    UNSUPPORTED_VERSION,
+    VERSION_HEADER,
+    is_stateless,
+)
+from prolocutor.web.error_table import HttpError, error_response
+from prolocutor.web.own_pages import is_own_page
+
+PATH: Final = "/mcp"
+ASSUMED: Final = "2025-03-26"
+"""The version of a request that names none, by the specification."""
+
+BATCHING: Final = ("2024-11-05", "2025-03-26")
+CANCELLED: Final = -32800
+_STATUS: Final = {
+    PARSE_ERROR: 400,
+    INVALID_REQUEST: 400,
+    INVALID_PARAMS: 400,
+    METHOD_NOT_FOUND: 404,
+    HEADER_MISMATCH: 400,
+    UNSUPPORTED_VERSION: 400,
+}
+_ACCEPTED: Final = HttpResponse(status=202)
+
+
+class Mcp:
+    """The assistant as an MCP server: the tool `ask`, and one a skill for those of `skills`.
+
+    Requests of pages of other sites are refused, except of those in `origins`. The owner of a
+    token is that person; an operator is `local`, or the user that `/mcp?user=NAME` names; an
+    anonymous visitor is known by a conversation id, which cannot be guessed.
+    """
+
+    name: Final = "mcp"
+    prefix: Final = PREFIX
+
+    def __init__(
+        self,
+        assistant: Assistant,
+        *,
+        skills: bool | Sequence[str] = False,
+        origins: Sequence[str] = (),
+    ) -> None:
+        self._server = McpServer(ToolCalls(assistant, skills), assistant.name)
+        self._origins = frozenset(origins)
+        self._sessions = McpSessions()
+        self.routes: list[Route | ErrorForm] = [
+            Route("POST", PATH, self.post, any_secret=True),
+            Route("DELETE", PATH, self.delete, any_secret=True),
+            ErrorForm(PATH, write_error),
+        ]
+
+    @staticmethod
+    def check_options(options: Mapping[str, Any], place: DoorPlace) -> None:
+        """Raise `ConfigError` for a skill that there is not."""
+        check_skills(options.get("skills", False), place.skills)
+
+    async def open(self) -> None:
+        """Do nothing: there is nothing to get ready."""
+
+    async def close(self) -> None:
+        """End all sessions."""
+        self._sessions.close()
+
+    async def post(self, request: HttpRequest) -> HttpResponse:
+        """Take JSON-RPC messages of an MCP client."""
+        self._check_origin(request)
+        user = named_user(request.visitor, request.query("user"))
+        kind = (request.header("content-type") or "").partition(";")[0].strip().lower()
+        if kind != "application/json":
+            what = "Content-Type should be application/json"
+            raise HttpError(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, what)
+        body = await request.body()
+        batch = read_batch(body)
+        if batch is not None:
+            return await self._batch(batch, request, user)
+        message = read_message(body)
+        meta = envelope_of(message)
+        version = request.header(VERSION_HEADER)
+        if meta is not None or (version and is_stateless(version) and not _shakes(message)):
+            return await self._stateless(message, request, user)
+        if message.method == "initialize":
+            return self._begin(message, request.visitor, user)
+        session = self._session(request, user)
+        if not message.is_request:
+            session.take(message)
+            return _ACCEPTED
+        return await self._answer(message, session, request, user)
+
+    async def delete(self, request: HttpRequest) -> HttpResponse:
+        """End a session."""
+        self._check_origin(request)
+        user = named_user(request.visitor, request.query("user"))
+        if request.header(SESSION_HEADER) is None:
+            raise RpcFault(INVALID_REQUEST, f"{SESSION_HEADER} is missing")
+        self._sessions.end(self._session(request, user))
+        return HttpResponse(status=204)
+
+    # -- versions up to 2025-11-25 -------------------------------------------------------------
+
+    def _begin(self, message: RpcMessage, visitor: Visitor, user: str | None) -> HttpResponse:
+        if message.id is UNSET:
+            raise RpcFault(INVALID_REQUEST, "initialize needs an id")
+        hello, version, result = self._server.welcome(message)
+        owner = (visitor.kind, user)
+        session = self._sessions.open(version, owner, elicits(hello.capabilities))
+        headers = {"Mcp-Session-Id": session.id}
+        return HttpResponse(rpc_result(message.id, result), headers=headers)
+
+    def _session(self, request: HttpRequest, user: str | None) -> ClientSession:
+        """Return the session of a request; one without a session has a passing one."""
+        version = request.header(VERSION_HEADER)
+        if version is not None and version not in HANDSHAKE_VERSIONS:
+            raise unsupported(version)
+        owner = (request.visitor.kind, user)
+        id_ = request.header(SESSION_HEADER)
+        if id_ is None:
+            return ClientSession(version or ASSUMED, owner, elicits=False)
+        session = self._sessions.find(id_, owner)
+        if session is None:
+            what = "there is no such session; initialize begins one"
+            raise HttpError(HTTPStatus.NOT_FOUND, what)
+        return session
+
+    async def _answer(
+        self, message: RpcMessage, session: ClientSession, request: HttpRequest, user: str | None
+    ) -> HttpResponse:
+        client = McpClient(
+            version=session.version,
+            user=user,
+            skill=request.query("skill"),
+            elicits=session.elicits,
+            key=request.header("idempotency-key"),
+        )
+        streams = message.method == "tools/call" and _takes_events(request)
+        if not streams or not (client.elicits or _wants_progress(message)):
+            task = asyncio.get_running_loop().create_task(self._run(message, client))
+            session.begin(_id_of(message), task)
+            return HttpResponse(await _ended(task, message))
+        outbox = EventOutbox()
+        client = client.with_back(SessionBack(session, outbox.send))
+        task = asyncio.get_running_loop().create_task(self._run(message, client))
+        session.begin(_id_of(message), task)
+        return await outbox.response(_ended(task, message))
+
+    async def _batch(
+        self, batch: list[Raw], request: HttpRequest, user: str | None
+    ) -> HttpResponse:
+        """Take several messages at once, which two of the versions know."""
+        session = self._session(request, user)
+        if session.version not in BATCHING or not batch:
+            raise RpcFault(INVALID_REQUEST, "one message a request, please")
+        client = McpClient(version=session.version, user=user, skill=request.query("skill"))
+        answers: list[Awaitable[bytes]] = []
+        for one in batch:
+            try:
+                message = read_message(one)
+            except RpcFault as fault:
+                answers.append(_done(rpc_failure(None, fault)))
+                continue
+            if message.is_request:
+                answers.append(self._run(message, client))
+            else:
+                session.take(message)
+        if not answers:
+            return _ACCEPTED
+        return HttpResponse(b"[%b]" % b",".join(await asyncio.gather(*answers)))
+
+    # -- 2026-07-28 ----------------------------------------------------------------------------
+
+    async def _stateless(
+        self, message: RpcMessage, request: HttpRequest, user: str | None
+    ) -> HttpResponse:
+        """Answer a request that says all about itself; its status says what is wrong."""
+        if not message.is_request:
+            version = request.header(VERSION_HEADER) or ""
+            if not is_stateless(version):
+                raise unsupported(version)
+            return _ACCEPTED
+        id_ = _id_of(message)
+        try:
+            version, capabilities = check_envelope(_checked_headers(message, request))
+            client = McpClient(
+                version=version,
+                user=user,
+                skill=request.query("skill"),
+                elicits=elicits(capabilities),
+                key=request.header("idempotency-key"),
+                is_stateless=True,
+            )
+            if _takes_events(request) and _wants_progress(message):
+                outbox = EventOutbox()
+                client = client.with_back(StreamBack(outbox.send))
+                return await outbox.response(self._run(message, client))
+            return HttpResponse(rpc_result(id_, await self._server.answer(message, client)))
+        except RpcFault as fault:
+            return HttpResponse(rpc_failure(id_, fault), _STATUS.get(fault.number, 200))
+
+    async def _run(self, message: RpcMessage, client: McpClient) -> bytes:
+        """Return the response to a request."""
+        id_ = _id_of(message)
+        try:
+            return rpc_result(id_, await self._server.answer(message, client))
+        except RpcFault as fault:
+            return rpc_failure(id_, fault)
+        except Exception as error:
+            what = error_response(error).error
+            return rpc_failure(id_, RpcFault(INTERNAL_ERROR, what))
+
+    def _check_origin(self, request: HttpRequest) -> None:
+        """Refuse a page of another site, whatever key it sends."""
+        origin = request.header("origin")
+        if origin not in self._origins and not is_own_page(origin, request.header("host")):
+            raise Forbidden("pages of other sites may not talk to this MCP server", field="Origin")
+
+
+def write_error(error: Exception) -> HttpResponse:
+    """Write what was raised as a JSON-RPC error, with the status that it has at every door."""
+    if isinstance(error, RpcFault):
+        return HttpResponse(rpc_failure(error.id, error), _STATUS.get(error.number, 400))
+    refused = error_response(error)
+    data = {"error": refused.error, "code": refused.code, "field": refused.field}
+    number = INTERNAL_ERROR if refused.status == 500 else INVALID_REQUEST
+    body = rpc_failure(None, RpcFault(number, refused.error, data))
+    return HttpResponse(body, refused.status, headers=refused.headers)
+
+
+def _checked_headers(message: RpcMessage, request: HttpRequest) -> dict[str, object]:
+    """Return the envelope of a request whose headers say the same; raise `RpcFault` if not."""
+    params = params_as(dict[str, object], message)
+    meta = params.get("_meta")
+    if not isinstance(meta, dict):
+        return {}
+    version = meta.get("io.modelcontextprotocol/protocolVersion")
+    pairs = [(VERSION_HEADER, version), (METHOD_HEADER, message.method)]
+    if (key := NAMED_BY.get(str(message.method))) and params.get(key) is not None:
+        pairs.append((NAME_HEADER, params[key]))
+    for name, value in pairs:
+        if text_of_header(request.header(name)) != value:
+            raise RpcFault(HEADER_MISMATCH, f"the header {name} does not say what the body says")
+    return meta
+
+
+def _shakes(message: RpcMessage) -> bool:
+    return message.method == "initialize"
+
+
+def _id_of(message: RpcMessage) -> str | float | None:
+    return None if message.id is UNSET else message.id
+
+
+def _takes_events(request: HttpRequest) -> bool:
+    return "text/event-stream" in (request.header("accept") or "")
+
+
+def _wants_progress(message: RpcMessage) -> bool:
+    return b'"progressToken"' in bytes(message.params)
+
+
+async def _ended(task: asyncio.Task[bytes], message: RpcMessage) -> bytes:
+    """Wait for a call; one that the client cancels ends with an error."""
+    await asyncio.wait([task])
+    if task.cancelled():
+        return rpc_failure(_id_of(message), RpcFault(CANCELLED, "the request was cancelled"))
+    return task.result()
+
+
+async def _done(answer: bytes) -> bytes:
+    return answer

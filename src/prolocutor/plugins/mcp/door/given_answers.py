@@ -1,0 +1,70 @@
+"""QuestionAnswers: which question of a conversation was answered, and with what reply.
+
+A client of 2026-07-28 sends an answer again when it has lost the result. The utterance that answers
+a question names it, so that the stored reply is found.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from prolocutor.contracts.store import Store
+from prolocutor.dialog import plain
+from prolocutor.dialog.rounds import PendingAsk
+from prolocutor.dialog.utterances import BotUtterance, HumanUtterance
+from prolocutor.plugins.mcp.door.content import SaidReply
+from prolocutor.plugins.mcp.door.persons import PersonDialog
+
+ATTRIBUTE: Final = "mcp"
+ANSWERS: Final = "answers"
+"""The member of the attribute `mcp` that names the reply which asked."""
+
+LATEST: Final = 50
+"""The rows of a person's feed among which a question is looked for before the dialog is read."""
+
+
+class QuestionAnswers:
+    """The questions of one conversation, by the ids of the replies that asked."""
+
+    def __init__(self, store: Store, conversation: PersonDialog) -> None:
+        self._store = store
+        self._place = conversation
+
+    async def is_latest(self, utt_id: str) -> bool:
+        """Return whether this reply ends the conversation, by the latest rows of the feed alone."""
+        user = self._place.user
+        end = await self._store.feed_end(user)
+        for row in reversed(await self._store.feed(user, max(0, end - LATEST), LATEST)):
+            if row.dialog_name == self._place.id and row.message is not None:
+                said = plain.decode(row.message)
+                if said.get("type") == "command" or "utt_id" in said:
+                    return bool(said.get("utt_id") == utt_id)
+        return False
+
+    async def is_last(self, utt_id: str) -> bool:
+        """Return whether this reply ends the conversation."""
+        said = await self._utterances()
+        return bool(said) and said[-1].utt_id == utt_id
+
+    async def reply_after(self, utt_id: str, waiting: PendingAsk | None) -> SaidReply | None:
+        """Return what was replied to the answer to a question, None if it was not answered.
+
+        `waiting` is what the last reply asks for.
+        """
+        said = await self._utterances()
+        for position, one in enumerate(said[:-1]):
+            reply = said[position + 1]
+            if _answered(one) == utt_id and isinstance(reply, BotUtterance):
+                return SaidReply.of_utterance(reply, waiting if reply is said[-1] else None)
+        return None
+
+    async def _utterances(self) -> list[HumanUtterance | BotUtterance]:
+        id_ = await self._store.active_dialog_id(self._place.user, self._place.id)
+        dialog = None if id_ is None else await self._store.dialog(id_)
+        return [] if dialog is None else list(dialog.utterances)
+
+
+def _answered(said: HumanUtterance | BotUtterance) -> object:
+    """Return the id of the reply whose question an utterance answers, None if it answers none."""
+    ids = said.attributes.get(ATTRIBUTE) if isinstance(said, HumanUtterance) else None
+    return ids.get(ANSWERS) if isinstance(ids, dict) else None

@@ -1,0 +1,122 @@
+"""McpServer: the answers to requests of MCP clients, whatever they come over."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from importlib.metadata import version as version_of
+from typing import Any, Final
+
+import msgspec
+
+from prolocutor.dialog.plain import JsonObject
+from prolocutor.json_rpc import (
+    INVALID_PARAMS,
+    METHOD_NOT_FOUND,
+    RpcFault,
+    RpcMessage,
+    params_as,
+)
+from prolocutor.plugins.mcp.door.asking import ToolCallParams, ToolCalls
+from prolocutor.plugins.mcp.door.client import McpClient
+from prolocutor.plugins.mcp.wire.protocol import (
+    CAPABILITIES_KEY,
+    HANDSHAKE_VERSIONS,
+    SERVER_KEY,
+    STATELESS_VERSIONS,
+    UNSUPPORTED_VERSION,
+    VERSION_KEY,
+    VERSIONS,
+)
+
+TTL: Final = 60_000
+"""Milliseconds for which a client may keep the list of tools."""
+
+
+class Hello(msgspec.Struct, rename="camel"):
+    """The parameters of `initialize`."""
+
+    protocol_version: str
+    capabilities: JsonObject = {}
+    client_info: JsonObject = {}
+
+
+class McpServer:
+    """The protocol of a server that has tools and nothing else."""
+
+    def __init__(self, calls: ToolCalls, name: str) -> None:
+        self._calls = calls
+        self._info: JsonObject = {"name": name, "version": version_of("prolocutor")}
+        about = "Ask the assistant in plain words; it finds out who knows."
+        self._about: JsonObject = {"capabilities": {"tools": {}}, "instructions": about}
+        self._methods: dict[str, Callable[[RpcMessage, McpClient], Awaitable[JsonObject]]] = {
+            "tools/list": self._list,
+            "tools/call": self._call,
+            "ping": self._ping,
+            "server/discover": self._discover,
+        }
+
+    def welcome(self, message: RpcMessage) -> tuple[Hello, str, JsonObject]:
+        """Answer `initialize`: return what the client said, the version, and the result."""
+        hello: Hello = params_as(Hello, message)
+        wanted = hello.protocol_version
+        chosen = wanted if wanted in HANDSHAKE_VERSIONS else HANDSHAKE_VERSIONS[-1]
+        return hello, chosen, {"protocolVersion": chosen, "serverInfo": self._info, **self._about}
+
+    async def answer(self, message: RpcMessage, client: McpClient) -> JsonObject:
+        """Return the result of a request; raise `RpcFault` for one that cannot be answered."""
+        method = str(message.method)
+        handle = self._methods.get(method)
+        if handle is None or (method == "server/discover") > client.is_stateless:
+            raise RpcFault(METHOD_NOT_FOUND, "Method not found", method)
+        if client.is_stateless and method == "ping":
+            raise RpcFault(METHOD_NOT_FOUND, "Method not found", method)
+        result = await handle(message, client)
+        if client.is_stateless:
+            meta = {**result.get("_meta", {}), SERVER_KEY: self._info}
+            result = {"resultType": "complete", **result, "_meta": meta}
+        return result
+
+    async def _list(self, message: RpcMessage, client: McpClient) -> JsonObject:
+        cursor = params_as(JsonObject, message).get("cursor")
+        if cursor is not None:
+            raise RpcFault(INVALID_PARAMS, "there is one page of tools only")
+        cached = {"ttlMs": TTL, "cacheScope": "private"} if client.is_stateless else {}
+        return {"tools": self._calls.tools, **cached}
+
+    async def _call(self, message: RpcMessage, client: McpClient) -> JsonObject:
+        return await self._calls.call(params_as(ToolCallParams, message), client)
+
+    async def _ping(self, _: RpcMessage, __: McpClient) -> JsonObject:
+        return {}
+
+    async def _discover(self, _: RpcMessage, __: McpClient) -> JsonObject:
+        cached = {"ttlMs": TTL, "cacheScope": "public"}
+        return {"supportedVersions": list(VERSIONS), **self._about, **cached}
+
+
+def envelope_of(message: RpcMessage) -> JsonObject | None:
+    """Return the `_meta` of a request of a stateless version; None for any other request."""
+    if not message.is_request or message.method == "initialize" or not message.params:
+        return None
+    try:
+        meta = params_as(JsonObject, message).get("_meta")
+    except RpcFault:
+        return None
+    return meta if isinstance(meta, dict) and VERSION_KEY in meta else None
+
+
+def check_envelope(meta: JsonObject) -> tuple[str, Any]:
+    """Return the version and the client's capabilities; raise `RpcFault` for a bad envelope."""
+    version = meta.get(VERSION_KEY)
+    if CAPABILITIES_KEY not in meta or not isinstance(version, str):
+        needed = f"{VERSION_KEY} and {CAPABILITIES_KEY}"
+        raise RpcFault(INVALID_PARAMS, f"params._meta needs the keys {needed}")
+    if version not in STATELESS_VERSIONS:
+        raise unsupported(version)
+    return version, meta[CAPABILITIES_KEY]
+
+
+def unsupported(version: str) -> RpcFault:
+    """Return the error for a version that is not spoken."""
+    data = {"supported": list(VERSIONS), "requested": version}
+    return RpcFault(UNSUPPORTED_VERSION, "Unsupported protocol version", data)

@@ -1,0 +1,156 @@
+"""The door over standard input and output: one JSON-RPC message a line, both ways."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import threading
+from collections.abc import Callable
+from typing import BinaryIO, Final
+
+from msgspec import UNSET, Raw
+
+from prolocutor.assistant.assistant import Assistant
+from prolocutor.json_rpc import (
+    INTERNAL_ERROR,
+    INVALID_REQUEST,
+    RpcFault,
+    RpcMessage,
+    read_batch,
+    read_message,
+    rpc_failure,
+    rpc_result,
+)
+from prolocutor.plugins.mcp.door.asking import ToolCalls
+from prolocutor.plugins.mcp.door.client import McpClient, elicits
+from prolocutor.plugins.mcp.door.persons import LOCAL_USER, PREFIX
+from prolocutor.plugins.mcp.door.server import McpServer, check_envelope, envelope_of
+from prolocutor.plugins.mcp.door.sessions import ClientSession, SessionBack
+from prolocutor.plugins.mcp.wire.protocol import HANDSHAKE_VERSIONS
+from prolocutor.web.error_table import error_response
+
+MAX_LINE: Final = 4_000_000
+
+
+class StdioDoor:
+    """One client at the other end of a pair of pipes; `user` is the person it speaks for."""
+
+    def __init__(
+        self, assistant: Assistant, *, skills: bool = False, user: str = LOCAL_USER
+    ) -> None:
+        self._server = McpServer(ToolCalls(assistant, skills), assistant.name)
+        self._user = PREFIX + user
+        self._session = ClientSession(HANDSHAKE_VERSIONS[-1], None, elicits=False)
+        self._lines: asyncio.Queue[bytes] = asyncio.Queue()
+        self._tasks: set[asyncio.Task[bytes]] = set()
+
+    async def serve(self, read: BinaryIO, write: BinaryIO) -> None:
+        """Answer the lines that are read until there are no more, then what was begun."""
+        incoming: asyncio.Queue[bytes | None] = asyncio.Queue()
+        loop = asyncio.get_running_loop()
+
+        def put(line: bytes | None) -> None:
+            loop.call_soon_threadsafe(incoming.put_nowait, line)
+
+        threading.Thread(target=_read_lines, args=(read, put), daemon=True).start()
+        writing = loop.create_task(self._write(write))
+        while (line := await incoming.get()) is not None:
+            if line.strip():
+                self._take(line)
+        self._session.end()
+        if self._tasks:
+            await asyncio.wait(self._tasks)
+        self._lines.put_nowait(b"")
+        await writing
+
+    def _take(self, line: bytes) -> None:
+        if len(line) > MAX_LINE:
+            self._send(rpc_failure(None, RpcFault(INVALID_REQUEST, "the line is too long")))
+            return
+        try:
+            for one in read_batch(line) or (Raw(line),):
+                self._take_message(read_message(one))
+        except RpcFault as fault:
+            self._send(rpc_failure(fault.id, fault))
+
+    def _take_message(self, message: RpcMessage) -> None:
+        if not message.is_request:
+            self._session.take(message)
+            return
+        task = asyncio.get_running_loop().create_task(self._answer(message))
+        self._tasks.add(task)
+        if message.id is not UNSET:
+            self._session.begin(message.id, task)
+        task.add_done_callback(self._answered)
+
+    async def _answer(self, message: RpcMessage) -> bytes:
+        id_ = None if message.id is UNSET else message.id
+        try:
+            if message.method == "initialize":
+                hello, version, result = self._server.welcome(message)
+                self._session.version = version
+                self._session.elicits = elicits(hello.capabilities)
+                return rpc_result(id_, result)
+            return rpc_result(id_, await self._server.answer(message, self._client(message)))
+        except RpcFault as fault:
+            return rpc_failure(id_, fault)
+        except Exception as error:
+            return rpc_failure(id_, RpcFault(INTERNAL_ERROR, error_response(error).error))
+
+    def _client(self, message: RpcMessage) -> McpClient:
+        session = self._session
+        meta = envelope_of(message)
+        back = SessionBack(session, self._send)
+        if meta is None:
+            return McpClient(
+                version=session.version, user=self._user, elicits=session.elicits, back=back
+            )
+        version, capabilities = check_envelope(meta)
+        return McpClient(
+            version=version,
+            user=self._user,
+            elicits=elicits(capabilities),
+            back=back,
+            is_stateless=True,
+        )
+
+    def _answered(self, task: asyncio.Task[bytes]) -> None:
+        """Send an answer; a request that was cancelled gets none."""
+        self._tasks.discard(task)
+        if not task.cancelled():
+            self._send(task.result())
+
+    def _send(self, line: bytes) -> None:
+        self._lines.put_nowait(line)
+
+    async def _write(self, write: BinaryIO) -> None:
+        while line := await self._lines.get():
+            await asyncio.to_thread(_write_line, write, line)
+
+
+def take_pipes() -> tuple[BinaryIO, BinaryIO]:
+    """Keep standard input and output for messages: what is printed goes to stderr from now on."""
+    read, write = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, 0)
+    os.close(nothing)
+    os.dup2(2, 1)
+    return read, write
+
+
+def _read_lines(read: BinaryIO, put: Callable[[bytes | None], None]) -> None:
+    try:
+        while line := read.readline(MAX_LINE + 1):
+            put(line)
+            while len(line) > MAX_LINE and not line.endswith(b"\n"):
+                line = read.readline(MAX_LINE + 1)  # the rest of a line that is refused
+    finally:
+        put(None)
+
+
+def _write_line(write: BinaryIO, line: bytes) -> None:
+    try:
+        write.write(line + b"\n")
+        write.flush()
+    except OSError:
+        return  # the client is gone; the end of its input follows

@@ -1,0 +1,127 @@
+"""NatsConnector: a service whose workers wait at NATS for calls (extra `nats`).
+
+One request, one message; workers gather what waits into batches. The wire is described in
+`docs/reference/workers.md`.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from typing import Final
+
+from nats.aio.msg import Msg
+
+from prolocutor.connectors.parts.call_headers import call_headers
+from prolocutor.connectors.parts.each_alone import each_alone
+from prolocutor.contracts.connector import Connector, Replies, Request
+from prolocutor.dialog.plain import Plain, parse
+from prolocutor.errors import (
+    BadReply,
+    ConfigError,
+    NoPlace,
+    ServiceError,
+    ServiceRaised,
+    ServiceRefused,
+    ServiceUnreachable,
+)
+from prolocutor.plugins.nats import wire
+from prolocutor.plugins.nats.nats_address import read_call
+from prolocutor.plugins.nats.nats_connection import NatsConnection
+
+TOO_LARGE: Final = 413
+
+
+class NatsConnector:
+    """The way to the workers of a service: `nats://HOST/NAME`, or `nats://NAME` by `connection`.
+
+    It fails at once where there is no connection or no worker. A worker that is busy is followed by
+    one more, chosen by NATS. `instead` is asked where NATS or the workers are away, or where the
+    request is too large for NATS. `assistant` is the name that stands in the subject.
+    """
+
+    gathers_batches = True
+
+    def __init__(
+        self,
+        target: str,
+        *,
+        name: str,
+        batched: bool = False,
+        assistant: str = "assistant",
+        connection: NatsConnection | None = None,
+        instead: Connector | None = None,
+    ) -> None:
+        call = read_call(target)
+        if connection is None and call.servers is None:
+            raise ConfigError(
+                f"{target} names no server: say messages: nats://HOST at the top of the file,"
+                f" or call: nats://HOST/{call.service}",
+                key=name,
+            )
+        self.name = name
+        self.subject = wire.call_subject(assistant, call.service)
+        self._service = call.service
+        if connection is None:
+            assert call.servers is not None
+            connection = NatsConnection(call.servers)
+        self._connection = connection
+        self._is_open = False
+        self._instead = instead
+
+    async def send(self, requests: Sequence[Request]) -> Replies:
+        """Ask a worker for each request; an error of several stands in its place."""
+        if not self._is_open:
+            self._is_open = True
+            self._connection.open()
+        if not self._connection.was_tried:
+            await self._connection.tried()
+        return await each_alone(self._send, requests)
+
+    async def aclose(self) -> None:
+        """Let go of the connection."""
+        if self._is_open:
+            self._is_open = False
+            await self._connection.aclose()
+        if self._instead is not None:
+            await self._instead.aclose()
+
+    async def _send(self, request: Request) -> Plain | ServiceError:
+        try:
+            return await self._ask(request)
+        except ServiceUnreachable:
+            if self._instead is None:
+                raise
+        except ServiceRefused as error:
+            if self._instead is None or error.status != TOO_LARGE:
+                raise
+        return (await self._instead.send((request,)))[0]
+
+    async def _ask(self, request: Request) -> Plain:
+        body = request.body()
+        started = time.monotonic()
+        answer = await self._connection.ask(self.subject, body, self._headers(request, 0.0))
+        if answer.headers is not None and answer.headers.get(wire.ERROR) == "busy":
+            passed = time.monotonic() - started
+            answer = await self._connection.ask(self.subject, body, self._headers(request, passed))
+        return _read(answer)
+
+    def _headers(self, request: Request, passed: float) -> dict[str, str]:
+        headers = call_headers((request,))
+        headers[wire.TIMEOUT] = str(max(0, round((request.timeout - passed) * 1000)))
+        headers[wire.SENT] = str(time.time_ns() // 1_000_000)
+        return headers
+
+
+def _read(answer: Msg) -> Plain:
+    headers = answer.headers
+    if headers is None or (error := headers.get(wire.ERROR)) is None:
+        return parse(answer.data)
+    text = answer.data[:1000].decode(errors="replace")
+    if error == "busy":
+        raise NoPlace(text or "all workers are busy")
+    if error == "bad_request":
+        raise ServiceRefused(text or "the worker could not read the request", status=400)
+    if error == "bad_reply":
+        raise BadReply(text, path=headers.get(wire.PATH, "$"))
+    raise ServiceRaised(text or "the worker failed")

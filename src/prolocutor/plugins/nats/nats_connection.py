@@ -1,0 +1,335 @@
+"""NatsConnection: one connection to NATS, made in the background and made again when it is lost.
+
+It is the only place that knows nats-py's connecting and its errors. Nothing is buffered while there
+is no connection: what could be sent late would run late.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import itertools
+import logging
+import random
+import ssl
+from collections.abc import Awaitable, Callable
+from typing import Final
+
+from nats.aio.client import Client
+from nats.aio.msg import Msg
+from nats.errors import Error as NatsError
+from nats.errors import UnexpectedEOF
+
+from prolocutor.dialog.ids import new_id
+from prolocutor.errors import ServiceRefused, ServiceUnreachable
+from prolocutor.plugins.nats import wire
+from prolocutor.plugins.nats.nats_address import NatsServers
+from prolocutor.plugins.nats.nats_client import NatsClient
+
+log = logging.getLogger(__name__)
+
+CONNECT_SECONDS: Final = 2.0
+RETRY_SECONDS: Final = 0.25
+FIRST_SECONDS: Final = 1.0
+"""How long the first calls wait until each server was tried."""
+PING_SECONDS: Final = 5.0
+MAX_UNSENT: Final = 16_000_000
+"""Bytes that are waiting to be taken by a server that has stopped reading."""
+LOOK_SECONDS: Final = 0.125
+
+Setup = Callable[[Client], Awaitable[None]]
+
+
+class NatsConnection:
+    """A connection to `servers` that several users share; the first `open` starts it.
+
+    Every `open` wants one `aclose`; the last closes it. All of it belongs to one event loop.
+    """
+
+    def __init__(self, servers: NatsServers, *, name: str = "prolocutor") -> None:
+        self.servers = servers
+        self.inbox = f"_INBOX.{new_id()}"
+        """The subjects of the answers; it tells this connection from all others."""
+        self._name = name
+        self._client: NatsClient | None = None
+        self._setups: list[Setup] = []
+        self._task: asyncio.Task[None] | None = None
+        self._tried = asyncio.Event()
+        self._connected = asyncio.Event()
+        self._failure = ""
+        self._users = 0
+        self._open: dict[str, _OpenRequest] = {}
+        self._last_token = 0
+        self._looking: asyncio.TimerHandle | None = None
+
+    def open(self) -> None:
+        """Start connecting, unless that has begun; a fault of the files for TLS is raised."""
+        self._users += 1
+        if self._task is None:
+            tls = self.servers.tls_context()
+            self._task = asyncio.get_running_loop().create_task(self._keep(tls), name="nats")
+
+    @property
+    def client(self) -> Client | None:
+        """The connected client, if there is one now."""
+        client = self._client
+        return client if client is not None and client.is_connected else None
+
+    @property
+    def failure(self) -> str:
+        """What went wrong last, "" if nothing did."""
+        return self._failure
+
+    @property
+    def was_tried(self) -> bool:
+        """Whether each server was tried once, or one of them is there."""
+        return self._tried.is_set()
+
+    async def tried(self) -> None:
+        """Wait until each server was tried once, for `FIRST_SECONDS` at most."""
+        if not self._tried.is_set():
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(FIRST_SECONDS):
+                    await self._tried.wait()
+
+    async def connected(self) -> None:
+        """Wait for the first connection, however long it takes."""
+        await self._connected.wait()
+
+    async def each_client(self, setup: Setup) -> None:
+        """Have `setup` called with the client now and with every one that takes its place.
+
+        Subscriptions are made there: they end with their client.
+        """
+        self._setups.append(setup)
+        client = self._client
+        if client is not None:
+            try:
+                await setup(client)
+            except (NatsError, OSError, TimeoutError) as error:
+                self._failed(error)
+                client.abort()  # the next client is set up anew
+
+    async def ask(self, subject: str, body: bytes, headers: dict[str, str]) -> Msg:
+        """Send a request and return its answer, whatever that says.
+
+        Raise `ServiceUnreachable` at once where there is no connection, nobody is subscribed, or
+        the connection is lost meanwhile, and where the worker is silent for `SILENCE_SECONDS`;
+        `ServiceRefused` for what is too large. How long to wait is up to the caller.
+        """
+        client = self._ready_client()
+        block = wire.header_block(headers)
+        size = len(block) + len(body)
+        if size > client.max_payload:
+            what = f"a request of {size:,} bytes, and NATS at {self.servers} takes {{}} at most"
+            raise ServiceRefused(what.format(f"{client.max_payload:,}"), status=413)
+        loop = asyncio.get_running_loop()
+        self._last_token += 1
+        token = str(self._last_token)
+        request = self._open[token] = _OpenRequest(loop.create_future(), loop.time())
+        if self._looking is None:
+            self._look_later(loop)
+        line = f"HPUB {subject} {self.inbox}.{token} {len(block)} {size}\r\n"
+        client.hand_over(b"%b%b%b\r\n" % (line.encode(), block, body))
+        try:
+            return await request.answer
+        finally:
+            del self._open[token]
+
+    async def gather(self, subject: str, seconds: float) -> list[bytes]:
+        """Return what all who are subscribed answer to an empty request within some seconds."""
+        client = self._ready_client()
+        answers: list[bytes] = []
+
+        async def take(message: Msg) -> None:
+            if not (message.headers or {}).get("Status"):
+                answers.append(message.data)
+
+        inbox = f"{self.inbox}.all.{new_id()}"
+        try:
+            subscription = await client.subscribe(inbox, cb=take)
+            await client.publish(subject, b"", reply=inbox)
+            await asyncio.sleep(seconds)
+            await subscription.unsubscribe()
+        except (NatsError, OSError) as error:
+            raise ServiceUnreachable(f"NATS at {self.servers}: {said(error)}") from None
+        return answers
+
+    async def publish(
+        self, subject: str, body: bytes, headers: dict[str, str] | None = None
+    ) -> bool:
+        """Send a message that nobody waits for; return whether it was handed to the server."""
+        client = self.client
+        if client is None:
+            return False
+        try:
+            await client.publish(subject, body, headers=headers)
+        except (NatsError, OSError) as error:
+            log.debug("a message on %s was not sent: %s", subject, said(error))
+            return False
+        return True
+
+    async def aclose(self) -> None:
+        """Close the connection, if this was its last user."""
+        self._users -= 1
+        if self._users > 0 or self._task is None:
+            return
+        task, self._task = self._task, None
+        task.cancel()
+        await asyncio.wait([task])
+        if self._looking is not None:
+            self._looking.cancel()
+            self._looking = None
+        self._fail_open("the connection to NATS is closed")
+
+    def _ready_client(self) -> NatsClient:
+        client = self._client
+        if client is None or not client.is_connected:
+            why = f" ({self._failure})" if self._failure else ""
+            raise ServiceUnreachable(f"no connection to NATS at {self.servers}{why}")
+        if client.pending_data_size > MAX_UNSENT:
+            raise ServiceUnreachable(f"NATS at {self.servers} takes nothing any more")
+        return client
+
+    async def _keep(self, tls: ssl.SSLContext | None) -> None:
+        """Stay connected: to one server after the other, each time with a new client.
+
+        nats-py's own reconnecting sends late what was not sent yet, gives up where a server refuses
+        it once, and waits for ever for a line that is dead.
+        """
+        urls = self.servers.urls
+        random.shuffle(urls)
+        for number, url in enumerate(itertools.cycle(urls), 1):
+            client = NatsClient(self._answered, insists_on_tls=self.servers.tls)
+            closed = asyncio.Event()
+            try:
+                await self._connect(client, url, closed, tls)
+                await self._use(client, closed)
+            except (NatsError, OSError, ValueError, TimeoutError) as error:
+                self._failed(error)
+            finally:
+                self._client = None
+                self._fail_open("the connection to NATS was lost")
+                await _close(client, gently=not closed.is_set())
+            if number % len(urls) == 0:
+                self._tried.set()
+                await asyncio.sleep(RETRY_SECONDS)
+
+    async def _connect(
+        self, client: NatsClient, url: str, closed: asyncio.Event, tls: ssl.SSLContext | None
+    ) -> None:
+        async def failed(error: Exception) -> None:
+            self._failed(error)
+            if isinstance(error, UnexpectedEOF):
+                closed.set()
+            elif client.is_connected:  # a subject that is forbidden, messages that were dropped
+                log.warning("NATS at %s: %s", self.servers, said(error))
+
+        async def ended() -> None:
+            closed.set()
+
+        await client.connect(
+            url,
+            name=self._name,
+            error_cb=failed,
+            closed_cb=ended,
+            connect_timeout=CONNECT_SECONDS,  # type: ignore[arg-type] # seconds, any number
+            allow_reconnect=False,
+            max_reconnect_attempts=1,
+            reconnect_time_wait=0,
+            ping_interval=PING_SECONDS,  # type: ignore[arg-type] # seconds, any number
+            max_outstanding_pings=2,
+            pending_size=0,  # nothing is buffered while there is no connection
+            user=self.servers.user,
+            password=self.servers.password,
+            token=self.servers.token,
+            user_credentials=self.servers.creds,
+            nkeys_seed=self.servers.nkey,
+            tls=tls,
+            tls_hostname=self.servers.hostname,
+        )
+
+    async def _use(self, client: NatsClient, closed: asyncio.Event) -> None:
+        await client.listen(f"{self.inbox}.*")
+        for setup in self._setups:
+            await setup(client)
+        self._client = client
+        self._tried.set()
+        if self._connected.is_set():
+            log.warning("connected to NATS at %s again", self.servers)
+        self._connected.set()
+        while client.is_connected and not closed.is_set():
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(LOOK_SECONDS):  # a dead line closes without a word
+                    await closed.wait()
+        log.warning("the connection to NATS at %s was lost", self.servers)
+
+    def _failed(self, error: Exception) -> None:
+        """Note an error of the connection; it shows in the errors of calls."""
+        self._failure = said(error)
+        log.debug("NATS at %s: %s", self.servers, self._failure)
+
+    def _fail_open(self, what: str) -> None:
+        for request in self._open.values():
+            if not request.answer.done():
+                request.answer.set_exception(ServiceUnreachable(f"{what} ({self.servers})"))
+
+    def _answered(self, message: Msg) -> None:
+        request = self._open.get(message.subject.rpartition(".")[2])
+        if request is None or request.answer.done():
+            return
+        headers = message.headers
+        if headers is not None:
+            if headers.get(wire.STATE) == wire.ALIVE:
+                request.heard = asyncio.get_running_loop().time()
+                return
+            if headers.get("Status") == "503":
+                request.answer.set_exception(ServiceUnreachable("no worker is there"))
+                return
+        request.answer.set_result(message)
+
+    def _look_later(self, loop: asyncio.AbstractEventLoop) -> None:
+        due = loop.time() + LOOK_SECONDS
+        self._looking = loop.call_at(due, self._look, loop, due)
+
+    def _look(self, loop: asyncio.AbstractEventLoop, due: float) -> None:
+        """Fail the calls whose worker is silent, apart from time in which this loop stood still."""
+        now = loop.time()
+        missed = now - due
+        for request in self._open.values():
+            if missed > LOOK_SECONDS:
+                request.heard += missed
+            if now - request.heard >= wire.SILENCE_SECONDS and not request.answer.done():
+                what = f"the worker was silent for {wire.SILENCE_SECONDS:g} s"
+                request.answer.set_exception(ServiceUnreachable(what))
+        self._looking = None
+        if self._open:
+            self._look_later(loop)
+
+
+class _OpenRequest:
+    """A request that was sent, and when its worker was heard of."""
+
+    __slots__ = ("answer", "heard")
+
+    def __init__(self, answer: asyncio.Future[Msg], heard: float) -> None:
+        self.answer = answer
+        self.heard = heard
+
+
+async def _close(client: NatsClient, *, gently: bool) -> None:
+    """Close a client; a line that takes nothing any more does not hold that up."""
+    if not gently:
+        client.abort()
+    try:
+        with contextlib.suppress(NatsError, OSError, TimeoutError):
+            async with asyncio.timeout(CONNECT_SECONDS):
+                await client.close()
+    finally:
+        client.abort()
+
+
+def said(error: BaseException) -> str:
+    """Return the text of an error of nats-py in one short line."""
+    text = " ".join(str(error).removeprefix("nats: ").split())[:200]
+    return text or type(error).__name__

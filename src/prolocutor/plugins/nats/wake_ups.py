@@ -1,0 +1,94 @@
+"""NatsWakeUps: hints between replicas over NATS (`contracts/shared_store.py`, `WakeUps`)."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import zlib
+from collections.abc import Callable
+from typing import Any
+
+from nats.aio.client import Client
+from nats.aio.msg import Msg
+
+from prolocutor.plugins.nats import wire
+from prolocutor.plugins.nats.nats_connection import NatsConnection
+
+log = logging.getLogger(__name__)
+
+_REPLICA = "Prolocutor-Replica"
+
+
+class NatsWakeUps:
+    """Sends hints about persons to the other replicas of an assistant, and hears theirs.
+
+    Hints of one round of the event loop go out together, each person's once. `is_connected` says
+    whether hints go out at all now: where not, another way has to be used.
+    """
+
+    def __init__(self, connection: NatsConnection, assistant: str) -> None:
+        self._connection = connection
+        self._assistant = assistant
+        self._listener: Callable[[str], None] = _nobody
+        self._waiting: set[str] = set()
+        self._sending: asyncio.Task[None] | None = None
+
+    async def open(self) -> None:
+        """Connect in the background, and hear the others from then on."""
+        await self._connection.each_client(self._subscribe)
+        self._connection.open()
+
+    async def aclose(self) -> None:
+        """Send what waits and let go of the connection."""
+        if self._sending is not None:
+            await asyncio.wait([self._sending])
+        await self._connection.aclose()
+
+    @property
+    def is_connected(self) -> bool:
+        """Whether hints can be sent now."""
+        return self._connection.client is not None
+
+    def wake(self, user: str) -> None:
+        """Send a hint that this person has something new, or is free; return at once."""
+        self._waiting.add(user)
+        if self._sending is None:
+            self._sending = asyncio.get_running_loop().create_task(self._send())
+
+    def on_wake(self, listener: Callable[[str], None]) -> None:
+        """Call `listener(user)` for each hint of others, with "" where some were missed."""
+        self._listener = listener
+
+    async def _send(self) -> None:
+        try:
+            while self._waiting:
+                user = self._waiting.pop()
+                bucket = zlib.crc32(user.encode(errors="replace")) % wire.BUCKETS
+                subject = wire.feed_subject(self._assistant, bucket)
+                body = user.encode(errors="surrogatepass")
+                headers = {_REPLICA: self._connection.inbox}
+                await self._connection.publish(subject, body, headers)
+        finally:
+            self._sending = None
+
+    async def _subscribe(self, client: Client) -> None:
+        subject = wire.feed_subject(self._assistant, "*")
+        await client.subscribe(subject, cb=self._heard)
+        await client.flush()  # what is sent from now on is heard
+        self._listener("")  # some may have been missed
+
+    async def _heard(self, message: Msg) -> None:
+        headers: dict[str, Any] = message.headers or {}
+        if headers.get(_REPLICA) == self._connection.inbox:
+            return
+        try:
+            user = message.data.decode(errors="surrogatepass")
+        except UnicodeDecodeError:
+            log.debug("a hint on %s cannot be read", message.subject)
+            return
+        if user:
+            self._listener(user)
+
+
+def _nobody(user: str) -> None:
+    """Hear nothing yet."""

@@ -1,0 +1,105 @@
+"""LoginAttempt: what a browser keeps while its person is at the identity provider."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import re
+import secrets
+import time
+from base64 import urlsafe_b64encode
+from typing import Final
+from urllib.parse import quote, unquote
+
+import msgspec
+
+from prolocutor.plugins.openid.cookies import read_cookies, write_cookie
+
+COOKIE: Final = "prolocutor_login_"
+LASTS: Final = 600
+"""Seconds that a person has to sign in."""
+
+MAX_ATTEMPTS: Final = 5
+"""Attempts of one browser that are remembered, as in several tabs."""
+
+MAX_NEXT: Final = 1_000
+_MARK: Final = 8
+_SECONDS: Final = re.compile(r"[0-9]{1,12}")
+_NAME: Final = re.compile(r"[A-Za-z0-9_-]{1,43}")
+
+
+class LoginAttempt(msgspec.Struct, frozen=True, kw_only=True):
+    """One attempt to sign in.
+
+    It lies in a cookie of the browser alone, so nothing is kept here for those who never come back,
+    and any replica can go on with it. Who can read that cookie is the person, who may know all of
+    it. `next` is the path to go to afterwards, `begun` when it began, in UNIX seconds.
+    """
+
+    state: str
+    nonce: str
+    verifier: str
+    next: str
+    begun: int
+
+    @classmethod
+    def begin(cls, next_: str) -> LoginAttempt:
+        """Return a new attempt."""
+        state, nonce, verifier = (secrets.token_urlsafe(32) for _ in range(3))
+        return cls(
+            state=state,
+            nonce=nonce,
+            verifier=verifier,
+            next=local_path(next_),
+            begun=int(time.time()),
+        )
+
+    @property
+    def challenge(self) -> str:
+        """Return the PKCE challenge by SHA-256 (RFC 7636)."""
+        digest = hashlib.sha256(self.verifier.encode("ascii", "replace")).digest()
+        return urlsafe_b64encode(digest).rstrip(b"=").decode()
+
+    def cookie(self, *, secure: bool) -> str:
+        """Return the header that has the browser keep it."""
+        path = quote(self.next, safe="/")
+        parts = (self.state, self.nonce, self.verifier, path, str(self.begun))
+        name = COOKIE + self.state[:_MARK]
+        return write_cookie(name, "~".join(parts), LASTS, secure=secure)
+
+
+def find_attempt(header: str | None, state: str) -> LoginAttempt | None:
+    """Return the attempt with this state, from the cookies of the browser that came back.
+
+    Browsers forget an old one by themselves; a cookie that was copied does not count longer.
+    """
+    value = read_cookies(header, COOKIE).get(state[:_MARK], "")
+    parts = value.split("~")
+    if len(parts) != 5 or not hmac.compare_digest(parts[0].encode(), state.encode()):
+        return None
+    begun = int(parts[4]) if _SECONDS.fullmatch(parts[4]) else 0
+    if time.time() - begun > LASTS:
+        return None
+    return LoginAttempt(
+        state=parts[0],
+        nonce=parts[1],
+        verifier=parts[2],
+        next=local_path(unquote(parts[3])),
+        begun=begun,
+    )
+
+
+def forget_attempts(header: str | None, kept: int, *, secure: bool) -> tuple[str, ...]:
+    """Return the headers by which the browser forgets all attempts but the last `kept`."""
+    known = [name for name in read_cookies(header, COOKIE) if _NAME.fullmatch(name)]
+    old = known[: len(known) - kept] if kept else known
+    return tuple(write_cookie(COOKIE + name, "", 0, secure=secure) for name in old[:20])
+
+
+def local_path(given: str) -> str:
+    """Return a path of this server; "/" for anything that leads elsewhere."""
+    if not given.startswith("/") or given[1:2] in ("/", "\\") or len(given) > MAX_NEXT:
+        return "/"
+    if not given.isascii() or not given.isprintable() or "\\" in given or " " in given:
+        return "/"
+    return given

@@ -1,0 +1,296 @@
+"""IdentityProvider: what is asked of the identity provider, over HTTP."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from base64 import b64encode
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+from urllib.parse import quote_plus, urlencode, urlsplit
+
+import aiohttp
+import msgspec
+
+from prolocutor.errors import ProviderAway, SignInFailed
+from prolocutor.plugins.openid import id_tokens
+from prolocutor.plugins.openid.openid_settings import OpenIdSettings
+from prolocutor.plugins.openid.roles import Claims, find_claim
+
+log = logging.getLogger(__name__)
+
+DISCOVERY: Final = "/.well-known/openid-configuration"
+FRESH: Final = 3600.0
+"""Seconds for which the provider's document and its keys count."""
+
+KEYS_PAUSE: Final = 10.0
+"""Seconds between two requests for keys because of a token with an unknown one."""
+
+AWAY_PAUSE: Final = 2.0
+"""Seconds without a request after one that was not answered."""
+
+MAX_ANSWER: Final = 1_000_000
+TIME: Final = aiohttp.ClientTimeout(total=8.0, sock_connect=4.0)
+
+
+class ProviderDocument(msgspec.Struct, frozen=True, kw_only=True):
+    """The provider's own description (OpenID Connect Discovery 1.0, section 3)."""
+
+    issuer: str
+    authorization_endpoint: str
+    token_endpoint: str
+    jwks_uri: str
+    userinfo_endpoint: str | None = None
+    end_session_endpoint: str | None = None
+    token_endpoint_auth_methods_supported: tuple[str, ...] = ("client_secret_basic",)
+    authorization_response_iss_parameter_supported: bool = False
+
+
+class TokenAnswer(msgspec.Struct, frozen=True, kw_only=True):
+    """What the provider gives for a code or for a refresh token."""
+
+    access_token: str
+    id_token: str | None = None
+    refresh_token: str | None = None
+
+
+class Grant(msgspec.Struct, frozen=True, kw_only=True):
+    """What is known of a person who signed in: their claims, and what to ask again with."""
+
+    claims: dict[str, Any]
+    id_token: str | None
+    refresh_token: str | None
+
+
+class GrantRefused(SignInFailed):
+    """The provider does not renew what it granted: it was ended there."""
+
+
+class IdentityProvider:
+    """The identity provider of one assistant.
+
+    Its document and its keys are asked for when they are first needed and once an hour; while it
+    does not answer, what was known stays. Raise `ProviderAway` where it does not answer,
+    `SignInFailed` where its answer lets nobody in.
+    """
+
+    def __init__(self, settings: OpenIdSettings, clock: Callable[[], float] = time.time) -> None:
+        self.settings = settings
+        self._clock = clock
+        self._http: aiohttp.ClientSession | None = None
+        self._document: ProviderDocument | None = None
+        self._document_at = self._keys_at = float("-inf")
+        self._keys: list[id_tokens.VerifyingKey] = []
+        self._asking = asyncio.Lock()
+        self._failed_at = float("-inf")
+
+    async def aclose(self) -> None:
+        """Close the connections."""
+        if self._http is not None:
+            await self._http.close()
+            self._http = None
+
+    async def document(self) -> ProviderDocument:
+        """Return the provider's document."""
+        async with self._asking:
+            if self._document is not None and self._clock() - self._document_at < FRESH:
+                return self._document
+            try:
+                answer = await self._get(self.settings.issuer.rstrip("/") + DISCOVERY)
+                self._document = self._checked(answer)
+            except ProviderAway:
+                if self._document is None:
+                    raise
+            self._document_at = self._clock()
+            return self._document
+
+    async def redeem(self, code: str, verifier: str, redirect: str, nonce: str) -> Grant:
+        """Return the grant for the code of an authorization response."""
+        answer = await self._token(
+            grant_type="authorization_code",
+            code=code,
+            redirect_uri=redirect,
+            code_verifier=verifier,
+        )
+        if answer.id_token is None:
+            raise SignInFailed("the identity provider gave no ID token")
+        claims = await self._claims(answer, nonce)
+        return Grant(claims=claims, id_token=answer.id_token, refresh_token=answer.refresh_token)
+
+    async def renew(self, refresh_token: str, subject: str) -> Grant | None:
+        """Return the grant with the claims of now; None where the provider tells no claims.
+
+        Raise `GrantRefused` where the provider ended it.
+        """
+        answer = await self._token(grant_type="refresh_token", refresh_token=refresh_token)
+        claims: dict[str, Any] = {}
+        if answer.id_token is not None:
+            claims = await self._claims(answer, None)
+        elif (endpoint := (await self.document()).userinfo_endpoint) is not None:
+            told = await self._get(endpoint, {"Authorization": f"Bearer {answer.access_token}"})
+            if any(find_claim(told, one) is not None for one in self.settings.claims):
+                claims = told  # else they were in the ID token, of which there is none now
+        if claims and claims.get("sub") != subject:
+            raise GrantRefused("the identity provider renewed the session of another person")
+        return Grant(
+            claims=claims,
+            id_token=answer.id_token,
+            refresh_token=answer.refresh_token or refresh_token,
+        )
+
+    async def logged_out(self, token: str) -> Claims:
+        """Return the claims of a logout token."""
+        claims, _ = await self._verified(token)
+        self._check(id_tokens.check_logout_token, claims)
+        return claims
+
+    # -- tokens -----------------------------------------------------------------------------
+
+    async def _claims(self, answer: TokenAnswer, nonce: str | None) -> dict[str, Any]:
+        """Return the claims of an ID token; those that it lacks are asked for."""
+        assert answer.id_token is not None
+        claims, algorithm = await self._verified(answer.id_token)
+        self._check(id_tokens.check_id_token, claims, nonce=nonce)
+        id_tokens.check_access_token(claims, algorithm, answer.access_token)
+        wanted = [*self.settings.claims, self.settings.name]
+        endpoint = (await self.document()).userinfo_endpoint
+        if endpoint is None or all(find_claim(claims, one) is not None for one in wanted):
+            return claims
+        told = await self._get(endpoint, {"Authorization": f"Bearer {answer.access_token}"})
+        if told.get("sub") != claims["sub"]:
+            raise SignInFailed("the identity provider tells of another person")
+        return {**told, **claims}
+
+    async def _verified(self, token: str) -> tuple[dict[str, Any], str]:
+        """Check a token's signature; keys are asked for again where it has an unknown one."""
+        await self._refresh_keys(FRESH)
+        try:
+            return id_tokens.verified(token, self._keys)
+        except id_tokens.UnknownKey:
+            await self._refresh_keys(KEYS_PAUSE)
+            return id_tokens.verified(token, self._keys)
+
+    async def _refresh_keys(self, age: float) -> None:
+        """Ask for the keys where those that are known are older than `age` seconds."""
+        document = await self.document()
+        async with self._asking:
+            if self._clock() - self._keys_at < age:
+                return
+            try:
+                self._keys = id_tokens.read_keys(await self._get(document.jwks_uri))
+            except ProviderAway:
+                if not self._keys:
+                    raise
+            self._keys_at = self._clock()
+
+    def _check(self, check: Callable[..., None], claims: Claims, **more: Any) -> None:
+        settings = self.settings
+        check(
+            claims,
+            issuer=settings.issuer,
+            client=settings.client_id,
+            now=self._clock(),
+            skew=settings.clock_skew,
+            **more,
+        )
+
+    # -- HTTP -------------------------------------------------------------------------------
+
+    def _checked(self, answer: dict[str, Any]) -> ProviderDocument:
+        try:
+            document = msgspec.convert(answer, ProviderDocument)
+        except msgspec.ValidationError as error:
+            raise self._away(f"its document is none: {error}") from None
+        if document.issuer != self.settings.issuer:
+            raise self._away(f"its document is that of {document.issuer[:200]!r}")
+        endpoints = (document.authorization_endpoint, document.token_endpoint, document.jwks_uri)
+        for endpoint in (*endpoints, document.userinfo_endpoint, document.end_session_endpoint):
+            if endpoint is not None and not is_safe(endpoint, self.settings.issuer):
+                raise self._away(f"{endpoint[:200]!r} is no https address")
+        return document
+
+    async def _token(self, **form: str) -> TokenAnswer:
+        document = await self.document()
+        headers = {}
+        settings = self.settings
+        methods = document.token_endpoint_auth_methods_supported
+        if settings.client_secret is None:
+            form["client_id"] = settings.client_id
+        elif "client_secret_basic" in methods or "client_secret_post" not in methods:
+            pair = f"{quote_plus(settings.client_id)}:{quote_plus(settings.client_secret)}"
+            headers["Authorization"] = f"Basic {b64encode(pair.encode()).decode()}"
+        else:
+            form |= {"client_id": settings.client_id, "client_secret": settings.client_secret}
+        status, answer = await self._ask("POST", document.token_endpoint, headers, form)
+        if status >= 500 or status == 429:
+            raise self._away(f"it answered {status}")
+        if status != 200:
+            why = str(answer.get("error", status))[:100]
+            raise GrantRefused(f"the identity provider refused: {why}")
+        try:
+            return msgspec.convert(answer, TokenAnswer)
+        except msgspec.ValidationError:
+            raise SignInFailed("the identity provider gave no tokens") from None
+
+    async def _get(self, url: str, headers: Mapping[str, str] | None = None) -> dict[str, Any]:
+        status, answer = await self._ask("GET", url, headers or {}, None)
+        if status != 200:
+            raise self._away(f"{urlsplit(url).path} answered {status}")
+        return answer
+
+    async def _ask(
+        self, method: str, url: str, headers: Mapping[str, str], form: Mapping[str, str] | None
+    ) -> tuple[int, dict[str, Any]]:
+        """Send a request; return the status and the JSON object of the answer."""
+        if self._clock() - self._failed_at < AWAY_PAUSE:
+            raise self._away(None)
+        if self._http is None:
+            self._http = aiohttp.ClientSession(timeout=TIME, trust_env=True)
+        data = None if form is None else urlencode(form)
+        headers = {"Accept": "application/json", **headers}
+        if data is not None:
+            headers["Content-Type"] = "application/x-www-form-urlencoded"
+        try:
+            async with self._http.request(
+                method, url, headers=headers, data=data, allow_redirects=False
+            ) as response:
+                body = await read_within(response.content, MAX_ANSWER)
+        except (aiohttp.ClientError, TimeoutError, OSError, ValueError) as error:
+            self._failed_at = self._clock()
+            raise self._away(str(error) or type(error).__name__) from None
+        if body is None:
+            raise self._away("its answer is too long")
+        try:
+            return response.status, msgspec.json.decode(body, type=dict[str, Any])
+        except (msgspec.DecodeError, RecursionError, UnicodeError):
+            if response.status != 200:
+                return response.status, {}
+            raise self._away("its answer is no JSON") from None
+
+    def _away(self, why: str | None) -> ProviderAway:
+        """Return the error that visitors read; why it is so is for the log."""
+        if why is not None:
+            log.warning("the identity provider at %s: %s", self.settings.issuer, why[:500])
+        return ProviderAway(
+            f"nobody can sign in now: the identity provider at {self.settings.issuer} does not"
+            " answer as it should; try again later"
+        )
+
+
+def is_safe(url: str, issuer: str) -> bool:
+    """Return whether tokens and keys may go over a URL: by TLS, unless the issuer has none."""
+    parts = urlsplit(url)
+    schemes = ("http", "https") if issuer.startswith("http://") else ("https",)
+    return parts.scheme in schemes and bool(parts.netloc)
+
+
+async def read_within(content: aiohttp.StreamReader, limit: int) -> bytes | None:
+    """Return a body of at most `limit` bytes; None for a longer one."""
+    pieces, size = [], 0
+    async for piece in content.iter_any():
+        size += len(piece)
+        if size > limit:
+            return None
+        pieces.append(piece)
+    return b"".join(pieces)

@@ -1,0 +1,348 @@
+"""Sessions: who signed in, by the cookie that their browser sends."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import hmac
+import logging
+import re
+import secrets
+import time
+from collections import OrderedDict
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any, Final
+
+import msgspec
+from joserfc import jwe
+from joserfc.errors import JoseError
+from joserfc.jwk import OctKey
+
+from prolocutor.contracts.http import KeyScope, Visitor
+from prolocutor.contracts.store import RecordStore
+from prolocutor.errors import ProviderAway, SignInFailed, StoreError
+from prolocutor.plugins.openid.cookies import read_cookies
+from prolocutor.plugins.openid.openid_settings import OpenIdSettings
+from prolocutor.plugins.openid.provider import Grant, IdentityProvider
+from prolocutor.plugins.openid.roles import PREFIX, SignedIn, signed_in
+from prolocutor.plugins.openid.session_days import SessionDays
+
+log = logging.getLogger(__name__)
+
+COOKIE: Final = "prolocutor_session"
+KIND: Final = "openid-session"
+"""The kind of a person's records that are sessions."""
+
+MOST: Final = 20
+"""Sessions of one person; beyond that the oldest ends."""
+
+MAX_CACHED: Final = 20_000
+RELOAD: Final = 10.0
+"""Seconds after which a session that was ended elsewhere has ended here."""
+
+SOCKET_STEP: Final = 30.0
+"""Seconds between two looks at the session of an open socket."""
+
+USE_STEP: Final = 300.0
+"""Seconds by which the last use has to be later to be written again, at most."""
+
+AWAY: Final = 30.0
+"""Seconds until a provider that does not answer is asked again."""
+
+_VALUE: Final = re.compile(rf"({PREFIX}[0-9a-f]{{32}})\.([A-Za-z0-9_-]{{43}})")
+
+
+class StoredSession(msgspec.Struct, frozen=True, kw_only=True):
+    """One session. Times are in seconds (UNIX).
+
+    `id` is a digest of the secret in the cookie, which is stored nowhere; `tokens` are encrypted
+    with another one. So who reads the store can neither come in nor ask the provider.
+    """
+
+    id: str
+    person: str
+    subject: str
+    name: str
+    scopes: tuple[KeyScope, ...] | None
+    created: float
+    expires: float
+    used: float
+    checked: float
+    sid: str | None
+    tokens: str
+
+
+class ProviderTokens(msgspec.Struct, frozen=True):
+    """What was granted, as it is encrypted."""
+
+    id_token: str | None = None
+    refresh_token: str | None = None
+
+
+class _Held(msgspec.Struct):
+    """A session that was read, and the secret that came with it."""
+
+    session: StoredSession
+    secret: str
+    read_at: float
+    ended: asyncio.Event = msgspec.field(default_factory=asyncio.Event)
+    renewing: asyncio.Task[bool] | None = None
+
+
+class Sessions:
+    """The sessions of one server, kept in its store, so that they outlive a restart.
+
+    `prefixes` are those of the doors (`Channel.prefix`).
+    """
+
+    def __init__(
+        self,
+        records: RecordStore,
+        provider: IdentityProvider,
+        prefixes: tuple[str, ...] = ("",),
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self.prefixes = prefixes
+        self._records = records
+        self._provider = provider
+        self._settings: OpenIdSettings = provider.settings
+        self._clock = clock
+        self._held: OrderedDict[str, _Held] = OrderedDict()
+        self._away_until = 0.0
+        self.days = SessionDays(records, KIND, clock)
+
+    async def aclose(self) -> None:
+        """End what runs; the sessions stay."""
+        running = [held.renewing for held in self._held.values() if held.renewing is not None]
+        for task in running:
+            task.cancel()
+        await asyncio.gather(*running, return_exceptions=True)
+
+    async def create(self, who: SignedIn, grant: Grant) -> str:
+        """Begin a session and return the value of its cookie."""
+        now, secret = self._clock(), secrets.token_urlsafe(32)
+        sid = grant.claims.get("sid")
+        session = StoredSession(
+            id=_digest(secret),
+            person=who.person,
+            subject=grant.claims["sub"],
+            name=who.name,
+            scopes=who.scopes,
+            created=now,
+            expires=now + self._settings.session,
+            used=now,
+            checked=now,
+            sid=sid if isinstance(sid, str) else None,
+            tokens=_encrypted(ProviderTokens(grant.id_token, grant.refresh_token), secret),
+        )
+        known = await self._of(who.person)
+        for old in sorted(known.values(), key=lambda one: one.used)[
+            : max(0, len(known) + 1 - MOST)
+        ]:
+            await self.end(old)
+        await self.days.note(session.person, session.expires)
+        await self._write(session)
+        self._hold(session, secret)
+        return f"{who.person}.{secret}"
+
+    async def find(self, header: str | None) -> Visitor | None:
+        """Return who sends this header `Cookie`; None without a session that goes on."""
+        held = await self._find(header)
+        return None if held is None else self._visitor(held.session)
+
+    async def ended(self, visitor: Visitor) -> None:
+        """Wait until the session of a visitor has ended; a connection that stays open is a use."""
+        held = self._held.get(visitor.session or "")
+        while held is not None:
+            with suppress(TimeoutError):
+                async with asyncio.timeout(SOCKET_STEP):
+                    await held.ended.wait()
+            with suppress(StoreError):  # it goes on until its end is known
+                held = await self._live(held)
+
+    async def sign_out(self, header: str | None) -> ProviderTokens | None:
+        """End the session of this header `Cookie`; return what was granted for it, if anything."""
+        held = await self._find(header)
+        if held is None:
+            return None
+        await self.end(held.session)
+        return _decrypted(held.session.tokens, held.secret)
+
+    async def end_all(self, person: str, sid: str | None) -> int:
+        """End a person's sessions, or those of one session at the provider; return how many."""
+        found = [one for one in (await self._of(person)).values() if sid in (None, one.sid)]
+        for session in found:
+            await self.end(session)
+        return len(found)
+
+    async def end(self, session: StoredSession) -> None:
+        """End a session."""
+        held = self._held.pop(session.id, None)
+        if held is not None:
+            held.ended.set()
+        await self._records.delete_record(session.person, KIND, session.id)
+
+    # -- finding ----------------------------------------------------------------------------
+
+    async def _find(self, header: str | None) -> _Held | None:
+        value = read_cookies(header, COOKIE).get("", "")
+        match = _VALUE.fullmatch(value)
+        if match is None:
+            return None
+        person, secret = match.groups()
+        id_ = _digest(secret)
+        held = self._held.get(id_)
+        if held is None:
+            session = (await self._of(person)).get(id_)
+            if session is None:
+                return None
+            held = self._hold(session, secret)
+        if not hmac.compare_digest(held.session.person, person):
+            return None
+        return await self._live(held)
+
+    async def _live(self, held: _Held) -> _Held | None:
+        """Return a session that goes on, after what has to be asked again; None if it ended."""
+        now = self._clock()
+        if now - held.read_at >= RELOAD:
+            await self._reload(held)
+        session = held.session
+        if held.ended.is_set() or now >= min(session.expires, session.used + self._settings.idle):
+            with suppress(StoreError):
+                await self.end(session)
+            held.ended.set()
+            return None
+        if now - session.used >= min(USE_STEP, self._settings.idle / 4):
+            held.session = msgspec.structs.replace(session, used=now)
+            with suppress(StoreError):  # a full disk signs nobody out
+                await self._write(held.session)
+        if now - session.checked >= self._settings.recheck and not await self._renewed(held):
+            return None
+        return held
+
+    async def _reload(self, held: _Held) -> None:
+        """Read a session again: it may have been ended or renewed by another replica."""
+        stored = (await self._of(held.session.person)).get(held.session.id)
+        held.read_at = self._clock()
+        if stored is None:
+            held.ended.set()
+        elif stored.checked > held.session.checked:
+            held.session = stored
+
+    def _hold(self, session: StoredSession, secret: str) -> _Held:
+        held = self._held.get(session.id)
+        if held is None:
+            held = self._held[session.id] = _Held(session, secret, self._clock())
+        while len(self._held) > MAX_CACHED:
+            self._held.popitem(last=False)
+        return held
+
+    def _visitor(self, session: StoredSession) -> Visitor:
+        names = frozenset(prefix + session.person for prefix in self.prefixes)
+        if session.scopes is None:
+            return Visitor("person", session.person, names, session.name, session=session.id)
+        scopes = frozenset(session.scopes)
+        return Visitor("operator", session.person, names, session.name, scopes, session.id)
+
+    # -- asking the provider again ----------------------------------------------------------
+
+    async def _renewed(self, held: _Held) -> bool:
+        """Ask for the claims of now, once at a time; return whether the session goes on."""
+        if self._clock() < self._away_until:
+            return True
+        if held.renewing is None or held.renewing.done():
+            held.renewing = asyncio.create_task(self._renew(held), name="session")
+        return await asyncio.shield(held.renewing)
+
+    async def _renew(self, held: _Held) -> bool:
+        with suppress(StoreError):
+            await self._reload(held)
+        session = held.session
+        if held.ended.is_set():
+            return False
+        if self._clock() - session.checked < self._settings.recheck:
+            return True  # another replica did it
+        tokens = _decrypted(session.tokens, held.secret)
+        grant: Grant | None = None
+        try:
+            if tokens is not None and tokens.refresh_token is not None:
+                grant = await self._provider.renew(tokens.refresh_token, session.subject)
+        except ProviderAway as error:
+            log.warning("sessions go on without it: %s", error)
+            self._away_until = self._clock() + AWAY
+            return True
+        except SignInFailed as error:
+            await self._reload(held)
+            if held.session.checked > session.checked:
+                return True  # another replica was faster: its token is the one that counts
+            log.info("the session of %s (%s) ended: %s", session.person, session.name, error)
+            await self._forget(held)
+            return False
+        renewed: dict[str, Any] = {"checked": self._clock()}
+        if grant is not None:
+            if grant.claims:
+                who = signed_in(grant.claims, self._settings)
+                if who is None:
+                    await self._forget(held)
+                    return False
+                renewed |= {"name": who.name, "scopes": who.scopes}
+            id_token = grant.id_token or (tokens.id_token if tokens is not None else None)
+            kept = ProviderTokens(id_token, grant.refresh_token)
+            renewed["tokens"] = _encrypted(kept, held.secret)
+        held.session = msgspec.structs.replace(held.session, **renewed)
+        with suppress(StoreError):
+            await self._write(held.session)
+        return True
+
+    async def _forget(self, held: _Held) -> None:
+        held.ended.set()
+        with suppress(StoreError):
+            await self.end(held.session)
+
+    # -- the store --------------------------------------------------------------------------
+
+    async def _of(self, person: str) -> dict[str, StoredSession]:
+        """Return a person's sessions by id; those that have ended are deleted on the way."""
+        found = {}
+        for id_, body in (await self._records.records(person, KIND)).items():
+            session = read_session(body)
+            if session is None or self._clock() >= session.expires:
+                await self._records.delete_record(person, KIND, id_)
+            else:
+                found[id_] = session
+        return found
+
+    async def _write(self, session: StoredSession) -> None:
+        body = msgspec.json.encode(session)
+        await self._records.put_record(session.person, KIND, session.id, body)
+
+
+def read_session(body: bytes) -> StoredSession | None:
+    """Return a stored session; None for one that cannot be read."""
+    try:
+        return msgspec.json.decode(body, type=StoredSession)
+    except msgspec.DecodeError:
+        return None
+
+
+def _digest(secret: str) -> str:
+    return hashlib.blake2b(secret.encode(), digest_size=16, person=b"session").hexdigest()
+
+
+def _encrypted(tokens: ProviderTokens, secret: str) -> str:
+    header = {"alg": "dir", "enc": "A256GCM"}
+    return jwe.encrypt_compact(header, msgspec.json.encode(tokens), _token_key(secret))
+
+
+def _decrypted(text: str, secret: str) -> ProviderTokens | None:
+    try:
+        plain = jwe.decrypt_compact(text, _token_key(secret)).plaintext
+        return msgspec.json.decode(plain or b"", type=ProviderTokens)
+    except (JoseError, ValueError, msgspec.DecodeError):
+        return None
+
+
+def _token_key(secret: str) -> OctKey:
+    key = hashlib.blake2b(secret.encode(), digest_size=32, person=b"tokens").digest()
+    return OctKey.import_key(key)

@@ -1,0 +1,82 @@
+"""AbstentionRule: what the assistant does when no answer is likely to be right."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated, Any, Final
+
+import msgspec
+from msgspec import Meta
+
+from prolocutor.bounds import Share
+from prolocutor.contracts.pairing import Card, Pairing
+from prolocutor.plugins.pairing.agent_cards import sentences
+
+CLARIFY: Final = "clarify"
+FALLBACK: Final = "fallback"
+PERSON: Final = "person"
+_ASK: Final = "I am not sure whom to ask about that. Who should answer?"
+_PERSON: Final = "I do not know that. I have asked for a person to take over."
+_LONGEST: Final = 120
+
+
+class AbstentionRule(msgspec.Struct, frozen=True, kw_only=True):
+    """When an assistant abstains from answering, and what it does instead.
+
+    Answers of a probability under `below` are not used. `then` is `fallback` (the assistant says
+    that it has no answer), `clarify` (the user is asked which agent should answer, and that agent
+    gets the original words), `person` (a person is wanted to take over, which `person` says), or
+    the name of a skill that is called only then. `choices` is the most
+    agents that a clarifying question offers, `question` its text.
+    """
+
+    below: Share = 0.1
+    then: str = FALLBACK
+    choices: Annotated[int, Meta(ge=1, le=20)] = 3
+    question: str = _ASK
+    person: str = _PERSON
+
+    def spoke(self, skill: str, text: str) -> bool:
+        """Return whether a reply, maybe cut, is what is said when no answer is likely right."""
+        if self.skill is not None:
+            return skill == self.skill
+        said = {CLARIFY: self.question, PERSON: self.person}.get(self.then, "")
+        begins = text.endswith("…") and said.startswith(text[:-1])
+        return not skill and bool(said) and (begins or text == said)
+
+    @property
+    def skill(self) -> str | None:
+        """The skill that answers when no agent is likely to be right."""
+        return None if self.then in (CLARIFY, FALLBACK, PERSON) else self.then
+
+
+def clarifying_messages(
+    unsure: AbstentionRule, routed: Sequence[Pairing], cards: dict[str, Card], words: str
+) -> list[dict[str, Any]]:
+    """Return the messages of a clarifying question: the likeliest agents as choices, by their
+    cards.
+
+    A choice says in `forward` which skill gets the original words.
+    """
+    likely = [one.agent for one in routed if one.agent in cards][: unsure.choices]
+    choices = [
+        {
+            "type": "choice",
+            "title": _title(agent),
+            **_told(cards[agent]),
+            "forward": {"skill": agent, "text": words},
+        }
+        for agent in likely
+    ]
+    return [{"type": "text", "text": unsure.question}, *choices]
+
+
+def _title(agent: str) -> str:
+    return agent.replace("_", " ").strip().capitalize()
+
+
+def _told(card: Card) -> dict[str, str]:
+    first = next(iter(sentences(card.description)), "")
+    if len(first) > _LONGEST:
+        first = f"{first[: _LONGEST - 1]}…"
+    return {"text": first} if first else {}

@@ -1,0 +1,307 @@
+"""`prolocutor evaluate pairing`: routers, rankers and budgets in one table."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final, Literal
+
+import click
+
+from prolocutor.assistant.runner import run
+from prolocutor.cli.options import (
+    CROSS_ENCODER_OPTION,
+    SEED_OPTION,
+    assistant_option,
+    concurrency_option,
+    encoder_of,
+    folds_option,
+    model_options,
+)
+from prolocutor.cli.output import write_json
+from prolocutor.cli.progress import BegunSteps, EncodingProgress, Show, progress_bar
+from prolocutor.cli.result_tables import overlap_lines, pairing_lines, record_lines
+from prolocutor.errors import MissingExtra
+from prolocutor.plugins.evaluation.evaluation_data import options_of
+from prolocutor.plugins.pairing.measuring.answer_overlap import AnsweredQuestion, overlap_of
+from prolocutor.plugins.pairing.measuring.answer_record import cards_of_data
+from prolocutor.plugins.pairing.measuring.answer_recording import QuestionSet, RecordedAgents
+from prolocutor.plugins.pairing.measuring.learning_curve import LearningPoint, curve_of
+from prolocutor.plugins.pairing.measuring.measurement import Measurement, MeasurementPlan, measure
+from prolocutor.plugins.pairing.measuring.model_locations import ModelLocations, open_models
+from prolocutor.plugins.pairing.measuring.pairing_data import (
+    PairingData,
+    load_pairing_data,
+    only_agents,
+)
+from prolocutor.plugins.pairing.measuring.pairing_page import page_of
+from prolocutor.plugins.pairing.method_catalog import (
+    RANKERS,
+    ROUTERS,
+    load_ranker,
+    load_router,
+    needs_of,
+)
+
+BUDGETS: Final = ("top:1", "top:2", "top:3", "top:5", "sure:0.1", "sure:0.2", "sure:0.3")
+_NONE: Final = "none"
+INTERRUPTED: Final = 130
+_LABEL_THEM: Final = (
+    "no question has a right agent, so nothing is measured: name the right ones in the field "
+    "agents of the data, and give the same command again"
+)
+
+
+@click.command(short_help="Measure routers, rankers and budgets on labelled questions.")
+@click.option("--data", required=True, metavar="KIND:PATH", help="The questions; see below.")
+@click.option("--agents", metavar="A,B", help="As if there were these agents alone.")
+@click.option(
+    "--cards",
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    help="JSON of cards.  [default: cards.json in the folder of the data]",
+)
+@assistant_option("An assistant's file: its skills are the agents, with their cards.")
+@click.option(
+    "--record",
+    "folder",
+    metavar="FOLDER",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="Ask the agents what is not on record in FOLDER yet, and measure by the record.",
+)
+@concurrency_option("Questions asked at once.")
+@click.option("--retry-failed", is_flag=True, help="Ask agents again where they failed.")
+@click.option(
+    "--router",
+    "routers",
+    multiple=True,
+    metavar="R",
+    help="Routers, the first one gives the priors.  [default: all]",
+)
+@click.option(
+    "--ranker",
+    "rankers",
+    multiple=True,
+    metavar="R",
+    help="Rankers, the last one is given budgets.  [default: all]",
+)
+@click.option(
+    "--budget",
+    "budgets",
+    multiple=True,
+    metavar="B",
+    help=f"all, top:3, sure:0.3, gain:0.02, loss:0.01.  [default: {' '.join(BUDGETS)}]",
+)
+@folds_option("Into how many parts the questions are dealt.")
+@model_options
+@CROSS_ENCODER_OPTION
+@SEED_OPTION
+@click.option("--permuted", is_flag=True, help="Assign labels at random: what still wins, leaks.")
+@click.option("--json", "json_file", metavar="FILE", help="Write all figures as JSON; - is stdout.")
+@click.option(
+    "--choices",
+    metavar="FILE",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Write the choice and scores of each question as JSON lines; interrupted, go on from it.",
+)
+@click.option("--report", metavar="FILE", help="Write one page to read, with drawings and errors.")
+def pairing(
+    data: str,
+    agents: str | None,
+    cards: Path | None,
+    assistant: Path | None,
+    folder: Path | None,
+    concurrency: int,
+    retry_failed: bool,
+    routers: Sequence[str],
+    rankers: Sequence[str],
+    budgets: Sequence[str],
+    folds: int,
+    encoder: str | None,
+    encoder_url: str | None,
+    pair_scorer: str | None,
+    chat: str | None,
+    cross_encoder: str | None,
+    seed: int,
+    permuted: bool,
+    json_file: str | None,
+    choices: Path | None,
+    report: str | None,
+) -> int:
+    """Measure how often the right agent is chosen: before any call, after all calls, and with few.
+
+    The measure is precision@1: the share of questions with a right agent for which a right one is
+    chosen. Intervals are 95 %, bootstrap over groups of near duplicates, which no fold cuts.
+
+    Data are a folder of BBAI, or questions as jsonl or csv: text, agents (a list, or a|b), and, for
+    rankers, answers (an object, or fields answer_NAME); domain, if any.
+
+    With --assistant and --record every agent is asked every question once. Interrupted at any
+    point, the same command goes on; once everything is on record, it asks no agent, and takes the
+    labels as they are now. Without labels it shows which agents answer the same questions, and
+    which questions have no answer.
+
+    \b
+    Exit status: 0 done, 130 if interrupted.
+    \b
+    Examples:
+      prolocutor evaluate pairing --data bbai:bbai-data --report pairing.html
+      prolocutor evaluate pairing --data jsonl:questions.jsonl --router knn --ranker unsupervised
+      prolocutor evaluate pairing --data csv:questions.csv --assistant assistant.yaml --record asked
+      prolocutor evaluate pairing --data jsonl:asked
+    """
+    if cards is not None and assistant is not None:
+        raise click.UsageError("Say either --cards or --assistant.")
+    if folder is not None and assistant is None:
+        raise click.UsageError("--record needs an --assistant to ask.")
+    place = encoder_of(encoder, encoder_url)
+    locations = ModelLocations(
+        encoder=place, pair_scorer=pair_scorer, cross_encoder=cross_encoder, chat=chat
+    )
+    plan = MeasurementPlan(
+        routers=_names(routers, "router", locations),
+        rankers=_names(rankers, "ranker", locations),
+        budgets=_split(budgets) or list(BUDGETS),
+        folds=folds,
+        seed=seed,
+        permuted=permuted,
+        named_models=repr(locations) if choices is not None else "",
+    )
+    own = RecordedAgents(assistant) if assistant is not None else None
+    if own is not None and folder is not None:
+        try:
+            lines = _record(own, data, folder, concurrency, retry_failed)
+        except KeyboardInterrupt:
+            click.echo(f"\n{folder}: interrupted; the same command goes on from here", err=True)
+            return INTERRUPTED
+        for line in lines:
+            click.echo(line, err=json_file == "-" or report == "-")
+        data = f"jsonl:{folder}"
+    known = own.cards if own is not None and folder is None else cards_of_data(data, cards)
+    questions = load_pairing_data(data, known, **options_of(data, {}))
+    if agents:
+        questions = only_agents(questions, _split([agents]))
+    if folder is not None and not any(one.gold for one in questions.test):
+        answered = [AnsweredQuestion(one) for one in questions.test]
+        overlap = overlap_of(answered, questions.agents)
+        for line in ("", *overlap_lines(overlap), "", _LABEL_THEM):
+            click.echo(line)
+        return 0
+    found = run(_measured(questions, plan, locations, choices))
+    if json_file is not None:
+        write_json(json_file, found.results)
+    if json_file != "-":
+        for line in pairing_lines(found):
+            click.echo(line)
+    if report is not None:
+        curve = run(_curve(questions, plan, locations))
+        with click.open_file(report, "w", encoding="utf-8") as file:
+            file.write(page_of(found, curve))
+        click.echo(report, err=report == "-")
+    return 0
+
+
+def _record(
+    agents: RecordedAgents, data: str, folder: Path, concurrency: int, retry_failed: bool
+) -> list[str]:
+    """Ask what is not on record, complete the record, and return a summary as lines."""
+    found = QuestionSet(data)
+    questions = {*found.questions}
+    with agents.open(folder) as record:
+        asked = {one for one in questions if record.missing(one, retry_failed=retry_failed)}
+        if asked:
+            with progress_bar(lambda: len(questions), agents.name) as show:
+                run(
+                    agents.ask(
+                        record,
+                        found.questions,
+                        concurrency=concurrency,
+                        retry_failed=retry_failed,
+                        on_question=_FailureCount(show),
+                    )
+                )
+        record.complete(found.parts, agents.cards)
+        number = f"{len(asked):,} of {len(questions):,} questions"
+        lines = [f"{agents.name}: {number} asked, on record in {folder}", *record_lines(record)]
+        if any(map(record.failed, questions)):
+            lines.append("--retry-failed asks again where agents failed")
+        return lines
+
+
+class _FailureCount:
+    """Shows how many questions are done and how many calls failed."""
+
+    def __init__(self, show: Show) -> None:
+        self._show = show
+        self._done = self._failures = 0
+
+    def __call__(self, failed: int) -> None:
+        self._done += 1
+        self._failures += failed
+        self._show(self._done, [f"{self._failures:,} failed"] if self._failures else [])
+
+
+async def _measured(
+    questions: PairingData,
+    plan: MeasurementPlan,
+    locations: ModelLocations,
+    choices: Path | None,
+) -> Measurement:
+    asked = _texts(questions)
+    async with open_models(locations, questions=asked, on_texts=EncodingProgress()) as models:
+        return await measure(questions, plan, models=models, on_step=BegunSteps(), choices=choices)
+
+
+async def _curve(
+    questions: PairingData, plan: MeasurementPlan, locations: ModelLocations
+) -> dict[str, list[LearningPoint]]:
+    asked = _texts(questions)
+    async with open_models(locations, questions=asked, on_texts=EncodingProgress()) as models:
+        return await curve_of(questions, plan, models=models, on_step=BegunSteps())
+
+
+def _texts(questions: PairingData) -> list[str]:
+    return [one.question.text for one in (*questions.learn, *questions.test)]
+
+
+def _names(
+    given: Sequence[str], which: Literal["router", "ranker"], locations: ModelLocations
+) -> list[str]:
+    """Return the methods that were named, else all that can be had here.
+
+    What is left out is printed with the reason.
+    """
+    if names := _split(given):
+        for name in names:
+            _load(name, which)
+            if name != _NONE and (option := _missing(name, which, locations)):
+                raise click.UsageError(f"the {which} {name} needs {option}")
+        return [] if names == [_NONE] else names
+    found = []
+    for name in ROUTERS if which == "router" else RANKERS:
+        try:
+            if option := _missing(name, which, locations):
+                click.echo(f"left out: the {which} {name} needs {option}", err=True)
+                continue
+            _load(name, which)
+            found.append(name)
+        except MissingExtra as error:
+            click.echo(f"left out: {error}", err=True)
+    return found[::-1] if which == "router" else found
+
+
+def _missing(
+    name: str, which: Literal["router", "ranker"], locations: ModelLocations
+) -> str | None:
+    """Return the option that a method cannot do without."""
+    missing = needs_of(name, which) - locations.needs
+    return f"--{min(missing).replace('_', '-')}" if missing else None
+
+
+def _load(name: str, which: Literal["router", "ranker"]) -> None:
+    if name != _NONE:
+        load_router(name) if which == "router" else load_ranker(name)
+
+
+def _split(given: Sequence[str]) -> list[str]:
+    return [part.strip() for one in given for part in one.split(",") if part.strip()]

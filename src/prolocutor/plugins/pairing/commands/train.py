@@ -1,0 +1,302 @@
+"""`prolocutor train`: a router or a ranker is trained on labels and written to a folder."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Final
+
+import click
+import msgspec
+
+from prolocutor.assistant.runner import run
+from prolocutor.cli.options import (
+    CROSS_ENCODER_OPTION,
+    SEED_OPTION,
+    assistant_option,
+    encoder_of,
+    encoder_options,
+    folds_option,
+)
+from prolocutor.cli.output import clean
+from prolocutor.cli.param_types import SizeParam
+from prolocutor.cli.progress import EncodingProgress, StepProgress, TrainingProgress, progress_bar
+from prolocutor.config.agent_cards import cards_of
+from prolocutor.config.assistant_file import load_assistant
+from prolocutor.config.descriptions import described
+from prolocutor.contracts.pairing import Card
+from prolocutor.plan.pipeline import Stage
+from prolocutor.plugins.evaluation.commands.data_options import options_of
+from prolocutor.plugins.pairing.loss_curve import LossCurve
+from prolocutor.plugins.pairing.measuring.answer_record import cards_of_data
+from prolocutor.plugins.pairing.measuring.automatic_method import AUTO
+from prolocutor.plugins.pairing.measuring.cross_encoder_training import FineTuningPlan, fine_tune
+from prolocutor.plugins.pairing.measuring.fitting import Role
+from prolocutor.plugins.pairing.measuring.method_rows import MethodRow
+from prolocutor.plugins.pairing.measuring.model_locations import ModelLocations, open_models
+from prolocutor.plugins.pairing.measuring.model_training import TrainingResult, steps_of
+from prolocutor.plugins.pairing.measuring.model_training import train as learn
+from prolocutor.plugins.pairing.measuring.pairing_data import PairingData, load_pairing_data
+from prolocutor.plugins.pairing.measuring.training_plan import TrainingPlan
+from prolocutor.plugins.pairing.method_catalog import load_fine_tuning, needs_of, uses_of
+
+_ENSEMBLE: Final = "ensemble"
+_LOSSES: Final = (0.01, 0.02, 0.05)
+_MOST_NAMED: Final = 5
+CROSS_ENCODER: Final = "cross-encoder"
+
+
+@click.command(short_help="Train a router or a ranker on labels.")
+@click.argument("role", type=click.Choice(["router", "ranker"]), metavar="router|ranker")
+@click.option("--data", required=True, metavar="KIND:PATH", help="The labels; see below.")
+@click.option(
+    "--out", required=True, metavar="FOLDER", type=click.Path(path_type=Path), help="The model."
+)
+@click.option(
+    "--method",
+    metavar="NAME",
+    default=_ENSEMBLE,
+    show_default=True,
+    help="How; auto: as is right most often by folds, on these labels.",
+)
+@click.option(
+    "--prior",
+    metavar="ROUTER",
+    default=_ENSEMBLE,
+    show_default=True,
+    help="ranker: the router whose probabilities it learns to weigh.",
+)
+@assistant_option("Whose skills' cards are known.")
+@folds_option("Into how many parts the questions are dealt to measure it.")
+@click.option(
+    "--base",
+    metavar="FOLDER",
+    type=click.Path(path_type=Path),
+    help="cross-encoder: the model to fine-tune, as transformers saves one.",
+)
+@click.option(
+    "--epochs",
+    type=click.IntRange(1, 100),
+    default=4,
+    show_default=True,
+    metavar="N",
+    help="cross-encoder: how often it may see the questions; it stops earlier.",
+)
+@click.option(
+    "--loss-budget",
+    is_flag=True,
+    help="ranker: measure what stopping early loses, for a budget such as loss:0.01.",
+)
+@encoder_options
+@CROSS_ENCODER_OPTION
+@SEED_OPTION
+@click.option(
+    "--memory",
+    type=SizeParam(),
+    metavar="SIZE",
+    help="ranker: learn in 500MB, 2GB; from a part of the questions, if all do not fit.",
+)
+def train(
+    role: Role,
+    data: str,
+    out: Path,
+    method: str,
+    prior: str,
+    assistant: Path | None,
+    folds: int,
+    base: Path | None,
+    epochs: int,
+    loss_budget: bool,
+    encoder: str | None,
+    encoder_url: str | None,
+    cross_encoder: str | None,
+    seed: int,
+    memory: int | None,
+) -> None:
+    """Train a router or a ranker on labels, and report how well it does.
+
+    It is measured by folds on the questions that it learns from, beside the method without labels
+    and the best single agent, and the report says if training does not help yet. The model is a
+    folder without code, with a card that says what it was made from; an existing one is replaced.
+    Interrupted or killed, the same command goes on: folds that have been learned are not learned
+    again.
+
+    Data are questions as jsonl or csv: text, agents (a list, or a|b), and, for a ranker, answers
+    (an object, or fields answer_NAME); a folder of BBAI; or a store of dialogs, whose ratings are
+    the labels (`store:` is your own): thumbs up, the selected skill is right, with half the
+    weight of a label; thumbs down, it is wrong, with a quarter.
+
+    \b
+    Examples:
+      prolocutor train router --data csv:questions.csv --assistant assistant.yaml --out router
+      prolocutor train ranker --data store: --out ranker
+      prolocutor train ranker --data store: --out ranker --encoder encoders/minilm
+      prolocutor train ranker --method cross-encoder --base minilm --data store: --out cross
+      prolocutor train ranker --data store: --out ranker --cross-encoder cross
+    """
+    if role == "router" or method == CROSS_ENCODER:
+        for option, given in (("--loss-budget", loss_budget), ("--memory", memory is not None)):
+            if given:
+                raise click.UsageError(f"{option} is for a ranker that is not a cross-encoder")
+    cards = _cards(data, assistant)
+    questions = load_pairing_data(data, cards, **options_of(data, {}))
+    if assistant is not None:
+        _name_strangers(questions.agents, cards, assistant)
+    locations = ModelLocations(
+        encoder=encoder_of(encoder, encoder_url), cross_encoder=cross_encoder
+    )
+    _check_models(role, method, locations)
+    wanted = TrainingPlan(
+        role=role,
+        method=method,
+        prior=prior,
+        folds=folds,
+        seed=seed,
+        losses=loss_budget,
+        memory=memory,
+    )
+    if (role, method) == ("ranker", CROSS_ENCODER):
+        _fine_tune(questions, wanted, base, epochs, out)
+        return
+    if base is not None:
+        raise click.UsageError("--base is for the ranker cross-encoder")
+    steps = steps_of(questions, wanted)
+    with progress_bar(lambda: steps, "training") as show:
+        try:
+            trained = run(_trained(questions, wanted, out, locations, TrainingProgress(show)))
+        except KeyboardInterrupt:
+            _interrupted(out)
+            raise
+        show(steps, [])
+    _tell(trained, out)
+
+
+def _name_strangers(agents: Sequence[str], cards: Sequence[Card], assistant: Path) -> None:
+    """Say which agents labels name that an assistant does not have: a name may be misspelt."""
+    known = {card.name for card in cards}
+    if strangers := [clean(agent) for agent in agents if agent not in known]:
+        named = ", ".join(strangers[:_MOST_NAMED]) + (", ..." if strangers[_MOST_NAMED:] else "")
+        click.echo(f"labels name agents that {assistant} has no skill for: {named}", err=True)
+
+
+def _tell(trained: TrainingResult, out: Path) -> None:
+    for line in lines_of(trained):
+        click.echo(line)
+    click.echo(f"{trained.model} is in {out}")
+
+
+def _fine_tune(
+    questions: PairingData, wanted: TrainingPlan, base: Path | None, epochs: int, out: Path
+) -> None:
+    """Fine-tune a cross-encoder; interrupted, the same command goes on."""
+    if base is None:
+        raise click.UsageError("the ranker cross-encoder needs --base FOLDER, a model to fine-tune")
+    begin = load_fine_tuning()
+    plan = FineTuningPlan(base=base, epochs=epochs, training=wanted)
+    try:
+        trained = run(fine_tune(questions, plan, out, begin, on_step=StepProgress()))
+    except KeyboardInterrupt:
+        _interrupted(out)
+        raise
+    _tell(trained, out)
+
+
+def _interrupted(out: Path) -> None:
+    click.echo(f"\n{out}: interrupted; the same command goes on from here", err=True)
+
+
+async def _trained(
+    questions: PairingData,
+    wanted: TrainingPlan,
+    out: Path,
+    locations: ModelLocations,
+    progress: TrainingProgress,
+) -> TrainingResult:
+    asked = [one.question.text for one in (*questions.learn, *questions.test)]
+    async with open_models(locations, questions=asked, on_texts=EncodingProgress()) as models:
+        plan = msgspec.structs.replace(wanted, models=models)
+        return await learn(
+            questions,
+            plan,
+            out,
+            on_step=progress.step,
+            on_note=progress.note,
+            on_fold=progress.fold,
+        )
+
+
+def _check_models(role: Role, method: str, locations: ModelLocations) -> None:
+    """Raise `UsageError` for an encoder that is missing, or a model that a method does not learn
+    with."""
+    if role == "router" and locations.cross_encoder is not None:
+        raise click.UsageError("--cross-encoder is for rankers, which read answers")
+    if method == AUTO:
+        return
+    needs = needs_of(method, role)
+    if locations.encoder is None and "encoder" in needs:
+        raise click.UsageError(f"the {role} {method} needs --encoder FOLDER, or --encoder-url URL")
+    if locations.encoder is not None and "encoder" not in needs | uses_of(method, role):
+        raise click.UsageError(f"the {role} {method} does not learn with an encoder")
+    if locations.cross_encoder is not None and "cross_encoder" not in uses_of(method, role):
+        raise click.UsageError(f"the {role} {method} does not learn with a cross-encoder")
+
+
+def _cards(data: str, assistant: Path | None) -> list[Card]:
+    """Return the cards of an assistant's skills, else those beside the data."""
+    if assistant is not None:
+        settings = load_assistant(assistant)
+        pipeline = run(described(settings.pipeline))
+        return cards_of(pipeline.of(Stage.SKILL), settings.folder)
+    return cards_of_data(data)
+
+
+def lines_of(trained: TrainingResult) -> Iterator[str]:
+    """Return what was learned and how well it does as lines."""
+    yield (
+        f"{trained.agents} agents, {trained.questions:,} questions in {trained.groups:,} groups of "
+        f"near duplicates, {trained.labelled:,} with a right agent"
+    )
+    if trained.rows:
+        yield f"precision@1 by {trained.folds} folds, with 95 % interval"
+        yield from _table(trained.rows)
+    if trained.why:
+        yield f"auto takes {trained.method}, {trained.why}"
+    yield _verdict(trained)
+    if trained.losses is not None:
+        yield _losses(trained.losses)
+    if trained.tested:
+        yield "precision@1 on the part to test, from which it did not learn"
+        yield from _table(trained.tested)
+
+
+def _losses(curve: LossCurve) -> str:
+    """Return at which probability budgets of some wanted losses stop."""
+    found = []
+    for loss in _LOSSES:
+        threshold = curve.threshold(loss)
+        found.append(f"loss:{loss:g} {'asks all' if threshold is None else f'at {threshold:g}'}")
+    return f"budgets stop, by {curve.questions:,} questions: {', '.join(found)}"
+
+
+def _table(rows: list[MethodRow]) -> Iterator[str]:
+    width = max(len(one.method) for one in rows)
+    for one in rows:
+        share, low, high = (100 * each for each in (one.precision_at_1, one.low, one.high))
+        yield f"  {clean(one.method):<{width}}  {share:6.2f}  [{low:.2f}, {high:.2f}]"
+
+
+def _verdict(trained: TrainingResult) -> str:
+    if trained.unmeasured is not None:
+        return f"There are too few labels to tell whether training helps: {trained.unmeasured}."
+    if trained.gain is None or trained.against is None:
+        return "There is nothing to compare it with."
+    mean, low, high = (100 * one for one in trained.gain)
+    figures = f"{mean:+.2f} points [{low:+.2f}, {high:+.2f}] from {trained.against}"
+    if trained.helps:
+        return f"Training helps: {figures}."
+    if high < 0:
+        return f"Training does harm: {figures}. Use {trained.against}, and label more questions."
+    return (
+        f"Training does not surely help: {figures}, by {trained.labelled:,} labelled questions. "
+        f"Label more, or stay with {trained.against}."
+    )

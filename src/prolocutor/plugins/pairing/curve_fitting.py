@@ -1,0 +1,122 @@
+"""Curve fitting: the sigmoid that makes probabilities of scores.
+
+Platt's sigmoid with his corrected targets (Platt 1999; Lin, Lin and Weng 2007), fitted to scores of
+examples that the scorer has not learned from.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+import msgspec
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from prolocutor.plugins.pairing.calibration import Sigmoid, logit
+
+_STEPS: Final = 50
+_NEAR: Final = 1e-9
+_RIDGE: Final = 1e-6
+_NEAR_WEIGHT: Final = 1e-5
+
+_Floats = NDArray[np.float64]
+
+
+class _Rows(msgspec.Struct, frozen=True):
+    """Examples: their scores, corrected targets, and weights."""
+
+    scores: _Floats
+    targets: _Floats
+    weights: _Floats
+
+    def loss(self, slope: float, offset: float) -> float:
+        """Return the negative log likelihood of a curve."""
+        x = slope * self.scores + offset
+        each = np.log1p(np.exp(-np.abs(x))) + np.maximum(x, 0.0) - self.targets * x
+        return float(self.weights @ each)
+
+    def step(self, slope: float, offset: float) -> tuple[float, float]:
+        """Return Newton's step: the gradient by the inverse of the Hessian."""
+        small = np.exp(-np.abs(slope * self.scores + offset))
+        right = np.where(slope * self.scores + offset >= 0, 1.0, small) / (1 + small)
+        off, bend = self.weights * (right - self.targets), self.weights * right * (1 - right)
+        a, b = float(off @ self.scores), float(off.sum())
+        ab = float(bend @ self.scores)
+        aa = _RIDGE + float(bend @ (self.scores * self.scores))
+        bb = _RIDGE + float(bend.sum())
+        det = aa * bb - ab * ab
+        if abs(det) < _RIDGE * _RIDGE:
+            return 0.0, b / bb
+        return (bb * a - ab * b) / det, (aa * b - ab * a) / det
+
+
+def fit_sigmoid(scores: ArrayLike, right: ArrayLike, weights: ArrayLike | None = None) -> Sigmoid:
+    """Return the curve of maximum likelihood; `right` is 0 to 1.
+
+    Newton's method with halved steps. Of no examples, or of one kind only, a curve that hardly
+    depends on the score.
+    """
+    given, known = np.asarray(scores, dtype=float), np.asarray(right, dtype=float)
+    each = np.ones(len(given)) if weights is None else np.asarray(weights, dtype=float)
+    yes = float(each @ known)
+    no = float(each.sum()) - yes
+    high, low = (yes + 1) / (yes + 2), 1 / (no + 2)
+    kept = each > 0
+    rows = _Rows(given[kept], (low + (high - low) * known)[kept], each[kept])
+    slope, offset = 0.0, logit((yes + 1) / (yes + no + 2))
+    loss = rows.loss(slope, offset)
+    for _ in range(_STEPS):
+        by, up = rows.step(slope, offset)
+        size = 1.0
+        while (new := rows.loss(slope - size * by, offset - size * up)) >= loss and size > _NEAR:
+            size /= 2
+        if new >= loss:
+            break
+        slope, offset, gain, loss = slope - size * by, offset - size * up, loss - new, new
+        if gain < _NEAR * max(1.0, loss):
+            break
+    return Sigmoid(slope, offset)
+
+
+def fit_rising(scores: ArrayLike, right: ArrayLike, weights: ArrayLike | None = None) -> Sigmoid:
+    """Return the curve of maximum likelihood that does not fall.
+
+    Scores that are higher for what is wrong say nothing: then it is how often anything is right.
+    """
+    curve = fit_sigmoid(scores, right, weights)
+    return curve if curve.slope >= 0 else fit_sigmoid(np.zeros(np.shape(scores)), right, weights)
+
+
+def fit_weights(rows: _Floats, right: _Floats, weights: _Floats) -> tuple[float, ...]:
+    """Return the weights of the columns, none below 0, and the offset, of a logistic regression.
+
+    `rows` is examples x columns, each column about a logit; it starts from the first one alone, to
+    which a small penalty draws it. Newton's method; a column of a negative weight is left out.
+    """
+    kept = list(range(rows.shape[1]))
+    while True:
+        found = _fitted_weights(rows[:, kept], right, weights)
+        if len(kept) == 1 or found[:-1].min() >= 0:
+            break
+        kept.pop(int(found[:-1].argmin()))
+    each = [0.0] * rows.shape[1]
+    for place, value in zip(kept, found[:-1].tolist(), strict=True):
+        each[place] = value
+    return (*each, float(found[-1]))
+
+
+def _fitted_weights(rows: _Floats, right: _Floats, weights: _Floats) -> _Floats:
+    table = np.column_stack([rows, np.ones(len(rows))])
+    start = np.zeros(table.shape[1])
+    start[0] = 1.0
+    found = start.copy()
+    for _ in range(_STEPS):
+        share = 1 / (1 + np.exp(-np.clip(table @ found, -30, 30)))
+        slope = table.T @ (weights * (share - right)) + (found - start)
+        bend = (table * (weights * share * (1 - share))[:, None]).T @ table
+        bend[np.diag_indices(len(start))] += 1.0
+        step = np.linalg.solve(bend, slope)
+        found = found - step
+        if np.abs(step).max() < _NEAR_WEIGHT:
+            break
+    return found

@@ -1,0 +1,186 @@
+"""OnnxEncoder and OnnxPairScorer: local models in ONNX's format; nothing is ever downloaded."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any, Final, TypeVar
+
+import numpy as np
+import onnxruntime
+from tokenizers import Tokenizer
+
+from prolocutor.errors import BadReply, ConfigError, NotFound
+from prolocutor.plugins.pairing.encoders.cache import LONGEST, VectorCache, unit_vector
+
+_POOLED: Final = "sentence_embedding"
+_BATCH: Final = 32
+
+
+class OnnxEncoder:
+    """A sentence encoder: the mean of the tokens' vectors, brought to length 1.
+
+    Where the model gives `sentence_embedding`, or one vector a text, that is taken as it is.
+    """
+
+    def __init__(self, folder: str | Path) -> None:
+        self.name = Path(folder).name
+        self._model = OnnxModel(folder)
+        names = self._model.outputs
+        self._output = names.index(_POOLED) if _POOLED in names else 0
+        self._cache = VectorCache(self._encode, batch=_BATCH)
+
+    async def encode(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
+        """Return a vector for each text, in order."""
+        return await self._cache.vectors(texts)
+
+    def encode_now(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
+        """Return a vector for each text, in this thread; nothing is cached."""
+        return [unit_vector(one) for one in self._vectors([text[:LONGEST] for text in texts])]
+
+    async def aclose(self) -> None:
+        """End the thread."""
+        self._model.close()
+
+    async def _encode(self, texts: list[str]) -> Sequence[Sequence[float]]:
+        return await self._model.on_thread(self._vectors, texts)
+
+    def _vectors(self, texts: list[str]) -> list[list[float]]:
+        mask, outputs = self._model.run(texts)
+        found: Any = outputs[self._output]
+        if found.ndim == 3:
+            weights = mask[:, :, None]
+            found = (found * weights).sum(axis=1) / np.maximum(weights.sum(axis=1), 1.0)
+        if found.ndim != 2 or len(found) != len(texts):
+            raise ConfigError(f"the model's output of shape {found.shape} is no vector a text")
+        vectors: list[list[float]] = found.astype(np.float64).tolist()
+        return vectors
+
+
+class OnnxPairScorer:
+    """A cross-encoder: it reads both texts of a pair at once and gives a logit."""
+
+    def __init__(self, folder: str | Path) -> None:
+        self._model = OnnxModel(folder)
+
+    @classmethod
+    def of_parts(cls, network: bytes, tokenizer: str, *, longest: int) -> OnnxPairScorer:
+        """Return the scorer of a model in ONNX's format and a tokenizer in JSON."""
+        made = cls.__new__(cls)
+        made._model = OnnxModel.of_parts(network, tokenizer, longest=longest)
+        return made
+
+    async def score(self, pairs: Sequence[tuple[str, str]]) -> Sequence[float]:
+        """Return how well the second text of each pair answers the first."""
+        found: list[float] = []
+        for start in range(0, len(pairs), _BATCH):
+            part = pairs[start : start + _BATCH]
+            cut = [(one[:LONGEST], other[:LONGEST]) for one, other in part]
+            found += await self._model.on_thread(self._logits, cut)
+        return found
+
+    async def aclose(self) -> None:
+        """End the thread."""
+        self._model.close()
+
+    def _logits(self, pairs: list[tuple[str, str]]) -> list[float]:
+        _, outputs = self._model.run(pairs)
+        found: Any = outputs[0]
+        if found.shape == (len(pairs), 2):
+            found = found[:, 1] - found[:, 0]
+        if found.size != len(pairs):
+            raise ConfigError(f"the model's output of shape {found.shape} is no number a pair")
+        logits: list[float] = found.reshape(-1).astype(np.float64).tolist()
+        return logits
+
+
+T = TypeVar("T")
+
+TOKENIZER: Final = "tokenizer.json"
+_MODELS: Final = ("model.onnx", "model_int8.onnx", "model_quantized.onnx")
+_LONGEST: Final = 256
+_DTYPES: Final = {"tensor(int64)": np.int64, "tensor(int32)": np.int32}
+
+
+class OnnxModel:
+    """A folder with `tokenizer.json` and a model, as exported for ONNX Runtime.
+
+    The model is `model.onnx`, `model_int8.onnx` or `model_quantized.onnx`, there or in its folder
+    `onnx`, or the only one there is. It may take `input_ids`, `attention_mask`, `token_type_ids`.
+    """
+
+    def __init__(self, folder: str | Path, *, longest: int = _LONGEST) -> None:
+        place = Path(folder)
+        tokenizer, network = _existing(place / TOKENIZER), _model_in(place)
+        self._open(tokenizer.read_text("utf-8"), str(network), str(place), longest)
+
+    @classmethod
+    def of_parts(cls, network: bytes, tokenizer: str, *, longest: int = _LONGEST) -> OnnxModel:
+        """Return the model of the bytes of its files."""
+        made = cls.__new__(cls)
+        made._open(tokenizer, network, None, longest)
+        return made
+
+    def _open(self, tokenizer: str, network: bytes | str, place: str | None, longest: int) -> None:
+        try:
+            self._tokenizer = Tokenizer.from_str(tokenizer)
+            options = onnxruntime.SessionOptions()
+            options.intra_op_num_threads = options.inter_op_num_threads = 1
+            options.log_severity_level = 3
+            self._session = onnxruntime.InferenceSession(
+                network, options, providers=["CPUExecutionProvider"]
+            )
+        except Exception as error:
+            raise ConfigError(f"is no model to encode with: {error!s:.200}", file=place) from None
+        self._tokenizer.enable_truncation(longest)
+        self._tokenizer.enable_padding()
+        self._inputs = {one.name: _DTYPES.get(one.type) for one in self._session.get_inputs()}
+        if strange := [name for name, dtype in self._inputs.items() if dtype is None]:
+            what = f"its model takes {strange[0]!r}, which is not a number of tokens"
+            raise ConfigError(what, file=place)
+        self.outputs: list[str] = [one.name for one in self._session.get_outputs()]
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="encoder")
+
+    async def on_thread(self, work: Callable[..., T], *given: Any) -> T:
+        """Run something on the model's thread."""
+        return await asyncio.get_running_loop().run_in_executor(self._thread, work, *given)
+
+    def run(self, texts: Sequence[Any]) -> tuple[Any, list[Any]]:
+        """Return the attention mask, texts x tokens, and all outputs; a text may be a pair of
+        two."""
+        encoded = self._tokenizer.encode_batch(list(texts))
+        made = {
+            "input_ids": [one.ids for one in encoded],
+            "attention_mask": [one.attention_mask for one in encoded],
+            "token_type_ids": [one.type_ids for one in encoded],
+        }
+        feed = {name: np.array(made[name], dtype) for name, dtype in self._inputs.items()}
+        try:
+            outputs = self._session.run(None, feed)
+        except Exception as error:  # ONNX Runtime has no error of its own to catch
+            raise BadReply(f"the model fails: {error!s:.200}") from None
+        return np.array(made["attention_mask"], np.float32), outputs
+
+    def close(self) -> None:
+        """End the thread; waiting work is cancelled."""
+        self._thread.shutdown(wait=False, cancel_futures=True)
+
+
+def _existing(file: Path) -> Path:
+    if not file.is_file():
+        raise NotFound(f"{file}: there is no such file", field="encoder")
+    return file
+
+
+def _model_in(folder: Path) -> Path:
+    for place in (folder, folder / "onnx"):
+        for name in _MODELS:
+            if (place / name).is_file():
+                return place / name
+    found = sorted(folder.rglob("*.onnx"))
+    if len(found) == 1:
+        return found[0]
+    what = "there is no model.onnx" if not found else f"which of {len(found)} models is meant"
+    raise NotFound(f"{folder}: {what}; name it model.onnx", field="encoder")

@@ -1,0 +1,182 @@
+"""Hints: what a person's next words say of the answer before, read from two or three turns.
+
+A hint is no label. It says with a small weight that an agent was right or wrong for a question.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Annotated, Final, Literal
+
+import msgspec
+from msgspec import Meta
+
+from prolocutor.bounds import Count, PositiveSeconds
+from prolocutor.contracts.pairing import UserQuestion
+from prolocutor.durations import DAY, YEAR
+from prolocutor.plugins.pairing.hints.hint_phrases import rejects, thanks
+from prolocutor.plugins.pairing.hints.question_likeness import asks_again, says_something
+from prolocutor.plugins.pairing.question_agent.follow_ups import continuation
+
+HintKind = Literal["again", "rejected", "thanked", "kept", "used"]
+"""The same question again in other words; "no, that is wrong"; thanks; the answer of another agent
+to a question asked again, which was let stand; a button or choice of the answer that was used."""
+
+HINT_KINDS: Final[tuple[HintKind, ...]] = ("again", "rejected", "thanked", "kept", "used")
+AGAINST: Final = frozenset({"again", "rejected"})
+"""The kinds that speak against the agent that answered."""
+
+HintWeight = Annotated[float, Meta(ge=0, le=0.25)]
+"""At most as much as a thumb down; 0: such hints are not taken."""
+
+_GOES_ON: Final = 0.5
+_NUMBER: Final = re.compile(r"(?:number |no\.? ?|#|the )?(\d{1,2})[.)]?")
+
+
+class HintSettings(msgspec.Struct, frozen=True, kw_only=True):
+    """How much each kind of hint counts, a label being 1, a thumb up 0.5, a thumb down 0.25.
+
+    Words `within` so many seconds of the reply say something of it. Hints are forgotten after
+    `keep` seconds; the latest `most` are kept.
+    """
+
+    again: HintWeight = 0.2
+    rejected: HintWeight = 0.2
+    thanked: HintWeight = 0.1
+    kept: HintWeight = 0.05
+    used: HintWeight = 0.1
+    within: PositiveSeconds = 120.0
+    keep: Annotated[float, Meta(gt=0, le=10 * YEAR)] = 30.0 * DAY
+    most: Count = 5000
+
+    def weight(self, kind: HintKind) -> float:
+        """Return how much a kind counts."""
+        found: float = getattr(self, kind)
+        return found
+
+
+class HintTurn(msgspec.Struct, frozen=True, kw_only=True):
+    """A turn as hints read it; `at` is UNIX seconds.
+
+    `agent` is "" where the assistant spoke for itself, `offered` are the titles of the buttons and
+    choices of the reply. `asks`: the reply waits for an answer. `again_of` is the `utt_id` of the
+    reply whose question these words ask again, where the client says so.
+    """
+
+    utt_id: str
+    at: float
+    said: str
+    reply: str
+    agent: str
+    offered: tuple[str, ...] = ()
+    asks: bool = False
+    again_of: str = ""
+
+    @property
+    def is_question(self) -> bool:
+        """Whether the words are a question that can be learned, not thanks or a rejection."""
+        return says_something(self.said) and not thanks(self.said) and not rejects(self.said)
+
+
+class TurnHint(msgspec.Struct, frozen=True, kw_only=True):
+    """That an agent was right (`up`) or wrong for a question, the reply to which is `utt_id`."""
+
+    kind: HintKind
+    agent: str
+    question: str
+    utt_id: str
+    weight: float
+    at: float
+
+    @property
+    def up(self) -> bool:
+        """Whether it speaks for the agent."""
+        return self.kind not in AGAINST
+
+
+def hints_of(turns: Sequence[HintTurn], settings: HintSettings) -> list[TurnHint]:
+    """Return what the last of up to three turns of a dialog says of those before it."""
+    if len(turns) < 2:
+        return []
+    *_, before, now = turns
+    earlier = turns[-3] if len(turns) > 2 else None
+    if now.again_of and now.again_of != before.utt_id:
+        known = [one for one in turns[:-1] if one.utt_id == now.again_of]
+        return [_hint("again", one, now, settings) for one in known if _counts(one)]
+    kind = _kind(before, now, settings)
+    if kind == "used" and not before.agent:
+        return _chosen(before, now, settings)
+    if not _counts(before) or _needs_the_turn_before(earlier, before):
+        return []
+    found = [] if kind is None else [_hint(kind, before, now, settings)]
+    if kind not in AGAINST and kind != "thanked" and _answered_anew(earlier, before, settings):
+        found.append(_hint("kept", before, now, settings))
+    return [one for one in found if one.weight > 0]
+
+
+def _kind(before: HintTurn, now: HintTurn, settings: HintSettings) -> HintKind | None:
+    if now.again_of == before.utt_id:
+        return "again"
+    if now.at - before.at > settings.within:
+        return None
+    if _uses(before.offered, now.said):
+        return "used"
+    asked = before.asks or before.reply.rstrip().endswith(("?", "？"))
+    if rejects(now.said, asked=asked):
+        return "rejected"
+    if thanks(now.said):
+        return "thanked"
+    return "again" if not asked and asks_again(before.said, now.said) else None
+
+
+def _counts(turn: HintTurn) -> bool:
+    return bool(turn.agent) and turn.is_question
+
+
+def _needs_the_turn_before(earlier: HintTurn | None, turn: HintTurn) -> bool:
+    """Return whether a question is a follow-up, which nobody can learn from alone."""
+    if earlier is None:
+        return False
+    question = UserQuestion(
+        text=turn.said,
+        said_before=earlier.said,
+        answered_before=earlier.reply,
+        agent_before=earlier.agent or None,
+    )
+    return continuation(question) >= _GOES_ON
+
+
+def _answered_anew(earlier: HintTurn | None, before: HintTurn, settings: HintSettings) -> bool:
+    """Return whether a turn asked the one before it again, and another agent answered."""
+    if earlier is None or not earlier.agent or earlier.agent == before.agent:
+        return False
+    return _kind(earlier, before, settings) == "again"
+
+
+def _chosen(before: HintTurn, now: HintTurn, settings: HintSettings) -> list[TurnHint]:
+    """Return that the agent is right that a person chose where the assistant asked for one."""
+    if not now.agent or not before.is_question or not settings.used:
+        return []
+    hint = _hint("used", before, now, settings)
+    return [msgspec.structs.replace(hint, agent=now.agent)]
+
+
+def _hint(kind: HintKind, turn: HintTurn, now: HintTurn, settings: HintSettings) -> TurnHint:
+    return TurnHint(
+        kind=kind,
+        agent=turn.agent,
+        question=turn.said,
+        utt_id=turn.utt_id,
+        weight=settings.weight(kind),
+        at=now.at,
+    )
+
+
+def _uses(offered: Sequence[str], said: str) -> bool:
+    """Return whether words are the title or the number of one of what was offered."""
+    plain = said.strip().casefold()
+    if any(plain == title.strip().casefold() for title in offered):
+        return bool(plain)
+    number = _NUMBER.fullmatch(plain)
+    return number is not None and 1 <= int(number[1]) <= len(offered)

@@ -1,0 +1,308 @@
+"""Fitting: routers and rankers prepared by name, and by folds where questions are scored.
+
+What reads an answer is never trained on a question that it is scored on, nor on a near duplicate of
+it. Routers learn from the part of the data to learn from; where there is none, by folds too.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Awaitable, Callable, Sequence
+from inspect import isawaitable
+from itertools import combinations
+from time import perf_counter
+from typing import Any, Final, Literal, TypeVar
+
+import msgspec
+
+from prolocutor.contracts.pairing import (
+    Complete,
+    CrossEncoder,
+    Encoder,
+    Fit,
+    LabelledQuestion,
+    Pairing,
+    PairScorer,
+    Ranker,
+    Router,
+    TrainingData,
+)
+from prolocutor.plugins.pairing.measuring.kept_folds import FoldStore
+from prolocutor.plugins.pairing.measuring.pairing_data import PairingData
+from prolocutor.plugins.pairing.method_catalog import load_ranker, load_router, needs_of
+from prolocutor.plugins.pairing.near_duplicates import folds_of, near_duplicates
+
+Made = TypeVar("Made")
+Method = TypeVar("Method", Router, Ranker)
+Priors = list[dict[str, float]]
+Role = Literal["router", "ranker"]
+
+_LABELS: Final = "labels"
+_LEAST_SHARED: Final = 4
+_MOST_AT_ONCE: Final = 4
+_WHOLES: Final[dict[Role, str]] = {"router": "ensemble", "ranker": "ensemble"}
+_PARTS: Final[dict[Role, str]] = {"router": "linear", "ranker": "learned"}
+
+
+class PairingModels(msgspec.Struct, frozen=True, kw_only=True):
+    """External models that some methods need."""
+
+    encoder: Encoder | None = None
+    pair_scorer: PairScorer | None = None
+    cross_encoder: CrossEncoder | None = None
+    complete: Complete | None = None
+
+    def training(self, **more: Any) -> TrainingData:
+        """Return the training data of a method, with these models."""
+        return TrainingData(
+            encoder=self.encoder,
+            pair_scorer=self.pair_scorer,
+            cross_encoder=self.cross_encoder,
+            complete=self.complete,
+            **more,
+        )
+
+
+NO_MODELS: Final = PairingModels()
+
+
+class Folding(msgspec.Struct, frozen=True, kw_only=True):
+    """How methods are fitted by folds.
+
+    What is in `kept` is not fitted again. At most `at_once` folds are fitted at the same time, as
+    each takes memory. `on_fold` is called with a text when a method has learned for a fold.
+    """
+
+    kept: FoldStore | None = None
+    at_once: int = _MOST_AT_ONCE
+    on_fold: Callable[[str], None] = lambda _: None
+
+    @property
+    def number_at_once(self) -> int:
+        """How many folds are fitted at the same time here."""
+        return max(1, min(os.cpu_count() or 1, _MOST_AT_ONCE, self.at_once))
+
+
+NO_FOLDING: Final = Folding()
+
+
+def needs_no_labels(name: str, role: Role) -> bool:
+    """Return whether a router or ranker works without labels; it is then given none."""
+    return _LABELS not in needs_of(name, role)
+
+
+async def fitted_router(name: str, training: TrainingData) -> Router:
+    """Return a router, fitted; one that works without labels is given none."""
+    return await _fitted(load_router(name), needs_no_labels(name, "router"), training)
+
+
+async def fitted_ranker(name: str, training: TrainingData) -> Ranker:
+    """Return a ranker, fitted; one that works without labels is given none."""
+    return await _fitted(load_ranker(name), needs_no_labels(name, "ranker"), training)
+
+
+async def unseen_priors(name: str, training: TrainingData, folds: int) -> Priors:
+    """Return the probabilities of a router that has not learned from the question nor from a near
+    duplicate of it, for each of `training.labelled` that has answers; {} for the others."""
+    labelled = training.labelled
+    priors: Priors = [{} for _ in labelled]
+    if not any(one.answers for one in labelled):
+        return priors
+    dealt = folds_of(near_duplicates([one.question.text for one in labelled]), folds, training.seed)
+    for fold in sorted(set(dealt)):
+        known = [one for one, its in zip(labelled, dealt, strict=True) if its != fold]
+        router = await fitted_router(name, msgspec.structs.replace(training, labelled=known))
+        for position, one in enumerate(labelled):
+            if dealt[position] == fold and one.answers:
+                priors[position] = await probabilities(router, one)
+    return priors
+
+
+async def probabilities(router: Router, one: LabelledQuestion) -> dict[str, float]:
+    """Return a router's probabilities for a question."""
+    return {pair.agent: pair.probability for pair in await settled(router.route(one.question))}
+
+
+async def settled(found: Made | Awaitable[Made]) -> Made:
+    """Return a result, awaited where a method returns an awaitable."""
+    return await found if isawaitable(found) else found
+
+
+class FoldedMethods:
+    """Routers and rankers fitted once a fold; none has seen a question of its own fold.
+
+    `prior` names the router whose probabilities rankers are given in training. Of `methods`, those
+    that are a part of another one are taken from it. Folds are fitted at the same time, as many as
+    there are cores, four at most.
+    """
+
+    def __init__(
+        self,
+        data: PairingData,
+        *,
+        prior: str | None,
+        folds: int,
+        seed: int,
+        models: PairingModels,
+        methods: Sequence[str] = (),
+        folding: Folding = NO_FOLDING,
+    ) -> None:
+        self._data, self._prior, self.models = data, prior, models
+        self._number, self._seed = folds, seed
+        self._methods = frozenset(methods)
+        self._wholes: dict[tuple[Role, int], Any] = {}
+        self._pairs: dict[tuple[int, int], dict[int, dict[str, float]]] = {}
+        self._folding = folding
+        self._free = asyncio.Semaphore(folding.number_at_once)
+        self.groups = near_duplicates([one.question.text for one in data.test])
+        self.folds = folds_of(self.groups, folds, seed)
+
+    def known(self, fold: int) -> list[LabelledQuestion]:
+        """Return what routers may learn from when they choose for a fold."""
+        if self._data.learn:
+            return self._data.learn
+        return [one for one, its in zip(self._data.test, self.folds, strict=True) if its != fold]
+
+    async def routed(self, name: str) -> list[tuple[Sequence[Pairing], float]]:
+        """Route every question by a router that has not seen it; give pairings and seconds."""
+        folds = sorted(set(self.folds))
+        if self._data.learn:
+            one_router = await self._made("router", name, 0, self._training(self._data.learn))
+            routers = dict.fromkeys(folds, one_router)
+        else:
+            made = (
+                self._made("router", name, fold, self._training(self.known(fold))) for fold in folds
+            )
+            routers = dict(zip(folds, await asyncio.gather(*made), strict=True))
+        found = []
+        for one, fold in zip(self._data.test, self.folds, strict=True):
+            start = perf_counter()
+            pairs = await settled(routers[fold].route(one.question))
+            found.append((pairs, perf_counter() - start))
+        return found
+
+    async def rankers(self, name: str, priors: Priors) -> list[Ranker]:
+        """Return for every question a ranker that has not seen it; `priors` are the questions'."""
+        free = needs_no_labels(name, "ranker")
+        learned = [] if free else await self._unseen(self._data.learn)
+        folds = sorted(set(self.folds))
+        wanted = [fold for fold in folds if self._found("ranker", name, fold) is None]
+        given = {} if free else await self._given(wanted, priors)
+
+        async def made(fold: int) -> Ranker:
+            known = [
+                one for one, its in zip(self._data.test, self.folds, strict=True) if its != fold
+            ]
+            own = [*learned, *given[fold]] if fold in given else []
+            training = self._training([*self._data.learn, *known], own)
+            ranker: Ranker = await self._made("ranker", name, fold, training)
+            return ranker
+
+        rankers = dict(zip(folds, await asyncio.gather(*map(made, folds)), strict=True))
+        return [rankers[fold] for fold in self.folds]
+
+    async def _made(self, role: Role, name: str, fold: int, training: TrainingData) -> Any:
+        """Fit a method for a fold; one that is a part of another of the methods is fitted with it.
+
+        The whole is kept until it is asked for itself.
+        """
+        whole = self._whole(role, name)
+        async with self._free:
+            if whole != _WHOLES[role]:
+                return await self._fitted(role, whole, fold, training)
+            made = self._wholes.get((role, fold))
+            made = made or await self._fitted(role, whole, fold, training)
+            self._wholes[role, fold] = made
+            if whole == name:
+                return made
+            part = getattr(made, "parts", {}).get(name)
+            return part or await self._fitted(role, name, fold, training)
+
+    def _whole(self, role: Role, name: str) -> str:
+        """Return the method that has this one as a part, if it is wanted too."""
+        is_part = _PARTS[role] == name and _WHOLES[role] in self._methods
+        return _WHOLES[role] if is_part else name
+
+    def _found(self, role: Role, name: str, fold: int) -> Any:
+        """Return what was kept for a fold; None if nothing was."""
+        if self._folding.kept is None:
+            return None
+        return self._folding.kept.find(role, self._whole(role, name), fold)
+
+    async def _fitted(self, role: Role, name: str, fold: int, training: TrainingData) -> Any:
+        """Return what was kept for a fold, or fit it."""
+        if needs_no_labels(name, role):
+            return await self._fit(role, name, training)
+        if (found := self._found(role, name, fold)) is not None:
+            return found
+        made = await self._fit(role, name, training)
+        if self._folding.kept is not None:
+            self._folding.kept.keep(role, name, fold, made)
+        one_for_all = role == "router" and self._data.learn
+        which = "" if one_for_all else f", fold {fold + 1} of {len(set(self.folds))}"
+        self._folding.on_fold(f"{role} {name}{which}: learned")
+        return made
+
+    async def _fit(self, role: Role, name: str, training: TrainingData) -> Any:
+        if role == "router":
+            return await fitted_router(name, training)
+        return await fitted_ranker(name, training)
+
+    async def _given(self, folds: Sequence[int], priors: Priors) -> dict[int, Priors]:
+        """Return by fold the priors of the questions outside it, by routers that have seen neither
+        the fold nor the question.
+
+        A router that has seen neither of two folds serves both, so that ten are fitted for five
+        folds instead of twenty-five. With few folds too little would be left to learn from.
+        """
+        outside = {
+            fold: [place for place, its in enumerate(self.folds) if its != fold] for fold in folds
+        }
+        if self._data.learn or self._prior is None:
+            return {fold: [priors[n] for n in places] for fold, places in outside.items()}
+        if len(set(self.folds)) < _LEAST_SHARED:
+            test = self._data.test
+            return {
+                fold: await self._unseen([test[n] for n in places])
+                for fold, places in outside.items()
+            }
+        pairs = [pair for pair in combinations(sorted(set(self.folds)), 2) if {*pair} & {*folds}]
+        await asyncio.gather(*(self._without(pair) for pair in pairs if pair not in self._pairs))
+        found: dict[int, Priors] = {}
+        for fold, places in outside.items():
+            pair_of = {n: (min(fold, self.folds[n]), max(fold, self.folds[n])) for n in places}
+            found[fold] = [self._pairs[pair_of[n]][n] for n in places]
+        return found
+
+    async def _without(self, pair: tuple[int, int]) -> None:
+        """Fit a router on all folds but two, and take note of what it says of their questions."""
+        assert self._prior is not None
+        apart = [n for n, its in enumerate(self.folds) if its in pair]
+        known = [
+            one for one, its in zip(self._data.test, self.folds, strict=True) if its not in pair
+        ]
+        async with self._free:
+            router = await fitted_router(self._prior, self._training(known))
+            test = self._data.test
+            self._pairs[pair] = {n: await probabilities(router, test[n]) for n in apart}
+
+    async def _unseen(self, labelled: Sequence[LabelledQuestion]) -> Priors:
+        if self._prior is None:
+            return [{} for _ in labelled]
+        return await unseen_priors(self._prior, self._training(labelled), self._number)
+
+    def _training(
+        self, labelled: Sequence[LabelledQuestion], priors: Priors | None = None
+    ) -> TrainingData:
+        return self.models.training(
+            cards=self._data.cards, labelled=labelled, priors=priors or [], seed=self._seed
+        )
+
+
+async def _fitted(fit: Fit[Method], free: bool, training: TrainingData) -> Method:
+    if free:
+        bare: dict[str, Any] = {"agents": {}, "gold": frozenset()}
+        labelled = [msgspec.structs.replace(one, **bare) for one in training.labelled]
+        training = msgspec.structs.replace(training, labelled=labelled)
+    return await settled(await asyncio.to_thread(fit, training))

@@ -1,0 +1,332 @@
+"""Measurement: every router, ranker and budget on the same questions, beside baselines."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from time import perf_counter
+from typing import Final
+
+import msgspec
+
+from prolocutor.contracts.pairing import LabelledQuestion, Pairing, Ranker
+from prolocutor.plugins.pairing.loss_curve import LossCurve
+from prolocutor.plugins.pairing.measuring.baselines import (
+    SentenceBm25,
+    best_single,
+    by_chance,
+    first_answer,
+    nearest_answer,
+    surest_answer,
+)
+from prolocutor.plugins.pairing.measuring.budget_measurement import BudgetMeasurement
+from prolocutor.plugins.pairing.measuring.choice_record import ChoiceRecord
+from prolocutor.plugins.pairing.measuring.choice_scoring import ChoiceScoring
+from prolocutor.plugins.pairing.measuring.fitting import (
+    NO_FOLDING,
+    NO_MODELS,
+    FoldedMethods,
+    Folding,
+    PairingModels,
+    Priors,
+    needs_no_labels,
+    settled,
+)
+from prolocutor.plugins.pairing.measuring.method_rows import (
+    BootstrapSamples,
+    MethodChoice,
+    MethodRow,
+    PairingStage,
+    row_of,
+)
+from prolocutor.plugins.pairing.measuring.pairing_data import PairingData, checked
+from prolocutor.plugins.pairing.measuring.published import PublishedResult, published_for
+
+_FREE: Final = "cards"
+
+
+class MeasurementPlan(msgspec.Struct, frozen=True, kw_only=True):
+    """What is measured. The first router gives rankers and budgets their priors.
+
+    Rankers that work without labels get priors from cards alone. `permuted` assigns the labels to
+    other questions at random: a method that is then better than the best single agent has seen what
+    it should not. `named_models` says which external models there are. `losses` are the rankers
+    whose loss curves are measured.
+    """
+
+    routers: list[str]
+    rankers: list[str] = []
+    budgets: list[str] = []
+    folds: int = 5
+    seed: int = 0
+    permuted: bool = False
+    named_models: str = ""
+    losses: list[str] = []
+
+
+class PairingResults(msgspec.Struct, frozen=True, kw_only=True):
+    """The figures: `n` agents, counts of questions, `rows` of all methods, published figures.
+
+    `learned` questions were there to learn from, `answerable` of those measured on have a right
+    agent, `groups` are of near duplicates.
+    """
+
+    n: int
+    data: str
+    learned: int
+    questions: int
+    answerable: int
+    groups: int
+    folds: int
+    seed: int
+    rows: list[MethodRow]
+    published: list[PublishedResult]
+
+
+class Measurement(PairingResults, frozen=True, kw_only=True):
+    """The figures with the choices that they are computed from.
+
+    `choices` by stage and method are in the order of the questions in `test`, and so are `priors`,
+    the probabilities of the first router, which has not learned from the question. `losses` are the
+    loss curves by ranker.
+    """
+
+    test: list[LabelledQuestion]
+    choices: dict[tuple[PairingStage, str], list[MethodChoice]]
+    priors: Priors = []
+    losses: dict[str, LossCurve] = {}
+
+    @property
+    def results(self) -> PairingResults:
+        """The figures alone."""
+        return msgspec.convert(self, PairingResults, from_attributes=True)
+
+    def best(self, stage: PairingStage) -> MethodRow | None:
+        """Return the row of a stage with the highest precision@1."""
+        rows = (row for row in self.rows if row.stage == stage)
+        return max(rows, key=lambda row: row.precision_at_1, default=None)
+
+
+async def measure(
+    data: PairingData,
+    plan: MeasurementPlan,
+    *,
+    models: PairingModels = NO_MODELS,
+    on_step: Callable[[str], None] = lambda _: None,
+    choices: Path | None = None,
+    folding: Folding = NO_FOLDING,
+) -> Measurement:
+    """Measure the methods of a plan; `on_step` is called with a text as each begins.
+
+    `choices` is a file that every method's choices are written to when it is done; the same
+    measurement goes on from there.
+    """
+    data = _permuted(checked(data), plan.seed) if plan.permuted else checked(data)
+    dealt = (plan.routers[:1], plan.folds, plan.seed, plan.permuted, plan.named_models)
+    record = None if choices is None else ChoiceRecord(choices, data, dealt)
+    methods = FoldedMethods(
+        data,
+        prior=plan.routers[0] if plan.routers else None,
+        folds=plan.folds,
+        seed=plan.seed,
+        models=models,
+        methods=[*plan.routers, *plan.rankers],
+        folding=folding,
+    )
+    measuring = _Measuring(data, plan, methods, on_step, record)
+    await measuring.run()
+    return Measurement(
+        data=data.name,
+        n=len(data.cards),
+        learned=len(data.learn),
+        answerable=sum(bool(one.gold) for one in data.test),
+        groups=len(set(measuring.methods.groups)),
+        folds=plan.folds,
+        seed=plan.seed,
+        rows=measuring.rows,
+        published=published_for(len(data.cards)) if data.published else [],
+        questions=len(data.test),
+        test=data.test,
+        choices=measuring.choices,
+        priors=measuring.priors,
+        losses=measuring.losses,
+    )
+
+
+class _Measuring:
+    """One measurement under way: the rows and choices so far."""
+
+    def __init__(
+        self,
+        data: PairingData,
+        plan: MeasurementPlan,
+        methods: FoldedMethods,
+        on_step: Callable[[str], None],
+        record: ChoiceRecord | None,
+    ) -> None:
+        self._record = record
+        self._data, self._plan, self._on_step = data, plan, on_step
+        self.methods = methods
+        self._scoring = ChoiceScoring(data)
+        groups = self.methods.groups
+        answerable = [group for group, one in zip(groups, data.test, strict=True) if one.gold]
+        self._samples = BootstrapSamples(answerable, plan.seed)
+        self.rows: list[MethodRow] = []
+        self.choices: dict[tuple[PairingStage, str], list[MethodChoice]] = {}
+        self.priors: Priors = []
+        self.losses: dict[str, LossCurve] = {}
+        self._best_baseline: dict[PairingStage, MethodRow] = {}
+
+    async def run(self) -> None:
+        """Measure baselines, routers, rankers, budgets."""
+        await self._encode()
+        self._route_baselines()
+        priors: Priors = [{} for _ in self._data.test]
+        for position, name in enumerate(self._plan.routers):
+            self._on_step(f"router {name}")
+            choices = self._known("route", name)
+            if choices is None:
+                routed = await self.methods.routed(name)
+                choices = [self._scoring.of_pairs(n, *one) for n, one in enumerate(routed)]
+            if position == 0:
+                priors = self.priors = [one.scores for one in choices]
+            self._add(name, "route", choices)
+        if self._data.has_answers:
+            self._rank_baselines()
+            await self._rankers(priors)
+
+    async def _encode(self) -> None:
+        """Let the encoder, if there is one, encode all texts at once; then each is at hand."""
+        if (encoder := self.methods.models.encoder) is None:
+            return
+        every = [*self._data.learn, *self._data.test]
+        texts = [one.question.text for one in every]
+        if self._plan.rankers:
+            texts += [text for one in every for text in one.answers.values()]
+        await encoder.encode(texts)
+
+    async def _rankers(self, priors: Priors) -> None:
+        # What works without labels gets priors from cards alone: a router's own know the labels.
+        free: Priors = [{} for _ in self._data.test]
+        if _has_cards(self._data):
+            free = _probabilities(await self.methods.routed(_FREE))
+        for name in self._plan.rankers:
+            self._on_step(f"ranker {name}")
+            budgets = self._plan.budgets if name == self._plan.rankers[-1] else ()
+            wanted: list[tuple[PairingStage, str]] = [("rank", name)]
+            wanted += [("budget", f"{name}, {budget}") for budget in budgets]
+            rankers: Sequence[Ranker] = []
+            measures_loss = name in self._plan.losses
+            if measures_loss or any(self._known(*one) is None for one in wanted):
+                rankers = await self.methods.rankers(name, priors)
+            given = free if needs_no_labels(name, "ranker") else priors
+            ranked = self._known("rank", name) or await self._ranked(rankers, given)
+            self._add(name, "rank", ranked)
+            spending = BudgetMeasurement(self._data, self._scoring, self.methods.folds)
+            if measures_loss:
+                self._on_step(f"loss of stopping with {name}")
+                router = next(iter(self._plan.routers), "")
+                self.losses[name] = await spending.curve(rankers, given, ranked, router)
+            for budget in budgets:
+                self._on_step(f"budget {budget}")
+                method = f"{name}, {budget}"
+                spent = self._known("budget", method)
+                if spent is None:
+                    spent = await spending.choices(budget, rankers, given, ranked)
+                self._add(method, "budget", spent, against=name)
+
+    def _known(self, stage: PairingStage, method: str) -> list[MethodChoice] | None:
+        """Return the choices of a method that are on record."""
+        return None if self._record is None else self._record.get(stage, method)
+
+    def _route_baselines(self) -> None:
+        test, agents = self._data.test, self._data.agents
+        self._add("random", "route", [by_chance(one, agents) for one in test])
+        known = map(self.methods.known, range(self._plan.folds))
+        singles = [best_single(learned, agents) for learned in known]
+        self._add(
+            "best single agent",
+            "route",
+            self._alone([singles[fold] for fold in self.methods.folds]),
+        )
+        if _has_cards(self._data):
+            plain = SentenceBm25(self._data.cards)
+            chosen = [plain.choose(one.question) for one in test]
+            self._add("cards, plain BM25", "route", self._alone(chosen))
+
+    def _rank_baselines(self) -> None:
+        test, agents = self._data.test, self._data.agents
+        first = [self._after_all(n, first_answer(one, agents)) for n, one in enumerate(test)]
+        self._add("everybody, first answer", "rank", first)
+        if any(call.confidence is not None for one in test for call in one.calls.values()):
+            surest = [self._after_all(n, surest_answer(one, agents)) for n, one in enumerate(test)]
+            self._add("everybody, highest confidence", "rank", surest)
+        nearest = []
+        for position, one in enumerate(test):
+            start = perf_counter()
+            answers = self._scoring.answers(position)
+            agent = nearest_answer(one.question, answers) if answers else agents[0]
+            nearest.append(self._after_all(position, agent, perf_counter() - start))
+        self._add("answers, plain BM25", "rank", nearest)
+
+    def _alone(self, agents: Sequence[str]) -> list[MethodChoice]:
+        """Return choices for which the chosen agent alone is asked."""
+        return [self._scoring.of_agent(n, agent, [[agent]]) for n, agent in enumerate(agents)]
+
+    def _after_all(self, position: int, agent: str, seconds: float = 0.0) -> MethodChoice:
+        """Return a choice after asking every agent."""
+        steps = [self._scoring.asked(position)]
+        return self._scoring.of_agent(position, agent, steps, seconds=seconds)
+
+    async def _ranked(self, rankers: Sequence[Ranker], priors: Priors) -> list[MethodChoice]:
+        found = []
+        for position, one in enumerate(self._data.test):
+            answers = self._scoring.answers(position)
+            start = perf_counter()
+            pairs = await settled(rankers[position].rank(one.question, answers, priors[position]))
+            spent = perf_counter() - start
+            asked = [self._scoring.asked(position)]
+            found.append(self._scoring.of_pairs(position, pairs, spent, asked))
+        return found
+
+    def _add(
+        self,
+        method: str,
+        stage: PairingStage,
+        choices: list[MethodChoice],
+        against: str | None = None,
+    ) -> None:
+        """Add a row, paired with the ranker whose budget it is, else the stage's best baseline."""
+        self.choices[stage, method] = choices
+        if self._record is not None:
+            self._record.add(stage, method, choices)
+        best = self._best_baseline.get(stage)
+        than = against or (best.method if best is not None else None)
+        whole: PairingStage = "rank" if stage == "budget" else stage
+        other = (than, self.choices[whole, than]) if than is not None else None
+        row = row_of(method, stage, self._data.test, choices, self._samples, other)
+        self.rows.append(row)
+        is_baseline = all(made.probability is None for made in choices)
+        if is_baseline and (best is None or row.precision_at_1 >= best.precision_at_1):
+            self._best_baseline[stage] = row
+
+
+def _has_cards(data: PairingData) -> bool:
+    return any(card.description or card.examples for card in data.cards)
+
+
+def _probabilities(ranked: Sequence[tuple[Sequence[Pairing], float]]) -> Priors:
+    return [{one.agent: one.probability for one in pairs} for pairs, _ in ranked]
+
+
+def _permuted(data: PairingData, seed: int) -> PairingData:
+    chance = random.Random(seed)
+
+    def dealt(labelled: Sequence[LabelledQuestion]) -> Iterator[LabelledQuestion]:
+        labels = [(one.agents, one.gold) for one in labelled]
+        chance.shuffle(labels)
+        for one, (agents, gold) in zip(labelled, labels, strict=True):
+            yield msgspec.structs.replace(one, agents=agents, gold=gold)
+
+    return msgspec.structs.replace(data, learn=[*dealt(data.learn)], test=[*dealt(data.test)])

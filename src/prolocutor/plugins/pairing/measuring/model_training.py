@@ -1,0 +1,326 @@
+"""Training: a router or ranker learns from labelled questions, is measured, and is saved.
+
+It is measured by folds, beside what needs no labels, on the questions that it learns from. The
+model that is saved has learned from all of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+import msgspec
+
+from prolocutor.contracts.pairing import LabelledQuestion
+from prolocutor.errors import BadInput
+from prolocutor.plugins.pairing.loss_curve import LossCurve, with_loss_curve
+from prolocutor.plugins.pairing.measuring.automatic_method import (
+    AUTO,
+    candidates,
+    simplest,
+    with_automatic,
+)
+from prolocutor.plugins.pairing.measuring.automatic_method import picked as picked_of
+from prolocutor.plugins.pairing.measuring.fitting import (
+    Folding,
+    Priors,
+    Role,
+    fitted_ranker,
+    fitted_router,
+    probabilities,
+    unseen_priors,
+)
+from prolocutor.plugins.pairing.measuring.kept_folds import KeptFolds
+from prolocutor.plugins.pairing.measuring.measurement import Measurement, MeasurementPlan, measure
+from prolocutor.plugins.pairing.measuring.method_rows import (
+    BootstrapSamples,
+    MethodRow,
+    PairingStage,
+)
+from prolocutor.plugins.pairing.measuring.pairing_data import PairingData
+from prolocutor.plugins.pairing.measuring.partial_training import PartialTraining
+from prolocutor.plugins.pairing.measuring.training_memory import folding_within
+from prolocutor.plugins.pairing.measuring.training_plan import (
+    TrainingPlan,
+    dependencies_of,
+    hash_of,
+    lessons_of,
+)
+from prolocutor.plugins.pairing.method_catalog import load_reader
+from prolocutor.plugins.pairing.model_files import (
+    TrainingCard,
+    check_place,
+    save_model,
+    training_card,
+)
+from prolocutor.plugins.pairing.near_duplicates import near_duplicates
+
+LABEL_FREE: Final[dict[Role, str]] = {"router": "cards", "ranker": "unsupervised"}
+"""What a trained one has to beat: it does without labels."""
+
+_STAGE: Final[dict[str, PairingStage]] = {"router": "route", "ranker": "rank"}
+_ROUTE: Final[PairingStage] = "route"
+_SINGLE: Final = "best single agent"
+
+
+class TrainingResult(msgspec.Struct, frozen=True, kw_only=True):
+    """The outcome of training; shares are 0 to 1, intervals 95 %.
+
+    `rows` are the method and what it has to beat, by folds; empty, with the reason in `unmeasured`,
+    if there were too few labels for folds. `gain` is the paired difference from `against`, the best
+    of the others, with its interval. `tested`: the same on a part that was not learned from. `why`
+    says why `auto` picked the method; its row is by folds that pick without the fold. `losses` is
+    the loss curve that the model has.
+    """
+
+    role: Role
+    method: str
+    model: str
+    agents: int
+    questions: int
+    labelled: int
+    groups: int
+    folds: int
+    rows: list[MethodRow] = []
+    against: str | None = None
+    gain: tuple[float, float, float] | None = None
+    unmeasured: str | None = None
+    tested: list[MethodRow] = []
+    why: str = ""
+    losses: LossCurve | None = None
+
+    @property
+    def helps(self) -> bool:
+        """Whether it is significantly better than the best method without training."""
+        return self.gain is not None and self.gain[1] > 0
+
+
+async def train(
+    data: PairingData,
+    wanted: TrainingPlan,
+    folder: Path,
+    *,
+    on_step: Callable[[str], None] = lambda _: None,
+    on_note: Callable[[str], None] = lambda _: None,
+    on_fold: Callable[[str], None] = lambda _: None,
+) -> TrainingResult:
+    """Measure by folds, learn from everything, and write the model's folder.
+
+    `on_step` is called as each of the `steps_of` steps begins, `on_fold` when a fold has been
+    learned, and `on_note` with what a person should know. What folds have learned is kept beside
+    the model's folder until the model is written: the same training goes on from there after it was
+    killed. Raise `BadInput` if there is too little to learn from.
+    """
+    check_place(folder)
+    if wanted.method != AUTO:
+        load_reader(wanted.method, wanted.role)
+    learned = lessons_of(data, wanted.role)
+    memory = wanted.bound
+    if memory is not None:
+        every = len(learned)
+        learned = memory.fitting(learned, wanted.seed)
+        if len(learned) < every:
+            on_note(f"{len(learned):,} of {every:,} questions fit into the memory given, by chance")
+    right = sum(bool(one.gold) for one in learned)
+    if len(data.cards) < 2:
+        what = f"{data.name} knows {len(data.cards)} agents, and a choice needs two"
+        raise BadInput(what, field="data")
+    if not right:
+        what = "no question has a right agent (agents, labels), so nothing can be learned"
+        raise BadInput(f"{data.name}: {what}", field="data")
+    partial = PartialTraining(folder, await dependencies_of(data, learned, wanted))
+    kept = KeptFolds(partial, data.cards, wanted.models.encoder, wanted.models.cross_encoder)
+    if kept.found:
+        on_note(f"goes on: {kept.found} fits of this training are in {partial.place}")
+    folding = folding_within(memory, learned, Folding(kept=kept, on_fold=on_fold))
+    try:
+        result = await _trained(data, learned, wanted, folder, on_step, folding)
+    except BadInput:  # the same command cannot go on from here
+        partial.remove()
+        raise
+    partial.remove()
+    return result
+
+
+async def _trained(
+    data: PairingData,
+    learned: list[LabelledQuestion],
+    wanted: TrainingPlan,
+    folder: Path,
+    on_step: Callable[[str], None],
+    folding: Folding,
+) -> TrainingResult:
+    """Measure by folds, learn from everything, and write the model's folder."""
+    measured, unmeasured = await _measured(data, learned, wanted, on_step, folding)
+    picked, why = wanted.method, ""
+    if picked == AUTO:
+        picked, why = _picked(measured, wanted)
+        if measured is not None:
+            measured = with_automatic(measured, _STAGE[wanted.role], candidates(wanted.role))
+    on_step("learning from everything")
+    priors = None if measured is None else measured.priors
+    taken = msgspec.structs.replace(wanted, method=picked)
+    made = await _fitted(data, learned, taken, priors)
+    tested = await _tested(data, taken, on_step)
+    data_hash = hash_of(data, learned)
+    result, card = result_of(data, learned, wanted, measured, data_hash, unmeasured)
+    curve = None if measured is None else measured.losses.get(picked)
+    model = save_model(folder, with_loss_curve(made.to_model(card), curve))
+    return msgspec.structs.replace(
+        result, method=picked, why=why, model=model, tested=tested, losses=curve
+    )
+
+
+def result_of(
+    data: PairingData,
+    learned: Sequence[LabelledQuestion],
+    wanted: TrainingPlan,
+    measured: Measurement | None,
+    data_hash: str,
+    unmeasured: str | None = None,
+) -> tuple[TrainingResult, TrainingCard]:
+    """Return the outcome of a training whose model is not saved yet, and the model's card."""
+    rows = [] if measured is None else _rows(measured, wanted)
+    gain, against = (None, None) if measured is None else _gain(measured, rows, wanted)
+    card = training_card(
+        len(learned),
+        data=data.name,
+        data_hash=data_hash,
+        scores={one.method: (one.precision_at_1, one.low, one.high) for one in rows},
+        note=unmeasured or f"precision@1 by {wanted.folds} folds",
+    )
+    result = TrainingResult(
+        role=wanted.role,
+        method=wanted.method,
+        model="",
+        agents=len(data.cards),
+        questions=len(learned),
+        labelled=sum(bool(one.gold) for one in learned),
+        groups=len(set(near_duplicates([one.question.text for one in learned]))),
+        folds=wanted.folds,
+        rows=rows,
+        against=against,
+        gain=gain,
+        unmeasured=unmeasured,
+    )
+    return result, card
+
+
+def steps_of(data: PairingData, wanted: TrainingPlan) -> int:
+    """Return the number of steps of `train`."""
+    measured = {*_measured_methods(wanted), LABEL_FREE[wanted.role]}
+    prior = wanted.role == "ranker"
+    curves = len(_curves(wanted))
+    return len(measured) + prior + curves + 1 + 2 * _is_tested_apart(data, wanted)
+
+
+async def _measured(
+    data: PairingData,
+    learned: list[LabelledQuestion],
+    wanted: TrainingPlan,
+    on_step: Callable[[str], None],
+    folding: Folding,
+) -> tuple[Measurement | None, str | None]:
+    """Measure by folds; return the reason instead if there is not enough for that."""
+    methods = list(dict.fromkeys((*_measured_methods(wanted), LABEL_FREE[wanted.role])))
+    ranks = wanted.role == "ranker"
+    plan = MeasurementPlan(
+        routers=[wanted.prior] if ranks else methods,
+        rankers=methods if ranks else [],
+        folds=wanted.folds,
+        seed=wanted.seed,
+        losses=_curves(wanted),
+    )
+    apart = _apart(data) if ranks else []
+    bench = msgspec.structs.replace(data, learn=apart, test=learned, published=False)
+    try:
+        measured = await measure(
+            bench, plan, models=wanted.models, on_step=on_step, folding=folding
+        )
+        return measured, None
+    except BadInput as error:
+        return None, f"not measured by {wanted.folds} folds: {error}"
+
+
+def _measured_methods(wanted: TrainingPlan) -> list[str]:
+    return candidates(wanted.role) if wanted.method == AUTO else [wanted.method]
+
+
+def _curves(wanted: TrainingPlan) -> list[str]:
+    """Return the rankers whose loss curves are measured."""
+    return _measured_methods(wanted) if wanted.losses and wanted.role == "ranker" else []
+
+
+def _picked(measured: Measurement | None, wanted: TrainingPlan) -> tuple[str, str]:
+    if measured is None:
+        return simplest(wanted.role), "there are too few labels to measure others"
+    return picked_of(measured, _STAGE[wanted.role], candidates(wanted.role))
+
+
+def _apart(data: PairingData) -> list[LabelledQuestion]:
+    """Return what routers can learn from apart from the questions that rankers learn from."""
+    return [] if any(one.answers for one in data.learn) else data.learn
+
+
+async def _fitted(
+    data: PairingData, learned: list[LabelledQuestion], wanted: TrainingPlan, priors: Priors | None
+) -> Any:
+    """Learn from everything; `priors` as the measurement had them, None where there was none."""
+    training = wanted.models.training(cards=data.cards, labelled=learned, seed=wanted.seed)
+    if wanted.role == "router":
+        return await fitted_router(wanted.method, training)
+    apart = _apart(data)
+    if priors is None and apart:
+        router = await fitted_router(
+            wanted.prior, msgspec.structs.replace(training, labelled=apart)
+        )
+        priors = [await probabilities(router, one) for one in learned]
+    elif priors is None:
+        priors = await unseen_priors(wanted.prior, training, wanted.folds)
+    return await fitted_ranker(wanted.method, msgspec.structs.replace(training, priors=priors))
+
+
+def _is_tested_apart(data: PairingData, wanted: TrainingPlan) -> bool:
+    """Return whether there are questions that a router is not to learn from."""
+    return wanted.role == "router" and bool(data.learn) and any(one.gold for one in data.test)
+
+
+async def _tested(
+    data: PairingData, wanted: TrainingPlan, on_step: Callable[[str], None]
+) -> list[MethodRow]:
+    if not _is_tested_apart(data, wanted):
+        return []
+    plan = MeasurementPlan(routers=[wanted.method, LABEL_FREE["router"]], seed=wanted.seed)
+    bare = [msgspec.structs.replace(one, answers={}) for one in data.test]
+    bench = msgspec.structs.replace(data, test=bare)
+    return _rows(await measure(bench, plan, models=wanted.models, on_step=on_step), wanted)
+
+
+def _rows(measured: Measurement, wanted: TrainingPlan) -> list[MethodRow]:
+    """Return the rows of the method, of the one without labels, and of the best single agent."""
+    free = LABEL_FREE[wanted.role]
+    found = {(one.stage, one.method): one for one in measured.rows}
+    names = [wanted.method, *_measured_methods(wanted), free]
+    wanted_rows = [(_STAGE[wanted.role], name) for name in names]
+    keys = dict.fromkeys([*wanted_rows, (_ROUTE, _SINGLE)])
+    return [found[key] for key in keys if key in found]
+
+
+def _gain(
+    measured: Measurement, rows: Sequence[MethodRow], wanted: TrainingPlan
+) -> tuple[tuple[float, float, float] | None, str | None]:
+    """Return the paired difference of the method from the best of the others."""
+    stage = _STAGE[wanted.role]
+    free = {(stage, LABEL_FREE[wanted.role]), (_ROUTE, _SINGLE)} - {(stage, wanted.method)}
+    others = [one for one in rows if (one.stage, one.method) in free]
+    if not others:
+        return None, None
+    best = max(others, key=lambda one: one.precision_at_1)
+    asked = [position for position, one in enumerate(measured.test) if one.gold]
+    mine = measured.choices[stage, wanted.method]
+    its = measured.choices[best.stage, best.method]
+    gains = [mine[position].right - its[position].right for position in asked]
+    groups = near_duplicates([measured.test[position].question.text for position in asked])
+    low, high = BootstrapSamples(groups, wanted.seed).interval(gains)
+    return (sum(gains) / len(gains), low, high), best.method

@@ -1,0 +1,244 @@
+"""The questions that pairing is measured on: to learn from, to be tested with, and the cards."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
+from typing import Any, Final
+
+import msgspec
+
+from prolocutor.contracts.pairing import AgentCall, Card, LabelledQuestion, UserQuestion
+from prolocutor.errors import BadData, BadInput, NotFound
+from prolocutor.names import suggest
+from prolocutor.plugins.evaluation.parlai.bbai import Bbai
+from prolocutor.plugins.evaluation.parlai.data_catalog import open_source, split
+from prolocutor.plugins.pairing.measuring.store_questions import labelled_of_store
+
+BBAI: Final = "bbai"
+STORE: Final = "store"
+Message = Mapping[str, Any]
+
+_APART: Final = re.compile(r"\s*[|;,]\s*")
+_ANSWER: Final = "answer_"
+
+
+class PairingData(msgspec.Struct, frozen=True, kw_only=True):
+    """Agents with cards; questions to `learn` from; questions to `test` with.
+
+    Where no questions are set apart to learn from, `test` serves for both, by folds.
+    """
+
+    name: str
+    cards: list[Card]
+    learn: list[LabelledQuestion]
+    test: list[LabelledQuestion]
+    published: bool = False
+
+    @property
+    def agents(self) -> list[str]:
+        """The names of the agents, in the order of the cards."""
+        return [card.name for card in self.cards]
+
+    @property
+    def has_answers(self) -> bool:
+        """Whether it is known what the agents answer to questions of the test."""
+        return any(one.answers for one in self.test)
+
+
+def load_pairing_data(spec: str, cards: Sequence[Card] = (), **options: Any) -> PairingData:
+    """Read the data `KIND:PATH`.
+
+    A folder of BBAI has descriptions of its own, for cards without one. In other data a message is
+    a question: `agents` (or its labels) are the right ones, a list, a text with `|`, `;` or `,`
+    between, or shares by name;
+    `answers`, an object or fields `answer_<agent>`, is what they answered; `calls` are their
+    recorded calls; `domain` is the subject. A fold to train on is learned from. In a store
+    (`dialogs` opens it) ratings are the labels. Raise `BadData` for what cannot be read.
+    """
+    kind, path = split(spec)
+    if kind == STORE:
+        return _data_of(spec, cards, [], labelled_of_store(options["dialogs"]))
+    if kind == BBAI:
+        test, learn = Bbai(path), Bbai(path, fold="train")
+        described = test.descriptions()
+        given = {card.name: card for card in cards}
+        own = [
+            _described(given.get(name, Card(name=name)), described.get(name, ""))
+            for name in test.agents
+        ]
+        read = [list(_messages(one)) for one in (learn, test)]
+    else:
+        own, read = list(cards), messages_of(spec, **options)
+    most = max((_most_votes(one) for one in chain(*read)), default=0.0)
+    learned, tests = ([_labelled(one, most) for one in messages] for messages in read)
+    return _data_of(spec, own, learned, tests, published=kind == BBAI)
+
+
+def _described(card: Card, description: str) -> Card:
+    """Return a card with this description, where it has none of its own."""
+    return card if card.description else msgspec.structs.replace(card, description=description)
+
+
+def messages_of(spec: str, **options: Any) -> list[list[Message]]:
+    """Read the messages to be learned from, and those to be tested with, of files."""
+    tested = open_source(spec, "test", **options)
+    return [_learned(spec, tested.id, options), list(_messages(tested))]
+
+
+def question_of(message: Message) -> UserQuestion:
+    """Return the question of a message, with the turn before; raise `BadData` if it has none."""
+    text = message.get("text")
+    if not isinstance(text, str):
+        raise BadData("a question has no text", field="text")
+    return UserQuestion(
+        text=text,
+        said_before=str(message.get("said_before") or ""),
+        answered_before=str(message.get("answered_before") or ""),
+        agent_before=message.get("agent_before") or None,
+    )
+
+
+def _data_of(
+    spec: str,
+    own: Sequence[Card],
+    learned: Sequence[LabelledQuestion],
+    tests: list[LabelledQuestion],
+    *,
+    published: bool = False,
+) -> PairingData:
+    known = dict.fromkeys(card.name for card in own)
+    for one in (*learned, *tests):
+        known.update(dict.fromkeys((*one.agents, *one.answers, *one.calls)))
+    have = {card.name: card for card in own}
+    return PairingData(
+        name=spec,
+        cards=[have.get(name, Card(name=name)) for name in known],
+        learn=[one for one in learned if one.gold],
+        test=tests,
+        published=published,
+    )
+
+
+def checked(data: PairingData) -> PairingData:
+    """Return data on which methods can be measured; raise `BadInput` for other data."""
+    if len(data.cards) < 2:
+        raise BadInput(
+            f"{data.name} knows {len(data.cards)} agents, and a choice needs two", field="data"
+        )
+    if not any(one.gold for one in data.test):
+        what = "no question has a right agent (agents, labels), so nothing can be measured"
+        raise BadInput(f"{data.name}: {what}", field="data")
+    return data
+
+
+def only_agents(data: PairingData, agents: Sequence[str]) -> PairingData:
+    """Return the data restricted to these agents; raise `NotFound` for unknown ones."""
+    if unknown := [name for name in agents if name not in data.agents]:
+        what = f"there is no agent {unknown[0]!r}; {suggest(unknown[0], data.agents)}"
+        raise NotFound(what, field="agents")
+    chosen = frozenset(agents)
+    return msgspec.structs.replace(
+        data,
+        cards=[card for card in data.cards if card.name in chosen],
+        learn=[one for one in _only(data.learn, chosen) if one.gold],
+        test=list(_only(data.test, chosen)),
+    )
+
+
+def _only(
+    labelled: Iterable[LabelledQuestion], chosen: frozenset[str]
+) -> Iterator[LabelledQuestion]:
+    for one in labelled:
+        yield msgspec.structs.replace(
+            one,
+            agents={name: share for name, share in one.agents.items() if name in chosen},
+            answers={name: text for name, text in one.answers.items() if name in chosen},
+            calls={name: call for name, call in one.calls.items() if name in chosen},
+            gold=one.gold & chosen,
+        )
+
+
+def _messages(source: Any) -> Iterator[Message]:
+    """Read messages; each is checked while its file and line are known."""
+    for episode in source.episodes():
+        for message in episode:
+            try:
+                _labelled(message, 0.0)
+            except BadData as fault:
+                place = getattr(source, "place", None)
+                raise fault.at(*place) if place else fault from None
+            yield message
+
+
+def _learned(spec: str, tested: str, options: Mapping[str, Any]) -> list[Message]:
+    """Read what is to be learned from; nothing, where it is the test itself."""
+    try:
+        source = open_source(spec, "train", **options)
+    except NotFound:
+        return []
+    return [] if source.id == tested else list(_messages(source))
+
+
+def _most_votes(message: Message) -> float:
+    votes = message.get("votes")
+    return float(max(votes.values(), default=0)) if isinstance(votes, Mapping) else 0.0
+
+
+def _labelled(message: Message, most: float) -> LabelledQuestion:
+    """Return a labelled question; votes become shares of the most votes that any answer has."""
+    question = question_of(message)
+    found = message.get("gold", message.get("agents", message.get("labels", ())))
+    shares = _shares(found)
+    gold = frozenset(name for name, share in shares.items() if share >= 0.5)
+    answers = _answers(message)
+    votes = message.get("votes")
+    if isinstance(votes, Mapping) and most:
+        shares = {name: votes.get(name, 0) / most for name in answers or shares}
+    known = found if isinstance(found, Mapping) and votes is None else gold  # 0 was said there
+    return LabelledQuestion(
+        question=question,
+        agents={name: share for name, share in shares.items() if share > 0 or name in known},
+        gold=gold,
+        answers=answers,
+        calls=_calls(message),
+        domain=str(message.get("domain") or message.get("intent") or ""),
+        weight=float(message.get("weight") or 1.0),
+    )
+
+
+def _shares(found: Any) -> dict[str, float]:
+    if isinstance(found, str):
+        return dict.fromkeys(filter(None, _APART.split(found.strip())), 1.0)
+    if isinstance(found, Mapping):
+        try:
+            return msgspec.convert(found, dict[str, float])
+        except msgspec.ValidationError as error:
+            raise BadData(str(error), field="agents") from None
+    if not isinstance(found, list | tuple) or not all(isinstance(name, str) for name in found):
+        raise BadData(f"{found!r:.80} are no names of agents", field="agents")
+    return dict.fromkeys(found, 1.0)
+
+
+def _answers(message: Message) -> dict[str, str]:
+    found = message.get("responses", message.get("answers"))
+    if found is None:
+        found = {
+            name.removeprefix(_ANSWER): text
+            for name, text in message.items()
+            if name.startswith(_ANSWER) and text is not None
+        }
+    try:
+        if isinstance(found, str):
+            return msgspec.json.decode(found, type=dict[str, str])
+        return msgspec.convert(found, dict[str, str])
+    except msgspec.MsgspecError as error:
+        raise BadData(f"are no answers by agent: {error}", field="answers") from None
+
+
+def _calls(message: Message) -> dict[str, AgentCall]:
+    try:
+        return msgspec.convert(message.get("calls") or {}, dict[str, AgentCall])
+    except msgspec.ValidationError as error:
+        raise BadData(f"are no calls by agent: {error}", field="calls") from None

@@ -1,0 +1,272 @@
+"""Retraining: a new model beside the one in use, from what that one learned and new labels.
+
+The two are compared on questions that neither has learned, by folds: both methods are fitted
+without the fold, the one in use without the new labels too. Where a group of near duplicates is
+wholly new, the model in use is asked itself, as it has not learned from it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+import msgspec
+
+from prolocutor.contracts.pairing import LabelledQuestion, Pairing
+from prolocutor.contracts.training import (
+    ComparedFigure,
+    FlippedChoice,
+    TrainingOrder,
+    TrainingReport,
+)
+from prolocutor.errors import BadInput
+from prolocutor.plugins.pairing.encoders.encoder_mark import EncoderMark
+from prolocutor.plugins.pairing.loss_curve import LossCurve, loss_curve_of, with_loss_curve
+from prolocutor.plugins.pairing.measuring.loss_budget import AskedPath, curve_of
+from prolocutor.plugins.pairing.measuring.method_rows import BootstrapSamples, MethodChoice
+from prolocutor.plugins.pairing.measuring.model_training import LABEL_FREE
+from prolocutor.plugins.pairing.measuring.refitting import Refitting, prior_of, refitting_of
+from prolocutor.plugins.pairing.measuring.training_material import Material, gathered
+from prolocutor.plugins.pairing.method_catalog import load_reader
+from prolocutor.plugins.pairing.model_files import Model, load_model, save_model, training_card
+from prolocutor.plugins.pairing.near_duplicates import folds_of, near_duplicates
+from prolocutor.plugins.pairing.question_agent.label_journal import since_model
+from prolocutor.plugins.pairing.question_agent.router_label import router_label_of
+from prolocutor.plugins.pairing.question_response.crossing import SETTING as CROSSED
+
+NEW_LABELS: Final = "precision@1 of the new labels"
+_LEAST_GROUPS: Final = 4
+_SHOWN: Final = 50
+_AMONG: Final = 3
+
+Choices = list[Sequence[Pairing]]
+OnStep = Callable[[float, str], None]
+
+
+async def retrain(
+    order: TrainingOrder, rated: Sequence[LabelledQuestion], on_step: OnStep
+) -> TrainingReport:
+    """Write the folder of a new model, and compare it with the one in use.
+
+    `rated` are thumbs that were read from a store. `on_step` is called as each step begins, with
+    the share that is done. Raise `BadInput` where there is too little to learn from.
+    """
+    load_reader(order.method, order.role)
+    live = _live(order)
+    if live is not None and (mark := EncoderMark.of_model(live)) is not None:
+        what = f"the model in use was trained with the encoder {mark.fingerprint}"
+        raise BadInput(f"{what}; train it with prolocutor train --encoder", field="role")
+    if live is not None and (crossed := live.settings.get(CROSSED)) is not None:
+        what = f"the model in use was trained with {crossed}"
+        raise BadInput(f"{what}; train it with prolocutor train --cross-encoder", field="role")
+    material = gathered(order, live, rated)
+    on_step(0.0, "learning from everything")
+    fitting = await refitting_of(order, material)
+    made = await fitting.fit(range(len(material)))
+    had_curve = live is not None and loss_curve_of(live) is not None
+    comparing = _Comparison(order, material, fitting, on_step, stepwise=had_curve)
+    before = await _in_use(order, live, fitting, material)
+    mine, its = [await comparing.asked(one) for one in (made, before)]
+    rows, note = await comparing.unseen(live is not None, its)
+    scores = {one.name: (one.after, one.after, one.after) for one in rows if one.name[-1] == "1"}
+    card = training_card(len(material), data=material.name, note=note, scores=scores)
+    model: Any = made.to_model(card)
+    model = with_loss_curve(model, comparing.curve())
+    parts = {**model.parts, **material.parts()}
+    won, lost, flips = comparing.flips(its, mine)
+    return TrainingReport(
+        model=save_model(order.out, msgspec.structs.replace(model, parts=parts)),
+        role=order.role,
+        method=order.method,
+        before="" if live is None else live.id,
+        learned=len(material),
+        fresh=sum(material.fresh),
+        rows=[*rows, *comparing.taught(its, mine)],
+        won=won,
+        lost=lost,
+        flips=flips,
+        note=note,
+        hints=material.hints,
+    )
+
+
+def _live(order: TrainingOrder) -> Model | None:
+    if order.live is None or not Path(order.live).exists():
+        return None
+    return load_model(order.live)
+
+
+async def _in_use(
+    order: TrainingOrder, live: Model | None, fitting: Refitting, material: Material
+) -> Any:
+    """Return the method in use with what it learned online; without a model, the label-free."""
+    if live is None:
+        return await fitting.fit((), LABEL_FREE[order.role])
+    method = load_reader(order.method, order.role).of_model(live, material.cards)
+    if hasattr(method, "learn_all"):
+        method.learn_all(since_model(map(router_label_of, order.taught), live))
+    return method
+
+
+class _Comparison:
+    """Compares two methods on the questions of the material that have a right agent.
+
+    With `stepwise` the new one is also asked step by step, for its loss curve.
+    """
+
+    def __init__(
+        self,
+        order: TrainingOrder,
+        material: Material,
+        fitting: Refitting,
+        on_step: OnStep,
+        *,
+        stepwise: bool = False,
+    ) -> None:
+        self._stepwise = stepwise
+        self._paths: dict[int, tuple[AskedPath, MethodChoice]] = {}
+        self._order, self._material, self._fitting = order, material, fitting
+        self._on_step = on_step
+        self._places = [place for place, one in enumerate(material.lessons) if one.gold]
+        self._groups = near_duplicates([one.question.text for one in material.lessons])
+        whole = len({self._groups[place] for place in self._places})
+        self._number = min(order.folds, whole // 2) if whole >= _LEAST_GROUPS else 0
+
+    async def asked(self, method: Any) -> Choices:
+        """Return the choices of a method for all questions, by place."""
+        return [
+            await self._fitting.choose(method, place) if self._material.lessons[place].gold else ()
+            for place in range(len(self._material))
+        ]
+
+    async def unseen(self, has_model: bool, in_use: Choices) -> tuple[list[ComparedFigure], str]:
+        """Return the figures over questions that neither has learned, and what limits them."""
+        if not self._number:
+            return [], "too few different questions with a right agent to compare on unseen ones"
+        dealt = folds_of(self._groups, self._number, self._order.seed)
+        everything = range(len(self._material))
+        known = [place for place in everything if not self._material.fresh[place]]
+        learned = {self._groups[place] for place in known} if self._material.has_base else set()
+        after: Choices = [()] * len(self._material)
+        before: Choices = list(in_use)
+        note = ""
+        for fold in range(self._number):
+            self._on_step((1 + fold) / (2 + self._number), f"fold {fold + 1} of {self._number}")
+            here = [place for place in self._places if dealt[place] == fold]
+            try:
+                method = await self._answer(
+                    after, here, [n for n in everything if dealt[n] != fold]
+                )
+                await self._step_by_step(method, here, after)
+            except BadInput as error:
+                return [], f"not compared on unseen questions: {error}"
+            seen = [n for n in here if self._groups[n] in learned] if has_model else []
+            try:
+                await self._answer(before, seen, [n for n in known if dealt[n] != fold])
+            except BadInput:
+                note = "the model in use is judged on questions that it may have learned from"
+        return self._figures(before, after), note
+
+    def curve(self) -> LossCurve | None:
+        """Return the new method's loss curve, over questions that it had not learned."""
+        if not self._paths:
+            return None
+        return curve_of([*self._paths.values()], prior_of(self._material))
+
+    async def _answer(self, into: Choices, places: list[int], learned: list[int]) -> Any:
+        if not places:
+            return None
+        method = await self._fitting.fit(learned)
+        for place in places:
+            into[place] = await self._fitting.choose(method, place)
+        return method
+
+    async def _step_by_step(self, method: Any, places: list[int], whole: Choices) -> None:
+        for place in places if self._stepwise else ():
+            agent, right = _first(whole[place]), self._right(place, whole[place])
+            after = MethodChoice(agent=agent, right=right, called=len(self._material.cards))
+            path = await self._fitting.path(method, place)
+            self._paths[place] = path or [after], after
+
+    def _figures(self, before: Choices, after: Choices) -> list[ComparedFigure]:
+        samples = BootstrapSamples([self._groups[n] for n in self._places], self._order.seed)
+        found = [self._figure("precision@1", before, after, self._right, samples)]
+        if self._order.role == "router" and len(self._material.cards) > _AMONG:
+            found.append(self._figure(f"right among {_AMONG}", before, after, self._among, samples))
+        if any(card.price for card in self._material.cards):
+            found.append(self._figure("price of the first", before, after, self._price, samples))
+        return found
+
+    def _figure(
+        self,
+        name: str,
+        before: Choices,
+        after: Choices,
+        score: Callable[[int, Sequence[Pairing]], float],
+        samples: BootstrapSamples,
+    ) -> ComparedFigure:
+        its = [score(place, before[place]) for place in self._places]
+        mine = [score(place, after[place]) for place in self._places]
+        gains = [one - other for one, other in zip(mine, its, strict=True)]
+        return _figure_of(name, its, mine, samples.interval(gains))
+
+    def taught(self, before: Choices, after: Choices) -> list[ComparedFigure]:
+        """Return how the new labels are answered, which the new model has learned."""
+        fresh = [place for place in self._places if self._material.fresh[place]]
+        if not fresh:
+            return []
+        its = [self._right(place, before[place]) for place in fresh]
+        mine = [self._right(place, after[place]) for place in fresh]
+        return [_figure_of(NEW_LABELS, its, mine)]
+
+    def flips(self, before: Choices, after: Choices) -> tuple[int, int, list[FlippedChoice]]:
+        """Return how many questions change for the better and the worse, and the first of each."""
+        found: dict[tuple[str, str, str], FlippedChoice] = {}
+        counts = {True: 0, False: 0}
+        for place in self._places:
+            old, new = self._right(place, before[place]), self._right(place, after[place])
+            if old == new:
+                continue
+            counts[new > old] += 1
+            label = self._material.label_of(place)
+            if label is None:
+                continue
+            text = self._material.lessons[place].question.text
+            key = text, _first(before[place]), _first(after[place])
+            found[key] = FlippedChoice(
+                text=text, before=key[1], after=key[2], won=new > old, label=label
+            )
+        some = [*found.values()]
+        shown = [one for won in (True, False) for one in _of(some, won)[:_SHOWN]]
+        return counts[True], counts[False], shown
+
+    def _right(self, place: int, chosen: Sequence[Pairing]) -> float:
+        return float(_first(chosen) in self._material.lessons[place].gold)
+
+    def _among(self, place: int, chosen: Sequence[Pairing]) -> float:
+        named = {one.agent for one in chosen[:_AMONG]}
+        return float(bool(named & self._material.lessons[place].gold))
+
+    def _price(self, place: int, chosen: Sequence[Pairing]) -> float:
+        return self._material.prices.get(_first(chosen), 0.0)
+
+
+def _of(flips: Sequence[FlippedChoice], won: bool) -> list[FlippedChoice]:
+    return [one for one in flips if one.won is won]
+
+
+def _first(chosen: Sequence[Pairing]) -> str:
+    return chosen[0].agent if chosen else ""
+
+
+def _figure_of(
+    name: str,
+    before: Sequence[float],
+    after: Sequence[float],
+    interval: tuple[float, float] | None = None,
+) -> ComparedFigure:
+    its, mine = (sum(values) / len(values) for values in (before, after))
+    return ComparedFigure(
+        name=name, before=its, after=mine, difference=mine - its, interval=interval
+    )

@@ -1,0 +1,150 @@
+"""Material: what a new model learns from, and what of it the one in use had not learned."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+import msgspec
+
+from prolocutor.contracts.pairing import Card, LabelledQuestion
+from prolocutor.contracts.training import TrainingOrder
+from prolocutor.errors import BadInput, ConfigError
+from prolocutor.plugins.pairing.hints.hint_lessons import question_key
+from prolocutor.plugins.pairing.measuring.pairing_data import load_pairing_data
+from prolocutor.plugins.pairing.model_files import Model
+from prolocutor.plugins.pairing.question_agent.router_label import RouterLabel, question_of_label
+
+_LEARNED: Final = "learned"
+_LESSONS: Final = "lessons"
+
+
+class _Learned(msgspec.Struct, frozen=True):
+    """A part of a model: what it was made from, without what persons said; and operators' labels
+    by id."""
+
+    base: list[LabelledQuestion] = []
+    labels: list[str] = []
+
+
+class Material(msgspec.Struct, frozen=True, kw_only=True):
+    """Lessons in order: the base, thumbs and hints (`rated` of them), operators' labels.
+
+    `fresh` says of each whether the model in use had not learned it.
+    """
+
+    name: str
+    cards: list[Card]
+    lessons: list[LabelledQuestion]
+    fresh: list[bool]
+    base: int
+    rated: int
+    labels: list[str]
+    hints: int = 0
+
+    def __len__(self) -> int:
+        return len(self.lessons)
+
+    @property
+    def has_base(self) -> bool:
+        """Whether it is known what the model in use was made from."""
+        return self.base > 0 or not all(self.fresh[self.base + self.rated :])
+
+    @property
+    def prices(self) -> dict[str, float]:
+        """The price of a call by agent."""
+        return {card.name: card.price or 0.0 for card in self.cards}
+
+    def label_of(self, place: int) -> str | None:
+        """Return the id of the label of a lesson, "" for one of the base, None for a thumb."""
+        if place < self.base:
+            return ""
+        number = place - self.base - self.rated
+        return None if number < 0 else self.labels[number]
+
+    def parts(self) -> dict[str, Any]:
+        """Return the part of the new model that says what it was made from."""
+        learned = _Learned(self.lessons[: self.base], sorted(set(self.labels)))
+        return {_LEARNED: msgspec.to_builtins(learned)}
+
+
+def gathered(
+    order: TrainingOrder, live: Model | None, rated: Sequence[LabelledQuestion]
+) -> Material:
+    """Return what is learned from; an operator's label takes the place of thumbs on the same words,
+    and either that of hints.
+
+    Raise `BadInput` if there is too little.
+    """
+    known = _learned_by(live)
+    base = known.base
+    if order.data:
+        loaded = [load_pairing_data(spec, order.cards) for spec in order.data]
+        base = [one for data in loaded for one in (*data.learn, *data.test)]
+    labels = order.labels
+    thumbs = [*order.rated, *rated]
+    if order.role == "ranker":
+        base, thumbs = (_answered(some) for some in (base, thumbs))
+        labels = [one for one in labels if one.question.answers]
+    labelled = {one.question.question.text for one in labels}
+    base, thumbs = (
+        [one for one in some if one.question.text not in labelled and one.agents]
+        for some in (base, thumbs)
+    )
+    told = set(map(question_key, labelled)) | {question_key(one.question.text) for one in thumbs}
+    hinted = order.hinted if order.role == "router" else []
+    hints = [
+        msgspec.structs.replace(one, gold=frozenset())  # nothing is measured by a hint
+        for one in hinted
+        if question_key(one.question.text) not in told
+    ]
+    thumbs += hints
+    seen = frozenset(known.labels)
+    lessons = [*base, *thumbs, *(one.question for one in labels)]
+    cards = _cards(order.cards, lessons)
+    _check(order, cards, lessons)
+    return Material(
+        name=", ".join(order.data) or "what the one before learned, and labels",
+        cards=cards,
+        lessons=lessons,
+        fresh=[False] * (len(base) + len(thumbs)) + [one.id not in seen for one in labels],
+        base=len(base),
+        rated=len(thumbs),
+        labels=[one.id for one in labels],
+        hints=len(hints),
+    )
+
+
+def _learned_by(live: Model | None) -> _Learned:
+    """Return what a model says that it learned; of other trainings its lessons, if it has any."""
+    if live is None:
+        return _Learned()
+    try:
+        if _LEARNED in live.parts:
+            return msgspec.convert(live.parts[_LEARNED], _Learned)
+        lessons = msgspec.convert(live.parts.get(_LESSONS, []), list[RouterLabel])
+    except msgspec.ValidationError as error:
+        what = f"the model {live.id} does not say what it learned: {error}"
+        raise ConfigError(what) from None
+    return _Learned([question_of_label(one) for one in lessons])
+
+
+def _answered(labelled: Sequence[LabelledQuestion]) -> list[LabelledQuestion]:
+    return [one for one in labelled if one.answers]
+
+
+def _cards(own: Sequence[Card], lessons: Sequence[LabelledQuestion]) -> list[Card]:
+    have = {card.name: card for card in own}
+    for one in lessons:
+        for name in one.agents:
+            have.setdefault(name, Card(name=name))
+    return list(have.values())
+
+
+def _check(order: TrainingOrder, cards: list[Card], lessons: list[LabelledQuestion]) -> None:
+    if len(cards) < 2:
+        raise BadInput(f"there are {len(cards)} agents, and a choice needs two", field="what")
+    if not any(one.gold for one in lessons):
+        with_answers = " and answers" if order.role == "ranker" else ""
+        what = f"no question with a right agent{with_answers} is there to learn from"
+        raise BadInput(f"{what}: label some first", field="what")

@@ -1,0 +1,100 @@
+"""Reloading: a model's folder is read again after it was replaced, without delaying a turn.
+
+The old model stays in use until the new one is loaded; one that cannot be read changes
+nothing. A router or ranker looks at the folder's head once a second at most, and reading is
+done in a thread of its own.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from pathlib import Path
+from threading import Lock, Thread
+from time import monotonic
+from typing import Final, Generic, TypeAlias, TypeVar
+
+import msgspec
+
+from prolocutor.errors import ProlocutorError
+from prolocutor.plugins.pairing.loss_curve import LossCurve
+from prolocutor.plugins.pairing.model_files import HEAD
+
+log = logging.getLogger(__name__)
+
+LOOKS: Final = 1.0
+"""Seconds between two looks at a folder."""
+
+Method = TypeVar("Method")
+
+
+class VersionedMethod(msgspec.Struct, Generic[Method], frozen=True):
+    """A router or ranker of a model, the model's id as its `version`, and its loss curve if any."""
+
+    method: Method
+    version: str
+    losses: LossCurve | None = None
+
+
+class ReloadedModel(Generic[Method]):
+    """The latest model of a folder; `load` reads it, and raises if it cannot."""
+
+    def __init__(
+        self,
+        folder: Path,
+        load: Callable[[], VersionedMethod[Method]],
+        *,
+        clock: Callable[[], float] = monotonic,
+    ) -> None:
+        self._folder = folder
+        self._load: Callable[[], VersionedMethod[Method]] = load
+        self._clock = clock
+        self._lock = Lock()
+        self._seen = self._stamp()
+        self._looked = clock()
+        self._ready: VersionedMethod[Method] = load()
+
+    @property
+    def folder(self) -> Path:
+        """Where the model is read from."""
+        return self._folder
+
+    @property
+    def latest(self) -> VersionedMethod[Method]:
+        """The method in use and its version; starts a reload if the folder has changed."""
+        now = self._clock()
+        if now - self._looked >= LOOKS:
+            self._looked = now
+            stamp = self._stamp()
+            if stamp is not None and stamp != self._seen:
+                self._seen = stamp
+                Thread(target=self.reload, name="model", daemon=True).start()
+        return self._ready
+
+    def reload(self) -> None:
+        """Read the folder now; on an error, log it and keep the old model."""
+        with self._lock:
+            try:
+                self._ready = self._load()
+            except ProlocutorError as error:
+                log.error("the model in %s stays as it was: %s", self._folder, error)
+            else:
+                log.info("the model in %s is now %s", self._folder, self._ready.version)
+
+    def _stamp(self) -> tuple[int, int] | None:
+        try:
+            found = (self._folder / HEAD).stat()
+        except OSError:
+            return None
+        return found.st_mtime_ns, found.st_ino
+
+
+MethodSource: TypeAlias = Method | VersionedMethod[Method] | ReloadedModel[Method]
+"""A router or ranker: itself, with the id of its model, or the latest of a folder."""
+
+
+def latest(source: MethodSource[Method]) -> VersionedMethod[Method]:
+    """Return the method to use now, with its version ("" where it has none)."""
+    if isinstance(source, ReloadedModel):
+        return source.latest
+    return source if isinstance(source, VersionedMethod) else VersionedMethod(source, "")

@@ -1,0 +1,152 @@
+"""ModelShelf: the models that may take the place of the one in use, and those that had it."""
+
+from __future__ import annotations
+
+import logging
+import re
+import shutil
+from collections.abc import Collection
+from contextlib import suppress
+from pathlib import Path
+from tempfile import mkdtemp
+from typing import Final
+
+import msgspec
+
+from prolocutor.contracts.training import TrainingReport
+from prolocutor.errors import ConfigError, NotFound, ProlocutorError
+from prolocutor.plugins.pairing.model_files import (
+    HEAD,
+    Model,
+    head_of_model,
+    install_model,
+    load_model,
+)
+
+log = logging.getLogger(__name__)
+
+SHELF: Final = ".models"
+"""What is added to a model's name for the folder of its shelf."""
+
+REPORT: Final = "report.json"
+MOST: Final = 10
+"""How many former models are kept, and how many that were never in use."""
+
+_ID: Final = re.compile(r"[\w-]{1,100}")
+
+
+class ShelvedModel(msgspec.Struct, frozen=True):
+    """A model on the shelf, without what it learned, and the report of its training if it has one.
+
+    `changed` is when its folder was written (UNIX seconds).
+    """
+
+    model: Model
+    report: TrainingReport | None
+    changed: float
+
+
+class ModelShelf:
+    """The models of one role beside the folder that is in use. Its calls block.
+
+    A model on the shelf is a folder named by its id; what is in use is a copy of one.
+    """
+
+    def __init__(self, in_use: Path) -> None:
+        self._in_use = in_use
+        self._folder = in_use.with_name(in_use.name + SHELF)
+
+    def live(self) -> Model | None:
+        """Return the model in use, without what it learned; None where there is none."""
+        try:
+            return head_of_model(self._in_use)
+        except NotFound:
+            return None
+
+    def models(self) -> list[ShelvedModel]:
+        """Return the models on the shelf, the latest first; those that are damaged are left out."""
+        found = []
+        for folder in self._folders():
+            try:
+                model = head_of_model(folder)
+                changed = (folder / HEAD).stat().st_mtime
+            except (ProlocutorError, OSError) as error:
+                log.warning("a model on the shelf is left out: %s", error)
+                continue
+            if model.id == folder.name:
+                found.append(ShelvedModel(model, _report(folder), changed))
+        return sorted(found, key=lambda one: -one.changed)
+
+    def new_folder(self) -> Path:
+        """Make an empty folder, hidden from the list, for a model that is to be trained."""
+        self._folder.mkdir(parents=True, exist_ok=True)
+        return Path(mkdtemp(prefix=".new-", dir=self._folder))
+
+    def put(self, folder: Path, report: TrainingReport) -> None:
+        """Put a model that was trained within a `new_folder` on the shelf."""
+        (folder / REPORT).write_bytes(msgspec.json.encode(report))
+        folder.chmod(0o755)
+        place = self._folder / report.model
+        shutil.rmtree(place, ignore_errors=True)
+        folder.rename(place)
+
+    def install(self, id_: str) -> str:
+        """Put a model in use, and return the id of the one that was before ("" for none).
+
+        That one stays on the shelf. Raise `NotFound` for an unknown id, `ConfigError` for a model
+        that is damaged.
+        """
+        folder = self._find(id_)
+        before = self.live()
+        if before is not None and before.id == id_:
+            return before.id
+        load_model(folder)  # nothing is moved for a model that is damaged
+        if before is not None and not (self._folder / before.id / HEAD).is_file():
+            install_model(self._in_use, self._folder / before.id)
+        install_model(folder, self._in_use)
+        return "" if before is None else before.id
+
+    def delete(self, id_: str) -> None:
+        """Remove a model from the shelf; `NotFound` for an unknown one."""
+        shutil.rmtree(self._find(id_))
+
+    def tidy(self, former: Collection[str]) -> None:
+        """Keep ten `former` models, named by id, ten others, and what is in use."""
+        live = self.live()
+        kept = {True: 0, False: 0}
+        for one in self.models():
+            if live is not None and one.model.id == live.id:
+                continue
+            kind = one.model.id in former
+            kept[kind] += 1
+            if kept[kind] > MOST:
+                shutil.rmtree(self._folder / one.model.id, ignore_errors=True)
+
+    def sweep(self) -> None:
+        """Remove what trainings that were cut off left."""
+        with suppress(OSError):
+            for folder in [*self._folder.iterdir()]:
+                if folder.name.startswith("."):
+                    shutil.rmtree(folder, ignore_errors=True)
+
+    def _find(self, id_: str) -> Path:
+        """Return a folder by comparing names, never by joining what a caller sent."""
+        for folder in self._folders():
+            if folder.name == id_:
+                return folder
+        raise NotFound(f"no model has the id {id_!s:.80}", field="id")
+
+    def _folders(self) -> list[Path]:
+        try:
+            return [one for one in self._folder.iterdir() if _ID.fullmatch(one.name)]
+        except FileNotFoundError:
+            return []
+        except OSError as error:
+            raise ConfigError(f"cannot be read: {error.strerror}", file=str(self._folder)) from None
+
+
+def _report(folder: Path) -> TrainingReport | None:
+    try:
+        return msgspec.json.decode((folder / REPORT).read_bytes(), type=TrainingReport)
+    except (OSError, msgspec.MsgspecError):
+        return None

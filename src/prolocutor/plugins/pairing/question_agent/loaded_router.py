@@ -1,0 +1,168 @@
+"""LoadedRouter: a router from a model's folder, for the agents that the assistant has now."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Sequence
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from prolocutor.contracts.pairing import Card, Pairing, UserQuestion
+from prolocutor.errors import ConfigError
+from prolocutor.plugins.pairing.encoders.encoder_wiring import EncoderWiring, meanings_of
+from prolocutor.plugins.pairing.encoders.text_vectors import NO_VECTORS, Vectors
+from prolocutor.plugins.pairing.method_catalog import read_method
+from prolocutor.plugins.pairing.model_files import Model, agents_that_differ, load_model
+from prolocutor.plugins.pairing.question_agent.follow_ups import pairings
+from prolocutor.plugins.pairing.question_agent.label_journal import lessons_of
+from prolocutor.plugins.pairing.question_agent.meant_router import MeaningScorer, MeantRouter
+from prolocutor.plugins.pairing.question_agent.newcomers import NewAgents, NewcomerSettings, said_of
+from prolocutor.plugins.pairing.question_agent.router_label import RouterLabel
+
+_ENOUGH: Final = 50
+
+
+class LoadedRouter(msgspec.Struct, frozen=True):
+    """A router, its model (whose `id` is the version), and warnings to show."""
+
+    router: PresentRouter | MeantRouter
+    model: Model
+    warnings: list[str]
+
+
+def load_router_model(
+    folder: str | Path,
+    cards: Sequence[Card],
+    wired: EncoderWiring | None = None,
+    turns: int = NewcomerSettings().turns,
+) -> LoadedRouter:
+    """Read a router's model; agents that left are not routed to, new ones are `NewAgents`.
+
+    New agents are tried out in so many `turns`. `wired` is the encoder for a model that was
+    trained with one; `ConfigError` without it.
+    """
+    model = load_model(folder)
+    if model.role != "router":
+        raise ConfigError(f"is the model of a {model.role}, not of a router", file=str(folder))
+    warnings = agents_that_differ(model, {card.name: card for card in cards})
+    router = router_of_model(model, cards, wired, turns, folder=Path(folder))
+    return LoadedRouter(router, model, warnings)
+
+
+def router_of_model(
+    model: Model,
+    cards: Sequence[Card],
+    wired: EncoderWiring | None = None,
+    turns: int = NewcomerSettings().turns,
+    *,
+    folder: Path = Path(),
+) -> PresentRouter | MeantRouter:
+    """Return the router of a model that was read, of which `folder` is named in errors."""
+    scorer = read_method(model, "router", cards, folder)
+    present = PresentRouter(scorer, cards, settled_agents(model), lessons_of(model), turns)
+    meanings = meanings_of(model, wired, getattr(scorer, "fixed_texts", ()))
+    return present if meanings is None else MeantRouter(present, meanings)
+
+
+class PresentRouter:
+    """Routes among the agents that have cards: by a model, and new ones by what is known of them.
+
+    `known` are the agents that are not new. Labels of new agents are learned here, the
+    others by the scorer, if it learns online.
+    """
+
+    def __init__(
+        self,
+        scorer: MeaningScorer,
+        cards: Sequence[Card],
+        known: Collection[str],
+        lessons: Sequence[RouterLabel] = (),
+        turns: int = NewcomerSettings().turns,
+    ) -> None:
+        self.agents: Sequence[str] = [card.name for card in cards]
+        self._scorer = scorer
+        new = [agent for agent in self.agents if agent not in known]
+        self._newcomers = NewAgents(cards, new, lessons, turns) if new else None
+        self.new_agents: Sequence[str] = new
+        self._learn = getattr(scorer, "learn_all", None)
+        self._learn_new(one for one in lessons if self._speaks_of_new(one))
+
+    def route(self, question: UserQuestion) -> list[Pairing]:
+        """Return a pairing for every present agent, the best first."""
+        return pairings(self, question)
+
+    def probabilities(self, text: str, vectors: Vectors = NO_VECTORS) -> list[float]:
+        """Return the probability of each agent."""
+        found = self._found(text, vectors)
+        if (newcomers := self._newcomers) is not None:
+            worth = found.copy()
+            for agent in newcomers.agents:
+                found[agent] = newcomers.probability(text, agent, worth)
+        return [found[agent] for agent in self.agents]
+
+    @property
+    def tried(self) -> Sequence[str]:
+        """The new agents that are still tried out."""
+        return () if self._newcomers is None else self._newcomers.tried
+
+    def doubts(self, text: str, vectors: Vectors = NO_VECTORS) -> dict[str, float]:
+        """Return how unsure the probabilities of new agents are."""
+        if (newcomers := self._newcomers) is None:
+            return {}
+        worth = self._found(text, vectors)
+        return {agent: newcomers.doubt(text, agent, worth) for agent in newcomers.agents}
+
+    def reason(self, text: str, agent: str, vectors: Vectors = NO_VECTORS) -> str:
+        """Return why an agent goes with a text."""
+        if self._newcomers is not None and agent in self.new_agents:
+            return self._newcomers.reason(text, agent)
+        return self._scorer.reason(text, agent, vectors)
+
+    def learn_all(self, lessons: Iterable[RouterLabel]) -> None:
+        """Learn stored labels, in their order."""
+        new = []
+        for lesson in lessons:
+            if self._speaks_of_new(lesson):
+                new.append(lesson)
+            if self._learn is not None and self._speaks_of_known(lesson):
+                self._learn([lesson])
+        self._learn_new(new)
+
+    def learns(self, lesson: RouterLabel) -> bool:
+        """Return whether anything is learned from a label."""
+        known = self._learn is not None and self._speaks_of_known(lesson)
+        return known or self._speaks_of_new(lesson)
+
+    def _speaks_of_new(self, lesson: RouterLabel) -> bool:
+        return any(said_of(lesson, agent) is not None for agent in self.new_agents)
+
+    def _speaks_of_known(self, lesson: RouterLabel) -> bool:
+        """Return whether a label tells more than that a new agent is right or wrong."""
+        spoken = [agent for agent in lesson.agents if said_of(lesson, agent) is not None]
+        return not lesson.judged and not (spoken and {*spoken} <= {*self.new_agents})
+
+    def _learn_new(self, lessons: Iterable[RouterLabel]) -> None:
+        if self._newcomers is not None:
+            self._newcomers.learn(
+                (lesson, self._found(lesson.text, NO_VECTORS)) for lesson in lessons
+            )
+
+    def _found(self, text: str, vectors: Vectors) -> dict[str, float]:
+        """Return what the model says of each agent that it knows."""
+        shares = self._scorer.probabilities(text, vectors)
+        return dict(zip(self._scorer.agents, shares, strict=True))
+
+
+def settled_agents(model: Model) -> frozenset[str]:
+    """Return the agents that a router's model knows, which are not new.
+
+    One that has a few ratings alone, where others have labels in full, is new still: what others
+    learned from before that agent was there would count against it.
+    """
+    lessons = lessons_of(model)
+    counts = Counter(agent for one in lessons for agent in one.agents)
+    full = {agent for one in lessons if one.weight >= 1 for agent in one.agents}
+    rated = {agent for agent, count in counts.items() if full and count < _ENOUGH} - full
+    return frozenset(model.agents) - rated

@@ -1,0 +1,257 @@
+"""The learned ranker: boosted trees and a linear model over features that name no agent."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+import msgspec
+import numpy as np
+
+from prolocutor.contracts.pairing import AgentAnswer, Card, Pairing, UserQuestion
+from prolocutor.errors import ConfigError
+from prolocutor.plugins.pairing.agent_log import AgentLog, LogCounts
+from prolocutor.plugins.pairing.answer_features import NAMES, features
+from prolocutor.plugins.pairing.answer_meaning import NAMES as MEANING_NAMES
+from prolocutor.plugins.pairing.answer_meaning import MeaningMemory
+from prolocutor.plugins.pairing.calibration import Sigmoid
+from prolocutor.plugins.pairing.encoders.text_vectors import NO_VECTORS, Vectors
+from prolocutor.plugins.pairing.model_files import Array, Model, TrainingCard
+from prolocutor.plugins.pairing.question_response.answer_pairings import in_order
+from prolocutor.plugins.pairing.question_response.answer_style import StyleModel
+from prolocutor.plugins.pairing.question_response.cross_blend import NO_NUMBERS, CrossBlend, Numbers
+from prolocutor.plugins.pairing.question_response.crossing import SETTING as CROSSED
+from prolocutor.plugins.pairing.question_response.trees import (
+    Floats,
+    Rows,
+    TreeEnsemble,
+    forest_of,
+)
+
+METHOD: Final = "learned"
+COLUMNS: Final = (*NAMES, "wording", "lead_wording")
+MEANT_COLUMNS: Final = (*COLUMNS, *MEANING_NAMES)
+"""The names of the features, in order: without an encoder, and with one."""
+
+_WIDEST: Final = 5.0
+_BLEND: Final = "cross_blend"
+
+_WORDS: Final = {
+    "covered": "likeness to the question",
+    "grams_covered": "likeness to the question",
+    "prior": "what the router thinks of its agent",
+    "prior_logit": "what the router thinks of its agent",
+    "wording": "its wording",
+    "lead_wording": "its wording",
+    "refusal": "refusing",
+    "verbatim": "how often its agent says so",
+    "shape": "how often its agent says so",
+    "opening": "how often its agent says so",
+    "others": "how often others say so",
+    "agreement": "agreement of others",
+    "matches": "the kind of value in it",
+    "missing": "the kind of value in it",
+    "meant": "its meaning",
+    "lead_meant": "its meaning",
+    "meant_card": "what its agent is for",
+    "meant_by_card": "what its agent is for",
+    "meant_well": "what its agent answered well",
+    "lead_meant_well": "what its agent answered well",
+    "meant_usual": "how often its agent says so",
+    "meant_agreement": "agreement of others",
+    "meant_agreements": "agreement of others",
+}
+
+
+class LinearScore(msgspec.Struct, frozen=True):
+    """A linear model over features, standardised to mean 0 and deviation 1 and clipped to +-5."""
+
+    mean: Floats
+    deviation: Floats
+    weight: Floats
+    offset: float
+
+    def terms(self, rows: Rows) -> Floats:
+        """Return the contribution of each feature, rows x features."""
+        scaled = np.clip((rows - self.mean) / self.deviation, -_WIDEST, _WIDEST)
+        found: Floats = scaled * self.weight
+        return found
+
+
+class LearnedBlend(msgspec.Struct, frozen=True):
+    """The parts of the learned ranker; `linear_share` is the weight of the linear model.
+
+    `sigmoid` turns a score into a probability, `any_right` an `any_right_logit` of several.
+    `crossed` weighs the cross-encoder that it learned with.
+    """
+
+    agent_log: AgentLog
+    wording: StyleModel
+    forest: TreeEnsemble
+    linear: LinearScore
+    linear_share: float
+    sigmoid: Sigmoid
+    any_right: Sigmoid
+    memory: MeaningMemory | None = None
+    crossed: CrossBlend | None = None
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The names of the features that it reads."""
+        return COLUMNS if self.memory is None else MEANT_COLUMNS
+
+
+class LearnedRanker:
+    """Ranks answers by their features, independently of the agent."""
+
+    def __init__(self, blend: LearnedBlend, agents: Sequence[str]) -> None:
+        self.agents: Sequence[str] = list(agents)
+        self.fixed_texts: Sequence[str] = blend.memory.fixed_texts if blend.memory else ()
+        self.any_right = blend.any_right
+        self.agent_log = blend.agent_log
+        self._blend = blend
+
+    def rank(
+        self,
+        question: UserQuestion,
+        answers: Sequence[AgentAnswer],
+        prior: Mapping[str, float],
+        vectors: Vectors = NO_VECTORS,
+        numbers: Numbers = NO_NUMBERS,
+    ) -> list[Pairing]:
+        """Return a pairing for every answer, the best first.
+
+        `vectors` and a cross-encoder's `numbers` are read if it can.
+        """
+        given = self.features(question, answers, prior)
+        return self.of_rows(question, answers, given, vectors, numbers)
+
+    def features(
+        self, question: UserQuestion, answers: Sequence[AgentAnswer], prior: Mapping[str, float]
+    ) -> list[list[float]]:
+        """Return the features of the answers by its log, which `of_rows` takes."""
+        return features(question, answers, prior, self._blend.agent_log)
+
+    def of_rows(
+        self,
+        question: UserQuestion,
+        answers: Sequence[AgentAnswer],
+        given: Sequence[Sequence[float]],
+        vectors: Vectors = NO_VECTORS,
+        numbers: Numbers = NO_NUMBERS,
+    ) -> list[Pairing]:
+        """Return a pairing for every answer by its features, the best first."""
+        if not answers:
+            return []
+        blend = self._blend
+        rows = with_style(given, [blend.wording.score(answer.text) for answer in answers])
+        if blend.memory is not None:
+            meant = blend.memory.rows(question.text, answers, vectors)
+            rows = np.column_stack([rows, np.asarray(meant, dtype=float)])
+        terms = blend.linear.terms(rows)
+        scores = blended(blend, rows, terms)
+        probabilities = [blend.sigmoid(float(score)) for score in scores]
+        reasons = [_reason(term, blend.columns) for term in terms]
+        if blend.crossed is not None and numbers:
+            return in_order(
+                answers, blend.crossed.blended(answers, probabilities, numbers), reasons
+            )
+        return in_order(answers, probabilities, reasons, [float(score) for score in scores])
+
+    def to_model(self, card: TrainingCard) -> Model:
+        """Return what was learned, to be saved."""
+        blend, memory = self._blend, self._blend.memory
+        return Model(
+            role="ranker",
+            method=METHOD,
+            agents=list(self.agents),
+            settings={
+                "columns": list(blend.columns),
+                "linear_share": blend.linear_share,
+                "linear_offset": blend.linear.offset,
+                "sigmoid": msgspec.to_builtins(blend.sigmoid),
+                "any_right": msgspec.to_builtins(blend.any_right),
+                **_cross_settings(blend.crossed),
+            },
+            parts={
+                "log": msgspec.to_builtins(blend.agent_log.counts()),
+                "wording": {"offset": blend.wording.offset, "terms": blend.wording.terms},
+                **({} if memory is None else {"meaning": memory.part()}),
+            },
+            arrays={
+                **blend.forest.arrays(),
+                "linear": Array.of(
+                    np.stack([blend.linear.mean, blend.linear.deviation, blend.linear.weight]),
+                    "<f8",
+                ),
+                **({} if memory is None else memory.arrays()),
+            },
+            card=card,
+        )
+
+    @classmethod
+    def of_model(cls, model: Model, cards: Sequence[Card] = ()) -> LearnedRanker:
+        """Make the ranker of a model, which ranks agents new to it too.
+
+        Cards are compared with where it reads vectors. `ConfigError` if the model is another's, or
+        was trained on other features.
+        """
+        try:
+            return cls(_blend_of(model, cards), model.agents)
+        except (KeyError, ValueError, TypeError) as error:
+            raise ConfigError(f"the model {model.id} is no learned ranker: {error!r}") from None
+
+
+def with_style(rows: Sequence[Sequence[float]] | Floats, wording: Sequence[float]) -> Floats:
+    """Add the style scores of one question's answers to their features, and the lead of each."""
+    styles = np.asarray(wording, dtype=float)
+    return np.column_stack([np.asarray(rows, dtype=float), styles, styles - styles.max()])
+
+
+def blended(blend: LearnedBlend, rows: Rows, terms: Floats) -> Floats:
+    """Return the score of each answer: trees, and a share of the linear model."""
+    line = terms.sum(axis=1) + blend.linear.offset
+    share = blend.linear_share
+    found: Floats = (1 - share) * blend.forest.predict(rows) + share * line
+    return found
+
+
+def _cross_settings(crossed: CrossBlend | None) -> dict[str, Any]:
+    return {} if crossed is None else {CROSSED: crossed.id, _BLEND: msgspec.to_builtins(crossed)}
+
+
+def _blend_of(model: Model, cards: Sequence[Card]) -> LearnedBlend:
+    settings: dict[str, Any] = model.settings
+    memory = MeaningMemory.of_model(model, cards)
+    if tuple(settings["columns"]) != (COLUMNS if memory is None else MEANT_COLUMNS):
+        raise ValueError("it was trained on other features; train it again")
+    mean, deviation, weight = model.arrays["linear"].to_numpy()
+    wording = model.parts["wording"]
+    return LearnedBlend(
+        agent_log=AgentLog.of(msgspec.convert(model.parts["log"], LogCounts)),
+        wording=StyleModel(
+            {term: (idf, weight) for term, (idf, weight) in wording["terms"].items()},
+            wording["offset"],
+        ),
+        forest=forest_of(model.arrays),
+        linear=LinearScore(mean, deviation, weight, settings["linear_offset"]),
+        linear_share=settings["linear_share"],
+        sigmoid=msgspec.convert(settings["sigmoid"], Sigmoid),
+        any_right=msgspec.convert(settings["any_right"], Sigmoid),
+        memory=memory,
+        crossed=msgspec.convert(settings[_BLEND], CrossBlend) if CROSSED in settings else None,
+    )
+
+
+def _reason(terms: Floats, columns: Sequence[str]) -> str:
+    """Return in words the two contributions of the largest size, for or against an answer."""
+    said: dict[str, float] = {}
+    for name, term in zip(columns, terms.tolist(), strict=True):
+        if name in _WORDS:
+            said[_WORDS[name]] = said.get(_WORDS[name], 0.0) + term
+    first, second = sorted(said.items(), key=lambda pair: -abs(pair[1]))[:2]
+    return "; ".join(f"{_side(term)} it: {words}" for words, term in (first, second))
+
+
+def _side(term: float) -> str:
+    return "for" if term >= 0 else "against"

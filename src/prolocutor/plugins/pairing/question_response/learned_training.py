@@ -1,0 +1,260 @@
+"""Training of the learned ranker: from questions, answers, and votes for the answers.
+
+Half of the trees learn the share of votes, half the gold label, so that near misses count. Scores
+that are features of another model (style, router) come from a model that has not seen the
+question, and so do the scores that the probabilities are calibrated on (stacking, Wolpert 1992).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Iterator, Mapping, Sequence
+from itertools import islice
+from typing import Final
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits
+
+from prolocutor.contracts.pairing import LabelledQuestion, TrainingData
+from prolocutor.errors import BadInput
+from prolocutor.plugins.pairing.agent_log import AgentLog, log_of
+from prolocutor.plugins.pairing.calibration import Sigmoid, logit
+from prolocutor.plugins.pairing.curve_fitting import fit_sigmoid, fit_weights
+from prolocutor.plugins.pairing.near_duplicates import folds_of, near_duplicates
+from prolocutor.plugins.pairing.question_response.answer_pairings import any_right_logit
+from prolocutor.plugins.pairing.question_response.answer_table import (
+    AnswerTable,
+    TrainingView,
+    answer_table,
+    is_right,
+)
+from prolocutor.plugins.pairing.question_response.binned_rows import BinnedRows
+from prolocutor.plugins.pairing.question_response.cross_blend import CrossBlend
+from prolocutor.plugins.pairing.question_response.learned import (
+    LearnedBlend,
+    LearnedRanker,
+    LinearScore,
+)
+from prolocutor.plugins.pairing.question_response.linear_score import ScaledRows
+from prolocutor.plugins.pairing.question_response.meaning_training import (
+    LearnedCrossing,
+    LearnedMeaning,
+    meant_fit,
+    reads_models,
+)
+from prolocutor.plugins.pairing.question_response.meant_ranker import MeantRanker
+from prolocutor.plugins.pairing.question_response.style_training import StyleWeights
+from prolocutor.plugins.pairing.question_response.trees import (
+    Floats,
+    Rows,
+    Singles,
+    TreeEnsemble,
+    joined,
+)
+
+_LEAST_RIGHT: Final = 20
+_INNER_FOLDS: Final = 5
+_PARTS: Final = 3
+_LINEAR_SHARE: Final = 0.5
+_VIEWS: Final = 3
+_PLAIN_VIEW: Final = 0
+_HIDDEN_VIEW: Final = 1
+
+
+class StackedRows(msgspec.Struct, frozen=True):
+    """The rows of all views below each other, with the question and the view of each.
+
+    `rows` is answers x features; the others have a value for each row.
+    """
+
+    rows: Singles
+    questions: NDArray[np.int64]
+    views: NDArray[np.int64]
+    votes: Floats
+    right: Floats
+    weights: Floats
+    crossed: Floats
+
+
+def fit(training: TrainingData) -> LearnedRanker | Awaitable[MeantRanker]:
+    """Learn from the questions that have answers; `BadInput` if too few have a right one.
+
+    A question of weight 0 only enters the log. With an encoder the ranker reads vectors too.
+    """
+    return meant_fit(training, learned) if reads_models(training) else learned(training)
+
+
+def learned(
+    training: TrainingData,
+    meaning: LearnedMeaning | None = None,
+    crossed: LearnedCrossing | None = None,
+) -> LearnedRanker:
+    """Return the ranker; `meaning` and `crossed` are of the same training."""
+    priors = training.priors or [{}] * len(training.labelled)
+    taught = [
+        (one, prior)
+        for one, prior in zip(training.labelled, priors, strict=True)
+        if one.answers and one.weight > 0
+    ]
+    right = sum(is_answered_right(one) for one, _ in taught)
+    if right < _LEAST_RIGHT:
+        what = f"{right} questions have a right answer; {_LEAST_RIGHT} are needed to learn from"
+        raise BadInput(f"{what}, use the ranker unsupervised until then", field="data")
+    agent_log = log_of(training.labelled)
+    groups = near_duplicates([one.question.text for one, _ in taught])
+    with threadpool_limits(1):
+        table = answer_table(taught, agent_log, training.seed, meaning, crossed)
+        blend = _learn(table, groups, agent_log, training.seed)
+    if meaning is not None:
+        blend = msgspec.structs.replace(blend, memory=meaning.memory)
+    if crossed is not None:
+        weighed = msgspec.structs.replace(blend.crossed or CrossBlend(), id=crossed.id)
+        blend = msgspec.structs.replace(blend, crossed=weighed)
+    return LearnedRanker(blend, sorted({agent for one, _ in taught for agent in one.answers}))
+
+
+def is_answered_right(one: LabelledQuestion) -> bool:
+    """Return whether a question has a right answer among its answers."""
+    return one.weight > 0 and any(is_right(one, agent) for agent in one.answers)
+
+
+def _learn(
+    table: AnswerTable, groups: Sequence[int], agent_log: AgentLog, seed: int
+) -> LearnedBlend:
+    """Learn from all questions; each part of the forest has not seen one fold of them.
+
+    The probabilities are calibrated on the scores of the parts for the questions that they have
+    not seen, so that no forest is learned for the calibration alone.
+    """
+    questions = list(range(len(table.plain.rows)))
+    stacked = _stacked(table, _unseen_styles(table, questions, groups, seed))
+    forests: list[TreeEnsemble] = []
+    unseen_scores = np.zeros(len(stacked.rows))
+    binned, scaled = BinnedRows(stacked.rows, stacked.weights), ScaledRows.of(stacked.rows)
+    both, middle = (stacked.votes, stacked.right), (stacked.votes + stacked.right) / 2
+    everything = np.arange(len(stacked.rows))
+    linear = scaled.learn(everything, middle, stacked.weights)
+    for number, (known, unseen) in enumerate(_splits(questions, groups, _PARTS, seed)):
+        part = np.flatnonzero(np.isin(stacked.questions, known))
+        rest = np.flatnonzero(np.isin(stacked.questions, unseen))
+        made = binned.forests(part, both, _PARTS * seed + number)
+        line = scaled.learn(part, middle, stacked.weights, start=linear)
+        forests += made
+        unseen_scores[rest] = _scores(joined(made, 1 / len(made)), line, stacked.rows[rest])
+    if not forests:
+        forests = binned.forests(everything, both, seed)
+    forest = joined(forests, 1 / len(forests))
+    if len(forests) == len(both):
+        unseen_scores = _scores(forest, linear, stacked.rows)
+    sigmoid, any_right = _curves(stacked, unseen_scores)
+    return LearnedBlend(
+        agent_log=agent_log,
+        wording=table.terms.wording(_learned_style(table, questions)),
+        forest=forest,
+        linear=linear,
+        linear_share=_LINEAR_SHARE,
+        sigmoid=sigmoid,
+        any_right=any_right,
+        crossed=_cross_blend(stacked, unseen_scores, sigmoid),
+    )
+
+
+def _stacked(table: AnswerTable, styles: Mapping[int, list[float]]) -> StackedRows:
+    """Put the views of all questions below each other."""
+    questions = list(range(len(table.plain.rows)))
+    views = (table.plain, table.hidden, table.few)
+    chosen = np.concatenate([view.of(questions) for view in views])
+    counts = [[len(kept) for kept in view.kept] for view in views]
+    return StackedRows(
+        rows=np.concatenate([_features_of(view, questions, styles) for view in views]),
+        questions=np.concatenate([np.repeat(questions, count) for count in counts]),
+        views=np.repeat(np.arange(len(views)), [sum(count) for count in counts]),
+        votes=table.votes[chosen],
+        right=table.right[chosen],
+        weights=table.weights[chosen],
+        crossed=table.crossed[chosen],
+    )
+
+
+def _scores(forest: TreeEnsemble, linear: LinearScore, rows: Rows) -> Floats:
+    line = linear.terms(rows).sum(axis=1) + linear.offset
+    found: Floats = (1 - _LINEAR_SHARE) * forest.predict(rows) + _LINEAR_SHARE * line
+    return found
+
+
+def _curves(stacked: StackedRows, scores: Floats) -> tuple[Sigmoid, Sigmoid]:
+    """Fit the curves of one answer and of all together; what lacks priors is left out."""
+    shown = np.flatnonzero(stacked.views != _HIDDEN_VIEW)
+    order = shown[np.lexsort((stacked.views[shown], stacked.questions[shown]))]
+    right, weights = stacked.right[order], stacked.weights[order]
+    sigmoid = fit_sigmoid(scores[order], right, weights)
+    keys = stacked.questions[order] * _VIEWS + stacked.views[order]
+    starts = np.flatnonzero(np.diff(keys, prepend=-1))
+    probabilities = np.split([*map(sigmoid, scores[order].tolist())], starts[1:])
+    any_right = fit_sigmoid(
+        [any_right_logit(some.tolist()) for some in probabilities],
+        np.maximum.reduceat(right, starts),
+        np.maximum.reduceat(weights, starts),
+    )
+    return sigmoid, any_right
+
+
+def _cross_blend(stacked: StackedRows, scores: Floats, sigmoid: Sigmoid) -> CrossBlend | None:
+    """Weigh the scores of unseen questions and a cross-encoder's numbers, where there are some."""
+    known = np.flatnonzero((stacked.views == _PLAIN_VIEW) & np.isfinite(stacked.crossed))
+    if not stacked.right[known].any():
+        return None
+    own = np.array([logit(sigmoid(score)) for score in scores[known].tolist()])
+    both = np.stack([own, stacked.crossed[known]], axis=1)
+    found = fit_weights(both, stacked.right[known], stacked.weights[known])
+    return CrossBlend(own=found[0], cross=found[1], offset=found[2])
+
+
+def _unseen_styles(
+    table: AnswerTable, questions: Sequence[int], groups: Sequence[int], seed: int
+) -> dict[int, list[float]]:
+    """Return style scores of each question's answers, by a model of the other folds."""
+    styles: dict[int, list[float]] = {}
+    for known, unseen in _splits(questions, groups, _INNER_FOLDS, seed):
+        learned = _learned_style(table, known)
+        scores = iter(table.terms.scores(table.plain.of(unseen), learned).tolist())
+        styles |= {one: list(islice(scores, len(table.plain.rows[one]))) for one in unseen}
+    return styles
+
+
+def _features_of(
+    view: TrainingView, questions: Sequence[int], styles: Mapping[int, list[float]]
+) -> Floats:
+    """Return the features of a view's rows, and drop them there, as they are many.
+
+    `styles` has the scores of a question's answers.
+    """
+    parts: list[Singles] = [np.concatenate(view.features)]
+    view.features.clear()
+    own = [np.array([styles[one][place] for place in view.kept[one]]) for one in questions]
+    leads = [scores - scores.max() for scores in own]
+    parts += [np.concatenate(some).astype(np.float32)[:, None] for some in (own, leads)]
+    if view.meant:
+        meant = [row for one in questions for row in view.meant[one]]
+        parts.append(np.array(meant, dtype=np.float32))
+        view.meant.clear()
+    return np.column_stack(parts)
+
+
+def _splits(
+    questions: Sequence[int], groups: Sequence[int], folds: int, seed: int
+) -> Iterator[tuple[list[int], list[int]]]:
+    fold = dict(
+        zip(questions, folds_of([groups[one] for one in questions], folds, seed), strict=True)
+    )
+    for number in range(folds):
+        known = [one for one in questions if fold[one] != number]
+        unseen = [one for one in questions if fold[one] == number]
+        if known and unseen:
+            yield known, unseen
+
+
+def _learned_style(table: AnswerTable, questions: Sequence[int]) -> StyleWeights:
+    rows = table.plain.of(questions)
+    return table.terms.learn(rows, table.votes[rows], table.weights[rows])

@@ -1,0 +1,122 @@
+"""The unsupervised ranker: similarity to the question, minus refusals and repetitions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from math import exp
+from typing import Final
+
+import msgspec
+
+from prolocutor.contracts.pairing import AgentAnswer, Card, Pairing, TrainingData, UserQuestion
+from prolocutor.errors import ConfigError
+from prolocutor.plugins.pairing.agent_log import AgentLog, LogCounts, log_of
+from prolocutor.plugins.pairing.answer_features import PLACE, features
+from prolocutor.plugins.pairing.model_files import Model, TrainingCard
+from prolocutor.plugins.pairing.question_response.answer_pairings import in_order
+
+METHOD: Final = "unsupervised"
+
+_WEIGHTS: Final = {
+    "covered": 1.0,
+    "grams_covered": 1.0,
+    "bm25": 0.5,
+    "agreement": 1.0,
+    "matches": 0.4,
+    "missing": -0.2,
+    "strange": -0.3,
+    "form_numeral": 0.15,
+    "variety": 0.75,
+    "prior": 1.25,
+    "refusal": -2.5,
+    "verbatim": -0.2,
+    "shape": -0.2,
+    "opening": -0.1,
+    "others": -0.2,
+    "form_asks": -0.7,
+    "form_offer": -0.5,
+    "kind_picture": -0.5,
+    "form_gap": -0.5,
+    "form_address": -0.3,
+}
+_YES_TO_CLOSED: Final = 0.5
+_BEND: Final = 1.5
+_BELOW: Final = 0.9
+_ABOVE: Final = 0.55
+_OFFSET: Final = -0.3
+
+_TERMS: Final = tuple((PLACE[name], weight) for name, weight in _WEIGHTS.items())
+_YES: Final = PLACE["form_yes"]
+_CLOSED: Final = PLACE["asked_closed"]
+_WORDS: Final = (
+    (PLACE["refusal"], 0.5, "sounds like a refusal"),
+    (PLACE["verbatim"], 3.0, "is what it says to many questions"),
+    (PLACE["covered"], 0.5, "speaks of what was asked"),
+    (PLACE["matches"], 0.5, "holds the kind of value that was asked for"),
+)
+
+
+class UnsupervisedRanker:
+    """Ranks by a linear score of features with weights set by hand; usable without labels.
+
+    Repetition lowers an answer's score and never removes it. Probabilities are a fixed curve over
+    the score, so they are rough until a learned ranker takes over.
+    """
+
+    def __init__(self, agent_log: AgentLog | None = None) -> None:
+        self._log = AgentLog() if agent_log is None else agent_log
+
+    def rank(
+        self, question: UserQuestion, answers: Sequence[AgentAnswer], prior: Mapping[str, float]
+    ) -> list[Pairing]:
+        """Return a pairing for every answer, the best first."""
+        return self.of_rows(answers, features(question, answers, prior, self._log))
+
+    def of_rows(
+        self, answers: Sequence[AgentAnswer], rows: Sequence[Sequence[float]]
+    ) -> list[Pairing]:
+        """Return a pairing for every answer by its features, the best first."""
+        scores = [_score(row) for row in rows]
+        reasons = [_reason(row) for row in rows]
+        return in_order(answers, [_probability(score) for score in scores], reasons, scores)
+
+    def to_model(self, card: TrainingCard) -> Model:
+        """Return the log, which is all that this ranker learns, to be saved."""
+        counts = self._log.counts()
+        return Model(
+            role="ranker",
+            method=METHOD,
+            agents=sorted(counts.answers),
+            parts={"log": msgspec.to_builtins(counts)},
+            card=card,
+        )
+
+    @classmethod
+    def of_model(cls, model: Model, cards: Sequence[Card] = ()) -> UnsupervisedRanker:
+        """Make the ranker of a model, of which cards change nothing; `ConfigError` if not its."""
+        try:
+            return cls(AgentLog.of(msgspec.convert(model.parts["log"], LogCounts)))
+        except (KeyError, ValueError) as error:
+            raise ConfigError(f"the model {model.id} holds no log: {error!r}") from None
+
+
+def fit(training: TrainingData) -> UnsupervisedRanker:
+    """Return the ranker; it reads questions and answers of `training`, no labels."""
+    return UnsupervisedRanker(log_of(training.labelled))
+
+
+def _score(row: Sequence[float]) -> float:
+    return sum(weight * row[place] for place, weight in _TERMS) + (
+        _YES_TO_CLOSED * row[_YES] * row[_CLOSED]
+    )
+
+
+def _probability(score: float) -> float:
+    """Return the probability of a score, by a sigmoid that is flatter above its bend."""
+    slope = _ABOVE if score > _BEND else _BELOW
+    return 1 / (1 + exp(-_OFFSET - slope * (score - _BEND)))
+
+
+def _reason(row: Sequence[float]) -> str:
+    said: Iterable[str] = (words for place, least, words in _WORDS if row[place] >= least)
+    return "; ".join(said) or "says little of what was asked"

@@ -1,0 +1,174 @@
+"""RankedSelector: a response selector by question-response pairing, which may abstain."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+import msgspec
+
+from prolocutor.contracts.pairing import Card, Pairing, Ranker, UserQuestion
+from prolocutor.plugins.pairing.abstention import (
+    CLARIFY,
+    PERSON,
+    AbstentionRule,
+    clarifying_messages,
+)
+from prolocutor.plugins.pairing.model_reloading import MethodSource, VersionedMethod, latest
+from prolocutor.plugins.pairing.turn_routing import (
+    RoutingResult,
+    TurnRouting,
+    answers_of,
+    awaited,
+    question_of,
+    slot_of,
+)
+
+Reply = dict[str, Any]
+
+_NO_RIGHT_ANSWER: Final = "no answer is likely to be right"
+
+PREFERENCE: Final = 0.15
+"""By how much another answer must be likelier than that of the preferred skill."""
+
+
+class RankedSelector:
+    """Replies with the answer that a ranker puts first; the reply's attribute `pairing` says why.
+
+    `request["preferred"]` names the skill that goes on, `request["forced"]` the one that had to be
+    asked and so speaks in any case. `routing` gives the ranker its prior. `unsure` is what happens
+    when no answer is likely to be right: it abstains, asks a clarifying question, or takes the
+    answer of one skill. The attribute has the versions of router and ranker too.
+    """
+
+    def __init__(
+        self,
+        ranker: MethodSource[Ranker],
+        cards: Sequence[Card] = (),
+        *,
+        routing: TurnRouting | None = None,
+        unsure: AbstentionRule | None = None,
+    ) -> None:
+        self._ranker: MethodSource[Ranker] = ranker
+        self._routing = routing
+        self._cards = {card.name: card for card in cards}
+        self._unsure = unsure or AbstentionRule(below=0.0)
+
+    @property
+    def unsure(self) -> AbstentionRule:
+        """What happens when no answer is likely to be right."""
+        return self._unsure
+
+    async def __call__(self, request: Mapping[str, Any]) -> Reply:
+        """Choose one of the hypotheses, or abstain."""
+        question, hypotheses = question_of(request), request["hypotheses"]
+        ranker: VersionedMethod[Ranker] = latest(self._ranker)
+        routed = await self._routed(request)
+        known = [one for one in hypotheses if slot_of(one) != self._unsure.skill]
+        ranked = await awaited(ranker.method.rank(question, answers_of(known), routed.prior))
+        faults = [one.fault for one in ranked if one.fault]
+        ranked = _preferring(request.get("preferred"), ranked)
+        details = _ChoiceDetails(ranked, routed, ranker.version, _scores(ranked, known))
+        reply = self._chosen(request, question, known, details)
+        return {**reply, "faults": faults} if faults else reply
+
+    def _chosen(
+        self,
+        request: Mapping[str, Any],
+        question: UserQuestion,
+        known: Sequence[dict[str, Any]],
+        details: _ChoiceDetails,
+    ) -> Reply:
+        ranked, hypotheses = details.ranked, request["hypotheses"]
+        sure = bool(ranked) and ranked[0].probability >= self._unsure.below
+        if ranked and (sure or "forced" in request):
+            best = ranked[0]
+            return _reply(_meant(best, known), best.probability, details.because(best.reason))
+        own = next((one for one in hypotheses if slot_of(one) == self._unsure.skill), None)
+        if own is not None:
+            return _reply(own, own["confidence"], details.because(_NO_RIGHT_ANSWER))
+        if self._unsure.then == PERSON:
+            return self._wanting_person(details)
+        asking = self._clarifying(question, details) if self._unsure.then == CLARIFY else None
+        return asking or {"abstain": True}
+
+    def _wanting_person(self, details: _ChoiceDetails) -> Reply:
+        """Say that a person is wanted to take over."""
+        attributes = {
+            "pairing": details.because(_NO_RIGHT_ANSWER),
+            "wants_person": _NO_RIGHT_ANSWER,
+        }
+        return {
+            "skill_name": "",
+            "text": self._unsure.person,
+            "confidence": 0.0,
+            "attributes": attributes,
+        }
+
+    def _clarifying(self, question: UserQuestion, details: _ChoiceDetails) -> Reply | None:
+        """Ask who should answer, if there is more than one to choose from."""
+        likely = details.routed.pairings or details.ranked
+        messages = clarifying_messages(self._unsure, likely, self._cards, question.text)
+        if len(messages) <= 2:
+            return None
+        return {
+            "skill_name": "",
+            "text": self._unsure.question,
+            "confidence": 0.0,
+            "messages": messages,
+            "ask": "choice",
+            "attributes": {"pairing": details.because(_NO_RIGHT_ANSWER)},
+        }
+
+    async def _routed(self, request: Mapping[str, Any]) -> RoutingResult:
+        """Return what the router says, unless one skill had to be asked whatever it says."""
+        if self._routing is None or "forced" in request:
+            return RoutingResult((), "")
+        return await self._routing.of(request)
+
+
+class _ChoiceDetails(msgspec.Struct, frozen=True):
+    """What is recorded of a choice beside its reason."""
+
+    ranked: Sequence[Pairing]
+    routed: RoutingResult
+    ranker: str
+    scores: dict[str, float]
+
+    def because(self, reason: str) -> dict[str, Any]:
+        """Return the reply's attribute `pairing`."""
+        versions = {"router": self.routed.version, "ranker": self.ranker}
+        order = [[one.agent, round(one.probability, 4)] for one in self.ranked]
+        named = {role: version for role, version in versions.items() if version}
+        details: dict[str, Any] = {**named, "reason": reason, "ranked": order}
+        if any(one.position for one in self.ranked):
+            details["scores"] = self.scores
+        return details
+
+
+def _reply(hypothesis: Mapping[str, Any], confidence: float, details: dict[str, Any]) -> Reply:
+    return {
+        "skill_name": slot_of(hypothesis),
+        "hypothesis": hypothesis["hypothesis_id"],
+        "text": hypothesis["text"],
+        "confidence": confidence,
+        "attributes": {**(hypothesis.get("attributes") or {}), "pairing": details},
+    }
+
+
+def _preferring(skill: str | None, ranked: Sequence[Pairing]) -> Sequence[Pairing]:
+    """Put the best answer of the skill that goes on first, unless another is clearly better."""
+    own = next((one for one in ranked if one.agent == skill), None)
+    if own is None or ranked[0].probability > own.probability + PREFERENCE:
+        return ranked
+    return [own, *(one for one in ranked if one is not own)]
+
+
+def _scores(ranked: Sequence[Pairing], hypotheses: Sequence[dict[str, Any]]) -> dict[str, float]:
+    """Return the probabilities by the id of the hypothesis."""
+    return {_meant(one, hypotheses)["hypothesis_id"]: round(one.probability, 4) for one in ranked}
+
+
+def _meant(pairing: Pairing, hypotheses: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    own = [one for one in hypotheses if slot_of(one) == pairing.agent]
+    return own[pairing.position]

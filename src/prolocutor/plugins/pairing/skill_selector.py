@@ -1,0 +1,159 @@
+"""RoutedSelector: a skill selector by question-agent pairing, within a budget."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Collection, Iterable, Mapping, Sequence
+from inspect import iscoroutinefunction
+from math import inf
+from typing import Any, Final
+
+from prolocutor.contracts.pairing import Card, Pairing, Ranker, UserQuestion
+from prolocutor.contracts.selection import Enough, Selection
+from prolocutor.plugins.pairing.abstention import AbstentionRule
+from prolocutor.plugins.pairing.budget import (
+    AgentOffer,
+    BudgetPolicy,
+    BudgetState,
+    BudgetStep,
+    asks_one,
+)
+from prolocutor.plugins.pairing.model_reloading import MethodSource, latest
+from prolocutor.plugins.pairing.newcomer_trial import NewcomerTrial
+from prolocutor.plugins.pairing.question_agent.newcomers import NewcomerSettings
+from prolocutor.plugins.pairing.question_response.unsupervised import UnsupervisedRanker
+from prolocutor.plugins.pairing.quotas import Quotas
+from prolocutor.plugins.pairing.turn_routing import (
+    RoutingResult,
+    TurnRouting,
+    answers_of,
+    question_of,
+)
+
+_SHOWN: Final = 3
+
+
+class RoutedSelector:
+    """Calls the agents that a router names, for as long as a budget's policy allows.
+
+    `ranker` judges the answers so far without waiting, because the next wave is chosen at once: one
+    that asks an encoder does without it here, other async ones are replaced by the unsupervised
+    one. Skills without a card in `cards` are never called.
+    `unsure` names the skill that is asked when no answer is likely to be right, and only then.
+    `seconds` is how long skills have in a turn. `new_agents` says how new agents are tried out.
+    """
+
+    def __init__(
+        self,
+        routing: TurnRouting,
+        cards: Sequence[Card],
+        policy: BudgetPolicy,
+        *,
+        ranker: MethodSource[Ranker] | None = None,
+        unsure: AbstentionRule | None = None,
+        quotas: Quotas | None = None,
+        least_priors: Mapping[str, float] | None = None,
+        new_agents: NewcomerSettings | None = None,
+        seconds: float = inf,
+    ) -> None:
+        self._routing = routing
+        self._policy = policy
+        self._ranker: MethodSource[Ranker] = UnsupervisedRanker() if ranker is None else ranker
+        self._stand_in = UnsupervisedRanker()
+        self._unsure = unsure or AbstentionRule(below=0.0)
+        self._cards = {card.name: card for card in cards if card.name != self._unsure.skill}
+        quota = {card.name: card.quota for card in cards if card.quota is not None}
+        self._quotas = quotas or Quotas(quota)
+        self._least_priors = least_priors or {}
+        self._trying = new_agents or NewcomerSettings()
+        self._seconds = seconds
+
+    async def __call__(self, request: Mapping[str, Any]) -> Selection:
+        """Return the agents to call at once, and the function that chooses further ones."""
+        question, judge = question_of(request), self._judge()
+        routed = await self._routing.of(request)
+        prior = routed.prior
+        likely = [one for one in routed.pairings if one.agent in self._cards]
+        trial = NewcomerTrial(str(request.get("turn_id", "")), self._trying, asks_one(self._policy))
+        offers = [self._offer(one, trial) for one in likely]
+        first = self._policy.next(
+            BudgetState(offers=offers, seconds_left=self._seconds, new=trial.wanted(likely))
+        )
+        asked = {*first.ask, *self._preferred(request)}
+        self._count(asked)
+
+        def more(
+            hypotheses: list[dict[str, Any]], seconds_left: float, settled: Collection[str]
+        ) -> Selection | Enough | None:
+            known = _judged(judge, question, hypotheses, prior)
+            standing = BudgetState(
+                offers=offers,
+                answered={name: known.get(name, 0.0) for name in settled},
+                running=frozenset(asked - set(settled)),
+                seconds_left=seconds_left,
+            )
+            step = self._policy.next(standing)
+            if step.enough:
+                return self._last(standing.best, asked, step)
+            self._count(step.ask)
+            asked.update(step.ask)
+            return Selection(list(step.ask), reason=step.reason) if step.ask else None
+
+        reason = f"{first.reason} ({_shown(likely, routed)})"
+        return Selection(list(first.ask), more, reason, routed.version, routed.faults)
+
+    def _judge(self) -> Ranker:
+        """Return the ranker; of an async one what ranks at once, or the unsupervised one."""
+        ranker: Ranker = latest(self._ranker).method
+        if not iscoroutinefunction(ranker.rank):
+            return ranker
+        at_once: Ranker = getattr(ranker, "at_once", self._stand_in)
+        return at_once
+
+    def _preferred(self, request: Mapping[str, Any]) -> list[str]:
+        """Name the skill that goes on, which the engine asks in any case."""
+        skill = request.get("preferred")
+        return [skill] if skill in self._cards else []
+
+    def _offer(self, routed: Pairing, trial: NewcomerTrial) -> AgentOffer:
+        card = self._cards[routed.agent]
+        return AgentOffer(
+            agent=card.name,
+            prior=trial.prior(routed),
+            price=card.price or 0.0,
+            latency=card.latency or 0.0,
+            left=self._quotas.left(card.name),
+            least_prior=self._least_priors.get(card.name, 0.0),
+        )
+
+    def _last(self, best: float, asked: set[str], step: BudgetStep) -> Selection | Enough:
+        """Return `enough`, unless no agent knows and there is a skill for that case."""
+        skill = self._unsure.skill
+        if skill is None or skill in asked or best >= self._unsure.below:
+            return Enough(step.reason)
+        asked.add(skill)
+        reason = f"{step.reason}; the best answer is right with {best:.2f} < {self._unsure.below:g}"
+        return Selection([skill], reason=reason)
+
+    def _count(self, agents: Iterable[str]) -> None:
+        for agent in agents:
+            self._quotas.called(agent)
+
+
+def _judged(
+    judge: Ranker, question: UserQuestion, hypotheses: list[dict[str, Any]], prior: dict[str, float]
+) -> dict[str, float]:
+    """Return the probability of the best answer of each agent."""
+    best: dict[str, float] = {}
+    ranked = judge.rank(question, answers_of(hypotheses), prior)
+    assert not isinstance(ranked, Awaitable)
+    for one in ranked:
+        best.setdefault(one.agent, one.probability)
+    return best
+
+
+def _shown(likely: Sequence[Pairing], routed: RoutingResult) -> str:
+    """Return which agents were likeliest, why the first, and by which model."""
+    if not likely:
+        return "nobody is there to ask"
+    names = ", ".join(f"{one.agent} {one.probability:.2f}" for one in likely[:_SHOWN])
+    return "; ".join(filter(None, (names, likely[0].reason, routed.version)))

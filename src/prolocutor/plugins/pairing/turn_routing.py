@@ -1,0 +1,99 @@
+"""A turn as routers and rankers read it, and what a router says of it, found once a turn."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Mapping, Sequence
+from typing import Any, Final
+
+import msgspec
+
+from prolocutor.contracts.pairing import AgentAnswer, Pairing, Router, UserQuestion
+from prolocutor.dialog.follow_up import follow_up_of
+from prolocutor.plugins.pairing.model_reloading import MethodSource, latest
+
+WINDOW: Final = 3
+"""Utterances that a question is made of: the last whole turn, and the new input."""
+
+
+def question_of(state: Mapping[str, Any]) -> UserQuestion:
+    """Return the question of a turn; `state` is agent state JSON."""
+    *before, said = state["utterances"]
+    words = said.get("orig_text") or said["text"]
+    if len(before) < 2 or "active_skill" not in before[-1]:
+        return UserQuestion(text=words)
+    found = follow_up_of(said.get("annotations") or {})
+    asked, replied = before[-2:]
+    return UserQuestion(
+        text=words,
+        said_before=asked["text"],
+        answered_before=replied["text"],
+        agent_before=replied["active_skill"],
+        meant="" if found is None else found.text,
+        meant_surely=0.0 if found is None else min(1.0, max(0.0, found.confidence)),
+    )
+
+
+def answers_of(hypotheses: Sequence[Mapping[str, Any]]) -> list[AgentAnswer]:
+    """Return hypotheses as answers, in their order."""
+    return [
+        AgentAnswer(agent=slot_of(one), text=one["text"], confidence=float(one["confidence"]))
+        for one in hypotheses
+    ]
+
+
+async def awaited(
+    pairings: Sequence[Pairing] | Awaitable[Sequence[Pairing]],
+) -> Sequence[Pairing]:
+    """Return pairings, awaited where the method is async."""
+    return await pairings if isinstance(pairings, Awaitable) else pairings
+
+
+def slot_of(hypothesis: Mapping[str, Any]) -> str:
+    """Return the slot of a hypothesis: the skill's name in the assistant, not its own claim."""
+    return str(hypothesis["hypothesis_id"]).rpartition(".")[0]
+
+
+_TURNS: Final = 1000
+
+
+class RoutingResult(msgspec.Struct, frozen=True):
+    """The pairings of a turn, the best first, and the version of the router."""
+
+    pairings: Sequence[Pairing]
+    version: str
+
+    @property
+    def faults(self) -> list[str]:
+        """What went wrong in routing."""
+        return [one.fault for one in self.pairings[:1] if one.fault]
+
+    @property
+    def prior(self) -> dict[str, float]:
+        """The probabilities by agent."""
+        return {one.agent: one.probability for one in self.pairings}
+
+
+class TurnRouting:
+    """Routes each turn once for all selectors: a chat endpoint would cost twice.
+
+    Results of the latest 1,000 turns are cached by turn id.
+    """
+
+    def __init__(self, router: MethodSource[Router]) -> None:
+        self._router: MethodSource[Router] = router
+        self._known: dict[str, RoutingResult] = {}
+
+    async def of(self, request: Mapping[str, Any]) -> RoutingResult:
+        """Return the routing result of the turn that `request` belongs to."""
+        turn = str(request.get("turn_id", ""))
+        if turn and (known := self._known.get(turn)) is not None:
+            return known
+        router: Any = latest(self._router)
+        routed = RoutingResult(
+            await awaited(router.method.route(question_of(request))), router.version
+        )
+        if turn:
+            self._known[turn] = routed
+            if len(self._known) > _TURNS:
+                del self._known[next(iter(self._known))]
+        return routed

@@ -1,0 +1,298 @@
+"""DatabaseLine: one connection to the database, made anew when it breaks."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from time import monotonic
+from typing import Any, Final, Protocol
+
+import asyncpg
+
+from prolocutor.errors import (
+    ConfigError,
+    DeclaredDead,
+    StoreAway,
+    StoreCorrupt,
+    StoreError,
+    StoreFull,
+)
+from prolocutor.plugins.postgresql.store_url import StoreUrl
+
+log = logging.getLogger(__name__)
+
+DECLARED_DEAD: Final = "PR001"
+"""The error code by which our functions say that this replica was declared dead."""
+FIRST_PAUSE: Final = 0.05
+LONGEST_PAUSE: Final = 1.0
+
+_AWAY: Final = frozenset(("57P01", "57P02", "57P03", "57P05", "25006", "53300"))
+"""Error codes of a server that stops, starts, was demoted or has no place for another line."""
+
+
+_STARTED: Final = "SELECT pg_postmaster_start_time()"
+_NAME_SESSION: Final = "SELECT set_config('application_name', $1, false)"
+
+
+class Row(Protocol):
+    """A row of a result."""
+
+    def __getitem__(self, key: int | str) -> Any:
+        """Return a column by its name or its place."""
+
+    def __iter__(self) -> Iterator[Any]:
+        """Iterate over the columns."""
+
+
+class Connection(Protocol):
+    """What is used of asyncpg's connection."""
+
+    async def fetch(self, statement: str, *args: Any) -> list[Row]:
+        """Run a statement, prepared once, and return all rows."""
+
+    async def execute(self, script: str) -> str:
+        """Run a script of many statements."""
+
+    async def close(self, *, timeout: float) -> None:
+        """Say good-bye."""
+
+    def terminate(self) -> None:
+        """Break it off; a statement that waits for an answer fails at once."""
+
+    def is_closed(self) -> bool:
+        """Return whether it is closed."""
+
+    def add_termination_listener(self, callback: Callable[[Any], None]) -> None:
+        """Call back when the connection is lost."""
+
+    async def add_listener(self, channel: str, callback: Callable[..., None]) -> None:
+        """Call back for each notification."""
+
+
+class Session(Protocol):
+    """What a line's connection is prepared with, each time it is made."""
+
+    async def __call__(self, connection: Connection) -> None:
+        """Prepare it."""
+
+
+class DatabaseLine:
+    """One connection; its user runs one statement at a time.
+
+    While it is down, `fetch` fails at once with `StoreAway` and the line is made anew in the
+    background. A statement that is not answered within its time breaks the line: a server that
+    holds what it was sent looks no different.
+    """
+
+    def __init__(self, url: StoreUrl, name: str, *, prepare: Session) -> None:
+        self._url = url
+        self._name = name
+        self._prepare = prepare
+        self._connection: Connection | None = None
+        self._making: asyncio.Task[None] | None = None
+        self._fault: StoreError = StoreAway(f"{url.shown}: not connected yet")
+        self._asked_at: float | None = None
+        self._closed = False
+        self._first = 0
+        self._new_name: str | None = None
+        self._server: tuple[int, object] | None = None
+        self.since = 0.0
+        """When this server was first connected to since it was started, by the monotonic clock."""
+        self.on_return: Callable[[], None] = _nothing
+        """Called when the line is back after it was lost."""
+
+    async def open(self) -> None:
+        """Connect, also after `aclose`; raise an error that says what to do."""
+        self._closed = False
+        await self._connect()
+
+    async def aclose(self) -> None:
+        """Close the connection."""
+        self._closed = True
+        if self._making is not None:
+            self._making.cancel()
+            self._making = None
+        connection, self._connection = self._connection, None
+        if connection is not None and not connection.is_closed():
+            try:
+                async with asyncio.timeout(2.0):
+                    await connection.close(timeout=2.0)
+            except Exception:
+                connection.terminate()
+        self._fault = StoreError("the store is closed")
+
+    @property
+    def is_up(self) -> bool:
+        """Whether there is a connection, as far as is known."""
+        return self._connection is not None and not self._connection.is_closed()
+
+    def break_off(self, older_than: float = 0.0) -> None:
+        """Break the connection if a statement has waited for so many seconds."""
+        waits = self._asked_at is not None and monotonic() - self._asked_at >= older_than
+        if waits and self._connection is not None:
+            self._connection.terminate()
+
+    async def back(self, patience: float) -> bool:
+        """Wait for a lost line to come back; return whether it is up."""
+        if not self.is_up and not self._closed:
+            self._lost(StoreAway(f"{self._url.shown}: the connection was lost"))
+            if self._making is not None:
+                await asyncio.wait({self._making}, timeout=patience)
+        return self.is_up
+
+    def name_session(self, name: str) -> None:
+        """Name the connection on the server before its next statement."""
+        self._new_name = name
+
+    async def fetch(self, statement: str, *args: Any, within: float) -> list[Row]:
+        """Run a statement; raise `StoreAway` where its outcome is unknown."""
+        connection = self._connection
+        if connection is None or connection.is_closed():
+            raise self._lost(None)
+        if self._new_name is not None:
+            name, self._new_name = self._new_name, None
+            await self.fetch(_NAME_SESSION, name, within=within)
+        loop = asyncio.get_running_loop()
+        timer = loop.call_later(within, connection.terminate)
+        self._asked_at = monotonic()
+        try:
+            return await connection.fetch(statement, *args)
+        except Exception as error:
+            raise self.translated(error) from error
+        finally:
+            timer.cancel()
+            self._asked_at = None
+
+    async def execute(self, script: str) -> None:
+        """Run a script of many statements, however long it takes."""
+        connection = self._connection
+        if connection is None or connection.is_closed():
+            raise self._lost(None)
+        try:
+            await connection.execute(script)
+        except Exception as error:
+            raise self.translated(error) from error
+
+    def translated(self, error: Exception) -> Exception:
+        """Return the `StoreError` for an error of the database or the connection."""
+        if isinstance(error, StoreError | ConfigError):
+            return error
+        found = _translated(error, self._url)
+        if found is error and not self.is_up:
+            # asyncpg raises AttributeError and the like where the line is lost within a statement.
+            found = StoreAway(f"{self._url.shown}: the connection was lost")
+        if isinstance(found, StoreAway):
+            if self._connection is not None:
+                self._connection.terminate()
+            self._lost(found)
+        return found
+
+    def _lost(self, fault: StoreAway | None) -> StoreError:
+        """Begin to make the line anew; return what is wrong with it."""
+        if self._closed:
+            return StoreError("the store is closed")
+        if fault is not None:
+            self._fault = fault
+        self._connection = None
+        if self._making is None:
+            self._making = asyncio.get_running_loop().create_task(self._make_anew())
+        return self._fault
+
+    async def _make_anew(self) -> None:
+        pause = FIRST_PAUSE
+        while not self._closed:
+            try:
+                await self._connect()
+            except (StoreError, ConfigError) as error:
+                self._fault = error if isinstance(error, StoreError) else StoreAway(str(error))
+                await asyncio.sleep(pause)
+                pause = min(LONGEST_PAUSE, 2 * pause)
+            else:
+                break
+        self._making = None
+        if self.is_up:
+            log.warning("%s: the connection '%s' is back", self._url.shown, self._name)
+            self.on_return()
+
+    async def _connect(self) -> None:
+        """Try each host once, the one that served last first."""
+        servers = self._url.servers
+        fault: Exception = StoreAway(f"{self._url.shown}: names no host")
+        for step in range(len(servers)):
+            place = (self._first + step) % len(servers)
+            try:
+                self._connection, started = await self._connect_to(servers[place])
+            except (StoreError, ConfigError) as error:
+                fault = error
+                continue
+            self._first = place
+            if self._server != (place, started):
+                self._server, self.since = (place, started), monotonic()
+            return
+        raise fault
+
+    async def _connect_to(self, server: str) -> tuple[Connection, object]:
+        """Return a connection, prepared, and when its server was started."""
+        made: Connection | None = None
+        try:
+            async with asyncio.timeout(self._url.connect_timeout):
+                made = await asyncpg.connect(server, timeout=self._url.connect_timeout)
+                await self._prepare(made)
+                (row,) = await made.fetch(_STARTED)
+                made.add_termination_listener(self._terminated)
+                return made, row[0]
+        except BaseException as error:
+            if made is not None:
+                made.terminate()
+            if isinstance(error, Exception):
+                raise _translated(error, self._url) from error
+            raise
+
+    def _terminated(self, connection: Connection) -> None:
+        with suppress(RuntimeError):  # the loop is closed
+            if connection is self._connection and not self._closed:
+                self._lost(StoreAway(f"{self._url.shown}: the connection was lost"))
+
+
+def _translated(error: Exception, url: StoreUrl) -> Exception:
+    shown = url.shown
+    code = getattr(error, "sqlstate", None)
+    if code == DECLARED_DEAD:
+        return DeclaredDead(str(error))
+    if code in ("28P01", "28000"):
+        return ConfigError(
+            f"{shown}: the server refuses the user or the password ({error}); give the password in "
+            "the URL, in PGPASSWORD or in ~/.pgpass",
+            key="store",
+        )
+    if code == "3D000":
+        return ConfigError(f"{shown}: {error}; make it: createdb {url.database}", key="store")
+    if code is not None and (code.startswith("08") or code in _AWAY):
+        return StoreAway(f"{shown}: {error}")
+    if code == "53100":
+        return StoreFull(f"{shown}: the database's disk is full; free some space, send it again")
+    if code is not None and code.startswith("XX"):
+        return StoreCorrupt(f"{shown}: {error}; put back a copy of the database")
+    if isinstance(error, asyncpg.ClientConfigurationError):
+        return ConfigError(f"{shown}: {error}", key="store")
+    if isinstance(error, ValueError):
+        return StoreError(f"{shown}: cannot store this: {error}")
+    if isinstance(error, TimeoutError):
+        return StoreAway(f"{shown}: no answer in time")
+    if isinstance(error, OSError | asyncpg.InterfaceError | asyncpg.InternalClientError):
+        what = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        return StoreAway(f"{shown}: {what or 'the connection was lost'}")
+    if isinstance(error, asyncpg.PostgresError):
+        return StoreError(f"{shown}: {error}")
+    return error
+
+
+def first_column(rows: Sequence[Row]) -> list[Any]:
+    """Return the first column of all rows."""
+    return [row[0] for row in rows]
+
+
+def _nothing() -> None:
+    """Do nothing."""

@@ -1,0 +1,91 @@
+"""DatabaseLines: the five connections of a store."""
+
+from __future__ import annotations
+
+import asyncio
+from functools import partial
+from typing import Protocol
+
+from prolocutor.plugins.postgresql.database_line import Connection, DatabaseLine
+from prolocutor.plugins.postgresql.session import LineSession
+from prolocutor.plugins.postgresql.store_url import StoreUrl
+
+
+class ConnectionListener(Protocol):
+    """What listens on the line for hints."""
+
+    async def listen(self, connection: Connection) -> None:
+        """Have a new connection deliver hints."""
+
+    def missed(self) -> None:
+        """Note that hints may have been missed."""
+
+
+class DatabaseLines:
+    """One line for each trip of a turn, one for other changes, one to read, one for hints."""
+
+    def __init__(self, url: StoreUrl, durability: str) -> None:
+        self._url = url
+        self._durability = durability
+        self._sessions: list[LineSession] = []
+        self.all: list[DatabaseLine] = []
+        self._listener: ConnectionListener | None = None
+        self.openings = self._line("openings", 5_000)
+        self.closings = self._line("closings", 5_000)
+        self.reading = self._line("reading", 30_000)
+        self.changes = self._line("other changes", 60_000)
+        self.hints = self._line("hints", 5_000, hints=True)
+
+    async def open(self) -> None:
+        """Connect all that are not up yet, at once."""
+        down = [line for line in self.all if not line.is_up]
+        for outcome in await asyncio.gather(
+            *(line.open() for line in down), return_exceptions=True
+        ):
+            if isinstance(outcome, BaseException):
+                raise outcome
+
+    async def aclose(self) -> None:
+        """Close all."""
+        for line in self.all:
+            await line.aclose()
+
+    @property
+    def are_up(self) -> bool:
+        """Whether all are connected, as far as is known."""
+        return all(line.is_up for line in self.all)
+
+    @property
+    def standbys(self) -> str:
+        """The server's `synchronous_standby_names`, as last seen."""
+        return self._sessions[0].standbys
+
+    def listen(self, listener: ConnectionListener) -> None:
+        """Have the line for hints deliver them; to be called before it is opened."""
+        self._listener = listener
+        self.hints.on_return = listener.missed
+
+    def rename(self, name: str) -> None:
+        """Name all connections on the server, also those made later."""
+        for session, line in zip(self._sessions, self.all, strict=True):
+            session.application_name = name
+            line.name_session(name)
+
+    def break_off(self, older_than: float) -> None:
+        """Break those off where a statement has waited for so many seconds."""
+        for line in self.all:
+            line.break_off(older_than)
+
+    def _line(self, name: str, statement_ms: int, *, hints: bool = False) -> DatabaseLine:
+        session = LineSession(
+            self._durability, shown=self._url.shown, statement_ms=statement_ms, hints_only=hints
+        )
+        prepare = partial(self._prepare_to_listen, session) if hints else session
+        self._sessions.append(session)
+        self.all.append(DatabaseLine(self._url, name, prepare=prepare))
+        return self.all[-1]
+
+    async def _prepare_to_listen(self, session: LineSession, connection: Connection) -> None:
+        await session(connection)
+        if self._listener is not None:
+            await self._listener.listen(connection)

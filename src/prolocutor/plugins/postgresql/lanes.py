@@ -1,0 +1,148 @@
+"""Lanes: what waits for a line goes out together, as one call."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any, Final, Generic, Protocol, TypeVar
+
+from prolocutor.errors import DeclaredDead, StoreAway, StoreError
+from prolocutor.plugins.postgresql.database_line import DatabaseLine
+
+Item = TypeVar("Item")
+T = TypeVar("T")
+Item_contra = TypeVar("Item_contra", contravariant=True)
+
+PATIENCE: Final = 1.0
+"""Seconds that a call whose answer was lost waits for the line, to be sent again."""
+
+
+PAUSE: Final = 0.2
+"""Seconds that a call waits for a line that is down, before it fails."""
+
+
+class GroupCall(Protocol[Item_contra]):
+    """Sends a group as one call."""
+
+    async def __call__(self, items: Sequence[Item_contra], repeated: bool, /) -> list[Any]:
+        """Return an outcome for each, an exception for one that was refused.
+
+        Raise what made the call as a whole fail: then nothing of the group is stored, but with
+        `StoreAway` that is not known. `repeated`: the answer to the same call was lost.
+        """
+
+
+class Lane(Generic[Item]):
+    """Sends all that was submitted since the last call, up to `at_most`, as the next call.
+
+    There is no wait for more: under load groups form by themselves while a call is under way. A
+    group that fails is tried one by one, so that one bad item does not fail the others.
+    """
+
+    def __init__(self, line: DatabaseLine, call: GroupCall[Item], *, at_most: int = 256) -> None:
+        self._line = line
+        self._call = call
+        self._at_most = at_most
+        self._waiting: list[tuple[asyncio.Future[Any], Item]] = []
+        self._worker: asyncio.Task[None] | None = None
+        self.calls = 0
+        """Groups sent so far."""
+        self.trips = 0
+        """Items sent so far."""
+
+    def submit(self, item: Item) -> asyncio.Future[Any]:
+        """Send an item with the next group; the future gets its outcome."""
+        future: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
+        self._waiting.append((future, item))
+        if self._worker is None:
+            self._worker = asyncio.get_running_loop().create_task(self._work())
+        return future
+
+    async def drained(self) -> None:
+        """Wait until all that was submitted has its outcome."""
+        if self._worker is not None:
+            await asyncio.wait({self._worker})
+
+    async def _work(self) -> None:
+        try:
+            while self._waiting:
+                group = self._waiting[: self._at_most]
+                del self._waiting[: self._at_most]
+                self.calls += 1
+                self.trips += len(group)
+                outcomes = await self._outcomes([item for _, item in group])
+                for (future, _), outcome in zip(group, outcomes, strict=True):
+                    if future.done():
+                        continue
+                    if isinstance(outcome, BaseException):
+                        future.set_exception(outcome)
+                    else:
+                        future.set_result(outcome)
+        finally:
+            self._worker = None
+
+    async def _outcomes(self, items: list[Item]) -> list[Any]:
+        up = self._line.is_up or await self._line.back(PAUSE)
+        try:
+            return await self._call(items, False)
+        except StoreAway as error:
+            if not up or not await self._line.back(PATIENCE):
+                return [error] * len(items)
+            return await self._repeated(items)
+        except DeclaredDead as error:
+            return [error] * len(items)
+        except Exception as error:
+            if len(items) == 1:
+                return [error]
+        return [await self._alone(item, False) for item in items]
+
+    async def _repeated(self, items: list[Item]) -> list[Any]:
+        try:
+            return await self._call(items, True)
+        except (StoreAway, DeclaredDead) as error:
+            return [error] * len(items)
+        except Exception:
+            return [await self._alone(item, True) for item in items]
+
+    async def _alone(self, item: Item, repeated: bool) -> Any:
+        try:
+            return (await self._call([item], repeated))[0]
+        except Exception as error:
+            return error
+
+
+class LineJob(Generic[T]):
+    """Something done on a line by itself; `repeatable` if doing it twice does no harm."""
+
+    __slots__ = ("repeatable", "work")
+
+    def __init__(self, work: Callable[[], Awaitable[T]], *, repeatable: bool = True) -> None:
+        self.work = work
+        self.repeatable = repeatable
+
+
+class JobLane:
+    """Does jobs on a line, one after the other."""
+
+    def __init__(self, line: DatabaseLine) -> None:
+        self._lane: Lane[LineJob[Any]] = Lane(line, self._do, at_most=1)
+
+    async def do(self, work: Callable[[], Awaitable[T]], *, repeatable: bool = True) -> T:
+        """Do it; a caller that is cancelled does not stop it."""
+        done: T = await self._lane.submit(LineJob(work, repeatable=repeatable))
+        return done
+
+    async def drained(self) -> None:
+        """Wait until all jobs are done."""
+        await self._lane.drained()
+
+    async def _do(self, items: Sequence[LineJob[Any]], repeated: bool) -> list[Any]:
+        (job,) = items
+        if repeated and not job.repeatable:
+            return [StoreAway("the connection was lost; it is not known whether it was stored")]
+        try:
+            return [await job.work()]
+        except StoreError:
+            raise
+        except Exception as error:
+            return [error]

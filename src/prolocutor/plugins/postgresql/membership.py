@@ -1,0 +1,126 @@
+"""Membership: this store as one of the replicas of its database."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable
+from functools import partial
+from time import monotonic
+from typing import Any, Final
+
+from prolocutor.contracts.shared_store import DEFAULT_LEASE
+from prolocutor.errors import StoreAway
+from prolocutor.plugins.postgresql.database_line import DatabaseLine, Row
+from prolocutor.plugins.postgresql.lanes import JobLane
+from prolocutor.plugins.postgresql.queries import named
+
+NAME: Final = "prolocutor {}"
+"""The application name of a replica's connections; `inherit_turns` ends those of the dead by it."""
+
+
+class Membership:
+    """The number of this replica, its lease, and what it does when it was declared dead.
+
+    `line` is the one for hints and beats; nothing that it writes has to survive a crash of the
+    database. `renamed` is called with the name that the connections have from then on.
+    """
+
+    def __init__(
+        self,
+        line: DatabaseLine,
+        *,
+        forget: Callable[[], None],
+        renamed: Callable[[str], None],
+        cut_off: Callable[[float], None],
+    ) -> None:
+        self._line = line
+        self._lane = JobLane(line)
+        self._forget = forget
+        self._renamed = renamed
+        self._cut_off = cut_off
+        self._joining = asyncio.Lock()
+        self._url = ""
+        self.number: int | None = None
+        """Our number, None before the first join."""
+        self.lease = DEFAULT_LEASE
+        self.alone = True
+        """Whether nobody called `join`: then the caller keeps the order of its own turns."""
+        self._until = 0.0
+        self._ahead = 0.0
+
+    @property
+    def lease_left(self) -> float:
+        """Seconds until the lease runs out, by the monotonic clock."""
+        return self._until - monotonic()
+
+    @property
+    def connected_at(self) -> float:
+        """When the server was first connected to, by the monotonic clock."""
+        return self._line.since
+
+    def clock(self) -> float:
+        """Return the database's time, as measured at the last beat."""
+        return time.time() + self._ahead
+
+    async def needed(self) -> int:
+        """Return our number; join if nobody did."""
+        if self.number is None:
+            async with self._joining:
+                if self.number is None:
+                    await self._join()
+        assert self.number is not None
+        return self.number
+
+    async def join(self, lease: float, url: str) -> int:
+        """Become a replica, or change the lease of the one that this store is already."""
+        self.lease, self._url, self.alone = lease, url, False
+        if self.number is not None:
+            await self.leave()
+        return await self.rejoin()
+
+    async def rejoin(self) -> int:
+        """Become a replica under a new number."""
+        async with self._joining:
+            await self._join()
+        assert self.number is not None
+        return self.number
+
+    async def beat(self) -> bool:
+        """Prolong the lease; join again and return False where we were declared dead."""
+        number = await self.needed()
+        asked = monotonic()
+        within = max(1.0, self.lease / 2)
+        try:
+            rows = await self.fetch("beat", number, self.lease, within=within)
+        except StoreAway:
+            self._cut_off(within)
+            raise
+        if rows[0][0] is None:
+            await self.rejoin()
+            return False
+        self._until = asked + self.lease
+        self._ahead = float(rows[0][0]) - time.time()
+        return True
+
+    async def leave(self) -> None:
+        """Let others take over at once what this replica has."""
+        if self.number is not None:
+            await self.fetch("leave", self.number, within=2.0)
+            self.number = None
+
+    async def drained(self) -> None:
+        """Wait until all that was sent is answered."""
+        await self._lane.drained()
+
+    async def fetch(self, name: str, *values: Any, within: float) -> list[Row]:
+        """Run a statement on the line for hints and beats."""
+        return await self._lane.do(partial(self._line.fetch, named(name), *values, within=within))
+
+    async def _join(self) -> None:
+        asked = monotonic()
+        rows = await self.fetch("join_replicas", self._url, self.lease, within=8.0)
+        self._forget()
+        self.number = int(rows[0][0])
+        self._until = asked + self.lease
+        self._renamed(NAME.format(self.number))

@@ -1,0 +1,71 @@
+"""Numbered migrations: each brings the database from one version to the next, in one transaction.
+
+Programs of two versions may use one database while an upgrade rolls, so migrations only add. One
+that cannot carries the line `-- breaking` and refuses programs that do not know it.
+"""
+
+from __future__ import annotations
+
+import re
+from importlib.resources import files
+from typing import Final
+
+from prolocutor.errors import StoreError
+from prolocutor.plugins.postgresql.database_line import DatabaseLine
+from prolocutor.plugins.postgresql.queries import named
+
+LOCK: Final = 7_032_001
+"""The key of the advisory lock under which the database is migrated."""
+
+_BREAKING: Final = re.compile(r"^-- breaking$", re.MULTILINE)
+
+
+async def version_of(line: DatabaseLine, shown: str) -> int:
+    """Return the version of the database, 0 if it is new; refuse one that is too new."""
+    (row,) = await line.fetch(named("has_migrations"), within=30.0)
+    if not row[0]:
+        return 0
+    (row,) = await line.fetch(named("last_migration"), within=30.0)
+    version, breaking = int(row[0]), int(row[1])
+    if breaking > NEWEST:
+        raise StoreError(
+            f"{shown}: was changed by a later release (version {breaking}, this one knows "
+            f"{NEWEST}); install that release"
+        )
+    return version
+
+
+async def migrate(line: DatabaseLine, shown: str) -> int:
+    """Bring the database to the newest version; return the number of migrations that ran.
+
+    Several processes may do so at once: one does it, the others wait.
+    """
+    if await version_of(line, shown) >= NEWEST:
+        return 0
+    await line.execute("BEGIN; SET LOCAL lock_timeout = 0; SET LOCAL statement_timeout = 0")
+    try:
+        await line.fetch(named("lock_migrations"), LOCK, within=600.0)
+        version = await version_of(line, shown)
+        done = 0
+        for number, script in _SCRIPTS.items():
+            if number > version:
+                await line.execute(script)
+                breaking = _BREAKING.search(script) is not None
+                await line.fetch(named("add_migration"), number, breaking, within=30.0)
+                done += 1
+        await line.execute("COMMIT")
+    except BaseException:
+        if line.is_up:
+            await line.execute("ROLLBACK")
+        raise
+    return done
+
+
+def _read() -> dict[int, str]:
+    folder = files("prolocutor.plugins.postgresql") / "sql" / "migrations"
+    scripts = {int(file.name[:4]): file.read_text(encoding="utf-8") for file in folder.iterdir()}
+    return dict(sorted(scripts.items()))
+
+
+_SCRIPTS: Final = _read()
+NEWEST: Final = max(_SCRIPTS)

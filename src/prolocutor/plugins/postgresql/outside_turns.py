@@ -1,0 +1,143 @@
+"""OutsideTurns: what changes the database and is no turn: deliveries, agenda, records, ratings."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from functools import partial
+from typing import Any, Final, TypeVar
+
+from prolocutor.contracts.store import (
+    MAX_AGENDA_ENTRIES,
+    AgendaEntry,
+    Delivery,
+)
+from prolocutor.dialog import plain, splicing
+from prolocutor.dialog.ids import DialogId
+from prolocutor.errors import NotFound, PersonBusy
+from prolocutor.plugins.postgresql.closings import entry_arrays, entry_columns
+from prolocutor.plugins.postgresql.database_line import DatabaseLine, Row
+from prolocutor.plugins.postgresql.lanes import JobLane
+from prolocutor.plugins.postgresql.membership import Membership
+from prolocutor.plugins.postgresql.openings import fresh_ids
+from prolocutor.plugins.postgresql.queries import named
+from prolocutor.plugins.postgresql.remembered import Remembered
+from prolocutor.plugins.postgresql.stored_text import place_of, stored_text
+
+WITHIN: Final = 65.0
+"""Seconds; deleting a person with all that is theirs may take long."""
+
+T = TypeVar("T")
+
+
+class OutsideTurns:
+    """Writes on a line of its own, each change a transaction of its own."""
+
+    def __init__(self, line: DatabaseLine, membership: Membership, remembered: Remembered) -> None:
+        self._line = line
+        self._lane = JobLane(line)
+        self._membership = membership
+        self._remembered = remembered
+
+    async def drained(self) -> None:
+        """Wait until all changes are made."""
+        await self._lane.drained()
+
+    async def do(self, work: Callable[[], Awaitable[T]], *, repeatable: bool = True) -> T:
+        """Do other work on the same line."""
+        return await self._lane.do(work, repeatable=repeatable)
+
+    async def schedule(self, entry: AgendaEntry, limit: int) -> None:
+        """Write an entry, in place of one of the same user, skill and key."""
+        await self._rows("put_entry", *entry_columns(entry), limit)
+
+    async def strike(self, user: str, skill: str, key: str) -> bool:
+        """Take an entry off the agenda; return False if there is none."""
+        return bool(await self._rows("take_entry", stored_text(user), place_of(skill, key)))
+
+    async def put_record(self, user: str, kind: str, key: str, body: bytes) -> None:
+        """Write a document, in place of the one of this kind and key."""
+        names = stored_text(user), place_of(kind, key), stored_text(kind), stored_text(key)
+        await self._rows("put_record", *names, body)
+
+    async def delete_record(self, user: str, kind: str, key: str) -> bool:
+        """Delete a document; return False if there is none."""
+        return bool(await self._rows("delete_record", stored_text(user), place_of(kind, key)))
+
+    async def deliver(self, delivery: Delivery) -> bool:
+        """Write the messages and settle the entry; return False if the entry is gone."""
+        entry = delivery.entry
+        given = entry_columns(entry) if entry is not None else (None,) * 8
+        _, place, _, _, name, due, body, dropped = given
+        written = [delivery.again] if delivery.again is not None else []
+        struck = [place_of(skill, key) for skill, key in delivery.struck]
+        rows = await self._rows(
+            "deliver",
+            await self._membership.needed(),
+            stored_text(delivery.user),
+            stored_text(delivery.dialog_name),
+            list(delivery.messages),
+            delivery.closing,
+            delivery.round,
+            *(place, name, due, body, dropped),
+            delivery.again is not None,
+            struck,
+            *entry_arrays([*written, *delivery.entries]),
+            MAX_AGENDA_ENTRIES,
+            *fresh_ids(delivery),
+            repeatable=entry is not None,
+        )
+        status: str = rows[0][0]
+        if status == "busy":
+            raise PersonBusy(f"a turn of {delivery.user!r} is open, or others hold them")
+        if status == "delivered":
+            self._remembered.drop(delivery.user)
+        return status == "delivered"
+
+    async def close_dialog(self, user: str, dialog_name: str) -> DialogId | None:
+        """End the active dialog of that name."""
+        rows = await self._rows(
+            "close_dialog",
+            self._membership.number,
+            stored_text(user),
+            stored_text(dialog_name),
+        )
+        if rows[0]["status"] == "busy":
+            raise PersonBusy(f"a turn of {user!r} is open, or others hold them")
+        self._remembered.drop(user)
+        return DialogId(rows[0][1]) if rows[0][1] is not None else None
+
+    async def rate_dialog(self, dialog_id: str, rating: Any, user: str | None, at: str) -> None:
+        """Add a rating to the dialog's."""
+        if not await self._rate(dialog_id, None, rating, user, at):
+            raise NotFound(f"there is no dialog {dialog_id}", field="dialog_id")
+
+    async def rate_utterance(self, utt_id: str, rating: Any, user: str | None, at: str) -> None:
+        """Add a rating to the utterance's."""
+        if not await self._rate(None, utt_id, rating, user, at):
+            raise NotFound(f"there is no utterance {utt_id}", field="utt_id")
+
+    async def delete_person(self, user: str) -> bool:
+        """Delete a person with all that is theirs; return False if there is nothing."""
+        rows = await self._rows("delete_person", self._membership.number, stored_text(user))
+        if rows[0][0] == "busy":
+            raise PersonBusy(f"a turn of {user!r} is open, or others hold them")
+        self._remembered.drop(user)
+        return bool(rows[0][0] == "deleted")
+
+    async def delete_old_dialog(self, number: int, before: str) -> bool:
+        """Delete a dialog whose last utterance is older than `before`."""
+        rows = await self._rows("delete_old_dialog", number, stored_text(before))
+        return bool(rows[0][0])
+
+    async def _rate(
+        self, dialog_id: str | None, utt_id: str | None, rating: Any, user: str | None, at: str
+    ) -> bool:
+        ids = (None if id_ is None else stored_text(id_) for id_ in (dialog_id, utt_id))
+        shown = splicing.rating(rating, user, at)
+        value = plain.encode(rating).decode()
+        rows = await self._rows("rate", *ids, value, shown, repeatable=False)
+        return bool(rows[0][0])
+
+    async def _rows(self, name: str, *values: Any, repeatable: bool = True) -> list[Row]:
+        call = partial(self._line.fetch, named(name), *values, within=WITHIN)
+        return await self._lane.do(call, repeatable=repeatable)

@@ -1,0 +1,292 @@
+"""PostgresqlTransfer: persons out of a PostgreSQL database, and into one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+from prolocutor.contracts.store import AgendaEntry
+from prolocutor.contracts.store.transfer import (
+    StoredDialog,
+    StoredFeedRow,
+    StoredOpenTurn,
+    StoredPerson,
+    StoredRating,
+    StoredRecord,
+    StoredRequest,
+    StoredUtterance,
+    StoredVersion,
+)
+from prolocutor.errors import StoreError, StoreLocked
+from prolocutor.plugins.postgresql import migrations, store_url
+from prolocutor.plugins.postgresql.closings import entry_columns
+from prolocutor.plugins.postgresql.database_line import DatabaseLine, Row, first_column
+from prolocutor.plugins.postgresql.queries import named
+from prolocutor.plugins.postgresql.session import LineSession
+from prolocutor.plugins.postgresql.stored_text import place_of, shown_text, stored_text
+from prolocutor.plugins.postgresql.turn_records import INDEXED
+from prolocutor.stores.turn_records import search_words_of
+from prolocutor.stores.turn_rows import spoken_body, turn_time
+
+WITHIN: Final = 120.0
+ANY_NUMBER: Final = 2_147_483_647
+
+
+def from_url(url: str) -> PostgresqlTransfer:
+    """Make what `postgresql://user@host/database` means."""
+    return PostgresqlTransfer(url)
+
+
+class PostgresqlTransfer:
+    """One connection to a database that no replica uses."""
+
+    def __init__(self, url: str) -> None:
+        self._url = store_url.parse(url)
+        self._session = session = LineSession("full", shown=self._url.shown, statement_ms=100_000)
+        self._line = DatabaseLine(self._url, "transfer", prepare=session)
+        self._replica: int | None = None
+
+    async def open(self, *, alone: bool = True) -> list[str]:
+        """Connect and bring the database up to date, or read it beside its replicas."""
+        await self._line.open()
+        try:
+            return await self._opened(alone)
+        except BaseException:
+            await self.aclose()
+            raise
+
+    async def _opened(self, alone: bool) -> list[str]:
+        shown = self._url.shown
+        if alone:
+            await migrations.migrate(self._line, shown)
+        version = await migrations.version_of(self._line, shown)
+        if version < migrations.NEWEST:
+            what = f"{shown}: is of version {version}, not {migrations.NEWEST}"
+            raise StoreError(f"{what}; prolocutor store migrate brings it up to date")
+        (living,) = first_column(await self._rows("living_replicas"))
+        if living and alone:
+            raise StoreLocked(f"{shown}: {living} replicas use it; stop them first")
+        said = [f"version {version}", f"living replicas: {living}"]
+        if not self._session.standbys:
+            said.append(
+                "warning: synchronous_standby_names is empty: what is confirmed is on one server "
+                "only; a standby that is promoted loses words"
+            )
+        return said
+
+    async def aclose(self) -> None:
+        """Close the connection."""
+        await self._line.aclose()
+
+    async def users(self) -> list[str]:
+        """Return all users of whom something is stored."""
+        return [shown_text(user) for user in first_column(await self._rows("users"))]
+
+    async def feed_floor(self) -> int:
+        """Return the number after which the feed of a new person starts."""
+        return int(first_column(await self._rows("feed_floor"))[0])
+
+    async def raise_feed_floor(self, floor: int) -> None:
+        """Raise that number."""
+        await self._rows("raise_feed_floor", floor)
+
+    async def taken_out(self, user: str) -> StoredPerson:
+        """Return all that is stored of a user, at one moment."""
+        await self._line.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+        try:
+            return await self._taken_out(user)
+        finally:
+            if self._line.is_up:
+                await self._line.execute("COMMIT")
+
+    async def _taken_out(self, user: str) -> StoredPerson:
+        stored = stored_text(user)
+        agenda = [
+            AgendaEntry(
+                user=user,
+                dialog_name=shown_text(name),
+                skill=shown_text(skill),
+                key=shown_text(key),
+                due=due,
+                body=body,
+                dropped=dropped,
+            )
+            for name, skill, key, due, body, dropped in await self._tuples("copied_agenda", stored)
+        ]
+        records = [
+            StoredRecord(shown_text(kind), shown_text(key), body)
+            for kind, key, body in await self._tuples("copied_records", stored)
+        ]
+        found = await self._tuples("copied_person", stored)
+        if not found:
+            return StoredPerson(user=user, agenda=agenda, records=records)
+        person, human_id, feed_end = found[0]
+        return StoredPerson(
+            user=user,
+            human_id=human_id,
+            feed_end=feed_end,
+            human=[StoredVersion(*row) for row in await self._tuples("copied_versions", person, 0)],
+            said={
+                shown_text(name): said for name, said in await self._tuples("copied_names", person)
+            },
+            dialogs=[
+                await self._dialog(person, row)
+                for row in await self._tuples("copied_dialogs", person)
+            ],
+            feed=[
+                StoredFeedRow(n, dialog_id, shown_text(name), *rest)
+                for n, dialog_id, name, *rest in await self._tuples("copied_feed", person)
+            ],
+            requests=[
+                StoredRequest(shown_text(key), *rest)
+                for key, *rest in await self._tuples("copied_requests", person)
+            ],
+            open_turns=[
+                StoredOpenTurn(
+                    turn_id=turn_id,
+                    attempts=attempts,
+                    dialog_id=dialog_id,
+                    dialog_name=shown_text(name),
+                    n=n,
+                    id=id_,
+                    started=started,
+                    request_key=key if key is None else shown_text(key),
+                    request_hash=digest,
+                    opening=opening,
+                )
+                for turn_id, attempts, dialog_id, name, n, id_, started, key, digest, opening in (
+                    await self._tuples("copied_open_turns", person)
+                )
+            ],
+            agenda=agenda,
+            records=records,
+        )
+
+    async def put_in(self, person: StoredPerson) -> None:
+        """Store a person in place of what is stored of that user, in one transaction."""
+        await self._line.execute("BEGIN")
+        try:
+            await self._rows("forget_user", stored_text(person.user))
+            await self._put_in(person)
+            await self._line.execute("COMMIT")
+        except BaseException:
+            if self._line.is_up:
+                await self._line.execute("ROLLBACK")
+            raise
+
+    async def _dialog(self, person: int, row: Sequence[Any]) -> StoredDialog:
+        number, dialog_id, id_, bot_id, name, channel, date, active, attributes, round_ = row
+        skills = first_column(await self._rows("copied_skills", person, number))
+        return StoredDialog(
+            number=number,
+            dialog_id=dialog_id,
+            id=id_,
+            bot_id=bot_id,
+            name=shown_text(name),
+            channel_type=shown_text(channel),
+            date_start=date,
+            active=active,
+            attributes=attributes,
+            round=round_,
+            skills=[shown_text(skill) for skill in skills],
+            bot=[
+                StoredVersion(*one) for one in await self._tuples("copied_versions", person, number)
+            ],
+            utterances=[
+                StoredUtterance(*one)
+                for one in await self._tuples("copied_utterances", person, number)
+            ],
+            ratings=[
+                StoredRating(*one) for one in await self._tuples("copied_ratings", person, number)
+            ],
+        )
+
+    async def _put_in(self, person: StoredPerson) -> None:
+        user = stored_text(person.user)
+        for entry in person.agenda:
+            await self._rows("put_entry", *entry_columns(entry), ANY_NUMBER)
+        for one in person.records:
+            names = place_of(one.kind, one.key), stored_text(one.kind), stored_text(one.key)
+            await self._rows("put_record", user, *names, one.body)
+        if person.human_id is None:
+            return
+        rows = await self._rows("copy_person", user, person.human_id, person.feed_end)
+        number: int = rows[0][0]
+        await self._versions(number, 0, person.human)
+        names_said = [stored_text(name) for name in person.said], list(person.said.values())
+        await self._rows("copy_names", number, *names_said)
+        for dialog in person.dialogs:
+            await self._put_dialog(number, dialog)
+        feed = [
+            (row.n, row.dialog_id, stored_text(row.dialog_name), row.id, row.message, row.closing)
+            for row in person.feed
+        ]
+        await self._rows("copy_feed", number, *_columns(feed, 6))
+        for asked in person.requests:
+            await self._rows(
+                "copy_request", number, stored_text(asked.key), asked.hash, asked.turn_id,
+                asked.dialog_id, asked.at, asked.outcome,
+            )  # fmt: skip
+        for turn in person.open_turns:
+            key = turn.request_key
+            await self._rows(
+                "copy_open_turn", number, turn.turn_id, turn.attempts, await self._dead_replica(),
+                turn.dialog_id, stored_text(turn.dialog_name), turn.n, turn.id, turn.started,
+                key if key is None else stored_text(key), turn.request_hash, turn.opening,
+            )  # fmt: skip
+
+    async def _put_dialog(self, person: int, one: StoredDialog) -> None:
+        free = first_column(await self._rows("number_is_free", one.number))[0]
+        rows = await self._rows(
+            "copy_dialog", one.number if free else None, person, stored_text(one.name),
+            one.dialog_id, one.id, one.bot_id, stored_text(one.channel_type), one.date_start,
+            one.active, bool(one.ratings), one.attributes, one.round,
+        )  # fmt: skip
+        await self._rows("numbers_go_on")
+        dialog: int = rows[0][0]
+        await self._versions(person, dialog, one.bot)
+        said = [
+            (u.position, u.utt_id, u.by_bot, u.user_version, u.date_time, u.body, u.hypotheses)
+            for u in one.utterances
+        ]
+        await self._rows("copy_utterances", person, dialog, *_columns(said, 7))
+        skills = [stored_text(skill) for skill in one.skills]
+        await self._rows("copy_skills", person, dialog, skills)
+        rated = [(rating.position, rating.value, rating.shown) for rating in one.ratings]
+        await self._rows("copy_ratings", person, dialog, *_columns(rated, 3))
+        await self._rows("copy_facts", person, dialog)
+        await self._rows("copy_words", person, dialog, *_columns(_words(one.utterances), 3))
+
+    async def _versions(self, person: int, owner: int, versions: list[StoredVersion]) -> None:
+        rows = [(one.number, one.changes, one.state) for one in versions]
+        await self._rows("copy_versions", person, owner, *_columns(rows, 3))
+
+    async def _dead_replica(self) -> int:
+        """Return a replica that is dead: who joins first takes over what was cut off."""
+        if self._replica is None:
+            rows = await self._rows("join_replicas", "", 0.0)
+            self._replica = int(rows[0][0])
+            await self._rows("leave", self._replica)
+        return self._replica
+
+    async def _tuples(self, name: str, *values: Any) -> list[tuple[Any, ...]]:
+        return [tuple(row) for row in await self._rows(name, *values)]
+
+    async def _rows(self, name: str, *values: Any) -> list[Row]:
+        return await self._line.fetch(named(name), *values, within=WITHIN)
+
+
+def _words(utterances: Sequence[StoredUtterance]) -> list[tuple[int, float, str]]:
+    """Return the words of each turn, by the position and the time of its reply."""
+    found, said = [], ""
+    for one in utterances:
+        text = spoken_body(one.body).text
+        if one.by_bot:
+            words = " ".join(search_words_of(f"{said} {text}"[:INDEXED]))
+            found.append((one.position, turn_time(one.date_time), words))
+        said = "" if one.by_bot else text
+    return found
+
+
+def _columns(rows: list[tuple[Any, ...]], number: int) -> list[list[Any]]:
+    return [[row[place] for row in rows] for place in range(number)]

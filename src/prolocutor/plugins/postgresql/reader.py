@@ -1,0 +1,294 @@
+"""PostgresqlReader: looks up feeds, rounds, the agenda, records and whole dialogs."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterable, Sequence
+from functools import partial
+from typing import Any, Final
+
+from prolocutor.contracts.store import (
+    NO_ROUND,
+    AgendaEntry,
+    ConversationRow,
+    DialogQuery,
+    FeedRow,
+)
+from prolocutor.dialog import agent_state, plain, splicing
+from prolocutor.dialog.dialog import Dialog
+from prolocutor.dialog.ids import DialogId
+from prolocutor.dialog.profile_chain import FRAME, VersionRow, rebuilt
+from prolocutor.dialog.utterances import BotUtterance, HumanUtterance
+from prolocutor.plugins.postgresql import dialog_search
+from prolocutor.plugins.postgresql.database_line import DatabaseLine, Row, first_column
+from prolocutor.plugins.postgresql.lanes import JobLane
+from prolocutor.plugins.postgresql.queries import named
+from prolocutor.plugins.postgresql.stored_text import shown_text, stored_text
+from prolocutor.stores.opening_codec import unpack_opening
+
+PAGE: Final = 200
+"""Utterances read at once."""
+DIALOGS: Final = 100
+"""Dialogs listed at once."""
+WITHIN: Final = 30.0
+
+Utterance = HumanUtterance | BotUtterance
+
+MANY_NAMES: Final = 1000
+"""Conversations of a person from which on they are many."""
+
+
+class PostgresqlReader:
+    """Reads on a line of its own; each method is a few short statements."""
+
+    def __init__(self, line: DatabaseLine) -> None:
+        self._line = line
+        self._lane = JobLane(line)
+
+    async def drained(self) -> None:
+        """Wait until all that was asked for is answered."""
+        await self._lane.drained()
+
+    async def feed(self, user: str, after: int, limit: int) -> list[FeedRow]:
+        """Return rows of the feed, those of open turns included."""
+        return _feed_rows(await self._rows("feed_after", stored_text(user), after, limit))
+
+    async def feed_ends(self, users: Sequence[str]) -> dict[str, int]:
+        """Return the last numbers of the feeds of those who are known."""
+        rows = await self._rows("feed_ends", [stored_text(user) for user in users])
+        return {shown_text(row["user"]): row["n"] for row in rows}
+
+    async def feed_tail(
+        self, user: str, dialog_name: str, limit: int, after: int | None
+    ) -> list[FeedRow]:
+        """Return the last rows of one dialog name, or the first after the message `after`."""
+        found = await self._rows("name_of_dialog", stored_text(user), stored_text(dialog_name))
+        if not found:
+            return []
+        person, number = found[0][0], found[0][1]
+        if after is None:
+            rows = await self._rows("feed_tail", person, number, limit)
+            return _feed_rows(rows[::-1])
+        return _feed_rows(await self._rows("feed_tail_after", person, number, limit, after))
+
+    async def feed_before(self, user: str, before: int, limit: int) -> list[FeedRow]:
+        """Return rows of the feed, the latest first."""
+        return _feed_rows(await self._rows("feed_before", stored_text(user), before, limit))
+
+    async def conversations(self, user: str, before: int, limit: int) -> list[ConversationRow]:
+        """Return conversations, the latest first; the first words may be in an open turn.
+
+        Few are found by their names, many by going back in the feed.
+        """
+        names = await self._rows("count_names", stored_text(user), MANY_NAMES)
+        statement = "conversations_before" if names[0][0] < MANY_NAMES else "conversations_of_many"
+        rows = await self._rows(statement, stored_text(user), before, limit)
+        return [
+            ConversationRow(
+                shown_text(row["name"]),
+                row["n"],
+                row["at"],
+                row["first"] or (row["opening"] and unpack_opening(row["opening"]).message),
+            )
+            for row in rows
+        ]
+
+    async def dialogs_named(self, user: str, dialog_name: str) -> list[int]:
+        """Return the numbers of all dialogs of that name."""
+        rows = await self._rows("dialogs_named", stored_text(user), stored_text(dialog_name))
+        return [row[0] for row in rows]
+
+    async def round(self, user: str, dialog_name: str) -> bytes:
+        """Return the round of the active dialog of that name."""
+        rows = await self._rows("round_of", stored_text(user), stored_text(dialog_name))
+        return bytes(rows[0][0]) if rows else NO_ROUND
+
+    async def due(self, now: float, limit: int) -> list[AgendaEntry]:
+        """Return the entries of the agenda with `due <= now`."""
+        return entries_of(await self._rows("due_entries", now, limit))
+
+    async def next_due(self, after: float) -> float | None:
+        """Return the earliest `due` later than `after`."""
+        rows = await self._rows("next_due", after)
+        return float(rows[0][0]) if rows else None
+
+    async def entries(self, user: str, skill: str | None) -> list[AgendaEntry]:
+        """Return a person's entries (of one skill)."""
+        wanted = None if skill is None else stored_text(skill)
+        return entries_of(await self._rows("entries_of", stored_text(user), wanted))
+
+    async def records(self, user: str, kind: str) -> dict[str, bytes]:
+        """Return the documents of a kind by key."""
+        rows = await self._rows("records_of", stored_text(user), stored_text(kind))
+        return {shown_text(row["key"]): row["body"] for row in rows}
+
+    async def dialog_by_id(self, id_: str) -> Dialog | None:
+        """Return a whole dialog by `dialog_id` or `_id`."""
+        rows = await self._rows("find_dialog", stored_text(id_))
+        return await self.whole(rows[0][0], rows[0][1]) if rows else None
+
+    async def turn(self, utt_id: str) -> list[Utterance]:
+        """Return what was said to a reply, and the reply."""
+        rows = await self._rows("find_utterance", stored_text(utt_id))
+        if not rows:
+            return []
+        person, dialog, position = rows[0][0], rows[0][1], rows[0][2]
+        head = await self._rows("dialog_with_person", person, dialog)
+        if not head:
+            return []
+        ratings = await self._ratings(person, dialog)
+        return (await self._page(head[0], ratings, max(position - 1, 0), 2))[0]
+
+    async def whole(self, person: int, number: int) -> Dialog | None:
+        """Read a dialog page by page; None if it is not there, or was deleted meanwhile."""
+        head = await self._rows("dialog_with_person", person, number)
+        if not head:
+            return None
+        ratings = await self._ratings(person, number)
+        dialog = await self._without_utterances(head[0], ratings)
+        position, end = 0, -1
+        while position != end:
+            end = position
+            some, position = await self._page(head[0], ratings, position, PAGE)
+            dialog.utterances += some
+        by_bot = [one for one in dialog.utterances if isinstance(one, BotUtterance)]
+        dialog.date_finish = by_bot[-1].date_time if by_bot else None
+        return dialog if await self._rows("find_dialog", dialog.dialog_id) else None
+
+    async def dialogs(self, user: str | None) -> AsyncIterator[tuple[int, int]]:
+        """Iterate over person and number of the dialogs (of one person), oldest first."""
+        last = 0
+        while True:
+            if user is None:
+                rows = await self._rows("dialogs_after", last, DIALOGS)
+            else:
+                rows = await self._rows("dialogs_after_of", last, DIALOGS, stored_text(user))
+            if not rows:
+                return
+            last = rows[-1][1]
+            for row in rows:
+                yield row[0], row[1]
+
+    async def last_dates(self, number: int) -> list[tuple[int, str]]:
+        """Return the numbers of the next dialogs, and when something was said there last."""
+        return [(row[0], row[1]) for row in await self._rows("last_dates", number, DIALOGS)]
+
+    async def active_dialog_id(self, user: str, dialog_name: str) -> DialogId | None:
+        """Return the id of the active dialog of that name."""
+        rows = await self._rows("active_dialog_id", stored_text(user), stored_text(dialog_name))
+        return DialogId(rows[0][0]) if rows else None
+
+    async def owner_of(self, id_: str) -> str | None:
+        """Return the user whose dialog or utterance this is."""
+        rows = await self._rows("owner_of", stored_text(id_))
+        return shown_text(rows[0][0]) if rows else None
+
+    async def dialog_ids(self, query: DialogQuery) -> list[DialogId]:
+        """Return the ids of the dialogs that match, oldest first."""
+        statement, values = dialog_search.statement(query)
+        return first_column(await self._fetch(statement, *values))
+
+    async def _without_utterances(self, row: Row, ratings: dict[int, list[bytes]]) -> Dialog:
+        human = await self._newest(row["person"], 0, row["human_id"])
+        bot = await self._newest(row["person"], row["dialog"], row["dialog_id"])
+        attributes: bytes = row["attributes"]
+        of_dialog = ratings.get(-1, [])
+        if of_dialog:
+            attributes = splicing.attributes_with_ratings(attributes, of_dialog)
+        return Dialog(
+            dialog_id=DialogId(row["dialog_id"]),
+            id=row["id"],
+            human=agent_state.human_from_state(plain.decode(human)),
+            bot=agent_state.bot_from_state(plain.decode(bot)),
+            channel_type=shown_text(row["channel_type"]),
+            date_start=row["date_start"],
+            active=row["active"],
+            utterances=[],
+            attributes=plain.decode(attributes),
+            rating=plain.decode(splicing.last_rating(of_dialog)),
+        )
+
+    async def _page(
+        self, head: Row, ratings: dict[int, list[bytes]], position: int, limit: int
+    ) -> tuple[list[Utterance], int]:
+        """Return utterances from this position on, and the position after them."""
+        person, number = head["person"], head["dialog"]
+        rows = await self._rows("utterances_from", person, number, position, limit)
+        humans = await self._states(
+            person, 0, head["human_id"], (row["user_version"] for row in rows if not row["by_bot"])
+        )
+        bots = await self._states(
+            person, number, head["dialog_id"], (r["user_version"] for r in rows if r["by_bot"])
+        )
+        utterances: list[Utterance] = []
+        for row in rows:
+            body, version = row["body"], row["user_version"]
+            if row["by_bot"]:
+                state = splicing.bot_utterance(body, bots[version])
+            else:
+                state = splicing.human_utterance(body, humans[version], row["hypotheses"] or b"[]")
+            if rated := ratings.get(row["position"]):
+                state = splicing.with_ratings(state, rated)
+            utterances.append(agent_state.utterance_from_state(plain.decode(state)))
+            position = row["position"] + 1
+        return utterances, position
+
+    async def _newest(self, person: int, owner: int, id_: str) -> bytes:
+        rows = _chain(await self._rows("latest_versions", person, owner))
+        return rebuilt(id_, rows, {rows[-1][0]} if rows else {0})[rows[-1][0]]
+
+    async def _states(
+        self, person: int, owner: int, id_: str, numbers: Iterable[int]
+    ) -> dict[int, bytes]:
+        """Return the states of these versions; at most `FRAME` rows are read for each."""
+        wanted = set(numbers)
+        found: dict[int, bytes] = {}
+        for frame in {number // FRAME for number in wanted}:
+            some = {number for number in wanted if number // FRAME == frame}
+            rows = await self._rows("versions_between", person, owner, frame * FRAME, max(some))
+            found |= rebuilt(id_, _chain(rows), some)
+        return found
+
+    async def _ratings(self, person: int, number: int) -> dict[int, list[bytes]]:
+        """Return the ratings of a dialog (under -1) and of its utterances, by position."""
+        found: dict[int, list[bytes]] = {}
+        for row in await self._rows("ratings_of", person, number):
+            found.setdefault(row[0], []).append(row[1])
+        return found
+
+    async def _rows(self, name: str, *values: Any) -> list[Row]:
+        return await self._fetch(named(name), *values)
+
+    async def _fetch(self, statement: str, *values: Any) -> list[Row]:
+        return await self._lane.do(partial(self._line.fetch, statement, *values, within=WITHIN))
+
+
+def _chain(rows: list[Row]) -> list[VersionRow]:
+    return [(row[0], row[1], row[2]) for row in rows]
+
+
+def _feed_rows(rows: list[Row]) -> list[FeedRow]:
+    """Make rows of the feed; while a turn is open, its message stands in the opening."""
+    found = []
+    for row in rows:
+        opening: bytes | None = row["opening"]
+        message = row["message"] if opening is None else unpack_opening(opening).message
+        id_ = None if message is None else row["id"]
+        dialog_id, name = DialogId(row["dialog_id"]), shown_text(row["name"])
+        found.append(FeedRow(row["n"], dialog_id, message, name, id_, row["closing"]))
+    return found
+
+
+def entries_of(rows: list[Row]) -> list[AgendaEntry]:
+    """Make entries of the agenda."""
+    return [
+        AgendaEntry(
+            user=shown_text(row["user"]),
+            dialog_name=shown_text(row["name"]),
+            skill=shown_text(row["skill"]),
+            key=shown_text(row["key"]),
+            due=row["due"],
+            body=row["body"],
+            dropped=row["dropped"],
+        )
+        for row in rows
+    ]

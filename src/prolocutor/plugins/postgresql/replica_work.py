@@ -1,0 +1,185 @@
+"""ReplicaWork: taking over, tickets, holds and claims, on the line for other changes."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Coroutine
+from functools import partial
+from time import monotonic
+from typing import Any, Final, TypeVar
+
+from prolocutor.contracts.shared_store import ReplicaStatus
+from prolocutor.contracts.store import AgendaEntry, OpenedTurn, UnfinishedTurn
+from prolocutor.dialog.ids import TurnId
+from prolocutor.errors import DeclaredDead, NotFound, PersonBusy, StoreAway, TakenOver
+from prolocutor.plugins.postgresql.database_line import DatabaseLine, Row
+from prolocutor.plugins.postgresql.membership import Membership
+from prolocutor.plugins.postgresql.openings import MAX_INT, resumed_turn
+from prolocutor.plugins.postgresql.outside_turns import OutsideTurns
+from prolocutor.plugins.postgresql.queries import named
+from prolocutor.plugins.postgresql.reader import entries_of
+from prolocutor.plugins.postgresql.stored_text import shown_text, stored_text
+from prolocutor.stores.opening_codec import unpack_opening
+
+WITHIN: Final = 10.0
+
+T = TypeVar("T")
+
+_Given = tuple[str, str]
+"""User and ticket."""
+
+
+class ReplicaWork:
+    """What replicas do beside turns. What it could not hand back, it hands back with a beat."""
+
+    def __init__(self, line: DatabaseLine, membership: Membership, others: OutsideTurns) -> None:
+        self._line = line
+        self._membership = membership
+        self._others = others
+        self._holds: dict[_Given, int] = {}
+        """Who is held, and under which number."""
+        self._to_release: set[_Given] = set()
+        self._to_withdraw: set[_Given] = set()
+
+    async def beat(self) -> bool:
+        """Prolong the lease; hand back what could not be handed back before."""
+        living = await self._membership.beat()
+        for user, ticket in list(self._to_release):
+            if (user, ticket) not in self._to_release:
+                continue  # it was granted meanwhile, or handed back
+            await self._hint_rows("release_person", stored_text(user), stored_text(ticket))
+            self._to_release.discard((user, ticket))
+        for user, ticket in list(self._to_withdraw):
+            if (user, ticket) not in self._to_withdraw:
+                continue  # it was granted meanwhile, or handed back
+            await self._hint_rows("withdraw_ticket", stored_text(user), stored_text(ticket))
+            self._to_withdraw.discard((user, ticket))
+        await self._hint_rows("forget_requests")
+        return living
+
+    async def inherit(self, limit: int) -> list[UnfinishedTurn]:
+        """Take over turns of the dead; return all that this replica has.
+
+        A server that this replica has known for less than a lease proves nothing: before, perhaps
+        nobody could prolong a lease.
+        """
+        lease = self._membership.lease
+        settled = monotonic() - self._membership.connected_at > lease
+        number = await self._membership.needed()
+        return _unfinished(await self._hint_rows("inherit_turns", number, lease, settled, limit))
+
+    async def unfinished_turns(self) -> list[UnfinishedTurn]:
+        """Return the open turns of this replica and of dead ones, oldest first."""
+        return _unfinished(await self._rows("unfinished_turns", self._membership.number))
+
+    async def resume_turn(self, turn_id: TurnId, window: int | None, hypotheses: int) -> OpenedTurn:
+        """Start another run of an open turn."""
+        try:
+            return await self._resume_turn(turn_id, window, hypotheses)
+        except DeclaredDead:
+            if not self._membership.alone:
+                raise
+            await self._membership.rejoin()
+            return await self._resume_turn(turn_id, window, hypotheses)
+
+    async def _resume_turn(
+        self, turn_id: TurnId, window: int | None, hypotheses: int
+    ) -> OpenedTurn:
+        number = await self._membership.needed()
+        reach = None if window is None else min(window, MAX_INT)
+        (row,) = await self._rows(
+            "resume_turn", number, stored_text(turn_id), reach, hypotheses > 0
+        )
+        if row["status"] == "none":
+            raise NotFound(f"no turn {turn_id} is open", field="turn_id")
+        if row["status"] == "busy":
+            raise PersonBusy(f"turn {turn_id} is run by another replica")
+        return resumed_turn(row, unpack_opening(row["opening"]), window, hypotheses, number)
+
+    async def claim_due(self, limit: int) -> list[AgendaEntry]:
+        """Claim entries that are due."""
+        return entries_of(await self._rows("claim_due", await self._membership.needed(), limit))
+
+    async def take_ticket(self, user: str, ticket: str) -> None:
+        """Queue up for a person."""
+        number = await self._membership.needed()
+        await self._rows("take_ticket", number, stored_text(user), stored_text(ticket))
+
+    async def withdraw(self, user: str, ticket: str) -> None:
+        """Hand a ticket back; a lost call is made again with a beat."""
+        self._to_withdraw.add((user, ticket))
+        await self._rows("withdraw_ticket", stored_text(user), stored_text(ticket))
+        self._to_withdraw.discard((user, ticket))
+
+    async def hold(self, user: str, ticket: str) -> None:
+        """Hold a person; raise `PersonBusy` where others come first."""
+        number = await self._membership.needed()
+        try:
+            rows = await self._rows("hold_person", number, stored_text(user), stored_text(ticket))
+        except StoreAway:
+            self._to_release.add((user, ticket))  # it may have been granted
+            self._to_withdraw.add((user, ticket))
+            raise
+        if not rows[0][0]:
+            raise PersonBusy(f"a turn of {user!r} is open, or others wait or hold them")
+        self._to_release.discard((user, ticket))
+        self._to_withdraw.discard((user, ticket))
+        self._holds[user, ticket] = number
+
+    async def release(self, user: str, ticket: str) -> None:
+        """Release a person; a lost call is made again with a beat."""
+        self._holds.pop((user, ticket), None)
+        self._to_release.add((user, ticket))
+        await self._rows("release_person", stored_text(user), stored_text(ticket))
+        self._to_release.discard((user, ticket))
+
+    async def held(self, user: str, change: Awaitable[T]) -> T:
+        """Make a change of a person; raise `TakenOver` where a hold on them was lost."""
+        held = {number for (one, _), number in self._holds.items() if one == user}
+        lost = TakenOver(f"{user!r} is not held any more: this replica was declared dead")
+        if held - {self._membership.number}:
+            if isinstance(change, Coroutine):
+                change.close()
+            raise lost
+        try:
+            return await change
+        except DeclaredDead:
+            if held:
+                raise lost from None
+            raise
+
+    async def replicas(self) -> list[ReplicaStatus]:
+        """Return the replicas that live or lived a day ago."""
+        return [
+            ReplicaStatus(
+                number=row["replica"],
+                url=row["url"],
+                joined=row["joined"],
+                left=row["left_"],
+                dead=row["dead"],
+                open_turns=row["open_turns"],
+                waiting=row["waiting"],
+                takeovers=row["takeovers"],
+            )
+            for row in await self._rows("replicas")
+        ]
+
+    async def _hint_rows(self, name: str, *values: Any) -> list[Row]:
+        """Run a statement where nothing that takes long is done, such as deleting a person.
+
+        That line does not wait for the disk. A second run does: so what it took over is durable
+        before the run starts.
+        """
+        return await self._membership.fetch(name, *values, within=WITHIN)
+
+    async def _rows(self, name: str, *values: Any) -> list[Row]:
+        call = partial(self._line.fetch, named(name), *values, within=WITHIN)
+        return await self._others.do(call)
+
+
+def _unfinished(rows: list[Row]) -> list[UnfinishedTurn]:
+    return [
+        UnfinishedTurn(
+            turn_id=TurnId(row[0]), user=shown_text(row[1]), started=row[2], attempts=row[3]
+        )
+        for row in rows
+    ]

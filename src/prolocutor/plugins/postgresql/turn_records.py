@@ -1,0 +1,346 @@
+"""Records of turns in the PostgreSQL store."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Sequence
+from functools import partial
+from time import monotonic
+from typing import Any, Final
+
+from prolocutor.contracts.observer import BOUNDS, FAILURES, TurnRecord
+from prolocutor.contracts.store.turn_record_store import (
+    SPAN,
+    AgentSpan,
+    ConversationCounts,
+    ConversationHead,
+    ConversationPage,
+    ConversationQuery,
+    ConversationTurn,
+    DialogPlace,
+    DialogSummary,
+    KeptTurn,
+    LatestFailure,
+    TurnHour,
+)
+from prolocutor.dialog import plain
+from prolocutor.dialog.ids import DialogId, parse_time
+from prolocutor.plugins.postgresql.conversation_search import (
+    SharedConversationSearch,
+    SharedFoundPlace,
+)
+from prolocutor.plugins.postgresql.database_line import DatabaseLine, Row
+from prolocutor.plugins.postgresql.lanes import JobLane
+from prolocutor.plugins.postgresql.membership import Membership
+from prolocutor.plugins.postgresql.queries import named
+from prolocutor.plugins.postgresql.stored_text import shown_text, stored_text
+from prolocutor.stores.turn_records import (
+    FIGURES_KEPT,
+    cut,
+    flags_of,
+    pack,
+    search_words_of,
+    shown_flags,
+    unpack,
+)
+from prolocutor.stores.turn_rows import TurnRow, joined_turns, spoken_body
+
+WITHIN: Final = 30.0
+TRIMMED: Final = 500
+"""Records that one statement deletes at most."""
+TRIM_AGAIN: Final = 30.0
+"""Seconds between two looks at what is too old, where the last one found nothing."""
+INDEXED: Final = 4000
+"""Characters of a turn whose words can be searched."""
+_LAST: Final = 2**31 - 1
+_FOR_EVER: Final = 1e15
+"""Seconds: longer than any period."""
+
+
+class PostgresqlTurnRecords:
+    """Implements `TurnRecordStore`, on the lines of other changes and of reads."""
+
+    def __init__(
+        self, changes: DatabaseLine, reading: DatabaseLine, membership: Membership
+    ) -> None:
+        self._changes = JobLane(changes)
+        self._reads = JobLane(reading)
+        self._writing_line = changes
+        self._reading_line = reading
+        self._membership = membership
+        self._trim_at = 0.0
+
+    async def drained(self) -> None:
+        """Wait until all that was asked for is done."""
+        await self._changes.drained()
+        await self._reads.drained()
+
+    async def add(self, records: Sequence[TurnRecord], *, slow: float) -> None:
+        """Keep records."""
+        if not records:
+            return
+        flags = [flags_of(record, slow) for record in records]
+        agents = [one for record in records for one in _agents(record)]
+        columns = [list(column) for column in zip(*agents, strict=True)] or [[] for _ in range(9)]
+        await self._write(
+            "keep_turns",
+            self._membership.number or 0,
+            [record.utt_id for record in records],
+            [record.dialog_id for record in records],
+            [record.started for record in records],
+            [record.seconds for record in records],
+            [record.cost for record in records],
+            [bits for bits, _ in flags],
+            [failed for _, failed in flags],
+            [pack(record) for record in records],
+            [stored_text(record.channel) for record in records],
+            [_words(record) for record in records],
+            *columns,
+        )
+
+    async def note_thumb(self, utt_id: str, up: bool | None) -> None:
+        """Note the thumb of a reply, None for another rating."""
+        await self._write("note_thumb", utt_id, 0 if up is None else 16 if up else 1)
+
+    async def tend(self, *, now: float, keep: float, most: int) -> bool:
+        """Delete some old records; return whether there is more."""
+        if monotonic() < self._trim_at:
+            return False
+        rows = await self._write("trim_turns", now - keep, most, TRIMMED)
+        floor = now - max(keep, FIGURES_KEPT)
+        await self._write("trim_hours", int(floor))
+        await self._write("trim_agent_turns", floor)
+        more = bool(rows[0][0])
+        self._trim_at = 0.0 if more else monotonic() + TRIM_AGAIN
+        return more
+
+    async def conversations(
+        self, query: ConversationQuery, after: DialogPlace | None, limit: int
+    ) -> ConversationPage:
+        """Return the dialogs that match, from the place `after` on."""
+        search = SharedConversationSearch(query)
+        if search.finds_nothing:
+            return ConversationPage([], None)
+        rows = await self._fetch(*search.page(after, limit + 1))
+        found = [SharedFoundPlace(row[0], row[1], row[2]) for row in rows]
+        shown = found[:limit]
+        next_ = DialogPlace(shown[-1].at, shown[-1].dialog) if len(found) > limit else None
+        return ConversationPage(await self._summaries(shown), next_)
+
+    async def counts(self, query: ConversationQuery) -> ConversationCounts:
+        """Count the dialogs that match, whatever the query's own flag."""
+        search = SharedConversationSearch(query)
+        if search.finds_nothing:
+            return ConversationCounts()
+        (row,) = await self._fetch(*search.counts())
+        return ConversationCounts(all=row[0], down=row[1], none=row[2], failed=row[3], slow=row[4])
+
+    async def hours(self, since: float, until: float) -> list[TurnHour]:
+        """Return the hours that have turns, ascending."""
+        rows = await self._rows("hours_between", int(since), int(until))
+        return [
+            TurnHour(
+                at=row[0],
+                turns=row[1],
+                bad=row[2],
+                down=row[3],
+                none=row[4],
+                failed=row[5],
+                slow=row[6],
+            )
+            for row in rows
+        ]
+
+    async def figures(
+        self, since: float, until: float, agent: str | None = None
+    ) -> list[AgentSpan]:
+        """Return what agents (one of them) did, by time, then by name."""
+        name = None if agent is None else stored_text(agent)
+        return await self._spans(since, until, name, SPAN)
+
+    async def totals(self, since: float, until: float) -> list[AgentSpan]:
+        """Return what agents did in all, by name."""
+        found = await self._spans(since, until, None, _FOR_EVER)
+        for one in found:
+            one.at = int(since)
+        return sorted(found, key=lambda one: one.agent)
+
+    async def _spans(
+        self, since: float, until: float, name: str | None, step: float
+    ) -> list[AgentSpan]:
+        spans: dict[tuple[int, str], AgentSpan] = {}
+        for row in await self._rows("agent_figures", since, until, name, float(step)):
+            key = row["span"], shown_text(row["agent"])
+            if key not in spans:
+                spans[key] = AgentSpan(
+                    at=key[0], agent=key[1], kinds={}, latest={}, buckets=[0] * (len(BOUNDS) + 1)
+                )
+            _add_row(spans[key], row)
+        return list(spans.values())
+
+    async def head(self, dialog_id: str) -> ConversationHead | None:
+        """Return a dialog by its id."""
+        rows = await self._rows("conversation_head", stored_text(dialog_id))
+        if not rows:
+            return None
+        row = rows[0]
+        return ConversationHead(
+            dialog_id=DialogId(row["dialog_id"]),
+            user=shown_text(row["user"]),
+            name=shown_text(row["name"]),
+            channel=shown_text(row["channel_type"]),
+            started=parse_time(row["date_start"]),
+            active=row["active"],
+        )
+
+    async def turns(
+        self, dialog_id: str, after: int | None, limit: int, *, newest: bool = False
+    ) -> list[ConversationTurn]:
+        """Return turns of a dialog."""
+        heads = await self._rows("conversation_head", stored_text(dialog_id))
+        if not heads:
+            return []
+        person, dialog = heads[0]["person"], heads[0]["dialog"]
+        # A turn has at most two utterances; one more tells whether the outermost one is whole.
+        many = 2 * limit + 1
+        if newest:
+            end = _LAST if after is None else after
+            rows = (await self._rows("turns_before", person, dialog, end, many))[::-1]
+        else:
+            start = -1 if after is None else after
+            rows = await self._rows("turns_after", person, dialog, start, many)
+        turns = joined_turns([_turn_row(row) for row in rows], await self._ratings(person, dialog))
+        if newest:
+            whole = turns[1:] if len(turns) > limit else turns
+            return whole[-limit:]
+        return turns[:limit]
+
+    async def turn(self, utt_id: str) -> KeptTurn | None:
+        """Return the turn whose reply has this id."""
+        rows = await self._rows("kept_turn", stored_text(utt_id))
+        if not rows:
+            return None
+        row = rows[0]
+        rating = (await self._ratings(row["person"], row["dialog"])).get(row["position"])
+        user, dialog_id = shown_text(row["user"]), row["dialog_id"]
+        return KeptTurn(
+            utt_id=utt_id,
+            dialog_id=DialogId(dialog_id),
+            position=row["position"],
+            flags=None if row["flags"] is None else shown_flags(row["flags"]),
+            rating=None if rating is None else plain.decode(rating),
+            record=unpack(row["record"], user=user, dialog_id=dialog_id, utt_id=utt_id),
+        )
+
+    async def _ratings(self, person: int, dialog: int) -> dict[int, bytes]:
+        rows = await self._rows("values_of_ratings", person, dialog)
+        return {row[0]: row[1].encode() for row in rows}
+
+    async def _summaries(self, places: Sequence[SharedFoundPlace]) -> list[DialogSummary]:
+        if not places:
+            return []
+        dialogs, hits = [one.dialog for one in places], [one.hit for one in places]
+        known = {row["dialog"]: row for row in await self._rows("summaries", dialogs, hits)}
+        return [
+            _summary(known[one.dialog], one.hit is not None)
+            for one in places
+            if one.dialog in known
+        ]
+
+    async def _write(self, name: str, *values: Any) -> list[Row]:
+        call = partial(self._writing_line.fetch, named(name), *values, within=WITHIN)
+        return await self._changes.do(call, repeatable=False)
+
+    async def _rows(self, name: str, *values: Any) -> list[Row]:
+        return await self._fetch(named(name), *values)
+
+    async def _fetch(self, statement: str, *values: Any) -> list[Row]:
+        call = partial(self._reading_line.fetch, statement, *values, within=WITHIN)
+        return await self._reads.do(call)
+
+
+AgentRow = tuple[str, str, str, str | None, bool, bool, float | None, int | None, float]
+"""What an agent did in one turn, in the order of the arrays of `keep_turns`."""
+
+
+def _agents(record: TurnRecord) -> list[AgentRow]:
+    won = {one.rpartition(".")[0] for one in record.chosen} or {record.active_skill}
+    rows: list[AgentRow] = []
+    for one in record.services:
+        if one.stage != "skills" or one.started is None:
+            continue
+        seconds = None if one.ended is None else one.ended - one.started
+        failed = one.outcome in FAILURES
+        rows.append(
+            (
+                record.utt_id,
+                stored_text(one.name),
+                one.outcome,
+                (one.code or one.outcome) if failed else None,
+                one.name in won,
+                one.declined,
+                seconds,
+                None if seconds is None else bisect_left(BOUNDS, seconds),
+                one.cost,
+            )
+        )
+    return rows
+
+
+def _words(record: TurnRecord) -> str:
+    return " ".join(search_words_of(f"{record.text} {record.response}"[:INDEXED]))
+
+
+def _add_row(span: AgentSpan, row: Row) -> None:
+    """Add a row of `agent_figures`: turns with one outcome, code and bucket of duration."""
+    number: int = row["asked"]
+    span.asked += number
+    span.won += row["won"]
+    span.declined += row["declined"]
+    span.seconds += row["seconds"]
+    span.cost += row["cost"]
+    span.up += row["up"]
+    span.down += row["down"]
+    if row["bucket"] >= 0:
+        span.buckets[row["bucket"]] += number
+    if row["outcome"] in FAILURES:
+        code: str = row["code"]
+        span.failed += number
+        span.kinds[code] = span.kinds.get(code, 0) + number
+        if code not in span.latest or span.latest[code].at < row["latest"]:
+            span.latest[code] = LatestFailure(row["latest"], row["utt_id"])
+
+
+def _turn_row(row: Row) -> TurnRow:
+    return TurnRow(
+        utterance=row["position"],
+        position=row["position"],
+        utt_id=row["utt_id"],
+        by_bot=int(row["by_bot"]),
+        date_time=row["date_time"],
+        body=row["body"],
+        at=row["at"],
+        seconds=row["seconds"],
+        cost=row["cost"],
+        flags=row["flags"],
+        record=row["record"],
+    )
+
+
+def _summary(row: Row, is_hit: bool) -> DialogSummary:
+    return DialogSummary(
+        dialog_id=DialogId(row["dialog_id"]),
+        user=shown_text(row["user"]),
+        channel=shown_text(row["channel"]),
+        active=row["active"],
+        at=row["at"],
+        said=cut(spoken_body(row["said"]).text),
+        reply=cut(spoken_body(row["reply"]).text),
+        spoke=[shown_text(skill) for skill in row["spoke"] or ()],
+        turns=row["turns"],
+        slowest=row["slowest"],
+        cost=row["cost"],
+        failed=row["failed"],
+        flags=shown_flags(row["flags"]),
+        hit=row["utt_id"] if is_hit else None,
+    )

@@ -1,0 +1,108 @@
+"""Wake-ups: hints to other replicas over NOTIFY, gathered, never within a turn's transaction.
+
+NOTIFY takes a lock of the whole server until its transaction has reached the disk, so turns that
+notify in their own transaction are stored one after the other.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, Final
+
+import msgspec
+
+from prolocutor.errors import StoreError
+from prolocutor.plugins.postgresql.database_line import Connection
+from prolocutor.plugins.postgresql.membership import Membership
+
+log = logging.getLogger(__name__)
+
+CHANNEL: Final = "prolocutor"
+PAUSE: Final = 0.005
+"""Seconds for which hints are gathered."""
+MAX_PAYLOAD: Final = 7_900
+"""Bytes of one notification; PostgreSQL takes less than 8,000."""
+
+
+class Hint(msgspec.Struct, array_like=True, frozen=True):
+    """One notification: these users have news; `replica` sent it."""
+
+    replica: int
+    users: list[str]
+
+
+_encode: Final = msgspec.json.Encoder().encode
+_decode: Final = msgspec.json.Decoder(Hint).decode
+
+
+class PostgresqlWakeUps:
+    """Sends hints, and calls the listener for those of others."""
+
+    def __init__(self, membership: Membership) -> None:
+        self._membership = membership
+        self._waiting: set[str] = set()
+        self._sending: asyncio.Task[None] | None = None
+        self._listener: Callable[[str], None] | None = None
+
+    def wake(self, user: str) -> None:
+        """Send a hint with the next notification."""
+        self._waiting.add(user)
+        if self._sending is None:
+            self._sending = asyncio.get_running_loop().create_task(self._send())
+
+    def on_wake(self, listener: Callable[[str], None]) -> None:
+        """Call the listener for each hint of another replica."""
+        self._listener = listener
+
+    def missed(self) -> None:
+        """Note that hints may have been missed."""
+        if self._listener is not None:
+            self._listener("")
+
+    async def listen(self, connection: Connection) -> None:
+        """Have a new connection deliver hints."""
+        await connection.add_listener(CHANNEL, self._heard)
+
+    async def sent(self) -> None:
+        """Wait until the hints are sent."""
+        if self._sending is not None:
+            await asyncio.wait({self._sending})
+
+    async def _send(self) -> None:
+        try:
+            await asyncio.sleep(PAUSE)
+            while self._waiting:
+                users, self._waiting = self._waiting, set()
+                payloads = [*_payloads(self._membership.number or 0, users)]
+                await self._membership.fetch("notify", CHANNEL, payloads, within=2.0)
+        except StoreError as error:
+            log.debug("hints were lost: %s", error)  # every reader polls as well
+        finally:
+            self._sending = None
+
+    def _heard(self, connection: Any, pid: int, channel: str, payload: str) -> None:
+        if self._listener is None:
+            return
+        try:
+            hint = _decode(payload)
+        except msgspec.DecodeError:
+            return
+        if hint.replica != self._membership.number:
+            for user in hint.users:
+                self._listener(user)
+
+
+def _payloads(replica: int, users: Iterable[str]) -> Iterator[str]:
+    some: list[str] = []
+    size = 0
+    for user in users:
+        length = len(_encode(user)) + 1
+        if some and size + length > MAX_PAYLOAD - 40:
+            yield _encode(Hint(replica, some)).decode()
+            some, size = [], 0
+        some.append(user)
+        size += length
+    if some:
+        yield _encode(Hint(replica, some)).decode()

@@ -1,0 +1,1 @@
+"""Rasa: bots behind its REST channel as services."""

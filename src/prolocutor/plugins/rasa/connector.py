@@ -1,0 +1,210 @@
+"""RasaConnector: a bot behind Rasa's REST channel as a skill, or its model as an annotator.
+
+Source: Rasa 3, `POST /webhooks/rest/webhook` (`rasa/core/channels/rest.py`) and `POST /model/parse`
+of its HTTP API.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+import msgspec
+from yarl import URL
+
+from prolocutor.connectors.parts.call_headers import call_headers
+from prolocutor.connectors.parts.each_alone import each_alone
+from prolocutor.connectors.parts.event_stream import EventStream
+from prolocutor.connectors.parts.http_address import http_url
+from prolocutor.connectors.parts.http_client import HttpClient
+from prolocutor.contracts.connector import DeltaSink, Replies, Request
+from prolocutor.dialog.plain import MAX_BYTES, Plain, check, encode, parse
+from prolocutor.errors import BadReply
+from prolocutor.plugins.rasa.messages import (
+    RasaMessage,
+    hypothesis_of,
+    read_message,
+    read_messages,
+)
+
+WEBHOOK: Final = "/webhooks/rest/webhook"
+PARSE: Final = "/model/parse"
+CONFIDENCE: Final = 0.5
+MAX_MESSAGES: Final = 100
+
+_NOT_READ: Final = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
+
+
+class RasaConnector:
+    """The way to `http://host:5005/webhooks/rest/webhook`, the path of an address without one.
+
+    The sender is the dialog's id, so that the bot's own memory is that of the dialog; the
+    attributes of the human utterance are the `metadata`. All that the bot says is one hypothesis of
+    `confidence`; an empty list declines. The payload of a button is sent as it is when the button
+    is pressed, or its title typed. `token` is added to the query, `key` is sent as a bearer token.
+    `stream`: whether the bot is asked to answer message by message (None: where the words can be
+    shown as they come).
+
+    At an address that ends in `/model/parse` the connector sends the text to be parsed and returns
+    the intent and entities as they are: an annotation.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        *,
+        name: str,
+        batched: bool = False,
+        token: str | None = None,
+        key: str | None = None,
+        confidence: float = CONFIDENCE,
+        stream: bool | None = None,
+        channel: str | None = None,
+    ) -> None:
+        del batched  # several requests are several calls
+        self.name = name
+        given = http_url(url)
+        if given.path in ("", "/"):
+            given = given.with_path(WEBHOOK).with_query(given.query)
+        if token:
+            given = given.update_query(token=token)
+        headers = {"Content-Type": "application/json"}
+        if key:
+            headers["Authorization"] = f"Bearer {key}"
+        self._parses = given.path.rstrip("/").endswith(PARSE)
+        self._confidence = confidence
+        self._channel = channel
+        self._stream = given.query.get("stream") == "true" or stream
+        self._plain = HttpClient(given, headers=headers)
+        self._streamed = HttpClient(_streamed(given), headers=headers)
+
+    async def send(self, requests: Sequence[Request]) -> Replies:
+        """Ask the bot, or its model, once for each request."""
+        return await each_alone(self._ask, requests)
+
+    async def aclose(self) -> None:
+        """Close the connections."""
+        await self._plain.aclose()
+        await self._streamed.aclose()
+
+    async def _ask(self, request: Request) -> Plain:
+        if self._parses:
+            body = encode(_to_parse(request))
+            reply = await self._plain.post(body, call_headers((request,)), max_bytes=MAX_BYTES)
+            return parse(reply.body)
+        message = _message(request, self.name)
+        if self._channel is not None:
+            message["input_channel"] = self._channel
+        said = await self._said(request, encode(message))
+        found = hypothesis_of(said, self._confidence)
+        return check([] if found is None else [found])
+
+    async def _said(self, request: Request, body: bytes) -> list[RasaMessage]:
+        deltas = request.deltas
+        streams = self._stream or (self._stream is None and deltas is not None)
+        client = self._streamed if streams else self._plain
+        coming = _ComingMessages(deltas, self._confidence)
+        events = EventStream(coming.take, json_lines=True)
+        headers = call_headers((request,))
+        reply = await client.post(body, headers, max_bytes=MAX_BYTES, stream=events)
+        if reply.is_streamed:
+            events.end()
+            return coming.messages
+        try:
+            return read_messages(reply.body)
+        except _NOT_READ as error:
+            if (lines := _lines(reply.body)) is not None:
+                return lines
+            raise BadReply(f"a bot of Rasa answers with a list of messages: {error}") from None
+
+
+class _ComingMessages:
+    """Messages that come one by one; their texts are handed on, line by line."""
+
+    def __init__(self, deltas: DeltaSink | None, confidence: float) -> None:
+        self.messages: list[RasaMessage] = []
+        self._deltas = deltas
+        self._confidence = confidence
+        self._has_spoken = False
+
+    def take(self, data: bytes) -> bool:
+        """Take a message; there may always be another."""
+        try:
+            message = read_message(data)
+        except _NOT_READ as error:
+            raise BadReply(f"a bot of Rasa streams messages: {error}") from None
+        self.messages.append(message)
+        if len(self.messages) > MAX_MESSAGES:
+            raise BadReply(f"more than {MAX_MESSAGES} messages")
+        if message.text and self._deltas is not None:
+            before = "\n" if self._has_spoken else ""
+            self._deltas.add(before + message.text, self._confidence)
+            self._has_spoken = True
+        return False
+
+
+def _streamed(url: URL) -> URL:
+    return url.update_query(stream="true")
+
+
+def _lines(body: bytes) -> list[RasaMessage] | None:
+    """Return the messages of a stream that came as a whole, None if it is none."""
+    try:
+        return [read_message(line) for line in body.splitlines() if line.strip()]
+    except _NOT_READ:
+        return None
+
+
+def _message(request: Request, skill: str) -> dict[str, Any]:
+    """Return what is sent: the dialog's last text, or what a formatter made of the dialog."""
+    state = request.value()
+    if isinstance(state, str):
+        return {"sender": request.turn_id, "message": state}
+    if isinstance(state, dict) and isinstance(state.get("message"), str):
+        return {"sender": request.turn_id, **state}
+    try:
+        sender, said = state["dialog_id"], state["utterances"][-1]
+        text, metadata = said["text"], said.get("attributes") or {}
+    except (KeyError, TypeError, IndexError, AttributeError) as error:
+        raise BadReply(f"a bot needs the agent state, or a message ({error!r})") from None
+    answer = state.get("answer")
+    if isinstance(answer, dict) and answer.get("kind") == "button":
+        text = _sent(answer.get("value"))
+    else:
+        text = _payload_of(text, state["utterances"][:-1], skill)
+    message = {"sender": sender, "message": text}
+    return {**message, "metadata": metadata} if metadata else message
+
+
+def _payload_of(text: Any, before: list[Any], skill: str) -> Any:
+    """Return the payload of the button of the last reply whose title was typed, else the text."""
+    last = before[-1] if before else None
+    if not isinstance(text, str) or not isinstance(last, dict) or "active_skill" not in last:
+        return text
+    messages = (last.get("attributes") or {}).get("messages")
+    for one in messages if isinstance(messages, list) else ():
+        carried = one.get("json") if isinstance(one, dict) else None
+        if not isinstance(carried, dict) or carried.get("skill") != skill:
+            continue
+        if str(one.get("title", "")).strip().lower() == text.strip().strip("[]").lower():
+            return _sent(carried.get("payload"))
+    return text
+
+
+def _sent(payload: Any) -> str:
+    return payload if isinstance(payload, str) else encode(payload).decode()
+
+
+def _to_parse(request: Request) -> dict[str, Any]:
+    """Return what is sent to be parsed."""
+    state = request.value()
+    if isinstance(state, dict) and "utterances" in state:
+        try:
+            state = state["utterances"][-1]["text"]
+        except (KeyError, TypeError, IndexError) as error:
+            raise BadReply(f"a model needs the agent state, or a text ({error!r})") from None
+    if isinstance(state, dict) and isinstance(state.get("text"), str):
+        return state
+    if not isinstance(state, str):
+        raise BadReply("a model needs the agent state, or a text")
+    return {"text": state, "message_id": request.turn_id}

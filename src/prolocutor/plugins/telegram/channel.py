@@ -1,0 +1,264 @@
+"""Telegram: the door for a bot of Telegram.
+
+It polls for updates, so it needs no address that Telegram can reach. An update is stored before it
+is confirmed and removed when its turn is over; `update_id` is the key of the turn. An update that
+comes again after a crash is so answered once.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import re
+from collections.abc import Coroutine, Sequence
+from contextlib import suppress
+from typing import Final
+from weakref import WeakValueDictionary
+
+import msgspec
+
+from prolocutor.asks.parsed_commands import object_of
+from prolocutor.assistant.assistant import Assistant
+from prolocutor.assistant.feed_message import feed_message
+from prolocutor.contracts.channel import Route
+from prolocutor.dialog.plain import JsonObject
+from prolocutor.errors import BadInput, ConfigError, Stopping, StoreError
+from prolocutor.plugins.telegram.bot_api import (
+    BotApi,
+    BotRefusal,
+    BotTokenRefused,
+    BotUpdate,
+    TelegramMessage,
+)
+from prolocutor.plugins.telegram.delivery import ChatDelivery
+from prolocutor.plugins.telegram.shown_messages import ANSWERS, PRESSED_ROW, BotCall
+from prolocutor.web.error_table import error_response
+
+log = logging.getLogger(__name__)
+
+INBOX: Final = "telegram-update"
+POLL: Final = 50
+"""Seconds that a poll waits for updates."""
+RETRY: Final = 1.0
+"""Seconds after which a store that failed is asked again."""
+TYPING: Final = 4.5
+"""Seconds between two signs that a reply is being written; each is shown for 5."""
+
+_TOKEN: Final = re.compile(r"\d+:[\w-]+", re.ASCII)
+_START: Final = re.compile(r"/start(?:@\w+)?(?:\s.*)?", re.DOTALL)
+_BEGUN: Final = "A new dialog begins. What can I do for you?"
+_UNREAD: Final = "I can read texts, places and phone numbers."
+_GONE: Final = "This button is not there any more."
+
+
+class TelegramInput(msgspec.Struct, frozen=True):
+    """What a person says, in a chat: a text, and the content of a button if one was pressed."""
+
+    user: str
+    chat: int
+    text: str
+    parsed: JsonObject | None = None
+
+
+class Telegram:
+    """The door for one bot. `token` is the one that BotFather made, `api` the Bot API's server."""
+
+    name: Final = "telegram"
+    prefix: Final = "telegram:"
+    routes: Sequence[Route] = ()
+
+    def __init__(
+        self, assistant: Assistant, token: str = "", api: str = "https://api.telegram.org"
+    ) -> None:
+        if not _TOKEN.fullmatch(token):
+            raise ConfigError(
+                "the door telegram needs the token of a bot: telegram: {token: ${TELEGRAM_TOKEN}}"
+            )
+        self.bot = BotApi(token, api)
+        self._assistant = assistant
+        self._delivery = ChatDelivery(assistant, self.bot, self.prefix)
+        self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+        self._running: set[asyncio.Task[None]] = set()
+        self._ids: set[int] = set()
+
+    async def open(self) -> None:
+        """Start to poll."""
+        self._start(self._run())
+
+    async def close(self) -> None:
+        """Stop; a turn that runs is the assistant's, its reply is sent after the next start."""
+        running = list(self._running)
+        for task in running:
+            task.cancel()
+        await asyncio.gather(*running, return_exceptions=True)
+        await self._delivery.aclose()
+        await self.bot.aclose()
+
+    def _start(self, work: Coroutine[None, None, None]) -> None:
+        task = asyncio.ensure_future(work)
+        self._running.add(task)
+        task.add_done_callback(self._running.discard)
+
+    async def _run(self) -> None:
+        resumed, offset = False, None
+        while True:
+            try:
+                if not resumed:
+                    await self._resume()
+                    resumed = True
+                for raw in await self.bot.updates(offset, POLL):
+                    offset = await self._take(bytes(raw))
+            except StoreError as error:
+                log.error("Telegram: the store cannot be reached: %s", error)
+                await asyncio.sleep(RETRY)
+            except BotTokenRefused as error:
+                log.error("the door telegram stops: Telegram refuses its token (%s)", error)
+                return
+            except BotRefusal as error:
+                log.error("the door telegram stops: Telegram refuses to send updates (%s)", error)
+                return
+
+    async def _resume(self) -> None:
+        await self._delivery.resume()
+        stored = (await self._assistant.store.records("", INBOX)).values()
+        updates = [msgspec.json.decode(body, type=BotUpdate) for body in stored]
+        for update in sorted(updates, key=lambda one: one.update_id):
+            self._begin(update)
+
+    async def _take(self, raw: bytes) -> int:
+        """Store an update and begin with it; return the offset that confirms it."""
+        update_id = msgspec.json.decode(raw, type=_Numbered).update_id
+        try:
+            update = msgspec.json.decode(raw, type=BotUpdate)
+        except msgspec.MsgspecError as error:
+            log.warning("Telegram: update %d cannot be read: %s", update_id, error)
+        else:
+            await self._assistant.store.put_record("", INBOX, str(update_id), raw)
+            self._begin(update)
+        return update_id + 1
+
+    def _begin(self, update: BotUpdate) -> None:
+        if update.update_id not in self._ids:
+            self._ids.add(update.update_id)
+            self._start(self._handle(update))
+
+    async def _handle(self, update: BotUpdate) -> None:
+        """Answer an update, after the earlier ones of its person."""
+        person = _sender(update)
+        lock = self._locks.setdefault(person, asyncio.Lock())
+        try:
+            async with lock:
+                await self._answer(update)
+            await self._assistant.store.delete_record("", INBOX, str(update.update_id))
+        except (Stopping, BotTokenRefused):
+            pass  # it stays in the store for the next start
+        except StoreError as error:
+            log.error("Telegram: update %d waits for the next start: %s", update.update_id, error)
+        finally:
+            self._ids.discard(update.update_id)
+
+    async def _answer(self, update: BotUpdate) -> None:
+        if update.callback_query is not None:
+            asked = {"callback_query_id": update.callback_query.id}
+            self._start(self._quietly(BotCall("answerCallbackQuery", asked)))
+        chat = _chat(update)
+        if chat is None:
+            return
+        try:
+            said = await self._said(update)
+            if said is not None:
+                await self._turn(said, f"telegram-{update.update_id}")
+        except (Stopping, StoreError, BotRefusal):
+            raise
+        except Exception as error:
+            await self._say(chat, error_response(error).error)
+
+    async def _turn(self, said: TelegramInput, key: str) -> None:
+        dialog = str(said.chat)
+        await self._delivery.follow(said.user)
+        if _START.fullmatch(said.text) and said.parsed is None:
+            await self._assistant.close_dialog(said.user, dialog)
+            await self._say(said.chat, _BEGUN)
+            return
+        typing = asyncio.ensure_future(self._typing(said.chat))
+        try:
+            await self._assistant.turn(
+                said.text,
+                user=said.user,
+                dialog=dialog,
+                request_id=key,
+                channel=self.name,
+                parsed=said.parsed,
+            )
+        finally:
+            typing.cancel()
+
+    async def _said(self, update: BotUpdate) -> TelegramInput | None:
+        """Return what an update says; None where nobody speaks. Raise `BadInput`."""
+        press, message = update.callback_query, update.message
+        if press is not None and press.message is not None:
+            user, chat = f"{self.prefix}{press.sender.id}", press.message.chat.id
+            if press.data in ANSWERS:
+                return TelegramInput(user, chat, ANSWERS[press.data])
+            return await self._pressed(user, chat, press.data)
+        if message is None or message.sender is None or message.sender.is_bot:
+            return None
+        text = _text(message)
+        if text is None:
+            raise BadInput(_UNREAD, field="text")
+        return TelegramInput(f"{self.prefix}{message.sender.id}", message.chat.id, text)
+
+    async def _pressed(self, user: str, chat: int, data: str) -> TelegramInput:
+        """Find the button that was pressed in the feed of its person."""
+        number = data.removeprefix(PRESSED_ROW)
+        if number.isdecimal() and len(number) < 16:
+            for row in map(
+                feed_message, await self._assistant.store.feed(user, int(number) - 1, 1)
+            ):
+                message = row.message or {}
+                if row.n != int(number) or message.get("type") not in ("button", "choice"):
+                    break
+                content = message.get("json")
+                parsed = None if content is None else object_of(content)
+                return TelegramInput(user, chat, message["title"], parsed)
+        raise BadInput(_GONE, field="data")
+
+    async def _say(self, chat: int, text: str) -> None:
+        await self._delivery.send(BotCall("sendMessage", {"chat_id": chat, "text": text}))
+
+    async def _typing(self, chat: int) -> None:
+        while True:
+            await self._quietly(BotCall("sendChatAction", {"chat_id": chat, "action": "typing"}))
+            await asyncio.sleep(TYPING)
+
+    async def _quietly(self, call: BotCall) -> None:
+        """Make a call of which nothing depends."""
+        with suppress(BotRefusal):
+            await self.bot.call(call.method, call.asked, msgspec.Raw)
+
+
+class _Numbered(msgspec.Struct):
+    update_id: int
+
+
+def _sender(update: BotUpdate) -> str:
+    if update.callback_query is not None:
+        return str(update.callback_query.sender.id)
+    sender = update.message.sender if update.message is not None else None
+    return "" if sender is None else str(sender.id)
+
+
+def _chat(update: BotUpdate) -> int | None:
+    press = update.callback_query
+    message = update.message if press is None else press.message
+    return None if message is None else message.chat.id
+
+
+def _text(message: TelegramMessage) -> str | None:
+    """Return what a message says, in words that asks understand."""
+    if message.location is not None:
+        return f"{message.location.latitude:.6f}, {message.location.longitude:.6f}"
+    if message.contact is not None:
+        number = message.contact.phone_number
+        return f"+{number}" if number.isdecimal() else number
+    return message.text or message.caption

@@ -1,0 +1,126 @@
+"""ChatDelivery: what is said to persons goes from their feeds to their chats.
+
+Replies and unasked messages take the same way. A record in the store holds the last row that was
+sent, so what a process that ended has not sent is sent by the next one.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from typing import Any, Final
+
+import msgspec
+
+from prolocutor.assistant.assistant import Assistant
+from prolocutor.assistant.feed_message import FeedMessage, feed_message
+from prolocutor.dialog.rendering import plain_text
+from prolocutor.errors import StoreError
+from prolocutor.plugins.telegram.bot_api import BotApi, BotRefusal, BotTokenRefused
+from prolocutor.plugins.telegram.shown_messages import BotCall, ShownRow, calls_for
+
+log = logging.getLogger(__name__)
+
+KIND: Final = "telegram-sent"
+PAGE: Final = 100
+RETRY: Final = 1.0
+"""Seconds after which a feed that could not be read is read again."""
+
+
+class SentUpTo(msgspec.Struct, frozen=True):
+    """The last row of a person's feed that was sent."""
+
+    n: int
+
+
+class ChatDelivery:
+    """Follows the feeds of all persons of the door."""
+
+    def __init__(self, assistant: Assistant, bot: BotApi, prefix: str) -> None:
+        self._assistant = assistant
+        self._bot = bot
+        self._prefix = prefix
+        self._following: dict[str, asyncio.Task[None]] = {}
+
+    async def resume(self) -> None:
+        """Follow the persons that are known from before."""
+        for user, body in (await self._assistant.store.records("", KIND)).items():
+            self._follow(user, msgspec.json.decode(body, type=SentUpTo).n)
+
+    async def follow(self, user: str) -> None:
+        """Follow a person from now on, if not yet."""
+        if user not in self._following:
+            n = await self._assistant.store.feed_end(user)
+            await self._note(user, n)
+            self._follow(user, n)
+
+    async def aclose(self) -> None:
+        """End; what is not sent stays for the next start."""
+        for task in self._following.values():
+            task.cancel()
+        await asyncio.gather(*self._following.values(), return_exceptions=True)
+
+    async def send(self, call: BotCall) -> None:
+        """Make a call; a refusal is logged. Raise `BotTokenRefused`."""
+        try:
+            await self._bot.call(call.method, call.asked, msgspec.Raw)
+        except BotTokenRefused:
+            raise
+        except BotRefusal as error:
+            if call.method == "sendPhoto":
+                await self.send(_as_text(call))
+            else:
+                log.warning("Telegram refuses %s: %s", call.method, error)
+
+    def _follow(self, user: str, n: int) -> None:
+        if user not in self._following:
+            self._following[user] = asyncio.create_task(self._deliver(user, n))
+
+    async def _deliver(self, user: str, sent: int) -> None:
+        with self._assistant.listening(user) as news:
+            while True:
+                news.clear()
+                try:
+                    sent = await self._send_news(user, sent)
+                except StoreError as error:
+                    log.error("Telegram: a person's feed cannot be read: %s", error)
+                    await asyncio.sleep(RETRY)
+                    continue
+                except BotTokenRefused:
+                    return  # the poll says so
+                await news.wait()
+
+    async def _send_news(self, user: str, sent: int) -> int:
+        """Send each reply that is whole; return the number of the last row of these."""
+        store = self._assistant.store
+        if await store.feed_end(user) < sent:
+            sent = 0  # the person was deleted; their feed starts anew
+        after, rows = sent, list[ShownRow]()
+        while page := await store.feed(user, after, PAGE):
+            for one in map(feed_message, page):
+                after = one.n
+                if one.message is not None and one.message["type"] != "command":
+                    rows.append(ShownRow(one.n, one.message))
+                if one.closing is not None:
+                    for call in calls_for(rows, one.closing.get("ask"), self._chat(user, one)):
+                        await self.send(call)
+                    sent, rows = one.n, []
+                    await self._note(user, sent)
+        return sent
+
+    async def _note(self, user: str, n: int) -> None:
+        await self._assistant.store.put_record("", KIND, user, msgspec.json.encode(SentUpTo(n)))
+
+    def _chat(self, user: str, row: FeedMessage) -> int:
+        """Return the chat of a dialog; for other dialogs the person's own."""
+        try:
+            return int(row.dialog_name)
+        except ValueError:
+            return int(user.removeprefix(self._prefix))
+
+
+def _as_text(photo: BotCall) -> BotCall:
+    """Write a picture that Telegram cannot show as its address."""
+    asked: dict[str, Any] = dict(photo.asked)
+    picture = {"type": "picture", "url": asked.pop("photo"), "alt": asked.pop("caption", "")}
+    return BotCall("sendMessage", {**asked, "text": plain_text([picture])})

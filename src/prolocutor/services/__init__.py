@@ -1,1 +1,0 @@
-"""Built-in services: plain functions that any pipeline may name."""

@@ -1,5 +1,0 @@
-"""Follow-ups: what words that do not stand alone mean together with the turn before."""
-
-from prolocutor.services.follow_up.annotator import annotate
-
-__all__ = ["annotate"]

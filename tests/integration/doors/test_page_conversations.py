@@ -1,0 +1,146 @@
+"""The list of one's conversations and search in them, at the door of the chat page."""
+
+from typing import Any
+
+import pytest
+
+from prolocutor.assistant.assistant import Assistant
+from prolocutor.contracts.channel import Channel
+from prolocutor.doors.page.channel import Page
+from prolocutor.testing.channel_kit import KEY, STRICT, Door, at_the_door
+from prolocutor.web.authentication import AccessPolicy
+from tests.integration.doors.fakes import get
+
+SECRET = "5" * 32
+
+
+async def said(door: Door, user: str, dialog: str, *texts: str) -> None:
+    for text in texts:
+        await door.assistant.reply(text, user, dialog)
+
+
+async def ask(door: Door, method: str, path: str, body: Any = None, **query: str) -> Any:
+    async with door.http.request(method, path, json=body, params=query) as response:
+        return response.status
+
+
+async def listed(door: Door, **query: str) -> list[tuple[str, str]]:
+    status, body = await get(door, "/api/conversations", **query)
+    assert status == 200, body
+    return [(one["id"], one["title"]) for one in body["items"]]
+
+
+async def test_conversations_are_listed_renamed_and_deleted_by_their_person() -> None:
+    long = "can I get my money back if the train to Bergen is late?"
+    async with at_the_door(Page, STRICT) as door, door.as_visitor("the-token-of-ann") as ann:
+        await said(door, "almond:ann", "main", long, "thanks")
+        await said(door, "almond:ann", "a/b c", "  second\nwords ")
+        await said(door, "almond:bob", "his", "a secret")
+
+        assert await listed(ann) == [
+            ("a/b c", "second words"),
+            ("main", "can I get my money back if the train to…"),
+        ]
+        _, first = await get(ann, "/api/conversations", limit="1")
+        assert await listed(ann, limit="1", cursor=first["next"]) == [
+            ("main", "can I get my money back if the train to…")
+        ]
+        path = "/api/conversations/a%2Fb%20c"
+        assert await ask(ann, "PATCH", path, {"title": " <b>Mine</b> "}) == 204
+        assert (await listed(ann))[0] == ("a/b c", "<b>Mine</b>")
+        assert await ask(ann, "PATCH", path, {"title": None}) == 204
+        assert (await listed(ann))[0] == ("a/b c", "second words")
+        assert await ask(ann, "DELETE", path) == 204
+        assert [id_ for id_, _ in await listed(ann)] == ["main"]
+        refused = [
+            await ask(ann, "DELETE", path),
+            await ask(ann, "DELETE", "/api/conversations/his"),
+            await ask(ann, "PATCH", "/api/conversations/his", {"title": "x"}),
+            await ask(ann, "PATCH", "/api/conversations/main", {"title": "x" * 81}),
+            (await get(ann, "/api/conversations", cursor="-1"))[0],
+            (await get(ann, "/api/conversations", limit="0"))[0],
+        ]
+
+    assert refused == [404, 404, 404, 400, 400, 400]
+
+
+async def test_search_leads_to_the_messages_with_all_words_the_latest_first() -> None:
+    async with at_the_door(Page, STRICT) as door, door.as_visitor("the-token-of-ann") as ann:
+        await said(door, "almond:ann", "main", "Where is the LATE train?", "something else")
+        await said(door, "almond:ann", "work", "a train of thought, " + "x" * 500)
+        await said(door, "almond:bob", "main", "the late train is mine")
+
+        status, body = await get(ann, "/api/search", words="Train late")
+        _, both = await get(ann, "/api/search", words="train", limit="3")
+        _, rest = await get(ann, "/api/search", words="train", cursor=both["next"])
+        nothing = await get(ann, "/api/search", words="mine")
+        refused = [(await get(ann, "/api/search", **query))[0] for query in ({}, {"words": "  "})]
+
+    assert status == 200
+    hits = [(one["conversation"], one["message"], one["own"], one["text"]) for one in body["items"]]
+    assert hits == [
+        ("main", 1, False, "1: Where is the LATE train?"),
+        ("main", 0, True, "Where is the LATE train?"),
+    ]
+    assert all(one["at"] > 1_700_000_000 for one in body["items"])
+    assert [one["conversation"] for one in both["items"]] == ["work", "work", "main"]
+    assert all(len(one["text"]) <= 202 for one in both["items"])
+    assert ([one["message"] for one in rest["items"]], rest["next"]) == ([0], None)
+    assert (nothing[1]["items"], refused) == ([], [400, 400])
+
+
+async def test_an_anonymous_person_has_several_conversations() -> None:
+    async with at_the_door(Page, AccessPolicy(anonymous=True, loopback=False)) as door:
+        user, id_ = f"almond:anonymous-{SECRET}", f"web-{SECRET}"
+        await said(door, user, "main", "one")
+        await said(door, user, "next", "two")
+        await said(door, f"almond:anonymous-{'6' * 32}", "main", "not mine")
+
+        assert await listed(door, id=id_) == [(f"{id_}.next", "two"), (id_, "one")]
+        assert await listed(door, id=f"{id_}.next") == await listed(door, id=id_)
+        path = "/api/conversations/web-"
+        others = await ask(door, "DELETE", f"{path}{'6' * 32}", id=id_)
+        own = await ask(door, "DELETE", f"{path}{SECRET}.next", id=id_)
+        _, hits = await get(door, "/api/search", words="o", id=id_)
+        nobody = await get(door, "/api/conversations")
+
+    assert (others, own, nobody[0]) == (404, 204, 403)
+    assert {one["conversation"] for one in hits["items"]} == {id_}
+
+
+@pytest.mark.parametrize("secret", [None, "a-guess"])
+async def test_strangers_are_told_nothing(secret: str | None) -> None:
+    async with at_the_door(Page, STRICT) as door, door.as_visitor(secret) as stranger:
+        asked = ["/api/conversations", "/api/search?words=a", "/api/page"]
+        found = [(await get(stranger, path))[0] for path in asked]
+        found.append(await ask(stranger, "DELETE", "/api/conversations/main"))
+
+    assert found == [401] * 4
+
+
+async def test_an_operator_reads_those_of_the_user_they_name() -> None:
+    async with at_the_door(Page, STRICT) as door, door.as_visitor(KEY) as operator:
+        await said(door, "almond:bob", "his", "a secret")
+
+        assert await listed(operator, user="bob") == [("his", "a secret")]
+        assert await listed(operator) == []
+
+
+async def test_starters_are_the_files_or_examples_of_cards() -> None:
+    def written(assistant: Assistant) -> Channel:
+        return Page(assistant, starters=["Hello!"], voice=True)
+
+    def of_cards(assistant: Assistant) -> Channel:
+        return Page(assistant, examples={"gate": ["One", "Two", "Three"], "gone": ["Four"]})
+
+    async with at_the_door(written) as door:
+        _, info = await get(door, "/api/page")
+        async with door.http.get("/") as page:
+            permissions = page.headers["Permissions-Policy"]
+    async with at_the_door(of_cards) as door:
+        _, other = await get(door, "/api/page")
+
+    assert (info["starters"], info["voice"]) == (["Hello!"], True)
+    assert "microphone=(self)" in permissions
+    assert info["agents"] == [{"name": "gate", "icon": False, "markdown": False}]
+    assert (other["starters"], other["voice"]) == (["One", "Two"], False)

@@ -1,0 +1,66 @@
+"""An assistant behind A2A as a skill of another one."""
+
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+
+from prolocutor.assistant.assistant import Assistant
+from prolocutor.dialog.turn_events import Delta, ReplyGiven
+from prolocutor.plan.pipeline import Addressed, Pipeline, Service
+from prolocutor.plugins.a2a.door.door import A2a
+from prolocutor.testing.channel_kit import running
+from prolocutor.web.listener import make_app
+from tests.plugins.a2a.integration.talkers import Talker, pipeline
+
+pytestmark = pytest.mark.asyncio
+
+WAYS = [(version, binding) for version in ("1.0", "0.3") for binding in ("JSONRPC", "HTTP+JSON")]
+
+
+async def words(request: dict[str, Any]) -> AsyncIterator[Any]:
+    for word in ("one ", "two ", "three"):
+        yield word
+
+
+@pytest.mark.parametrize(("version", "binding"), WAYS)
+async def test_asks_choices_buttons_and_words_come_through(version: str, binding: str) -> None:
+    talker = Talker()
+    async with Assistant(pipeline(talker), store="memory:") as inner:
+        app = make_app(inner, [A2a(inner)])
+        async with running(app) as url:
+            there = Addressed(url, {"version": version, "binding": binding})
+            agent = Service("agent", there, connector="a2a", timeout=10.0)
+            async with Assistant(Pipeline(skills=[agent]), store="memory:") as outer:
+                asked = await outer.turn("ask", user="ann")
+                sure = await outer.reply("yes", "ann")
+                choosing = await outer.turn("choose", user="ann")
+                chosen = await outer.reply("milk", "ann")
+                rich = await outer.reply("rich", "ann")
+                open_one = await outer.turn("ask", user="bob")
+                over = await outer.turn("never mind", user="bob")
+                waits = await inner.waiting("a2a:local", open_one.dialog_id)
+
+    assert (asked.ask, asked.reply.text, sure.text) == ("yesno", "Sure?", "answer True")
+    assert choosing.ask == "choice"
+    assert [one["title"] for one in choosing.reply.attributes["messages"][1:]] == ["tea", "milk"]
+    assert chosen.text == "answer {'idx': 1, 'title': 'milk'}"
+    kinds = [one["type"] for one in rich.attributes["messages"]]
+    assert kinds == ["text", "picture", "button"]
+    assert (over.ask, waits) == (None, None)
+
+
+@pytest.mark.parametrize(("version", "binding"), WAYS)
+async def test_words_are_shown_as_they_come(version: str, binding: str) -> None:
+    async with Assistant(Pipeline(skills=[Service("words", words)]), store="memory:") as inner:
+        app = make_app(inner, [A2a(inner)])
+        async with running(app) as url:
+            there = Addressed(url, {"version": version, "binding": binding})
+            agent = Service("agent", there, connector="a2a", timeout=10.0)
+            async with Assistant(Pipeline(skills=[agent]), store="memory:") as outer:
+                events = [event async for event in outer.stream("hello", "ann")]
+
+    said = [event.text for event in events if isinstance(event, Delta)]
+    last = events[-1]
+    assert isinstance(last, ReplyGiven)
+    assert "".join(said) == last.utterance.text == "one two three"

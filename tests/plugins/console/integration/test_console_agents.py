@@ -1,0 +1,195 @@
+"""The console's agents over HTTP: figures, switching, trying, talking to one alone."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import aiohttp
+import pytest
+
+from prolocutor import Assistant, Pipeline
+from prolocutor.plan.pipeline import Addressed, Breaker, Service
+from prolocutor.plugins.console.channel import Console
+from prolocutor.plugins.console.ways import ServiceWay, way_of
+from prolocutor.testing.channel_kit import STRICT, Door, at_the_door, running
+from prolocutor.web.authentication import AccessPolicy
+from prolocutor.web.listener import make_app
+from tests.integration.doors.fakes import get, post
+from tests.unit.pipeline.talk import hypothesis, says
+
+HOSTILE = "<img src=x onerror=alert(1)>\u202e"
+NAMED = AccessPolicy(keys={"key-of-eve": "eve"}, loopback=False)
+
+
+@asynccontextmanager
+async def serving(
+    *skills: Service, auth: AccessPolicy | None = None, **stages: Any
+) -> AsyncIterator[Door]:
+    pipeline = Pipeline(skills=skills, **stages)
+    async with Assistant(pipeline, store="memory:", deadline=60.0) as it:
+        app = make_app(it, [Console(it)], auth=auth)
+        async with running(app) as url, aiohttp.ClientSession(url) as http:
+            yield Door(url, http, it, app, None)  # type: ignore[arg-type]
+
+
+async def test_only_operators_see_and_change_agents() -> None:
+    async with at_the_door(Console, STRICT) as door, door.as_visitor("the-token-of-ann") as ann:
+        for visitor, status in ((ann, 403), (door, 401)):
+            seen = [await get(visitor, f"/api/console/{one}") for one in ("agents", "agents/gate")]
+            seen += [
+                await post(visitor, f"/api/console/agents/gate/{what}", text="x", on=False)
+                for what in ("alone", "switch", "try")
+            ]
+            assert [one[0] for one in seen] == [status] * 5
+        assert door.assistant.services()[0].off is None
+
+
+async def test_the_list_counts_what_became_of_each_agent() -> None:
+    wins = says("wins", hypothesis("hello", 0.9), card={"price": 0.5, "description": HOSTILE})
+    also = says(
+        "also", hypothesis("hi", 0.6, cost=2.0), [], hypothesis("no", 0.05), requires=["note"]
+    )
+    fails = says("fails", ValueError(HOSTILE), breaker=Breaker(failures=2), card={"price": 0.25})
+    async with serving(wins, also, fails, annotators=[says("note", 1)]) as door:
+        for text in ("one", "two", "three"):
+            result = await door.assistant.turn(text, user="ann")
+        status, listed = await get(door, "/api/console/agents")
+        _, failing = await get(door, "/api/console/agents/fails", step=3600)
+        _, noted = await get(door, "/api/console/agents/note")
+        _, won = await get(door, "/api/console/agents/wins")
+        later = await get(door, "/api/console/agents", since=2e9 * 2)
+        wrong = await get(door, "/api/console/agents", since="yesterday")
+        unknown = await get(door, "/api/console/agents/nobody")
+        await door.assistant.delete_person("ann")
+        _, forgotten = await get(door, "/api/console/agents/fails")
+        staged = await get(door, "/api/console/agents/wins", stage="annotators")
+
+    agents = {one["name"]: one for one in listed["items"]}
+    assert (status, listed["turns"], listed["cost"]) == (200, 3, 1.5 + 2.0 + 2 * 0.25)
+    counts = ("asked", "wins", "declines", "failed", "kinds", "state")
+    assert [tuple(agents[name][one] for one in counts) for name in agents] == [
+        (3, 0, 0, 0, {}, "well"),
+        (3, 3, 0, 0, {}, "well"),
+        (3, 0, 2, 0, {}, "well"),
+        (3, 0, 0, 3, {"raised": 2, "breaker_open": 1}, "alone"),
+    ]
+    assert agents["wins"]["p50"] <= agents["wins"]["p99"] <= 60
+    assert agents["fails"]["p50"] is None
+    assert (agents["fails"]["note"], agents["fails"]["kind"]) == (
+        "left alone after 2 failures",
+        "python",
+    )
+    assert agents["fails"]["since"] is not None
+    kinds = {one["code"]: one for one in failing["failures"]}
+    assert kinds["raised"]["number"] == 2
+    assert HOSTILE in kinds["raised"]["error"]
+    assert failing["latest"]["code"] == "raised"
+    told = [(one["error"], one["utt_id"], one["turn_id"]) for one in forgotten["failures"]]
+    assert set(told) == {("", "", "")}
+    assert failing["failures"][0]["utt_id"] == result.reply.utt_id
+    assert (failing["series"]["step"], failing["series"]["failed"], failing["series"]["p50"]) == (
+        3600,
+        [3],
+        [None],
+    )
+    assert (noted["needed_by"], noted["answers"]) == (["also"], False)
+    assert won["card"]["description"] == HOSTILE
+    assert won["overlap"] == [{"agent": "also", "share": pytest.approx(1 / 3)}]
+    assert (later[1]["turns"], later[1]["items"][0]["asked"]) == (0, 0)
+    assert (wrong[0], wrong[1]["field"]) == (400, "since")
+    assert [unknown[0], staged[0]] == [404, 404]
+
+
+async def test_an_agent_is_switched_off_and_on_by_name_and_its_breaker_let_try() -> None:
+    chat = says(
+        "chat",
+        hypothesis("A"),
+        ValueError("no"),
+        hypothesis("B"),
+        breaker=Breaker(failures=1, cooldown=1e6),
+    )
+    async with serving(chat, auth=NAMED) as door, door.as_visitor("key-of-eve") as eve:
+        at, it = "/api/console/agents/chat", door.assistant
+        status, off = await post(eve, f"{at}/switch", on=False)
+        said = (await it.turn("hi", user="ann")).reply
+        _, answer = await post(eve, f"{at}/alone", text="hi")
+        _, on = await post(eve, f"{at}/switch", on=True)
+        await it.turn("hi", user="ann")
+        _, alone = await get(eve, at)
+        _, trying = await post(eve, f"{at}/try")
+        again = (await it.turn("hi", user="ann")).reply
+        _, well = await get(eve, at)
+        bad = [await post(eve, f"{at}/switch", on="no"), await post(eve, f"{at}/alone", text="")]
+        async with eve.http.post(f"{at}/switch", data="on=1") as form:
+            bad.append((form.status, None))
+
+    assert (status, off["state"], off["note"], off["off_by"]) == (
+        200,
+        "off",
+        "switched off by eve",
+        "eve",
+    )
+    assert (said.active_skill, again.text, on["state"]) == ("", "B", "well")
+    assert answer["hypotheses"] == [hypothesis("A")]
+    assert (answer["error"], answer["code"]) == (None, None)
+    assert [alone["state"], trying["state"], well["state"]] == ["alone", "trying", "well"]
+    assert [one[0] for one in bad] == [400] * 3
+
+
+async def test_figures_failures_and_thumbs_outlive_the_process(tmp_path: Path) -> None:
+    fails = says("fails", ValueError(HOSTILE), breaker=Breaker(failures=9))
+    pipeline = Pipeline(skills=[says("chat", hypothesis("A", 0.9)), fails])
+    for number in range(2):
+        async with (
+            Assistant(pipeline, store=f"sqlite:///{tmp_path / 'kept.db'}") as it,
+            running(make_app(it, [Console(it)])) as url,
+            aiohttp.ClientSession(url) as http,
+        ):
+            door = Door(url, http, it, None, None)  # type: ignore[arg-type]
+            if number == 0:
+                result = await it.turn("hi", user="ann")
+                await it.rate_utterance(result.reply.utt_id, 1, "ann")
+            _, listed = await get(door, "/api/console/agents")
+            _, failing = await get(door, "/api/console/agents/fails")
+            _, month = await get(door, "/api/console/agents/chat", since=1.0, step=86400)
+
+        agents = {one["name"]: one for one in listed["items"]}
+        assert listed["turns"] == 1
+        assert (agents["chat"]["wins"], agents["chat"]["up"], agents["chat"]["down"]) == (1, 1, 0)
+        (kind,) = failing["failures"]
+        assert (kind["code"], kind["number"], kind["utt_id"]) == ("raised", 1, result.reply.utt_id)
+        assert (HOSTILE in kind["error"], kind["dialog_id"]) == (True, result.dialog_id)
+        assert (len(month["series"]["at"]), month["series"]["failed"]) == (1, [0])
+
+
+@pytest.mark.parametrize(
+    ("service", "kind", "way"),
+    [
+        (Service("a", "https://me:pw@x.org:8/ask?key=k#f"), "http", "https://x.org:8/ask"),
+        (
+            Service("a", "https://x.org/bot123456:AAHdqTcvCH1vGWJxfSeofSAs0K5PALDsaw/say"),
+            "http",
+            "https://x.org/…/say",
+        ),
+        (Service("a", "nats://me:pw@x.org/weather"), "nats", "nats://x.org:4222/weather"),
+        (Service("a", "mod:fun", process=True), "process", "mod:fun"),
+        (
+            Service("a", Addressed("npx it --key=s3cret", {"key": "s"}), connector="command"),
+            "command",
+            "npx",
+        ),
+        (
+            Service("a", test_only_operators_see_and_change_agents),
+            "python",
+            f"{__name__}:test_only_operators_see_and_change_agents",
+        ),
+        (
+            Service("a", says("b", 1).target),
+            "python",
+            "prolocutor.testing.fake_service:FakeService",
+        ),
+    ],
+)
+def test_a_way_is_shown_without_secrets(service: Service, kind: str, way: str) -> None:
+    assert way_of(service) == ServiceWay(kind, way)

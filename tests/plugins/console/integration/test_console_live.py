@@ -1,0 +1,192 @@
+"""The console's socket: what happens in turns is sent to the operators who watch."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from contextlib import ExitStack, asynccontextmanager
+from typing import Any
+
+import aiohttp
+
+from prolocutor.assistant.assistant import Assistant
+from prolocutor.plan.pipeline import Breaker, Pipeline
+from prolocutor.plugins.console.agent_states import AgentStates
+from prolocutor.plugins.console.channel import Console
+from prolocutor.plugins.console.live_feed import MOST, LiveFeed
+from prolocutor.testing.channel_kit import KEY, STRICT, at_the_door, running
+from prolocutor.web.key_ring import KeyRing
+from prolocutor.web.listener import make_app
+from tests.unit.assistant.talks import assistant
+from tests.unit.assistant.test_replicas import until
+from tests.unit.pipeline.talk import Gate, hypothesis, says
+
+LIVE = "/api/console/live"
+
+
+class Lines:
+    """The messages of one socket, in their order."""
+
+    def __init__(self, socket: aiohttp.ClientWebSocketResponse) -> None:
+        self.socket = socket
+        self.seen: list[Any] = []
+
+    async def next(self) -> Any:
+        message = await self.socket.receive()
+        assert message.type is aiohttp.WSMsgType.TEXT, message
+        self.seen.append(json.loads(message.data))
+        return self.seen[-1]
+
+    async def until(self, kind: str) -> Any:
+        while (message := await self.next())["type"] != kind:
+            pass
+        return message
+
+
+@asynccontextmanager
+async def served(it: Assistant) -> AsyncIterator[aiohttp.ClientSession]:
+    async with running(make_app(it, [Console(it)])) as url, aiohttp.ClientSession(url) as http:
+        yield http
+
+
+def viewers(it: Assistant) -> int:
+    """Return how many watch now; where nobody does, nothing follows the turns."""
+    feeds: Any = it._observers.followers
+    return sum(len(feed._viewers) for feed in feeds)
+
+
+async def opened(http: aiohttp.ClientSession, headers: dict[str, str]) -> int:
+    """Return the status of the answer to who opens the socket."""
+    try:
+        async with http.ws_connect(LIVE, headers=headers):
+            return 101
+    except aiohttp.WSServerHandshakeError as error:
+        return error.status
+
+
+async def test_the_socket_is_for_operators() -> None:
+    async with at_the_door(Console, STRICT) as door:
+        for key, status in ((None, 401), ("the-token-of-ann", 403), (KEY, 101)):
+            headers = {} if key is None else {"Authorization": f"Bearer {key}"}
+            assert await opened(door.http, headers) == status
+
+
+async def test_a_key_that_only_reads_may_watch_and_look_but_switch_nothing() -> None:
+    async with assistant() as it:
+        ring = KeyRing(it.store)
+        secrets = {one: (await ring.create(one, [one]))[0] for one in ("read", "converse")}
+        app = make_app(it, [Console(it)], ring=ring)
+        async with running(app) as url, aiohttp.ClientSession(url) as http:
+            seen: dict[str, list[int]] = {}
+            for scope, secret in secrets.items():
+                headers = {"Authorization": f"Bearer {secret}"}
+                async with http.get("/api/console/agents", headers=headers) as listed:
+                    pass
+                path, body = "/api/console/agents/echo/switch", {"on": False}
+                async with http.post(path, json=body, headers=headers) as switched:
+                    pass
+                seen[scope] = [listed.status, switched.status, await opened(http, headers)]
+
+    assert seen == {"read": [200, 403, 101], "converse": [403, 403, 403]}
+
+
+async def test_a_turn_is_followed_from_its_beginning_to_its_end() -> None:
+    gate = Gate([])
+    slow, fails = says("slow", gate), says("fails", ValueError("no"), breaker=Breaker(failures=1))
+    chat = says("chat", hypothesis("<b>hello</b>", 0.9))
+    pipeline = Pipeline(annotators=[says("note", 1)], skills=[slow, fails, chat])
+    slow_service = pipeline.skills[0]
+    assert slow_service is not None
+    async with assistant(pipeline=pipeline) as it, served(it) as http:
+        async with http.ws_connect(LIVE) as one, http.ws_connect(f"{LIVE}?kind=failed") as other:
+            lines, failed = Lines(one), Lines(other)
+            await until(lambda: viewers(it) == 2)
+            turn = asyncio.create_task(it.turn("hi <i>", user="ann", channel="page"))
+            await gate.started.wait()
+            async with http.ws_connect(LIVE) as late:
+                joined = Lines(late)
+                running_now = [await joined.next(), await joined.next()]
+                gate.opened.set()
+                result = await turn
+                ended = await lines.until("ended")
+                assert await joined.until("ended") == ended == await failed.until("ended")
+            await it.switches.switch(it.engine.step_of("chat"), on=False, by="eve")
+            off = await lines.until("breaker")
+        await until(lambda: viewers(it) == 0)
+
+    kinds = [one["type"] for one in lines.seen]
+    assert kinds[0] == "begun"
+    assert (lines.seen[0]["user"], lines.seen[0]["said"]) == ("ann", "hi <i>")
+    asked = [(one["stage"], one["agents"]) for one in lines.seen if one["type"] == "asked"]
+    assert asked == [("annotators", ["note"]), ("skills", ["slow", "fails", "chat"])]
+    settled = {one["agent"]: one["outcome"] for one in lines.seen if one["type"] == "settled"}
+    assert settled == {"note": "done", "slow": "done", "fails": "failed", "chat": "done"}
+    assert [running_now[0]["type"], running_now[1]["agents"]] == ["begun", ["slow"]]
+    assert [one["type"] for one in failed.seen] == ["breaker", "ended"]
+    assert (failed.seen[0]["agent"], failed.seen[0]["state"]) == ("fails", "alone")
+    assert (off["agent"], off["state"]) == ("chat", "off")
+    shown = ("turn_id", "utt_id", "reply", "spoke", "by", "failed", "flags", "channel")
+    assert [ended[one] for one in shown] == [
+        result.turn_id,
+        result.reply.utt_id,
+        "<b>hello</b>",
+        ["chat"],
+        "confidence",
+        1,
+        ["failed"],
+        "page",
+    ]
+
+
+async def test_a_person_who_is_wanted_is_told_of() -> None:
+    wants = says("wants", hypothesis("a person", attributes={"wants_person": True}))
+    async with assistant(wants) as it, served(it) as http, http.ws_connect(LIVE) as socket:
+        await until(lambda: viewers(it) == 1)
+        id_ = (await it.turn("help", user="ann")).dialog_id
+        assert (await Lines(socket).until("waits"))["dialog_id"] == id_
+
+
+async def test_an_unknown_kind_is_refused_in_words() -> None:
+    async with assistant() as it, served(it) as http, http.ws_connect(f"{LIVE}?kind=x") as socket:
+        said = json.loads((await socket.receive()).data)
+        closed = await socket.receive()
+
+    assert (said["field"], closed.type, closed.data) == ("kind", aiohttp.WSMsgType.CLOSE, 1008)
+
+
+class FakeSocket:
+    """Keeps what it is given to send."""
+
+    def __init__(self) -> None:
+        self.sent: list[Any] = []
+
+    def send(self, message: str) -> None:
+        self.sent.append(json.loads(message))
+
+    def of(self, kind: str) -> list[Any]:
+        """Return the messages of one type."""
+        return [one for one in self.sent if one["type"] == kind]
+
+
+async def test_no_more_than_ten_turns_a_second_are_sent_and_the_others_counted() -> None:
+    now = 0.0
+    sockets = {kind: FakeSocket() for kind in ("all", "failed", "slow")}
+    async with assistant(says("chat", ValueError("no"))) as it:
+        feed = LiveFeed(it, AgentStates(), 60.0, lambda: now)
+        with ExitStack() as viewing:
+            for kind, socket in sockets.items():
+                viewing.enter_context(feed.viewing(socket, kind))  # type: ignore[arg-type]
+            for number in range(3 * MOST):
+                now = float(number >= 2 * MOST)
+                await it.turn("hi", user="ann")
+            await until(lambda: sockets["failed"].of("left_out") and sockets["all"].of("left_out"))
+        before = [len(socket.sent) for socket in sockets.values()]
+        await it.turn("hi", user="ann")
+
+    for kind in ("all", "failed"):
+        socket = sockets[kind]
+        ended = [one["turn_id"] for one in socket.of("ended")]
+        begun = [one["turn_id"] for one in socket.of("begun")]
+        assert begun == (ended if kind == "all" else [])
+        assert (len(ended), [one["n"] for one in socket.of("left_out")]) == (2 * MOST, [MOST])
+    assert [one["type"] for one in sockets["slow"].sent] == ["breaker"]
+    assert [len(socket.sent) for socket in sockets.values()] == before

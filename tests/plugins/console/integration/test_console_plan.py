@@ -1,0 +1,104 @@
+"""The plan of an assistant over HTTP: stages, edges, states, times, hints with file and line."""
+
+import os
+from pathlib import Path
+from typing import Any
+
+import aiohttp
+import pytest
+
+from prolocutor.assistant.assistant import Assistant
+from prolocutor.config.building import assistant_from
+from prolocutor.config.loading import load
+from prolocutor.plan.pipeline import Pipeline, Service
+from prolocutor.plugins.console.channel import Console
+from prolocutor.plugins.console.planned_file import planned_file
+from prolocutor.testing.channel_kit import STRICT, at_the_door, running
+from prolocutor.web.listener import make_app
+from tests.integration.doors.fakes import get
+from tests.unit.pipeline.talk import hypothesis, says
+
+FILE = """\
+name: kitchen
+store: 'memory:'
+deadline: 2.0
+auth:
+  keys: ["${SECRET_KEY}"]
+annotators:
+  lonely: {call: "json:dumps", timeout: 1.5}
+skills:
+  chat: {call: "http://me:s3cret-word@127.0.0.1:9/ask?key=s3cret-word", timeout: 1.0, after: []}
+  far: {call: "json:dumps", timeout: 1.0, requires: [lonely]}
+"""
+
+
+async def plan_of(it: Assistant, **options: Any) -> Any:
+    async with (
+        running(make_app(it, [Console(it, **options)])) as url,
+        aiohttp.ClientSession(url) as http,
+    ):
+        await it.turn("hi", user="ann")
+        async with http.get("/api/console/plan") as response:
+            assert response.status == 200
+            return await response.json()
+
+
+async def test_the_plan_is_for_operators() -> None:
+    async with at_the_door(Console, STRICT) as door, door.as_visitor("the-token-of-ann") as ann:
+        assert [(await get(one, "/api/console/plan"))[0] for one in (door, ann)] == [401, 403]
+
+
+async def test_the_plan_has_nodes_edges_and_two_longest_chains() -> None:
+    note, other = says("note", {"n": 1}, timeout=0.5), says("other", 1, timeout=5.0)
+    needy = Service("needy", says("x", hypothesis()).target, after=["note"], requires=["note"])
+    chat = says("chat", hypothesis("hello", 0.9), after=["note", "other"])
+    pipeline = Pipeline(
+        annotators=[note, other],
+        skills=[needy, chat],
+        response_annotators=[says("chat", 1)],
+        last_chance=says("sorry", "Sorry."),
+    )
+    async with Assistant(pipeline, store="memory:", deadline=60.0) as it:
+        await it.switches.switch(it.engine.step_of("needy"), on=False, by="eve")
+        plan = await plan_of(it)
+
+    nodes = {one["id"]: one for one in plan["nodes"]}
+    assert list(nodes) == [
+        "note",
+        "other",
+        "needy",
+        "skills.chat",
+        "response_annotators.chat",
+        "sorry",
+    ]
+    assert [one["level"] for one in plan["nodes"]] == [1, 1, 2, 2, 3, 4]
+    assert (nodes["needy"]["state"], nodes["note"]["state"]) == ("off", "well")
+    assert (nodes["needy"]["p50"], nodes["note"]["asked"]) == (None, 1)
+    assert nodes["note"]["p50"] is not None
+    assert ["note", "needy", "requires"] in plan["edges"]
+    assert ["other", "skills.chat", "after"] in plan["edges"]
+    assert plan["critical"] == ["other", "skills.chat", "response_annotators.chat"]
+    assert plan["longest"][1:] == ["skills.chat", "response_annotators.chat"]
+    assert (plan["file"], plan["hints"], plan["deadline"], plan["reserve"]) == (None, [], 60.0, 1.0)
+
+
+async def test_hints_have_file_and_line_and_nothing_secret(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SECRET_KEY", "s3cret-word")
+    path = tmp_path / "kitchen.yaml"
+    path.write_text(FILE)
+    os.utime(path, (0, 0))
+    settings = load(path)
+    async with assistant_from(settings) as it:
+        plan = await plan_of(it, file=planned_file(settings))
+        changed = plan["file"], [one["what"] for one in plan["hints"]]
+        os.utime(path, (4e9, 4e9))
+        later = await plan_of(it, file=planned_file(settings))
+
+    found = {one["where"]: one["what"] for one in plan["hints"]}
+    assert changed[0] == "kitchen.yaml"
+    assert "time-outs on the critical path add up to 2.5 s" in found["kitchen.yaml:3"]
+    assert found["kitchen.yaml:10"].startswith("skills.far: a plain function runs in a thread")
+    assert later["hints"][0]["what"] == "it was changed since it was read: a restart takes it"
+    assert "s3cret" not in str(plan)

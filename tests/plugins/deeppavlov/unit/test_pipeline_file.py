@@ -1,0 +1,246 @@
+"""A pipeline file of DeepPavlov Agent and the plan that it comes to."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from prolocutor.errors import ConfigError
+from prolocutor.plan.graph import compile_graph
+from prolocutor.plan.pipeline import Service, Stage
+from prolocutor.plugins.deeppavlov.pipeline_file import OwnCode, PlannedFile, read_pipeline
+
+MODULE = "state_formatters.dp_formatters"
+
+
+def http(url: str = "http://a:1/x", **more: Any) -> dict[str, Any]:
+    """Return an HTTP service with a time-out."""
+    return {"connector": {"protocol": "http", "url": url, "timeout": 1}, **more}
+
+
+def python(name: str, **given: Any) -> dict[str, Any]:
+    """Return the connector of a class."""
+    return {"protocol": "python", "class_name": name, **given}
+
+
+def file_of(**services: Any) -> dict[str, Any]:
+    """Return a file with a skill, a response selector, and these."""
+    skill = http("http://skill:1/", state_manager_method="add_hypothesis")
+    chooser = http(
+        "http://chooser:1/",
+        state_manager_method="add_bot_utterance",
+        previous_services=["skills"],
+        tags=["selector"],
+    )
+    return {
+        "services": {"skills": {"chat": skill}, "response_selectors": {"best": chooser}, **services}
+    }
+
+
+def the(planned: PlannedFile, stage: Stage, name: str) -> Service:
+    """Return the service of this stage and name."""
+    return next(one for one in planned.pipeline.of(stage) if one.name == name)
+
+
+@pytest.mark.parametrize(
+    ("method", "setting"),
+    [
+        ("add_annotation", {"writes": "annotation"}),
+        ("add_annotation_prev_bot_utt", {"writes": "previous_reply"}),
+        ("update_attributes", {"writes": "attributes"}),
+        (
+            "add_annotation_and_reset_human_attributes_for_first_turn",
+            {"first_turn_attributes": {"disliked_skills": []}},
+        ),
+    ],
+)
+def test_the_method_says_what_becomes_of_a_reply_not_the_group(
+    method: str, setting: dict[str, Any]
+) -> None:
+    note = http(state_manager_method=method)
+
+    found = the(read_pipeline(file_of(any_group={"note": note})), Stage.ANNOTATOR, "note")
+
+    assert {key: getattr(found, key) for key in setting} == setting
+
+
+def test_services_of_one_label_in_one_stage_have_names_of_their_own_and_one_label() -> None:
+    human = http(state_manager_method="add_annotation")
+    bot = http(state_manager_method="add_annotation_prev_bot_utt")
+
+    planned = read_pipeline(file_of(response_annotators={"seg": bot}, annotators={"seg": human}))
+
+    names = {one.name: one.label or one.name for one in planned.pipeline.of(Stage.ANNOTATOR)}
+    assert names == {"seg": "seg", "seg_of_response_annotators": "seg"}
+
+
+def test_what_a_selector_may_skip_is_waited_for_and_not_required() -> None:
+    selector = {"connector": python("DescriptionBasedSkillSelectorConnector"), "tags": ["selector"]}
+    note = http(state_manager_method="add_annotation")
+    after = http(state_manager_method="add_annotation", required_previous_services=["skills", "a"])
+    skill = http(state_manager_method="add_hypothesis", previous_services=["selector"])
+
+    planned = read_pipeline(file_of(selector=selector, a=note, skills={"chat": skill}, b=after))
+
+    found = the(planned, Stage.ANNOTATOR, "b")
+    assert (found.after, found.requires) == (["skills.chat"], ["annotators.a"])
+
+
+def test_deeppavlov_agents_own_formatters_and_connectors_are_built_in() -> None:
+    note = http(
+        dialog_formatter="base_last_utterances_formatter_in",
+        response_formatter="ner_formatter_out",
+        state_manager_method="add_annotation",
+    )
+    note["connector"]["batch_size"] = 4
+    again = {**note, "connector": "notes.note"}
+    each = http(
+        dialog_formatter="base_hypotheses_formatter_in",
+        state_manager_method="add_hypothesis_annotation",
+    )
+    best = {
+        "connector": python("ConfidenceResponseSelectorConnector"),
+        "state_manager_method": "add_bot_utterance",
+    }
+    file = file_of(notes={"note": note, "again": again}, each=each, response_selectors=best)
+
+    planned = read_pipeline(file)
+
+    compile_graph(planned.pipeline)
+    found = the(planned, Stage.ANNOTATOR, "again")
+    assert (found.target, found.batch_size) == ("http://a:1/x", 4)
+    assert found.formatter == "base_last_utterances_formatter_in"
+    assert found.response_formatter == "ner_formatter_out"
+    assert the(planned, Stage.CANDIDATE_ANNOTATOR, "each").fan_out
+    assert planned.faults == []
+
+
+def test_a_label_may_hold_dots() -> None:
+    note = http(state_manager_method="add_annotation")
+    after = http(state_manager_method="add_annotation", previous_services=["notes.a.b"])
+
+    planned = read_pipeline(file_of(notes={"a.b": note, "c": after}))
+
+    graph = compile_graph(planned.pipeline)
+    waiting = next(one for one in graph.nodes if one.name == "c")
+    assert [one.name for one in waiting.before] == ["a.b"]
+
+
+def test_names_that_do_not_exist_are_dropped_with_a_warning() -> None:
+    note = http(
+        state_manager_method="add_annotation", previous_services=["annotators.gone", "empty"]
+    )
+
+    planned = read_pipeline(file_of(annotators={"note": note}, empty={}))
+
+    assert the(planned, Stage.ANNOTATOR, "note").after == []
+    assert [one.what for one in planned.warnings if "note" in one.key] == [
+        "'annotators.gone' does not exist or is empty, so nothing waits for it",
+        "'empty' does not exist or is empty, so nothing waits for it",
+    ]
+    compile_graph(planned.pipeline)
+
+
+def test_what_follows_a_response_selector_that_is_a_selector_is_never_called() -> None:
+    actor = http(state_manager_method="update_attributes", previous_services=["response_selectors"])
+
+    planned = read_pipeline(file_of(actors={"arm": actor}))
+
+    assert not planned.pipeline.of(Stage.ANNOTATOR)
+    assert "services.actors.arm: is never called" in [
+        f"{one.key}: {one.what}" for one in planned.warnings
+    ]
+
+
+def test_a_selector_before_skills_selects_skills_and_another_one_selects_annotators() -> None:
+    names = python("PostAnnotatorSelectorConnector", annotator_names=["seg"])
+    content = file_of(
+        pick={"connector": names, "tags": ["selector"]},
+        bots={
+            "seg": http(
+                state_manager_method="add_annotation_prev_bot_utt", previous_services=["pick"]
+            )
+        },
+        choose={"connector": python("RuleBasedSkillSelectorConnector"), "tags": ["selector"]},
+    )
+    content["services"]["skills"]["chat"]["previous_services"] = ["choose"]
+
+    planned = read_pipeline(content)
+
+    assert the(planned, Stage.ANNOTATOR, "pick").writes == "nothing"
+    assert the(planned, Stage.ANNOTATOR, "pick").selects
+    assert [one.name for one in planned.pipeline.of(Stage.SKILL_SELECTOR)] == ["choose"]
+
+
+def test_a_formatter_may_be_an_object_with_arguments() -> None:
+    content = file_of()
+    content["services"]["skills"]["chat"]["dialog_formatter"] = {
+        "name": f"{MODULE}:dff_prompted_skill_formatter",
+        "skill_name": "dff_x_skill",
+    }
+
+    chat = the(read_pipeline(content), Stage.SKILL, "chat")
+
+    assert chat.formatter == "prolocutor.plugins.deeppavlov.dream:dff_prompted_skill_formatter"
+    assert chat.formatter_options == {"skill_name": "dff_x_skill"}
+
+
+def test_an_unknown_formatter_is_a_fault_with_a_suggestion() -> None:
+    content = file_of()
+    content["services"]["skills"]["chat"]["dialog_formatter"] = f"{MODULE}:croped_dialog"
+
+    (fault,) = read_pipeline(content).faults
+
+    assert fault.key == "services.skills.chat.dialog_formatter"
+    assert "did you mean 'cropped_dialog'?" in fault.what
+
+
+def test_a_connector_may_stand_apart_and_a_missing_time_out_is_a_warning() -> None:
+    note = {"connector": "connectors.seg", "state_manager_method": "add_annotation"}
+    content = file_of(annotators={"note": note})
+    content["connectors"] = {"seg": {"protocol": "http", "url": "http://seg:1/"}}
+
+    planned = read_pipeline(content)
+
+    found = the(planned, Stage.ANNOTATOR, "note")
+    assert (found.target, found.timeout) == ("http://seg:1/", 5.0)
+    assert "has no timeout: it is 5 s here" in [one.what for one in planned.warnings]
+
+
+def test_services_must_be_a_map() -> None:
+    with pytest.raises(ConfigError, match="no pipeline file"):
+        read_pipeline({"services": []})
+
+
+def test_own_code_goes_first_where_it_is_asked_for() -> None:
+    name = "skill_selectors.post_annotator_selector.connector:PostAnnotatorSelectorConnector"
+    file = file_of(
+        chooser={"connector": python(name, annotator_names=[]), "tags": ["selector"]},
+        annotators={"ner": http(dialog_formatter=f"{MODULE}:last_utt_dialog")},
+    )
+
+    built_in = read_pipeline(file, OwnCode(lambda name: True))
+    imported = read_pipeline(file, OwnCode(lambda name: True, first=True))
+    missing = read_pipeline(file, OwnCode(lambda name: False, first=True))
+
+    formatters = [
+        the(one, Stage.ANNOTATOR, "ner").formatter for one in (built_in, imported, missing)
+    ]
+    assert formatters == [
+        "prolocutor.plugins.deeppavlov.dream:last_utt_dialog",
+        "prolocutor.plugins.deeppavlov.dream:imported_formatter",
+        "prolocutor.plugins.deeppavlov.dream:last_utt_dialog",
+    ]
+    assert f"connectors imported: {name}" in imported.notes
+    assert [one.what.split(":")[-1] for one in missing.warnings if "import" in one.what] == [
+        " the built-in one is used"
+    ] * 2
+
+
+def test_what_a_built_in_connector_lacks_is_told() -> None:
+    file = file_of(skill_selectors={"rules": {"connector": python("x:DummySkillConnector")}})
+
+    notes = read_pipeline(file).notes
+
+    assert [one.split(":")[0] for one in notes] == ["connectors substituted"]

@@ -1,0 +1,235 @@
+import string
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from prolocutor.plugins.language.follow_up import annotate
+from prolocutor.plugins.language.follow_up.annotator import LONGEST_QUESTION
+from tests.demo.agent_requests import agents_with_phrasings, phrasings
+
+
+def dialog(*texts: str, **changes: Any) -> dict[str, Any]:
+    """The agent state in which these were said in turn; `changes` are the last reply's."""
+    utterances: list[dict[str, Any]] = [
+        {"text": text, "attributes": {}, "annotations": {}}
+        | ({"active_skill": "agent"} if place % 2 else {})
+        for place, text in enumerate(texts)
+    ]
+    if len(utterances) > 1:
+        utterances[-2].update(changes)
+    return {"utterances": utterances, "human_utterances": utterances[::2]}
+
+
+def meant(*texts: str, **changes: Any) -> str | None:
+    found = annotate(dialog(*texts, **changes)).get("text")
+    return str(found).rstrip("?") if found else None
+
+
+@pytest.mark.parametrize(
+    ("said", "replied", "then", "whole"),
+    [
+        ("Wie spät ist es in Tokio?", "", "und in Paris?", "Wie spät ist es in Paris"),
+        ("Wie spät ist es in Rom?", "", "nein, ich meinte Bonn", "Wie spät ist es in Bonn"),
+        ("Was ist 12 mal 8?", "12 mal 8 = 96", "und durch 4?", "96 durch 4"),
+        ("Welcher Tag ist heute?", "", "und morgen?", "Welcher Tag ist morgen"),
+        ("Wie groß ist Peru?", "", "und die Hauptstadt?", "Was ist die hauptstadt von Peru"),
+        ("Wie groß ist Peru?", "", "Wer lebt dort?", "Wer lebt in Peru"),
+        ("Wie groß ist Peru?", "", "Wie geht es dir?", None),
+        ("Wie groß ist Peru?", "", "danke schön", None),
+        ("Quelle heure est-il à Tokyo ?", "", "et à Paris ?", "Quelle heure est-il à Paris"),
+        ("Combien d'habitants a l'Espagne ?", "", "et la France ?",
+         "Combien d'habitants a la France"),
+        ("Quelle est la monnaie du Japon ?", "", "et le Portugal ?",
+         "Quelle est la monnaie du Portugal"),
+        ("Raconte-moi une blague", "Ha.", "encore une", "Raconte-moi une blague"),
+        ("¿Cuántos kilómetros son 10 millas?", "", "¿y 20 millas?",
+         "¿Cuántos kilómetros son 20 millas"),
+        ("¿Cuál es la moneda de Japón?", "", "¿y la de China?", "¿Cuál es la moneda de China"),
+        ("¿Qué hora es en Tokio?", "", "¿Cuánto es 12 por 8?", None),
+        ("wie spät ist es in tokio", "", "und new york", "wie spät ist es in new york"),
+        ("wie groß ist peru", "", "zurück zu chile, was ist die hauptstadt",
+         "Was ist die hauptstadt von chile"),
+        ("was ist 20% von 150", "", "und wenn ich 25% nehme", "was ist 25% von 150"),
+        ("20 grad celsius in fahrenheit", "", "andersrum", "20 fahrenheit in grad celsius"),
+        ("capitale de la norvege", "", "quelle heure est il la bas",
+         "quelle heure est il en norvege"),
+        ("combien de jours avant le 1er mai", "", "et le 14 juillet",
+         "combien de jours avant le 14 juillet"),
+        ("que hora es en tokio", "", "perdon quise decir lima", "que hora es en lima"),
+    ],
+)  # fmt: skip
+def test_follow_ups_in_german_french_and_spanish_are_asked_whole_in_their_language(
+    said: str, replied: str, then: str, whole: str | None
+) -> None:
+    found = meant(said, replied, then)
+    assert (found and found.rstrip(" ?").lower()) == (whole and whole.lower())
+
+
+@pytest.mark.parametrize(
+    ("said", "then", "whole", "language"),
+    [
+        ("what time is it in Tokyo?", "und in Paris?", "what time is it in Paris", "en"),
+        ("capital de francia", "and spain?", "capital de spain", "es"),
+        ("capital of Germany", "et de la france ?", "capital of france", "en"),
+        ("how big is Peru", "und die Hauptstadt?", "Was ist die hauptstadt von Peru", None),
+        ("Wie spät ist es in Tokio?", "in English please", "Wie spät ist es in Tokio", "de"),
+        ("100 euros in dollars", "en yens", "100 euros in yens", None),
+    ],
+)
+def test_after_words_of_another_language_the_question_says_which_it_is_in(
+    said: str, then: str, whole: str, language: str | None
+) -> None:
+    found = annotate(dialog(said, "", then))
+
+    assert found["text"].rstrip("?").lower() == whole.lower()
+    assert found.get("language") == language
+
+
+@pytest.mark.parametrize(
+    ("said", "replied", "then", "whole"),
+    [
+        ("what time is it in Tokyo", "", "and in Paris?", "what time is it in Paris"),
+        ("capital of Peru", "Lima", "what about Chile", "capital of Chile"),
+        ("capital of Peru", "Lima", "no, I meant Chile", "capital of Chile"),
+        ("capital of Peru", "Lima", "not Peru, Chile", "capital of Chile"),
+        ("capital of Peru", "Lima", "how many live there?", "how many live in Peru"),
+        ("time in Tokyo", "9", "how about a joke?", None),
+        ("what day is 1 May 2027", "A Saturday.", "and 2 May?", "what day is 2 May 2027"),
+        ("is 1 May a holiday", "No.", "what day is it", None),
+        ("tea or coffee, which is it", "Tea.", "tell me a joke", None),
+        ("choose between tea and coffee", "Tea.", "or milk?",
+         "choose between tea, coffee and milk"),
+        ("how many days until May", "9", "and how many weeks is that?",
+         "how many weeks until May"),
+        ("€50 in dollars", "57", "what about 75", "€75 in dollars"),
+        ("how old is someone born in 1990", "36", "and someone born in 2001?",
+         "how old is someone born in 2001"),
+        ("what time is it in Rome", "1", "there tomorrow?", "what time is it in Rome tomorrow"),
+        ("time in Tokyo", "9", "my car cost 9 dollars, how much is that in euros", None),
+        ("capital of Peru", "Lima", "and its area?", "what is the area of Peru"),
+        ("100 euros in dollars", "115", "and in yen?", "100 euros in yen"),
+        ("100 euros in dollars", "115", "the other way round", "100 dollars in euros"),
+        ("100 euros in dollars", "115", "and 250 euros?", "250 euros in dollars"),
+        ("what is 12 times 8?", "12 * 8 = 96", "and divided by 7?", "96 divided by 7"),
+        ("what is 12 times 8?", "12 * 8 = 96", "half of that", "96 divided by 2"),
+        ("what's 30 km", "30 km = 3000 m", "convert that to miles", "convert 30 km to miles"),
+        ("is it open today", "Yes.", "what about tomorrow?", "is it open tomorrow"),
+        ("when is Easter", "On 5 April.", "how long until then", "how long until Easter"),
+        ("tell me a joke", "Ha.", "another one", "tell me a joke"),
+        ("tell me a joke", "Ha.", "another one about cats", "tell me a joke about cats"),
+        ("wake me at 5pm", "Done.", "make that 6pm", "wake me at 6pm"),
+        ("add milk to my list", "Done.", "eggs too", "add eggs to my list"),
+        ("add milk to my list", "Done.", "remove it", "remove milk from my list"),
+        ("define zeal", "Fervor.", "use it in a sentence", "use zeal in a sentence"),
+        ("time in Springfield", "Illinois or Ohio?", "the second one", "time in Ohio"),
+        ("time in Springfield", "Illinois or Ohio?", "what is the area of the second one",
+         "what is the area of Ohio"),
+        ("capital of Peru", "Lima", "back to Tokyo, what day is it there",
+         "what day is it in Tokyo"),
+        ("population of Peru", "32 million", "is that more than Chile",
+         "is the population of Peru more than Chile"),
+        ("when is Easter next year", "On 28 March 2027.", "and the year after",
+         "when is Easter in 2028"),
+        ("18% tip on 45", "8.1", "what if i tip 20%", "20% tip on 45"),
+        ("remind me to call mum", "Done.", "at 5pm actually", "remind me to call mum at 5pm"),
+        ("how big is Peru", "Very.", "wow! is it bigger than Chile", "is Peru bigger than Chile"),
+    ],
+)  # fmt: skip
+def test_words_after_a_turn_mean_a_whole_question(
+    said: str, replied: str, then: str, whole: str | None
+) -> None:
+    assert meant(said, replied, then) == whole
+
+
+def test_a_follow_up_of_a_follow_up_goes_on_from_what_that_meant() -> None:
+    state = dialog("time in Tokyo", "9", "and Paris?", "1", "and in Rome?")
+    first = annotate(dialog("time in Tokyo", "9", "and Paris?"))
+    state["utterances"][2]["annotations"] = {"follow_up": first}
+
+    assert annotate(state) == {"text": "time in Rome", "of": "time in Paris", "confidence": 0.9}
+
+
+def test_courtesies_in_between_are_passed_over() -> None:
+    assert (
+        meant("time in Tokyo", "9", "thanks!", "You are welcome.", "and in Rome?") == "time in Rome"
+    )
+
+
+def test_the_entity_of_the_winner_is_the_slot_that_is_replaced() -> None:
+    said = "play something by Queen on the radio"
+
+    assert meant(said, "Playing.", "and Abba?", attributes={"entities": ["Queen"]}) == (
+        "play something by Abba on the radio"
+    )
+
+
+def test_nothing_is_rewritten_while_an_agent_asks() -> None:
+    assert (
+        meant("book a table", "When?", "and at 6pm?", attributes={"ask": {"kind": "time"}}) is None
+    )
+
+
+def test_nothing_is_rewritten_at_the_beginning() -> None:
+    assert annotate(dialog("and in Paris?")) == {}
+
+
+def test_hardly_any_phrasing_that_stands_alone_is_rewritten() -> None:
+    texts = [one.text for agent in agents_with_phrasings() for one in phrasings(agent)]
+
+    spoilt = [text for text in texts if annotate(dialog("time in Tokyo", "It is 9.", text))]
+
+    assert len(spoilt) <= 0.02 * len(texts), spoilt
+
+
+def turns_of(pattern: str) -> list[list[str]]:
+    files = sorted((Path(__file__).parents[3] / "demo" / "dialogs").glob(pattern))
+    lines = [line for file in files for line in file.read_text("utf-8").splitlines()]
+    said = [line.rpartition("=>")[0].strip() for line in lines if not line.startswith("#")]
+    return [turns.split(" | ") for turns in said if turns]
+
+
+def last_annotation(turns: list[str]) -> dict[str, Any]:
+    """What is found of the last turn, where every reply is a sum."""
+    utterances: list[dict[str, Any]] = []
+    for turn in turns:
+        state = dialog(*[one["text"] for one in utterances], turn)
+        for before, said in zip(utterances, state["utterances"], strict=False):
+            said["annotations"] = before["annotations"]
+        state["utterances"][-1]["annotations"]["follow_up"] = found = annotate(state)
+        reply = {"text": "6 * 7 = 42", "annotations": {}, "active_skill": "any"}
+        utterances = [*state["utterances"], reply]
+    return found
+
+
+def test_of_the_dialogs_of_the_demo_follow_ups_alone_are_rewritten() -> None:
+    kept = [turns for turns in turns_of("*follow_ups.txt") if not last_annotation(turns)]
+    spoilt = [turns for turns in turns_of("*alone.txt") if last_annotation(turns)]
+
+    assert len(kept) <= 0.1 * len(turns_of("*follow_ups.txt")), kept
+    assert len(spoilt) <= 0.02 * len(turns_of("*alone.txt")), spoilt
+
+
+PARTS = st.sampled_from(
+    "and what about in the that it 7 % times of Paris tomorrow no, I meant 5pm one too there its"
+    " convert to miles other way round second ( * [ \\ ? . ... between or 12:30 not".split()
+)
+WORDS = st.one_of(
+    st.lists(PARTS, max_size=14).map(" ".join), st.text(max_size=300), st.text(string.printable)
+)
+
+
+@given(WORDS, WORDS, WORDS)
+@settings(max_examples=80, deadline=None)
+def test_any_words_give_a_short_question_or_none_and_the_same_one_again(
+    said: str, replied: str, then: str
+) -> None:
+    state = dialog(said, replied, then)
+
+    found = annotate(state)
+
+    assert found == {} or 0 < len(found["text"]) <= LONGEST_QUESTION
+    assert found == {} or 0 < found["confidence"] <= 1
+    assert annotate(state) == found

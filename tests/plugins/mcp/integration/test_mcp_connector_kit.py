@@ -1,0 +1,20 @@
+"""The connector to MCP's tools keeps what every connector must keep."""
+
+import sys
+from pathlib import Path
+
+from prolocutor.contracts.connector import Connector
+from prolocutor.plugins.mcp.connector.connector import McpConnector
+from prolocutor.testing.connector_kit import ConnectorKit
+
+SERVER = Path(__file__).with_name("tool_server.py")
+
+
+class TestMcpConnector(ConnectorKit):
+    async def connect(self, behaviour: str) -> Connector:
+        return McpConnector(
+            run=[sys.executable, str(SERVER), behaviour],
+            name="service",
+            arguments={"request": "{request}"},
+            returns="value",
+        )

@@ -1,0 +1,129 @@
+"""Meanings: vectors by the encoder of the model, or the fault for which there are none."""
+
+import asyncio
+from collections.abc import Sequence
+
+import pytest
+
+from prolocutor.errors import ConfigError
+from prolocutor.plugins.pairing.encoders.encoder_mark import EncoderMark, mark_of
+from prolocutor.plugins.pairing.encoders.encoder_wiring import (
+    EncoderWiring,
+    check_encoder,
+    meanings_of,
+)
+from prolocutor.plugins.pairing.encoders.meanings import Meanings
+from prolocutor.plugins.pairing.model_files import Model, training_card
+from tests.plugins.pairing.unit.encoders.made import WordEncoder
+
+pytest.importorskip("numpy", reason="NumPy (the extra learn)")
+
+
+class NarrowEncoder(WordEncoder):
+    """Another encoder, of shorter vectors."""
+
+    name = "narrow"
+
+    async def encode(self, texts: Sequence[str]) -> list[list[float]]:
+        return [vector[:8] for vector in await super().encode(texts)]
+
+    def encode_now(self, texts: Sequence[str]) -> list[list[float]]:
+        return [[1.0] * 8 for _ in texts]
+
+
+class SilentEncoder(WordEncoder):
+    """Answers the first call, and no other."""
+
+    async def encode(self, texts: Sequence[str]) -> list[list[float]]:
+        if self.asked:
+            await asyncio.Event().wait()
+        return await super().encode(texts)
+
+
+class EmptyEncoder(WordEncoder):
+    """Gives every text zeros."""
+
+    async def encode(self, texts: Sequence[str]) -> list[list[float]]:
+        return [[0.0, 0.0] for _ in texts]
+
+
+def bare() -> Model:
+    return Model(role="router", method="knn", agents=[], card=training_card(0))
+
+
+async def test_fixed_texts_are_encoded_once_and_always_there() -> None:
+    encoder = WordEncoder()
+    meanings = Meanings(encoder, await mark_of(encoder), fixed=["a card"])
+
+    await meanings.of(["rain"])
+    encoder.asked.clear()
+    found = await meanings.of(["sun"])
+
+    assert encoder.asked == ["sun"]
+    assert set(found.vectors) == {"a card", "sun"}
+
+
+async def test_another_encoder_is_refused_by_name() -> None:
+    meanings = Meanings(NarrowEncoder(), await mark_of(WordEncoder()))
+
+    first, second = await meanings.of(["rain"]), await meanings.of(["rain"])
+
+    assert not first.vectors
+    assert "WordEncoder" in first.fault
+    assert "'narrow' gives vectors of 8 numbers instead of 64" in first.fault
+    assert second.fault == first.fault
+
+
+async def test_an_encoder_that_fails_is_a_fault_and_asked_again() -> None:
+    encoder = WordEncoder()
+    meanings = Meanings(encoder, await mark_of(encoder))
+
+    encoder.broken = True
+    failed = await meanings.of(["rain"])
+    encoder.broken = False
+
+    assert failed.fault == "the encoder 'WordEncoder' failed: nobody answers"
+    assert (await meanings.of(["rain"])).vectors
+
+
+async def test_a_silent_encoder_is_waited_for_once_and_then_left_alone() -> None:
+    encoder = SilentEncoder()
+    meanings = Meanings(encoder, await mark_of(encoder), seconds=0.01)
+
+    assert "is silent for 0.01 s" in (await meanings.of(["rain"])).fault
+    assert "a moment ago" in (await meanings.of(["rain"])).fault
+
+
+async def test_an_encoder_for_which_a_turn_had_no_more_time_is_left_alone() -> None:
+    encoder = SilentEncoder()
+    meanings = Meanings(encoder, await mark_of(encoder), seconds=60)
+
+    with pytest.raises(TimeoutError):
+        async with asyncio.timeout(0.3):
+            await meanings.of(["rain"])
+
+    assert "was silent for 60 s a moment ago" in (await meanings.of(["rain"])).fault
+
+
+async def test_an_encoder_of_zeros_has_no_mark() -> None:
+    with pytest.raises(ConfigError, match="gives vectors of zeros"):
+        await mark_of(EmptyEncoder())
+
+
+async def test_a_mark_stays_with_its_model() -> None:
+    mark = await mark_of(WordEncoder())
+
+    assert EncoderMark.of_model(mark.marked(bare())) == mark
+    assert EncoderMark.of_model(bare()) is None
+
+
+async def test_a_model_and_an_encoder_go_together_or_are_refused() -> None:
+    marked = (await mark_of(WordEncoder())).marked(bare())
+
+    with pytest.raises(ConfigError, match="was trained with the encoder WordEncoder"):
+        meanings_of(marked, None)
+    with pytest.raises(ConfigError, match="trained without an encoder"):
+        meanings_of(bare(), EncoderWiring(WordEncoder()))
+    with pytest.raises(ConfigError, match="does not fit this encoder"):
+        check_encoder(marked, NarrowEncoder(), has_endpoint=False)
+    check_encoder(marked, None, has_endpoint=True)

@@ -1,0 +1,299 @@
+"""Measuring pairing: the folds are honest, labels dealt out anew leave nothing to win."""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import msgspec
+import pytest
+
+from prolocutor.contracts.pairing import (
+    AgentAnswer,
+    AgentCall,
+    LabelledQuestion,
+    Pairing,
+    TrainingData,
+    UserQuestion,
+)
+from prolocutor.errors import BadInput
+from prolocutor.plugins.pairing.measuring import fitting
+from prolocutor.plugins.pairing.measuring.budgets import policy_of, spend
+from prolocutor.plugins.pairing.measuring.learning_curve import curve_of
+from prolocutor.plugins.pairing.measuring.measurement import Measurement, MeasurementPlan, measure
+from prolocutor.plugins.pairing.measuring.method_rows import MethodRow
+from prolocutor.plugins.pairing.measuring.pairing_data import PairingData
+from tests.plugins.pairing.unit.measuring.made import CARDS, data
+
+
+def measured(questions: Any = None, **plan: Any) -> Measurement:
+    wanted = MeasurementPlan(**{"routers": ["knn"], "folds": 4, **plan})
+    return asyncio.run(measure(questions or data(), wanted))
+
+
+def row(found: Measurement, method: str) -> MethodRow:
+    return next(one for one in found.rows if one.method == method)
+
+
+class Spy:
+    """A ranker that notes what it was trained on and fails if it is asked about that."""
+
+    trained: list[set[str]] = []  # noqa: RUF012
+
+    def __init__(self, training: TrainingData) -> None:
+        self._known = {one.question.text for one in training.labelled if one.answers}
+        self.priors = training.priors
+        Spy.trained.append(self._known)
+        self.labels = any(one.gold or one.agents for one in training.labelled)
+
+    async def rank(
+        self, question: UserQuestion, answers: Sequence[AgentAnswer], prior: Mapping[str, float]
+    ) -> list[Pairing]:
+        assert question.text not in self._known
+        assert set(prior) == {card.name for card in CARDS}
+        best = max(answers, key=lambda one: one.text != "sorry, I cannot do that")
+        rest = [one for one in answers if one is not best]
+        return [Pairing(best.agent, 0.9), *(Pairing(one.agent, 0.05) for one in rest)]
+
+
+@pytest.fixture(params=[True, False], ids=["with labels", "without labels"])
+def spy(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> bool:
+    Spy.trained = []
+    real = fitting.needs_of
+
+    def made(training: TrainingData) -> Spy:
+        found = Spy(training)
+        assert found.labels == request.param
+        return found
+
+    monkeypatch.setattr(fitting, "load_ranker", lambda name: made)
+    monkeypatch.setattr(
+        fitting,
+        "needs_of",
+        lambda name, which: (
+            real(name, which)
+            if which == "router"
+            else frozenset({"labels"} if request.param else ())
+        ),
+    )
+    return bool(request.param)
+
+
+@pytest.mark.parametrize("learn", [120, 0])
+def test_no_ranker_is_scored_on_what_it_was_trained_on(spy: bool, learn: int) -> None:
+    found = measured(data(learn), rankers=["spy"])
+
+    assert row(found, "spy").precision_at_1 == 1
+    assert len(Spy.trained) == 4
+    assert set().union(*Spy.trained) == {one.question.text for one in found.test}
+
+
+def test_answers_to_learn_from_come_with_priors_of_routers_that_did_not_see_them(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    given: list[TrainingData] = []
+
+    def made(training: TrainingData) -> Spy:
+        given.append(training)
+        return Spy(training)
+
+    monkeypatch.setattr(fitting, "load_ranker", lambda name: made)
+    odd = LabelledQuestion(
+        question=UserQuestion(text="blorb the frobnitz"),
+        agents={"bank": 1.0},
+        gold=frozenset({"bank"}),
+        answers={"bank": "done", "music": "no"},
+    )
+    questions = msgspec.structs.replace(data(), learn=[*data().learn, odd])
+
+    measured(questions, rankers=["learned"])
+
+    for training in given:
+        found = dict(
+            zip([one.question.text for one in training.labelled], training.priors, strict=True)
+        )
+        assert len(training.priors) == len(training.labelled)
+        assert found["blorb the frobnitz"]["bank"] < 0.6
+        assert found[questions.learn[0].question.text] == {}
+
+
+class NumberedRouter:
+    """Gives every agent its own number as a probability, and knows what it has learned."""
+
+    def __init__(self, number: int, known: frozenset[str]) -> None:
+        self.number, self.known = number, known
+
+    def route(self, question: UserQuestion) -> list[Pairing]:
+        assert question.text not in self.known
+        return [Pairing(card.name, self.number / 1000) for card in CARDS]
+
+
+def test_routers_that_serve_two_folds_have_seen_neither(monkeypatch: pytest.MonkeyPatch) -> None:
+    routers: list[NumberedRouter] = []
+    given: list[TrainingData] = []
+
+    def routing(training: TrainingData) -> NumberedRouter:
+        known = frozenset(one.question.text for one in training.labelled)
+        routers.append(NumberedRouter(len(routers), known))
+        return routers[-1]
+
+    def ranking(training: TrainingData) -> Spy:
+        given.append(training)
+        return Spy(training)
+
+    monkeypatch.setattr(fitting, "load_router", lambda name: routing)
+    monkeypatch.setattr(fitting, "load_ranker", lambda name: ranking)
+
+    measured(data(0), routers=["knn"], rankers=["learned"])
+
+    assert len(given) == 4
+    for training in given:
+        learned = {one.question.text for one in training.labelled}
+        for one, prior in zip(training.labelled, training.priors, strict=True):
+            router = routers[round(1000 * prior["bank"])]
+            assert router.known < learned - {one.question.text}
+
+
+def test_budgets_count_their_calls(spy: bool) -> None:
+    found = measured(rankers=["spy"], budgets=["top:1", "top:2", "sure:0.5", "all"])
+
+    rows = {one.method: one for one in found.rows if one.stage == "budget"}
+    assert rows["spy, top:1"].mean_calls == 1
+    assert rows["spy, top:2"].mean_calls == 2
+    assert rows["spy, all"].mean_calls == 3
+    assert 2 <= rows["spy, sure:0.5"].mean_calls <= 3
+    assert rows["spy, all"].precision_at_1 == 1
+    assert rows["spy, all"].cost == pytest.approx(0.03)
+
+
+def test_routers_are_set_beside_their_baselines() -> None:
+    found = measured(routers=["knn", "cards"])
+
+    assert [one.method for one in found.rows] == [
+        "random", "best single agent", "cards, plain BM25", "knn", "cards",
+        "everybody, first answer", "answers, plain BM25",
+    ]  # fmt: skip
+    assert row(found, "random").precision_at_1 == pytest.approx(1 / 3)
+    assert row(found, "knn").precision_at_1 > 0.95
+    assert row(found, "knn").than == "cards, plain BM25"
+    assert row(found, "answers, plain BM25").mean_calls == 3
+    assert found.published == []
+
+
+def test_without_answers_only_routers_are_measured() -> None:
+    found = measured(data(answers=False), rankers=["unsupervised"])
+
+    assert {one.stage for one in found.rows} == {"route"}
+
+
+def test_where_nothing_is_to_learn_from_routers_learn_by_folds() -> None:
+    found = measured(data(0))
+
+    assert row(found, "knn").precision_at_1 > 0.8
+
+
+def test_a_router_and_a_ranker_of_one_name_are_told_apart(spy: bool) -> None:
+    found = measured(rankers=["knn"], budgets=["top:1"])
+
+    routed, ranked = found.choices["route", "knn"], found.choices["rank", "knn"]
+    assert {made.called for made in routed} == {1}
+    assert {made.called for made in ranked} == {3}
+    assert row(found, "knn, top:1").than == "knn"
+
+
+@pytest.mark.parametrize("learn", [200, 0])
+def test_labels_dealt_out_anew_leave_nothing_to_win(learn: int) -> None:
+    pytest.importorskip("sklearn", reason="scikit-learn (the extra learn)")
+
+    found = measured(data(learn, 200), routers=["ensemble", "knn"], permuted=True)
+
+    for method in ("ensemble", "knn"):
+        assert row(found, method).precision_at_1 < 0.5
+
+
+def test_answers_of_other_labels_leave_nothing_to_win_either() -> None:
+    pytest.importorskip("lightgbm", reason="lightgbm (the extra learn)")
+
+    found = measured(data(0, 200), rankers=["learned"], permuted=True, folds=2)
+
+    assert row(found, "learned").precision_at_1 < 0.5
+
+
+def test_the_same_seed_finds_the_same() -> None:
+    first, second = measured(seed=3), measured(seed=3)
+
+    def figures(found: Measurement) -> list[MethodRow]:
+        return [msgspec.structs.replace(one, ms=0.0) for one in found.rows]
+
+    assert figures(first) == figures(second)
+
+
+def test_a_learning_curve_grows_with_the_labels() -> None:
+    curve = asyncio.run(curve_of(data(), MeasurementPlan(routers=["knn"])))
+
+    points = curve["knn"]
+    assert [point.learned for point in points] == sorted(point.learned for point in points)
+    assert points[-1].precision_at_1 > points[0].precision_at_1
+
+
+@pytest.mark.parametrize("text", ["most", "top:0", "top:x", "sure:2", "gain:0", ""])
+def test_other_budgets_are_refused(text: str) -> None:
+    with pytest.raises(BadInput, match="is no budget"):
+        policy_of(text)
+
+
+def test_data_without_right_agents_are_refused() -> None:
+    nobody = msgspec.structs.replace(data(), test=[one for one in data().test if not one.gold])
+
+    with pytest.raises(BadInput, match="no question has a right agent"):
+        measured(nobody)
+
+
+def recorded() -> PairingData:
+    """The same questions with calls: music answers after 3 s, the others after 1 s; bank fails."""
+    known = data(answers=True)
+    test = []
+    for one in known.test:
+        calls = {
+            name: AgentCall(
+                seconds=3.0 if name == "music" else 1.0, confidence=0.5 + (name == "music")
+            )
+            for name in ("weather", "music")
+        }
+        calls["bank"] = AgentCall(seconds=1.0, price=0.5, error="it fell")
+        answers = {name: text for name, text in one.answers.items() if name != "bank"}
+        test.append(msgspec.structs.replace(one, calls=calls, answers=answers))
+    return msgspec.structs.replace(known, test=test)
+
+
+def test_calls_cost_and_waiting_are_as_recorded() -> None:
+    found = measured(recorded(), routers=["cards"], rankers=["unsupervised"], budgets=["all"])
+
+    everybody = row(found, "unsupervised")
+    assert everybody.mean_calls == 3
+    assert everybody.cost == pytest.approx(0.01 + 0.02 + 0.5)
+    assert everybody.wait == 3.0
+    assert row(found, "unsupervised, all").wait == 3.0
+    routed = row(found, "cards")
+    assert routed.mean_calls == 1
+    assert routed.wait is not None
+    assert 1.0 < routed.wait < 3.0
+    assert row(measured(), "knn").wait is None
+
+
+def test_steps_are_waited_for_one_after_the_other() -> None:
+    policy = policy_of("sure:1")
+
+    async def rank(called: Sequence[str]) -> Sequence[Pairing]:
+        return [Pairing(name, 0.1) for name in called]
+
+    steps, _ = asyncio.run(spend(policy, CARDS, {}, ["weather", "music", "bank"], rank))
+
+    assert [len(step) for step in steps] == [2, 1]
+
+
+def test_whoever_says_to_be_surest_is_a_baseline_where_that_is_recorded() -> None:
+    found = measured(recorded(), rankers=["unsupervised"])
+
+    share = sum("music" in one.gold for one in found.test) / found.answerable
+    assert row(found, "everybody, highest confidence").precision_at_1 == pytest.approx(share)
+    assert all("highest confidence" not in one.method for one in measured().rows)

@@ -1,0 +1,163 @@
+"""A new model beside the one in use: what it learns, and how the two are compared."""
+
+import asyncio
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from prolocutor import Assistant, Pipeline
+from prolocutor.contracts.pairing import Card, LabelledQuestion, TrainingData, UserQuestion
+from prolocutor.contracts.training import TrainingLabel, TrainingOrder, TrainingReport
+from prolocutor.errors import BadInput
+from prolocutor.plugins.pairing.measuring.retraining import NEW_LABELS, retrain
+from prolocutor.plugins.pairing.measuring.training_process import rated_in
+from prolocutor.plugins.pairing.model_files import load_model, save_model, training_card
+from prolocutor.plugins.pairing.question_agent.knn import KnnRouter, fit
+from tests.unit.assistant.talks import echo
+
+CARDS = [
+    Card(name="tea", description="Tea: kinds of tea, how to brew it"),
+    Card(name="eggs", description="Eggs: boiled, fried, scrambled"),
+]
+KNOWN = {
+    "how long does green tea take": "tea",
+    "which kettle is quiet": "tea",
+    "is oolong strong": "tea",
+    "my eggs are too soft": "eggs",
+    "when is an omelette done": "eggs",
+    "do hens lay in winter": "eggs",
+}
+NEW = {
+    "where do I buy a whisk": "eggs",
+    "may I reuse the leaves": "tea",
+    "why is the shell green": "eggs",
+    "what is in a london fog": "tea",
+}
+
+
+def question(text: str, *agents: str) -> LabelledQuestion:
+    shares = dict.fromkeys(agents, 1.0) or {"tea": 0.0, "eggs": 0.0}
+    return LabelledQuestion(question=UserQuestion(text=text), agents=shares, gold=frozenset(agents))
+
+
+def labels(said: dict[str, str]) -> list[TrainingLabel]:
+    return [
+        TrainingLabel(id=f"id of {text}", question=question(text, who))
+        for text, who in said.items()
+    ]
+
+
+@pytest.fixture
+def live(tmp_path: Path) -> Path:
+    """The folder of a model that has learned `KNOWN`."""
+    known = [question(text, agent) for text, agent in KNOWN.items()]
+    router = fit(TrainingData(cards=CARDS, labelled=known))
+    save_model(tmp_path / "live", router.to_model(training_card(len(known))))
+    return tmp_path / "live"
+
+
+def trained(live: Path, **more: object) -> tuple[TrainingReport, KnnRouter]:
+    order = TrainingOrder(
+        role="router", method="knn", out=str(live.with_name("new")), live=str(live), cards=CARDS
+    )
+    order = msgspec.structs.replace(order, **more)
+    report = asyncio.run(retrain(order, [], lambda share, what: None))
+    return report, KnnRouter.of_model(load_model(order.out), CARDS)
+
+
+def best(router: KnnRouter, text: str) -> str:
+    return router.route(UserQuestion(text=text))[0].agent
+
+
+def test_it_knows_what_the_one_before_knew_and_the_new_labels(live: Path) -> None:
+    before = (live / "model.json").read_bytes()
+    report, router = trained(live, labels=labels(NEW))
+
+    assert {text: best(router, text) for text in KNOWN | NEW} == KNOWN | NEW
+    assert (report.learned, report.fresh, report.before) == (10, 4, load_model(live).id)
+    assert (live / "model.json").read_bytes() == before
+
+
+def test_figures_are_over_unseen_questions_and_flips_over_what_changes(live: Path) -> None:
+    report, _ = trained(live, labels=labels(NEW | {"my eggs are too runny": "tea"}))
+    rows = {one.name: one for one in report.rows}
+
+    unseen = rows["precision@1"]
+    assert unseen.interval is not None
+    assert unseen.interval[0] <= unseen.difference <= unseen.interval[1]
+    assert rows[NEW_LABELS].after == 1.0
+    assert rows[NEW_LABELS].interval is None
+    flip = next(one for one in report.flips if one.text == "my eggs are too runny")
+    assert (flip.before, flip.after, flip.won) == ("eggs", "tea", True)
+    assert report.won - report.lost == pytest.approx(
+        10 * (rows[NEW_LABELS].difference / 2), abs=1.01
+    )
+
+
+def test_the_next_training_learns_each_label_once_and_forgets_those_that_were_taken_back(
+    live: Path,
+) -> None:
+    trained(live, labels=labels(NEW))
+    first = live.with_name("new").rename(live.with_name("second"))
+    kept = labels({"may I reuse the leaves": "tea"})
+    report, router = trained(first, labels=kept)
+
+    assert (report.learned, report.fresh) == (7, 0)
+    assert sorted(one.text for one in router.lessons) == sorted([*KNOWN, "may I reuse the leaves"])
+
+
+def test_a_label_takes_the_place_of_what_was_known_of_the_same_words(live: Path) -> None:
+    _, router = trained(live, labels=labels({"is oolong strong": "eggs"}))
+
+    assert best(router, "is oolong strong") == "eggs"
+    assert len(router.lessons) == len(KNOWN)
+
+
+def test_where_nobody_is_right_every_agent_becomes_less_likely(live: Path) -> None:
+    text = "who won the match"
+    before = KnnRouter.of_model(load_model(live), CARDS).route(UserQuestion(text=text))
+    nobody = [TrainingLabel(id="1", question=question(text))]
+    _, router = trained(live, labels=nobody)
+    after = router.route(UserQuestion(text=text))
+
+    assert max(one.probability for one in after) < max(one.probability for one in before)
+
+
+def test_thumbs_are_learned_with_their_weights(live: Path) -> None:
+    thumb = msgspec.structs.replace(question("is there milk in it", "tea"), weight=0.5)
+    _, router = trained(live, rated=[thumb], labels=labels({"how tall is it": "eggs"}))
+
+    assert [one.weight for one in router.lessons[-2:]] == [0.5, 1.0]
+
+
+def test_without_a_model_in_use_it_is_compared_with_the_cards(tmp_path: Path) -> None:
+    report, router = trained(tmp_path / "nothing", labels=labels(KNOWN))
+
+    assert (report.before, report.learned) == ("", 6)
+    assert best(router, "do hens lay in winter") == "eggs"
+
+
+def test_thumbs_of_a_store_are_read_beside_its_owner(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path / 'dialogs.db'}"
+
+    async def rated() -> list[LabelledQuestion]:
+        async with Assistant(Pipeline(skills=[echo()]), store=url) as it:
+            for text, rating in (("one", 1), ("two", -1), ("three", None)):
+                reply = await it.reply(text, user=text)
+                if rating is not None:
+                    await it.rate_utterance(reply.utt_id, rating, text)
+            return await rated_in(url)
+
+    up, down = sorted(asyncio.run(rated()), key=lambda one: -one.weight)
+
+    assert (up.question.text, up.gold, up.weight) == ("one", {"echo"}, 0.5)
+    assert (down.question.text, down.agents, down.weight) == ("two", {"echo": 0.0}, 0.25)
+
+
+def test_too_little_is_refused_before_anything_is_written(live: Path) -> None:
+    nobody = [TrainingLabel(id="1", question=question("who won the match"))]
+    with pytest.raises(BadInput, match="no question with a right agent"):
+        trained(live.with_name("nothing"), labels=nobody)
+
+    assert not live.with_name("new").exists()

@@ -1,0 +1,119 @@
+"""Nearest neighbours: a label counts for the next question, and survives in a journal."""
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from prolocutor.contracts.pairing import TrainingData, UserQuestion
+from prolocutor.errors import BadData, BadInput
+from prolocutor.plugins.pairing.model_files import load_model, save_model
+from prolocutor.plugins.pairing.question_agent.knn import KnnRouter, fit
+from prolocutor.plugins.pairing.question_agent.label_journal import LabelJournal
+from prolocutor.plugins.pairing.question_agent.router_label import RouterLabel
+from tests.plugins.pairing.unit.question_agent.made import CARDS, LABELLED
+
+
+def best(router: KnnRouter, text: str) -> str:
+    return router.route(UserQuestion(text=text))[0].agent
+
+
+def test_one_label_is_seen_by_the_next_question() -> None:
+    router = KnnRouter(CARDS)
+    assert best(router, "blorb my frobnitz") != "bank"
+
+    router.learn("blorb the frobnitz", ["bank"])
+
+    assert best(router, "blorb my frobnitz") == "bank"
+    assert "blorb the frobnitz" in router.route(UserQuestion(text="blorb my frobnitz"))[0].reason
+
+
+def test_without_labels_the_cards_speak() -> None:
+    assert best(KnnRouter(CARDS), "play some songs") == "music"
+
+
+def test_several_agents_can_be_right() -> None:
+    router = fit(TrainingData(cards=CARDS, labelled=LABELLED))
+    for _ in range(3):
+        router.learn("tell me the news", {"music": 1.0, "bank": 0.6})
+
+    found = {pair.agent: pair.probability for pair in router.route(UserQuestion(text="the news"))}
+
+    assert found["music"] > found["bank"] > found["weather"]
+
+
+def test_an_agent_without_a_card_is_learned_of() -> None:
+    router = KnnRouter(CARDS)
+
+    router.learn("roll the dice", ["dice"])
+
+    assert best(router, "roll the dice") == "dice"
+
+
+def test_a_share_that_is_none_is_refused() -> None:
+    with pytest.raises(BadInput, match="not from 0 to 1"):
+        KnnRouter(CARDS).learn("x", {"bank": 2.0})
+
+
+def test_what_is_kept_can_be_learned_again(tmp_path: Path) -> None:
+    journal = LabelJournal(tmp_path / "lessons.jsonl")
+    router = KnnRouter(CARDS, keep=journal.write)
+    router.learn("blorb the frobnitz", ["bank"])
+    journal.close()
+
+    again = KnnRouter(CARDS)
+    again.learn_all(LabelJournal(tmp_path / "lessons.jsonl").read())
+
+    assert best(again, "blorb my frobnitz") == "bank"
+
+
+def test_a_lesson_that_was_cut_off_is_forgotten_and_the_next_is_whole(tmp_path: Path) -> None:
+    file = tmp_path / "lessons.jsonl"
+    file.write_bytes(b'{"text":"a","agents":{"x":1.0}}\n{"text":"b","ag')
+    journal = LabelJournal(file, sync=True)
+
+    journal.write(RouterLabel("c", {"y": 1.0}))
+    journal.close()
+
+    assert [one.text for one in journal.read()] == ["a", "c"]
+
+
+def test_a_line_that_is_no_lesson_is_named(tmp_path: Path) -> None:
+    (tmp_path / "lessons.jsonl").write_text('{"text":"a","agents":{}}\nnonsense\n')
+
+    with pytest.raises(BadData, match=r"lessons\.jsonl:2"):
+        LabelJournal(tmp_path / "lessons.jsonl").read()
+
+
+def test_a_lesson_that_cannot_be_kept_is_not_learned() -> None:
+    def fails(lesson: RouterLabel) -> None:
+        raise OSError("the disk is full")
+
+    router = KnnRouter(CARDS, keep=fails)
+    with pytest.raises(OSError, match="full"):
+        router.learn("blorb", ["bank"])
+
+    assert list(router.lessons) == []
+
+
+def test_a_saved_model_chooses_as_before(tmp_path: Path) -> None:
+    router = fit(TrainingData(cards=CARDS, labelled=LABELLED))
+    save_model(tmp_path / "m", router.to_model())
+
+    again = KnnRouter.of_model(load_model(tmp_path / "m"), CARDS)
+
+    question = UserQuestion(text="is my card blocked again")
+    assert again.route(question) == router.route(question)
+
+
+@given(st.lists(st.tuples(st.text(max_size=12), st.sampled_from("abc")), max_size=12), st.text())
+def test_any_lessons_and_text_give_probabilities(lessons: list[tuple[str, str]], text: str) -> None:
+    router = KnnRouter()
+    for said, agent in lessons:
+        router.learn(said, [agent])
+
+    found = router.route(UserQuestion(text=text))
+
+    assert {pair.agent for pair in found} == {agent for _, agent in lessons}
+    assert all(0 <= pair.probability <= 1 for pair in found)

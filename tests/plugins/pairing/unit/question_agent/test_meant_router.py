@@ -1,0 +1,62 @@
+"""Routers that read vectors: trained, saved, loaded, and without their encoder."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from prolocutor.contracts.pairing import TrainingData, UserQuestion
+from prolocutor.plugins.pairing.encoders.encoder_wiring import EncoderWiring
+from prolocutor.plugins.pairing.method_catalog import load_router
+from prolocutor.plugins.pairing.model_files import save_model, training_card
+from prolocutor.plugins.pairing.question_agent.loaded_router import load_router_model
+from tests.plugins.pairing.unit.encoders.made import WordEncoder
+from tests.plugins.pairing.unit.question_agent.made import CARDS, LABELLED
+
+pytest.importorskip("sklearn", reason="scikit-learn (the extra learn)")
+
+
+SAME = {"drizzle": "rain", "tune": "song", "cash": "money"}
+
+
+class Thesaurus(WordEncoder):
+    """Knows that some words mean the same."""
+
+    name = "thesaurus"
+
+    def _vector(self, text: str) -> list[float]:
+        return super()._vector(" ".join(SAME.get(word, word) for word in text.split()))
+
+
+METHODS = ("knn", "linear", "ensemble", "embedding")
+
+
+@pytest.mark.parametrize("method", METHODS)
+async def test_other_words_of_the_same_meaning_are_routed_after_loading_too(
+    method: str, tmp_path: Path
+) -> None:
+    training = TrainingData(cards=CARDS, labelled=LABELLED * 3, encoder=Thesaurus())
+    made: Any = await load_router(method)(training)
+    save_model(tmp_path / "model", made.to_model(training_card(1)))
+    loaded = load_router_model(tmp_path / "model", CARDS, EncoderWiring(Thesaurus())).router
+
+    for text, agent in (("drizzle", "weather"), ("tune", "music"), ("cash", "bank")):
+        asked = UserQuestion(text=text)
+        first, again = await made.route(asked), await loaded.route(asked)
+        assert (first[0].agent, first[0].fault) == (agent, "")
+        assert again[0].agent == agent
+        assert again[0].probability == pytest.approx(first[0].probability, abs=1e-3)
+
+
+@pytest.mark.parametrize("method", METHODS)
+async def test_without_its_encoder_a_router_goes_by_words(method: str) -> None:
+    encoder = Thesaurus()
+    made: Any = await load_router(method)(
+        TrainingData(cards=CARDS, labelled=LABELLED, encoder=encoder)
+    )
+    encoder.broken = True
+
+    found = await made.route(UserQuestion(text="will it rain in Oslo"))
+
+    assert found[0].agent == "weather"
+    assert found[0].fault == "the encoder 'thesaurus' failed: nobody answers"

@@ -1,0 +1,57 @@
+"""Calibration: the curve found is the one that the examples were drawn from."""
+
+import random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from prolocutor.plugins.pairing.calibration import Sigmoid
+
+pytest.importorskip("numpy", reason="numpy (the extra learn)")
+import numpy as np
+
+from prolocutor.plugins.pairing.curve_fitting import fit_sigmoid, fit_weights
+
+
+def test_the_curve_of_the_draws_is_found() -> None:
+    chance, true = random.Random(1), Sigmoid(2.0, -1.0)
+    scores = [chance.uniform(-3, 3) for _ in range(4000)]
+    right = [float(chance.random() < true(score)) for score in scores]
+
+    found = fit_sigmoid(scores, right)
+
+    assert (found.slope, found.offset) == pytest.approx((2.0, -1.0), abs=0.15)
+
+
+def test_a_weight_of_two_is_an_example_twice() -> None:
+    twice = fit_sigmoid([0.0, 1.0, 1.0, 2.0], [0, 1, 1, 0])
+    weighed = fit_sigmoid([0.0, 1.0, 2.0], [0, 1, 0], [1, 2, 1])
+
+    assert (twice.slope, twice.offset) == pytest.approx((weighed.slope, weighed.offset), abs=1e-4)
+
+
+def test_of_one_kind_alone_the_curve_is_cautious() -> None:
+    found = fit_sigmoid([1.0, 2.0], [1.0, 1.0])
+
+    assert 0.5 < found(1.5) < 1
+
+
+@given(st.lists(st.tuples(st.floats(-1e6, 1e6), st.floats(0, 1)), max_size=15))
+def test_a_probability_comes_of_any_examples(rows: list[tuple[float, float]]) -> None:
+    found = fit_sigmoid([score for score, _ in rows], [right for _, right in rows])
+
+    assert all(0 <= found(score) <= 1 for score, _ in [*rows, (1e9, 0.0), (-1e9, 0.0)])
+
+
+def test_a_second_opinion_gets_the_weight_that_it_deserves() -> None:
+    chance, curve = np.random.default_rng(1), Sigmoid()
+    both = chance.normal(0, 2, (4000, 2))
+    right = np.array([chance.random() < curve(a + 0.5 * b - 1) for a, b in both], float)
+
+    found = fit_weights(both, right, np.ones(len(right)))
+    opposed = fit_weights(both * [1, -1], right, np.ones(len(right)))
+
+    assert found == pytest.approx((1, 0.5, -1), abs=0.15)
+    assert opposed[1] == 0
+    assert opposed[0] > 0.5
