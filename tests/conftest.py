@@ -11,10 +11,19 @@ import hypothesis
 import pytest
 
 from tests import postgresql_server
+from tests.acceptance.fixtures import commands, new_assistant, own
 from tests.postgresql_server import database, postgresql, worker_database
 from tests.small_disk import small_disk
 
-__all__ = ["database", "postgresql", "small_disk", "worker_database"]
+__all__ = [
+    "commands",
+    "database",
+    "new_assistant",
+    "own",
+    "postgresql",
+    "small_disk",
+    "worker_database",
+]
 
 # Generated inputs are what matters, not how quickly a busy machine tries them.
 for name, examples in {"suite": 50, "long": 1_000}.items():  # `make test-long` takes the other one

@@ -11,7 +11,7 @@ from prolocutor.errors import BadReply, ConfigError, ServiceRaised
 from prolocutor.plan.pipeline import Pipeline, Service
 from prolocutor.plugins.evaluation.agent_connector import ParlaiConnector
 from prolocutor.testing.fake_service import FakeRequest
-from tests.integration.connectors import parlai_agents
+from tests.plugins.evaluation.integration import parlai_agents
 from tests.plugins.evaluation.integration.parlai_agents import (
     HearingItself,
     Numbered,
