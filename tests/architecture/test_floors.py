@@ -1,9 +1,10 @@
-"""The floors of the house: who may import whom, and from where in a file."""
+"""The floors: who may import whom, and from where in a file; a class name leads to one place."""
 
 import ast
 import re
 import subprocess
 import sys
+from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -49,6 +50,15 @@ def test_importing_the_package_loads_nothing_heavy() -> None:
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
 
     assert run.stdout.split() == []
+
+
+def test_a_class_name_leads_to_one_place() -> None:
+    homes: dict[str, list[str]] = defaultdict(list)
+    for file in sorted(PACKAGE.rglob("*.py")):
+        for name in re.findall(r"^class (\w+)[:(]", file.read_text("utf-8"), re.MULTILINE):
+            homes[name].append(str(file.relative_to(PACKAGE)))
+
+    assert {name: files for name, files in homes.items() if len(files) > 1} == {}
 
 
 @pytest.mark.parametrize(

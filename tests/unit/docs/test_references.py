@@ -309,19 +309,20 @@ def test_the_end_of_each_stage_is_told() -> None:
     }
 
 
-def test_every_package_is_shown() -> None:
-    package = ROOT / "src" / "prolocutor"
+@pytest.mark.parametrize(
+    ("heading", "folder"),
+    [("What each package holds", "."), ("What each plug-in holds", "plugins")],
+)
+def test_every_package_is_shown(heading: str, folder: str) -> None:
     packages = {
-        f"{one.name}/" if one.is_dir() else one.name
-        for one in package.iterdir()
+        one.name
+        for one in (ROOT / "src" / "prolocutor" / folder).iterdir()
         if one.name[0] != "_" and one.suffix in ("", ".py")
     }
 
-    told = table(ROOT / "docs" / "explanation" / "architecture.md", "What each package holds")
+    told = table(ROOT / "docs" / "explanation" / "architecture.md", heading)
 
-    assert {name.partition("/demo")[0].rstrip("/") for name in told} == {
-        name.rstrip("/") for name in packages
-    }
+    assert {name.rstrip("/") for name in told} == packages
 
 
 def test_every_connector_and_door_of_ours_is_told() -> None:
