@@ -39,7 +39,7 @@ def check_plugins(loaded: Survey, findings: Findings) -> None:
     if scheme not in (known := STORES.names()):
         what = f"there is no store '{scheme}'"
         findings.add(loaded.find("store"), what, suggest(scheme, known))
-    elif scheme in STORES.entries:
+    else:
         try:
             open_store(store)  # nothing is opened yet, but the URL is taken apart
         except ConfigError as error:

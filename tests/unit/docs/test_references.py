@@ -329,7 +329,7 @@ def test_every_connector_and_door_of_ours_is_told() -> None:
     told = YAML.read_text("utf-8")
 
     assert [
-        name for name in (*CONNECTORS.entries, *CHANNELS.entries) if f"`{name}`" not in told
+        name for name in (*CONNECTORS.names(), *CHANNELS.names()) if f"`{name}`" not in told
     ] == []
 
 

@@ -8,7 +8,7 @@ from prolocutor.errors import ConfigError
 from prolocutor.testing.channel_kit import Gate, pipeline
 
 
-@pytest.mark.parametrize("name", CHANNELS.entries)
+@pytest.mark.parametrize("name", CHANNELS.names())
 def test_every_name_is_that_of_its_channel(name: str) -> None:
     assert CHANNELS.load(name).name == name  # type: ignore[attr-defined]
     assert name in CHANNELS.names()
