@@ -14,6 +14,7 @@ from prolocutor.assistant.assistant import Assistant
 from prolocutor.assistant.turn_stream import TurnStream
 from prolocutor.contracts.channel import Route
 from prolocutor.contracts.http import HttpResponse, Visitor
+from prolocutor.dialog.inputs import TurnInput
 from prolocutor.dialog.turn_events import TurnEvent
 from prolocutor.dialog.utterances import BotUtterance, HumanUtterance
 from prolocutor.errors import Conflict, Forbidden, NotFound
@@ -103,16 +104,17 @@ class AgUi:
     def _stream(
         self, user: str, said: GivenAnswer, asked: RunAgentInput, params: AgUiParams
     ) -> TurnStream:
-        return self._assistant.stream(
+        input = TurnInput(
             said.text,
             user,
             asked.thread_id,
             asked.attributes(),
             params.idempotency_key or asked.run_id,
-            channel="agui",
-            parsed=said.parsed,
+            "agui",
+            said.parsed,
             skill=params.skill or asked.skill,
         )
+        return self._assistant.stream(input)
 
 
 def speaker(visitor: Visitor, given: str | None, thread_id: str) -> str:

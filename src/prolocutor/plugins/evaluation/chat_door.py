@@ -19,6 +19,7 @@ from prolocutor.contracts.http import Visitor
 from prolocutor.contracts.websocket import WebSocket
 from prolocutor.dialog import plain
 from prolocutor.dialog.ids import new_id
+from prolocutor.dialog.inputs import TurnInput
 from prolocutor.dialog.rendering import said_as_text
 from prolocutor.errors import BadInput
 from prolocutor.web.decoding import JsonReader
@@ -102,9 +103,8 @@ class Parlai:
             await self._assistant.close_dialog(self.prefix + user)
             return ParlaiReply(ENDINGS[text], user=user)
         attributes = {} if payload is None else {"payload": payload}
-        result = await self._assistant.turn(
-            text, user=self.prefix + user, attributes=attributes, channel="parlai"
-        )
+        input = TurnInput(text, self.prefix + user, attributes=attributes, channel="parlai")
+        result = await self._assistant.turn(input)
         state = result.state
         text = said_as_text(state, without=_BUTTONS)
         return ParlaiReply(text, quick_replies(state), user)

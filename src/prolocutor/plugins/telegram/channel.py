@@ -21,6 +21,7 @@ from prolocutor.asks.parsed_commands import object_of
 from prolocutor.assistant.assistant import Assistant
 from prolocutor.assistant.feed_message import feed_message
 from prolocutor.contracts.channel import Route
+from prolocutor.dialog.inputs import TurnInput
 from prolocutor.dialog.plain import JsonObject
 from prolocutor.errors import BadInput, ConfigError, Stopping, StoreError
 from prolocutor.plugins.telegram.bot_api import (
@@ -182,14 +183,10 @@ class Telegram:
             return
         typing = asyncio.ensure_future(self._typing(said.chat))
         try:
-            await self._assistant.turn(
-                said.text,
-                user=said.user,
-                dialog=dialog,
-                request_id=key,
-                channel=self.name,
-                parsed=said.parsed,
+            input = TurnInput(
+                said.text, said.user, dialog, {}, key, channel=self.name, parsed=said.parsed
             )
+            await self._assistant.turn(input)
         finally:
             typing.cancel()
 

@@ -15,7 +15,7 @@ from prolocutor.assistant.turn_result import TurnResult
 from prolocutor.contracts.channel import DoorPlace, NotFoundText, Route, WebSocketRoute
 from prolocutor.contracts.http import HttpResponse
 from prolocutor.contracts.websocket import WebSocket
-from prolocutor.dialog.inputs import Input
+from prolocutor.dialog.inputs import TurnInput
 from prolocutor.dialog.turn_events import TurnEvent
 from prolocutor.errors import BadInput, Conflict, NotFound
 from prolocutor.plugins.almond.door.applications import read_applications
@@ -182,43 +182,18 @@ class Almond:
         key = f"welcome/{speaker.dialog}"
         await self._assistant.notify(speaker.user, words, dialog=speaker.dialog, key=key)
 
-    async def _take(self, input: Input, speaker: Speaker, key: str | None = None) -> TurnResult:
-        """Make a turn of an input; the same key gets the same reply."""
-        result = await self._assistant.turn(
-            input.text,
-            user=speaker.user,
-            dialog=speaker.dialog,
-            attributes=input.attributes,
-            parsed=input.parsed,
-            program=input.program,
-            skill=input.skill,
-            request_id=key,
-            channel=self.name,
-        )
+    async def _take(self, input: TurnInput) -> TurnResult:
+        """Make a turn of an input."""
+        result = await self._assistant.turn(input)
         if not result.repeated:
             await self._popular.count(input.parsed)
         return result
 
     async def _take_shown(
-        self,
-        input: Input,
-        speaker: Speaker,
-        key: str | None,
-        show: Callable[[TurnEvent], Awaitable[None]],
+        self, input: TurnInput, show: Callable[[TurnEvent], Awaitable[None]]
     ) -> None:
         """Make a turn of an input and show what happens in it."""
-        events = self._assistant.stream(
-            input.text,
-            user=speaker.user,
-            dialog=speaker.dialog,
-            attributes=input.attributes,
-            parsed=input.parsed,
-            program=input.program,
-            skill=input.skill,
-            request_id=key,
-            channel=self.name,
-        )
-        async for event in events:
+        async for event in self._assistant.stream(input):
             await show(event)
         await self._popular.count(input.parsed)
 
