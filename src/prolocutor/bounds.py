@@ -20,7 +20,6 @@ from prolocutor.errors import ConfigError
 MANY: Final = 1_000_000_000
 
 
-
 def about(description: str, **extra: Any) -> Meta:
     """Return the annotation of a setting: what it is for, and what its type cannot say.
 
