@@ -153,7 +153,8 @@ def _mismatch(made: object, option: str, value: object) -> str | None:
 
     Numbers may stand for texts, and texts for numbers: variables of the environment are texts.
     """
-    maker = cast(Any, made).__init__ if isinstance(made, type) else made
+    is_data = isinstance(made, type) and issubclass(made, msgspec.Struct)
+    maker = cast(Any, made).__init__ if isinstance(made, type) and not is_data else made
     try:
         hint = get_type_hints(maker).get(option, Any)
         msgspec.convert(value, hint, strict=False)

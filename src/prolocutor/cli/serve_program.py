@@ -28,7 +28,7 @@ from prolocutor.config.other_hosts import at_other_hosts, read_hosts
 from prolocutor.config.settings import Settings
 from prolocutor.config.store_location import store_url
 from prolocutor.contracts.observer import TurnRecord
-from prolocutor.doors.door_catalog import CHANNELS, SIGN_IN
+from prolocutor.doors.door_catalog import DOORS, SIGN_IN
 from prolocutor.errors import ConfigError, ProlocutorError, StoreLost
 from prolocutor.observe.logs import JsonLogFormatter
 from prolocutor.web.serving import bind
@@ -95,7 +95,7 @@ def _log_to_stderr(level: int, *, as_json: bool) -> None:
 def _check_free(plan: ServePlan) -> None:
     """Check before anything is started that doors, store and port can be had."""
     for name in doors_of(plan.settings):
-        CHANNELS.load(name)
+        DOORS.load(name)
     if plan.settings.auth.openid is not None:
         SIGN_IN.load("openid")
     check_free(plan.store)

@@ -23,6 +23,7 @@ from prolocutor.dialog.inputs import TurnInput
 from prolocutor.dialog.rendering import said_as_text
 from prolocutor.errors import BadInput
 from prolocutor.web.decoding import JsonReader
+from prolocutor.web.door_context import DoorContext
 from prolocutor.web.error_table import error_response
 from prolocutor.web.visitors import speaks_for
 
@@ -55,6 +56,14 @@ class ParlaiReply(msgspec.Struct, frozen=True):
     error: str | UnsetType = UNSET
     code: str | UnsetType = UNSET
     field: str | UnsetType | None = UNSET
+
+
+class ParlaiDoor(msgspec.Struct, frozen=True, kw_only=True):
+    """ParlAI's websocket chat service at `/websocket`."""
+
+    def build(self, context: DoorContext) -> Parlai:
+        """Return the door."""
+        return Parlai(context.assistant)
 
 
 class Parlai:
