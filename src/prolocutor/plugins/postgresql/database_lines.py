@@ -66,8 +66,7 @@ class DatabaseLines:
         self.hints.on_return = listener.missed
 
     def rename(self, name: str) -> None:
-        """Name all connections on the server, also those made later; our schema has its own."""
-        name = f"{name} {self._url.schema}".rstrip()
+        """Name all connections on the server, also those made later."""
         for session, line in zip(self._sessions, self.all, strict=True):
             session.application_name = name
             line.name_session(name)
