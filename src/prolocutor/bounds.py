@@ -105,6 +105,8 @@ def _kinds_of(hint: Any) -> tuple[Kind, ...]:
 
 def _read(kind: inspect.Type) -> tuple[Kind, ...]:
     match kind:
+        case inspect.Metadata(type=inner):
+            return _read(inner)
         case inspect.UnionType(types=types):
             each = [_read(one) for one in types]
             return tuple(one for kinds in each for one in kinds) if all(each) else ()
