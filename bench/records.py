@@ -38,6 +38,7 @@ from prolocutor.plugins.console.channel import Console
 from prolocutor.stores.sqlite.queries import named
 from prolocutor.stores.sqlite.sqlite_store import SqliteStore
 from prolocutor.stores.turn_records import pack
+from prolocutor.web.door_context import DoorContext
 
 ROOT = Path(__file__).resolve().parents[1]
 CONVERSATIONS = 100_000
@@ -250,7 +251,7 @@ async def pages(path: Path) -> str:
     async with Assistant(pipeline, store=f"sqlite:///{path}", records=records) as assistant:
         routes = {
             route.path.removeprefix("/api/console"): route
-            for route in Console(assistant).routes
+            for route in Console(DoorContext(assistant)).routes
             if isinstance(route, Route) and route.method == "GET"
         }
         rows = [await timed(name, routes, query, goal) async for name, query, goal in cases(routes)]

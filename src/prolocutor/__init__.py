@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from prolocutor.contracts.selection import Selection as Selection
     from prolocutor.contracts.selection import enough as enough
     from prolocutor.dialog.dialog import Dialog as Dialog
+    from prolocutor.dialog.inputs import TurnInput as TurnInput
     from prolocutor.dialog.messages import Audio as Audio
     from prolocutor.dialog.messages import Button as Button
     from prolocutor.dialog.messages import Choice as Choice
@@ -101,6 +102,7 @@ _MODULES = {
     "StageStarted": "prolocutor.dialog.turn_events",
     "Text": "prolocutor.dialog.messages",
     "TurnEvent": "prolocutor.dialog.turn_events",
+    "TurnInput": "prolocutor.dialog.inputs",
     "TurnRequest": "prolocutor.dialog.turn_request",
     "TurnResult": "prolocutor.assistant.turn_result",
     "TurnStarted": "prolocutor.dialog.turn_events",

@@ -19,9 +19,25 @@ from prolocutor.errors import ConfigError
 
 MANY: Final = 1_000_000_000
 
+
+def about(description: str, **extra: Any) -> Meta:
+    """Return the annotation of a setting: what it is for, and what its type cannot say.
+
+    - `unit`: what a number counts, such as "seconds"
+    - `what`, `item`: what the value, or one of a list or map, is called where another is found
+    - `words`: texts that stand for values, such as `{"unlimited": None}`
+    - `duration`: seconds may be written with a unit, such as 15m
+    - `single`: one value may stand for a list of one
+    - `secret`: the value is never shown
+    - `reads`: a function from plain data to the value; it raises `ValueError` with what is expected
+    - `hidden`: Python alone sets it, it is no key of a file
+    """
+    return Meta(description=description, extra=extra or None)
+
+
 Count = Annotated[int, Meta(ge=1, le=MANY)]
-Seconds = Annotated[float, Meta(ge=0, le=YEAR)]
-PositiveSeconds = Annotated[float, Meta(gt=0, le=YEAR)]
+Seconds = Annotated[float, Meta(ge=0, le=YEAR, extra={"unit": "seconds"})]
+PositiveSeconds = Annotated[float, Meta(gt=0, le=YEAR, extra={"unit": "seconds"})]
 Share = Annotated[float, Meta(ge=0, le=1)]
 Cost = Annotated[float, Meta(ge=0)]
 

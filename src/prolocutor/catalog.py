@@ -1,16 +1,21 @@
-"""Catalog: things by name, each imported when it is first asked for.
+"""Catalog: what is installed by name, found by entry points, imported when it is first asked for.
 
-Connectors, channels, stores, routers, rankers and data sets are such catalogs, each a table in its
-own package. Another package adds to one through an entry point in the catalog's group.
+An entry point is a line of a distribution's `pyproject.toml`, in the catalog's group:
+
+    [project.entry-points."prolocutor.connectors"]
+    weather = "my_package.weather:WeatherService [weather]"
+
+The extra in brackets, if there is one, brings the libraries that the module needs.
 """
 
 from __future__ import annotations
 
-import importlib
 import inspect
 import re
+import sys
 from collections.abc import Callable, Mapping
-from importlib.metadata import EntryPoint, entry_points
+from functools import lru_cache
+from importlib.metadata import EntryPoint, PackageNotFoundError, distribution, entry_points
 from typing import Any, Final, Generic, TypeVar, cast, get_type_hints
 
 import msgspec
@@ -32,15 +37,8 @@ _KINDS: Final = {
 }
 
 
-class CatalogEntry(msgspec.Struct, frozen=True):
-    """Where a named thing lives, `module:attribute`, and the extra that it is installed by."""
-
-    target: str
-    extra: str | None = None
-
-
 class Catalog(Generic[T]):
-    """Named things of type `T`: ours by the table `entries`, others by entry points of `group`.
+    """Named things of type `T`: the entry points of `group`, those of Prolocutor first.
 
     `what` is what one of them is called in errors, `key` the setting or field that names it.
     Unknown names raise `error`.
@@ -49,25 +47,19 @@ class Catalog(Generic[T]):
     def __init__(
         self,
         what: str,
-        entries: Mapping[str, str | CatalogEntry],
-        *,
         group: str,
+        *,
         key: str | None = None,
         error: type[ConfigError | BadInput] = ConfigError,
     ) -> None:
-        self.entries = {
-            name: CatalogEntry(entry) if isinstance(entry, str) else entry
-            for name, entry in entries.items()
-        }
+        self.what = what
         self.group = group
-        self._what = what
         self._key = key
         self._error = error
 
     def names(self) -> list[str]:
-        """Return all names: ours as the table has them, then those of installed packages."""
-        installed = {point.name for point in entry_points(group=self.group)}
-        return [*self.entries, *sorted(installed - self.entries.keys())]
+        """Return all names: those of Prolocutor, then those of other distributions."""
+        return list(_points(self.group, tuple(sys.path)))
 
     def load(self, name: str) -> T:
         """Import what has this name.
@@ -75,17 +67,32 @@ class Catalog(Generic[T]):
         An unknown name raises the catalog's error with a suggestion, a library that is not
         installed `MissingExtra`, anything else that keeps it from being imported `ConfigError`.
         """
-        if entry := self.entries.get(name):
-            return self.imported(name, entry.target, entry.extra)
-        for point in entry_points(group=self.group, name=name):
-            return self.imported(name, point.value)
-        raise self._fault(f"there is no {self._what} {name!r}; {suggest(name, self.names())}")
+        path = tuple(sys.path)
+        point = _own_points(self.group, path).get(name) or _points(self.group, path).get(name)
+        if point is None:
+            raise self._fault(f"there is no {self.what} {name!r}; {suggest(name, self.names())}")
+        return cast(T, self._import(point))
+
+    def _import(self, point: EntryPoint) -> Any:
+        named = f"the {self.what} {point.name!r}"
+        try:
+            return point.load()
+        except ModuleNotFoundError as error:
+            install = ""
+            if point.extras:
+                distribution = _distribution(point) or _OURS
+                install = f": pip install '{distribution}[{','.join(point.extras)}]'"
+            what = f"{named} needs {error.name!r}{install}"
+            raise MissingExtra(what, key=self._key) from None
+        except (ImportError, AttributeError) as error:
+            what = f"{named} cannot be loaded: {error}"
+            raise ConfigError(what, key=self._key) from error
 
     def checked(self, name: str, /, *args: Any, **options: Any) -> T:
         """Import what has this name; raise the catalog's error if it does not take these."""
         found = self.load(name)
         signature = inspect.signature(cast(Callable[..., Any], found))
-        what = f"the {self._what} {name!r} cannot be made: "
+        what = f"the {self.what} {name!r} cannot be made: "
         try:
             signature.bind(*args, **options)
         except TypeError as error:
@@ -99,26 +106,39 @@ class Catalog(Generic[T]):
         """Make one: call what has this name with these arguments, which are checked first."""
         return self.checked(name, *args, **options)(*args, **options)
 
-    def imported(self, name: str, target: str, extra: str | None = None) -> T:
-        """Import `module:attribute` on behalf of a name."""
-        point = EntryPoint(name, target, self.group)
-        try:
-            found: Any = importlib.import_module(point.module)
-            for attribute in filter(None, point.attr.split(".")):
-                found = getattr(found, attribute)
-        except ModuleNotFoundError as error:
-            install = f": pip install 'prolocutor[{extra}]'" if extra else ""
-            what = f"the {self._what} {name!r} needs {error.name!r}{install}"
-            raise MissingExtra(what, key=self._key) from None
-        except (ImportError, AttributeError) as error:
-            what = f"the {self._what} {name!r} cannot be loaded: {error}"
-            raise ConfigError(what, key=self._key) from error
-        return cast(T, found)
-
     def _fault(self, what: str) -> ProlocutorError:
         if issubclass(self._error, BadInput):
             return self._error(what, field=self._key)
         return self._error(what, key=self._key)
+
+
+_OURS: Final = "prolocutor"
+
+
+@lru_cache(maxsize=64)
+def _points(group: str, path: tuple[str, ...]) -> Mapping[str, EntryPoint]:
+    """Return the entry points of a group in all distributions on `sys.path`, ours first.
+
+    Another distribution takes no name of ours. Looking through all of them takes milliseconds.
+    """
+    own = _own_points(group, path)
+    others = {point.name: point for point in entry_points(group=group) if point.name not in own}
+    return {**own, **others}
+
+
+@lru_cache(maxsize=64)
+def _own_points(group: str, path: tuple[str, ...]) -> Mapping[str, EntryPoint]:
+    """Return the entry points of a group in our own distribution, which is found at once."""
+    del path  # the key of the cache
+    try:
+        points = distribution(_OURS).entry_points
+    except PackageNotFoundError:
+        return {}
+    return {point.name: point for point in points.select(group=group)}
+
+
+def _distribution(point: EntryPoint) -> str:
+    return "" if point.dist is None else point.dist.name
 
 
 def _meant(options: Mapping[str, Any], signature: inspect.Signature) -> str:
@@ -133,7 +153,8 @@ def _mismatch(made: object, option: str, value: object) -> str | None:
 
     Numbers may stand for texts, and texts for numbers: variables of the environment are texts.
     """
-    maker = cast(Any, made).__init__ if isinstance(made, type) else made
+    is_data = isinstance(made, type) and issubclass(made, msgspec.Struct)
+    maker = cast(Any, made).__init__ if isinstance(made, type) and not is_data else made
     try:
         hint = get_type_hints(maker).get(option, Any)
         msgspec.convert(value, hint, strict=False)

@@ -11,7 +11,6 @@ from typing import Any
 
 from prolocutor.errors import ConfigError
 from prolocutor.names import did_you_mean
-from prolocutor.tenancy import TENANT
 
 
 def resolve(dotted: str) -> Callable[..., Any]:
@@ -36,9 +35,8 @@ def resolve(dotted: str) -> Callable[..., Any]:
 
 
 def _module(name: str, dotted: str) -> Any:
-    tenant = TENANT.get()
     try:
-        return importlib.import_module(name) if tenant is None else tenant.import_module(name)
+        return importlib.import_module(name)
     except ModuleNotFoundError as error:
         if error.name and (name == error.name or name.startswith(f"{error.name}.")):
             raise ConfigError(f"{dotted}: there is no module {error.name!r}{_seen()}") from None

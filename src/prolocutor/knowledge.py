@@ -21,12 +21,10 @@ from collections import OrderedDict
 from collections.abc import Hashable
 from typing import Any, Final
 
-from prolocutor.tenancy import TENANT
-
 MAX_ENTRIES: Final = 10_000
 """Most entries of one service; beyond that the one that was put first is dropped."""
 
-_entries: dict[tuple[str, str], OrderedDict[Hashable, tuple[float, Any]]] = {}
+_entries: dict[str, OrderedDict[Hashable, tuple[float, Any]]] = {}
 _lock = threading.Lock()
 
 
@@ -35,7 +33,7 @@ def get(service: str, key: Hashable, default: Any = None) -> Any:
 
     It is the very object that was put, which others see too, so do not change it.
     """
-    entries = _entries.get(_place(service))
+    entries = _entries.get(service)
     entry = entries.get(key) if entries else None
     if entry is None or entry[0] <= time.monotonic():
         return default
@@ -46,7 +44,7 @@ def put(service: str, key: Hashable, value: Any, *, seconds: float) -> None:
     """Store `value` under `key` for so many seconds, in place of what was there."""
     now = time.monotonic()
     with _lock:
-        entries = _entries.setdefault(_place(service), OrderedDict())
+        entries = _entries.setdefault(service, OrderedDict())
         entries.pop(key, None)
         entries[key] = (now + seconds, value)
         while len(entries) > MAX_ENTRIES or next(iter(entries.values()))[0] <= now:
@@ -58,10 +56,4 @@ def put(service: str, key: Hashable, value: Any, *, seconds: float) -> None:
 def forget(service: str) -> None:
     """Remove all entries of this service."""
     with _lock:
-        _entries.pop(_place(service), None)
-
-
-def _place(service: str) -> tuple[str, str]:
-    """Return under what a service's entries are: each tenant of a server has its own."""
-    tenant = TENANT.get()
-    return ("" if tenant is None else tenant.name), service
+        _entries.pop(service, None)

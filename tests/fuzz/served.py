@@ -7,9 +7,10 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 from prolocutor.assistant.assistant import Assistant
-from prolocutor.doors.door_catalog import CHANNELS
+from prolocutor.doors.door_catalog import door_options
 from prolocutor.plan.pipeline import Pipeline
 from prolocutor.testing.channel_kit import running
+from prolocutor.web.door_context import DoorContext
 from prolocutor.web.limits import ListenerLimits
 from prolocutor.web.listener import make_app
 from prolocutor.web.quotas import VisitorQuotas
@@ -49,7 +50,7 @@ async def served(
         stopping = asyncio.Event()
         stop.append((asyncio.get_running_loop(), stopping))
         async with Assistant(pipeline, store="memory:", **options) as assistant:
-            channels = [CHANNELS.make(door, assistant) for door in doors]
+            channels = [door_options(door, {}).build(DoorContext(assistant)) for door in doors]
             app = make_app(assistant, channels, limits=LIMITS)
             async with running(app) as url:
                 with watched_loop() as watch:

@@ -9,10 +9,13 @@ import pytest
 import yaml
 
 from prolocutor.config.file_check import check
+from prolocutor.config.loading import load
 from tests.nats_server import nats_program
 
 DEPLOY = Path(__file__).parents[2] / "deploy"
 COMPOSE = DEPLOY / "compose" / "compose.yaml"
+TENANTS = DEPLOY / "compose" / "tenants.yaml"
+CADDY = DEPLOY / "compose" / "tenants" / "Caddyfile"
 HELM = DEPLOY / "helm"
 
 VALUES = """
@@ -45,10 +48,24 @@ def test_the_composed_system_is_three_replicas_workers_and_one_open_port() -> No
     assert all((COMPOSE.parent / file).exists() for file in files)
 
 
-def test_compose_takes_its_file() -> None:
+def test_several_assistants_are_a_service_each_that_shares_nothing() -> None:
+    composed = yaml.safe_load(TENANTS.read_text())["services"]
+    front = composed.pop("front")
+
+    for name, service in composed.items():
+        file = DEPLOY / "compose" / "tenants" / name / "assistant.yaml"
+        assert load(file, {"OPERATOR_KEY": "k"}).name == name
+        assert service["networks"] == [name]
+        assert all(name in mount for mount in service["volumes"])
+        assert f"reverse_proxy {name}:4242" in CADDY.read_text()
+    assert front["networks"] == [*composed]
+
+
+def test_compose_takes_its_files() -> None:
     shown = tool(["docker", "compose"], ["docker-compose"], what="compose.yaml", probe="version")
 
     ran = run(*shown, "--file", str(COMPOSE), "config")
+    run(*shown, "--file", str(TENANTS), "config")
 
     services = yaml.safe_load(ran.stdout)["services"]
     assert services["assistant"]["environment"]["NATS_URL"] == "nats://try-out@nats:4222"
@@ -84,7 +101,7 @@ def test_the_values_and_the_chart_are_yaml() -> None:
     assert "assistant.yaml" in values["files"]
 
 
-@pytest.mark.parametrize("name", ["prolocutor@", "prolocutor-worker@"])
+@pytest.mark.parametrize("name", ["prolocutor@", "prolocutor-assistant@", "prolocutor-worker@"])
 def test_systemd_takes_its_units(tmp_path: Path, name: str) -> None:
     (analyze,) = tool(["systemd-analyze"], what="the units of systemd", probe="--version")
     unit = (DEPLOY / "systemd" / f"{name}.service").read_text()

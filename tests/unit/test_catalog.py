@@ -1,55 +1,62 @@
-"""A catalog finds what has a name: in its table, or installed by another package."""
+"""A catalog finds what has a name among the entry points of installed distributions."""
 
+import sys
 from collections.abc import Callable
-from importlib.metadata import EntryPoint
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from prolocutor import catalog
-from prolocutor.catalog import Catalog, CatalogEntry
+from prolocutor.catalog import Catalog
 from prolocutor.errors import BadInput, ConfigError, MissingExtra
 
-THINGS = Catalog[Callable[..., Any]](
-    "thing",
-    {
-        "fraction": "fractions:Fraction",
-        "method": "fractions:Fraction.from_float",
-        "absent": CatalogEntry("no_such_library:Thing", "things"),
-        "faulty": "fractions:Fractoin",
-    },
-    group="prolocutor.things",
-    key="thing",
-)
+THINGS = Catalog[Callable[..., Any]]("thing", "prolocutor.things", key="thing")
+
+ENTRY_POINTS = """
+[prolocutor.things]
+fraction = fractions:Fraction
+method = fractions:Fraction.from_float
+absent = no_such_library:Thing [things]
+faulty = fractions:Fractoin
+
+[prolocutor.connectors]
+http = fractions:Fraction
+"""
 
 
-@pytest.fixture
-def installed(monkeypatch: pytest.MonkeyPatch) -> None:
-    point = EntryPoint("theirs", "decimal:Decimal", THINGS.group)
-    monkeypatch.setattr(
-        catalog, "entry_points", lambda group, name="theirs": [point] if name == "theirs" else []
-    )
+@pytest.fixture(autouse=True)
+def _installed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Install a distribution that has things."""
+    folder = tmp_path / "shop-1.0.dist-info"
+    folder.mkdir()
+    (folder / "METADATA").write_text("Metadata-Version: 2.1\nName: shop\nVersion: 1.0\n")
+    (folder / "entry_points.txt").write_text(ENTRY_POINTS)
+    monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
 
 
 def test_what_has_a_name_is_made() -> None:
     assert THINGS.make("fraction", 1, 2) == THINGS.load("method")(0.5)
 
 
-@pytest.mark.usefixtures("installed")
-def test_another_package_adds_a_name() -> None:
-    assert THINGS.names() == ["fraction", "method", "absent", "faulty", "theirs"]
-    assert THINGS.make("theirs", "0.5") == THINGS.make("fraction", "0.5")
+def test_the_names_are_those_of_the_entry_points() -> None:
+    assert set(THINGS.names()) == {"fraction", "method", "absent", "faulty"}
+
+
+def test_another_distribution_takes_no_name_of_ours() -> None:
+    connectors = Catalog[type]("connector", "prolocutor.connectors")
+
+    assert connectors.load("http").__module__ == "prolocutor.connectors.http"
 
 
 @pytest.mark.parametrize(
     ("name", "error", "told"),
     [
         ("fractoin", ConfigError, "thing: there is no thing 'fractoin'; did you mean 'fraction'?"),
-        ("x", ConfigError, "thing: there is no thing 'x'; there are fraction, method, absent, "),
+        ("x", ConfigError, "thing: there is no thing 'x'; there are "),
         (
             "absent",
             MissingExtra,
-            "the thing 'absent' needs 'no_such_library': pip install 'prolocutor[things]'",
+            "the thing 'absent' needs 'no_such_library': pip install 'shop[things]'",
         ),
         ("faulty", ConfigError, "the thing 'faulty' cannot be loaded"),
     ],
@@ -67,7 +74,7 @@ def test_arguments_that_do_not_fit_are_refused_before_anything_is_made() -> None
 
 
 def test_a_catalog_has_its_own_error() -> None:
-    questions = Catalog[Any]("question", {}, group="prolocutor.questions", error=BadInput)
+    questions = Catalog[Any]("question", "prolocutor.questions", error=BadInput)
 
     with pytest.raises(BadInput, match="there is no question 'x'"):
         questions.load("x")

@@ -7,9 +7,7 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import AbstractAsyncContextManager, AbstractContextManager
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal, Self, TypeVar
-
-from msgspec.structs import replace
+from typing import Any, Literal, Self, TypeVar, Unpack
 
 from prolocutor.assistant.assembly import assemble
 from prolocutor.assistant.assistant_settings import (
@@ -21,12 +19,7 @@ from prolocutor.assistant.assistant_settings import (
 )
 from prolocutor.assistant.feed_message import FeedMessage, followed
 from prolocutor.assistant.handover_settings import HandoverSettings
-from prolocutor.assistant.input_checks import (
-    check_name,
-    check_skill,
-    checked_dialog,
-    checked_input,
-)
+from prolocutor.assistant.input_checks import check_name, check_words, checked_dialog, checked_input
 from prolocutor.assistant.lifetime import Lifetime
 from prolocutor.assistant.lone_talk import LoneTalk
 from prolocutor.assistant.notification import AnyMessage, notification
@@ -48,7 +41,7 @@ from prolocutor.contracts.shared_store import BrokerWakeUps
 from prolocutor.contracts.store import Store
 from prolocutor.contracts.store.turn_record_store import KeepsTurnRecords
 from prolocutor.dialog import rounds
-from prolocutor.dialog.inputs import EarlierTurn, Input
+from prolocutor.dialog.inputs import EarlierTurn, InputKeywords, TurnInput, turn_input
 from prolocutor.dialog.plain import JsonObject
 from prolocutor.dialog.rounds import PendingAsk
 from prolocutor.dialog.turn_events import TurnListener
@@ -273,60 +266,31 @@ class Assistant:
         the source of a ThingTalk program. `text` is then its title, if any. With `skill` that
         skill alone is asked; `NotFound` names the skills where there is none of this name.
         """
-        result = await self.turn(
-            text,
-            user=user,
-            dialog=dialog,
-            attributes=attributes,
-            request_id=request_id,
-            parsed=parsed,
-            program=program,
-            skill=skill,
-        )
-        return result.reply
+        input = TurnInput(
+            text, user, dialog or "main", attributes or {}, request_id,
+            parsed=parsed, program=program, skill=skill,
+        )  # fmt: skip
+        return (await self._begin(input)).reply
 
     async def turn(
-        self,
-        text: str,
-        *,
-        user: str,
-        dialog: str | None = None,
-        attributes: JsonObject | None = None,
-        request_id: str | None = None,
-        channel: str = "python",
-        parsed: JsonObject | None = None,
-        program: str | None = None,
-        skill: str | None = None,
+        self, text: TurnInput | str, user: str = "", **keywords: Unpack[InputKeywords]
     ) -> TurnResult:
-        """Do as `reply` does, and return all that is known of the turn."""
-        input = checked_input(text, attributes, self._max_text, parsed, program)
-        spend("turns", user)
-        return await self._begin(input, user, dialog, request_id, channel, skill)
+        """Do as `reply` does, and return all that is known of the turn.
+
+        It takes a `TurnInput`, or a text, a user and the other fields of one by their names.
+        """
+        return await self._begin(turn_input(text, user, keywords))
 
     def stream(
-        self,
-        text: str,
-        user: str,
-        dialog: str | None = None,
-        attributes: JsonObject | None = None,
-        request_id: str | None = None,
-        *,
-        channel: str = "python",
-        parsed: JsonObject | None = None,
-        program: str | None = None,
-        skill: str | None = None,
+        self, text: TurnInput | str, user: str = "", **keywords: Unpack[InputKeywords]
     ) -> TurnStream:
-        """Do as `reply` does, and iterate over what happens meanwhile; `ReplyGiven` comes last.
+        """Do as `turn` does, and iterate over what happens meanwhile; `ReplyGiven` comes last.
 
         The turn starts at once and ends whether it is iterated over or not. What it raises, the
         iterator raises. The `request_id` of a turn that was stored gets `ReplyGiven` alone.
         """
-        input = checked_input(text, attributes, self._max_text, parsed, program)
-        spend("turns", user)
         stream = TurnStream()
-        return stream.follow(
-            self._begin(input, user, dialog, request_id, channel, skill, stream.take)
-        )
+        return stream.follow(self._begin(turn_input(text, user, keywords), stream.take))
 
     async def begin_from(
         self,
@@ -342,11 +306,10 @@ class Assistant:
         """
         if await self.store.active_dialog_id(user, checked_dialog(dialog)) is not None:
             return False
-        spend("turns", user)
-        for one in turns:
-            checked_input(one.reply, None, self._max_text)
-            input = replace(checked_input(one.text, None, self._max_text), retold=one)
-            await self._begin(input, user, dialog, None, channel, None)
+        for number, one in enumerate(turns):
+            check_words(one.reply, self._max_text)
+            input = TurnInput(one.text, user, dialog or "main", channel=channel, retold=one)
+            await self._begin(input, counts=number == 0)
         return True
 
     async def notify(
@@ -450,49 +413,37 @@ class Assistant:
         return self._listeners.listening(user)
 
     def _begin(
-        self,
-        input: Input,
-        user: str,
-        dialog: str | None,
-        request_id: str | None,
-        channel: str,
-        skill: str | None,
-        listener: TurnListener | None = None,
+        self, input: TurnInput, listener: TurnListener | None = None, *, counts: bool = True
     ) -> asyncio.Future[TurnResult]:
-        name = checked_dialog(dialog)
-        if request_id is not None:
-            check_name(request_id, "a request id", "request_id")
-        if skill is not None:
-            check_skill(skill, self._skills)
-            input = replace(input, skill=skill)
-        stop = self._stoppable.enter(user, name)
-        run = partial(self._turns.run, input, user, name, request_id, channel, listener, stop)
+        """Make a turn; `counts` says whether the quota of its person has it."""
+        input = checked_input(input, self._max_text, self._skills)
+        if counts:
+            spend("turns", input.user)
+        stop = self._stoppable.enter(input)
         try:
-            turn = self._in_line(user, run)
+            run = partial(self._turns.run, input, listener, stop)
+            turn = self._in_line(input.user, run)
         except BaseException:
-            self._stoppable.leave(user, name, stop)
+            self._stoppable.leave(input, stop)
             raise
         if turn.done():  # nothing had to be waited for
-            self._stoppable.leave(user, name, stop)
+            self._stoppable.leave(input, stop)
         else:
-            turn.add_done_callback(lambda _: self._stoppable.leave(user, name, stop))
+            turn.add_done_callback(lambda _: self._stoppable.leave(input, stop))
         return turn
 
     def _in_line(self, user: str, run: TurnInLine) -> asyncio.Future[TurnResult]:
         """Make a turn when all that this person asked before is done, here and at replicas."""
-        self._check_open(user)
+        self._life.check_open()
         if self._access is None:
             return self._queues.enter(user, run)
         return self._access.enter(self._queues, user, lambda place: run(place=place))
 
     def _enqueue_alone(self, user: str, work: Work[T]) -> asyncio.Future[T]:
         """Do work that is no turn when no turn of the person runs, here or at another replica."""
-        self._check_open(user)
+        self._life.check_open()
+        check_name(user, "a user", "user_id")
         access = self._access
         if access is None:
             return self._queues.enter(user, work)
         return access.enter(self._queues, user, lambda place: access.while_held(user, work, place))
-
-    def _check_open(self, user: str) -> None:
-        self._life.check_open()
-        check_name(user, "a user", "user_id")

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Set
 
 from prolocutor.assistant.feed import human_message, reply_messages
-from prolocutor.dialog.inputs import AGAIN_OF, OPERATOR, Input
+from prolocutor.dialog.inputs import AGAIN_OF, OPERATOR, TurnInput
 from prolocutor.dialog.plain import JsonObject
 from prolocutor.dialog.stop_signal import STOPPED
 from prolocutor.pipeline.draft import DraftReply
 
 
-def row_of_input(input: Input, encoded_text: bytes, bot_utt_id: str) -> bytes:
+def row_of_input(input: TurnInput, encoded_text: bytes, bot_utt_id: str) -> bytes:
     """Return the row for an input; that of an operator is a message to the person."""
     act = input.operator
     if act is None:

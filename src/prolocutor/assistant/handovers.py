@@ -21,7 +21,7 @@ from prolocutor.assistant.rounds.interpreter import round_of
 from prolocutor.assistant.rounds.turn_effects import HandoverChange, TurnEffects
 from prolocutor.contracts.store import NO_ROUND, AgendaEntry, OpenedTurn, Store
 from prolocutor.dialog import plain, rounds
-from prolocutor.dialog.inputs import OPERATOR, DirectReply, Input, OperatorAct, TurnStart
+from prolocutor.dialog.inputs import OPERATOR, DirectReply, OperatorAct, TurnInput, TurnStart
 from prolocutor.dialog.plain import JsonObject
 from prolocutor.dialog.rounds import NOTHING, Handover, Round
 from prolocutor.errors import StoreError
@@ -68,7 +68,7 @@ class Handovers:
             is_shared = hasattr(store, "join")
             self._webhook = DutyWebhook(settings.webhook, store, is_shared=is_shared)
 
-    def turn_of(self, opened: OpenedTurn, input: Input) -> HandoverTurn | None:
+    def turn_of(self, opened: OpenedTurn, input: TurnInput) -> HandoverTurn | None:
         """Return the turn of an input that no service is asked about; None for any other."""
         if input.operator is not None:
             return self._acted(opened, input, input.operator)
@@ -160,7 +160,7 @@ class Handovers:
             body=b"{}",
         )
 
-    def _acted(self, opened: OpenedTurn, input: Input, act: OperatorAct) -> HandoverTurn:
+    def _acted(self, opened: OpenedTurn, input: TurnInput, act: OperatorAct) -> HandoverTurn:
         """Return the turn in which an operator takes over, says something or gives back."""
         said = opened.opening
         turn = self._engine.unasked(opened, TurnStart(input=input))

@@ -6,8 +6,10 @@ import re
 from collections.abc import Sequence
 from typing import Any, Final
 
+from msgspec.structs import replace
+
 from prolocutor.dialog import plain
-from prolocutor.dialog.inputs import Input
+from prolocutor.dialog.inputs import TurnInput
 from prolocutor.errors import BadInput, BadReply, NotFound
 from prolocutor.names import did_you_mean
 
@@ -16,26 +18,41 @@ MAX_NAME: Final = 500
 _SURROGATE: Final = re.compile(r"[\ud800-\udfff]")
 
 
-def checked_input(
-    text: object, attributes: object, max_text: int, parsed: object = None, program: object = None
-) -> Input:
+def checked_input(input: TurnInput, max_text: int, skills: Sequence[str]) -> TurnInput:
     """Return the input; one that came parsed without a title is shown as it would be typed."""
-    if not isinstance(text, str) or len(text) > max_text:
-        raise BadInput(f"an input is a text of at most {max_text:,} characters", field="text")
-    if attributes is not None and not isinstance(attributes, dict):
+    check_words(input.text, max_text)
+    check_name(input.user, "a user", "user_id")
+    if not input.dialog:
+        input = replace(input, dialog="main")
+    check_name(input.dialog, "a dialog's name", "dialog")
+    attributes: Any = input.attributes  # a caller may have given anything
+    parsed: Any = input.parsed
+    program: Any = input.program
+    if not isinstance(attributes, dict):
         raise BadInput("attributes are an object", field="attributes")
-    _check_text(text, "text")
     if attributes:
         _check_plain(attributes, "attributes")
+    if input.request_id is not None:
+        check_name(input.request_id, "a request id", "request_id")
+    if input.skill is not None:
+        _check_skill(input.skill, skills)
     if parsed is None and program is None:
-        return Input(text=text, attributes=attributes or {})
+        return input
     if parsed is not None and not isinstance(parsed, dict):
         raise BadInput("what comes parsed is an object", field="json")
     if program is not None and (not isinstance(program, str) or len(program) > max_text):
         raise BadInput(f"a program is a text of at most {max_text:,} characters", field="code")
     _check_plain([parsed, program], "json")
-    shown = text or (_as_typed(parsed) if program is None else f"\\t {program}")
-    return Input(text=shown, attributes=attributes or {}, parsed=parsed, program=program)
+    if input.text:
+        return input
+    return replace(input, text=_as_typed(parsed) if program is None else f"\\t {program}")
+
+
+def check_words(text: object, max_text: int) -> None:
+    """Refuse what is no text of at most so many characters."""
+    if not isinstance(text, str) or len(text) > max_text:
+        raise BadInput(f"an input is a text of at most {max_text:,} characters", field="text")
+    _check_text(text, "text")
 
 
 def checked_dialog(dialog: str | None) -> str:
@@ -53,7 +70,7 @@ def check_name(name: object, what: str, field: str) -> None:
     _check_text(name, field)
 
 
-def check_skill(name: object, known: Sequence[str]) -> None:
+def _check_skill(name: object, known: Sequence[str]) -> None:
     """Raise `NotFound` for what is not the name of one of these skills."""
     if isinstance(name, str) and name in known:
         return

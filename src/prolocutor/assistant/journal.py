@@ -27,7 +27,7 @@ from prolocutor.contracts.store import (
 )
 from prolocutor.dialog import plain
 from prolocutor.dialog.ids import DialogId, TurnId, UtteranceId, format_time, new_ids
-from prolocutor.dialog.inputs import EarlierTurn, Input, OperatorAct
+from prolocutor.dialog.inputs import EarlierTurn, OperatorAct, TurnInput
 from prolocutor.errors import NotFound, PersonBusy, RoundChanged, StoreError, TakenOver
 from prolocutor.observe.trace_context import current_traceparent
 from prolocutor.pipeline.engine import Engine
@@ -81,12 +81,7 @@ class Journal:
 
     async def open_turn(
         self,
-        input: Input,
-        *,
-        user: str,
-        dialog: str,
-        channel: str,
-        request_id: str | None,
+        input: TurnInput,
         turn_id: str | None = None,
     ) -> OpenedTurn | AnsweredRequest:
         """Store an input; the person's last turn is stored first if that failed before.
@@ -94,23 +89,24 @@ class Journal:
         A password is not stored: a turn that was cut off with one does not run again. `turn_id` is
         that of an earlier try.
         """
-        await self.settle(user)
+        await self.settle(input.user)
         ids = new_ids(7)
         if turn_id is not None:
             ids[0] = turn_id
         if self._shared:
-            make_opening = partial(self._opening, input, ids, user, dialog, channel, request_id)
-            known = self._rounds.round(user, dialog) if input.operator is None else UNREAD
+            make_opening = partial(self._opening, input, ids)
+            is_act = input.operator is not None
+            known = UNREAD if is_act else self._rounds.round(input.user, input.dialog)
             return await self._open_shared(input, make_opening, known)
-        secret = input.operator is None and await self._secrets.is_secret(user, dialog, input)
-        opening = self._opening(input, ids, user, dialog, channel, request_id, secret)
+        secret = input.operator is None and await self._secrets.is_secret(input)
+        opening = self._opening(input, ids, secret)
         opened = await self._store.open_turn(opening)
         if isinstance(opened, AnsweredRequest) and opened.reply is None:
             return await self.resume_turn(opened.turn_id)
         return opened
 
     async def _open_shared(
-        self, input: Input, make_opening: Callable[[bool, bytes], TurnOpening], round: bytes
+        self, input: TurnInput, make_opening: Callable[[bool, bytes], TurnOpening], round: bytes
     ) -> OpenedTurn | AnsweredRequest:
         """Open a turn under the round that its dialog is in at all replicas."""
         for _ in range(MAX_LOOKS):
@@ -134,17 +130,13 @@ class Journal:
 
     def _opening(
         self,
-        input: Input,
+        input: TurnInput,
         ids: Sequence[str],
-        user: str,
-        dialog: str,
-        channel: str,
-        request_id: str | None,
         secret: bool,
         round: bytes | None = None,
     ) -> TurnOpening:
         """Return what is stored of an input, said under a round."""
-        now = time.time()
+        now, request_id = time.time(), input.request_id
         shown = masked(input) if secret else input
         turn_id, utt_id, bot_utt_id, human_id, dialog_id, id_, bot_id = ids
         text = plain.encode(shown.text)  # encoded once: for the feed, the digest and the utterance
@@ -154,9 +146,9 @@ class Journal:
         came = attributes if start == b"{}" else attributes + start
         return TurnOpening(
             turn_id=TurnId(turn_id),
-            user=user,
-            dialog_name=dialog,
-            channel_type=channel,
+            user=input.user,
+            dialog_name=input.dialog,
+            channel_type=input.channel,
             utt_id=UtteranceId(utt_id),
             bot_utt_id=UtteranceId(bot_utt_id),
             date_time=format_time(now),
@@ -168,7 +160,7 @@ class Journal:
             start=self._with_trace(_SECRET if secret else start),
             round=round,
             request_key=request_id,
-            request_hash=None if request_id is None else _digest(said, dialog, came),
+            request_hash=None if request_id is None else _digest(said, input.dialog, came),
             window=self._window,
             hypotheses=self._hypotheses,
             new_dialog=NewDialog(
@@ -281,7 +273,7 @@ class Journal:
                 self.in_hand.discard(unstored.opened.opening.turn_id)
 
 
-def input_of(opened: OpenedTurn) -> Input:
+def input_of(opened: OpenedTurn) -> TurnInput:
     """Return the input of an opened turn."""
     said = opened.opening
     came: dict[str, Any] = {} if said.start == b"{}" else plain.decode(said.start)
@@ -291,7 +283,14 @@ def input_of(opened: OpenedTurn) -> Input:
         came["retold"] = msgspec.convert(came["retold"], EarlierTurn)
     if "operator" in came:
         came["operator"] = msgspec.convert(came["operator"], OperatorAct)
-    return Input(attributes=plain.decode(said.attributes), **{"text": said.text, **came})
+    came = {"text": said.text, "attributes": plain.decode(said.attributes), **came}
+    return TurnInput(
+        user=said.user,
+        dialog=said.dialog_name,
+        request_id=said.request_key,
+        channel=said.channel_type,
+        **came,
+    )
 
 
 def is_withheld(opened: OpenedTurn) -> bool:
@@ -306,7 +305,7 @@ def traceparent_of(opened: OpenedTurn) -> str | None:
     return None if start == b"{}" else plain.decode(start).get("traceparent")
 
 
-def _start_of(input: Input) -> bytes:
+def _start_of(input: TurnInput) -> bytes:
     """Return what a second run needs of an input beside its text."""
     is_plain = input.parsed is None and input.program is None and input.skill is None
     if is_plain and input.operator is None and not input.retold:

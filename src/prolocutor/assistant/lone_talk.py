@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from typing import Final
 
-from prolocutor.assistant.input_checks import checked_input
+from prolocutor.assistant.input_checks import check_words
 from prolocutor.contracts.store import (
     NewDialog,
     OpenedTurn,
@@ -17,7 +17,7 @@ from prolocutor.contracts.store import (
 from prolocutor.dialog import agent_state, plain, splicing
 from prolocutor.dialog.dialog import Dialog
 from prolocutor.dialog.ids import DialogId, TurnId, UtteranceId, format_time, new_ids
-from prolocutor.dialog.inputs import Input, TurnStart
+from prolocutor.dialog.inputs import TurnInput, TurnStart
 from prolocutor.dialog.utterances import BotUtterance, HumanUtterance
 from prolocutor.errors import NotFound
 from prolocutor.pipeline.engine import Engine, LoneAnswer, ask_alone
@@ -43,7 +43,8 @@ class LoneTalk:
         Raise `NotFound` for an unknown agent or dialog.
         """
         step = self._engine.step_of(agent, stage)
-        input = checked_input(text, None, self._max_text)
+        check_words(text, self._max_text)
+        input = TurnInput(text, STRANGER, channel="console")
         opened = _new_dialog(input)
         if dialog_id is not None:
             dialog = await self._store.dialog(dialog_id)
@@ -53,15 +54,15 @@ class LoneTalk:
         return await ask_alone(self._engine.prepared, step, opened, TurnStart(input=input))
 
 
-def _new_dialog(input: Input) -> OpenedTurn:
+def _new_dialog(input: TurnInput) -> OpenedTurn:
     """Return the first turn of a dialog that is not stored."""
     now = time.time()
     turn_id, utt_id, bot_utt_id, human_id, dialog_id, id_, bot_id = new_ids(7)
     opening = TurnOpening(
         turn_id=TurnId(turn_id),
-        user=STRANGER,
-        dialog_name="main",
-        channel_type="console",
+        user=input.user,
+        dialog_name=input.dialog,
+        channel_type=input.channel,
         utt_id=UtteranceId(utt_id),
         bot_utt_id=UtteranceId(bot_utt_id),
         date_time=format_time(now),

@@ -10,14 +10,14 @@ import msgspec
 
 from prolocutor.assistant.handover_settings import HandoverSettings
 from prolocutor.assistant.handovers import RECORDS, ListedDialog
-from prolocutor.assistant.input_checks import check_name, checked_dialog, checked_input
+from prolocutor.assistant.input_checks import check_name, check_words, checked_dialog
 from prolocutor.assistant.person_access import Place
 from prolocutor.assistant.rounds.operator_acts import check_act
 from prolocutor.assistant.turn_result import TurnResult
 from prolocutor.assistant.turn_runner import TurnRunner
 from prolocutor.contracts.store import Store
 from prolocutor.dialog import rounds
-from prolocutor.dialog.inputs import Input, OperatorAct
+from prolocutor.dialog.inputs import OperatorAct, TurnInput
 from prolocutor.dialog.rounds import Handover
 from prolocutor.errors import BadInput, NotFound
 
@@ -83,7 +83,7 @@ class OperatorDesk:
         request_id: str | None = None,
     ) -> TurnResult:
         """Say something to a person whose dialog this operator has taken over."""
-        checked_input(text, None, self._max_text)
+        check_words(text, self._max_text)
         if not text.strip():
             raise BadInput("there is nothing to say", field="text")
         act = OperatorAct(state="said", by=by, text=text)
@@ -91,7 +91,7 @@ class OperatorDesk:
 
     async def give(self, user: str, dialog: str | None = None, *, by: str, note: str = "") -> None:
         """Return a dialog to the assistant; `note` is for its services to read."""
-        checked_input(note, None, self._max_text)
+        check_words(note, self._max_text)
         text = self._settings.given.replace("{by}", by)
         act = OperatorAct(state="given", by=by, text=text, note=note)
         await self._act(user, dialog, act, None)
@@ -129,25 +129,21 @@ class OperatorDesk:
         act: OperatorAct,
         request_id: str | None,
     ) -> TurnResult:
+        check_name(user, "a user", "user_id")
         check_name(act.by, "an operator's name", "by")
         if request_id is not None:
             check_name(request_id, "a request id", "request_id")
         name = checked_dialog(dialog)
-        return await self._enqueue(user, partial(self._act_in_turn, user, name, act, request_id))
+        input = TurnInput("", user, name, {}, request_id, channel="operator", operator=act)
+        return await self._enqueue(user, partial(self._act_in_turn, input, act))
 
     async def _act_in_turn(
-        self,
-        user: str,
-        dialog: str,
-        act: OperatorAct,
-        request_id: str | None,
-        place: Place | None = None,
+        self, input: TurnInput, act: OperatorAct, place: Place | None = None
     ) -> TurnResult:
-        if await self._store.active_dialog_id(user, dialog) is None:
-            raise NotFound(f"this person has no dialog '{dialog!s:.80}'", field="dialog")
-        check_act(await self._store.round(user, dialog), act)
-        input = Input(text="", operator=act)
-        return await self._turns.run(input, user, dialog, request_id, "operator", place=place)
+        if await self._store.active_dialog_id(input.user, input.dialog) is None:
+            raise NotFound(f"this person has no dialog '{input.dialog!s:.80}'", field="dialog")
+        check_act(await self._store.round(input.user, input.dialog), act)
+        return await self._turns.run(input, place=place)
 
     async def _now(self, user: str, dialog: str | None) -> Handover:
         return await self.handover(user, dialog) or Handover()

@@ -21,7 +21,7 @@ from prolocutor.contracts.store import (
 )
 from prolocutor.dialog import agent_state, ids, plain, splicing
 from prolocutor.dialog.dialog import Dialog
-from prolocutor.dialog.inputs import Input, TurnStart
+from prolocutor.dialog.inputs import TurnInput, TurnStart
 from prolocutor.dialog.plain import JsonObject
 from prolocutor.dialog.utterances import BotUtterance, HumanUtterance
 from prolocutor.errors import BadInput
@@ -52,7 +52,9 @@ async def run_again(
     reply = dialog.utterances[place]
     assert isinstance(reply, BotUtterance)
     opened = _opened(engine, dialog, place - 1, said, reply, was)
-    start = TurnStart(input=Input(text=said.text, attributes=_without_ratings(said.attributes)))
+    attributes = _without_ratings(said.attributes)
+    input = TurnInput(said.text, dialog.human.user_external_id, attributes=attributes)
+    start = TurnStart(input=input)
     began = monotonic()
     turn = await engine.run(opened, start, began)
     human, _ = turn.view.utterances()

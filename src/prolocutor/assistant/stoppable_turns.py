@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from prolocutor.dialog.inputs import TurnInput
 from prolocutor.dialog.stop_signal import StopSignal
 
 
@@ -11,19 +12,19 @@ class StoppableTurns:
     def __init__(self) -> None:
         self._signals: dict[tuple[str, str], list[StopSignal]] = {}
 
-    def enter(self, user: str, dialog: str) -> StopSignal:
+    def enter(self, input: TurnInput) -> StopSignal:
         """Return the signal of a turn that is going to run."""
         signal = StopSignal()
-        self._signals.setdefault((user, dialog), []).append(signal)
+        self._signals.setdefault((input.user, input.dialog), []).append(signal)
         return signal
 
-    def leave(self, user: str, dialog: str, signal: StopSignal) -> None:
+    def leave(self, input: TurnInput, signal: StopSignal) -> None:
         """Forget the signal of a turn that has ended, or was refused."""
-        signals = self._signals.get((user, dialog), [])
+        signals = self._signals.get((input.user, input.dialog), [])
         if signal in signals:
             signals.remove(signal)
             if not signals:
-                del self._signals[user, dialog]
+                del self._signals[input.user, input.dialog]
 
     def has(self, user: str, dialog: str) -> bool:
         """Return whether a turn of a dialog waits or runs."""

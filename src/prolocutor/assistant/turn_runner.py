@@ -35,7 +35,7 @@ from prolocutor.assistant.turn_record import record_of
 from prolocutor.assistant.turn_result import TurnResult
 from prolocutor.contracts.programs import Programs
 from prolocutor.contracts.store import AnsweredRequest, OpenedTurn, UnfinishedTurn
-from prolocutor.dialog.inputs import Input, TurnStart
+from prolocutor.dialog.inputs import TurnInput, TurnStart
 from prolocutor.dialog.stop_signal import STOPPED, StopSignal
 from prolocutor.dialog.turn_events import TurnListener, TurnStarted
 from prolocutor.errors import (
@@ -106,11 +106,7 @@ class TurnRunner:
 
     async def run(
         self,
-        input: Input,
-        user: str,
-        dialog: str,
-        request_id: str | None,
-        channel: str,
+        input: TurnInput,
         listener: TurnListener | None = None,
         stop: StopSignal | None = None,
         place: Place | None = None,
@@ -120,9 +116,7 @@ class TurnRunner:
         `place` is its place among the work for this person at all replicas.
         """
         try:
-            result = await self._open(
-                input, user, dialog, request_id, channel, listener, place, stop
-            )
+            result = await self._open(input, listener, stop, place)
         except StoreError as error:
             self._health.note_failed(error)
             raise
@@ -131,32 +125,21 @@ class TurnRunner:
 
     async def _open(
         self,
-        input: Input,
-        user: str,
-        dialog: str,
-        request_id: str | None,
-        channel: str,
+        input: TurnInput,
         listener: TurnListener | None,
-        place: Place | None,
         stop: StopSignal | None,
+        place: Place | None,
     ) -> TurnResult:
         started = monotonic()
-        open_turn = partial(
-            self._journal.open_turn,
-            input,
-            user=user,
-            dialog=dialog,
-            channel=channel,
-            request_id=request_id,
-        )
         if self._access is None or place is None:
-            opened = await open_turn()
+            opened = await self._journal.open_turn(input)
         else:
-            opened = await self._access.open(place, partial(open_turn, turn_id=place.ticket))
+            attempt = partial(self._journal.open_turn, input, place.ticket)
+            opened = await self._access.open(place, attempt)
             started = place.since
         if isinstance(opened, AnsweredRequest):
             return TurnResult.from_outcome(opened.reply or b"")
-        self._listeners.wake(user)
+        self._listeners.wake(input.user)
         if opened.attempt > 1 and not is_withheld(opened):
             input = input_of(opened)
         if listener is not None:
@@ -186,7 +169,7 @@ class TurnRunner:
     async def _run(
         self,
         opened: OpenedTurn,
-        input: Input,
+        input: TurnInput,
         started: float,
         listener: TurnListener | None = None,
         stop: StopSignal | None = None,
@@ -201,7 +184,7 @@ class TurnRunner:
     async def _run_to_end(
         self,
         opened: OpenedTurn,
-        input: Input,
+        input: TurnInput,
         started: float,
         listener: TurnListener | None,
         stop: StopSignal | None,

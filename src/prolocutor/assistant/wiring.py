@@ -9,7 +9,7 @@ import msgspec
 
 from prolocutor.assistant.assistant_settings import DEFAULTS
 from prolocutor.assistant.person_access import shared_store
-from prolocutor.catalog import Catalog, CatalogEntry
+from prolocutor.catalog import Catalog
 from prolocutor.connectors.connector_catalog import CONNECTORS
 from prolocutor.contracts.caller import Caller
 from prolocutor.contracts.connector import Connector
@@ -24,29 +24,13 @@ from prolocutor.plugins.nats.nats_address import NatsServers, is_nats, read_call
 if TYPE_CHECKING:  # it needs the extra `nats`
     from prolocutor.plugins.nats.nats_connection import NatsConnection
 
-PROGRAMS: Final = Catalog[Callable[..., Programs]](
-    "program language",
-    {
-        "thingtalk": CatalogEntry(
-            "prolocutor.plugins.almond.programs.executor:Executor", extra="thingtalk"
-        )
-    },
-    group="prolocutor.programs",
-)
+PROGRAMS: Final = Catalog[Callable[..., Programs]]("program language", "prolocutor.programs")
 """What runs programs, by the language they are written in; made as `make_programs` does."""
 
-BROKERS: Final = Catalog[Callable[..., "NatsConnection"]](
-    "message broker",
-    {"nats": CatalogEntry("prolocutor.plugins.nats.nats_connection:NatsConnection", extra="nats")},
-    group="prolocutor.brokers",
-)
+BROKERS: Final = Catalog[Callable[..., "NatsConnection"]]("message broker", "prolocutor.brokers")
 """What carries messages between processes."""
 
-WAKE_UPS: Final = Catalog[Callable[..., BrokerWakeUps]](
-    "way for hints",
-    {"nats": CatalogEntry("prolocutor.plugins.nats.wake_ups:NatsWakeUps", extra="nats")},
-    group="prolocutor.wake_ups",
-)
+WAKE_UPS: Final = Catalog[Callable[..., BrokerWakeUps]]("way for hints", "prolocutor.wake_ups")
 """What carries hints between replicas."""
 
 

@@ -14,10 +14,7 @@ from rich.tree import Tree
 from prolocutor.cli.options import DREAM_OPTION
 from prolocutor.config.assistant_file import assistant_file
 from prolocutor.config.check_report import CheckReport, PlannedService
-from prolocutor.config.faults import ConfigFaults
 from prolocutor.config.file_check import check as check_file
-from prolocutor.config.tenants_check import check_tenants
-from prolocutor.config.tenants_file import is_tenants_file
 
 
 @click.command(short_help="Find what is wrong with a file, or show its plan.")
@@ -31,8 +28,6 @@ def check(file: Path, dream: Path | None) -> None:
     time, for how long at most, and after whom. The critical path, marked *, is the chain whose
     time-outs add up to the most. Warnings are things that work and may surprise.
 
-    Of a file with `tenants:` every tenant's file is checked, and what two of them would share.
-
     The modules that the file names are imported, so their own code runs.
 
     \b
@@ -43,25 +38,13 @@ def check(file: Path, dream: Path | None) -> None:
     if dream is not None:
         given = given.absolute()
         os.chdir(dream)  # where DREAM's code looks for the files that it reads
-    if is_tenants_file(given):
-        try:
-            reports = list(check_tenants(given).values())
-        except ConfigFaults as error:
-            reports = [CheckReport(file=str(given), name=given.stem, faults=error.faults)]
-    else:
-        reports = [check_file(given, dream=dream)]
-    faulty = [report for report in reports if not report.ok]
-    for line in (line for report in faulty for line in report.lines()):
-        click.echo(line, err=True)
-    if faulty:
+    report = check_file(given, dream=dream)
+    if report.ok and sys.stdout.isatty():
+        show(report, Console(highlight=False))
+        return
+    click.echo("\n".join(report.lines()), err=not report.ok)
+    if not report.ok:
         raise click.exceptions.Exit(1)
-    for number, report in enumerate(reports):
-        if number:
-            click.echo()
-        if sys.stdout.isatty():
-            show(report, Console(highlight=False))
-        else:
-            click.echo("\n".join(report.lines()))
 
 
 def show(report: CheckReport, console: Console) -> None:

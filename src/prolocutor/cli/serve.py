@@ -58,8 +58,7 @@ def serve(
 ) -> None:
     """Serve an assistant: the demo, or the one that FILE describes.
 
-    FILE may be DeepPavlov Agent's own pipeline_conf.json, which is run as it stands, or one with
-    `tenants:`, several assistants in one server.
+    FILE may be DeepPavlov Agent's own pipeline_conf.json, which is run as it stands.
 
     It starts the processes that the file names, opens the doors, prints the URL and three things
     to try, and serves until Ctrl-C or SIGTERM. Then no new turns are taken, running ones end, and

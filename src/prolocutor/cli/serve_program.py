@@ -1,4 +1,4 @@
-"""What `prolocutor serve` runs: an assistant and its doors, or tenants, until a signal comes."""
+"""What `prolocutor serve` runs: an assistant and its doors, until a signal comes."""
 
 from __future__ import annotations
 
@@ -22,22 +22,17 @@ from prolocutor.cli.greeting import greeting
 from prolocutor.cli.owner import OwnerNote, check_free
 from prolocutor.cli.serve_options import ServeOptions
 from prolocutor.cli.served_assistant import doors_of, served, tune_collector
-from prolocutor.cli.tenant_server import TenantServer
 from prolocutor.config.assistant_file import assistant_file
 from prolocutor.config.loading import load
 from prolocutor.config.other_hosts import at_other_hosts, read_hosts
 from prolocutor.config.settings import Settings
 from prolocutor.config.store_location import store_url
-from prolocutor.config.tenants_file import TenantsSettings, is_tenants_file, load_tenants
 from prolocutor.contracts.observer import TurnRecord
-from prolocutor.doors.door_catalog import CHANNELS, SIGN_IN
+from prolocutor.doors.door_catalog import DOORS, SIGN_IN
 from prolocutor.errors import ConfigError, ProlocutorError, StoreLost
-from prolocutor.observe.logs import JsonLogFormatter, TenantMark
+from prolocutor.observe.logs import JsonLogFormatter
 from prolocutor.web.serving import bind
 from prolocutor.web.serving import serve as serve_app
-
-OF_ONE_ASSISTANT: Final = ("store", "hosts", "deadline", "dream", "max_text", "once")
-"""The options that say nothing where a file has tenants."""
 
 EVERYWHERE: Final = {"0.0.0.0": "127.0.0.1", "::": "[::1]", "": "127.0.0.1"}
 
@@ -56,12 +51,9 @@ class ServePlan(msgspec.Struct, frozen=True):
 
 
 def serve_file(given: ServeOptions) -> None:
-    """Serve the assistant of a file, or its tenants, until a signal comes."""
+    """Serve the assistant of a file until a signal comes."""
     _log_to_stderr(logging.INFO if given.log else logging.WARNING, as_json=given.log == "json")
     found = assistant_file(given.file).absolute()
-    if is_tenants_file(found):
-        run(_serve_tenants(load_tenants(found), given))
-        return
     with chdir(given.dream or Path.cwd()):
         settings = load(found, dream=given.dream)
     settings = _changed(settings, given)
@@ -80,24 +72,6 @@ def serve_file(given: ServeOptions) -> None:
     run(_serve(plan))
 
 
-async def _serve_tenants(settings: TenantsSettings, given: ServeOptions) -> None:
-    """Serve the tenants of a file; raise `ConfigError` for options of a single assistant."""
-    for option in OF_ONE_ASSISTANT:
-        if getattr(given, option) not in (None, False):
-            option = option.replace("_", "-")
-            raise ConfigError(f"--{option} goes with the file of one assistant, not with tenants")
-    host = settings.host if given.host is None else given.host
-    port = settings.port if given.port is None else given.port
-    _check_address(host, port)
-    server = TenantServer(settings)
-
-    def tell(url: str) -> None:
-        tune_collector()
-        click.echo(server.greeting(url.replace(*_reachable(host))))
-
-    await serve_app(server.app(), host, port, on_ready=tell)
-
-
 def _changed(settings: Settings, given: ServeOptions) -> Settings:
     """Return the settings with what the options say in place of what the file says."""
     if given.hosts is not None:
@@ -112,9 +86,8 @@ def _changed(settings: Settings, given: ServeOptions) -> Settings:
 
 def _log_to_stderr(level: int, *, as_json: bool) -> None:
     """Log what is at least of this level, one line each."""
-    plain = logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(tenant)s%(message)s")
+    plain = logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s")
     lines = logging.StreamHandler(sys.stderr)
-    lines.addFilter(TenantMark())
     lines.setFormatter(JsonLogFormatter() if as_json else plain)
     logging.basicConfig(level=level, handlers=[lines])
 
@@ -122,16 +95,12 @@ def _log_to_stderr(level: int, *, as_json: bool) -> None:
 def _check_free(plan: ServePlan) -> None:
     """Check before anything is started that doors, store and port can be had."""
     for name in doors_of(plan.settings):
-        CHANNELS.load(name)
+        DOORS.load(name)
     if plan.settings.auth.openid is not None:
         SIGN_IN.load("openid")
     check_free(plan.store)
-    _check_address(plan.host, plan.port)
-
-
-def _check_address(host: str, port: int) -> None:
     try:
-        for each in bind(host, port):
+        for each in bind(plan.host, plan.port):
             each.close()
     except ConfigError as error:
         raise ProlocutorError(f"{error.what} with --{error.key}") from None

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -12,12 +13,13 @@ from prolocutor.assistant.assistant import Assistant
 from prolocutor.cli.owner_channel import OwnerChannel
 from prolocutor.config.agent_cards import card_of
 from prolocutor.config.building import assistant_from
+from prolocutor.config.file_hints import told_hints
 from prolocutor.config.settings import Settings
 from prolocutor.config.store_location import sqlite_file
 from prolocutor.contracts.channel import Channel
 from prolocutor.contracts.observer import Observer
 from prolocutor.contracts.pairing import Card
-from prolocutor.doors.door_catalog import CHANNELS, SIGN_IN, SessionChannel
+from prolocutor.doors.door_catalog import SIGN_IN, SessionChannel, door_options, usual_doors
 from prolocutor.errors import StoreLost
 from prolocutor.observe.logs import TurnLog
 from prolocutor.observe.metrics import TurnMetrics
@@ -25,12 +27,10 @@ from prolocutor.observe.recent_turns import RecentTurns
 from prolocutor.observe.service_times import ServiceTimes
 from prolocutor.observe.spans import TurnSpans
 from prolocutor.plan.pipeline import Stage
-from prolocutor.plugins.console.planned_file import planned_file
 from prolocutor.web.authentication import AccessPolicy
+from prolocutor.web.door_context import DoorContext, PlannedFile
 from prolocutor.web.key_ring import KeyRing
 from prolocutor.web.listener import Listener, make_app
-
-USUAL_DOORS: Final = ("deeppavlov", "almond", "page", "console", "openai", "a2a", "mcp", "agui")
 
 _COLLECT_AFTER: Final = (5_000, 20, 100)
 """Allocations between garbage collections, by generation: turns that wait hold many containers and
@@ -40,7 +40,7 @@ leave no cycles, so the usual (700, 10, 10) looks at the same ones over and over
 def doors_of(settings: Settings) -> dict[str, dict[str, Any]]:
     """Return the doors to open: their options by name."""
     doors = settings.doors
-    return {name: {} for name in USUAL_DOORS} if doors is None else doors
+    return {name: {} for name in usual_doors()} if doors is None else doors
 
 
 @asynccontextmanager
@@ -64,8 +64,8 @@ async def served(
         assistant.watchdog.arm()
         assistant.store_health.on_lost = on_lost
         ring = KeyRing(assistant.store)
-        shown = _shown(settings, assistant, store, load, recent, ring)
-        yield _app(settings, assistant, metrics, shown, own_key, ring)
+        context = _context(settings, assistant, store, load, recent, ring)
+        yield _app(settings, context, ring, metrics, own_key)
 
 
 def tune_collector() -> None:
@@ -76,16 +76,12 @@ def tune_collector() -> None:
 
 
 def _app(
-    settings: Settings,
-    assistant: Assistant,
-    metrics: TurnMetrics,
-    shown: Mapping[str, dict[str, Any]],
-    own_key: str,
-    ring: KeyRing,
+    settings: Settings, context: DoorContext, ring: KeyRing, metrics: TurnMetrics, own_key: str
 ) -> Listener:
+    assistant = context.assistant
     channels: list[Channel] = [OwnerChannel(assistant, ring)]
     for name, options in doors_of(settings).items():
-        channels.append(CHANNELS.make(name, assistant, **{**shown.get(name, {}), **options}))
+        channels.append(door_options(name, options).build(context))
     sessions: SessionChannel | None = None
     if settings.auth.openid is not None:
         sign_in = SIGN_IN.load("openid")
@@ -111,38 +107,30 @@ def _app(
     )
 
 
-def _shown(
+def _context(
     settings: Settings,
     assistant: Assistant,
     url: str,
-    load: ServiceTimes,
+    times: ServiceTimes,
     recent: RecentTurns,
     ring: KeyRing,
-) -> dict[str, dict[str, Any]]:
-    """Return what a door may show beside its options, by the door's name."""
-    store = sqlite_file(url)
-    uploads = store.with_name(f"{store.stem}-uploads") if store is not None else None
-    auth, folder = settings.auth, settings.folder
-    cards = _cards(assistant, folder)
-    return {
-        "almond": {"ring": ring},
-        "deeppavlov": {"load": load},
-        "page": {
-            "recent": recent,
-            "uploads": uploads,
-            "starters": settings.starters,
-            "examples": {name: card.examples for name, card in cards.items()},
-        },
-        "openai": {"recent": recent},
-        "console": {
-            "folder": folder,
-            "store": url,
-            "file": planned_file(settings),
-            "cards": cards,
-            "recording": settings.records is not None,
-        },
-        "a2a": {"secured": auth.is_closed, "folder": folder},
-    }
+) -> DoorContext:
+    store, folder = sqlite_file(url), settings.folder
+    path = folder / Path(settings.file).name
+    return DoorContext(
+        assistant=assistant,
+        folder=folder,
+        file=PlannedFile(path, partial(told_hints, path)) if settings.file else None,
+        store=url,
+        uploads=store.with_name(f"{store.stem}-uploads") if store is not None else None,
+        ring=ring,
+        recent=recent,
+        times=times,
+        starters=settings.starters,
+        cards=_cards(assistant, folder),
+        secured=settings.auth.is_closed,
+        recording=settings.records is not None,
+    )
 
 
 def _cards(assistant: Assistant, folder: Path) -> dict[str, Card]:

@@ -43,7 +43,7 @@ class ModelRequest(msgspec.Struct, frozen=True):
 
 def connector_of(connector: str, endpoint: Addressed, *, name: str, verb: str) -> Any:
     """Make the connector to an endpoint; raise `ConfigError` unless it has the method `verb`."""
-    is_service = connector not in ENDPOINTS.entries
+    is_service = connector not in ENDPOINTS.names()
     made: Any = CONNECTORS.load(connector) if is_service else ENDPOINTS.load(connector)
     if not hasattr(made, verb):
         raise ConfigError(f"the connector {connector!r} reaches no endpoint of this kind")

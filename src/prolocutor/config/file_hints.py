@@ -33,6 +33,19 @@ def file_hints(
     return in_order([*loaded.warnings, *warnings(loaded, loaded.graph), *notes, *threads])
 
 
+def told_hints(path: Path) -> list[tuple[str, str]]:
+    """Return what each hint about a file says, and where (`FILE:LINE`); none about JSON."""
+    if path.suffix.lower() == ".json":
+        return []
+    return [
+        (
+            f"{one.key}: {one.what}" if one.key else one.what,
+            f"{path.name}:{one.line}" if one.line else path.name,
+        )
+        for one in file_hints(path)
+    ]
+
+
 def _in_threads(loaded: Survey) -> Iterator[Fault]:
     """Find the plain functions that run in threads."""
     functions = import_all(loaded.services, Findings(loaded.settings.file, []))

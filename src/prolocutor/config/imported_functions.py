@@ -18,7 +18,6 @@ from prolocutor.dotted_names import resolve
 from prolocutor.errors import ConfigError
 from prolocutor.functions import is_async
 from prolocutor.plan.formatters import resolve_formatter
-from prolocutor.tenancy import TENANT
 
 Function = Callable[..., Any]
 
@@ -27,12 +26,7 @@ BY_NAME: Final = (None, "python", "process")
 
 
 def search_in(folder: Path) -> None:
-    """Let modules be found in a folder, before all others, from now on.
-
-    A tenant's folder is not on the common path: its modules are found for it alone.
-    """
-    if TENANT.get() is not None:
-        return
+    """Let modules be found in a folder, before all others, from now on."""
     place = str(folder)
     if place not in sys.path:
         sys.path.insert(0, place)

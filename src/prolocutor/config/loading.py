@@ -31,6 +31,7 @@ _FILE: Final = TableField(
     keys={**TOP, **{stage.value: ServicesField(stage) for stage in Stage}}, what="a map of settings"
 )
 _MAX_GRAPH_FAULTS: Final = 50
+_TENANTS_PAGE: Final = "https://prolocutor.github.io/prolocutor/howto/tenants/"
 
 
 def load(
@@ -88,10 +89,10 @@ def _from_yaml(path: str | Path, environ: Mapping[str, str]) -> Survey:
 
 
 def _refuse_tenants(document: YamlDocument) -> None:
-    """Raise `ConfigFaults` for a server of tenants, which is no assistant."""
+    """Raise `ConfigFaults` for a file of several assistants, which earlier releases served."""
     entries = document.root.value
     if isinstance(entries, dict) and (node := entries.get("tenants")) is not None:
-        what = "this is a server of tenants, for serve and check; name the file of one of them"
+        what = f"each assistant has a process of its own now; {_TENANTS_PAGE} shows how"
         fault = Fault(document.file, node.line, "tenants", what, column=node.column)
         raise ConfigFaults([fault])
 

@@ -12,7 +12,7 @@ from prolocutor.config.service_entries import ServiceEntry
 from prolocutor.config.survey import Survey
 from prolocutor.connectors.connector_catalog import CONNECTORS
 from prolocutor.contracts.channel import CheckedDoor, DoorPlace
-from prolocutor.doors.door_catalog import CHANNELS, SIGN_IN
+from prolocutor.doors.door_catalog import SIGN_IN, door_options
 from prolocutor.errors import BadInput, ConfigError, NotFound
 from prolocutor.names import did_you_mean, suggest
 from prolocutor.plan.pipeline import Addressed, Stage
@@ -39,7 +39,7 @@ def check_plugins(loaded: Survey, findings: Findings) -> None:
     if scheme not in (known := STORES.names()):
         what = f"there is no store '{scheme}'"
         findings.add(loaded.find("store"), what, suggest(scheme, known))
-    elif scheme in STORES.entries:
+    else:
         try:
             open_store(store)  # nothing is opened yet, but the URL is taken apart
         except ConfigError as error:
@@ -119,9 +119,9 @@ def _check_doors(loaded: Survey, findings: Findings) -> None:
     place = DoorPlace(settings.folder, skills)
     for door, options in (settings.doors or {}).items():
         try:
-            made: object = CHANNELS.checked(door, None, **options)
+            made: object = door_options(door, options)
             if isinstance(made, CheckedDoor):
-                made.check_options(options, place)
+                made.check(place)
         except ConfigError as error:
             key = f"doors.{door}"
             option = error.key if (error.key or "").startswith(key) else None

@@ -20,7 +20,6 @@ import msgspec
 from prolocutor.contracts.connector import DeltaSink, Replies, Request
 from prolocutor.dialog.plain import MAX_BYTES, Plain, encode, parse
 from prolocutor.errors import BadReply, ServiceError, ServiceRaised, ServiceUnreachable
-from prolocutor.tenancy import TENANT
 
 START_SECONDS: Final = 60.0
 KILL_SECONDS: Final = 5.0
@@ -209,10 +208,8 @@ def _one_line(request: Request) -> bytes:
 
 
 def _search_path() -> str:
-    """Let the child find modules where this process does, and where the tenant does."""
-    tenant = TENANT.get()
-    path = sys.path if tenant is None else tenant.search_path
-    return os.pathsep.join(entry or os.getcwd() for entry in path)
+    """Let the child find modules where this process does."""
+    return os.pathsep.join(entry or os.getcwd() for entry in sys.path)
 
 
 def _end(status: int) -> str:

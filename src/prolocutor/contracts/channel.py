@@ -12,10 +12,10 @@ at two doors means two persons. Only operators may speak for another user.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 from types import UnionType
-from typing import Any, Literal, Protocol, runtime_checkable
+from typing import Literal, Protocol, runtime_checkable
 
 import msgspec
 
@@ -83,9 +83,9 @@ class DoorPlace(msgspec.Struct, frozen=True):
 
 @runtime_checkable
 class CheckedDoor(Protocol):
-    """The class of a channel that can tell wrong options before there is an assistant."""
+    """Options that can tell before there is an assistant that no door can be made of them."""
 
-    def check_options(self, options: Mapping[str, Any], place: DoorPlace) -> None:
+    def check(self, place: DoorPlace) -> None:
         """Raise `ConfigError` for options with which it cannot be made; `key` says which."""
 
 

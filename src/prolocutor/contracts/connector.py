@@ -8,11 +8,14 @@ A connector whose service streams hands the words on as they come, where the req
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
+from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
+import msgspec
+
 from prolocutor.dialog.plain import JsonObject, Plain
-from prolocutor.errors import ServiceError
+from prolocutor.errors import ConfigError, ServiceError
 
 
 class DeltaSink(Protocol):
@@ -88,6 +91,57 @@ class Connector(Protocol):
 
     async def aclose(self) -> None:
         """Close connections, and end threads and child processes."""
+
+
+def _make_own(key: Hashable, make: Callable[[], Any]) -> Any:
+    del key  # nobody to share with
+    return make()
+
+
+def _connect_nothing(target: object) -> Connector:
+    raise ConfigError(f"nothing reaches {target!r:.80} from here")
+
+
+class ServiceContext(msgspec.Struct, frozen=True, kw_only=True):
+    """What a connector is told of the service that it is made for.
+
+    `batched`: requests come several at once. `together`: the service gives one reply for all
+    hypotheses of a wave. `max_in_flight`: calls that run at once. `assistant`: the assistant's
+    name, `folder` where its file lies, `broker` the URL of its message broker. `share(key, make)`
+    returns what `make` made for the first connector of this assistant that asked with this key, as
+    connections are. `connect` makes the connector of another target.
+    """
+
+    name: str
+    batched: bool = False
+    together: bool = False
+    max_in_flight: int = 64
+    assistant: str = "assistant"
+    folder: Path | None = None
+    broker: str | None = None
+    share: Callable[[Hashable, Callable[[], Any]], Any] = _make_own
+    connect: Callable[[Any], Connector] = _connect_nothing
+
+
+@runtime_checkable
+class ConnectorOptions(Protocol):
+    """The options of a connector, which make it: what an entry point of `prolocutor.connectors`
+    names.
+
+    They are a frozen `msgspec.Struct` with keywords only; the annotations of its fields
+    (`prolocutor.bounds.about`) are the only place where YAML keys, bounds, defaults and
+    descriptions are written. As class variables it may have
+
+    - `main`: the field that a bare `call` stands for; "url" where it has none
+    - `beside`: fields that a file may write beside `call`, as keys of the service
+    - `recognize(probe)`: an async class method, see `contracts.probe`
+
+    and as fields `name: str | None`, the service's name where it is made in Python. A connector
+    whose agent can say what it does has `describes: ClassVar[bool] = True`.
+    """
+
+    def build(self, context: ServiceContext) -> Connector:
+        """Make the connector, without any traffic; raise `ConfigError` where that cannot be."""
 
 
 @runtime_checkable

@@ -50,7 +50,7 @@ class HttpRequest(Protocol):
     method: str
     path: str
     root: str
-    """What stands before `path` in the address, such as `/t/NAME` of a tenant."""
+    """What stands before `path` in the address where another app mounts ours."""
     params: Mapping[str, str]
     """The parts of the path that the route names in braces."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import Final, Literal, TypeGuard
+from typing import Final, Literal, TypedDict, TypeGuard
 from zoneinfo import ZoneInfo
 
 import msgspec
@@ -54,18 +54,25 @@ class OperatorAct(msgspec.Struct, frozen=True, kw_only=True):
     note: str = ""
 
 
-class Input(msgspec.Struct, frozen=True, kw_only=True):
-    """What a person sent: a text, and the `attributes` of the human utterance.
+class TurnInput(msgspec.Struct, frozen=True):
+    """What a person sent: all that makes a turn, from the door to the journal.
 
-    A button or a program comes parsed: `parsed` is `{code, entities, slots?, slotTypes?,
-    example_id?}` or `{program}`, `program` the source of a ThingTalk program. `text` is then its
-    title, or what a client may show instead of one. `skill` is the one skill that is asked, None
-    where the assistant decides. `retold` is the turn that it was in when it was said before; its
-    reply is given again. `operator` is what an operator does; the person says nothing then.
+    `text` is said by `user` in the dialog of this name, through `channel`; `attributes` are those
+    of the human utterance. The same `request_id` gets the same reply. A button or a program comes
+    parsed: `parsed` is `{code, entities, slots?, slotTypes?, example_id?}` or `{program}`,
+    `program` the source of a ThingTalk program. `text` is then its title, or what a client may
+    show instead of one. `skill` is the one skill that is asked, None where the assistant decides.
+
+    The assistant itself sets `retold`, the turn that this was in when it was said before: its reply
+    is given again; and `operator`, what an operator does: the person says nothing then.
     """
 
     text: str
+    user: str
+    dialog: str = "main"
     attributes: JsonObject = {}
+    request_id: str | None = None
+    channel: str = "python"
     parsed: JsonObject | None = None
     program: str | None = None
     skill: str | None = None
@@ -83,6 +90,28 @@ class Input(msgspec.Struct, frozen=True, kw_only=True):
             return ZoneInfo(name).key
         except (ValueError, OSError, KeyError):
             return None
+
+
+class InputKeywords(TypedDict, total=False):
+    """The keywords for a `TurnInput` beside its text and user; None is what its default is."""
+
+    dialog: str | None
+    attributes: JsonObject | None
+    request_id: str | None
+    channel: str
+    parsed: JsonObject | None
+    program: str | None
+    skill: str | None
+
+
+def turn_input(text: TurnInput | str, user: str, keywords: InputKeywords) -> TurnInput:
+    """Return the input that a caller gives as such, or by keywords."""
+    if isinstance(text, TurnInput):
+        if user or keywords:
+            raise TypeError("a TurnInput has all that is said of a turn; give no more with it")
+        return text
+    given: JsonObject = {key: one for key, one in keywords.items() if one is not None}
+    return TurnInput(text, user, **given)
 
 
 class DirectReply(msgspec.Struct, frozen=True, kw_only=True):
@@ -108,7 +137,7 @@ class TurnStart(msgspec.Struct, frozen=True, kw_only=True):
     are the words that services are shown in place of the input's: those that were said before.
     """
 
-    input: Input
+    input: TurnInput
     forced_skill: str | None = None
     extra: JsonObject = {}
     preferred: str | None = None

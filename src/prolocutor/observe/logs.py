@@ -10,7 +10,6 @@ import msgspec
 from prolocutor.contracts.observer import ServiceRecord, TurnRecord
 from prolocutor.dialog.ids import format_time
 from prolocutor.observe.reasons import without_quotes
-from prolocutor.tenancy import TENANT
 
 log = logging.getLogger("prolocutor.turns")
 
@@ -78,16 +77,6 @@ class TurnLog:
         """Do nothing: the guard of the service logs this itself."""
 
 
-class TenantMark(logging.Filter):
-    """A filter that sets `tenant` of each log record: `NAME: `, or "" where there is none."""
-
-    def filter(self, record: logging.LogRecord) -> bool:
-        """Mark one record."""
-        tenant = TENANT.get()
-        record.tenant = "" if tenant is None else f"{tenant.name}: "
-        return True
-
-
 class JsonLogFormatter(logging.Formatter):
     """Writes each log record as one JSON object on a line of its own."""
 
@@ -99,8 +88,6 @@ class JsonLogFormatter(logging.Formatter):
             "logger": record.name,
             "message": record.getMessage(),
         }
-        if (tenant := TENANT.get()) is not None:
-            line["tenant"] = tenant.name
         fields = getattr(record, FIELDS, None)
         if isinstance(fields, dict):
             line.update((key, value) for key, value in fields.items() if key not in line)

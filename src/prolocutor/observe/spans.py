@@ -22,7 +22,6 @@ from opentelemetry.trace.status import Status, StatusCode
 
 from prolocutor.contracts.observer import ServiceRecord, TurnRecord
 from prolocutor.observe.trace_context import span_context_of
-from prolocutor.tenancy import TENANT
 
 _NAME = "prolocutor"
 
@@ -69,8 +68,6 @@ class TurnSpans:
                 "prolocutor.attempt": record.attempt,
             },
         )
-        if (tenant := TENANT.get()) is not None:
-            span.set_attribute("prolocutor.tenant", tenant.name)
         if record.by == "fallback":
             span.set_status(Status(StatusCode.ERROR, "no service had an answer"))
         for one in record.services:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final, Literal
 
-from prolocutor.catalog import Catalog, CatalogEntry
+from prolocutor.catalog import Catalog
 from prolocutor.contracts.store import Store
 from prolocutor.contracts.store.transfer import StoreTransfer
 from prolocutor.errors import ConfigError
@@ -17,29 +17,11 @@ from prolocutor.errors import ConfigError
 Durability = Literal["full", "relaxed"]
 
 STORES: Final = Catalog[Callable[[str, Durability], Store]](
-    "store",
-    {
-        "memory": "prolocutor.stores.memory:from_url",
-        "postgresql": CatalogEntry(
-            "prolocutor.plugins.postgresql.postgresql_store:from_url", "postgresql"
-        ),
-        "sqlite": "prolocutor.stores.sqlite.sqlite_store:from_url",
-    },
-    group="prolocutor.stores",
-    key="store",
+    "store", "prolocutor.stores", key="store"
 )
 
-
 TRANSFERS: Final = Catalog[Callable[[str], StoreTransfer]](
-    "store that can be copied",
-    {
-        "postgresql": CatalogEntry(
-            "prolocutor.plugins.postgresql.postgresql_transfer:from_url", "postgresql"
-        ),
-        "sqlite": "prolocutor.stores.sqlite.sqlite_transfer:from_url",
-    },
-    group="prolocutor.transfers",
-    key="store",
+    "store that can be copied", "prolocutor.transfers", key="store"
 )
 
 

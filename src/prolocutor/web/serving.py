@@ -35,7 +35,7 @@ _LAST: Final = 1.0
 
 
 class ServedApp(Openable, Protocol):
-    """An ASGI app that can be served: a listener, or the tenants of a server."""
+    """An ASGI app that can be served, such as a listener."""
 
     limits: ListenerLimits
     stopping: bool

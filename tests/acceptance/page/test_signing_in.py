@@ -16,6 +16,7 @@ from prolocutor.plugins.openid.openid_settings import ClaimRule, OpenIdSettings
 from prolocutor.plugins.openid.sign_in import SignIn
 from prolocutor.testing.channel_kit import Gate, pipeline, running
 from prolocutor.web.authentication import AccessPolicy
+from prolocutor.web.door_context import DoorContext
 from prolocutor.web.listener import make_app
 from tests.openid_provider import CLIENT, SECRET, OpenIdProvider, openid_provider
 
@@ -36,7 +37,7 @@ def signing_in() -> Iterator[tuple[str, OpenIdProvider]]:
             settings = OpenIdSettings(
                 issuer=provider.issuer, client_id=CLIENT, client_secret=SECRET, operators=(RULE,)
             )
-            doors = [Almond(assistant), Page(assistant), Console(assistant)]
+            doors = [Almond(assistant), Page(assistant), Console(DoorContext(assistant))]
             sign_in = SignIn(assistant, settings=settings, doors=doors)
             auth = AccessPolicy(sign_in=True)
             app = make_app(assistant, [*doors, sign_in], auth=auth, sessions=sign_in)

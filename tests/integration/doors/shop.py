@@ -14,11 +14,12 @@ from prolocutor.config.building import assistant_of_file
 from prolocutor.contracts.pairing import Card, LabelledQuestion, TrainingData, UserQuestion
 from prolocutor.doors.http.api import DeepPavlov
 from prolocutor.doors.page.channel import Page
-from prolocutor.plugins.console.channel import Console
+from prolocutor.plugins.console.channel import Console, ConsoleDoor
 from prolocutor.plugins.pairing.model_files import save_model, training_card
 from prolocutor.plugins.pairing.question_agent.knn import fit
 from prolocutor.testing.channel_kit import running
 from prolocutor.web.authentication import AccessPolicy
+from prolocutor.web.door_context import DoorContext
 from prolocutor.web.listener import make_app
 
 ACCESS = AccessPolicy(
@@ -156,7 +157,7 @@ async def a_shop(
     """Open the shop, with `more` in its file, and these options of its console."""
     file = write_shop(folder, hints=hints, **(more or {}))
     async with assistant_of_file(file, store=store) as it:
-        console = Console(it, folder=folder, **options)
+        console = Console(DoorContext(it, folder=folder), ConsoleDoor(**options))
         app = make_app(it, [console, DeepPavlov(it), Page(it)], auth=access)
         headers = {"Authorization": "Bearer key-of-eve"} if access is ACCESS else {}
         async with running(app) as url, aiohttp.ClientSession(url, headers=headers) as http:

@@ -15,9 +15,10 @@ from prolocutor.assistant.assistant import Assistant
 from prolocutor.dialog.ids import new_id
 from prolocutor.dialog.messages import ASKS as KINDS_OF_ASKS
 from prolocutor.dialog.messages import KINDS
-from prolocutor.doors.door_catalog import CHANNELS
+from prolocutor.doors.door_catalog import door_options
 from prolocutor.plan.pipeline import Pipeline, Service
 from prolocutor.testing.channel_kit import running
+from prolocutor.web.door_context import DoorContext
 from prolocutor.web.listener import make_app
 from tests.pages import ROOT
 from tests.shown_at_doors import ASKS, DOORS, FORMS, MESSAGES, SHOWN, WRITTEN, tables
@@ -48,7 +49,9 @@ async def speaker(request: dict[str, Any]) -> dict[str, Any]:
 async def http() -> AsyncIterator[aiohttp.ClientSession]:
     pipeline = Pipeline(skills=[Service("speaker", speaker)])
     async with Assistant(pipeline, store="memory:") as assistant:
-        app = make_app(assistant, [CHANNELS.make(door, assistant) for door in DOORS])
+        app = make_app(
+            assistant, [door_options(door, {}).build(DoorContext(assistant)) for door in DOORS]
+        )
         async with running(app) as url, aiohttp.ClientSession(url) as session:
             yield session
 

@@ -10,7 +10,7 @@ from prolocutor.assistant.assistant import Assistant
 from prolocutor.assistant.handover_settings import HandoverSettings
 from prolocutor.assistant.handovers import RECORDS
 from prolocutor.dialog import plain
-from prolocutor.dialog.inputs import Input, OperatorAct
+from prolocutor.dialog.inputs import OperatorAct, TurnInput
 from prolocutor.errors import BadInput, HandoverConflict, NotFound, StoreFull
 from prolocutor.plan.pipeline import Pipeline, Service
 from prolocutor.testing.fake_service import FakeService
@@ -222,11 +222,8 @@ async def test_what_was_cut_off_is_finished_at_the_next_start(
         await it.desk.take("ann", by="eve")
         await it.desk.take("bob", by="eve")
         for user, act in (("ann", OperatorAct(state="said", by="eve", text="Yes?")), ("bob", None)):
-            came = Input(text="" if act else "help", operator=act)
             journal = it._journal  # what a turn does before it is cut off
-            await journal.open_turn(
-                came, user=user, dialog="main", channel="python", request_id=None
-            )
+            await journal.open_turn(TurnInput("" if act else "help", user, operator=act))
     async with assistant(store=path, recover_within=recover_within) as it:
         for user, last in (("ann", "Yes?"), ("bob", "help")):
             await it.turn("and?", user=user)  # in the queue behind what was cut off

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from prolocutor.assistant.assistant import Assistant
-from prolocutor.dialog.inputs import Input
+from prolocutor.dialog.inputs import TurnInput
 from prolocutor.plan.pipeline import Pipeline, Service
 from prolocutor.testing.fake_service import FakeService
 
@@ -33,4 +33,4 @@ async def test_the_latest_counts() -> None:
 
 @pytest.mark.parametrize("told", ["x", None, 7, {"timezone": "../etc"}, {"timezone": "A" * 65}])
 def test_what_is_none_is_left_aside(told: Any) -> None:
-    assert Input(text="hi", attributes={"platformData": told}).timezone is None
+    assert TurnInput("hi", "ann", attributes={"platformData": told}).timezone is None

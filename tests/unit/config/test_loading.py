@@ -258,6 +258,13 @@ def test_json_without_services_is_no_pipeline_file(tmp_path: Path) -> None:
         load(file)
 
 
+def test_a_file_of_several_assistants_is_refused_and_names_the_page(tmp_path: Path) -> None:
+    ((line, key, what),) = _faults(tmp_path, "port: 1\ntenants:\n  a: a/assistant.yaml\n")
+
+    assert (line, key) == (2, "tenants")
+    assert "/howto/tenants/" in what
+
+
 def test_secrets_do_not_show_in_the_settings(tmp_path: Path) -> None:
     settings = _load(tmp_path, f"auth: {{keys: [s3cret], tokens: {{t0ken: ann}}}}\n{SKILL}")
 

@@ -2,16 +2,14 @@
 
 import subprocess
 import sys
-from importlib.metadata import EntryPoint
 
 import pytest
 
-from prolocutor import catalog
 from prolocutor.connectors.connector_catalog import CONNECTORS
 from prolocutor.connectors.http import HttpConnector
 from prolocutor.connectors.process import ProcessConnector
 from prolocutor.connectors.python import PythonConnector
-from prolocutor.errors import ConfigError, MissingExtra
+from prolocutor.errors import ConfigError
 
 
 @pytest.mark.parametrize(
@@ -34,24 +32,6 @@ def test_an_unknown_name_is_refused_with_the_nearest_known_one() -> None:
 def test_an_unknown_option_is_refused() -> None:
     with pytest.raises(ConfigError, match=r"'process' cannot be made: .*'wire'"):
         CONNECTORS.make("process", "json:dumps", name="x", wire="native")
-
-
-def test_another_package_adds_a_connector_through_an_entry_point(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    point = EntryPoint("theirs", "prolocutor.testing.fake_service:FakeRequest", CONNECTORS.group)
-    monkeypatch.setattr(catalog, "entry_points", lambda **_: [point])
-
-    assert "theirs" in CONNECTORS.names()
-    assert CONNECTORS.load("theirs").__name__ == "FakeRequest"
-
-
-def test_a_connector_whose_library_is_missing_names_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    point = EntryPoint("theirs", "no_such_library.connector:C", CONNECTORS.group)
-    monkeypatch.setattr(catalog, "entry_points", lambda **_: [point])
-
-    with pytest.raises(MissingExtra, match="the connector 'theirs' needs 'no_such_library'"):
-        CONNECTORS.load("theirs")
 
 
 def test_the_catalog_alone_loads_no_connector() -> None:

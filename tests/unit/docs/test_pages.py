@@ -14,9 +14,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from prolocutor.config.faults import ConfigFaults, Fault
+from prolocutor.config.faults import Fault
 from prolocutor.config.loading import survey
-from prolocutor.config.tenants_file import is_tenants_file, load_tenants
 from tests.pages import BENCH, ROOT, Block, anchors, blocks, links, pages, prose
 
 PAGES = pages()
@@ -162,16 +161,6 @@ def faults(block: Block, folder: Path) -> list[Fault | str]:
     file = folder / "assistant.yaml"
     file.write_text(block.text, encoding="utf-8")
     environ = dict.fromkeys(re.findall(r"\$\{(\w+)\}", file.read_text("utf-8")), "set")
-    if is_tenants_file(file):
-        return [fault for fault in tenants_faults(file, environ) if "no file" not in fault.what]
     found = survey(file, environ).findings.faults
     elsewhere = re.compile(r"at least one skill|no process is called|no service or stage is called")
     return [fault for fault in found if block.file or not elsewhere.search(fault.what)]
-
-
-def tenants_faults(file: Path, environ: dict[str, str]) -> tuple[Fault, ...]:
-    try:
-        load_tenants(file, environ)
-    except ConfigFaults as error:
-        return error.faults
-    return ()

@@ -9,7 +9,7 @@ from prolocutor.assistant.assistant_settings import DEFAULTS
 from prolocutor.assistant.wiring import connect
 from prolocutor.contracts.store import TurnClosing
 from prolocutor.dialog.agent_state import dialog_to_state
-from prolocutor.dialog.inputs import Input, TurnStart
+from prolocutor.dialog.inputs import TurnInput, TurnStart
 from prolocutor.dotted_names import resolve
 from prolocutor.pipeline.engine import Engine
 from prolocutor.pipeline.turn import Turn
@@ -52,7 +52,7 @@ class Talk:
         )
         begun.attempt = attempt
         self.dialog_id = begun.dialog_id
-        how = TurnStart(input=Input(text=text), **start)
+        how = TurnStart(input=TurnInput(text, "ann"), **start)
         async with asyncio.timeout(PATIENCE):
             turn = await self.engine.run(begun, how, asyncio.get_running_loop().time())
         await self.store.close_turn(

@@ -10,13 +10,13 @@ from prolocutor.asks import location
 from prolocutor.asks.answers import AnswerContext, Contact, Understood
 from prolocutor.contracts.store import OpenedTurn
 from prolocutor.dialog import plain
-from prolocutor.dialog.inputs import Input
+from prolocutor.dialog.inputs import TurnInput
 from prolocutor.dialog.plain import JsonObject
 from prolocutor.dialog.rounds import PendingAsk
 from prolocutor.reading.languages import language_of
 
 
-def answer_context_of(opened: OpenedTurn, input: Input, waiting: PendingAsk) -> AnswerContext:
+def answer_context_of(opened: OpenedTurn, input: TurnInput, waiting: PendingAsk) -> AnswerContext:
     """Return the context in which an answer to an ask is read.
 
     It is made of the person's attributes `timezone`, `region`, `language`, `location` and

@@ -23,7 +23,7 @@ from prolocutor.assistant.rounds.program_turns import program_source
 from prolocutor.contracts.programs import ProgramSource, ProgramStart
 from prolocutor.contracts.store import NO_ROUND, OpenedTurn
 from prolocutor.dialog import rounds
-from prolocutor.dialog.inputs import DirectReply, Input, TurnStart
+from prolocutor.dialog.inputs import DirectReply, TurnInput, TurnStart
 from prolocutor.dialog.rounds import NOTHING, RAW, PendingAsk, Round
 from prolocutor.errors import BadInput
 from prolocutor.plan.pipeline import Service
@@ -74,7 +74,7 @@ class InputInterpreter:
         cards = [(skill.name, skill.card_members.get("description")) for skill in skills]
         self._menu = own_words.menu([(name, str(about or "")) for name, about in cards])
 
-    def read(self, opened: OpenedTurn, input: Input) -> Decision:
+    def read(self, opened: OpenedTurn, input: TurnInput) -> Decision:
         """Return what an input means for the turn that it starts."""
         state = round_of(opened)
         if state.waiting is not None and not self._can_answer(state.waiting):
@@ -87,7 +87,7 @@ class InputInterpreter:
             decision = _misread(input, state.waiting, str(error))
         return decision if state is NOTHING else replace(decision, state=state)
 
-    def _read(self, opened: OpenedTurn, input: Input, state: Round) -> Decision:
+    def _read(self, opened: OpenedTurn, input: TurnInput, state: Round) -> Decision:
         waiting = state.waiting
         if input.skill in self._skills and (waiting is None or waiting.skill != input.skill):
             return self._alone(input, input.skill, waiting)
@@ -110,7 +110,7 @@ class InputInterpreter:
             return _asks_again(decision)
         return decision
 
-    def _alone(self, input: Input, skill: str, waiting: PendingAsk | None) -> Decision:
+    def _alone(self, input: TurnInput, skill: str, waiting: PendingAsk | None) -> Decision:
         """Ask the one skill that an input is for; what another one asked is over."""
         parsed = input.parsed
         pressed = parsed is not None and parsed.get("skill") == skill
@@ -124,7 +124,7 @@ class InputInterpreter:
         """Return whether the skill that asked still exists; "" is the assistant itself."""
         return not waiting.skill or waiting.skill in self._skills
 
-    def _pressed_within(self, ask: OpenAsk, input: Input, parsed: dict[str, Any]) -> Decision:
+    def _pressed_within(self, ask: OpenAsk, input: TurnInput, parsed: dict[str, Any]) -> Decision:
         skill = parsed.get("skill")
         if isinstance(skill, str) and skill in self._skills:
             return ask.button(skill, parsed)
@@ -140,7 +140,7 @@ class InputInterpreter:
 
     # -- without an open ask ----------------------------------------------------------------
 
-    def _text(self, opened: OpenedTurn, input: Input, state: Round) -> Decision:
+    def _text(self, opened: OpenedTurn, input: TurnInput, state: Round) -> Decision:
         """Read a typed text; a bare "yes" or "no" that no skill claims is answered here."""
         text = input.text
         if state.more is not None:
@@ -160,7 +160,7 @@ class InputInterpreter:
         return self._unasked(control, input, state)
 
     def _about_more(
-        self, opened: OpenedTurn, input: Input, more: str, control: str | None
+        self, opened: OpenedTurn, input: TurnInput, more: str, control: str | None
     ) -> Decision | None:
         """Go on in the results of a program, or not; None if the input is about something else."""
         if control == "more":
@@ -170,7 +170,7 @@ class InputInterpreter:
             return Decision(start=TurnStart(input=input, say=own_words.SILENCE))
         return None
 
-    def _unasked(self, control: str, input: Input, state: Round) -> Decision:
+    def _unasked(self, control: str, input: TurnInput, state: Round) -> Decision:
         stops = control == "stop"
         start = TurnStart(
             input=input,
@@ -181,7 +181,7 @@ class InputInterpreter:
         return Decision(start=start, releases=stops)
 
     def _pressed(
-        self, opened: OpenedTurn, input: Input, state: Round, parsed: dict[str, Any]
+        self, opened: OpenedTurn, input: TurnInput, state: Round, parsed: dict[str, Any]
     ) -> Decision:
         skill = parsed.get("skill")
         if isinstance(skill, str) and skill in self._skills:
@@ -208,7 +208,7 @@ class InputInterpreter:
             return own_words.SILENCE
         return own_words.says(_UNASKED.get(name, NOT_UNDERSTOOD))
 
-    def _parsed(self, input: Input, waiting: PendingAsk | None) -> dict[str, Any] | None:
+    def _parsed(self, input: TurnInput, waiting: PendingAsk | None) -> dict[str, Any] | None:
         """Return a parsed command, also one typed with a prefix, unless raw text is asked for."""
         if input.parsed is not None:
             return input.parsed
@@ -219,7 +219,7 @@ class InputInterpreter:
         return read_prefixed(input.text)
 
 
-def _misread(input: Input, waiting: PendingAsk | None, what: str) -> Decision:
+def _misread(input: TurnInput, waiting: PendingAsk | None, what: str) -> Decision:
     """Reply with what is wrong with a parsed command."""
     if waiting is None:
         words = own_words.says(NOT_UNDERSTOOD, what)

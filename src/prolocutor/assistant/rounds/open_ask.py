@@ -23,7 +23,7 @@ from prolocutor.assistant.rounds.narrowing import narrowed_ask
 from prolocutor.assistant.rounds.program_turns import program_source
 from prolocutor.contracts.programs import ProgramStart
 from prolocutor.contracts.store import OpenedTurn
-from prolocutor.dialog.inputs import DirectReply, Input, TurnStart
+from prolocutor.dialog.inputs import DirectReply, TurnInput, TurnStart
 from prolocutor.dialog.plain import JsonObject
 from prolocutor.dialog.rounds import RAW, Ask, PendingAsk
 from prolocutor.reading.plain_text import plain
@@ -44,7 +44,7 @@ class OpenAsk:
     def __init__(
         self,
         waiting: PendingAsk,
-        input: Input,
+        input: TurnInput,
         opened: OpenedTurn,
         context: Callable[[], AnswerContext],
         *,
@@ -302,7 +302,7 @@ _COMMANDS: Final = frozenset({"category", "commands", "more", "back", "empty"})
 
 
 def to_skill(
-    input: Input, skill: str, answer: dict[str, Any] | None = None, heard: str | None = None
+    input: TurnInput, skill: str, answer: dict[str, Any] | None = None, heard: str | None = None
 ) -> TurnStart:
     """Return the start of a turn of one skill, with an apology if it does not reply."""
     return TurnStart(
@@ -321,7 +321,7 @@ def cancelled_answer(waiting: PendingAsk | None) -> dict[str, Any]:
     return {"kind": "cancelled", "context": waiting.context}
 
 
-def button_answer(input: Input, parsed: dict[str, Any]) -> dict[str, Any]:
+def button_answer(input: TurnInput, parsed: dict[str, Any]) -> dict[str, Any]:
     """Return the answer for a press of a skill's own button: what the button carried."""
     own = {key: value for key, value in parsed.items() if key != "skill"}
     return {"kind": "button", "value": parsed.get("payload", own), "raw": input.text}

@@ -11,7 +11,7 @@ from prolocutor.asks.intents import intent_of, intent_of_source
 from prolocutor.asks.parsed_commands import read_parsed
 from prolocutor.contracts.store import NO_ROUND, FeedStore
 from prolocutor.dialog import rounds
-from prolocutor.dialog.inputs import Input
+from prolocutor.dialog.inputs import TurnInput
 from prolocutor.dialog.rounds import PendingAsk
 from prolocutor.errors import BadInput
 
@@ -36,8 +36,9 @@ class Secrets:
         self._recent: dict[str, Mapping[str, bool]] = {}
         self._older: dict[str, Mapping[str, bool]] = {}
 
-    async def is_secret(self, user: str, dialog: str, input: Input) -> bool:
+    async def is_secret(self, input: TurnInput) -> bool:
         """Return whether an input is a password; `StoreError` if its dialog cannot be read."""
+        user, dialog = input.user, input.dialog
         asked = self._dialogs(user).get(dialog)
         if asked is None:
             asked = self.note(user, dialog, _waiting(await self._store.round(user, dialog)))
@@ -91,15 +92,15 @@ class KnownRounds:
             self._older, self._recent = self._recent, {}
 
 
-def is_secret_in(round: bytes, input: Input) -> bool:
+def is_secret_in(round: bytes, input: TurnInput) -> bool:
     """Return whether an input is a password, said in a dialog that is in this round."""
     waiting = _waiting(round)
     return waiting is not None and waiting.ask == _ASK and _answers(input)
 
 
-def masked(input: Input) -> Input:
+def masked(input: TurnInput) -> TurnInput:
     """Return an input as it is stored and shown: with a mask in place of the secret."""
-    return Input(text=MASK, attributes=input.attributes)
+    return TurnInput(MASK, input.user, attributes=input.attributes)
 
 
 def _waiting(round: bytes) -> PendingAsk | None:
@@ -109,7 +110,7 @@ def _waiting(round: bytes) -> PendingAsk | None:
         return None
 
 
-def _answers(input: Input) -> bool:
+def _answers(input: TurnInput) -> bool:
     """Return whether an input is a value and no control command, such as cancel."""
     if input.parsed is None and input.program is None:
         return bool(input.text.strip())

@@ -7,7 +7,7 @@ a status and JSON that say what is wrong with it, and unknown ids are not passed
 from __future__ import annotations
 
 import asyncio
-from typing import Final, Literal
+from typing import ClassVar, Final, Literal
 
 import msgspec
 
@@ -21,6 +21,7 @@ from prolocutor.doors.http.messages import CurrentLoad, DialogState, SayReply, S
 from prolocutor.doors.http.turn_endpoints import TurnEndpoints
 from prolocutor.errors import Conflict, NotFound
 from prolocutor.observe.service_times import ServiceTimes
+from prolocutor.web.door_context import DoorContext
 from prolocutor.web.operations import Operation, TypedRequest
 
 LOAD_PERIOD: Final = 0.5
@@ -104,6 +105,16 @@ class DeepPavlov:
             {**running, "agent": self._assistant.busy},
             self._load.means() if self._load is not None else {},
         )
+
+
+class DeepPavlovDoor(msgspec.Struct, frozen=True, kw_only=True):
+    """The addresses and JSON of DeepPavlov Agent's HTTP API."""
+
+    is_usual: ClassVar[bool] = True
+
+    def build(self, context: DoorContext) -> DeepPavlov:
+        """Return the door."""
+        return DeepPavlov(context.assistant, load=context.times)
 
 
 _PONG: Final = HttpResponse(b'"pong"')

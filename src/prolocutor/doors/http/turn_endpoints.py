@@ -12,6 +12,7 @@ from prolocutor.assistant.turn_result import TurnResult
 from prolocutor.contracts.http import Visitor
 from prolocutor.contracts.websocket import WebSocket
 from prolocutor.dialog import agent_state, plain
+from prolocutor.dialog.inputs import TurnInput
 from prolocutor.dialog.rendering import said_as_text
 from prolocutor.dialog.utterances import HumanUtterance
 from prolocutor.doors.http.messages import (
@@ -65,14 +66,15 @@ class TurnEndpoints:
             await self._assistant.close_dialog(user)
             return None
         try:
-            result = await self._assistant.turn(
+            input = TurnInput(
                 text,
-                user=user,
+                user,
                 attributes=said.attributes(),
                 request_id=key,
                 channel=channel,
                 skill=skill,
             )
+            result = await self._assistant.turn(input)
         except BadInput as error:
             if error.field == "text":
                 error.field = "payload"

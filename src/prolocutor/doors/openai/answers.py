@@ -11,6 +11,7 @@ from prolocutor.assistant.assistant import Assistant
 from prolocutor.assistant.turn_stream import TurnStream
 from prolocutor.contracts.http import HttpResponse
 from prolocutor.contracts.observer import Reason, TurnRecord
+from prolocutor.dialog.inputs import TurnInput
 from prolocutor.dialog.rendering import said_as_text
 from prolocutor.dialog.rounds import PendingAsk
 from prolocutor.dialog.turn_events import Delta, Replaced, ReplyGiven, ServiceAsked, TurnStarted
@@ -157,16 +158,7 @@ class Answering:
         """Return the reply at once."""
         try:
             await self._finder.begin(found)
-            result = await self._assistant.turn(
-                given.text,
-                user=found.user,
-                dialog=found.dialog,
-                attributes=given.attributes,
-                request_id=found.key,
-                parsed=given.parsed,
-                channel="openai",
-                skill=skill,
-            )
+            result = await self._assistant.turn(_input(found, given, skill))
             reply = _SPOKEN.decode(result.reply_state)
             text = said_as_text({"text": reply.text, "attributes": reply.attributes})
             await self._finder.note(found, given, text, reply.utt_id, repeated=result.repeated)
@@ -201,16 +193,7 @@ class Answering:
         """
         try:
             await self._finder.begin(found)
-            events = self._assistant.stream(
-                given.text,
-                found.user,
-                found.dialog,
-                given.attributes,
-                found.key,
-                parsed=given.parsed,
-                channel="openai",
-                skill=skill,
-            )
+            events = self._assistant.stream(_input(found, given, skill))
             first = await anext(events)
         except BaseException as error:
             self._finder.release(found)
@@ -287,6 +270,19 @@ class Answering:
             usage=_usage(given, sent.text),
             details=details,
         )
+
+
+def _input(found: FoundDialog, given: ChatInput, skill: str | None) -> TurnInput:
+    return TurnInput(
+        given.text,
+        found.user,
+        found.dialog,
+        given.attributes,
+        found.key,
+        "openai",
+        given.parsed,
+        skill=skill,
+    )
 
 
 def _details(

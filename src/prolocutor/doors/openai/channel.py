@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from functools import partial
-from typing import Any, Final
+from typing import Any, ClassVar, Final
+
+import msgspec
 
 from prolocutor.assistant.assistant import Assistant
 from prolocutor.contracts.channel import ErrorForm, Method, Route
@@ -22,9 +24,20 @@ from prolocutor.doors.openai.response_objects import ResponseObject
 from prolocutor.doors.openai.responses import Responses
 from prolocutor.errors import Conflict, NotFound
 from prolocutor.observe.recent_turns import RecentTurns
+from prolocutor.web.door_context import DoorContext
 from prolocutor.web.operations import Operation, TypedRequest
 
 Handler = Callable[[TypedRequest[Any, Any]], Awaitable[object]]
+
+
+class OpenAiDoor(msgspec.Struct, frozen=True, kw_only=True):
+    """OpenAI's API at `/v1`: chat completions, responses and conversations."""
+
+    is_usual: ClassVar[bool] = True
+
+    def build(self, context: DoorContext) -> OpenAi:
+        """Return the door."""
+        return OpenAi(context.assistant, recent=context.recent)
 
 
 class OpenAi:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Final, Literal, TypeAlias
+from typing import Annotated, ClassVar, Final, Literal, TypeAlias
 
 import msgspec
 from msgspec import Meta
@@ -24,8 +24,9 @@ from prolocutor.doors.page.ownership import PageUser, may_see, user_of
 from prolocutor.doors.page.page_info import PageInfoEndpoint
 from prolocutor.doors.page.pictures import FolderPictures, StorePictures
 from prolocutor.doors.page.uploads import Pictures, Uploads
-from prolocutor.errors import ConfigError, NotFound, Overloaded, StoreError
+from prolocutor.errors import NotFound, Overloaded, StoreError
 from prolocutor.observe.recent_turns import RecentTurns
+from prolocutor.web.door_context import DoorContext
 from prolocutor.web.operations import Operation, TypedRequest
 from prolocutor.web.static_files import StaticFiles
 
@@ -86,6 +87,38 @@ class UploadedPicture(msgspec.Struct, frozen=True):
     url: str
 
 
+class PageDoor(msgspec.Struct, frozen=True, kw_only=True):
+    """The chat page at `/`; it talks at the addresses of the door `almond`."""
+
+    is_usual: ClassVar[bool] = True
+    uploads: Annotated[
+        str | None,
+        Meta(
+            description="The folder of uploaded pictures; beside the store, or in the one that"
+            " replicas share, where none is named."
+        ),
+    ] = None
+    voice: Annotated[
+        bool,
+        Meta(
+            description="Whether words may be spoken into the browser, which sends the sound to"
+            " its maker."
+        ),
+    ] = False
+
+    def build(self, context: DoorContext) -> Page:
+        """Return the door."""
+        cards = context.cards
+        return Page(
+            context.assistant,
+            recent=context.recent,
+            uploads=context.uploads if self.uploads is None else self.uploads,
+            starters=context.starters,
+            examples=None if cards is None else {n: one.examples for n, one in cards.items()},
+            voice=self.voice,
+        )
+
+
 class Page:
     """The chat page, the pictures that are uploaded there, and explanations of replies.
 
@@ -109,8 +142,6 @@ class Page:
         examples: Mapping[str, Sequence[str]] | None = None,
         voice: bool = False,
     ) -> None:
-        if not isinstance(voice, bool):
-            raise ConfigError("voice is true or false", key="doors.page.voice")
         files = StaticFiles(FOLDER, assistant.name, speaks=voice)
         info = PageInfoEndpoint(
             assistant, recent, starters=starters, examples=examples, voice=voice

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import AsyncIterator
-from typing import Annotated, Final
+from typing import Annotated, ClassVar, Final
 
 import msgspec
 from msgspec import Meta
@@ -14,11 +14,13 @@ from prolocutor.assistant.assistant import Assistant
 from prolocutor.assistant.turn_stream import TurnStream
 from prolocutor.contracts.channel import Route
 from prolocutor.contracts.http import HttpResponse, Visitor
+from prolocutor.dialog.inputs import TurnInput
 from prolocutor.dialog.turn_events import TurnEvent
 from prolocutor.dialog.utterances import BotUtterance, HumanUtterance
 from prolocutor.errors import Conflict, Forbidden, NotFound
 from prolocutor.plugins.agui.run_events import SKILLS, RunEvents
 from prolocutor.plugins.agui.run_input import RUN, RunAgentInput
+from prolocutor.web.door_context import DoorContext
 from prolocutor.web.error_table import error_response
 from prolocutor.web.operations import IdempotencyKey, Operation, TypedRequest
 from prolocutor.web.visitors import speaks_for
@@ -35,6 +37,16 @@ class AgUiParams(msgspec.Struct, frozen=True):
     user: Annotated[str | None, Meta(description="The user for whom an operator speaks.")] = None
     skill: Annotated[str | None, Meta(description="The skill to talk to alone.")] = None
     idempotency_key: IdempotencyKey = msgspec.field(default=None, name="Idempotency-Key")
+
+
+class AgUiDoor(msgspec.Struct, frozen=True, kw_only=True):
+    """The assistant as an AG-UI agent at `POST /agui`."""
+
+    is_usual: ClassVar[bool] = True
+
+    def build(self, context: DoorContext) -> AgUi:
+        """Return the door."""
+        return AgUi(context.assistant)
 
 
 class AgUi:
@@ -103,16 +115,17 @@ class AgUi:
     def _stream(
         self, user: str, said: GivenAnswer, asked: RunAgentInput, params: AgUiParams
     ) -> TurnStream:
-        return self._assistant.stream(
+        input = TurnInput(
             said.text,
             user,
             asked.thread_id,
             asked.attributes(),
             params.idempotency_key or asked.run_id,
-            channel="agui",
-            parsed=said.parsed,
+            "agui",
+            said.parsed,
             skill=params.skill or asked.skill,
         )
+        return self._assistant.stream(input)
 
 
 def speaker(visitor: Visitor, given: str | None, thread_id: str) -> str:

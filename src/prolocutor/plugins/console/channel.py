@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from pathlib import Path
-from typing import Final
+from typing import Annotated, ClassVar, Final
 
-from prolocutor.assistant.assistant import Assistant
+import msgspec
+from msgspec import Meta
+
 from prolocutor.assistant.record_settings import RecordSettings
 from prolocutor.contracts.channel import Route, WebSocketRoute
-from prolocutor.contracts.pairing import Card
 from prolocutor.observe.recent_figures import RecentFigures
 from prolocutor.plugins.console.again_endpoints import AgainEndpoints
 from prolocutor.plugins.console.agent_endpoints import AgentEndpoints
@@ -23,7 +22,7 @@ from prolocutor.plugins.console.live_feed import LiveFeed
 from prolocutor.plugins.console.model_desk import ModelDesk
 from prolocutor.plugins.console.model_endpoints import ModelEndpoints
 from prolocutor.plugins.console.people_endpoints import PeopleEndpoints
-from prolocutor.plugins.console.plan_endpoints import HintedFile, PlanEndpoint
+from prolocutor.plugins.console.plan_endpoints import PlanEndpoint
 from prolocutor.plugins.console.resources import ConsoleContext, ConsoleResource
 from prolocutor.plugins.console.run_endpoints import RunEndpoints
 from prolocutor.plugins.console.share_endpoints import ShareEndpoints
@@ -31,22 +30,39 @@ from prolocutor.plugins.console.static_pages import ConsolePages
 from prolocutor.plugins.console.training_endpoints import TrainingEndpoints, data_at
 from prolocutor.plugins.console.turn_endpoints import ReplyEndpoints
 from prolocutor.plugins.console.work_endpoints import WorkEndpoints
+from prolocutor.web.door_context import DoorContext
 
 JOBS_AT_ONCE: Final = {"again": 2, "train": 1}
 """How many jobs of a kind run at a time."""
+
+
+class ConsoleDoor(msgspec.Struct, frozen=True, kw_only=True):
+    """The console of operators at `/console`."""
+
+    is_usual: ClassVar[bool] = True
+    runs: Annotated[
+        str | None, Meta(description="The folder of evaluation runs, beside the file.")
+    ] = None
+    data: Annotated[
+        str | list[str] | None,
+        Meta(description="What models learn beside labels: KIND:PATH, one or several."),
+    ] = None
+    assistants: Annotated[
+        dict[str, str],
+        Meta(description="The files, by name, on which a turn may be run once more."),
+    ] = {}
+
+    def build(self, context: DoorContext) -> Console:
+        """Return the door."""
+        return Console(context, self)
 
 
 class Console:
     """What operators see and do, one resource a file.
 
     Their name is that of their key (`auth.keys`), `operator` where it has none, and `local` on the
-    machine itself. `folder` is where the assistant's file lies. `runs` is the folder of evaluation
-    runs and `data` (KIND:PATH, one or several) what models learn beside labels, both relative to
-    it. `store` is the URL of the assistant's store, for trainings in processes of their own.
-    `file` is what is known of the assistant's file, `cards` are those of its skills where they are
-    not the services' own.
-    With `recording`, records of turns are kept even where the assistant was made without.
-    `assistants` are files by name, beside the assistant's own, on which turns may be run again.
+    machine itself. Records of turns are kept even where the assistant was made without, unless the
+    file says that there are none.
     """
 
     name: Final = "console"
@@ -54,18 +70,11 @@ class Console:
 
     def __init__(
         self,
-        assistant: Assistant,
-        *,
-        folder: Path = Path(),
-        runs: str | None = None,
-        data: str | list[str] | None = None,
-        store: str | None = None,
-        file: HintedFile | None = None,
-        cards: Mapping[str, Card] | None = None,
-        recording: bool = True,
-        assistants: dict[str, str] | None = None,
+        place: DoorContext,
+        options: ConsoleDoor = ConsoleDoor(),  # noqa: B008 (frozen)
     ) -> None:
-        if recording and assistant.recorder is None:
+        assistant, folder, cards = place.assistant, place.folder, place.cards or {}
+        if place.recording and assistant.recorder is None:
             assistant.keep_records(RecordSettings())
         recorder = assistant.recorder
         self._jobs = JobRegister(JOBS_AT_ONCE)
@@ -83,21 +92,21 @@ class Console:
             JobEndpoints(context.jobs, context.assistant.store),
             DialogListEndpoints(None if recorder is None else recorder.store, assistant.desk),
             turns,
-            AgainEndpoints(context, turns, assistants or {}),
-            AgentEndpoints(assistant, figures, states, cards or {}),
-            PlanEndpoint(assistant, figures, states, file),
+            AgainEndpoints(context, turns, options.assistants),
+            AgentEndpoints(assistant, figures, states, cards),
+            PlanEndpoint(assistant, figures, states, place.file),
             LiveEndpoint(LiveFeed(assistant, states, slow)),
-            WorkEndpoints(assistant, cards or {}),
+            WorkEndpoints(assistant, cards),
             ShareEndpoints(assistant.store, self._models),
             ModelEndpoints(self._models),
             TrainingEndpoints(
                 assistant.labels,
                 self._models,
                 context.jobs,
-                data=data_at(data, folder),
-                store=store,
+                data=data_at(options.data, folder),
+                store=place.store,
             ),
-            RunEndpoints(None if runs is None else folder / str(runs)),
+            RunEndpoints(None if options.runs is None else folder / options.runs),
         ]
         self.routes: list[Route | WebSocketRoute] = [
             route for resource in resources for route in resource.routes

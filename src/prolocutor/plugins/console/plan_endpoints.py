@@ -6,8 +6,7 @@ import asyncio
 import logging
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from pathlib import Path
+from collections.abc import Iterator
 from typing import Literal
 
 import msgspec
@@ -19,6 +18,7 @@ from prolocutor.observe.recent_figures import RecentFigures
 from prolocutor.pipeline.prepared import ServiceStep
 from prolocutor.plugins.console.agent_states import AgentState, AgentStates
 from prolocutor.plugins.console.resources import BASE
+from prolocutor.web.door_context import PlannedFile
 from prolocutor.web.operations import Operation, TypedRequest
 
 log = logging.getLogger(__name__)
@@ -29,18 +29,6 @@ class PlanHint(msgspec.Struct, frozen=True):
 
     what: str
     where: str
-
-
-HintSource = Callable[[], Sequence[PlanHint]]
-"""Finds the hints about a file; it may block."""
-
-
-class HintedFile(msgspec.Struct, frozen=True, kw_only=True):
-    """The file that an assistant was made of, where it lies, and the hints about it."""
-
-    name: str
-    path: Path
-    hints: HintSource
 
 
 class PlanService(msgspec.Struct, frozen=True, kw_only=True):
@@ -89,7 +77,7 @@ class PlanEndpoint:
         assistant: Assistant,
         figures: RecentFigures,
         states: AgentStates,
-        file: HintedFile | None,
+        file: PlannedFile | None,
     ) -> None:
         self._prepared = assistant.engine.prepared
         self._figures = figures
@@ -117,7 +105,7 @@ class PlanEndpoint:
         ]
         halves = {node.id: node.p50 or 0.0 for node in nodes}
         return AssistantPlan(
-            file=None if self._file is None else self._file.name,
+            file=None if self._file is None else self._file.path.name,
             read=self._read,
             deadline=limits.deadline,
             reserve=limits.reserve,
@@ -170,13 +158,14 @@ class PlanEndpoint:
         """Say that the file is another one by now."""
         if self._file is None:
             return
+        path = self._file.path
         try:
-            changed = self._file.path.stat().st_mtime > self._read
+            changed = path.stat().st_mtime > self._read
         except OSError:
-            yield PlanHint("the file cannot be read any more", self._file.name)
+            yield PlanHint("the file cannot be read any more", path.name)
             return
         if changed:
-            yield PlanHint("it was changed since it was read: a restart takes it", self._file.name)
+            yield PlanHint("it was changed since it was read: a restart takes it", path.name)
 
     async def _found(self) -> list[PlanHint]:
         """Return the hints about the file, which are looked for once."""
@@ -185,8 +174,9 @@ class PlanEndpoint:
         async with self._lock:
             if self._hints is None:
                 try:
-                    self._hints = list(await asyncio.to_thread(self._file.hints))
+                    found = await asyncio.to_thread(self._file.hints)
+                    self._hints = [PlanHint(what, where) for what, where in found]
                 except Exception:
-                    log.exception("the hints about %s cannot be found", self._file.name)
+                    log.exception("the hints about %s cannot be found", self._file.path)
                     self._hints = []
             return self._hints

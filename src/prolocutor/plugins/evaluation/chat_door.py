@@ -19,9 +19,11 @@ from prolocutor.contracts.http import Visitor
 from prolocutor.contracts.websocket import WebSocket
 from prolocutor.dialog import plain
 from prolocutor.dialog.ids import new_id
+from prolocutor.dialog.inputs import TurnInput
 from prolocutor.dialog.rendering import said_as_text
 from prolocutor.errors import BadInput
 from prolocutor.web.decoding import JsonReader
+from prolocutor.web.door_context import DoorContext
 from prolocutor.web.error_table import error_response
 from prolocutor.web.visitors import speaks_for
 
@@ -54,6 +56,14 @@ class ParlaiReply(msgspec.Struct, frozen=True):
     error: str | UnsetType = UNSET
     code: str | UnsetType = UNSET
     field: str | UnsetType | None = UNSET
+
+
+class ParlaiDoor(msgspec.Struct, frozen=True, kw_only=True):
+    """ParlAI's websocket chat service at `/websocket`."""
+
+    def build(self, context: DoorContext) -> Parlai:
+        """Return the door."""
+        return Parlai(context.assistant)
 
 
 class Parlai:
@@ -102,9 +112,8 @@ class Parlai:
             await self._assistant.close_dialog(self.prefix + user)
             return ParlaiReply(ENDINGS[text], user=user)
         attributes = {} if payload is None else {"payload": payload}
-        result = await self._assistant.turn(
-            text, user=self.prefix + user, attributes=attributes, channel="parlai"
-        )
+        input = TurnInput(text, self.prefix + user, attributes=attributes, channel="parlai")
+        result = await self._assistant.turn(input)
         state = result.state
         text = said_as_text(state, without=_BUTTONS)
         return ParlaiReply(text, quick_replies(state), user)

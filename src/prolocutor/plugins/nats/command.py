@@ -11,7 +11,7 @@ from typing import Any, Final
 import click
 
 from prolocutor.assistant.runner import run
-from prolocutor.catalog import Catalog, CatalogEntry
+from prolocutor.catalog import Catalog
 from prolocutor.errors import ConfigError
 from prolocutor.plugins.nats.worker_services import (
     names_a_function,
@@ -19,11 +19,7 @@ from prolocutor.plugins.nats.worker_services import (
     services_of_file,
 )
 
-PROGRAMS: Final = Catalog[Callable[..., Coroutine[Any, Any, None]]](
-    "worker",
-    {"nats": CatalogEntry("prolocutor.plugins.nats.worker_program:run_workers", extra="nats")},
-    group="prolocutor.workers",
-)
+PROGRAMS: Final = Catalog[Callable[..., Coroutine[Any, Any, None]]]("worker", "prolocutor.workers")
 
 
 @click.command(short_help="Run services as workers behind NATS.")

@@ -11,8 +11,11 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Final, Literal
 
-from prolocutor.catalog import Catalog, CatalogEntry
+import msgspec
+
+from prolocutor.catalog import Catalog
 from prolocutor.contracts.pairing import Card, Fit, Ranker, Router
+from prolocutor.dotted_names import resolve
 from prolocutor.errors import BadInput, ConfigError, ProlocutorError
 from prolocutor.plugins.pairing.model_files import Model
 
@@ -20,8 +23,8 @@ Need = Literal["labels", "encoder", "pair_scorer", "cross_encoder", "chat"]
 Role = Literal["router", "ranker"]
 
 
-class PairingMethod(CatalogEntry, frozen=True, kw_only=True):
-    """Where a method's `fit` lives, what it needs, and the extra that it is installed by.
+class PairingMethod(msgspec.Struct, frozen=True, kw_only=True):
+    """What a method needs, beside the `fit` that its entry point names.
 
     `model` is the class that reads its model: `Class.of_model(model, cards)`. `uses` is what it can
     learn with and does not need. One that `starts` works by cards before it has a model:
@@ -41,87 +44,42 @@ _CHAT: Final[frozenset[Need]] = frozenset({"chat"})
 
 _ROUTER: Final = "prolocutor.plugins.pairing.question_agent"
 _RANKER: Final = "prolocutor.plugins.pairing.question_response"
-_ENCODER: Final = "prolocutor.plugins.pairing.encoders"
 
 ROUTERS: Final = {
-    "cards": PairingMethod(f"{_ROUTER}.cards:fit"),
-    "knn": PairingMethod(
-        f"{_ROUTER}.knn:fit", needs=_LABELS, uses=_ENCODED, model=f"{_ROUTER}.knn:KnnRouter"
-    ),
-    "linear": PairingMethod(
-        f"{_ROUTER}.linear_training:fit",
-        "learn",
-        needs=_LABELS,
-        uses=_ENCODED,
-        model=f"{_ROUTER}.linear:LinearRouter",
-    ),
+    "cards": PairingMethod(),
+    "knn": PairingMethod(needs=_LABELS, uses=_ENCODED, model=f"{_ROUTER}.knn:KnnRouter"),
+    "linear": PairingMethod(needs=_LABELS, uses=_ENCODED, model=f"{_ROUTER}.linear:LinearRouter"),
     "ensemble": PairingMethod(
-        f"{_ROUTER}.ensemble:fit",
-        "learn",
-        needs=_LABELS,
-        uses=_ENCODED,
-        model=f"{_ROUTER}.ensemble:EnsembleRouter",
+        needs=_LABELS, uses=_ENCODED, model=f"{_ROUTER}.ensemble:EnsembleRouter"
     ),
     "embedding": PairingMethod(
-        f"{_ROUTER}.embedding:fit",
-        "encoder",
         needs=frozenset({"labels", "encoder"}),
         starts=True,
         model=f"{_ROUTER}.embedding:EmbeddingRouter",
     ),
-    "llm": PairingMethod(f"{_ROUTER}.llm:fit", needs=_CHAT),
+    "llm": PairingMethod(needs=_CHAT),
 }
 RANKERS: Final = {
-    "unsupervised": PairingMethod(
-        f"{_RANKER}.unsupervised:fit", model=f"{_RANKER}.unsupervised:UnsupervisedRanker"
-    ),
-    "learned": PairingMethod(
-        f"{_RANKER}.learned_training:fit",
-        "learn",
-        needs=_LABELS,
-        uses=_READ,
-        model=f"{_RANKER}.learned:LearnedRanker",
-    ),
+    "unsupervised": PairingMethod(model=f"{_RANKER}.unsupervised:UnsupervisedRanker"),
+    "learned": PairingMethod(needs=_LABELS, uses=_READ, model=f"{_RANKER}.learned:LearnedRanker"),
     "ensemble": PairingMethod(
-        f"{_RANKER}.ensemble:fit",
-        "learn",
-        needs=_LABELS,
-        uses=_READ,
-        model=f"{_RANKER}.ensemble:EnsembleRanker",
+        needs=_LABELS, uses=_READ, model=f"{_RANKER}.ensemble:EnsembleRanker"
     ),
-    "similarity": PairingMethod(f"{_RANKER}.similarity:fit", needs=frozenset({"encoder"})),
+    "similarity": PairingMethod(needs=frozenset({"encoder"})),
     "cross-encoder": PairingMethod(
-        f"{_RANKER}.cross_encoder:fit",
-        "encoder",
         needs=frozenset({"labels", "pair_scorer"}),
         model=f"{_RANKER}.cross_encoder:CrossEncoderRanker",
     ),
-    "llm": PairingMethod(f"{_RANKER}.llm:fit", needs=_CHAT),
+    "llm": PairingMethod(needs=_CHAT),
 }
 
-_ROUTERS: Final = Catalog[Fit[Router]](
-    "router", ROUTERS, group="prolocutor.routers", key="router", error=BadInput
-)
-_RANKERS: Final = Catalog[Fit[Ranker]](
-    "ranker", RANKERS, group="prolocutor.rankers", key="ranker", error=BadInput
-)
-_ENCODERS: Final = Catalog[Callable[..., Any]](
-    "encoder",
-    {
-        "onnx": CatalogEntry(f"{_ENCODER}.onnx:OnnxEncoder", "encoder"),
-        "pairs": CatalogEntry(f"{_ENCODER}.onnx:OnnxPairScorer", "encoder"),
-        "crossed": CatalogEntry(f"{_RANKER}.cross_encoder:CalibratedPairs", "encoder"),
-    },
-    group="prolocutor.encoders",
-    key="encoder",
-)
+_ROUTERS: Final = Catalog[Fit[Router]]("router", "prolocutor.routers", key="router", error=BadInput)
+_RANKERS: Final = Catalog[Fit[Ranker]]("ranker", "prolocutor.rankers", key="ranker", error=BadInput)
+_ENCODERS: Final = Catalog[Callable[..., Any]]("encoder", "prolocutor.encoders", key="encoder")
 """The models of single texts and of pairs, made of a folder; and of pairs, made of a model."""
 
 _FINE_TUNING: Final = Catalog[Callable[..., Any]](
-    "fine-tuning",
-    {"cross-encoder": CatalogEntry(f"{_RANKER}.fine_tuning:begin", "finetune")},
-    group="prolocutor.fine_tuning",
-    key="method",
+    "fine-tuning", "prolocutor.fine_tuning", key="method"
 )
 
 
@@ -155,8 +113,8 @@ def load_reader(name: str, which: Role) -> Any:
         if method is not None:
             what = f"the {which} {name!r} needs no training and has no model"
         raise ConfigError(what, key="model")
-    catalog: Catalog[Any] = _ROUTERS if which == "router" else _RANKERS
-    return catalog.imported(name, method.model, method.extra)
+    load_router(name) if which == "router" else load_ranker(name)  # its libraries are there
+    return resolve(method.model)
 
 
 def read_method(model: Model, which: Role, cards: Sequence[Card], folder: Path) -> Any:

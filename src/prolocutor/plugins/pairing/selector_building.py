@@ -57,7 +57,6 @@ from prolocutor.plugins.pairing.selector_settings import (
 )
 from prolocutor.plugins.pairing.skill_selector import RoutedSelector
 from prolocutor.plugins.pairing.turn_routing import TurnRouting
-from prolocutor.tenancy import TENANT
 
 Method = TypeVar("Method", Router, Ranker)
 
@@ -179,7 +178,7 @@ class _Maker:
         """
         journal: LabelJournal | LabelMemory = LabelMemory()
         if not self._shared:
-            journal = LabelJournal(journal_of(folder))
+            journal = LabelJournal(folder.with_name(f"{folder.name}{JOURNAL}"))
 
         hints = selecting.hints
 
@@ -292,13 +291,6 @@ class _Maker:
             self._ends.append(made.aclose)
             self._crossed = made
         return Crossing(self._crossed, selecting.encoding_seconds)
-
-
-def journal_of(folder: Path) -> Path:
-    """Return the journal beside a model; of a model outside a tenant's folder the tenant's own."""
-    tenant = TENANT.get()
-    own = "" if tenant is None or tenant.holds(folder) else f".{tenant.name}"
-    return folder.with_name(f"{folder.name}{own}{JOURNAL}")
 
 
 def _check_loss(selecting: SelectorSettings, ranking: SelectorSettings | None) -> None:

@@ -66,7 +66,8 @@ class DatabaseLines:
         self.hints.on_return = listener.missed
 
     def rename(self, name: str) -> None:
-        """Name all connections on the server, also those made later."""
+        """Name all connections on the server, also those made later; our schema has its own."""
+        name = f"{name} {self._url.schema}".rstrip()
         for session, line in zip(self._sessions, self.all, strict=True):
             session.application_name = name
             line.name_session(name)

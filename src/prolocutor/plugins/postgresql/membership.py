@@ -16,7 +16,9 @@ from prolocutor.plugins.postgresql.lanes import JobLane
 from prolocutor.plugins.postgresql.queries import named
 
 NAME: Final = "prolocutor {}"
-"""The application name of a replica's connections; `inherit_turns` ends those of the dead by it."""
+"""The application name of a replica's connections, before the schema.
+
+`inherit_turns` ends those of the dead by it."""
 
 
 class Membership:

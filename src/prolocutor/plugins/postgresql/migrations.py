@@ -13,6 +13,7 @@ from typing import Final
 from prolocutor.errors import StoreError
 from prolocutor.plugins.postgresql.database_line import DatabaseLine
 from prolocutor.plugins.postgresql.queries import named
+from prolocutor.plugins.postgresql.store_url import StoreUrl
 
 LOCK: Final = 7_032_001
 """The key of the advisory lock under which the database is migrated."""
@@ -35,17 +36,20 @@ async def version_of(line: DatabaseLine, shown: str) -> int:
     return version
 
 
-async def migrate(line: DatabaseLine, shown: str) -> int:
-    """Bring the database to the newest version; return the number of migrations that ran.
+async def migrate(line: DatabaseLine, url: StoreUrl) -> int:
+    """Bring the database, or our schema in it, to the newest version; return how many steps ran.
 
     Several processes may do so at once: one does it, the others wait.
     """
-    if await version_of(line, shown) >= NEWEST:
+    if await version_of(line, url.shown) >= NEWEST:
         return 0
     await line.execute("BEGIN; SET LOCAL lock_timeout = 0; SET LOCAL statement_timeout = 0")
     try:
         await line.fetch(named("lock_migrations"), LOCK, within=600.0)
-        version = await version_of(line, shown)
+        (row,) = await line.fetch(named("has_schema"), within=30.0)
+        if url.schema and not row[0]:
+            await line.execute(f"CREATE SCHEMA {url.schema}")
+        version = await version_of(line, url.shown)
         done = 0
         for number, script in _SCRIPTS.items():
             if number > version:

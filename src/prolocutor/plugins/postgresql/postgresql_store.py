@@ -73,7 +73,7 @@ class PostgresqlStore(PostgresqlConversationStore):
         )
         self.counters = PostgresqlCounters(self._membership)
         """The counters of quotas."""
-        self._wake_ups = PostgresqlWakeUps(self._membership)
+        self._wake_ups = PostgresqlWakeUps(self._membership, self._url.schema)
         lines.listen(self._wake_ups)
         self.openings: Lane[TurnOpening] = Lane(
             lines.openings, Openings(lines.openings, self._membership, self.remembered)
@@ -93,7 +93,7 @@ class PostgresqlStore(PostgresqlConversationStore):
         """Connect, and bring the database up to date."""
         try:
             await self._lines.changes.open()
-            await migrations.migrate(self._lines.changes, self._url.shown)
+            await migrations.migrate(self._lines.changes, self._url)
             await self._lines.open()
         except BaseException:
             await self.aclose()

@@ -58,7 +58,7 @@ class PostgresqlTransfer:
     async def _opened(self, alone: bool) -> list[str]:
         shown = self._url.shown
         if alone:
-            await migrations.migrate(self._line, shown)
+            await migrations.migrate(self._line, self._url)
         version = await migrations.version_of(self._line, shown)
         if version < migrations.NEWEST:
             what = f"{shown}: is of version {version}, not {migrations.NEWEST}"

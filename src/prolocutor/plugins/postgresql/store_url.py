@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Final
 from urllib.parse import parse_qsl, unquote, urlencode
 
@@ -21,6 +22,7 @@ _OPTIONS: Final = frozenset(
         "options",
         "passfile",
         "password",
+        "schema",
         "sslcert",
         "sslcrl",
         "sslkey",
@@ -37,16 +39,21 @@ _SECRET: Final = frozenset(("password", "sslpassword"))
 _TARGETS: Final = frozenset(
     ("any", "primary", "standby", "prefer-standby", "read-write", "read-only")
 )
-_IGNORED: Final = frozenset(("application_name", "connect_timeout"))
+_OWN: Final = frozenset(("application_name", "connect_timeout", "schema"))
+_SCHEMA: Final = re.compile(r"(?!pg_)[a-z_][a-z0-9_]{0,39}")
 
 
 class StoreUrl(msgspec.Struct, frozen=True):
-    """`shown` is without secrets. `servers` has a URL for each host, in the order to try them."""
+    """`shown` is without secrets. `servers` has a URL for each host, in the order to try them.
+
+    `schema` is that of the tables, made where there is none; "" for the user's default.
+    """
 
     shown: str
     database: str
     servers: tuple[str, ...]
     connect_timeout: float
+    schema: str = ""
 
 
 def parse(url: str) -> StoreUrl:
@@ -73,13 +80,18 @@ def parse(url: str) -> StoreUrl:
     user, colon, password = account.partition(":")
     prefix = f"{user}{colon}{password}@" if account else ""
     connect_timeout = _seconds(options.get("connect_timeout", ""), shown)
-    passed = {key: value for key, value in options.items() if key not in _IGNORED}
+    passed = {key: value for key, value in options.items() if key not in _OWN}
+    if schema := options.get("schema", ""):
+        if not _SCHEMA.fullmatch(schema):
+            what = "a schema has up to 40 lower-case letters, digits and _, and does not begin pg_"
+            raise ConfigError(f"{shown!r}: {what}", key="store")
+        passed["search_path"] = schema
     servers = tuple(
         f"postgresql://{prefix}{_checked_host(host, shown)}/{database}"
         + (f"?{urlencode(passed)}" if passed else "")
         for host in hosts.split(",")
     )
-    return StoreUrl(shown, unquote(database), servers, connect_timeout)
+    return StoreUrl(shown, unquote(database), servers, connect_timeout, schema)
 
 
 def _shown(scheme: str, account: str, hosts: str, database: str, options: dict[str, str]) -> str:

@@ -20,6 +20,7 @@ from prolocutor.plugins.postgresql.membership import Membership
 log = logging.getLogger(__name__)
 
 CHANNEL: Final = "prolocutor"
+"""Where hints are sent; a schema has a channel of its own."""
 PAUSE: Final = 0.005
 """Seconds for which hints are gathered."""
 MAX_PAYLOAD: Final = 7_900
@@ -40,8 +41,9 @@ _decode: Final = msgspec.json.Decoder(Hint).decode
 class PostgresqlWakeUps:
     """Sends hints, and calls the listener for those of others."""
 
-    def __init__(self, membership: Membership) -> None:
+    def __init__(self, membership: Membership, schema: str) -> None:
         self._membership = membership
+        self._channel = f"{CHANNEL} {schema}".rstrip()
         self._waiting: set[str] = set()
         self._sending: asyncio.Task[None] | None = None
         self._listener: Callable[[str], None] | None = None
@@ -63,7 +65,7 @@ class PostgresqlWakeUps:
 
     async def listen(self, connection: Connection) -> None:
         """Have a new connection deliver hints."""
-        await connection.add_listener(CHANNEL, self._heard)
+        await connection.add_listener(self._channel, self._heard)
 
     async def sent(self) -> None:
         """Wait until the hints are sent."""
@@ -76,7 +78,7 @@ class PostgresqlWakeUps:
             while self._waiting:
                 users, self._waiting = self._waiting, set()
                 payloads = [*_payloads(self._membership.number or 0, users)]
-                await self._membership.fetch("notify", CHANNEL, payloads, within=2.0)
+                await self._membership.fetch("notify", self._channel, payloads, within=2.0)
         except StoreError as error:
             log.debug("hints were lost: %s", error)  # every reader polls as well
         finally:

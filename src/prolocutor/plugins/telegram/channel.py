@@ -12,15 +12,17 @@ import logging
 import re
 from collections.abc import Coroutine, Sequence
 from contextlib import suppress
-from typing import Final
+from typing import Annotated, Final
 from weakref import WeakValueDictionary
 
 import msgspec
+from msgspec import Meta
 
 from prolocutor.asks.parsed_commands import object_of
 from prolocutor.assistant.assistant import Assistant
 from prolocutor.assistant.feed_message import feed_message
-from prolocutor.contracts.channel import Route
+from prolocutor.contracts.channel import DoorPlace, Route
+from prolocutor.dialog.inputs import TurnInput
 from prolocutor.dialog.plain import JsonObject
 from prolocutor.errors import BadInput, ConfigError, Stopping, StoreError
 from prolocutor.plugins.telegram.bot_api import (
@@ -32,10 +34,12 @@ from prolocutor.plugins.telegram.bot_api import (
 )
 from prolocutor.plugins.telegram.delivery import ChatDelivery
 from prolocutor.plugins.telegram.shown_messages import ANSWERS, PRESSED_ROW, BotCall
+from prolocutor.web.door_context import DoorContext
 from prolocutor.web.error_table import error_response
 
 log = logging.getLogger(__name__)
 
+API: Final = "https://api.telegram.org"
 INBOX: Final = "telegram-update"
 POLL: Final = 50
 """Seconds that a poll waits for updates."""
@@ -60,20 +64,33 @@ class TelegramInput(msgspec.Struct, frozen=True):
     parsed: JsonObject | None = None
 
 
+class TelegramDoor(msgspec.Struct, frozen=True, kw_only=True):
+    """A bot of Telegram, by long polling of the Bot API."""
+
+    token: Annotated[str, Meta(description="The token that BotFather made for the bot.")] = ""
+    api: Annotated[str, Meta(description="The address of the Bot API.")] = API
+
+    def check(self, place: DoorPlace) -> None:
+        """Raise `ConfigError` for a token that is none."""
+        if not _TOKEN.fullmatch(self.token):
+            raise ConfigError(
+                "the door telegram needs the token of a bot: telegram: {token: ${TELEGRAM_TOKEN}}"
+            )
+
+    def build(self, context: DoorContext) -> Telegram:
+        """Return the door."""
+        self.check(DoorPlace(context.folder, ()))
+        return Telegram(context.assistant, self.token, self.api)
+
+
 class Telegram:
-    """The door for one bot. `token` is the one that BotFather made, `api` the Bot API's server."""
+    """The door for one bot, by its `token`; `api` is the Bot API's server."""
 
     name: Final = "telegram"
     prefix: Final = "telegram:"
     routes: Sequence[Route] = ()
 
-    def __init__(
-        self, assistant: Assistant, token: str = "", api: str = "https://api.telegram.org"
-    ) -> None:
-        if not _TOKEN.fullmatch(token):
-            raise ConfigError(
-                "the door telegram needs the token of a bot: telegram: {token: ${TELEGRAM_TOKEN}}"
-            )
+    def __init__(self, assistant: Assistant, token: str, api: str = API) -> None:
         self.bot = BotApi(token, api)
         self._assistant = assistant
         self._delivery = ChatDelivery(assistant, self.bot, self.prefix)
@@ -182,14 +199,10 @@ class Telegram:
             return
         typing = asyncio.ensure_future(self._typing(said.chat))
         try:
-            await self._assistant.turn(
-                said.text,
-                user=said.user,
-                dialog=dialog,
-                request_id=key,
-                channel=self.name,
-                parsed=said.parsed,
+            input = TurnInput(
+                said.text, said.user, dialog, {}, key, channel=self.name, parsed=said.parsed
             )
+            await self._assistant.turn(input)
         finally:
             typing.cancel()
 

@@ -8,7 +8,8 @@ import pytest
 import pytest_asyncio
 
 from prolocutor.assistant.assistant import Assistant
-from prolocutor.plugins.a2a.door.door import A2a
+from prolocutor.plugins.a2a.door.door import A2a, A2aDoor
+from prolocutor.plugins.a2a.door.signing import CardKey
 from prolocutor.testing.channel_kit import running
 from prolocutor.web.listener import make_app
 from tests.plugins.a2a.integration.talkers import Talker, pipeline
@@ -68,7 +69,7 @@ class Side:
 async def side() -> AsyncIterator[Side]:
     talker = Talker()
     async with Assistant(pipeline(talker), store="memory:", deadline=60.0) as assistant:
-        app = make_app(assistant, [A2a(assistant, sign={"key": SECRET})])
+        app = make_app(assistant, [A2a(assistant, A2aDoor(sign=CardKey(key=SECRET)))])
         async with running(app) as url, sdk_script("a2a_client") as sdk:
             yield Side(url, sdk, talker)
 

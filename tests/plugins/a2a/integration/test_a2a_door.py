@@ -14,7 +14,7 @@ from aiohttp import web
 from prolocutor.assistant.assistant import Assistant
 from prolocutor.contracts.http import HttpRequest, HttpResponse
 from prolocutor.plan.pipeline import Pipeline, Service
-from prolocutor.plugins.a2a.door.door import A2a
+from prolocutor.plugins.a2a.door.door import A2a, A2aDoor
 from prolocutor.testing.channel_kit import KEY, STRICT, running
 from prolocutor.web.authentication import AccessPolicy
 from prolocutor.web.listener import make_app
@@ -56,7 +56,7 @@ async def the_door(
 ) -> AsyncIterator[Wire]:
     talker = Talker()
     async with Assistant(skills or pipeline(talker), store=store, deadline=60.0) as assistant:
-        app = make_app(assistant, [kind(assistant, **options)], auth=auth)
+        app = make_app(assistant, [kind(assistant, A2aDoor(**options))], auth=auth)
         async with running(app) as url, aiohttp.ClientSession(url) as http:
             yield Wire(http, assistant, talker)
 

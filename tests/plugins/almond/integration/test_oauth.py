@@ -8,11 +8,16 @@ from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
 import aiohttp
+import msgspec
 import pytest
 
 from prolocutor.assistant.assistant import Assistant
 from prolocutor.errors import ConfigError
-from prolocutor.plugins.almond.door.applications import GrantedCodes, read_applications
+from prolocutor.plugins.almond.door.applications import (
+    Application,
+    GrantedCodes,
+    check_applications,
+)
 from prolocutor.plugins.almond.door.door import Almond
 from prolocutor.stores.memory import MemoryStore
 from prolocutor.testing.channel_kit import Gate, pipeline, running
@@ -40,11 +45,15 @@ ANN = {"Authorization": "Bearer token-of-ann"}
 AUTHORIZE, TOKEN = "/me/api/oauth2/authorize", "/me/api/oauth2/token"
 
 
+def read(given: dict[str, Any]) -> dict[str, Application]:
+    return msgspec.convert(given, dict[str, Application])
+
+
 @asynccontextmanager
 async def serving() -> AsyncIterator[aiohttp.ClientSession]:
     async with Assistant(pipeline(Gate()), store="memory:") as assistant:
         ring = KeyRing(assistant.store)
-        door = Almond(assistant, applications=APPLICATIONS, ring=ring)
+        door = Almond(assistant, applications=read(APPLICATIONS), ring=ring)
         auth = AccessPolicy(tokens={"token-of-ann": "ann"})
         app = make_app(assistant, [door], auth=auth, ring=ring)
         async with running(app) as url, aiohttp.ClientSession(url) as http:
@@ -178,10 +187,8 @@ async def test_a_code_ends_after_a_minute() -> None:
         ({"a": {"redirects": ["http://away.example/"]}}, "not encrypted"),
         ({"a": {"redirects": ["javascript:alert(1)"]}}, "not safe"),
         ({"a": {"redirects": ["/back"]}}, "no whole address"),
-        ({"a": {"redirects": [BACK], "secrets": "x"}}, "secrets"),
-        ({"a": 3}, "Expected `object`"),
     ],
 )
 def test_a_wrong_application_is_refused(given: dict[str, Any], wrong: str) -> None:
     with pytest.raises(ConfigError, match=wrong):
-        read_applications(given)
+        check_applications(read(given))

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 from prolocutor.assistant.assistant import Assistant
 from prolocutor.plan.pipeline import Breaker, Pipeline, Service
 from prolocutor.plugins.console.channel import Console
-from prolocutor.plugins.console.plan_endpoints import HintedFile, PlanHint
+from prolocutor.web.door_context import DoorContext, PlannedFile
 from prolocutor.web.listener import make_app
 from prolocutor.web.serving import serve
 from tests.unit.pipeline.talk import hypothesis, says
@@ -101,11 +101,10 @@ class WatchedAssistant:
 
     async def _live(self) -> None:
         self._loop, self._stop = asyncio.get_running_loop(), asyncio.Event()
-        hints = [PlanHint(HOSTILE, "kitchen.yaml:31")]
-        file = HintedFile(name="kitchen.yaml", path=self._file, hints=lambda: hints)
+        file = PlannedFile(self._file, lambda: [(HOSTILE, "kitchen.yaml:31")])
         options: dict[str, Any] = {"store": "memory:", "deadline": PATIENCE}
         async with Assistant(pipeline(self.held), **options) as self.assistant:
-            app = make_app(self.assistant, [Console(self.assistant, file=file)])
+            app = make_app(self.assistant, [Console(DoorContext(self.assistant, file=file))])
             ready = self._told
             await serve(app, port=self._port, on_ready=ready, stop=self._stop)
 

@@ -10,6 +10,7 @@ from prolocutor.plugins.console.channel import Console
 from prolocutor.plugins.console.resources import BASE
 from prolocutor.testing.channel_kit import running
 from prolocutor.web.authentication import AccessPolicy
+from prolocutor.web.door_context import DoorContext
 from prolocutor.web.key_ring import KeyRing
 from prolocutor.web.listener import make_app
 from tests.unit.assistant.talks import assistant
@@ -42,7 +43,7 @@ async def status(http: aiohttp.ClientSession, method: str, path: str, key: str |
 
 async def test_every_address_is_for_operators_alone() -> None:
     async with assistant() as it:
-        console, ring = Console(it), KeyRing(it.store)
+        console, ring = Console(DoorContext(it)), KeyRing(it.store)
         reader, _ = await ring.create("dashboard", ["read"])
         app = make_app(it, [console], auth=POLICY, ring=ring)
         async with running(app) as url, aiohttp.ClientSession(url) as http:

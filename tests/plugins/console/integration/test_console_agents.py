@@ -14,6 +14,7 @@ from prolocutor.plugins.console.channel import Console
 from prolocutor.plugins.console.ways import ServiceWay, way_of
 from prolocutor.testing.channel_kit import STRICT, Door, at_the_door, running
 from prolocutor.web.authentication import AccessPolicy
+from prolocutor.web.door_context import DoorContext
 from prolocutor.web.listener import make_app
 from tests.integration.doors.fakes import get, post
 from tests.unit.pipeline.talk import hypothesis, says
@@ -28,13 +29,16 @@ async def serving(
 ) -> AsyncIterator[Door]:
     pipeline = Pipeline(skills=skills, **stages)
     async with Assistant(pipeline, store="memory:", deadline=60.0) as it:
-        app = make_app(it, [Console(it)], auth=auth)
+        app = make_app(it, [Console(DoorContext(it))], auth=auth)
         async with running(app) as url, aiohttp.ClientSession(url) as http:
             yield Door(url, http, it, app, None)  # type: ignore[arg-type]
 
 
 async def test_only_operators_see_and_change_agents() -> None:
-    async with at_the_door(Console, STRICT) as door, door.as_visitor("the-token-of-ann") as ann:
+    async with (
+        at_the_door(lambda it: Console(DoorContext(it)), STRICT) as door,
+        door.as_visitor("the-token-of-ann") as ann,
+    ):
         for visitor, status in ((ann, 403), (door, 401)):
             seen = [await get(visitor, f"/api/console/{one}") for one in ("agents", "agents/gate")]
             seen += [
@@ -143,7 +147,7 @@ async def test_figures_failures_and_thumbs_outlive_the_process(tmp_path: Path) -
     for number in range(2):
         async with (
             Assistant(pipeline, store=f"sqlite:///{tmp_path / 'kept.db'}") as it,
-            running(make_app(it, [Console(it)])) as url,
+            running(make_app(it, [Console(DoorContext(it))])) as url,
             aiohttp.ClientSession(url) as http,
         ):
             door = Door(url, http, it, None, None)  # type: ignore[arg-type]

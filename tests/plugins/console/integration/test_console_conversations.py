@@ -13,9 +13,10 @@ from prolocutor.assistant.assistant import Assistant
 from prolocutor.contracts.selection import Enough, Selection
 from prolocutor.dialog.agent_state import dialog_to_state
 from prolocutor.plan.pipeline import Pipeline, Service
-from prolocutor.plugins.console.channel import Console
+from prolocutor.plugins.console.channel import Console, ConsoleDoor
 from prolocutor.testing.channel_kit import STRICT, Door, at_the_door, running
 from prolocutor.web.authentication import AccessPolicy
+from prolocutor.web.door_context import DoorContext
 from prolocutor.web.listener import make_app
 from tests.integration.doors.fakes import get, post
 
@@ -56,10 +57,14 @@ PIPELINE = Pipeline(
 
 @asynccontextmanager
 async def a_console(
-    store: str = "memory:", pipeline: Pipeline = PIPELINE, **options: Any
+    store: str = "memory:", pipeline: Pipeline = PIPELINE, folder: Path = Path(), **options: Any
 ) -> AsyncIterator[Door]:
     async with Assistant(pipeline, store=store, deadline=6.0) as assistant:
-        app = make_app(assistant, [Console(assistant, **options)], auth=AccessPolicy(loopback=True))
+        app = make_app(
+            assistant,
+            [Console(DoorContext(assistant, folder=folder), ConsoleDoor(**options))],
+            auth=AccessPolicy(loopback=True),
+        )
         async with running(app) as url, aiohttp.ClientSession(url) as http:
             yield Door(url, http, assistant, app, None)  # type: ignore[arg-type]
 
@@ -223,7 +228,10 @@ async def test_nothing_is_left_of_a_deleted_person() -> None:
 
 async def test_only_operators_come_in() -> None:
     paths = ("conversations", "counts", "hours", "conversations/x", "turns/x", "jobs", "jobs/x")
-    async with at_the_door(Console, STRICT) as door, door.as_visitor("the-token-of-ann") as ann:
+    async with (
+        at_the_door(lambda it: Console(DoorContext(it)), STRICT) as door,
+        door.as_visitor("the-token-of-ann") as ann,
+    ):
         for visitor, status in ((ann, 403), (door, 401)):
             seen = [(await get(visitor, f"{BASE}/{path}"))[0] for path in paths]
             assert seen == [status] * len(paths)
@@ -259,9 +267,11 @@ async def test_a_turn_is_run_again_and_nothing_is_stored(tmp_path: Path) -> None
     pipeline = Pipeline(
         skills=[Service("counting", counting), Service("paying", paying, rerun=False)]
     )
-    options = {"folder": tmp_path, "assistants": {"changed": "changed.yaml"}}
+    others = {"changed": "changed.yaml"}
     async with (
-        a_console(f"sqlite:///{tmp_path}/dialogs.db", pipeline, **options) as door,
+        a_console(
+            f"sqlite:///{tmp_path}/dialogs.db", pipeline, tmp_path, assistants=others
+        ) as door,
         unimported("changed_parrot_of_console"),
     ):
         first = await door.assistant.turn("one", user="page:ann")

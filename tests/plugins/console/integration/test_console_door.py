@@ -18,6 +18,7 @@ from prolocutor.plugins.console.channel import Console
 from prolocutor.plugins.mcp.door.door import Mcp
 from prolocutor.testing.channel_kit import KEY, STRICT, at_the_door, running
 from prolocutor.web.authentication import AccessPolicy
+from prolocutor.web.door_context import DoorContext
 from prolocutor.web.listener import make_app
 from tests.integration.connectors.raw_server import plain, raw_server
 from tests.integration.doors.fakes import get, post
@@ -26,12 +27,16 @@ from tests.unit.assistant.talks import echo
 NAMED = AccessPolicy(keys={"key-of-eve": "eve", "key-of-bob": "bob"}, loopback=False)
 
 
+def console(assistant: Assistant) -> Console:
+    return Console(DoorContext(assistant))
+
+
 def at(id_: str, what: str) -> str:
     return f"/api/console/conversations/{id_}/{what}"
 
 
 async def test_only_operators_come_in() -> None:
-    async with at_the_door(Console, STRICT) as door, door.as_visitor("the-token-of-ann") as ann:
+    async with at_the_door(console, STRICT) as door, door.as_visitor("the-token-of-ann") as ann:
         result = await door.assistant.turn("hello", user="almond:ann")
         tried = [(ann, 403), (door, 401)]
         for visitor, status in tried:
@@ -48,7 +53,7 @@ async def test_only_operators_come_in() -> None:
 
 async def test_operators_take_over_speak_and_give_back() -> None:
     async with (
-        at_the_door(Console, NAMED) as door,
+        at_the_door(console, NAMED) as door,
         door.as_visitor("key-of-eve") as eve,
         door.as_visitor("key-of-bob") as bob,
     ):
@@ -152,7 +157,7 @@ async def test_what_a_webhook_was_not_told_is_told_after_a_restart(
 
 
 async def test_without_a_key_only_our_own_page_may_write() -> None:
-    async with at_the_door(Console, AccessPolicy(loopback=True)) as door:
+    async with at_the_door(console, AccessPolicy(loopback=True)) as door:
         id_ = (await door.assistant.turn("hello", user="almond:ann")).dialog_id
         tried: list[tuple[str | None, int]] = [
             ("https://elsewhere.example", 403),

@@ -14,6 +14,7 @@ from prolocutor.plugins.console.agent_states import AgentStates
 from prolocutor.plugins.console.channel import Console
 from prolocutor.plugins.console.live_feed import MOST, LiveFeed
 from prolocutor.testing.channel_kit import KEY, STRICT, at_the_door, running
+from prolocutor.web.door_context import DoorContext
 from prolocutor.web.key_ring import KeyRing
 from prolocutor.web.listener import make_app
 from tests.unit.assistant.talks import assistant
@@ -44,7 +45,10 @@ class Lines:
 
 @asynccontextmanager
 async def served(it: Assistant) -> AsyncIterator[aiohttp.ClientSession]:
-    async with running(make_app(it, [Console(it)])) as url, aiohttp.ClientSession(url) as http:
+    async with (
+        running(make_app(it, [Console(DoorContext(it))])) as url,
+        aiohttp.ClientSession(url) as http,
+    ):
         yield http
 
 
@@ -64,7 +68,7 @@ async def opened(http: aiohttp.ClientSession, headers: dict[str, str]) -> int:
 
 
 async def test_the_socket_is_for_operators() -> None:
-    async with at_the_door(Console, STRICT) as door:
+    async with at_the_door(lambda it: Console(DoorContext(it)), STRICT) as door:
         for key, status in ((None, 401), ("the-token-of-ann", 403), (KEY, 101)):
             headers = {} if key is None else {"Authorization": f"Bearer {key}"}
             assert await opened(door.http, headers) == status
@@ -74,7 +78,7 @@ async def test_a_key_that_only_reads_may_watch_and_look_but_switch_nothing() -> 
     async with assistant() as it:
         ring = KeyRing(it.store)
         secrets = {one: (await ring.create(one, [one]))[0] for one in ("read", "converse")}
-        app = make_app(it, [Console(it)], ring=ring)
+        app = make_app(it, [Console(DoorContext(it))], ring=ring)
         async with running(app) as url, aiohttp.ClientSession(url) as http:
             seen: dict[str, list[int]] = {}
             for scope, secret in secrets.items():

@@ -5,6 +5,7 @@ import aiohttp
 from prolocutor.plugins.console.channel import Console
 from prolocutor.testing.channel_kit import running
 from prolocutor.web.authentication import AccessPolicy
+from prolocutor.web.door_context import DoorContext
 from prolocutor.web.key_ring import KeyRing
 from prolocutor.web.listener import make_app
 from tests.unit.assistant.talks import assistant
@@ -18,7 +19,7 @@ async def test_an_operator_learns_their_name_and_deletes_a_person() -> None:
         await it.reply("hello", "page:a/b c")
         ring = KeyRing(it.store)
         reader, _ = await ring.create("dashboard", ["read"])
-        app = make_app(it, [Console(it)], auth=POLICY, ring=ring)
+        app = make_app(it, [Console(DoorContext(it))], auth=POLICY, ring=ring)
         async with running(app) as url, aiohttp.ClientSession(url) as http:
             known = {}
             for key in ("the-key", reader):
@@ -39,7 +40,7 @@ async def test_an_operator_learns_their_name_and_deletes_a_person() -> None:
 
 async def test_the_pages_are_for_all_and_hold_nothing() -> None:
     async with assistant() as it:
-        app = make_app(it, [Console(it)], auth=POLICY)
+        app = make_app(it, [Console(DoorContext(it))], auth=POLICY)
         async with running(app) as url, aiohttp.ClientSession(url) as http:
             pages = set()
             for path in ("", "/", "/conversations/1?kind=down", "/nowhere/at/all"):

@@ -1,6 +1,7 @@
 """The plan of an assistant over HTTP: stages, edges, states, times, hints with file and line."""
 
 import os
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -9,11 +10,12 @@ import pytest
 
 from prolocutor.assistant.assistant import Assistant
 from prolocutor.config.building import assistant_from
+from prolocutor.config.file_hints import told_hints
 from prolocutor.config.loading import load
 from prolocutor.plan.pipeline import Pipeline, Service
 from prolocutor.plugins.console.channel import Console
-from prolocutor.plugins.console.planned_file import planned_file
 from prolocutor.testing.channel_kit import STRICT, at_the_door, running
+from prolocutor.web.door_context import DoorContext, PlannedFile
 from prolocutor.web.listener import make_app
 from tests.integration.doors.fakes import get
 from tests.unit.pipeline.talk import hypothesis, says
@@ -32,9 +34,9 @@ skills:
 """
 
 
-async def plan_of(it: Assistant, **options: Any) -> Any:
+async def plan_of(it: Assistant, file: PlannedFile | None = None) -> Any:
     async with (
-        running(make_app(it, [Console(it, **options)])) as url,
+        running(make_app(it, [Console(DoorContext(it, file=file))])) as url,
         aiohttp.ClientSession(url) as http,
     ):
         await it.turn("hi", user="ann")
@@ -44,7 +46,10 @@ async def plan_of(it: Assistant, **options: Any) -> Any:
 
 
 async def test_the_plan_is_for_operators() -> None:
-    async with at_the_door(Console, STRICT) as door, door.as_visitor("the-token-of-ann") as ann:
+    async with (
+        at_the_door(lambda it: Console(DoorContext(it)), STRICT) as door,
+        door.as_visitor("the-token-of-ann") as ann,
+    ):
         assert [(await get(one, "/api/console/plan"))[0] for one in (door, ann)] == [401, 403]
 
 
@@ -90,11 +95,12 @@ async def test_hints_have_file_and_line_and_nothing_secret(
     path.write_text(FILE)
     os.utime(path, (0, 0))
     settings = load(path)
+    file = PlannedFile(path, partial(told_hints, path))
     async with assistant_from(settings) as it:
-        plan = await plan_of(it, file=planned_file(settings))
+        plan = await plan_of(it, file)
         changed = plan["file"], [one["what"] for one in plan["hints"]]
         os.utime(path, (4e9, 4e9))
-        later = await plan_of(it, file=planned_file(settings))
+        later = await plan_of(it, file)
 
     found = {one["where"]: one["what"] for one in plan["hints"]}
     assert changed[0] == "kitchen.yaml"

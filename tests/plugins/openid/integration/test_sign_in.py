@@ -24,6 +24,7 @@ from prolocutor.plugins.openid.sign_in import SignIn
 from prolocutor.stores.memory import MemoryStore
 from prolocutor.testing.channel_kit import Gate, pipeline, running
 from prolocutor.web.authentication import AccessPolicy
+from prolocutor.web.door_context import DoorContext
 from prolocutor.web.listener import make_app
 from tests.openid_provider import CLIENT, EC, SECRET, OpenIdProvider, openid_provider, rsa
 
@@ -72,7 +73,7 @@ async def site(**changes: Any) -> AsyncIterator[Site]:
                 DeepPavlov(assistant),
                 Almond(assistant),
                 Page(assistant),
-                Console(assistant),
+                Console(DoorContext(assistant)),
             ]
             sign_in = SignIn(assistant, settings=settings, doors=doors)
             auth = AccessPolicy(keys={"key": "root"}, sign_in=True)

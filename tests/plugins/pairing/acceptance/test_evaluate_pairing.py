@@ -37,7 +37,7 @@ def questions(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_all_methods_are_set_side_by_side(questions: Path) -> None:
     status, table, _ = prolocutor(
         "evaluate", "pairing", "--data", "jsonl:.", "--cards", "cards.json", *PLAIN,
-        "--json", "all.json", "--report", "page.html", folder=questions,
+        "--json", "all.json", folder=questions,
     )  # fmt: skip
 
     assert status == 0
@@ -51,7 +51,6 @@ def test_all_methods_are_set_side_by_side(questions: Path) -> None:
     assert rows["knn"]["low"] > rows["best single agent"]["precision_at_1"]
     assert rows["unsupervised, top:2"]["mean_calls"] == 2
     assert all(f"{name}  " in table for name in rows)
-    assert "</html>" in (questions / "page.html").read_text()
 
 
 def test_fewer_agents_are_chosen_from(questions: Path) -> None:
@@ -89,29 +88,6 @@ def test_what_cannot_be_measured_is_refused_in_a_line(
     assert status == 1
     assert told in error
     assert error.splitlines()[-1].startswith("prolocutor: ")
-
-
-def test_agents_are_left_out_in_turn_and_join_again(questions: Path) -> None:
-    status, table, _ = prolocutor(
-        "evaluate", "newcomers", "--data", "jsonl:.", "--router", "knn", "--ranker", "unsupervised",
-        "--agents", "agent_0,helper_0", "--seeds", "0", "--turns", "0,12", "--json", "new.json",
-        folder=questions,
-    )  # fmt: skip
-
-    assert status == 0
-    found = json.loads((questions / "new.json").read_text())
-    before, after = found["points"]
-    assert [before["turns"], after["turns"]] == [0, 12]
-    assert [before["asked"], before["rated"]] == [0, 0]
-    assert 0 < after["asked"] <= 12
-    assert after["rated"] <= after["asked"]
-    assert {one["agent"] for one in found["agents"]} == {"agent_0", "helper_0"}
-    assert "helper_0" in table
-
-    refused, _, error = prolocutor(
-        "evaluate", "newcomers", "--data", "jsonl:.", "--agents", "helper", folder=questions
-    )
-    assert (refused, "did you mean" in error) == (1, True)
 
 
 def test_the_published_data_reach_the_figures_of_their_description(tmp_path: Path) -> None:

@@ -17,9 +17,7 @@ from prolocutor.contracts.observer import Rated
 from prolocutor.plugins.pairing.hints.turn_hints import HintSettings
 from prolocutor.plugins.pairing.question_agent.router_label import RouterLabel
 from prolocutor.plugins.pairing.rating_learner import RatingLearner
-from prolocutor.plugins.pairing.selector_building import journal_of
 from prolocutor.stores.store_catalog import open_store
-from prolocutor.tenancy import TENANT, Tenant
 from prolocutor.testing.shared_memory import SharedMemory
 from prolocutor.testing.shared_memory_store import SharedMemoryStore
 from tests.plugins.pairing.unit.hints.test_learned_hints import QUESTION, School
@@ -167,19 +165,6 @@ def test_hints_that_cannot_be_learned_are_refused(tmp_path: Path, selector: str,
     (fault,) = check(file, environ={}).faults
     assert what in f"{fault.what} {fault.suggestion}"
     assert "hints" in str(fault.key)
-
-
-def test_a_tenant_does_not_learn_what_another_was_taught(tmp_path: Path) -> None:
-    tenant = Tenant("one", tmp_path / "one")
-    token = TENANT.set(tenant)
-    try:
-        own, others = (journal_of(tmp_path / name / "router") for name in ("one", "all"))
-    finally:
-        TENANT.reset(token)
-        tenant.forget()
-
-    assert (own.name, others.name) == ("router.lessons", "router.one.lessons")
-    assert journal_of(tmp_path / "all" / "router").name == "router.lessons"
 
 
 async def test_replicas_learn_hints_from_each_other_and_forget_them_together(

@@ -23,6 +23,8 @@ from prolocutor.plugins.postgresql.store_url import parse
         ("postgresql://ann:sec#secret@host/db", "%23"),
         ("postgresql://ann:sec/secret@host/db", "%2F"),
         ("postgresql://ann:sec?secret@host/db", "%3F"),
+        ("postgresql://ann:secret@host/db?schema=My", "a schema has up to 40 lower-case"),
+        ("postgresql://ann:secret@host/db?schema=pg_x", "does not begin pg_"),
         ("postgresql://ann@host/db?password=secret&x=1", "no option 'x'"),
     ],
 )
@@ -45,3 +47,10 @@ def test_each_host_is_tried_with_the_same_options() -> None:
     )
     assert (url.database, url.connect_timeout) == ("my db", 3.0)
     assert url.shown == "postgresql://ann@one,[::1]:5433/my%20db?target_session_attrs=read-write"
+
+
+def test_a_schema_is_searched_alone() -> None:
+    url = parse("postgresql://ann@host/db?schema=acme")
+
+    assert (url.schema, url.servers) == ("acme", ("postgresql://ann@host/db?search_path=acme",))
+    assert url.shown == "postgresql://ann@host/db?schema=acme"

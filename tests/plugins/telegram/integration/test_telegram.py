@@ -12,9 +12,10 @@ from aiohttp import web
 from aiohttp.test_utils import TestServer
 
 from prolocutor.assistant.assistant import Assistant
+from prolocutor.contracts.channel import DoorPlace
 from prolocutor.errors import ConfigError
 from prolocutor.plan.pipeline import Pipeline, Service
-from prolocutor.plugins.telegram.channel import Telegram
+from prolocutor.plugins.telegram.channel import Telegram, TelegramDoor
 from prolocutor.plugins.telegram.shown_messages import split
 
 TOKEN = "123456:A-secret_of-the-bot"
@@ -278,10 +279,8 @@ async def test_a_token_that_is_refused_stops_the_door_with_one_line(
 
 @pytest.mark.parametrize("token", ["", "no token", "1:2/../getMe"])
 def test_what_is_no_token_is_refused_and_not_shown(token: str) -> None:
-    assistant = Assistant(Pipeline(skills=[Service("speaker", speaker)]), store="memory:")
-
     with pytest.raises(ConfigError) as refused:
-        Telegram(assistant, token)
+        TelegramDoor(token=token).check(DoorPlace(Path(), ()))
     assert not token or token not in str(refused.value)
 
 

@@ -6,10 +6,11 @@ import hashlib
 from collections import OrderedDict
 from collections.abc import Sequence
 from importlib.metadata import version
-from typing import Any, Final
+from typing import Annotated, Any, Final
 from urllib.parse import quote
 
 import msgspec
+from msgspec import Meta
 
 from prolocutor.assistant.assistant import Assistant
 from prolocutor.assistant.service_status import ServiceStatus
@@ -34,28 +35,40 @@ class MadeCard(msgspec.Struct, frozen=True):
 
 
 class CardOptions(msgspec.Struct, frozen=True, kw_only=True):
-    """What the file says of the assistant as an agent.
+    """What the file says of the assistant as an agent."""
 
-    `url` is the public address of the server, where it is not the one that clients use.
-    """
-
-    url: str | None = None
-    description: str | None = None
-    version: str | None = None
-    provider: JsonObject | None = None
-    documentation_url: str | None = None
-    icon_url: str | None = None
-    secured: bool = False
-    pushes: bool = True
+    url: Annotated[
+        str | None,
+        Meta(description="The public address of the server, where clients use another one."),
+    ] = None
+    description: Annotated[
+        str | None, Meta(description="What the card says; those of the skills where it is empty.")
+    ] = None
+    version: Annotated[str | None, Meta(description="The version of the agent.")] = None
+    provider: Annotated[
+        JsonObject | None, Meta(description="Who offers it: {organization, url}.")
+    ] = None
+    documentation_url: Annotated[str | None, Meta(description="Where the agent is described.")] = (
+        None
+    )
+    icon_url: Annotated[str | None, Meta(description="Where its picture is.")] = None
+    secured: Annotated[
+        bool | None,
+        Meta(
+            description="Whether the card says that a key or a token is needed; as `auth` has it"
+            " where nothing is said."
+        ),
+    ] = None
 
 
 class CardMaker:
     """Makes cards; those made last are kept, as they are the same for each address."""
 
     def __init__(
-        self, assistant: Assistant, options: CardOptions, signer: CardSigner | None
+        self, assistant: Assistant, options: CardOptions, signer: CardSigner | None, *, pushes: bool
     ) -> None:
         self._assistant = assistant
+        self._pushes = pushes
         self._options = options
         self._signer = signer
         self._made: OrderedDict[tuple[str, str | None, bool], MadeCard] = OrderedDict()
@@ -97,7 +110,7 @@ class CardMaker:
             "supportedInterfaces": _interfaces(base),
             "capabilities": {
                 "streaming": True,
-                "pushNotifications": options.pushes,
+                "pushNotifications": self._pushes,
                 "extendedAgentCard": True,
             },
             "defaultInputModes": [*MODES],

@@ -5,10 +5,12 @@ Source: the A2A protocol, version 1.0, and 0.3 beside it, over JSON-RPC and REST
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Annotated, ClassVar, Final
 from urllib.parse import unquote
+
+import msgspec
+from msgspec import Meta
 
 from prolocutor.assistant.assistant import Assistant
 from prolocutor.contracts.channel import DoorPlace, ErrorForm, NotFoundText, Route, WebSocketRoute
@@ -24,22 +26,48 @@ from prolocutor.plugins.a2a.door.rest import RestEndpoint, refused
 from prolocutor.plugins.a2a.door.rpc import RpcEndpoint
 from prolocutor.plugins.a2a.door.running_tasks import A2aCaller
 from prolocutor.plugins.a2a.door.sending import TaskSender
-from prolocutor.plugins.a2a.door.signing import KEY_FILES, CardSigner
+from prolocutor.plugins.a2a.door.signing import KEY_FILES, CardKey, CardSigner
 from prolocutor.plugins.a2a.door.webhooks import TaskWebhooks
 from prolocutor.plugins.a2a.wire.core import CARD_PATH
 from prolocutor.plugins.a2a.wire.faults import INVALID_PARAMS, VERSION_NOT_SUPPORTED, A2aFault
+from prolocutor.web.door_context import DoorContext
 
 _VERSION: Final = "a2a-version"
+
+
+class A2aDoor(CardOptions, frozen=True, kw_only=True):
+    """The assistant, and each of its skills, as an A2A agent at `/a2a`."""
+
+    is_usual: ClassVar[bool] = True
+    sign: Annotated[
+        CardKey | None, Meta(description="The key that signs the card; unsigned without.")
+    ] = None
+    push: Annotated[
+        tuple[str, ...] | None,
+        Meta(
+            description="The addresses that webhooks may have: beginnings of URLs, hosts,"
+            " `loopback` or `public`; null switches push notifications off."
+        ),
+    ] = ()
+    own_contexts: Annotated[
+        bool, Meta(description="Whether a client may choose the ids of its contexts.")
+    ] = True
+
+    def check(self, place: DoorPlace) -> None:
+        """Raise `ConfigError` for a key that cannot sign."""
+        _signer(self.sign, place.folder)
+
+    def build(self, context: DoorContext) -> A2a:
+        """Return the door."""
+        secured = context.secured if self.secured is None else self.secured
+        options = msgspec.structs.replace(self, secured=secured)
+        return A2a(context.assistant, options, context.folder)
 
 
 class A2a:
     """The door for A2A clients; its users have names of their own.
 
-    `url`, `description`, `version`, `provider`, `documentation_url` and `icon_url` are for the
-    card; `secured` says on it that a key or token is needed. `sign` (`{key, kid, jku}`) signs it.
-    `push` lists the addresses that webhooks may have; None switches push notifications off.
-    `own_contexts`: a client may choose the ids of its contexts. `folder` is where the file of
-    `sign` is.
+    `folder` is where the file of the key is that signs the card.
     """
 
     name: Final = "a2a"
@@ -48,34 +76,16 @@ class A2a:
     def __init__(
         self,
         assistant: Assistant,
-        *,
-        url: str | None = None,
-        description: str | None = None,
-        version: str | None = None,
-        provider: Mapping[str, Any] | None = None,
-        documentation_url: str | None = None,
-        icon_url: str | None = None,
-        secured: bool = False,
-        sign: Mapping[str, str] | None = None,
-        push: Sequence[str] | None = (),
-        own_contexts: bool = True,
+        options: A2aDoor | None = None,
         folder: Path | None = None,
     ) -> None:
-        rules = PushRules(push)
-        options = CardOptions(
-            url=url,
-            description=description,
-            version=version,
-            provider=None if provider is None else dict(provider),
-            documentation_url=documentation_url,
-            icon_url=icon_url,
-            secured=secured,
-            pushes=rules.enabled,
-        )
-        self._cards = CardMaker(assistant, options, _signer(sign, folder))
+        options = options or A2aDoor()
+        rules = PushRules(options.push)
+        signer = _signer(options.sign, folder)
+        self._cards = CardMaker(assistant, options, signer, pushes=rules.enabled)
         archive = TaskArchive(assistant)
         webhooks = TaskWebhooks(assistant, rules)
-        self._sender = TaskSender(assistant, archive, webhooks, own_contexts=own_contexts)
+        self._sender = TaskSender(assistant, archive, webhooks, own_contexts=options.own_contexts)
         self._delivery = PushDelivery(assistant, webhooks, archive)
         operations = AgentOperations(assistant, archive, self._sender, webhooks)
         self._rpc, self._rest = RpcEndpoint(operations), RestEndpoint(operations)
@@ -97,11 +107,6 @@ class A2a:
             Route("DELETE", f"{BASE}/{{path:path}}", self.delete, any_secret=True),
             ErrorForm(BASE, refused),
         ]
-
-    @staticmethod
-    def check_options(options: Mapping[str, Any], place: DoorPlace) -> None:
-        """Raise `ConfigError` for a key that cannot sign."""
-        _signer(options.get("sign"), place.folder)
 
     async def open(self) -> None:
         """Watch for the webhooks that were set before."""
@@ -211,19 +216,15 @@ class A2a:
             raise A2aFault(INVALID_PARAMS, str(error), field="tenant") from None
 
 
-def _signer(sign: Mapping[str, str] | None, folder: Path | None) -> CardSigner | None:
+def _signer(sign: CardKey | None, folder: Path | None) -> CardSigner | None:
     if sign is None:
         return None
-    if not sign.get("key"):
+    key = sign.key
+    if not key:
         raise ConfigError("sign needs a key: {key: FILE.pem, kid: NAME}", key="doors.a2a.sign")
-    unknown = set(sign) - {"key", "kid", "jku"}
-    if unknown:
-        raise ConfigError(f"sign has key, kid and jku, not {min(unknown)!r}", key="doors.a2a.sign")
-    given = {key: str(one) for key, one in sign.items() if key != "key"}
-    key = sign["key"]
     if folder is not None and key.endswith(KEY_FILES) and "\n" not in key:
         key = str(folder / key)
-    return CardSigner(key, **given)
+    return CardSigner(key, kid=sign.kid, jku=sign.jku)
 
 
 def _skill(request: HttpRequest) -> str:

@@ -9,9 +9,10 @@ from weakref import WeakValueDictionary
 import msgspec
 
 from prolocutor.dialog.ids import timestamp
+from prolocutor.dialog.inputs import TurnInput
 from prolocutor.plugins.a2a.door.incoming import ReadMessage
 from prolocutor.plugins.a2a.door.outgoing import iso_time
-from prolocutor.plugins.a2a.door.places import A2aPlace
+from prolocutor.plugins.a2a.door.places import A2aPlace, request_key
 from prolocutor.plugins.a2a.wire.core import (
     CANCELED,
     WORKING,
@@ -51,6 +52,20 @@ class SentMessage(msgspec.Struct):
     skill: str | None
     earlier: list[A2aMessage]
     is_alone: bool = True
+
+    def input(self) -> TurnInput:
+        """Return what the message says, as an input of the assistant."""
+        place = self.place
+        return TurnInput(
+            self.read.text,
+            place.user,
+            place.context,
+            self.read.attributes,
+            request_key(place.context, self.message.message_id),
+            "a2a",
+            self.read.parsed,
+            skill=self.skill,
+        )
 
     @property
     def history(self) -> list[A2aMessage]:

@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from prolocutor.assistant.assistant import Assistant
 from prolocutor.assistant.turn_stream import TurnStream
+from prolocutor.dialog.inputs import TurnInput
 from prolocutor.dialog.rounds import PendingAsk
 from prolocutor.dialog.turn_events import ReplyGiven, TurnEvent
 from prolocutor.errors import Conflict
@@ -19,7 +20,6 @@ from prolocutor.plugins.a2a.door.known_contexts import KnownContexts
 from prolocutor.plugins.a2a.door.outgoing import SpokenReply, read_reply, task_of
 from prolocutor.plugins.a2a.door.places import (
     place_of_task,
-    request_key,
 )
 from prolocutor.plugins.a2a.door.preparing import MessagePreparation
 from prolocutor.plugins.a2a.door.running_tasks import (
@@ -51,7 +51,6 @@ from prolocutor.plugins.a2a.wire.faults import (
 
 log = logging.getLogger(__name__)
 
-CHANNEL: Final = "a2a"
 QUIET: Final = 60.0
 """Seconds after which a task is looked at again although there was no news of it."""
 
@@ -93,16 +92,7 @@ class TaskSender:
         """Send a message and return the events of its task."""
         running = await self._begun(params, caller)
         sent = running.sent
-        stream = self._assistant.stream(
-            sent.read.text,
-            user=sent.place.user,
-            dialog=sent.place.context,
-            attributes=sent.read.attributes,
-            request_id=request_key(sent.place.context, sent.message.message_id),
-            channel=CHANNEL,
-            parsed=sent.read.parsed,
-            skill=sent.skill,
-        )
+        stream = self._assistant.stream(sent.input())
         try:
             first = await anext(stream)
         except BaseException as error:
@@ -140,10 +130,10 @@ class TaskSender:
             running.over.set()
         elif state == INPUT_REQUIRED:
             attributes = {ATTRIBUTE: described({"message_id": f"cancel:{id_}"}, place.context)}
-            await self._assistant.turn(
-                "", user=place.user, dialog=place.context, attributes=attributes,
-                channel=CHANNEL, parsed=_NEVERMIND,
-            )  # fmt: skip
+            cancel = TurnInput(
+                "", place.user, place.context, attributes, channel="a2a", parsed=_NEVERMIND
+            )
+            await self._assistant.turn(cancel)
         self._known.forget(place)
         return cancelled(task)
 
@@ -182,16 +172,7 @@ class TaskSender:
         """Wait for the reply and return the task after it, or cancelled meanwhile."""
         sent = running.sent
         try:
-            result = await self._assistant.turn(
-                sent.read.text,
-                user=sent.place.user,
-                dialog=sent.place.context,
-                attributes=sent.read.attributes,
-                request_id=request_key(sent.place.context, sent.message.message_id),
-                channel=CHANNEL,
-                parsed=sent.read.parsed,
-                skill=sent.skill,
-            )
+            result = await self._assistant.turn(sent.input())
             reply = read_reply(result.reply_state)
             return await self._after(running, reply, result.waiting, repeated=result.repeated)
         except Conflict as error:

@@ -13,7 +13,10 @@ import importlib
 import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Final
+from typing import Annotated, Any, Final
+
+import msgspec
+from msgspec import Meta
 
 from prolocutor.dialog.plain import JsonObject
 from prolocutor.errors import ConfigError, MissingExtra
@@ -24,6 +27,16 @@ KEY_FILES: Final = (".pem", ".key")
 Sign = Callable[[bytes], bytes]
 
 _HALF: Final = {"ES256": 32, "ES384": 48, "ES512": 66}
+
+
+class CardKey(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The key that signs the card."""
+
+    key: Annotated[
+        str, Meta(description="A PEM file of a private key, or a secret of at least 32 bytes.")
+    ] = ""
+    kid: Annotated[str, Meta(description="The name of the key.")] = "prolocutor"
+    jku: Annotated[str | None, Meta(description="Where clients find the public key.")] = None
 
 
 class CardSigner:

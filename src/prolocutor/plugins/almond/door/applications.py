@@ -9,10 +9,11 @@ import re
 import secrets
 import time
 from collections.abc import Callable, Mapping
-from typing import Any, Final
+from typing import Annotated, Final
 from urllib.parse import urlsplit, urlunsplit
 
 import msgspec
+from msgspec import Meta
 
 from prolocutor.contracts.store import RecordStore
 from prolocutor.errors import ConfigError
@@ -33,10 +34,16 @@ class Application(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     `days`, None for never.
     """
 
-    redirects: list[str]
-    name: str = ""
-    secret: str | None = None
-    days: float | None = None
+    redirects: Annotated[
+        list[str], Meta(description="The addresses to which people may be sent back.")
+    ]
+    name: Annotated[str, Meta(description="What people call it.")] = ""
+    secret: Annotated[
+        str | None, Meta(description="Its secret; one without has to send a challenge (PKCE).")
+    ] = None
+    days: Annotated[
+        float | None, Meta(description="The days after which its tokens end; never without.")
+    ] = None
 
     def takes(self, redirect: str) -> bool:
         """Return whether people may be sent to this address; on loopback at any port."""
@@ -89,23 +96,17 @@ class GrantedCodes:
         return granted if granted.expires > self._clock() else None
 
 
-def read_applications(given: Mapping[str, Any]) -> dict[str, Application]:
-    """Read the applications of an assistant's file; raise `ConfigError` for wrong ones."""
-    found = {}
-    for id_, options in given.items():
+def check_applications(applications: Mapping[str, Application]) -> None:
+    """Raise `ConfigError` for applications that cannot be."""
+    for id_, application in applications.items():
         key = f"doors.almond.applications.{id_}"
-        if not _ID.fullmatch(str(id_)):
+        if not _ID.fullmatch(id_):
             raise ConfigError("an application's id has letters, digits, '.', '_' and '-'", key=key)
-        try:
-            found[str(id_)] = application = msgspec.convert(options, Application)
-        except msgspec.ValidationError as error:
-            raise ConfigError(str(error), key=key) from None
         if not application.redirects:
             raise ConfigError("an application needs at least one address", key=f"{key}.redirects")
         for redirect in application.redirects:
             if (wrong := _fault_of(redirect)) is not None:
                 raise ConfigError(f"{redirect!r:.200} {wrong}", key=f"{key}.redirects")
-    return found
 
 
 def _fault_of(redirect: str) -> str | None:

@@ -11,9 +11,10 @@ from typing import Any, Final
 
 from prolocutor.asks.parsed_commands import object_of, read_parsed
 from prolocutor.dialog import plain
-from prolocutor.dialog.inputs import AGAIN_OF, Input, is_utterance_id
+from prolocutor.dialog.inputs import AGAIN_OF, TurnInput, is_utterance_id
 from prolocutor.dialog.plain import JsonObject
 from prolocutor.errors import BadInput
+from prolocutor.plugins.almond.door.speakers import Speaker
 from prolocutor.web.decoding import parse_object
 
 MAX_BYTES: Final = 512_000
@@ -33,18 +34,27 @@ def read_frame(message: str | bytes) -> dict[str, Any]:
     return parse_object(message)
 
 
-def read_command(command: dict[str, Any]) -> Input:
+def read_command(command: dict[str, Any], speaker: Speaker) -> TurnInput:
     """Make an input of a `command`, `parsed` or `tt`; `BadInput` names what is wrong with it."""
     kind = command.get("type")
     if kind == "command":
         attributes = {**_platform_data(command), **_again(command)}
-        return Input(text=_text(command, "text"), attributes=attributes)
+        return said_by(speaker, _text(command, "text"), attributes)
     if kind == "tt":
         code = _text(command, "tt" if command.get("code") is None and "tt" in command else "code")
-        return Input(text=f"\\t {code}", attributes=_platform_data(command), program=code)
+        return said_by(speaker, f"\\t {code}", _platform_data(command), program=code)
     if kind == "parsed":
-        return _parsed(command)
+        return _parsed(command, speaker)
     raise BadInput(f"no input is of type {kind!r:.80}; there are {', '.join(_KINDS)}", field="type")
+
+
+def said_by(
+    speaker: Speaker, text: str, attributes: JsonObject | None = None, **content: Any
+) -> TurnInput:
+    """Return the input that a text of a speaker is; `content` is what came parsed beside it."""
+    return TurnInput(
+        text, speaker.user, speaker.dialog, attributes or {}, channel="almond", **content
+    )
 
 
 def is_stop(message: str | bytes) -> bool:
@@ -66,12 +76,12 @@ def key_of(frame: dict[str, Any]) -> str | None:
     raise BadInput(f"a key is a text of 1 to {MAX_KEY} characters", field="key")
 
 
-def is_blank(input: Input) -> bool:
+def is_blank(input: TurnInput) -> bool:
     """Return whether an input is empty: such an input is no turn."""
     return input.parsed is None and input.program is None and not input.text.strip()
 
 
-def _parsed(command: dict[str, Any]) -> Input:
+def _parsed(command: dict[str, Any], speaker: Speaker) -> TurnInput:
     json = command.get("json")
     if json is None:
         json = {key: command[key] for key in _INLINE if key in command}
@@ -82,7 +92,7 @@ def _parsed(command: dict[str, Any]) -> Input:
         parsed = read_parsed(parsed)
     title = command.get("title")
     text = title if isinstance(title, str) and title else f"\\r {plain.encode(parsed).decode()}"
-    return Input(text=text, attributes=_platform_data(command), parsed=parsed)
+    return said_by(speaker, text, _platform_data(command), parsed=parsed)
 
 
 def _text(command: dict[str, Any], key: str) -> str:

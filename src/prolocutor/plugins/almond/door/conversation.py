@@ -17,7 +17,7 @@ from prolocutor.contracts.quota import open_socket_of, spend
 from prolocutor.contracts.store import FeedRow
 from prolocutor.contracts.websocket import WebSocket
 from prolocutor.dialog import plain
-from prolocutor.dialog.inputs import Input
+from prolocutor.dialog.inputs import TurnInput
 from prolocutor.dialog.turn_events import ReplyGiven, TurnEvent
 from prolocutor.errors import BadInput, StoreError
 from prolocutor.plugins.almond.door import commands
@@ -38,12 +38,10 @@ WAITING: Final = 64
 MAX_BYTES: Final = 1_000_000
 """Frames of one socket that may wait, and their bytes; the socket is not read meanwhile."""
 
-Take = Callable[[Input, Speaker, str | None], Coroutine[Any, Any, TurnResult]]
-"""What makes a turn of an input, once for the same key."""
+Take = Callable[[TurnInput], Coroutine[Any, Any, TurnResult]]
+"""What makes a turn of an input."""
 
-TakeShown = Callable[
-    [Input, Speaker, str | None, Callable[[TurnEvent], Awaitable[None]]], Awaitable[None]
-]
+TakeShown = Callable[[TurnInput, Callable[[TurnEvent], Awaitable[None]]], Awaitable[None]]
 """The same, with a function that shows what happens in the turn."""
 
 
@@ -239,10 +237,10 @@ class Conversation:
                 return
             if frame.get("type") == "req-subproto":
                 raise Unsupported("no subprotocol is spoken here", field="proto")
-            input = commands.read_command(frame)
+            input = commands.read_command(frame, self._speaker)
             if not commands.is_blank(input):
-                input = replace(input, skill=self._skill)
-                answered = await self._take_turn(input, commands.key_of(frame))
+                key = commands.key_of(frame)
+                answered = await self._take_turn(replace(input, skill=self._skill, request_id=key))
         except Exception as error:
             refusal = error_response(error)
             refused = error_frame(refusal.error, refusal.code)
@@ -252,13 +250,13 @@ class Conversation:
             self._send(refused)
             await self._show_expectation()
 
-    async def _take_turn(self, input: Input, key: str | None) -> bool:
+    async def _take_turn(self, input: TurnInput) -> bool:
         """Make a turn of an input; return False where it was made before, by the same key."""
         if self._stops_next:
             self._stops_next = False
             asyncio.get_running_loop().call_soon(self._stop)  # once the turn is in its queue
         if not self._events:
-            return not (await self._take(input, self._speaker, key)).repeated
+            return not (await self._take(input)).repeated
         repeated = False
 
         async def show(event: TurnEvent) -> None:
@@ -266,7 +264,7 @@ class Conversation:
             repeated = isinstance(event, ReplyGiven) and event.repeated
             await self._show_event(event)
 
-        await self._take_shown(input, self._speaker, key, show)
+        await self._take_shown(input, show)
         return not repeated
 
 

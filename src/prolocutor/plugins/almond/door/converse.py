@@ -14,7 +14,7 @@ from prolocutor.assistant.assistant import Assistant
 from prolocutor.assistant.turn_result import TurnResult
 from prolocutor.contracts.http import Visitor
 from prolocutor.dialog import plain
-from prolocutor.dialog.inputs import Input
+from prolocutor.dialog.inputs import TurnInput
 from prolocutor.dialog.rendering import plain_text
 from prolocutor.errors import BadInput
 from prolocutor.plugins.almond.door import commands
@@ -28,7 +28,7 @@ from prolocutor.plugins.almond.door.speakers import (
 )
 from prolocutor.web.operations import IdempotencyKey, SkillName, TypedRequest
 
-Take = Callable[[Input, Speaker, str | None], Coroutine[Any, Any, TurnResult]]
+Take = Callable[[TurnInput], Coroutine[Any, Any, TurnResult]]
 """What makes a turn of an input, once for the same key."""
 
 FRESH: Final = "stateless"
@@ -137,13 +137,13 @@ class ConverseEndpoints:
         dialect = dialect_of(request.params.protocol, FIRST)
         key = request.params.idempotency_key
         speaker = _speaker(request.visitor, request.params, request.body.conversation_id)
-        input = commands.read_command(request.body.command)
+        input = commands.read_command(request.body.command, speaker)
         if commands.is_blank(input):
             messages: list[Frame] = []
             closing = await expectation(self._assistant, speaker)
         else:
-            input = replace(input, skill=request.params.skill)
-            result = await self._take(input, speaker, key)
+            skill = request.params.skill
+            result = await self._take(replace(input, skill=skill, request_id=key))
             messages, closing = await self._said(result, speaker, dialect)
         return ConverseReply(speaker.conversation, messages, closing.get("ask"))
 
@@ -153,7 +153,9 @@ class ConverseEndpoints:
         speaker = _speaker(request.visitor, request.params, request.body.conversation_id)
         speech = ""
         if text.strip():
-            result = await self._take(Input(text=text, skill=request.params.skill), speaker, key)
+            input = commands.said_by(speaker, text)
+            skill = request.params.skill
+            result = await self._take(replace(input, skill=skill, request_id=key))
             messages, closing = await self._said(result, speaker, FIRST)
             spoken = [message for message in messages if message["type"] != "result"]
             speech = plain_text(spoken, closing.get("ask"))

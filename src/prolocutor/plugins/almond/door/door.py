@@ -8,17 +8,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Any, Final, TypeVar
+from typing import Annotated, ClassVar, Final, TypeVar
+
+import msgspec
+from msgspec import Meta
 
 from prolocutor.assistant.assistant import Assistant
 from prolocutor.assistant.turn_result import TurnResult
 from prolocutor.contracts.channel import DoorPlace, NotFoundText, Route, WebSocketRoute
 from prolocutor.contracts.http import HttpResponse
 from prolocutor.contracts.websocket import WebSocket
-from prolocutor.dialog.inputs import Input
+from prolocutor.dialog.inputs import TurnInput
 from prolocutor.dialog.turn_events import TurnEvent
 from prolocutor.errors import BadInput, Conflict, NotFound
-from prolocutor.plugins.almond.door.applications import read_applications
+from prolocutor.plugins.almond.door.applications import Application, check_applications
 from prolocutor.plugins.almond.door.apps import AppEndpoints
 from prolocutor.plugins.almond.door.conversation import Conversation, ConversationOptions
 from prolocutor.plugins.almond.door.converse import ConverseEndpoints, dialect_of
@@ -31,6 +34,7 @@ from prolocutor.plugins.almond.door.popular import PopularCommands
 from prolocutor.plugins.almond.door.result_stream import ResultStream
 from prolocutor.plugins.almond.door.speakers import PREFIX, Speaker, speaker_of
 from prolocutor.web.authentication import ANONYMOUS
+from prolocutor.web.door_context import DoorContext
 from prolocutor.web.error_table import error_response
 from prolocutor.web.key_ring import KeyRing
 from prolocutor.web.operations import Operation, TypedRequest
@@ -43,6 +47,33 @@ SOCKETS: Final = ("/api", "/ws", "/me/api", "/me/ws")
 POLICY_VIOLATION: Final = 1008
 
 _WHOLE: Final = re.compile(r"-?[0-9]{1,16}")
+
+
+class AlmondDoor(msgspec.Struct, frozen=True, kw_only=True):
+    """The Almond Dialog API, over WebSockets and HTTP, in both generations of its wire."""
+
+    is_usual: ClassVar[bool] = True
+    welcome: Annotated[
+        str | None, Meta(description="What is said at the beginning of a new conversation.")
+    ] = None
+    applications: Annotated[
+        dict[str, Application],
+        Meta(description="The applications that may ask a person for a token, by their ids."),
+    ] = {}
+
+    def check(self, place: DoorPlace) -> None:
+        """Raise `ConfigError` for applications that cannot be."""
+        check_applications(self.applications)
+
+    def build(self, context: DoorContext) -> Almond:
+        """Return the door."""
+        check_applications(self.applications)
+        return Almond(
+            context.assistant,
+            welcome=self.welcome,
+            applications=self.applications,
+            ring=context.ring,
+        )
 
 
 class Almond:
@@ -62,7 +93,7 @@ class Almond:
         assistant: Assistant,
         *,
         welcome: str | None = None,
-        applications: Mapping[str, Any] | None = None,
+        applications: Mapping[str, Application] | None = None,
         ring: KeyRing | None = None,
     ) -> None:
         self._assistant = assistant
@@ -73,7 +104,7 @@ class Almond:
         talk = ConverseEndpoints(assistant, self._take)
         links = LinkPages(devices, apps)
         ring = ring or KeyRing(assistant.store)
-        oauth = OAuthEndpoints(read_applications(applications or {}), assistant.store, ring)
+        oauth = OAuthEndpoints(applications or {}, assistant.store, ring)
         notify = Operation(
             NotifyEndpoint(assistant).notify,
             returns=NotificationStatus,
@@ -123,11 +154,6 @@ class Almond:
                 ),
                 Route("GET", f"{base}/commands/popular", Operation(self._popular.popular_commands)),
             )
-
-    @staticmethod
-    def check_options(options: Mapping[str, Any], place: DoorPlace) -> None:
-        """Raise `ConfigError` for applications that cannot be."""
-        read_applications(options.get("applications") or {})
 
     async def open(self) -> None:
         """Get ready to run programs, which takes too long for the first one to wait."""
@@ -182,43 +208,18 @@ class Almond:
         key = f"welcome/{speaker.dialog}"
         await self._assistant.notify(speaker.user, words, dialog=speaker.dialog, key=key)
 
-    async def _take(self, input: Input, speaker: Speaker, key: str | None = None) -> TurnResult:
-        """Make a turn of an input; the same key gets the same reply."""
-        result = await self._assistant.turn(
-            input.text,
-            user=speaker.user,
-            dialog=speaker.dialog,
-            attributes=input.attributes,
-            parsed=input.parsed,
-            program=input.program,
-            skill=input.skill,
-            request_id=key,
-            channel=self.name,
-        )
+    async def _take(self, input: TurnInput) -> TurnResult:
+        """Make a turn of an input."""
+        result = await self._assistant.turn(input)
         if not result.repeated:
             await self._popular.count(input.parsed)
         return result
 
     async def _take_shown(
-        self,
-        input: Input,
-        speaker: Speaker,
-        key: str | None,
-        show: Callable[[TurnEvent], Awaitable[None]],
+        self, input: TurnInput, show: Callable[[TurnEvent], Awaitable[None]]
     ) -> None:
         """Make a turn of an input and show what happens in it."""
-        events = self._assistant.stream(
-            input.text,
-            user=speaker.user,
-            dialog=speaker.dialog,
-            attributes=input.attributes,
-            parsed=input.parsed,
-            program=input.program,
-            skill=input.skill,
-            request_id=key,
-            channel=self.name,
-        )
-        async for event in events:
+        async for event in self._assistant.stream(input):
             await show(event)
         await self._popular.count(input.parsed)
 

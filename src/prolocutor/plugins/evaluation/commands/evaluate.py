@@ -19,14 +19,6 @@ COMMANDS: Final = {
         "prolocutor.plugins.pairing.commands.evaluate_pairing:pairing",
         "Measure routers, rankers and budgets.",
     ),
-    "hints": (
-        "prolocutor.plugins.pairing.commands.evaluate_hints:hints",
-        "Simulate what weak labels are worth.",
-    ),
-    "newcomers": (
-        "prolocutor.plugins.pairing.commands.evaluate_newcomers:newcomers",
-        "Measure how soon a new agent is used as well as a known one.",
-    ),
     "rescore": (
         "prolocutor.plugins.evaluation.commands.evaluated_runs:rescore",
         "Score a run again, without asking.",

@@ -18,7 +18,7 @@ from prolocutor.plugins.evaluation.run_comparison import (
     RunComparison,
 )
 from prolocutor.plugins.evaluation.run_comparison import compare as compare_rows
-from prolocutor.plugins.evaluation.run_folder import load_rows, load_run
+from prolocutor.plugins.evaluation.run_folder import load_rows, load_run, rows_in_order
 from prolocutor.plugins.evaluation.run_page import page_of
 from prolocutor.plugins.evaluation.run_report import Aggregate, aggregate_of, report_of
 
@@ -86,19 +86,19 @@ def compare(first: Path, second: Path, by: str | None, number: int, json_file: s
     help=f"Where to; - is stdout.  [default: {PAGE} in the run's folder]",
 )
 def report(run: Path, out: str | None) -> None:
-    """Write a run as one HTML page: plots, figures, and every dialog, to be searched and read.
+    """Write the figures of a run as one plain HTML page.
 
-    The page needs no network and no other file.
+    The page needs no network and no other file. The console shows the run's examples too.
 
     \b
     Example:
       prolocutor evaluate report runs/a --out a.html
     """
-    rows, kept = load_rows(run), load_run(run)
-    found = report_of(rows, kept.metrics, aggregate_of(kept))
+    kept = load_run(run)
+    found = report_of(rows_in_order(run), kept.metrics, aggregate_of(kept))
     target = out or str(run / PAGE)
     with click.open_file(target, "w", encoding="utf-8") as file:
-        file.write(page_of(kept, found, rows))
+        file.write(page_of(kept, found))
     if target != "-":
         click.echo(target)
 

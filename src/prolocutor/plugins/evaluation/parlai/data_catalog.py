@@ -26,33 +26,10 @@ from prolocutor.plugins.evaluation.parlai.teacher import (
 )
 
 DATA: Final = Catalog[Callable[..., EpisodeSource]](
-    "kind of data",
-    {
-        "bbai": "prolocutor.plugins.evaluation.parlai.bbai:Bbai",
-        "parlai": "prolocutor.plugins.evaluation.parlai.dialog_text:DialogText",
-        "fbdialog": "prolocutor.plugins.evaluation.parlai.fbdialog:FbDialog",
-        "conversations": "prolocutor.plugins.evaluation.parlai.conversations:Conversations",
-        "jsonl": "prolocutor.plugins.evaluation.parlai.json_lines:JsonLines",
-        "csv": "prolocutor.plugins.evaluation.parlai.csv_table:CsvTable",
-        "rewrites": "prolocutor.plugins.evaluation.parlai.rewrites:Rewrites",
-        "store": "prolocutor.plugins.evaluation.parlai.stored_dialogs:StoredDialogs",
-    },
-    group="prolocutor.data",
-    key="data",
-    error=BadInput,
+    "kind of data", "prolocutor.data", key="data", error=BadInput
 )
 WRITERS: Final = Catalog[Callable[..., Any]](
-    "writer",
-    {
-        "parlai": "prolocutor.plugins.evaluation.parlai.dialog_text:DialogTextWriter",
-        "fbdialog": "prolocutor.plugins.evaluation.parlai.fbdialog:FbDialogWriter",
-        "conversations": "prolocutor.plugins.evaluation.parlai.conversations:ConversationsWriter",
-        "jsonl": "prolocutor.plugins.evaluation.parlai.json_lines:JsonLinesWriter",
-        "csv": "prolocutor.plugins.evaluation.parlai.csv_table:CsvWriter",
-    },
-    group="prolocutor.data_writers",
-    key="to",
-    error=BadInput,
+    "writer", "prolocutor.data_writers", key="to", error=BadInput
 )
 FILES: Final = {
     "parlai": ".txt",
@@ -87,7 +64,7 @@ def open_source(data: str, fold: str = "train", **options: Any) -> EpisodeSource
         given["name"] = data
     elif kind in FILES:
         given["file"] = file_of(Path(path), fold, FILES[kind])
-    elif kind in DATA.entries:
+    elif kind in DATA.names():
         given["folder"] = path
     if "fold" in known:
         options["fold"] = fold

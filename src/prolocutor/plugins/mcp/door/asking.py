@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Final
 
 import msgspec
 
@@ -23,6 +23,7 @@ from prolocutor.asks.answer_forms import (
 )
 from prolocutor.assistant.assistant import Assistant
 from prolocutor.assistant.service_status import ServiceStatus
+from prolocutor.dialog.inputs import TurnInput
 from prolocutor.dialog.plain import JsonObject, encode
 from prolocutor.dialog.rounds import PendingAsk
 from prolocutor.dialog.turn_events import ReplyGiven, ServiceAsked, ServiceSettled
@@ -204,19 +205,20 @@ class _Call:
         if key is not None and self._turns:
             key = f"{key}/{self._turns}"
         self._turns += 1
-        options: dict[str, Any] = {
-            "user": conversation.user,
-            "dialog": conversation.id,
-            "attributes": attributes,
-            "request_id": key,
-            "channel": "mcp",
-            "parsed": said.parsed,
-            "skill": skill,
-        }
+        input = TurnInput(
+            said.text,
+            conversation.user,
+            conversation.id,
+            attributes or {},
+            key,
+            "mcp",
+            said.parsed,
+            skill=skill,
+        )
         if self._token is None or self._client.back is None:
-            return SaidReply.of(await self._assistant.turn(said.text, **options))
+            return SaidReply.of(await self._assistant.turn(input))
         reply: SaidReply | None = None
-        async for event in self._assistant.stream(said.text, **options):
+        async for event in self._assistant.stream(input):
             if isinstance(event, ReplyGiven):
                 reply = SaidReply.of_event(event)
             elif isinstance(event, ServiceAsked) and event.stage == Stage.SKILL:

@@ -8,11 +8,12 @@ something is said meanwhile: progress, or a question.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Mapping, Sequence
+from collections.abc import Awaitable, Sequence
 from http import HTTPStatus
-from typing import Any, Final
+from typing import Annotated, ClassVar, Final
 
-from msgspec import UNSET, Raw
+import msgspec
+from msgspec import UNSET, Meta, Raw
 
 from prolocutor.assistant.assistant import Assistant
 from prolocutor.contracts.channel import DoorPlace, ErrorForm, Route
@@ -50,6 +51,7 @@ from prolocutor.plugins.mcp.wire.protocol import (
     VERSION_HEADER,
     is_stateless,
 )
+from prolocutor.web.door_context import DoorContext
 from prolocutor.web.error_table import HttpError, error_response
 from prolocutor.web.own_pages import is_own_page
 
@@ -68,6 +70,27 @@ _STATUS: Final = {
     UNSUPPORTED_VERSION: 400,
 }
 _ACCEPTED: Final = HttpResponse(status=202)
+
+
+class McpDoor(msgspec.Struct, frozen=True, kw_only=True):
+    """The assistant as an MCP server at `/mcp` (streamable HTTP), with the tool `ask`."""
+
+    is_usual: ClassVar[bool] = True
+    skills: Annotated[
+        bool | list[str],
+        Meta(description="The skills that are tools of their own; true stands for all."),
+    ] = False
+    origins: Annotated[
+        list[str], Meta(description="The sites whose pages may talk to it besides our own.")
+    ] = []
+
+    def check(self, place: DoorPlace) -> None:
+        """Raise `ConfigError` for a skill that there is not."""
+        check_skills(self.skills, place.skills)
+
+    def build(self, context: DoorContext) -> Mcp:
+        """Return the door."""
+        return Mcp(context.assistant, skills=self.skills, origins=self.origins)
 
 
 class Mcp:
@@ -96,11 +119,6 @@ class Mcp:
             Route("DELETE", PATH, self.delete, any_secret=True),
             ErrorForm(PATH, write_error),
         ]
-
-    @staticmethod
-    def check_options(options: Mapping[str, Any], place: DoorPlace) -> None:
-        """Raise `ConfigError` for a skill that there is not."""
-        check_skills(options.get("skills", False), place.skills)
 
     async def open(self) -> None:
         """Do nothing: there is nothing to get ready."""

@@ -26,7 +26,6 @@ from prolocutor.plugins.evaluation.evaluation_data import options_of
 from prolocutor.plugins.pairing.measuring.answer_overlap import AnsweredQuestion, overlap_of
 from prolocutor.plugins.pairing.measuring.answer_record import cards_of_data
 from prolocutor.plugins.pairing.measuring.answer_recording import QuestionSet, RecordedAgents
-from prolocutor.plugins.pairing.measuring.learning_curve import LearningPoint, curve_of
 from prolocutor.plugins.pairing.measuring.measurement import Measurement, MeasurementPlan, measure
 from prolocutor.plugins.pairing.measuring.model_locations import ModelLocations, open_models
 from prolocutor.plugins.pairing.measuring.pairing_data import (
@@ -34,7 +33,6 @@ from prolocutor.plugins.pairing.measuring.pairing_data import (
     load_pairing_data,
     only_agents,
 )
-from prolocutor.plugins.pairing.measuring.pairing_page import page_of
 from prolocutor.plugins.pairing.method_catalog import (
     RANKERS,
     ROUTERS,
@@ -104,7 +102,6 @@ _LABEL_THEM: Final = (
     type=click.Path(path_type=Path, dir_okay=False),
     help="Write the choice and scores of each question as JSON lines; interrupted, go on from it.",
 )
-@click.option("--report", metavar="FILE", help="Write one page to read, with drawings and errors.")
 def pairing(
     data: str,
     agents: str | None,
@@ -126,7 +123,6 @@ def pairing(
     permuted: bool,
     json_file: str | None,
     choices: Path | None,
-    report: str | None,
 ) -> int:
     """Measure how often the right agent is chosen: before any call, after all calls, and with few.
 
@@ -145,7 +141,7 @@ def pairing(
     Exit status: 0 done, 130 if interrupted.
     \b
     Examples:
-      prolocutor evaluate pairing --data bbai:bbai-data --report pairing.html
+      prolocutor evaluate pairing --data bbai:bbai-data --choices choices.jsonl
       prolocutor evaluate pairing --data jsonl:questions.jsonl --router knn --ranker unsupervised
       prolocutor evaluate pairing --data csv:questions.csv --assistant assistant.yaml --record asked
       prolocutor evaluate pairing --data jsonl:asked
@@ -175,7 +171,7 @@ def pairing(
             click.echo(f"\n{folder}: interrupted; the same command goes on from here", err=True)
             return INTERRUPTED
         for line in lines:
-            click.echo(line, err=json_file == "-" or report == "-")
+            click.echo(line, err=json_file == "-")
         data = f"jsonl:{folder}"
     known = own.cards if own is not None and folder is None else cards_of_data(data, cards)
     questions = load_pairing_data(data, known, **options_of(data, {}))
@@ -193,11 +189,6 @@ def pairing(
     if json_file != "-":
         for line in pairing_lines(found):
             click.echo(line)
-    if report is not None:
-        curve = run(_curve(questions, plan, locations))
-        with click.open_file(report, "w", encoding="utf-8") as file:
-            file.write(page_of(found, curve))
-        click.echo(report, err=report == "-")
     return 0
 
 
@@ -247,21 +238,9 @@ async def _measured(
     locations: ModelLocations,
     choices: Path | None,
 ) -> Measurement:
-    asked = _texts(questions)
+    asked = [one.question.text for one in (*questions.learn, *questions.test)]
     async with open_models(locations, questions=asked, on_texts=EncodingProgress()) as models:
         return await measure(questions, plan, models=models, on_step=BegunSteps(), choices=choices)
-
-
-async def _curve(
-    questions: PairingData, plan: MeasurementPlan, locations: ModelLocations
-) -> dict[str, list[LearningPoint]]:
-    asked = _texts(questions)
-    async with open_models(locations, questions=asked, on_texts=EncodingProgress()) as models:
-        return await curve_of(questions, plan, models=models, on_step=BegunSteps())
-
-
-def _texts(questions: PairingData) -> list[str]:
-    return [one.question.text for one in (*questions.learn, *questions.test)]
 
 
 def _names(

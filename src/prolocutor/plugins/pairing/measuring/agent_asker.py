@@ -14,7 +14,7 @@ import msgspec
 
 from prolocutor.assistant.assistant import Assistant
 from prolocutor.assistant.assistant_settings import DEFAULTS
-from prolocutor.assistant.input_checks import checked_input
+from prolocutor.assistant.input_checks import check_words
 from prolocutor.assistant.journal import Journal
 from prolocutor.assistant.rounds.secrets import Secrets
 from prolocutor.assistant.rounds.turn_effects import TurnEffects
@@ -22,7 +22,7 @@ from prolocutor.contracts.observer import ServiceRecord
 from prolocutor.contracts.pairing import AgentCall, UserQuestion
 from prolocutor.contracts.store import OpenedTurn
 from prolocutor.dialog.ids import new_id
-from prolocutor.dialog.inputs import DirectReply, Input, TurnStart
+from prolocutor.dialog.inputs import DirectReply, TurnInput, TurnStart
 from prolocutor.errors import BreakerOpen, NoPlace
 from prolocutor.plan.pipeline import ORDER, Pipeline, Service, Stage
 
@@ -109,21 +109,21 @@ class AgentAsker:
 
     async def _recall(self, question: UserQuestion, user: str) -> None:
         """Add the turn before to the dialog without asking any agent."""
-        said = Input(text=question.said_before)
+        said = TurnInput(question.said_before, user, channel="evaluation")
         words = DirectReply(
             messages=[{"type": "text", "text": question.answered_before}],
             skill=question.agent_before or "",
         )
         start = TurnStart(input=said, say=words)
-        turn = await self._engine.run(await self._opened(said, user), start, monotonic())
+        turn = await self._engine.run(await self._opened(said), start, monotonic())
         await self._journal.close_turn(turn, TurnEffects())
 
     async def _asked(
         self, question: UserQuestion, agents: Sequence[str], user: str
     ) -> AgentReplies:
         started = monotonic()
-        input = Input(text=question.text)
-        opened = await self._opened(input, user)
+        input = TurnInput(question.text, user, channel="evaluation")
+        opened = await self._opened(input)
         self._wanted.put(opened.opening.turn_id, agents)
         turn = await self._engine.run(opened, TurnStart(input=input), started)
         surest: dict[str, dict[str, Any]] = {}
@@ -151,10 +151,8 @@ class AgentAsker:
             error=error,
         )
 
-    async def _opened(self, input: Input, user: str) -> OpenedTurn:
-        opened = await self._journal.open_turn(
-            input, user=user, dialog="main", channel="evaluation", request_id=None
-        )
+    async def _opened(self, input: TurnInput) -> OpenedTurn:
+        opened = await self._journal.open_turn(input)
         assert isinstance(opened, OpenedTurn), "without a request id no turn is found again"
         return opened
 
@@ -162,4 +160,4 @@ class AgentAsker:
 def check_question(question: UserQuestion) -> None:
     """Raise `BadInput` for a text that an assistant does not take."""
     for text in (question.text, question.said_before, question.answered_before):
-        checked_input(text, None, DEFAULTS.max_text)
+        check_words(text, DEFAULTS.max_text)

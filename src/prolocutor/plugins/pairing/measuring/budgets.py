@@ -48,12 +48,10 @@ async def spend(
     answering: Sequence[str],
     rank: Rank,
     seen: Callable[[list[list[str]], Sequence[Pairing]], None] = lambda steps, pairs: None,
-    new: frozenset[str] = frozenset(),
 ) -> tuple[list[list[str]], Sequence[Pairing]]:
     """Ask by a policy until it has enough; return the agents by step, and the last ranking.
 
     An agent without a recorded answer has failed. `seen` is called with both after every step.
-    `new` agents are to be tried out in this turn.
     """
     offers = [
         AgentOffer(
@@ -69,7 +67,7 @@ async def spend(
     answered: dict[str, float] = {}
     pairs: Sequence[Pairing] = ()
     while True:
-        step = policy.next(BudgetState(offers=offers, answered=answered, new=new))
+        step = policy.next(BudgetState(offers=offers, answered=answered))
         asked = [agent for agent in step.ask if agent not in called]
         if step.enough or not asked:
             return steps, pairs

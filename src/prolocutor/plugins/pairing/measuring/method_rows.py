@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
-from math import nan
 from typing import Final, Literal
 
 import msgspec
@@ -96,21 +95,6 @@ class BootstrapSamples:
         means = sorted(sum(map(values.__getitem__, draw)) / len(draw) for draw in self._draws)
         last = len(means) - 1
         return means[round(_LOW * last)], means[round((1 - _LOW) * last)]
-
-    def ratio_interval(
-        self, parts: Sequence[float], wholes: Sequence[float]
-    ) -> tuple[float, float]:
-        """Return the percentile interval of the ratio of two sums; NaN where the whole is none."""
-        ratios = []
-        for draw in self._draws:
-            whole = sum(map(wholes.__getitem__, draw))
-            if whole > 0:
-                ratios.append(sum(map(parts.__getitem__, draw)) / whole)
-        ratios.sort()
-        last = len(ratios) - 1
-        if last < 0:
-            return nan, nan
-        return ratios[round(_LOW * last)], ratios[round((1 - _LOW) * last)]
 
 
 def row_of(

@@ -2,18 +2,25 @@
 
 import json
 from contextlib import suppress
+from functools import partial
 from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from prolocutor.dialog.inputs import Input
+from prolocutor.dialog.inputs import TurnInput
 from prolocutor.errors import BadInput
-from prolocutor.plugins.almond.door.commands import MAX_BYTES, is_blank, read_command, read_frame
+from prolocutor.plugins.almond.door import commands
+from prolocutor.plugins.almond.door.commands import MAX_BYTES, is_blank, read_frame
+from prolocutor.plugins.almond.door.speakers import Speaker
 
+ANN = Speaker("ann", "main", "main")
 HELP = {"code": ["bookkeeping", "special", "special:help"], "entities": {}}
 ECHO = '\\r {"code":["bookkeeping","special","special:help"],"entities":{}}'
+
+read = partial(commands.read_command, speaker=ANN)
+said = partial(commands.said_by, ANN)
 
 SCALARS = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text()
 VALUES = st.recursive(
@@ -23,7 +30,7 @@ KEYS = ("text", "code", "tt", "json", "title", "entities", "slots", "slotTypes",
 
 
 def test_words_are_words() -> None:
-    assert read_command({"type": "command", "text": " hi "}) == Input(text=" hi ")
+    assert read({"type": "command", "text": " hi "}) == said(" hi ")
 
 
 @pytest.mark.parametrize(
@@ -36,38 +43,38 @@ def test_words_are_words() -> None:
     ],
 )
 def test_a_parsed_command_may_be_written_in_several_ways(command: dict[str, Any]) -> None:
-    assert read_command({"type": "parsed", **command}) == Input(text=ECHO, parsed=HELP)
+    assert read({"type": "parsed", **command}) == said(ECHO, parsed=HELP)
 
 
 def test_a_title_is_the_echo() -> None:
-    assert read_command({"type": "parsed", "title": "Help", "json": HELP}).text == "Help"
+    assert read({"type": "parsed", "title": "Help", "json": HELP}).text == "Help"
 
 
 def test_all_parts_of_a_parsed_command_are_kept() -> None:
     parts = {"example_id": 7, "slots": ["size"], "slotTypes": {"size": "Number"}}
 
-    assert read_command({"type": "parsed", "json": {**HELP, **parts}}).parsed == {**HELP, **parts}
+    assert read({"type": "parsed", "json": {**HELP, **parts}}).parsed == {**HELP, **parts}
 
 
 def test_whatever_a_skill_put_into_its_button_comes_back() -> None:
     button = {"order": 5, "what": ["tea"]}
 
-    assert read_command({"type": "parsed", "json": button}).parsed == button
+    assert read({"type": "parsed", "json": button}).parsed == button
 
 
 def test_a_parsed_command_may_be_a_program() -> None:
-    read = read_command({"type": "parsed", "json": {"program": "@a.b();"}})
+    was = read({"type": "parsed", "json": {"program": "@a.b();"}})
 
-    assert read == Input(text='\\r {"program":"@a.b();"}', parsed={"program": "@a.b();"})
+    assert was == said('\\r {"program":"@a.b();"}', parsed={"program": "@a.b();"})
 
 
 @pytest.mark.parametrize("keys", [{"code": "@a.b();"}, {"tt": "@a.b();"}])
 def test_a_program_comes_as_code_or_as_in_the_descriptions_own_sample(keys: Any) -> None:
-    assert read_command({"type": "tt", **keys}) == Input(text="\\t @a.b();", program="@a.b();")
+    assert read({"type": "tt", **keys}) == said("\\t @a.b();", program="@a.b();")
 
 
 def test_code_is_read_before_tt() -> None:
-    assert read_command({"type": "tt", "code": "a", "tt": "b"}).program == "a"
+    assert read({"type": "tt", "code": "a", "tt": "b"}).program == "a"
 
 
 @pytest.mark.parametrize("place", [{}, {"platformData": None}])
@@ -75,9 +82,9 @@ def test_who_is_heard_is_an_attribute(place: Any) -> None:
     data = {"from": "phone:+1555", "contacts": [{"value": "a", "principal": "b", "display": "C"}]}
     given = {"platformData": data} if place else data
 
-    read = read_command({"type": "command", "text": "hi", **given})
+    was = read({"type": "command", "text": "hi", **given})
 
-    assert read.attributes == {"platformData": data}
+    assert was.attributes == {"platformData": data}
 
 
 @pytest.mark.parametrize(
@@ -99,14 +106,14 @@ def test_who_is_heard_is_an_attribute(place: Any) -> None:
 )
 def test_what_cannot_be_read_is_named(command: dict[str, Any], field: str) -> None:
     with pytest.raises(BadInput) as refused:
-        read_command(command)
+        read(command)
 
     assert refused.value.field == field
 
 
 def test_an_unknown_type_is_named() -> None:
     with pytest.raises(BadInput, match="'dance'; there are command, parsed, tt"):
-        read_command({"type": "dance"})
+        read({"type": "dance"})
 
 
 @pytest.mark.parametrize("frame", ["{", "[]", "5", b"\xff", "x" * (MAX_BYTES + 1)])
@@ -118,13 +125,13 @@ def test_a_frame_is_one_json_object_within_bounds(frame: str | bytes) -> None:
 @pytest.mark.parametrize(
     ("input", "blank"),
     [
-        (Input(text=" \t\n"), True),
-        (Input(text="hi"), False),
-        (Input(text="", program="@a.b();"), False),
-        (Input(text="", parsed=HELP), False),
+        (said(" \t\n"), True),
+        (said("hi"), False),
+        (said("", program="@a.b();"), False),
+        (said("", parsed=HELP), False),
     ],
 )
-def test_blank_is_what_says_nothing(input: Input, blank: bool) -> None:
+def test_blank_is_what_says_nothing(input: TurnInput, blank: bool) -> None:
     assert is_blank(input) is blank
 
 
@@ -137,4 +144,4 @@ def test_blank_is_what_says_nothing(input: Input, blank: bool) -> None:
 )
 def test_whatever_comes_is_an_input_or_refused(command: dict[str, Any]) -> None:
     with suppress(BadInput):
-        assert isinstance(read_command(command).text, str)
+        assert isinstance(read(command).text, str)

@@ -18,7 +18,6 @@ from prolocutor.contracts.pairing import (
 from prolocutor.errors import BadInput
 from prolocutor.plugins.pairing.measuring import fitting
 from prolocutor.plugins.pairing.measuring.budgets import policy_of, spend
-from prolocutor.plugins.pairing.measuring.learning_curve import curve_of
 from prolocutor.plugins.pairing.measuring.measurement import Measurement, MeasurementPlan, measure
 from prolocutor.plugins.pairing.measuring.method_rows import MethodRow
 from prolocutor.plugins.pairing.measuring.pairing_data import PairingData
@@ -225,14 +224,6 @@ def test_the_same_seed_finds_the_same() -> None:
         return [msgspec.structs.replace(one, ms=0.0) for one in found.rows]
 
     assert figures(first) == figures(second)
-
-
-def test_a_learning_curve_grows_with_the_labels() -> None:
-    curve = asyncio.run(curve_of(data(), MeasurementPlan(routers=["knn"])))
-
-    points = curve["knn"]
-    assert [point.learned for point in points] == sorted(point.learned for point in points)
-    assert points[-1].precision_at_1 > points[0].precision_at_1
 
 
 @pytest.mark.parametrize("text", ["most", "top:0", "top:x", "sure:2", "gain:0", ""])

@@ -13,6 +13,9 @@ SELECT set_config(name, value, false) FROM unnest($1::text[], $2::text[]) AS x(n
 SELECT set_config('default_toast_compression', 'lz4', false) FROM pg_settings
 WHERE name = 'default_toast_compression' AND 'lz4' = ANY (enumvals);
 
+-- name: has_schema
+SELECT current_schema() IS NOT NULL;
+
 -- name: has_migrations
 SELECT to_regclass('prolocutor_migrations') IS NOT NULL;
 

@@ -1,0 +1,66 @@
+"""DoorContext: what a door is built with, and what the options of one are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import ClassVar, Protocol
+
+import msgspec
+
+from prolocutor.assistant.assistant import Assistant
+from prolocutor.contracts.channel import Channel
+from prolocutor.contracts.pairing import Card
+from prolocutor.observe.recent_turns import RecentTurns
+from prolocutor.observe.service_times import ServiceTimes
+from prolocutor.web.key_ring import KeyRing
+
+
+class PlannedFile(msgspec.Struct, frozen=True):
+    """The file that an assistant was made of.
+
+    `hints` finds what there is to know of it, (what, where) each; it may block.
+    """
+
+    path: Path
+    hints: Callable[[], Sequence[tuple[str, str]]]
+
+
+class DoorContext(msgspec.Struct, frozen=True):
+    """The assistant, and what is known where it is served, for its doors.
+
+    `folder` is where the assistant's file lies, `file` that file, `store` the URL of its store and
+    `uploads` the folder for what people upload, None where the store takes it. `ring` holds the
+    keys that the store keeps. `recent` and `times` are among the assistant's observers. `starters`
+    are what the file proposes to begin with, `cards` those of its skills by name, which may be
+    files of their own; None: as the services have them. `secured`: only those come in whom the
+    file names. With `recording` records of turns are kept. `prefixes` are those of all other
+    doors, for what signs people in.
+    """
+
+    assistant: Assistant
+    folder: Path = Path()
+    file: PlannedFile | None = None
+    store: str | None = None
+    uploads: Path | None = None
+    ring: KeyRing | None = None
+    recent: RecentTurns | None = None
+    times: ServiceTimes | None = None
+    starters: Sequence[str] = ()
+    cards: Mapping[str, Card] | None = None
+    secured: bool = False
+    recording: bool = True
+    prefixes: tuple[str, ...] = ("",)
+
+
+class DoorOptions(Protocol):
+    """The options of a door, a frozen Struct that an entry point of `prolocutor.doors` names.
+
+    With `check(place: DoorPlace)` it can tell before there is an assistant that a door cannot be
+    made of them. `is_usual` (True): the door is opened where a file names none.
+    """
+
+    is_usual: ClassVar[bool]
+
+    def build(self, context: DoorContext) -> Channel:
+        """Return the door."""
