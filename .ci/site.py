@@ -76,16 +76,15 @@ def api_names(page: str) -> list[str]:
 
 
 def public_names() -> list[str]:
-    """Return where the public names of the package are defined."""
+    """Return where the public names of the package are defined, as type checkers read it."""
     tree = ast.parse((PACKAGE / "__init__.py").read_text("utf-8"))
-    for node in tree.body:
-        match node:
-            case ast.Assign(targets=[ast.Name("_MODULES")], value=value):
-                modules: dict[str, str] = ast.literal_eval(value)
-                # Contracts and errors have pages of their own.
-                return [
-                    f"{module}.{name}"
-                    for name, module in modules.items()
-                    if not module.startswith(("prolocutor.contracts.", "prolocutor.errors"))
-                ]
-    raise ValueError("prolocutor/__init__.py has no table of modules")
+    return [
+        f"{node.module}.{alias.name}"
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ImportFrom)
+        and node.module
+        # Contracts and errors have pages of their own.
+        and not node.module.startswith(("prolocutor.contracts.", "prolocutor.errors"))
+        for alias in node.names
+        if alias.asname == alias.name
+    ]

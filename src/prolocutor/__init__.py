@@ -5,7 +5,10 @@ The public names are found here and loaded when they are first asked for.
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Any
+
+from prolocutor.moved import MovedModules
 
 if TYPE_CHECKING:
     from prolocutor.assistant.assistant import Assistant as Assistant
@@ -79,7 +82,7 @@ _MODULES = {
     "HumanUtterance": "prolocutor.dialog.utterances",
     "Hypothesis": "prolocutor.dialog.utterances",
     "Link": "prolocutor.dialog.messages",
-    "Message": "prolocutor.plugins.evaluation.parlai.message",
+    "Message": "prolocutor.parlai.message",
     "NewProgram": "prolocutor.dialog.messages",
     "Picture": "prolocutor.dialog.messages",
     "Pipeline": "prolocutor.plan.pipeline",
@@ -131,3 +134,6 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     return __all__
+
+
+sys.meta_path.append(MovedModules(__name__))
