@@ -40,10 +40,8 @@ from bench.turns.report import PAIRING, WIRE, number, table
 from prolocutor.contracts.pairing import AgentAnswer, Card, TrainingData, UserQuestion
 from prolocutor.plugins.pairing.measuring.pairing_data import PairingData, load_pairing_data
 from prolocutor.plugins.pairing.method_catalog import (
-    RANKERS,
-    ROUTERS,
-    load_ranker,
-    load_router,
+    load_fit,
+    methods,
     needs_of,
 )
 from prolocutor.plugins.pairing.model_files import save_model, training_card
@@ -156,11 +154,11 @@ def data_of(spec: str | None, folder: Path) -> PairingData:
 
 def routing(data: PairingData, folder: Path) -> Iterator[Row]:
     questions = [one.question for one in data.test[:QUESTIONS]]
-    for name in ROUTERS:
+    for name in methods("router"):
         if not needs_of(name, "router") <= {"labels"}:
             continue
         start = time.process_time()
-        router: Any = load_router(name)(TrainingData(cards=data.cards, labelled=data.learn))
+        router: Any = load_fit(name, "router")(TrainingData(cards=data.cards, labelled=data.learn))
         yield f"{name}: made of {len(data.learn):,} labels", time.process_time() - start, "s"
         spent = best(router.route, questions)
         yield f"{name}: route among {len(data.cards)}", spent, "CPU ms"
@@ -185,10 +183,10 @@ def ranking(data: PairingData) -> Iterator[Row]:
         (one.question, [AgentAnswer(agent=agent, text=text) for agent, text in one.answers.items()])
         for one in asked[:QUESTIONS]
     ]
-    for name in RANKERS if pairs else ():
+    for name in methods("ranker") if pairs else ():
         if not needs_of(name, "ranker") <= {"labels"}:
             continue
-        ranker: Any = load_ranker(name)(TrainingData(cards=data.cards, labelled=asked))
+        ranker: Any = load_fit(name, "ranker")(TrainingData(cards=data.cards, labelled=asked))
         if isawaitable(ranker):
             ranker = asyncio.run(awaited(ranker))
         spent = best(lambda one, ranker=ranker: ranker.rank(one[0], one[1], {}), pairs)

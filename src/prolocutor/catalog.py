@@ -67,11 +67,19 @@ class Catalog(Generic[T]):
         An unknown name raises the catalog's error with a suggestion, a library that is not
         installed `MissingExtra`, anything else that keeps it from being imported `ConfigError`.
         """
+        return cast(T, self._import(self._find(name)))
+
+    def load_part(self, name: str, place: str) -> Any:
+        """Import `module:attribute`, which what has this name needs; errors as those of `load`."""
+        value = f"{place} [{','.join(self._find(name).extras)}]"
+        return self._import(EntryPoint(name, value, self.group))
+
+    def _find(self, name: str) -> EntryPoint:
         path = tuple(sys.path)
         point = _own_points(self.group, path).get(name) or _points(self.group, path).get(name)
         if point is None:
             raise self._fault(f"there is no {self.what} {name!r}; {suggest(name, self.names())}")
-        return cast(T, self._import(point))
+        return point
 
     def _import(self, point: EntryPoint) -> Any:
         named = f"the {self.what} {point.name!r}"

@@ -43,7 +43,7 @@ def test_the_demo_requires_nothing_of_ours_and_we_require_it_as_an_extra() -> No
     assert "prolocutor-demo" not in ours["dependencies"]
 
 
-LEFT_OUT = {"demo", "finetune"}
+LEFT_OUT = {"demo"}
 """Extras that nobody needs to develop: PyTorch is larger than all the rest."""
 
 

@@ -81,12 +81,6 @@ def concurrency_option(help: str) -> Decorator:
     )
 
 
-CROSS_ENCODER_OPTION: Final = click.option(
-    "--cross-encoder",
-    metavar="FOLDER",
-    help="The model of a cross-encoder that learned, or ensemble, learns to weigh.",
-)
-
 _MODEL_OPTIONS: Final = (
     click.option(
         "--encoder",
@@ -98,9 +92,6 @@ _MODEL_OPTIONS: Final = (
         "--encoder-url",
         metavar="URL",
         help="The same by its URL alone, http://host/v1/embeddings?model=NAME.",
-    ),
-    click.option(
-        "--pair-scorer", metavar="PATH", help="For cross-encoder: a folder with such a model."
     ),
     click.option(
         "--chat", metavar="URL", help="For llm: a chat endpoint, http://host/v1?model=NAME."

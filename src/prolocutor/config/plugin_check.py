@@ -85,11 +85,7 @@ def _check_selector(written: ServiceEntry, loaded: Survey, findings: Findings) -
             connector_of(target.connector, target.endpoint, name=target.role, verb=verb)
     except (ConfigError, BadInput, NotFound) as error:
         about = error.key if isinstance(error, ConfigError) else error.field
-        named = {
-            "hints": True,
-            "encoder": target.encoder is not None,
-            "cross_encoder": target.cross_encoder is not None,
-        }
+        named = {"hints": True, "encoder": target.encoder is not None}
         key = about if about is not None and named.get(about) else target.role
         what = error.what if isinstance(error, ConfigError) and error.file is None else str(error)
         findings.add(loaded.find(f"{written.path}.{key}"), what)

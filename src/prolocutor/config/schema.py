@@ -155,8 +155,6 @@ MODEL: Final = FolderField(what="the folder of a model")
 
 ENCODER: Final = FolderField(what="the folder of an encoder")
 
-CROSS_ENCODER: Final = FolderField(what="the folder of a cross-encoder's model")
-
 BUDGET: Final = TableField(
     what="a budget ({policy: ...})",
     keys={

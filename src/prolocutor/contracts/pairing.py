@@ -125,8 +125,6 @@ class TrainingData(msgspec.Struct, frozen=True, kw_only=True):
     labelled: Sequence[LabelledQuestion] = ()
     priors: Sequence[Mapping[str, float]] = ()
     encoder: Encoder | None = None
-    pair_scorer: PairScorer | None = None
-    cross_encoder: CrossEncoder | None = None
     complete: Complete | None = None
     seconds: float | None = None
     seed: int = 0
@@ -167,20 +165,3 @@ class Encoder(Protocol):
 
     async def encode(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
         """Return a vector for each text, in order."""
-
-
-class PairScorer(Protocol):
-    """Reads two texts at once, as a cross-encoder does."""
-
-    async def score(self, pairs: Sequence[tuple[str, str]]) -> Sequence[float]:
-        """Return the logit for each pair that the second text answers the first."""
-
-
-class CrossEncoder(Protocol):
-    """A cross-encoder that was trained on labels, as other rankers read it; `id` is its model's."""
-
-    id: str
-
-    async def numbers(self, pairs: Sequence[tuple[str, str]]) -> Sequence[float | None]:
-        """Return for each pair the logit of the probability that the second text answers the
-        first; None where it cannot know without having learned that very pair."""

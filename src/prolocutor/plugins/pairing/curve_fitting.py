@@ -17,7 +17,6 @@ from prolocutor.plugins.pairing.calibration import Sigmoid, logit
 _STEPS: Final = 50
 _NEAR: Final = 1e-9
 _RIDGE: Final = 1e-6
-_NEAR_WEIGHT: Final = 1e-5
 
 _Floats = NDArray[np.float64]
 
@@ -76,47 +75,3 @@ def fit_sigmoid(scores: ArrayLike, right: ArrayLike, weights: ArrayLike | None =
         if gain < _NEAR * max(1.0, loss):
             break
     return Sigmoid(slope, offset)
-
-
-def fit_rising(scores: ArrayLike, right: ArrayLike, weights: ArrayLike | None = None) -> Sigmoid:
-    """Return the curve of maximum likelihood that does not fall.
-
-    Scores that are higher for what is wrong say nothing: then it is how often anything is right.
-    """
-    curve = fit_sigmoid(scores, right, weights)
-    return curve if curve.slope >= 0 else fit_sigmoid(np.zeros(np.shape(scores)), right, weights)
-
-
-def fit_weights(rows: _Floats, right: _Floats, weights: _Floats) -> tuple[float, ...]:
-    """Return the weights of the columns, none below 0, and the offset, of a logistic regression.
-
-    `rows` is examples x columns, each column about a logit; it starts from the first one alone, to
-    which a small penalty draws it. Newton's method; a column of a negative weight is left out.
-    """
-    kept = list(range(rows.shape[1]))
-    while True:
-        found = _fitted_weights(rows[:, kept], right, weights)
-        if len(kept) == 1 or found[:-1].min() >= 0:
-            break
-        kept.pop(int(found[:-1].argmin()))
-    each = [0.0] * rows.shape[1]
-    for place, value in zip(kept, found[:-1].tolist(), strict=True):
-        each[place] = value
-    return (*each, float(found[-1]))
-
-
-def _fitted_weights(rows: _Floats, right: _Floats, weights: _Floats) -> _Floats:
-    table = np.column_stack([rows, np.ones(len(rows))])
-    start = np.zeros(table.shape[1])
-    start[0] = 1.0
-    found = start.copy()
-    for _ in range(_STEPS):
-        share = 1 / (1 + np.exp(-np.clip(table @ found, -30, 30)))
-        slope = table.T @ (weights * (share - right)) + (found - start)
-        bend = (table * (weights * share * (1 - share))[:, None]).T @ table
-        bend[np.diag_indices(len(start))] += 1.0
-        step = np.linalg.solve(bend, slope)
-        found = found - step
-        if np.abs(step).max() < _NEAR_WEIGHT:
-            break
-    return found

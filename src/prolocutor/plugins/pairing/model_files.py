@@ -82,8 +82,8 @@ class TrainingCard(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
 class Model(msgspec.Struct, frozen=True, kw_only=True):
     """A model as it is stored. `role`: router or ranker; `method`: its name in the catalog.
 
-    `agents` are those that it knows by name. `parts` are JSON values, `arrays` numbers, `networks`
-    in ONNX's format. `id` is computed from the content when it is loaded: equal content, equal id.
+    `agents` are those that it knows by name. `parts` are JSON values, `arrays` numbers. `id` is
+    computed from the content when it is loaded: equal content, equal id.
     """
 
     role: Literal["router", "ranker"]
@@ -92,7 +92,6 @@ class Model(msgspec.Struct, frozen=True, kw_only=True):
     settings: dict[str, Any] = {}
     parts: dict[str, Any] = {}
     arrays: dict[str, Array] = {}
-    networks: dict[str, bytes] = {}
     card: TrainingCard
     id: str = ""
 
@@ -140,7 +139,6 @@ def save_model(folder: str | Path, model: Model) -> str:
     try:
         files = {f"{name}.json": _json(value) for name, value in model.parts.items()}
         files |= {f"{name}.npy": _npy(array) for name, array in model.arrays.items()}
-        files |= {f"{name}.onnx": data for name, data in model.networks.items()}
         for name, data in files.items():
             if not _NAME.fullmatch(name.partition(".")[0]) or name == HEAD:
                 raise ValueError(f"{name!r} is no name of a part")
@@ -172,10 +170,9 @@ def load_model(folder: str | Path) -> Model:
     head = _head(file)
     parts: dict[str, Any] = {}
     arrays: dict[str, Array] = {}
-    networks: dict[str, bytes] = {}
     for name, checksum in head.files.items():
         stem, _, ending = name.partition(".")
-        if not _NAME.fullmatch(stem) or ending not in ("json", "npy", "onnx"):
+        if not _NAME.fullmatch(stem) or ending not in ("json", "npy"):
             raise ConfigError(f"names a file {name!r} that is no part of a model", file=str(file))
         data = _read(place / name, MAX_PART)
         if sha256(data).hexdigest() != checksum:
@@ -183,8 +180,6 @@ def load_model(folder: str | Path) -> Model:
             raise ConfigError(what, file=str(place / name))
         if ending == "json":
             parts[stem] = _part(data, place / name)
-        elif ending == "onnx":
-            networks[stem] = data
         else:
             arrays[stem] = _array(data, place / name)
     return Model(
@@ -194,7 +189,6 @@ def load_model(folder: str | Path) -> Model:
         settings=head.settings,
         parts=parts,
         arrays=arrays,
-        networks=networks,
         card=head.card,
         id=_id(head),
     )

@@ -6,7 +6,7 @@ import inspect
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -15,9 +15,7 @@ from prolocutor.config.endpoints import ChatEndpoint, ClosingSelector, connector
 from prolocutor.contracts.observer import Observer
 from prolocutor.contracts.pairing import (
     Card,
-    CrossEncoder,
     Encoder,
-    Fit,
     Ranker,
     Router,
     TrainingData,
@@ -43,10 +41,8 @@ from prolocutor.plugins.pairing.question_agent.label_journal import (
     since_model,
 )
 from prolocutor.plugins.pairing.question_agent.loaded_router import load_router_model
-from prolocutor.plugins.pairing.question_agent.meant_router import MeantRouter
+from prolocutor.plugins.pairing.question_agent.meant_methods import MeantRouter, with_encoder
 from prolocutor.plugins.pairing.question_agent.router_label import RouterLabel
-from prolocutor.plugins.pairing.question_response.crossing import Crossing
-from prolocutor.plugins.pairing.question_response.meant_ranker import with_models
 from prolocutor.plugins.pairing.rating_learner import RatingLearner
 from prolocutor.plugins.pairing.response_selector import RankedSelector
 from prolocutor.plugins.pairing.selector_settings import (
@@ -112,7 +108,6 @@ class _Maker:
         self._cards = cards
         self._ends: list[Callable[[], Awaitable[None]]] = []
         self._encoders: dict[Path, Encoder] = {}
-        self._crossed: CrossEncoder | None = None
         router = self._found("router", wanted, self._router)
         self._routing = None if router is None else TurnRouting(router)
         self._wants_loss = any(one.budget.loss is not None for one in wanted)
@@ -168,7 +163,7 @@ class _Maker:
     def _router(self, selecting: SelectorSettings) -> MethodSource[Router]:
         folder = selecting.model
         if folder is None:
-            return self._unlearned(selecting, method_catalog.load_router(selecting.method))
+            return self._unlearned(selecting)
         return self._pupil(selecting, folder)
 
     def _pupil(self, selecting: SelectorSettings, folder: Path) -> MethodSource[Router]:
@@ -195,7 +190,7 @@ class _Maker:
                 loaded.router.learn_all(since_model(learned(), loaded.model))
                 return VersionedMethod(loaded.router, loaded.model.id)
             training = TrainingData(cards=self._cards)
-            router: Any = _fitted(method_catalog.load_router(selecting.method)(training))
+            router: Any = _fitted(method_catalog.load_fit(selecting.method, "router")(training))
             router.learn_all(one for one in learned() if not one.judged)
             return VersionedMethod(router, selecting.method)
 
@@ -226,8 +221,8 @@ class _Maker:
     def _ranker_of(self, selecting: SelectorSettings) -> MethodSource[Ranker]:
         folder, cards = selecting.model, self._cards
         if folder is None:
-            return self._unlearned(selecting, method_catalog.load_ranker(selecting.method))
-        wired, crossing = self._wired(selecting), self._crossing(selecting)
+            return self._unlearned(selecting)
+        wired = self._wired(selecting)
 
         def load() -> VersionedMethod[Ranker]:
             model = load_model(folder)
@@ -236,12 +231,11 @@ class _Maker:
             if curve is None and self._wants_loss:
                 what = "has no loss curve, which the budget needs; train it with --loss-budget"
                 raise ConfigError(what, file=str(folder))
-            made = with_models(ranker, model, wired, crossing, selecting.encoding_seconds)
-            return VersionedMethod(made, model.id, curve)
+            return VersionedMethod(with_encoder(ranker, model, wired), model.id, curve)
 
         return self._in_use(selecting, ReloadedModel(folder, load))
 
-    def _unlearned(self, selecting: SelectorSettings, fit: Fit[Method]) -> VersionedMethod[Method]:
+    def _unlearned(self, selecting: SelectorSettings) -> VersionedMethod[Any]:
         """Make a method of cards and of the model that it asks."""
         role, method = selecting.role, selecting.method
         training = TrainingData(cards=self._cards, seconds=selecting.seconds)
@@ -250,7 +244,7 @@ class _Maker:
             scorer = method_catalog.load_reader(method, role).of_cards(self._cards)
             texts, seconds = scorer.fixed_texts, wired.seconds
             meanings = Meanings(wired.encoder, None, fixed=texts, seconds=seconds)
-            return VersionedMethod(cast("Method", MeantRouter(scorer, meanings)), method)
+            return VersionedMethod(MeantRouter(scorer, meanings), method)
         if wired is not None:
             training = msgspec.structs.replace(
                 training, encoder=wired.encoder, seconds=wired.seconds
@@ -260,7 +254,8 @@ class _Maker:
             chat = ChatEndpoint(selecting.connector, selecting.endpoint, name=role)
             self._ends.append(chat.connector.aclose)
             training = msgspec.structs.replace(training, complete=chat.complete)
-        return VersionedMethod(_fitted(fit(training)), method)
+        made = _fitted(method_catalog.load_fit(method, role)(training))
+        return VersionedMethod(made, method)
 
     def _wired(self, selecting: SelectorSettings) -> EncoderWiring | None:
         """Return the encoder of a selector, None if it has none; selectors share a folder's."""
@@ -268,7 +263,7 @@ class _Maker:
         if selecting.encoder is not None:
             place = selecting.encoder.resolve()
             if place not in self._encoders:
-                made = method_catalog.load_model_class("onnx")(place)
+                made = method_catalog.load_encoder(place)
                 self._ends.append(made.aclose)
                 self._encoders[place] = made
             return EncoderWiring(self._encoders[place], seconds)
@@ -281,16 +276,6 @@ class _Maker:
         self._ends.append(way.aclose)
         name = str(getattr(way, "model", selecting.connector))
         return EncoderWiring(EndpointEncoder(way.embed, name=name), seconds)
-
-    def _crossing(self, selecting: SelectorSettings) -> Crossing | None:
-        """Return the cross-encoder of a selector, None if it has none; it is loaded once."""
-        if selecting.cross_encoder is None:
-            return None
-        if self._crossed is None:
-            made = method_catalog.load_cross_encoder(load_model(selecting.cross_encoder))
-            self._ends.append(made.aclose)
-            self._crossed = made
-        return Crossing(self._crossed, selecting.encoding_seconds)
 
 
 def _check_loss(selecting: SelectorSettings, ranking: SelectorSettings | None) -> None:

@@ -11,7 +11,6 @@ from prolocutor.config.duration_field import DurationField
 from prolocutor.config.fields import FieldKind, Findings, NumberField, TableField
 from prolocutor.config.schema import (
     BUDGET,
-    CROSS_ENCODER,
     ENCODER,
     MODEL,
     NEWCOMERS,
@@ -58,7 +57,6 @@ SELECTOR_FIELDS: Final[dict[Role, dict[str, FieldKind]]] = {
     "ranker": {
         "model": MODEL,
         "encoder": ENCODER,
-        "cross_encoder": CROSS_ENCODER,
         "unsure": UNSURE,
     },
 }

@@ -32,7 +32,6 @@ from prolocutor.plugins.pairing.method_catalog import Need, Role
 from prolocutor.plugins.pairing.model_files import load_model
 from prolocutor.plugins.pairing.model_reloading import MethodSource
 from prolocutor.plugins.pairing.question_agent.newcomers import NewcomerSettings
-from prolocutor.plugins.pairing.question_response.crossing import check_cross_encoder
 
 
 class BudgetSettings(msgspec.Struct, frozen=True, kw_only=True):
@@ -89,9 +88,8 @@ class SelectorSettings(PendingTarget, frozen=True, kw_only=True):
     """A selector by pairing as a file describes it, the `target` of its service until it is made.
 
     `connector` and `endpoint` reach the model that a method asks, if it asks one; `encoder` is the
-    folder of one that runs in this process, `cross_encoder` that of the model of one. `seconds`
-    bounds a call of a model if given. `hints`: a router that learns online learns from what people
-    do too.
+    folder of one that runs in this process. `seconds` bounds a call of a model if given. `hints`: a
+    router that learns online learns from what people do too.
     """
 
     role: Role
@@ -100,7 +98,6 @@ class SelectorSettings(PendingTarget, frozen=True, kw_only=True):
     connector: str | None = None
     endpoint: Addressed | None = None
     encoder: Path | None = None
-    cross_encoder: Path | None = None
     seconds: float | None = None
     budget: BudgetSettings = BudgetSettings()
     hints: HintSettings | None = None
@@ -115,7 +112,7 @@ class SelectorSettings(PendingTarget, frozen=True, kw_only=True):
 
     @property
     def encoding_seconds(self) -> float:
-        """How long an encoder or a cross-encoder may take; methods that chat have their own."""
+        """How long an encoder may take; methods that chat have their own."""
         return _USUAL if self.seconds is None else self.seconds
 
 
@@ -128,11 +125,8 @@ _USUAL: Final = _ASKING * Service("", "").timeout
 def check_method(selecting: SelectorSettings) -> None:
     """Raise `ConfigError` or `BadInput` if a method cannot be used: its name or model is wrong."""
     role, method = selecting.role, selecting.method
-    known = method_catalog.routers() if role == "router" else method_catalog.rankers()
-    if method not in known:
-        load = method_catalog.load_router if role == "router" else method_catalog.load_ranker
-        load(method)
-    needs = method_catalog.needs_of(method, role)
+    named = method_catalog.method_of(method, role)
+    needs = named.needs
     if "chat" in needs and selecting.endpoint is None:
         what = "connector: openai_chat, call: {url: ..., model: ...}"
         raise ConfigError(f"the {role} {method!r} asks a chat endpoint: give {what}")
@@ -140,14 +134,11 @@ def check_method(selecting: SelectorSettings) -> None:
     if "encoder" in needs and not has_encoder and selecting.model is None:
         what = "encoder: FOLDER, or connector: openai_embeddings, call: {url: ..., model: ...}"
         raise ConfigError(f"the {role} {method!r} needs an encoder: give {what}")
-    may = needs | method_catalog.uses_of(method, role)
+    may = needs | named.uses
     if selecting.endpoint is not None and not may & {"chat", "encoder"}:
         raise ConfigError(f"the {role} {method!r} asks no endpoint; leave out call")
     if selecting.encoder is not None and "encoder" not in may:
         raise ConfigError(f"the {role} {method!r} needs no encoder; leave it out", key="encoder")
-    if selecting.cross_encoder is not None and "cross_encoder" not in may:
-        what = f"the {role} {method!r} reads no cross-encoder; leave it out"
-        raise ConfigError(what, key="cross_encoder")
     if selecting.hints is not None and not starts_without_model(selecting):
         what = f"the {role} {method!r} does not learn while it serves"
         hint = "hints need router: knn, ensemble or embedding, and model: FOLDER"
@@ -156,11 +147,11 @@ def check_method(selecting: SelectorSettings) -> None:
 
 
 def _check_model(selecting: SelectorSettings, needs: frozenset[Need]) -> None:
-    """Raise `ConfigError` if the model is not there, or needs another encoder or cross-encoder."""
+    """Raise `ConfigError` if the model is not there, or needs another encoder."""
     role, method = selecting.role, selecting.method
     encoder = None
     if selecting.encoder is not None:
-        encoder = method_catalog.load_model_class("onnx")(selecting.encoder)
+        encoder = method_catalog.load_encoder(selecting.encoder)
     if selecting.model is None:
         if "labels" in needs and not method_catalog.starts_unlearned(method, role):
             raise ConfigError(
@@ -175,23 +166,13 @@ def _check_model(selecting: SelectorSettings, needs: frozenset[Need]) -> None:
         what = f"is the model of a {model.role} {model.method!r}, not of the {role} {method!r}"
         raise ConfigError(what, file=str(selecting.model))
     check_encoder(model, encoder, has_endpoint=selecting.endpoint is not None)
-    crossed = None
-    if selecting.cross_encoder is not None:
-        crossed = load_model(selecting.cross_encoder)
-        method_catalog.load_cross_encoder(crossed)
-    if role == "ranker":
-        check_cross_encoder(model, None if crossed is None else crossed.id)
 
 
 def starts_without_model(selecting: SelectorSettings) -> bool:
     """Return whether a router learns all agents label by label: it can start without a model."""
     if selecting.role != "router" or selecting.model is None:
         return False
-    try:
-        reader = method_catalog.load_reader(selecting.method, "router")
-    except ConfigError:
-        return False
-    return hasattr(reader, "learn_all")
+    return hasattr(method_catalog.method_of(selecting.method, "router").reader, "learn_all")
 
 
 def check_loss(router: SelectorSettings, ranker: SelectorSettings | None) -> LossCurve | None:

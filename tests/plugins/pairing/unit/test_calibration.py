@@ -9,9 +9,8 @@ from hypothesis import strategies as st
 from prolocutor.plugins.pairing.calibration import Sigmoid
 
 pytest.importorskip("numpy", reason="numpy (the extra learn)")
-import numpy as np
 
-from prolocutor.plugins.pairing.curve_fitting import fit_sigmoid, fit_weights
+from prolocutor.plugins.pairing.curve_fitting import fit_sigmoid
 
 
 def test_the_curve_of_the_draws_is_found() -> None:
@@ -42,16 +41,3 @@ def test_a_probability_comes_of_any_examples(rows: list[tuple[float, float]]) ->
     found = fit_sigmoid([score for score, _ in rows], [right for _, right in rows])
 
     assert all(0 <= found(score) <= 1 for score, _ in [*rows, (1e9, 0.0), (-1e9, 0.0)])
-
-
-def test_a_second_opinion_gets_the_weight_that_it_deserves() -> None:
-    chance, curve = np.random.default_rng(1), Sigmoid()
-    both = chance.normal(0, 2, (4000, 2))
-    right = np.array([chance.random() < curve(a + 0.5 * b - 1) for a, b in both], float)
-
-    found = fit_weights(both, right, np.ones(len(right)))
-    opposed = fit_weights(both * [1, -1], right, np.ones(len(right)))
-
-    assert found == pytest.approx((1, 0.5, -1), abs=0.15)
-    assert opposed[1] == 0
-    assert opposed[0] > 0.5

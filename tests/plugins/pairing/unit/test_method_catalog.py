@@ -6,33 +6,39 @@ import pytest
 
 from prolocutor.errors import BadInput, MissingExtra
 from prolocutor.plugins.pairing import method_catalog
+from prolocutor.plugins.pairing.method_catalog import Role
 
 
-def test_every_name_of_ours_can_be_loaded() -> None:
+@pytest.mark.parametrize("role", ["router", "ranker"])
+def test_every_name_of_ours_can_be_loaded(role: Role) -> None:
     pytest.importorskip("sklearn", reason="scikit-learn (the extra learn)")
     pytest.importorskip("lightgbm", reason="lightgbm (the extra learn)")
 
-    for name in method_catalog.ROUTERS:
-        assert callable(method_catalog.load_router(name))
-    for name, entry in method_catalog.RANKERS.items():
-        if "encoder" not in entry.needs:
-            assert callable(method_catalog.load_ranker(name))
+    for name in method_catalog.methods(role):
+        assert callable(method_catalog.load_fit(name, role))
 
 
 def test_an_unknown_name_gets_a_suggestion() -> None:
     with pytest.raises(BadInput, match="did you mean 'linear'"):
-        method_catalog.load_router("linaer")
+        method_catalog.load_fit("linaer", "router")
+
+
+@pytest.mark.parametrize("name", ["ensemble", "cross-encoder"])
+def test_a_method_of_earlier_versions_is_told_with_what_to_use_instead(name: str) -> None:
+    with pytest.raises(BadInput, match=f"the ranker '{name}' is gone, for 'learned' is"):
+        method_catalog.load_reader(name, "ranker")
 
 
 def test_what_is_missing_is_named_with_its_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+    trained = "prolocutor.plugins.pairing.question_agent.linear_training"
     for name in list(sys.modules):
-        if name.startswith(("sklearn", "prolocutor.plugins.pairing.question_agent.linear")):
+        if name.startswith("sklearn") or name == trained:
             monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "sklearn", None)
     monkeypatch.setitem(sys.modules, "sklearn.svm", None)
 
     with pytest.raises(MissingExtra, match=r"prolocutor\[learn\]"):
-        method_catalog.load_router("linear")
+        method_catalog.load_fit("linear", "router")
 
 
 def test_what_a_method_needs_is_told() -> None:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Final, Literal
+from typing import Final
 
 import click
 
 from prolocutor.assistant.runner import run
 from prolocutor.cli.options import (
-    CROSS_ENCODER_OPTION,
     SEED_OPTION,
     assistant_option,
     concurrency_option,
@@ -33,13 +32,7 @@ from prolocutor.plugins.pairing.measuring.pairing_data import (
     load_pairing_data,
     only_agents,
 )
-from prolocutor.plugins.pairing.method_catalog import (
-    RANKERS,
-    ROUTERS,
-    load_ranker,
-    load_router,
-    needs_of,
-)
+from prolocutor.plugins.pairing.method_catalog import Role, load_fit, methods, needs_of
 
 BUDGETS: Final = ("top:1", "top:2", "top:3", "top:5", "sure:0.1", "sure:0.2", "sure:0.3")
 _NONE: Final = "none"
@@ -92,7 +85,6 @@ _LABEL_THEM: Final = (
 )
 @folds_option("Into how many parts the questions are dealt.")
 @model_options
-@CROSS_ENCODER_OPTION
 @SEED_OPTION
 @click.option("--permuted", is_flag=True, help="Assign labels at random: what still wins, leaks.")
 @click.option("--json", "json_file", metavar="FILE", help="Write all figures as JSON; - is stdout.")
@@ -116,9 +108,7 @@ def pairing(
     folds: int,
     encoder: str | None,
     encoder_url: str | None,
-    pair_scorer: str | None,
     chat: str | None,
-    cross_encoder: str | None,
     seed: int,
     permuted: bool,
     json_file: str | None,
@@ -150,10 +140,7 @@ def pairing(
         raise click.UsageError("Say either --cards or --assistant.")
     if folder is not None and assistant is None:
         raise click.UsageError("--record needs an --assistant to ask.")
-    place = encoder_of(encoder, encoder_url)
-    locations = ModelLocations(
-        encoder=place, pair_scorer=pair_scorer, cross_encoder=cross_encoder, chat=chat
-    )
+    locations = ModelLocations(encoder=encoder_of(encoder, encoder_url), chat=chat)
     plan = MeasurementPlan(
         routers=_names(routers, "router", locations),
         rankers=_names(rankers, "ranker", locations),
@@ -238,48 +225,45 @@ async def _measured(
     locations: ModelLocations,
     choices: Path | None,
 ) -> Measurement:
-    asked = [one.question.text for one in (*questions.learn, *questions.test)]
-    async with open_models(locations, questions=asked, on_texts=EncodingProgress()) as models:
+    async with open_models(locations, on_texts=EncodingProgress()) as models:
         return await measure(questions, plan, models=models, on_step=BegunSteps(), choices=choices)
 
 
-def _names(
-    given: Sequence[str], which: Literal["router", "ranker"], locations: ModelLocations
-) -> list[str]:
+def _names(given: Sequence[str], which: Role, locations: ModelLocations) -> list[str]:
     """Return the methods that were named, else all that can be had here.
 
     What is left out is printed with the reason.
     """
     if names := _split(given):
         for name in names:
-            _load(name, which)
-            if name != _NONE and (option := _missing(name, which, locations)):
+            if name == _NONE:
+                continue
+            load_fit(name, which)
+            if option := _missing(name, which, locations):
                 raise click.UsageError(f"the {which} {name} needs {option}")
         return [] if names == [_NONE] else names
     found = []
-    for name in ROUTERS if which == "router" else RANKERS:
+    for name in methods(which):
         try:
             if option := _missing(name, which, locations):
                 click.echo(f"left out: the {which} {name} needs {option}", err=True)
                 continue
-            _load(name, which)
+            load_fit(name, which)
             found.append(name)
         except MissingExtra as error:
             click.echo(f"left out: {error}", err=True)
-    return found[::-1] if which == "router" else found
+    learns_last = which == "ranker"  # the first router gives the priors, the last ranker spends
+    return sorted(found, key=lambda one: _learns(one, which) is learns_last)
 
 
-def _missing(
-    name: str, which: Literal["router", "ranker"], locations: ModelLocations
-) -> str | None:
+def _learns(name: str, which: Role) -> bool:
+    return "labels" in needs_of(name, which)
+
+
+def _missing(name: str, which: Role, locations: ModelLocations) -> str | None:
     """Return the option that a method cannot do without."""
     missing = needs_of(name, which) - locations.needs
-    return f"--{min(missing).replace('_', '-')}" if missing else None
-
-
-def _load(name: str, which: Literal["router", "ranker"]) -> None:
-    if name != _NONE:
-        load_router(name) if which == "router" else load_ranker(name)
+    return f"--{min(missing)}" if missing else None
 
 
 def _split(given: Sequence[str]) -> list[str]:

@@ -11,7 +11,6 @@ import msgspec
 
 from prolocutor.assistant.runner import run
 from prolocutor.cli.options import (
-    CROSS_ENCODER_OPTION,
     SEED_OPTION,
     assistant_option,
     encoder_of,
@@ -20,7 +19,7 @@ from prolocutor.cli.options import (
 )
 from prolocutor.cli.output import clean
 from prolocutor.cli.param_types import SizeParam
-from prolocutor.cli.progress import EncodingProgress, StepProgress, TrainingProgress, progress_bar
+from prolocutor.cli.progress import EncodingProgress, TrainingProgress, progress_bar
 from prolocutor.config.agent_cards import cards_of
 from prolocutor.config.assistant_file import load_assistant
 from prolocutor.config.descriptions import described
@@ -30,20 +29,18 @@ from prolocutor.plugins.evaluation.commands.data_options import options_of
 from prolocutor.plugins.pairing.loss_curve import LossCurve
 from prolocutor.plugins.pairing.measuring.answer_record import cards_of_data
 from prolocutor.plugins.pairing.measuring.automatic_method import AUTO
-from prolocutor.plugins.pairing.measuring.cross_encoder_training import FineTuningPlan, fine_tune
-from prolocutor.plugins.pairing.measuring.fitting import Role
 from prolocutor.plugins.pairing.measuring.method_rows import MethodRow
 from prolocutor.plugins.pairing.measuring.model_locations import ModelLocations, open_models
 from prolocutor.plugins.pairing.measuring.model_training import TrainingResult, steps_of
 from prolocutor.plugins.pairing.measuring.model_training import train as learn
 from prolocutor.plugins.pairing.measuring.pairing_data import PairingData, load_pairing_data
 from prolocutor.plugins.pairing.measuring.training_plan import TrainingPlan
-from prolocutor.plugins.pairing.method_catalog import load_fine_tuning, needs_of, uses_of
+from prolocutor.plugins.pairing.method_catalog import Role, method_of
 
-_ENSEMBLE: Final = "ensemble"
+_ROUTER: Final = "ensemble"
+_RANKER: Final = "learned"
 _LOSSES: Final = (0.01, 0.02, 0.05)
 _MOST_NAMED: Final = 5
-CROSS_ENCODER: Final = "cross-encoder"
 
 
 @click.command(short_help="Train a router or a ranker on labels.")
@@ -55,40 +52,24 @@ CROSS_ENCODER: Final = "cross-encoder"
 @click.option(
     "--method",
     metavar="NAME",
-    default=_ENSEMBLE,
-    show_default=True,
-    help="How; auto: as is right most often by folds, on these labels.",
+    help="How; auto: as is right most often by folds, on these labels.  "
+    f"[default: {_ROUTER} for a router, {_RANKER} for a ranker]",
 )
 @click.option(
     "--prior",
     metavar="ROUTER",
-    default=_ENSEMBLE,
+    default=_ROUTER,
     show_default=True,
     help="ranker: the router whose probabilities it learns to weigh.",
 )
 @assistant_option("Whose skills' cards are known.")
 @folds_option("Into how many parts the questions are dealt to measure it.")
 @click.option(
-    "--base",
-    metavar="FOLDER",
-    type=click.Path(path_type=Path),
-    help="cross-encoder: the model to fine-tune, as transformers saves one.",
-)
-@click.option(
-    "--epochs",
-    type=click.IntRange(1, 100),
-    default=4,
-    show_default=True,
-    metavar="N",
-    help="cross-encoder: how often it may see the questions; it stops earlier.",
-)
-@click.option(
     "--loss-budget",
     is_flag=True,
     help="ranker: measure what stopping early loses, for a budget such as loss:0.01.",
 )
 @encoder_options
-@CROSS_ENCODER_OPTION
 @SEED_OPTION
 @click.option(
     "--memory",
@@ -100,16 +81,13 @@ def train(
     role: Role,
     data: str,
     out: Path,
-    method: str,
+    method: str | None,
     prior: str,
     assistant: Path | None,
     folds: int,
-    base: Path | None,
-    epochs: int,
     loss_budget: bool,
     encoder: str | None,
     encoder_url: str | None,
-    cross_encoder: str | None,
     seed: int,
     memory: int | None,
 ) -> None:
@@ -131,20 +109,17 @@ def train(
       prolocutor train router --data csv:questions.csv --assistant assistant.yaml --out router
       prolocutor train ranker --data store: --out ranker
       prolocutor train ranker --data store: --out ranker --encoder encoders/minilm
-      prolocutor train ranker --method cross-encoder --base minilm --data store: --out cross
-      prolocutor train ranker --data store: --out ranker --cross-encoder cross
     """
-    if role == "router" or method == CROSS_ENCODER:
+    if role == "router":
         for option, given in (("--loss-budget", loss_budget), ("--memory", memory is not None)):
             if given:
-                raise click.UsageError(f"{option} is for a ranker that is not a cross-encoder")
+                raise click.UsageError(f"{option} is for a ranker")
+    method = method or (_ROUTER if role == "router" else _RANKER)
     cards = _cards(data, assistant)
     questions = load_pairing_data(data, cards, **options_of(data, {}))
     if assistant is not None:
         _name_strangers(questions.agents, cards, assistant)
-    locations = ModelLocations(
-        encoder=encoder_of(encoder, encoder_url), cross_encoder=cross_encoder
-    )
+    locations = ModelLocations(encoder=encoder_of(encoder, encoder_url))
     _check_models(role, method, locations)
     wanted = TrainingPlan(
         role=role,
@@ -155,20 +130,17 @@ def train(
         losses=loss_budget,
         memory=memory,
     )
-    if (role, method) == ("ranker", CROSS_ENCODER):
-        _fine_tune(questions, wanted, base, epochs, out)
-        return
-    if base is not None:
-        raise click.UsageError("--base is for the ranker cross-encoder")
     steps = steps_of(questions, wanted)
     with progress_bar(lambda: steps, "training") as show:
         try:
             trained = run(_trained(questions, wanted, out, locations, TrainingProgress(show)))
         except KeyboardInterrupt:
-            _interrupted(out)
+            click.echo(f"\n{out}: interrupted; the same command goes on from here", err=True)
             raise
         show(steps, [])
-    _tell(trained, out)
+    for line in lines_of(trained):
+        click.echo(line)
+    click.echo(f"{trained.model} is in {out}")
 
 
 def _name_strangers(agents: Sequence[str], cards: Sequence[Card], assistant: Path) -> None:
@@ -179,32 +151,6 @@ def _name_strangers(agents: Sequence[str], cards: Sequence[Card], assistant: Pat
         click.echo(f"labels name agents that {assistant} has no skill for: {named}", err=True)
 
 
-def _tell(trained: TrainingResult, out: Path) -> None:
-    for line in lines_of(trained):
-        click.echo(line)
-    click.echo(f"{trained.model} is in {out}")
-
-
-def _fine_tune(
-    questions: PairingData, wanted: TrainingPlan, base: Path | None, epochs: int, out: Path
-) -> None:
-    """Fine-tune a cross-encoder; interrupted, the same command goes on."""
-    if base is None:
-        raise click.UsageError("the ranker cross-encoder needs --base FOLDER, a model to fine-tune")
-    begin = load_fine_tuning()
-    plan = FineTuningPlan(base=base, epochs=epochs, training=wanted)
-    try:
-        trained = run(fine_tune(questions, plan, out, begin, on_step=StepProgress()))
-    except KeyboardInterrupt:
-        _interrupted(out)
-        raise
-    _tell(trained, out)
-
-
-def _interrupted(out: Path) -> None:
-    click.echo(f"\n{out}: interrupted; the same command goes on from here", err=True)
-
-
 async def _trained(
     questions: PairingData,
     wanted: TrainingPlan,
@@ -212,8 +158,7 @@ async def _trained(
     locations: ModelLocations,
     progress: TrainingProgress,
 ) -> TrainingResult:
-    asked = [one.question.text for one in (*questions.learn, *questions.test)]
-    async with open_models(locations, questions=asked, on_texts=EncodingProgress()) as models:
+    async with open_models(locations, on_texts=EncodingProgress()) as models:
         plan = msgspec.structs.replace(wanted, models=models)
         return await learn(
             questions,
@@ -228,17 +173,14 @@ async def _trained(
 def _check_models(role: Role, method: str, locations: ModelLocations) -> None:
     """Raise `UsageError` for an encoder that is missing, or a model that a method does not learn
     with."""
-    if role == "router" and locations.cross_encoder is not None:
-        raise click.UsageError("--cross-encoder is for rankers, which read answers")
     if method == AUTO:
         return
-    needs = needs_of(method, role)
+    named = method_of(method, role)
+    needs = named.needs
     if locations.encoder is None and "encoder" in needs:
         raise click.UsageError(f"the {role} {method} needs --encoder FOLDER, or --encoder-url URL")
-    if locations.encoder is not None and "encoder" not in needs | uses_of(method, role):
+    if locations.encoder is not None and "encoder" not in needs | named.uses:
         raise click.UsageError(f"the {role} {method} does not learn with an encoder")
-    if locations.cross_encoder is not None and "cross_encoder" not in uses_of(method, role):
-        raise click.UsageError(f"the {role} {method} does not learn with a cross-encoder")
 
 
 def _cards(data: str, assistant: Path | None) -> list[Card]:

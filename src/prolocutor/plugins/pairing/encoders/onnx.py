@@ -1,4 +1,4 @@
-"""OnnxEncoder and OnnxPairScorer: local models in ONNX's format; nothing is ever downloaded."""
+"""OnnxEncoder: a local model in ONNX's format; nothing is ever downloaded."""
 
 from __future__ import annotations
 
@@ -59,43 +59,6 @@ class OnnxEncoder:
         return vectors
 
 
-class OnnxPairScorer:
-    """A cross-encoder: it reads both texts of a pair at once and gives a logit."""
-
-    def __init__(self, folder: str | Path) -> None:
-        self._model = OnnxModel(folder)
-
-    @classmethod
-    def of_parts(cls, network: bytes, tokenizer: str, *, longest: int) -> OnnxPairScorer:
-        """Return the scorer of a model in ONNX's format and a tokenizer in JSON."""
-        made = cls.__new__(cls)
-        made._model = OnnxModel.of_parts(network, tokenizer, longest=longest)
-        return made
-
-    async def score(self, pairs: Sequence[tuple[str, str]]) -> Sequence[float]:
-        """Return how well the second text of each pair answers the first."""
-        found: list[float] = []
-        for start in range(0, len(pairs), _BATCH):
-            part = pairs[start : start + _BATCH]
-            cut = [(one[:LONGEST], other[:LONGEST]) for one, other in part]
-            found += await self._model.on_thread(self._logits, cut)
-        return found
-
-    async def aclose(self) -> None:
-        """End the thread."""
-        self._model.close()
-
-    def _logits(self, pairs: list[tuple[str, str]]) -> list[float]:
-        _, outputs = self._model.run(pairs)
-        found: Any = outputs[0]
-        if found.shape == (len(pairs), 2):
-            found = found[:, 1] - found[:, 0]
-        if found.size != len(pairs):
-            raise ConfigError(f"the model's output of shape {found.shape} is no number a pair")
-        logits: list[float] = found.reshape(-1).astype(np.float64).tolist()
-        return logits
-
-
 T = TypeVar("T")
 
 TOKENIZER: Final = "tokenizer.json"
@@ -111,30 +74,20 @@ class OnnxModel:
     `onnx`, or the only one there is. It may take `input_ids`, `attention_mask`, `token_type_ids`.
     """
 
-    def __init__(self, folder: str | Path, *, longest: int = _LONGEST) -> None:
-        place = Path(folder)
-        tokenizer, network = _existing(place / TOKENIZER), _model_in(place)
-        self._open(tokenizer.read_text("utf-8"), str(network), str(place), longest)
-
-    @classmethod
-    def of_parts(cls, network: bytes, tokenizer: str, *, longest: int = _LONGEST) -> OnnxModel:
-        """Return the model of the bytes of its files."""
-        made = cls.__new__(cls)
-        made._open(tokenizer, network, None, longest)
-        return made
-
-    def _open(self, tokenizer: str, network: bytes | str, place: str | None, longest: int) -> None:
+    def __init__(self, folder: str | Path) -> None:
+        place = str(folder)
+        tokenizer, network = _existing(Path(folder, TOKENIZER)), _model_in(Path(folder))
         try:
-            self._tokenizer = Tokenizer.from_str(tokenizer)
+            self._tokenizer = Tokenizer.from_str(tokenizer.read_text("utf-8"))
             options = onnxruntime.SessionOptions()
             options.intra_op_num_threads = options.inter_op_num_threads = 1
             options.log_severity_level = 3
             self._session = onnxruntime.InferenceSession(
-                network, options, providers=["CPUExecutionProvider"]
+                str(network), options, providers=["CPUExecutionProvider"]
             )
         except Exception as error:
             raise ConfigError(f"is no model to encode with: {error!s:.200}", file=place) from None
-        self._tokenizer.enable_truncation(longest)
+        self._tokenizer.enable_truncation(_LONGEST)
         self._tokenizer.enable_padding()
         self._inputs = {one.name: _DTYPES.get(one.type) for one in self._session.get_inputs()}
         if strange := [name for name, dtype in self._inputs.items() if dtype is None]:
@@ -147,9 +100,8 @@ class OnnxModel:
         """Run something on the model's thread."""
         return await asyncio.get_running_loop().run_in_executor(self._thread, work, *given)
 
-    def run(self, texts: Sequence[Any]) -> tuple[Any, list[Any]]:
-        """Return the attention mask, texts x tokens, and all outputs; a text may be a pair of
-        two."""
+    def run(self, texts: Sequence[str]) -> tuple[Any, list[Any]]:
+        """Return the attention mask, texts x tokens, and all outputs."""
         encoded = self._tokenizer.encode_batch(list(texts))
         made = {
             "input_ids": [one.ids for one in encoded],

@@ -7,7 +7,6 @@ from typing import Final
 import msgspec
 
 from prolocutor.errors import MissingExtra
-from prolocutor.plugins.pairing.measuring.fitting import Role
 from prolocutor.plugins.pairing.measuring.measurement import Measurement
 from prolocutor.plugins.pairing.measuring.method_rows import (
     BootstrapSamples,
@@ -15,14 +14,14 @@ from prolocutor.plugins.pairing.measuring.method_rows import (
     PairingStage,
     row_of,
 )
-from prolocutor.plugins.pairing.method_catalog import load_ranker, load_router
+from prolocutor.plugins.pairing.method_catalog import Role, load_fit
 from prolocutor.plugins.pairing.near_duplicates import folds_of, near_duplicates
 
 AUTO: Final = "auto"
 
 _CANDIDATES: Final[dict[Role, tuple[str, ...]]] = {
     "router": ("knn", "linear", "ensemble"),
-    "ranker": ("unsupervised", "learned", "ensemble"),
+    "ranker": ("unsupervised", "learned"),
 }
 
 
@@ -31,7 +30,7 @@ def candidates(role: Role) -> list[str]:
     found = []
     for name in _CANDIDATES[role]:
         try:
-            load_router(name) if role == "router" else load_ranker(name)
+            load_fit(name, role)
         except MissingExtra:
             continue
         found.append(name)

@@ -12,56 +12,43 @@ from collections.abc import Awaitable, Callable, Sequence
 from inspect import isawaitable
 from itertools import combinations
 from time import perf_counter
-from typing import Any, Final, Literal, TypeVar
+from typing import Any, Final, TypeVar
 
 import msgspec
 
 from prolocutor.contracts.pairing import (
     Complete,
-    CrossEncoder,
     Encoder,
-    Fit,
     LabelledQuestion,
     Pairing,
-    PairScorer,
     Ranker,
     Router,
     TrainingData,
 )
 from prolocutor.plugins.pairing.measuring.kept_folds import FoldStore
 from prolocutor.plugins.pairing.measuring.pairing_data import PairingData
-from prolocutor.plugins.pairing.method_catalog import load_ranker, load_router, needs_of
+from prolocutor.plugins.pairing.method_catalog import Role, load_fit, needs_of
 from prolocutor.plugins.pairing.near_duplicates import folds_of, near_duplicates
 
 Made = TypeVar("Made")
-Method = TypeVar("Method", Router, Ranker)
 Priors = list[dict[str, float]]
-Role = Literal["router", "ranker"]
 
 _LABELS: Final = "labels"
 _LEAST_SHARED: Final = 4
 _MOST_AT_ONCE: Final = 4
-_WHOLES: Final[dict[Role, str]] = {"router": "ensemble", "ranker": "ensemble"}
-_PARTS: Final[dict[Role, str]] = {"router": "linear", "ranker": "learned"}
+_WHOLE: Final = "ensemble"
+_PART: Final = "linear"
 
 
 class PairingModels(msgspec.Struct, frozen=True, kw_only=True):
     """External models that some methods need."""
 
     encoder: Encoder | None = None
-    pair_scorer: PairScorer | None = None
-    cross_encoder: CrossEncoder | None = None
     complete: Complete | None = None
 
     def training(self, **more: Any) -> TrainingData:
         """Return the training data of a method, with these models."""
-        return TrainingData(
-            encoder=self.encoder,
-            pair_scorer=self.pair_scorer,
-            cross_encoder=self.cross_encoder,
-            complete=self.complete,
-            **more,
-        )
+        return TrainingData(encoder=self.encoder, complete=self.complete, **more)
 
 
 NO_MODELS: Final = PairingModels()
@@ -94,12 +81,14 @@ def needs_no_labels(name: str, role: Role) -> bool:
 
 async def fitted_router(name: str, training: TrainingData) -> Router:
     """Return a router, fitted; one that works without labels is given none."""
-    return await _fitted(load_router(name), needs_no_labels(name, "router"), training)
+    made: Router = await _fitted("router", name, training)
+    return made
 
 
 async def fitted_ranker(name: str, training: TrainingData) -> Ranker:
     """Return a ranker, fitted; one that works without labels is given none."""
-    return await _fitted(load_ranker(name), needs_no_labels(name, "ranker"), training)
+    made: Ranker = await _fitted("ranker", name, training)
+    return made
 
 
 async def unseen_priors(name: str, training: TrainingData, folds: int) -> Priors:
@@ -151,7 +140,7 @@ class FoldedMethods:
         self._data, self._prior, self.models = data, prior, models
         self._number, self._seed = folds, seed
         self._methods = frozenset(methods)
-        self._wholes: dict[tuple[Role, int], Any] = {}
+        self._wholes: dict[int, Any] = {}
         self._pairs: dict[tuple[int, int], dict[int, dict[str, float]]] = {}
         self._folding = folding
         self._free = asyncio.Semaphore(folding.number_at_once)
@@ -209,20 +198,19 @@ class FoldedMethods:
         """
         whole = self._whole(role, name)
         async with self._free:
-            if whole != _WHOLES[role]:
+            if (role, whole) != ("router", _WHOLE):
                 return await self._fitted(role, whole, fold, training)
-            made = self._wholes.get((role, fold))
-            made = made or await self._fitted(role, whole, fold, training)
-            self._wholes[role, fold] = made
+            made = self._wholes.get(fold) or await self._fitted(role, whole, fold, training)
+            self._wholes[fold] = made
             if whole == name:
                 return made
             part = getattr(made, "parts", {}).get(name)
             return part or await self._fitted(role, name, fold, training)
 
     def _whole(self, role: Role, name: str) -> str:
-        """Return the method that has this one as a part, if it is wanted too."""
-        is_part = _PARTS[role] == name and _WHOLES[role] in self._methods
-        return _WHOLES[role] if is_part else name
+        """Return the router that has this one as a part, if it is wanted too."""
+        is_part = (role, name) == ("router", _PART) and _WHOLE in self._methods
+        return _WHOLE if is_part else name
 
     def _found(self, role: Role, name: str, fold: int) -> Any:
         """Return what was kept for a fold; None if nothing was."""
@@ -233,21 +221,16 @@ class FoldedMethods:
     async def _fitted(self, role: Role, name: str, fold: int, training: TrainingData) -> Any:
         """Return what was kept for a fold, or fit it."""
         if needs_no_labels(name, role):
-            return await self._fit(role, name, training)
+            return await _fitted(role, name, training)
         if (found := self._found(role, name, fold)) is not None:
             return found
-        made = await self._fit(role, name, training)
+        made = await _fitted(role, name, training)
         if self._folding.kept is not None:
             self._folding.kept.keep(role, name, fold, made)
         one_for_all = role == "router" and self._data.learn
         which = "" if one_for_all else f", fold {fold + 1} of {len(set(self.folds))}"
         self._folding.on_fold(f"{role} {name}{which}: learned")
         return made
-
-    async def _fit(self, role: Role, name: str, training: TrainingData) -> Any:
-        if role == "router":
-            return await fitted_router(name, training)
-        return await fitted_ranker(name, training)
 
     async def _given(self, folds: Sequence[int], priors: Priors) -> dict[int, Priors]:
         """Return by fold the priors of the questions outside it, by routers that have seen neither
@@ -300,9 +283,9 @@ class FoldedMethods:
         )
 
 
-async def _fitted(fit: Fit[Method], free: bool, training: TrainingData) -> Method:
-    if free:
+async def _fitted(role: Role, name: str, training: TrainingData) -> Any:
+    if needs_no_labels(name, role):
         bare: dict[str, Any] = {"agents": {}, "gold": frozenset()}
         labelled = [msgspec.structs.replace(one, **bare) for one in training.labelled]
         training = msgspec.structs.replace(training, labelled=labelled)
-    return await settled(await asyncio.to_thread(fit, training))
+    return await settled(await asyncio.to_thread(load_fit(name, role), training))

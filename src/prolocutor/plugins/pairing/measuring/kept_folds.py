@@ -6,15 +6,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
-from prolocutor.contracts.pairing import Card, CrossEncoder, Encoder
+from prolocutor.contracts.pairing import Card, Encoder
 from prolocutor.errors import ProlocutorError
-from prolocutor.plugins.pairing.encoders.encoder_wiring import EncoderWiring, meanings_of
+from prolocutor.plugins.pairing.encoders.encoder_wiring import EncoderWiring
 from prolocutor.plugins.pairing.measuring.partial_training import PartialTraining
 from prolocutor.plugins.pairing.method_catalog import Role, load_reader
 from prolocutor.plugins.pairing.model_files import load_model, save_model, training_card
-from prolocutor.plugins.pairing.question_agent.meant_router import MeantRouter
-from prolocutor.plugins.pairing.question_response.crossing import Crossing
-from prolocutor.plugins.pairing.question_response.meant_ranker import with_models
+from prolocutor.plugins.pairing.question_agent.meant_methods import with_encoder
 
 
 class FoldStore(Protocol):
@@ -31,13 +29,8 @@ class KeptFolds:
     """A `FoldStore` in the folder of a partial training: a model for each method and fold."""
 
     def __init__(
-        self,
-        partial: PartialTraining,
-        cards: Sequence[Card],
-        encoder: Encoder | None = None,
-        cross_encoder: CrossEncoder | None = None,
+        self, partial: PartialTraining, cards: Sequence[Card], encoder: Encoder | None = None
     ) -> None:
-        self._crossing = None if cross_encoder is None else Crossing(cross_encoder)
         self._partial, self._cards = partial, cards
         self._wired = None if encoder is None else EncoderWiring(encoder)
         self._found = len([*partial.place.glob("*/model.json")]) if partial.is_resumed else 0
@@ -52,14 +45,10 @@ class KeptFolds:
         place = self._place(role, name, fold)
         if not place.is_dir():
             return None
-        wired = self._wired
         try:
             model = load_model(place)
             method = load_reader(name, role).of_model(model, self._cards)
-            if role == "ranker":
-                return with_models(method, model, wired, self._crossing)
-            meanings = meanings_of(model, wired, getattr(method, "fixed_texts", ()))
-            return method if meanings is None else MeantRouter(method, meanings)
+            return with_encoder(method, model, self._wired)
         except ProlocutorError:
             return None
 

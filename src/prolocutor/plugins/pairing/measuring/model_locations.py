@@ -11,7 +11,7 @@ import msgspec
 from prolocutor.config.endpoints import ChatEndpoint
 from prolocutor.connectors.embeddings import OpenAiEmbeddings
 from prolocutor.connectors.parts.http_address import http_url
-from prolocutor.contracts.pairing import CrossEncoder, Encoder
+from prolocutor.contracts.pairing import Encoder
 from prolocutor.errors import ProlocutorError
 from prolocutor.plan.pipeline import Addressed
 from prolocutor.plugins.pairing.encoders.encoder_mark import name_of
@@ -19,9 +19,7 @@ from prolocutor.plugins.pairing.encoders.endpoint import EndpointEncoder
 from prolocutor.plugins.pairing.encoders.patience import Patience
 from prolocutor.plugins.pairing.encoders.vector_store import StoredEncoder, cache_file
 from prolocutor.plugins.pairing.measuring.fitting import PairingModels
-from prolocutor.plugins.pairing.method_catalog import Need, load_cross_encoder, load_model_class
-from prolocutor.plugins.pairing.model_files import load_model
-from prolocutor.plugins.pairing.question_response.unseen_scores import UnseenCrossEncoder
+from prolocutor.plugins.pairing.method_catalog import Need, load_encoder
 
 _ANY_MODEL: Final = "default"
 """The model that an endpoint is asked for where its URL names none; many have only one."""
@@ -57,27 +55,10 @@ class DependableEncoder:
             raise ModelGone(f"the encoder {self._where} fails: {error}") from None
 
 
-class DependableCrossEncoder:
-    """A cross-encoder whose failure ends the measurement, as that of an encoder does."""
-
-    def __init__(self, encoder: CrossEncoder) -> None:
-        self.id = encoder.id
-        self._encoder = encoder
-
-    async def numbers(self, pairs: Sequence[tuple[str, str]]) -> Sequence[float | None]:
-        """Return the number of each pair; `ModelGone` if it fails."""
-        try:
-            return await self._encoder.numbers(pairs)
-        except ProlocutorError as error:
-            raise ModelGone(f"the cross-encoder {self.id} fails: {error}") from None
-
-
 class ModelLocations(msgspec.Struct, frozen=True, kw_only=True):
     """Where the external models are, as the command's options name them."""
 
     encoder: str | None = None
-    pair_scorer: str | None = None
-    cross_encoder: str | None = None
     chat: str | None = None
 
     @property
@@ -85,8 +66,6 @@ class ModelLocations(msgspec.Struct, frozen=True, kw_only=True):
         """What methods may need here, labels included."""
         there: dict[Need, str | None] = {
             "encoder": self.encoder,
-            "pair_scorer": self.pair_scorer,
-            "cross_encoder": self.cross_encoder,
             "chat": self.chat,
         }
         return frozenset({"labels", *(need for need, place in there.items() if place)})
@@ -96,19 +75,16 @@ class ModelLocations(msgspec.Struct, frozen=True, kw_only=True):
 async def open_models(
     locations: ModelLocations,
     *,
-    questions: Sequence[str] = (),
     on_texts: Callable[[int, int], None] = lambda done, number: None,
 ) -> AsyncIterator[PairingModels]:
     """Open the models and close them at the end; `ConfigError` or `NotFound` for a bad one.
-
-    `questions` are those that are learned from or measured on, for a cross-encoder.
 
     An encoder is asked at once, and if it fails then or later, `ProlocutorError` says so. Its
     vectors are stored from one run to the next. `on_texts` is called as texts are encoded.
     """
     try:
         async with AsyncExitStack() as stack:
-            yield await _opened(locations, stack, questions, on_texts)
+            yield await _opened(locations, stack, on_texts)
     except ModelGone as gone:
         raise ProlocutorError(f"{gone.what}; nothing is learned or measured without it") from None
 
@@ -116,29 +92,17 @@ async def open_models(
 async def _opened(
     locations: ModelLocations,
     stack: AsyncExitStack,
-    questions: Sequence[str],
     on_texts: Callable[[int, int], None],
 ) -> PairingModels:
     encoder: Encoder | None = None
-    scorer = complete = None
+    complete = None
     if locations.encoder is not None:
         encoder = await _encoder(locations.encoder, stack, on_texts)
-    if locations.pair_scorer is not None:
-        scorer = load_model_class("pairs")(locations.pair_scorer)
-        stack.push_async_callback(scorer.aclose)
-    crossed = None
-    if locations.cross_encoder is not None:
-        model = load_model(locations.cross_encoder)
-        live = load_cross_encoder(model)
-        stack.push_async_callback(live.aclose)
-        crossed = DependableCrossEncoder(UnseenCrossEncoder.of_model(model, live, questions))
     if locations.chat is not None:
         chat = ChatEndpoint("openai_chat", Addressed(locations.chat), name="chat")
         stack.push_async_callback(chat.connector.aclose)
         complete = chat.complete
-    return PairingModels(
-        encoder=encoder, pair_scorer=scorer, cross_encoder=crossed, complete=complete
-    )
+    return PairingModels(encoder=encoder, complete=complete)
 
 
 async def _encoder(
@@ -157,7 +121,7 @@ async def _encoder(
         made, place = EndpointEncoder(embed, name=endpoint.model), str(given)
         shown = str(given.with_user(None))
     else:
-        made, place, shown = load_model_class("onnx")(where), where, where
+        made, place, shown = load_encoder(where), where, where
         stack.push_async_callback(made.aclose)
     stored = StoredEncoder(DependableEncoder(made, shown), cache_file(place), on_texts=on_texts)
     stack.callback(stored.close)

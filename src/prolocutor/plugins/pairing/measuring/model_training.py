@@ -25,7 +25,6 @@ from prolocutor.plugins.pairing.measuring.automatic_method import picked as pick
 from prolocutor.plugins.pairing.measuring.fitting import (
     Folding,
     Priors,
-    Role,
     fitted_ranker,
     fitted_router,
     probabilities,
@@ -47,7 +46,7 @@ from prolocutor.plugins.pairing.measuring.training_plan import (
     hash_of,
     lessons_of,
 )
-from prolocutor.plugins.pairing.method_catalog import load_reader
+from prolocutor.plugins.pairing.method_catalog import Role, load_reader
 from prolocutor.plugins.pairing.model_files import (
     TrainingCard,
     check_place,
@@ -130,7 +129,7 @@ async def train(
         what = "no question has a right agent (agents, labels), so nothing can be learned"
         raise BadInput(f"{data.name}: {what}", field="data")
     partial = PartialTraining(folder, await dependencies_of(data, learned, wanted))
-    kept = KeptFolds(partial, data.cards, wanted.models.encoder, wanted.models.cross_encoder)
+    kept = KeptFolds(partial, data.cards, wanted.models.encoder)
     if kept.found:
         on_note(f"goes on: {kept.found} fits of this training are in {partial.place}")
     folding = folding_within(memory, learned, Folding(kept=kept, on_fold=on_fold))

@@ -14,7 +14,7 @@ _PLAN: Final = "plan"
 
 
 class PartialTraining:
-    """A folder of values and states by name, so that the same command goes on after it was killed.
+    """A folder of values by name, so that the same command goes on after it was killed.
 
     `said` is all that the training depends on, its data included: of another one nothing is taken.
     The folder is made when the first value is written.
@@ -38,21 +38,6 @@ class PartialTraining:
     def write(self, name: str, value: Any) -> None:
         """Write a value, whole or not at all."""
         self._replace(f"{name}.json", msgspec.json.encode(value))
-
-    def state(self, name: str) -> bytes | None:
-        """Return the last state under a name."""
-        try:
-            return (self.place / f"{name}.state").read_bytes()
-        except OSError:
-            return None
-
-    def keep(self, name: str, state: bytes) -> None:
-        """Keep a state in the place of the last."""
-        self._replace(f"{name}.state", state)
-
-    def drop(self, name: str) -> None:
-        """Drop the state of what is over."""
-        (self.place / f"{name}.state").unlink(missing_ok=True)
 
     def remove(self) -> None:
         """Remove everything."""

@@ -21,7 +21,7 @@ from prolocutor.plugins.pairing.measuring.fitting import (
 from prolocutor.plugins.pairing.measuring.loss_budget import SUREST, AskedPath
 from prolocutor.plugins.pairing.measuring.method_rows import MethodChoice
 from prolocutor.plugins.pairing.measuring.training_material import Material
-from prolocutor.plugins.pairing.method_catalog import load_router
+from prolocutor.plugins.pairing.method_catalog import load_fit
 
 _PRIOR: Final = "ensemble"
 _FREE: Final = "cards"
@@ -120,7 +120,7 @@ def prior_of(material: Material) -> str:
     if not any(one.gold for one in material.lessons):
         return _FREE
     try:
-        load_router(_PRIOR)
+        load_fit(_PRIOR, "router")
     except MissingExtra:
         return _FREE
     return _PRIOR

@@ -33,7 +33,6 @@ from prolocutor.plugins.pairing.model_files import Model, load_model, save_model
 from prolocutor.plugins.pairing.near_duplicates import folds_of, near_duplicates
 from prolocutor.plugins.pairing.question_agent.label_journal import since_model
 from prolocutor.plugins.pairing.question_agent.router_label import router_label_of
-from prolocutor.plugins.pairing.question_response.crossing import SETTING as CROSSED
 
 NEW_LABELS: Final = "precision@1 of the new labels"
 _LEAST_GROUPS: Final = 4
@@ -57,9 +56,6 @@ async def retrain(
     if live is not None and (mark := EncoderMark.of_model(live)) is not None:
         what = f"the model in use was trained with the encoder {mark.fingerprint}"
         raise BadInput(f"{what}; train it with prolocutor train --encoder", field="role")
-    if live is not None and (crossed := live.settings.get(CROSSED)) is not None:
-        what = f"the model in use was trained with {crossed}"
-        raise BadInput(f"{what}; train it with prolocutor train --cross-encoder", field="role")
     material = gathered(order, live, rated)
     on_step(0.0, "learning from everything")
     fitting = await refitting_of(order, material)

@@ -11,9 +11,10 @@ import msgspec
 from prolocutor.contracts.pairing import LabelledQuestion
 from prolocutor.errors import BadInput
 from prolocutor.plugins.pairing.encoders.encoder_mark import mark_of
-from prolocutor.plugins.pairing.measuring.fitting import NO_MODELS, PairingModels, Role
+from prolocutor.plugins.pairing.measuring.fitting import NO_MODELS, PairingModels
 from prolocutor.plugins.pairing.measuring.pairing_data import PairingData
 from prolocutor.plugins.pairing.measuring.training_memory import TrainingMemory
+from prolocutor.plugins.pairing.method_catalog import Role
 
 
 class TrainingPlan(msgspec.Struct, frozen=True, kw_only=True):
@@ -65,12 +66,5 @@ async def dependencies_of(
     """Return all that the folds of a training depend on."""
     encoder = wanted.models.encoder
     mark = "" if encoder is None else (await mark_of(encoder)).fingerprint
-    crossed = wanted.models.cross_encoder
     plan = (wanted.role, wanted.method, wanted.prior, wanted.folds, wanted.seed)
-    return (
-        version("prolocutor"),
-        plan,
-        hash_of(data, [*learned, *data.learn]),
-        mark,
-        crossed and crossed.id,
-    )
+    return version("prolocutor"), plan, hash_of(data, [*learned, *data.learn]), mark

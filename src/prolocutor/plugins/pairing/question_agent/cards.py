@@ -13,6 +13,7 @@ from typing import Final
 from prolocutor.contracts.pairing import Card, Pairing, TrainingData, UserQuestion
 from prolocutor.plugins.pairing.agent_cards import breadth, checked, documents, name_stems
 from prolocutor.plugins.pairing.calibration import Sigmoid
+from prolocutor.plugins.pairing.method_catalog import PairingMethod
 from prolocutor.plugins.pairing.question_agent.follow_ups import pairings
 from prolocutor.plugins.pairing.text import Bm25, content_stems
 
@@ -79,3 +80,6 @@ class CardsRouter:
                     best[place] = score, number
             self._latest = text, best
         return self._latest[1]
+
+
+METHOD: Final = PairingMethod(fit=fit)

@@ -18,10 +18,11 @@ from prolocutor.plugins.pairing.calibration import Sigmoid, logit
 from prolocutor.plugins.pairing.curve_fitting import fit_sigmoid
 from prolocutor.plugins.pairing.encoders.meanings import trained_meanings, vectors_of
 from prolocutor.plugins.pairing.encoders.text_vectors import NO_VECTORS, Vectors
+from prolocutor.plugins.pairing.method_catalog import ENCODER, LABELS, PairingMethod
 from prolocutor.plugins.pairing.model_files import Array, Model, TrainingCard
 from prolocutor.plugins.pairing.near_duplicates import near_duplicates
 from prolocutor.plugins.pairing.question_agent.cards import CardsRouter
-from prolocutor.plugins.pairing.question_agent.meant_router import MeantRouter
+from prolocutor.plugins.pairing.question_agent.meant_methods import MeantRouter
 from prolocutor.plugins.pairing.question_agent.router_label import RouterLabel, router_label_of
 
 _NEIGHBOURS: Final = 25
@@ -33,7 +34,7 @@ _TOLD: Final = 3
 _LEAST: Final = 1e-4
 _ARRAY: Final = "embedding_questions"
 
-METHOD: Final = "embedding"
+_NAME: Final = "embedding"
 
 
 async def fit(training: TrainingData) -> MeantRouter:
@@ -105,7 +106,7 @@ class EmbeddingRouter:
         curve = {} if self._curve is None else {"curve": msgspec.to_builtins(self._curve)}
         return Model(
             role="router",
-            method=METHOD,
+            method=_NAME,
             agents=list(self.agents),
             settings=curve,
             parts={"lessons": msgspec.to_builtins(self._labels)},
@@ -187,3 +188,6 @@ def _texts(card: Card) -> list[str]:
 
 def _matrix(vectors: Sequence[Any]) -> Any:
     return np.array(vectors, np.float32) if len(vectors) else np.zeros((0, 0), np.float32)
+
+
+METHOD: Final = PairingMethod(fit=fit, needs=LABELS | ENCODER, reader=EmbeddingRouter)

@@ -2,46 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Final
 
 import msgspec
 
-from prolocutor.contracts.pairing import Card, Pairing, Router, TrainingData, UserQuestion
+from prolocutor.contracts.pairing import Card, Pairing, Router, UserQuestion
 from prolocutor.plugins.pairing.encoders.text_vectors import NO_VECTORS, Vectors
+from prolocutor.plugins.pairing.method_catalog import ENCODER, LABELS, PairingMethod
 from prolocutor.plugins.pairing.model_files import Model, TrainingCard
 from prolocutor.plugins.pairing.question_agent.follow_ups import pairings
 from prolocutor.plugins.pairing.question_agent.knn import KnnRouter
 from prolocutor.plugins.pairing.question_agent.latent_index import LatentIndex
 from prolocutor.plugins.pairing.question_agent.linear import LinearRouter
-from prolocutor.plugins.pairing.question_agent.linear_training import fit_latent_index
-from prolocutor.plugins.pairing.question_agent.linear_training import learned as learned_linear
-from prolocutor.plugins.pairing.question_agent.meaning_index import MeaningIndex
-from prolocutor.plugins.pairing.question_agent.meant_router import MeantRouter, meant_fit
-from prolocutor.plugins.pairing.question_agent.router_label import RouterLabel, router_label_of
-from prolocutor.plugins.pairing.question_agent.similarity_index import SimilarityIndex, WordIndex
-
-
-def fit(training: TrainingData) -> EnsembleRouter | Awaitable[MeantRouter]:
-    """Return a linear router and the nearest neighbours of the same labels.
-
-    Both read an encoder's vectors if there is one.
-    """
-    return learned(training) if training.encoder is None else meant_fit(training, learned)
-
-
-def learned(training: TrainingData, vectors: Vectors = NO_VECTORS) -> EnsembleRouter:
-    """Return the router; vectors are those of the labelled questions."""
-    linear = learned_linear(training, vectors)
-    labels = [router_label_of(one) for one in training.labelled if one.agents]
-    texts = [one.text for one in labels]
-    latent = fit_latent_index(linear, texts)
-    index: SimilarityIndex | None = latent
-    if vectors:
-        index = MeaningIndex.of_texts(texts, vectors, latent or WordIndex())
-    neighbours = KnnRouter(training.cards, index=index)
-    neighbours.learn_all(labels)
-    return EnsembleRouter(linear, neighbours, latent)
+from prolocutor.plugins.pairing.question_agent.router_label import RouterLabel
 
 
 class EnsembleRouter:
@@ -126,3 +100,11 @@ class EnsembleRouter:
         linear = LinearRouter.of_model(msgspec.structs.replace(model, agents=known))
         index = LatentIndex.of_model(model, linear, len(model.parts.get("lessons", ())))
         return cls(linear, KnnRouter.of_model(model, cards, keep=keep, index=index), index)
+
+
+METHOD: Final = PairingMethod(
+    fit="prolocutor.plugins.pairing.question_agent.linear_training:fit_ensemble",
+    needs=LABELS,
+    uses=ENCODER,
+    reader=EnsembleRouter,
+)

@@ -20,6 +20,7 @@ from prolocutor.errors import ConfigError
 from prolocutor.plugins.pairing.calibration import Sigmoid
 from prolocutor.plugins.pairing.encoders.encoder_mark import EncoderMark
 from prolocutor.plugins.pairing.encoders.text_vectors import NO_VECTORS, Vectors
+from prolocutor.plugins.pairing.method_catalog import ENCODER, LABELS, PairingMethod
 from prolocutor.plugins.pairing.model_files import Array, Model, TrainingCard
 from prolocutor.plugins.pairing.question_agent.follow_ups import pairings
 from prolocutor.plugins.pairing.text import char_grams, words
@@ -225,3 +226,11 @@ def word_terms(text: str) -> list[str]:
 def char_terms(text: str) -> Iterable[str]:
     """Return the character n-grams of 2 to 5 within words."""
     return char_grams(text, 2, 5)
+
+
+METHOD: Final = PairingMethod(
+    fit="prolocutor.plugins.pairing.question_agent.linear_training:fit",
+    needs=LABELS,
+    uses=ENCODER,
+    reader=LinearRouter,
+)

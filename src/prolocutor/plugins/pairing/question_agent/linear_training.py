@@ -1,4 +1,4 @@
-"""Training of the linear router and of the latent index; the models alone need no scikit-learn.
+"""Training of `linear` and of `ensemble` with its latent index; the models need no scikit-learn.
 
 The router is support vector machines, one agent against the rest. The index is a truncated singular
 value decomposition: the directions along which questions differ most.
@@ -24,6 +24,8 @@ from prolocutor.plugins.pairing.calibration import Sigmoid
 from prolocutor.plugins.pairing.curve_fitting import fit_sigmoid
 from prolocutor.plugins.pairing.encoders.text_vectors import NO_VECTORS, Vectors
 from prolocutor.plugins.pairing.near_duplicates import folds_of, near_duplicates
+from prolocutor.plugins.pairing.question_agent.ensemble import EnsembleRouter
+from prolocutor.plugins.pairing.question_agent.knn import KnnRouter
 from prolocutor.plugins.pairing.question_agent.latent_index import LatentIndex, direction_of
 from prolocutor.plugins.pairing.question_agent.linear import (
     LinearRouter,
@@ -34,7 +36,10 @@ from prolocutor.plugins.pairing.question_agent.linear import (
     vector_of,
     word_terms,
 )
-from prolocutor.plugins.pairing.question_agent.meant_router import MeantRouter, meant_fit
+from prolocutor.plugins.pairing.question_agent.meaning_index import MeaningIndex
+from prolocutor.plugins.pairing.question_agent.meant_methods import MeantRouter, meant_fit
+from prolocutor.plugins.pairing.question_agent.router_label import router_label_of
+from prolocutor.plugins.pairing.question_agent.similarity_index import SimilarityIndex, WordIndex
 
 _COST: Final = 0.1
 _FOLDS: Final = 3
@@ -78,6 +83,30 @@ def learned(training: TrainingData, vectors: Vectors = NO_VECTORS) -> LinearRout
         return plain
     curve = _curve(labelled, agents, training.seed, vectors)
     return _trained(labelled, agents, curve, vectors, plain)
+
+
+def fit_ensemble(training: TrainingData) -> EnsembleRouter | Awaitable[MeantRouter]:
+    """Return a linear router and the nearest neighbours of the same labels.
+
+    Both read an encoder's vectors if there is one.
+    """
+    if training.encoder is None:
+        return learned_ensemble(training)
+    return meant_fit(training, learned_ensemble)
+
+
+def learned_ensemble(training: TrainingData, vectors: Vectors = NO_VECTORS) -> EnsembleRouter:
+    """Return the router; vectors are those of the labelled questions."""
+    linear = learned(training, vectors)
+    labels = [router_label_of(one) for one in training.labelled if one.agents]
+    texts = [one.text for one in labels]
+    latent = fit_latent_index(linear, texts)
+    index: SimilarityIndex | None = latent
+    if vectors:
+        index = MeaningIndex.of_texts(texts, vectors, latent or WordIndex())
+    neighbours = KnnRouter(training.cards, index=index)
+    neighbours.learn_all(labels)
+    return EnsembleRouter(linear, neighbours, latent)
 
 
 def fit_latent_index(linear: LinearRouter, texts: Sequence[str]) -> LatentIndex | None:

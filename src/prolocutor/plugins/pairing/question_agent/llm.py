@@ -11,6 +11,7 @@ from prolocutor.contracts.pairing import Card, Complete, Pairing, TrainingData, 
 from prolocutor.errors import BadInput
 from prolocutor.plugins.pairing.agent_cards import checked
 from prolocutor.plugins.pairing.chat_choices import UnusableChoice, blended, choices, cut, prompt
+from prolocutor.plugins.pairing.method_catalog import CHAT, PairingMethod
 from prolocutor.plugins.pairing.question_agent.cards import CardsRouter
 
 SECONDS: Final = 1.5
@@ -98,3 +99,6 @@ def _shown(card: Card) -> dict[str, Any]:
     if card.examples:
         shown["examples"] = [cut(one, _LONGEST_EXAMPLE) for one in card.examples[:_MOST_EXAMPLES]]
     return shown
+
+
+METHOD: Final = PairingMethod(fit=fit, needs=CHAT)

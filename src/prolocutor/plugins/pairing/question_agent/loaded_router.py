@@ -17,7 +17,7 @@ from prolocutor.plugins.pairing.method_catalog import read_method
 from prolocutor.plugins.pairing.model_files import Model, agents_that_differ, load_model
 from prolocutor.plugins.pairing.question_agent.follow_ups import pairings
 from prolocutor.plugins.pairing.question_agent.label_journal import lessons_of
-from prolocutor.plugins.pairing.question_agent.meant_router import MeaningScorer, MeantRouter
+from prolocutor.plugins.pairing.question_agent.meant_methods import MeaningScorer, MeantRouter
 from prolocutor.plugins.pairing.question_agent.newcomers import NewAgents, NewcomerSettings, said_of
 from prolocutor.plugins.pairing.question_agent.router_label import RouterLabel
 

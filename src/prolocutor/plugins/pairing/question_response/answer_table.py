@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import random
 from collections.abc import Mapping, Sequence
 from typing import Final
@@ -15,10 +14,7 @@ from prolocutor.contracts.pairing import AgentAnswer, LabelledQuestion
 from prolocutor.plugins.pairing.agent_log import AgentLog
 from prolocutor.plugins.pairing.answer_features import features, features_among, with_prior
 from prolocutor.plugins.pairing.answer_meaning import without_meaning
-from prolocutor.plugins.pairing.question_response.meaning_training import (
-    LearnedCrossing,
-    LearnedMeaning,
-)
+from prolocutor.plugins.pairing.question_response.meaning_training import LearnedMeaning
 from prolocutor.plugins.pairing.question_response.style_training import TermTable
 from prolocutor.plugins.pairing.question_response.trees import Floats, Singles
 
@@ -50,8 +46,7 @@ class AnswerTable(msgspec.Struct, frozen=True):
 
     `plain` has all answers and priors; `hidden` lacks the prior of some agents, as for new agents;
     `few` has only some of the likeliest agents' answers, as under a budget. `hidden` also lacks the
-    meaning of every second question, as where an encoder has failed. `crossed` are a
-    cross-encoder's numbers, NaN where there is none.
+    meaning of every second question, as where an encoder has failed.
     """
 
     texts: list[str]
@@ -62,7 +57,6 @@ class AnswerTable(msgspec.Struct, frozen=True):
     votes: Floats
     right: Floats
     weights: Floats
-    crossed: Floats
 
 
 def answer_table(
@@ -70,9 +64,8 @@ def answer_table(
     agent_log: AgentLog,
     seed: int,
     meaning: LearnedMeaning | None,
-    crossed: LearnedCrossing | None,
 ) -> AnswerTable:
-    """Return the table of questions with their priors; `meaning` and `crossed` are of the same."""
+    """Return the table of questions with their priors; `meaning` is of the same."""
     rng = random.Random(seed)
     plain, hidden, few = (TrainingView([], [], [], []) for _ in range(3))
     start = 0
@@ -108,18 +101,7 @@ def answer_table(
         votes=np.array([one.agents.get(agent, 0.0) for one, agent in pairs]),
         right=np.array([float(is_right(one, agent)) for one, agent in pairs]),
         weights=np.array([one.weight for one, _ in pairs]),
-        crossed=_numbers(taught, crossed, len(pairs)),
     )
-
-
-def _numbers(
-    taught: Sequence[tuple[LabelledQuestion, Mapping[str, float]]],
-    crossed: LearnedCrossing | None,
-    number: int,
-) -> Floats:
-    if crossed is None:
-        return np.full(number, math.nan)
-    return np.array(crossed.numbers_of(one for one, _ in taught))
 
 
 def _likely(

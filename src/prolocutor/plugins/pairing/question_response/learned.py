@@ -16,11 +16,10 @@ from prolocutor.plugins.pairing.answer_meaning import NAMES as MEANING_NAMES
 from prolocutor.plugins.pairing.answer_meaning import MeaningMemory
 from prolocutor.plugins.pairing.calibration import Sigmoid
 from prolocutor.plugins.pairing.encoders.text_vectors import NO_VECTORS, Vectors
+from prolocutor.plugins.pairing.method_catalog import ENCODER, LABELS, PairingMethod
 from prolocutor.plugins.pairing.model_files import Array, Model, TrainingCard
 from prolocutor.plugins.pairing.question_response.answer_pairings import in_order
 from prolocutor.plugins.pairing.question_response.answer_style import StyleModel
-from prolocutor.plugins.pairing.question_response.cross_blend import NO_NUMBERS, CrossBlend, Numbers
-from prolocutor.plugins.pairing.question_response.crossing import SETTING as CROSSED
 from prolocutor.plugins.pairing.question_response.trees import (
     Floats,
     Rows,
@@ -28,13 +27,12 @@ from prolocutor.plugins.pairing.question_response.trees import (
     forest_of,
 )
 
-METHOD: Final = "learned"
+_NAME: Final = "learned"
 COLUMNS: Final = (*NAMES, "wording", "lead_wording")
 MEANT_COLUMNS: Final = (*COLUMNS, *MEANING_NAMES)
 """The names of the features, in order: without an encoder, and with one."""
 
 _WIDEST: Final = 5.0
-_BLEND: Final = "cross_blend"
 
 _WORDS: Final = {
     "covered": "likeness to the question",
@@ -82,7 +80,6 @@ class LearnedBlend(msgspec.Struct, frozen=True):
     """The parts of the learned ranker; `linear_share` is the weight of the linear model.
 
     `sigmoid` turns a score into a probability, `any_right` an `any_right_logit` of several.
-    `crossed` weighs the cross-encoder that it learned with.
     """
 
     agent_log: AgentLog
@@ -93,7 +90,6 @@ class LearnedBlend(msgspec.Struct, frozen=True):
     sigmoid: Sigmoid
     any_right: Sigmoid
     memory: MeaningMemory | None = None
-    crossed: CrossBlend | None = None
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -108,7 +104,6 @@ class LearnedRanker:
         self.agents: Sequence[str] = list(agents)
         self.fixed_texts: Sequence[str] = blend.memory.fixed_texts if blend.memory else ()
         self.any_right = blend.any_right
-        self.agent_log = blend.agent_log
         self._blend = blend
 
     def rank(
@@ -117,33 +112,12 @@ class LearnedRanker:
         answers: Sequence[AgentAnswer],
         prior: Mapping[str, float],
         vectors: Vectors = NO_VECTORS,
-        numbers: Numbers = NO_NUMBERS,
     ) -> list[Pairing]:
-        """Return a pairing for every answer, the best first.
-
-        `vectors` and a cross-encoder's `numbers` are read if it can.
-        """
-        given = self.features(question, answers, prior)
-        return self.of_rows(question, answers, given, vectors, numbers)
-
-    def features(
-        self, question: UserQuestion, answers: Sequence[AgentAnswer], prior: Mapping[str, float]
-    ) -> list[list[float]]:
-        """Return the features of the answers by its log, which `of_rows` takes."""
-        return features(question, answers, prior, self._blend.agent_log)
-
-    def of_rows(
-        self,
-        question: UserQuestion,
-        answers: Sequence[AgentAnswer],
-        given: Sequence[Sequence[float]],
-        vectors: Vectors = NO_VECTORS,
-        numbers: Numbers = NO_NUMBERS,
-    ) -> list[Pairing]:
-        """Return a pairing for every answer by its features, the best first."""
+        """Return a pairing for every answer, the best first; `vectors` are read if it can."""
         if not answers:
             return []
         blend = self._blend
+        given = features(question, answers, prior, blend.agent_log)
         rows = with_style(given, [blend.wording.score(answer.text) for answer in answers])
         if blend.memory is not None:
             meant = blend.memory.rows(question.text, answers, vectors)
@@ -152,10 +126,6 @@ class LearnedRanker:
         scores = blended(blend, rows, terms)
         probabilities = [blend.sigmoid(float(score)) for score in scores]
         reasons = [_reason(term, blend.columns) for term in terms]
-        if blend.crossed is not None and numbers:
-            return in_order(
-                answers, blend.crossed.blended(answers, probabilities, numbers), reasons
-            )
         return in_order(answers, probabilities, reasons, [float(score) for score in scores])
 
     def to_model(self, card: TrainingCard) -> Model:
@@ -163,7 +133,7 @@ class LearnedRanker:
         blend, memory = self._blend, self._blend.memory
         return Model(
             role="ranker",
-            method=METHOD,
+            method=_NAME,
             agents=list(self.agents),
             settings={
                 "columns": list(blend.columns),
@@ -171,7 +141,6 @@ class LearnedRanker:
                 "linear_offset": blend.linear.offset,
                 "sigmoid": msgspec.to_builtins(blend.sigmoid),
                 "any_right": msgspec.to_builtins(blend.any_right),
-                **_cross_settings(blend.crossed),
             },
             parts={
                 "log": msgspec.to_builtins(blend.agent_log.counts()),
@@ -216,10 +185,6 @@ def blended(blend: LearnedBlend, rows: Rows, terms: Floats) -> Floats:
     return found
 
 
-def _cross_settings(crossed: CrossBlend | None) -> dict[str, Any]:
-    return {} if crossed is None else {CROSSED: crossed.id, _BLEND: msgspec.to_builtins(crossed)}
-
-
 def _blend_of(model: Model, cards: Sequence[Card]) -> LearnedBlend:
     settings: dict[str, Any] = model.settings
     memory = MeaningMemory.of_model(model, cards)
@@ -239,7 +204,6 @@ def _blend_of(model: Model, cards: Sequence[Card]) -> LearnedBlend:
         sigmoid=msgspec.convert(settings["sigmoid"], Sigmoid),
         any_right=msgspec.convert(settings["any_right"], Sigmoid),
         memory=memory,
-        crossed=msgspec.convert(settings[_BLEND], CrossBlend) if CROSSED in settings else None,
     )
 
 
@@ -255,3 +219,11 @@ def _reason(terms: Floats, columns: Sequence[str]) -> str:
 
 def _side(term: float) -> str:
     return "for" if term >= 0 else "against"
+
+
+METHOD: Final = PairingMethod(
+    fit="prolocutor.plugins.pairing.question_response.learned_training:fit",
+    needs=LABELS,
+    uses=ENCODER,
+    reader=LearnedRanker,
+)

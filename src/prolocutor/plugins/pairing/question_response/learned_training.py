@@ -19,9 +19,10 @@ from threadpoolctl import threadpool_limits
 from prolocutor.contracts.pairing import LabelledQuestion, TrainingData
 from prolocutor.errors import BadInput
 from prolocutor.plugins.pairing.agent_log import AgentLog, log_of
-from prolocutor.plugins.pairing.calibration import Sigmoid, logit
-from prolocutor.plugins.pairing.curve_fitting import fit_sigmoid, fit_weights
+from prolocutor.plugins.pairing.calibration import Sigmoid
+from prolocutor.plugins.pairing.curve_fitting import fit_sigmoid
 from prolocutor.plugins.pairing.near_duplicates import folds_of, near_duplicates
+from prolocutor.plugins.pairing.question_agent.meant_methods import MeantRanker
 from prolocutor.plugins.pairing.question_response.answer_pairings import any_right_logit
 from prolocutor.plugins.pairing.question_response.answer_table import (
     AnswerTable,
@@ -30,7 +31,6 @@ from prolocutor.plugins.pairing.question_response.answer_table import (
     is_right,
 )
 from prolocutor.plugins.pairing.question_response.binned_rows import BinnedRows
-from prolocutor.plugins.pairing.question_response.cross_blend import CrossBlend
 from prolocutor.plugins.pairing.question_response.learned import (
     LearnedBlend,
     LearnedRanker,
@@ -38,12 +38,9 @@ from prolocutor.plugins.pairing.question_response.learned import (
 )
 from prolocutor.plugins.pairing.question_response.linear_score import ScaledRows
 from prolocutor.plugins.pairing.question_response.meaning_training import (
-    LearnedCrossing,
     LearnedMeaning,
-    meant_fit,
-    reads_models,
+    learned_meaning,
 )
-from prolocutor.plugins.pairing.question_response.meant_ranker import MeantRanker
 from prolocutor.plugins.pairing.question_response.style_training import StyleWeights
 from prolocutor.plugins.pairing.question_response.trees import (
     Floats,
@@ -58,7 +55,6 @@ _INNER_FOLDS: Final = 5
 _PARTS: Final = 3
 _LINEAR_SHARE: Final = 0.5
 _VIEWS: Final = 3
-_PLAIN_VIEW: Final = 0
 _HIDDEN_VIEW: Final = 1
 
 
@@ -74,7 +70,6 @@ class StackedRows(msgspec.Struct, frozen=True):
     votes: Floats
     right: Floats
     weights: Floats
-    crossed: Floats
 
 
 def fit(training: TrainingData) -> LearnedRanker | Awaitable[MeantRanker]:
@@ -82,15 +77,17 @@ def fit(training: TrainingData) -> LearnedRanker | Awaitable[MeantRanker]:
 
     A question of weight 0 only enters the log. With an encoder the ranker reads vectors too.
     """
-    return meant_fit(training, learned) if reads_models(training) else learned(training)
+    return learned(training) if training.encoder is None else _meant_fit(training)
 
 
-def learned(
-    training: TrainingData,
-    meaning: LearnedMeaning | None = None,
-    crossed: LearnedCrossing | None = None,
-) -> LearnedRanker:
-    """Return the ranker; `meaning` and `crossed` are of the same training."""
+async def _meant_fit(training: TrainingData) -> MeantRanker:
+    """Return a ranker that learned with vectors; errors of the encoder propagate."""
+    meaning, meanings = await learned_meaning(training)
+    return MeantRanker(learned(training, meaning), meanings)
+
+
+def learned(training: TrainingData, meaning: LearnedMeaning | None = None) -> LearnedRanker:
+    """Return the ranker; `meaning` is of the same training."""
     priors = training.priors or [{}] * len(training.labelled)
     taught = [
         (one, prior)
@@ -104,13 +101,10 @@ def learned(
     agent_log = log_of(training.labelled)
     groups = near_duplicates([one.question.text for one, _ in taught])
     with threadpool_limits(1):
-        table = answer_table(taught, agent_log, training.seed, meaning, crossed)
+        table = answer_table(taught, agent_log, training.seed, meaning)
         blend = _learn(table, groups, agent_log, training.seed)
     if meaning is not None:
         blend = msgspec.structs.replace(blend, memory=meaning.memory)
-    if crossed is not None:
-        weighed = msgspec.structs.replace(blend.crossed or CrossBlend(), id=crossed.id)
-        blend = msgspec.structs.replace(blend, crossed=weighed)
     return LearnedRanker(blend, sorted({agent for one, _ in taught for agent in one.answers}))
 
 
@@ -156,7 +150,6 @@ def _learn(
         linear_share=_LINEAR_SHARE,
         sigmoid=sigmoid,
         any_right=any_right,
-        crossed=_cross_blend(stacked, unseen_scores, sigmoid),
     )
 
 
@@ -173,7 +166,6 @@ def _stacked(table: AnswerTable, styles: Mapping[int, list[float]]) -> StackedRo
         votes=table.votes[chosen],
         right=table.right[chosen],
         weights=table.weights[chosen],
-        crossed=table.crossed[chosen],
     )
 
 
@@ -198,17 +190,6 @@ def _curves(stacked: StackedRows, scores: Floats) -> tuple[Sigmoid, Sigmoid]:
         np.maximum.reduceat(weights, starts),
     )
     return sigmoid, any_right
-
-
-def _cross_blend(stacked: StackedRows, scores: Floats, sigmoid: Sigmoid) -> CrossBlend | None:
-    """Weigh the scores of unseen questions and a cross-encoder's numbers, where there are some."""
-    known = np.flatnonzero((stacked.views == _PLAIN_VIEW) & np.isfinite(stacked.crossed))
-    if not stacked.right[known].any():
-        return None
-    own = np.array([logit(sigmoid(score)) for score in scores[known].tolist()])
-    both = np.stack([own, stacked.crossed[known]], axis=1)
-    found = fit_weights(both, stacked.right[known], stacked.weights[known])
-    return CrossBlend(own=found[0], cross=found[1], offset=found[2])
 
 
 def _unseen_styles(

@@ -10,6 +10,7 @@ import msgspec
 from prolocutor.contracts.pairing import AgentAnswer, Complete, Pairing, TrainingData, UserQuestion
 from prolocutor.errors import BadInput
 from prolocutor.plugins.pairing.chat_choices import UnusableChoice, blended, choices, cut, prompt
+from prolocutor.plugins.pairing.method_catalog import CHAT, PairingMethod
 from prolocutor.plugins.pairing.question_response import unsupervised
 from prolocutor.plugins.pairing.question_response.answer_pairings import answer_keys, in_order
 from prolocutor.plugins.pairing.question_response.unsupervised import UnsupervisedRanker
@@ -79,3 +80,6 @@ class LlmRanker:
         reason = "the model prefers it" if named else "the model says that none is right"
         probabilities = [found[number] for number in numbers.values()]
         return in_order(answers, probabilities, [reason] * len(answers))
+
+
+METHOD: Final = PairingMethod(fit=fit, needs=CHAT)

@@ -12,6 +12,7 @@ from prolocutor.plugins.pairing.calibration import logit
 from prolocutor.plugins.pairing.encoders.encoder_mark import name_of
 from prolocutor.plugins.pairing.encoders.meanings import with_fault
 from prolocutor.plugins.pairing.encoders.patience import Patience
+from prolocutor.plugins.pairing.method_catalog import ENCODER, PairingMethod
 from prolocutor.plugins.pairing.question_response import unsupervised
 from prolocutor.plugins.pairing.question_response.answer_pairings import answer_keys, in_order
 from prolocutor.plugins.pairing.question_response.unsupervised import UnsupervisedRanker
@@ -69,3 +70,6 @@ class SimilarityRanker:
             near = f"near to the question ({cosine:.2f}); " if cosine >= _SAYS else ""
             reasons.append(f"{near}{one.reason}")
         return in_order(answers, probabilities, reasons)
+
+
+METHOD: Final = PairingMethod(fit=fit, needs=ENCODER)

@@ -12,10 +12,11 @@ from prolocutor.contracts.pairing import AgentAnswer, Card, Pairing, TrainingDat
 from prolocutor.errors import ConfigError
 from prolocutor.plugins.pairing.agent_log import AgentLog, LogCounts, log_of
 from prolocutor.plugins.pairing.answer_features import PLACE, features
+from prolocutor.plugins.pairing.method_catalog import PairingMethod
 from prolocutor.plugins.pairing.model_files import Model, TrainingCard
 from prolocutor.plugins.pairing.question_response.answer_pairings import in_order
 
-METHOD: Final = "unsupervised"
+_NAME: Final = "unsupervised"
 
 _WEIGHTS: Final = {
     "covered": 1.0,
@@ -85,7 +86,7 @@ class UnsupervisedRanker:
         counts = self._log.counts()
         return Model(
             role="ranker",
-            method=METHOD,
+            method=_NAME,
             agents=sorted(counts.answers),
             parts={"log": msgspec.to_builtins(counts)},
             card=card,
@@ -120,3 +121,6 @@ def _probability(score: float) -> float:
 def _reason(row: Sequence[float]) -> str:
     said: Iterable[str] = (words for place, least, words in _WORDS if row[place] >= least)
     return "; ".join(said) or "says little of what was asked"
+
+
+METHOD: Final = PairingMethod(fit=fit, reader=UnsupervisedRanker)

@@ -69,22 +69,5 @@ def write_encoder(folder: Path, name: str = "model.onnx") -> None:
     onnx.save(_model(helper, graph), str(folder / name))
 
 
-def write_pair_scorer(folder: Path) -> None:
-    """Write a model whose logit is the sum of the tokens' numbers."""
-    onnx = pytest.importorskip("onnx", reason="onnx (the extra dev)")
-    helper, types = onnx.helper, onnx.TensorProto
-    graph = helper.make_graph(
-        [
-            helper.make_node("Cast", ["input_ids"], ["numbers"], to=types.FLOAT),
-            helper.make_node("ReduceSum", ["numbers", "axes"], ["logits"], keepdims=1),
-        ],
-        "scorer",
-        [helper.make_tensor_value_info("input_ids", types.INT64, ["b", "t"])],
-        [helper.make_tensor_value_info("logits", types.FLOAT, ["b", 1])],
-        [helper.make_tensor("axes", types.INT64, [1], [1])],
-    )
-    onnx.save(_model(helper, graph), str(folder / "model.onnx"))
-
-
 def _model(helper: Any, graph: Any) -> Any:
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=9)

@@ -1,4 +1,4 @@
-"""Local models: a tiny one, made here, encodes texts and scores pairs."""
+"""Local models: a tiny one, made here, encodes texts."""
 
 from contextlib import aclosing
 from pathlib import Path
@@ -6,17 +6,13 @@ from pathlib import Path
 import pytest
 
 from prolocutor.errors import ConfigError, NotFound
-from prolocutor.plugins.pairing.method_catalog import load_model_class
+from prolocutor.plugins.pairing.method_catalog import load_encoder
 from tests.plugins.pairing.unit.encoders.made import (
     write_encoder,
-    write_pair_scorer,
     write_tokenizer,
 )
 
 pytest.importorskip("onnxruntime", reason="onnxruntime (the extra encoder)")
-
-OnnxEncoder = load_model_class("onnx")
-OnnxPairScorer = load_model_class("pairs")
 
 
 @pytest.mark.parametrize("name", ["model.onnx", "onnx/model_quantized.onnx", "other.onnx"])
@@ -26,7 +22,7 @@ async def test_the_mean_of_the_tokens_without_the_padding_is_the_vector(
     write_tokenizer(tmp_path)
     write_encoder((tmp_path / name).parent, Path(name).name)
 
-    async with aclosing(OnnxEncoder(tmp_path)) as encoder:
+    async with aclosing(load_encoder(tmp_path)) as encoder:
         rain, both, padded = await encoder.encode(["rain", "rain sun", "rain rain rain rain"])
 
     assert rain[2] == pytest.approx(1.0)
@@ -38,37 +34,18 @@ async def test_many_texts_and_odd_ones_are_encoded(tmp_path: Path) -> None:
     write_tokenizer(tmp_path)
     write_encoder(tmp_path)
 
-    async with aclosing(OnnxEncoder(tmp_path)) as encoder:
+    async with aclosing(load_encoder(tmp_path)) as encoder:
         found = await encoder.encode(["", "\N{GRINNING FACE}", "sun " * 5000, *map(str, range(70))])
 
     assert len(found) == 73
 
 
-async def test_pairs_are_scored_both_texts_at_once(tmp_path: Path) -> None:
-    write_tokenizer(tmp_path)
-    write_pair_scorer(tmp_path)
-
-    async with aclosing(OnnxPairScorer(tmp_path)) as scorer:
-        found = await scorer.score([("rain", "sun"), ("rain", "rain")])
-
-    assert found == [5.0, 4.0]
-
-
 def test_what_is_no_model_is_refused_with_its_place(tmp_path: Path) -> None:
     with pytest.raises(NotFound, match=r"tokenizer\.json"):
-        OnnxEncoder(tmp_path)
+        load_encoder(tmp_path)
     write_tokenizer(tmp_path)
     with pytest.raises(NotFound, match=r"no model\.onnx"):
-        OnnxEncoder(tmp_path)
+        load_encoder(tmp_path)
     (tmp_path / "model.onnx").write_bytes(b"nonsense")
     with pytest.raises(ConfigError, match=f"{tmp_path}.*is no model"):
-        OnnxEncoder(tmp_path)
-
-
-async def test_a_model_that_gives_something_else_is_refused(tmp_path: Path) -> None:
-    write_tokenizer(tmp_path)
-    write_encoder(tmp_path)
-
-    async with aclosing(OnnxPairScorer(tmp_path)) as scorer:
-        with pytest.raises(ConfigError, match="is no number a pair"):
-            await scorer.score([("rain", "sun")])
+        load_encoder(tmp_path)

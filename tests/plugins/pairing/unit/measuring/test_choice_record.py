@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import pytest
 
@@ -13,6 +13,7 @@ from prolocutor.plugins.pairing.measuring import fitting
 from prolocutor.plugins.pairing.measuring.choice_record import ChoiceRecord
 from prolocutor.plugins.pairing.measuring.measurement import MeasurementPlan, measure
 from prolocutor.plugins.pairing.measuring.method_rows import MethodChoice
+from prolocutor.plugins.pairing.method_catalog import Role
 from tests.plugins.pairing.unit.measuring.made import data
 
 _CHOICE: Final = MethodChoice(agent="a", right=1.0, called=1, scores={"a": 0.75, "b": 0.25})
@@ -43,10 +44,13 @@ def test_a_measurement_goes_on_from_its_record_without_fitting_again(
     plan = MeasurementPlan(routers=["knn"], rankers=["unsupervised"], budgets=["top:1"], folds=3)
     first = asyncio.run(measure(data(), plan, choices=path))
 
-    def refuse(name: str) -> None:
-        raise AssertionError(f"{name} is fitted again")
+    real = fitting.load_fit
 
-    monkeypatch.setattr(fitting, "load_ranker", refuse)
+    def refuse(name: str, role: Role) -> Any:
+        assert role == "router", f"{name} is fitted again"
+        return real(name, role)
+
+    monkeypatch.setattr(fitting, "load_fit", refuse)
     again = asyncio.run(measure(data(), plan, choices=path))
     kept = [key for key in first.choices if key[1] in ("knn", "unsupervised, top:1")]
     assert [again.choices[key] for key in kept] == [first.choices[key] for key in kept]

@@ -54,6 +54,13 @@ class Spy:
         return [Pairing(best.agent, 0.9), *(Pairing(one.agent, 0.05) for one in rest)]
 
 
+def in_place_of_rankers(monkeypatch: pytest.MonkeyPatch, made: Any) -> None:
+    real = fitting.load_fit
+    monkeypatch.setattr(
+        fitting, "load_fit", lambda name, role: made if role == "ranker" else real(name, role)
+    )
+
+
 @pytest.fixture(params=[True, False], ids=["with labels", "without labels"])
 def spy(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> bool:
     Spy.trained = []
@@ -64,7 +71,7 @@ def spy(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> bool
         assert found.labels == request.param
         return found
 
-    monkeypatch.setattr(fitting, "load_ranker", lambda name: made)
+    in_place_of_rankers(monkeypatch, made)
     monkeypatch.setattr(
         fitting,
         "needs_of",
@@ -95,7 +102,7 @@ def test_answers_to_learn_from_come_with_priors_of_routers_that_did_not_see_them
         given.append(training)
         return Spy(training)
 
-    monkeypatch.setattr(fitting, "load_ranker", lambda name: made)
+    in_place_of_rankers(monkeypatch, made)
     odd = LabelledQuestion(
         question=UserQuestion(text="blorb the frobnitz"),
         agents={"bank": 1.0},
@@ -139,8 +146,8 @@ def test_routers_that_serve_two_folds_have_seen_neither(monkeypatch: pytest.Monk
         given.append(training)
         return Spy(training)
 
-    monkeypatch.setattr(fitting, "load_router", lambda name: routing)
-    monkeypatch.setattr(fitting, "load_ranker", lambda name: ranking)
+    fits = {"router": routing, "ranker": ranking}
+    monkeypatch.setattr(fitting, "load_fit", lambda name, role: fits[role])
 
     measured(data(0), routers=["knn"], rankers=["learned"])
 

@@ -12,7 +12,6 @@ from tests.integration.connectors.chat_peer import chat_peer
 from tests.integration.connectors.embeddings_peer import embeddings_peer
 from tests.plugins.pairing.unit.encoders.made import (
     write_encoder,
-    write_pair_scorer,
     write_tokenizer,
 )
 from tests.plugins.pairing.unit.measuring.made import labelled
@@ -31,18 +30,17 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_local_models_are_measured(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     pytest.importorskip("onnxruntime", reason="onnxruntime (the extra encoder)")
-    for name, write in (("encoder", write_encoder), ("scorer", write_pair_scorer)):
-        (folder / name).mkdir()
-        write_tokenizer(folder / name)
-        write(folder / name)
-    words = ["--router", "embedding", "--ranker", "similarity,cross-encoder", "--budget", "top:1"]
-    places = ["--encoder", "encoder", "--pair-scorer", "scorer"]
+    (folder / "encoder").mkdir()
+    write_tokenizer(folder / "encoder")
+    write_encoder(folder / "encoder")
+    words = ["--router", "embedding", "--ranker", "similarity", "--budget", "top:1"]
+    places = ["--encoder", "encoder"]
 
     ran = run(["evaluate", "pairing", "--data", "jsonl:q.jsonl", "--folds", "2", *words, *places])
 
     told = capsys.readouterr().out
     assert ran == 0
-    assert all(f"\n{name} " in told for name in ("embedding", "similarity", "cross-encoder"))
+    assert all(f"\n{name} " in told for name in ("embedding", "similarity"))
 
 
 async def test_endpoints_are_asked_and_left() -> None:

@@ -5,7 +5,7 @@ import pytest
 from prolocutor.contracts.pairing import TrainingData, UserQuestion
 from prolocutor.errors import BadInput
 from prolocutor.plugins.pairing.question_agent.embedding import fit
-from prolocutor.plugins.pairing.question_agent.meant_router import MeantRouter
+from prolocutor.plugins.pairing.question_agent.meant_methods import MeantRouter
 from tests.plugins.pairing.unit.encoders.made import WordEncoder
 from tests.plugins.pairing.unit.question_agent.made import CARDS, LABELLED
 

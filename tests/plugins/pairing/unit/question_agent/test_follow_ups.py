@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from prolocutor.contracts.pairing import TrainingData, UserQuestion
-from prolocutor.plugins.pairing.method_catalog import ROUTERS, load_router, needs_of
+from prolocutor.plugins.pairing.method_catalog import load_fit, methods, needs_of
 from prolocutor.plugins.pairing.question_agent.follow_ups import continuation
 from tests.plugins.pairing.unit.question_agent.made import CARDS, LABELLED
 
@@ -24,12 +24,12 @@ BANK = {
 }
 
 
-READY = [name for name in ROUTERS if needs_of(name, "router") <= {"labels"}]
+READY = [name for name in methods("router") if needs_of(name, "router") <= {"labels"}]
 
 
 @pytest.fixture(params=READY, scope="module")
 def route(request: pytest.FixtureRequest) -> Callable[..., str]:
-    fit = load_router(request.param)
+    fit = load_fit(request.param, "router")
     router = fit(TrainingData(cards=CARDS, labelled=LABELLED))
 
     def best(text: str, **before: Any) -> str:

@@ -13,7 +13,7 @@ from tests.plugins.pairing.unit.question_agent.made import CARDS
 
 pytest.importorskip("sklearn", reason="scikit-learn (the extra learn)")
 
-from prolocutor.plugins.pairing.question_agent import ensemble, linear_training
+from prolocutor.plugins.pairing.question_agent import linear_training
 from prolocutor.plugins.pairing.question_agent.ensemble import EnsembleRouter
 from prolocutor.plugins.pairing.question_agent.latent_index import LatentIndex
 from prolocutor.plugins.pairing.question_agent.similarity_index import NEIGHBOURS
@@ -53,7 +53,7 @@ def index() -> LatentIndex:
 
 @pytest.fixture(scope="module")
 def trained() -> EnsembleRouter:
-    return ensemble.fit(TRAINING)
+    return linear_training.learned_ensemble(TRAINING)
 
 
 def test_the_nearest_lesson_is_the_text_itself(index: LatentIndex) -> None:
@@ -85,7 +85,7 @@ def test_few_texts_have_no_directions() -> None:
 
 
 def test_a_label_online_outweighs_what_is_merely_like_it() -> None:
-    router = ensemble.fit(TRAINING)
+    router = linear_training.learned_ensemble(TRAINING)
     router.learn("blorb the frobnitz", ["bank"])
 
     found = router.route(UserQuestion(text="blorb the frobnitz"))

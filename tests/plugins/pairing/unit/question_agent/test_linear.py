@@ -7,7 +7,7 @@ import pytest
 
 from prolocutor.contracts.pairing import Card, LabelledQuestion, TrainingData, UserQuestion
 from prolocutor.errors import BadInput, ConfigError
-from prolocutor.plugins.pairing.method_catalog import load_router
+from prolocutor.plugins.pairing.method_catalog import load_fit
 from prolocutor.plugins.pairing.model_files import Model, save_model, training_card
 from prolocutor.plugins.pairing.question_agent.loaded_router import load_router_model
 from tests.plugins.pairing.unit.question_agent.made import CARDS, LABELLED
@@ -20,7 +20,7 @@ TRAINING = TrainingData(cards=CARDS, labelled=LABELLED)
 
 @pytest.mark.parametrize("name", LEARNED)
 def test_what_was_learned_is_known_and_what_is_like_it(name: str) -> None:
-    router = load_router(name)(TRAINING)
+    router = load_fit(name, "router")(TRAINING)
 
     for text, agent in [
         ("what is my balance", "bank"),
@@ -35,7 +35,7 @@ def test_what_was_learned_is_known_and_what_is_like_it(name: str) -> None:
 
 @pytest.mark.parametrize("name", LEARNED)
 def test_a_saved_model_chooses_as_before(name: str, tmp_path: Path) -> None:
-    router = load_router(name)(TRAINING)
+    router = load_fit(name, "router")(TRAINING)
     made = save_model(tmp_path / "m", router.to_model(training_card(18)))
 
     loaded = load_router_model(tmp_path / "m", CARDS)
@@ -48,7 +48,7 @@ def test_a_saved_model_chooses_as_before(name: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", LEARNED)
 def test_agents_that_left_and_came_are_borne_with_a_warning(name: str, tmp_path: Path) -> None:
-    router = load_router(name)(TRAINING)
+    router = load_fit(name, "router")(TRAINING)
     save_model(tmp_path / "m", router.to_model(training_card(18)))
     new = Card(name="pizza", description="Orders pizza and drinks.", examples=["order a pizza"])
 
@@ -62,7 +62,7 @@ def test_agents_that_left_and_came_are_borne_with_a_warning(name: str, tmp_path:
 
 
 def test_a_label_online_counts_for_the_ensemble_at_once() -> None:
-    router = load_router("ensemble")(TRAINING)
+    router = load_fit("ensemble", "router")(TRAINING)
     for _ in range(3):
         router.learn("blorb the frobnitz", ["bank"])
 
@@ -73,12 +73,12 @@ def test_a_label_online_counts_for_the_ensemble_at_once() -> None:
 
 def test_too_few_labels_are_refused() -> None:
     with pytest.raises(BadInput, match="1 labelled questions are too few"):
-        load_router("linear")(TrainingData(cards=CARDS, labelled=LABELLED[:1]))
+        load_fit("linear", "router")(TrainingData(cards=CARDS, labelled=LABELLED[:1]))
 
 
 def test_an_agent_that_was_never_right_is_never_first() -> None:
     cards = [*CARDS, Card(name="never")]
-    router = load_router("linear")(TrainingData(cards=cards, labelled=LABELLED))
+    router = load_fit("linear", "router")(TrainingData(cards=cards, labelled=LABELLED))
 
     found = router.route(UserQuestion(text="zzz"))
 
@@ -89,7 +89,7 @@ def test_labels_of_little_weight_count_little() -> None:
     wrong = [
         LabelledQuestion(question=UserQuestion(text="play jazz"), agents={"bank": 1.0}, weight=0.01)
     ] * 5
-    router = load_router("linear")(TrainingData(cards=CARDS, labelled=[*LABELLED, *wrong]))
+    router = load_fit("linear", "router")(TrainingData(cards=CARDS, labelled=[*LABELLED, *wrong]))
 
     found = router.route(UserQuestion(text="play jazz"))
 
@@ -107,7 +107,7 @@ def test_labels_of_little_weight_count_little() -> None:
     ],
 )
 def test_another_model_is_refused(changes: dict[str, object], told: str, tmp_path: Path) -> None:
-    router = load_router("linear")(TRAINING)
+    router = load_fit("linear", "router")(TRAINING)
     model: Model = router.to_model(training_card(18))
     save_model(tmp_path / "m", msgspec.structs.replace(model, **changes))
 

@@ -7,7 +7,7 @@ import pytest
 
 from prolocutor.contracts.pairing import TrainingData, UserQuestion
 from prolocutor.plugins.pairing.encoders.encoder_wiring import EncoderWiring
-from prolocutor.plugins.pairing.method_catalog import load_router
+from prolocutor.plugins.pairing.method_catalog import load_fit
 from prolocutor.plugins.pairing.model_files import save_model, training_card
 from prolocutor.plugins.pairing.question_agent.loaded_router import load_router_model
 from tests.plugins.pairing.unit.encoders.made import WordEncoder
@@ -36,7 +36,7 @@ async def test_other_words_of_the_same_meaning_are_routed_after_loading_too(
     method: str, tmp_path: Path
 ) -> None:
     training = TrainingData(cards=CARDS, labelled=LABELLED * 3, encoder=Thesaurus())
-    made: Any = await load_router(method)(training)
+    made: Any = await load_fit(method, "router")(training)
     save_model(tmp_path / "model", made.to_model(training_card(1)))
     loaded = load_router_model(tmp_path / "model", CARDS, EncoderWiring(Thesaurus())).router
 
@@ -51,7 +51,7 @@ async def test_other_words_of_the_same_meaning_are_routed_after_loading_too(
 @pytest.mark.parametrize("method", METHODS)
 async def test_without_its_encoder_a_router_goes_by_words(method: str) -> None:
     encoder = Thesaurus()
-    made: Any = await load_router(method)(
+    made: Any = await load_fit(method, "router")(
         TrainingData(cards=CARDS, labelled=LABELLED, encoder=encoder)
     )
     encoder.broken = True

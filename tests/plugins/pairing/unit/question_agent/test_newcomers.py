@@ -16,7 +16,7 @@ from prolocutor.plugins.pairing.budget import (
     UntilSure,
     asks_one,
 )
-from prolocutor.plugins.pairing.method_catalog import load_router
+from prolocutor.plugins.pairing.method_catalog import load_fit
 from prolocutor.plugins.pairing.model_files import Model, training_card
 from prolocutor.plugins.pairing.new_agent_learner import label_of_ranks
 from prolocutor.plugins.pairing.newcomer_trial import NewcomerTrial
@@ -39,7 +39,7 @@ HUNGRY = UserQuestion(text="something to eat for dinner")
 
 
 def model_of(name: str = "knn") -> Model:
-    made = load_router(name)(TrainingData(cards=CARDS, labelled=LABELLED))
+    made = load_fit(name, "router")(TrainingData(cards=CARDS, labelled=LABELLED))
     model: Model = made.to_model(training_card(18))  # type: ignore[union-attr]
     return model
 

@@ -1,4 +1,4 @@
-"""The learned ranker, and the ensemble of it and the one without labels."""
+"""The learned ranker."""
 
 from __future__ import annotations
 
@@ -16,9 +16,6 @@ from prolocutor.plugins.pairing.model_files import load_model, save_model, train
 WITHOUT: Final = "the extra learn is not installed"
 learned_training = pytest.importorskip(
     "prolocutor.plugins.pairing.question_response.learned_training", reason=WITHOUT
-)
-ensemble = pytest.importorskip(
-    "prolocutor.plugins.pairing.question_response.ensemble", reason=WITHOUT
 )
 ranking = pytest.importorskip(
     "prolocutor.plugins.pairing.question_response.learned", reason=WITHOUT
@@ -50,11 +47,6 @@ def lessons() -> TrainingData:
     dice = random.Random(4)
     labelled = [asked(number, dice) for number in range(80)]
     return TrainingData(labelled=labelled, priors=[dict.fromkeys(AGENTS, 0.3)] * len(labelled))
-
-
-@cache
-def made() -> Any:
-    return ensemble.fit(lessons())
 
 
 @cache
@@ -91,7 +83,6 @@ def test_the_reason_is_told_in_words() -> None:
 
 def test_nothing_to_rank_is_no_error() -> None:
     assert learned().rank(QUESTION, [], {}) == []
-    assert made().rank(QUESTION, [], {}) == []
 
 
 def test_the_same_training_makes_the_same_model() -> None:
@@ -138,24 +129,10 @@ def test_questions_without_answers_do_no_harm() -> None:
     )
 
 
-def test_the_share_of_what_was_learned_grows_with_the_labels() -> None:
-    shares = [ensemble.learned_share(number) for number in (0, 20, 100, 1000)]
-    assert shares == sorted(shares)
-    assert (shares[0], shares[-1] > 0.9) == (0, True)
-
-
-def test_an_ensemble_keeps_two_answers_of_one_agent_apart() -> None:
+def test_two_answers_of_one_agent_are_kept_apart() -> None:
     answers = [msgspec.structs.replace(one, agent="wise") for one in ANSWERS]
-    ranked = made().rank(QUESTION, answers, {})
+
+    ranked = learned().rank(QUESTION, answers, {})
+
     assert ranked[0].position == 2
     assert sorted(one.position for one in ranked) == [0, 1, 2]
-
-
-def test_a_model_of_an_ensemble_ranks_the_same() -> None:
-    again = ensemble.EnsembleRanker.of_model(made().to_model(training_card(80)))
-    assert again.rank(QUESTION, ANSWERS, {}) == made().rank(QUESTION, ANSWERS, {})
-
-
-def test_a_model_of_another_method_is_no_ensemble() -> None:
-    with pytest.raises(ConfigError, match="no ensemble"):
-        ensemble.EnsembleRanker.of_model(learned().to_model(training_card(80)))

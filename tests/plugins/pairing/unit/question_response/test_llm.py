@@ -8,7 +8,7 @@ import pytest
 
 from prolocutor.contracts.pairing import AgentAnswer, Pairing, TrainingData, UserQuestion
 from prolocutor.errors import BadInput
-from prolocutor.plugins.pairing.method_catalog import load_ranker
+from prolocutor.plugins.pairing.method_catalog import load_fit
 from prolocutor.plugins.pairing.question_response.llm import LlmRanker
 from prolocutor.plugins.pairing.question_response.unsupervised import UnsupervisedRanker
 
@@ -92,4 +92,4 @@ async def test_without_answers_nobody_is_asked() -> None:
 
 def test_it_needs_an_endpoint() -> None:
     with pytest.raises(BadInput, match="chat endpoint"):
-        load_ranker("llm")(TrainingData())
+        load_fit("llm", "ranker")(TrainingData())

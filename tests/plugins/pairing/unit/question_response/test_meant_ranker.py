@@ -23,11 +23,11 @@ from tests.plugins.pairing.unit.question_response.test_learned import (
 )
 
 WITHOUT: Final = "the extra learn is not installed"
-ensemble = pytest.importorskip(
-    "prolocutor.plugins.pairing.question_response.ensemble", reason=WITHOUT
+learned_training = pytest.importorskip(
+    "prolocutor.plugins.pairing.question_response.learned_training", reason=WITHOUT
 )
 meant = pytest.importorskip(
-    "prolocutor.plugins.pairing.question_response.meant_ranker", reason=WITHOUT
+    "prolocutor.plugins.pairing.question_agent.meant_methods", reason=WITHOUT
 )
 meaning = pytest.importorskip("prolocutor.plugins.pairing.answer_meaning", reason=WITHOUT)
 
@@ -38,13 +38,13 @@ PRIOR: Final = dict.fromkeys(AGENTS, 0.3)
 @cache
 def made() -> Any:
     with_encoder = msgspec.structs.replace(lessons(), encoder=WordEncoder(), cards=CARDS)
-    return run(ensemble.fit(with_encoder))
+    return run(learned_training.fit(with_encoder))
 
 
 def loaded(folder: Path, encoder: WordEncoder) -> Any:
     model = load_model(folder)
-    ranker = ensemble.EnsembleRanker.of_model(model, CARDS)
-    return meant.with_models(ranker, model, EncoderWiring(encoder))
+    ranker = learned_training.LearnedRanker.of_model(model, CARDS)
+    return meant.with_encoder(ranker, model, EncoderWiring(encoder))
 
 
 def test_a_loaded_ranker_says_the_same_and_goes_on_without_its_encoder(tmp_path: Path) -> None:
@@ -73,7 +73,7 @@ def test_a_model_with_vectors_needs_an_encoder(tmp_path: Path) -> None:
     save_model(tmp_path / "model", made().to_model(training_card(80)))
 
     with pytest.raises(ConfigError, match=r"the encoder WordEncoder \("):
-        meant.with_models(made(), load_model(tmp_path / "model"))
+        meant.with_encoder(made(), load_model(tmp_path / "model"), None)
 
 
 def test_an_answer_is_compared_with_question_card_others_and_usual_words() -> None:

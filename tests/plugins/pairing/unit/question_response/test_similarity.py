@@ -1,14 +1,13 @@
-"""Rankers by models: near answers first, calibrated logits."""
+"""The ranker by cosine: near answers first."""
 
 import asyncio
 from collections.abc import Sequence
 
 import pytest
 
-from prolocutor.contracts.pairing import AgentAnswer, LabelledQuestion, TrainingData, UserQuestion
+from prolocutor.contracts.pairing import AgentAnswer, TrainingData, UserQuestion
 from prolocutor.errors import BadInput
-from prolocutor.plugins.pairing.curve_fitting import fit_rising
-from prolocutor.plugins.pairing.question_response import cross_encoder, similarity
+from prolocutor.plugins.pairing.question_response import similarity
 from tests.plugins.pairing.unit.encoders.made import Broken, WordEncoder
 
 QUESTION = UserQuestion(text="what is the capital of Peru?")
@@ -17,13 +16,6 @@ ANSWERS = [
     AgentAnswer(agent="atlas", text="A train."),
     AgentAnswer(agent="atlas", text="The capital of Peru is Lima."),
 ]
-
-
-class Lengths:
-    """Scores a pair by the length of the answer."""
-
-    async def score(self, pairs: Sequence[tuple[str, str]]) -> list[float]:
-        return [float(len(answer)) for _, answer in pairs]
 
 
 async def test_the_nearest_answer_comes_first_and_one_encoding_serves_all() -> None:
@@ -53,58 +45,20 @@ class Silent(WordEncoder):
         await asyncio.Event().wait()
         return []
 
-    async def score(self, pairs: Sequence[tuple[str, str]]) -> list[float]:
-        await self.encode([answer for _, answer in pairs])
-        return []
-
 
 async def test_a_silent_model_is_waited_for_once_and_then_left_alone() -> None:
-    encoder, scorer = Silent(), Silent()
-    rankers = (
-        similarity.fit(TrainingData(encoder=encoder, seconds=0.01)),
-        cross_encoder.CrossEncoderRanker(scorer).within(0.01),
-    )
+    encoder = Silent()
+    ranker = similarity.fit(TrainingData(encoder=encoder, seconds=0.01))
 
-    for ranker in rankers:
-        first = await ranker.rank(QUESTION, ANSWERS, {})
-        again = await ranker.rank(QUESTION, ANSWERS, {})
-        assert first[0].agent == again[0].agent == "atlas"
-        assert "is silent for 0.01 s" in first[0].fault
-        assert "a moment ago" in again[0].fault
-    assert len(encoder.asked) == 1 + len(scorer.asked) == 1 + len(ANSWERS)
+    first = await ranker.rank(QUESTION, ANSWERS, {})
+    again = await ranker.rank(QUESTION, ANSWERS, {})
+
+    assert first[0].agent == again[0].agent == "atlas"
+    assert "is silent for 0.01 s" in first[0].fault
+    assert "a moment ago" in again[0].fault
+    assert len(encoder.asked) == 1 + len(ANSWERS)
 
 
-def test_numbers_that_are_higher_for_what_is_wrong_say_nothing() -> None:
-    curve = fit_rising([1.0, 2.0, 3.0, 4.0], [1.0, 1.0, 0.0, 0.0])
-
-    assert curve(4.0) == curve(1.0) == pytest.approx(0.5)
-
-
-async def test_logits_rank_and_labels_make_probabilities_of_them() -> None:
-    labelled = [
-        LabelledQuestion(
-            question=UserQuestion(text=f"q{n}"),
-            agents={"long": 1.0},
-            gold=frozenset({"long"}),
-            answers={"long": "x" * (20 + n), "short": "x" * (10 + n)},
-        )
-        for n in range(30)
-    ]
-    bare = await cross_encoder.fit(TrainingData(pair_scorer=Lengths()))
-    taught = await cross_encoder.fit(TrainingData(pair_scorer=Lengths(), labelled=labelled))
-
-    for ranker in (bare, taught):
-        found = await ranker.rank(QUESTION, ANSWERS, {})
-        assert found[0].position == 1
-    assert (await bare.rank(QUESTION, ANSWERS, {}))[0].probability > 0.999
-    assert await taught.rank(QUESTION, [], {}) == []
-    middle = AgentAnswer(agent="a", text="x" * 32)
-    (one,) = await taught.rank(QUESTION, [middle], {})
-    assert 0.3 < one.probability < 0.8
-
-
-async def test_without_a_model_there_is_no_ranker() -> None:
+def test_without_an_encoder_there_is_no_ranker() -> None:
     with pytest.raises(BadInput, match="encoder"):
         similarity.fit(TrainingData())
-    with pytest.raises(BadInput, match="scores pairs"):
-        await cross_encoder.fit(TrainingData())

@@ -1,0 +1,170 @@
+"""Routers and rankers that read the vectors of texts as well as their words."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Protocol
+
+import msgspec
+
+from prolocutor.contracts.pairing import AgentAnswer, Pairing, Ranker, TrainingData, UserQuestion
+from prolocutor.plugins.pairing.calibration import Sigmoid
+from prolocutor.plugins.pairing.encoders.encoder_wiring import EncoderWiring, meanings_of
+from prolocutor.plugins.pairing.encoders.meanings import (
+    Meanings,
+    trained_meanings,
+    vectors_of,
+    with_fault,
+)
+from prolocutor.plugins.pairing.encoders.text_vectors import NO_VECTORS, Vectors
+from prolocutor.plugins.pairing.model_files import Model, TrainingCard
+from prolocutor.plugins.pairing.question_agent.follow_ups import pairings, question_texts
+from prolocutor.plugins.pairing.question_agent.router_label import RouterLabel
+
+
+class MeaningScorer(Protocol):
+    """Scores a text by its words and, where `vectors` has it, by its vector."""
+
+    @property
+    def agents(self) -> Sequence[str]:
+        """The names of all agents that it chooses from."""
+
+    def probabilities(self, text: str, vectors: Vectors) -> list[float]:
+        """Return each agent's probability of being right, in the order of `agents`."""
+
+    def reason(self, text: str, agent: str, vectors: Vectors) -> str:
+        """Return in a few words why an agent goes with a text."""
+
+
+class MeaningRanker(Protocol):
+    """Ranks by words, and by vectors where these have question and answers."""
+
+    any_right: Sigmoid
+
+    def rank(
+        self,
+        question: UserQuestion,
+        answers: Sequence[AgentAnswer],
+        prior: Mapping[str, float],
+        vectors: Vectors = NO_VECTORS,
+    ) -> list[Pairing]:
+        """Return a pairing for every answer, the best first."""
+
+
+class QuestionScorer(msgspec.Struct, frozen=True):
+    """A scorer with the vectors of one question: a `TextScorer`."""
+
+    scorer: MeaningScorer
+    vectors: Vectors
+
+    @property
+    def agents(self) -> Sequence[str]:
+        """The names of all agents that it chooses from."""
+        return self.scorer.agents
+
+    def probabilities(self, text: str) -> list[float]:
+        """Return each agent's probability of being right."""
+        return self.scorer.probabilities(text, self.vectors)
+
+    def reason(self, text: str, agent: str) -> str:
+        """Return why an agent goes with a text."""
+        return self.scorer.reason(text, agent, self.vectors)
+
+    @property
+    def tried(self) -> Sequence[str]:
+        """The new agents that are still tried out."""
+        tried: Sequence[str] = getattr(self.scorer, "tried", ())
+        return tried
+
+    def doubts(self, text: str) -> dict[str, float]:
+        """Return how unsure the probabilities of new agents are."""
+        doubts = getattr(self.scorer, "doubts", None)
+        return {} if doubts is None else doubts(text, self.vectors)
+
+
+class _MeantMethod:
+    """Asks an encoder for vectors, and goes by words alone where that fails."""
+
+    def __init__(self, learned: Any, meanings: Meanings) -> None:
+        self._learned, self._meanings = learned, meanings
+
+    @property
+    def agents(self) -> Sequence[str]:
+        """The agents that it knows by name."""
+        agents: Sequence[str] = self._learned.agents
+        return agents
+
+    def to_model(self, card: TrainingCard) -> Model:
+        """Return what was learned, with the fingerprint of the encoder."""
+        model: Model = self._learned.to_model(card)
+        return model if self._meanings.mark is None else self._meanings.mark.marked(model)
+
+
+class MeantRouter(_MeantMethod):
+    """A router by the vectors of a question and its words."""
+
+    def __init__(self, scorer: MeaningScorer, meanings: Meanings) -> None:
+        super().__init__(scorer, meanings)
+        self._scorer = scorer
+
+    @property
+    def tried(self) -> Sequence[str]:
+        """The new agents that are still tried out."""
+        tried: Sequence[str] = getattr(self._scorer, "tried", ())
+        return tried
+
+    async def route(self, question: UserQuestion) -> list[Pairing]:
+        """Return a pairing for every agent, the best first."""
+        meant = await self._meanings.of(question_texts(question))
+        found = pairings(QuestionScorer(self._scorer, meant.vectors), question)
+        return with_fault(found, meant.fault)
+
+    def learn_all(self, lessons: Iterable[RouterLabel]) -> None:
+        """Learn stored labels, if the scorer learns online."""
+        self._learned.learn_all(lessons)
+
+    def learns(self, lesson: RouterLabel) -> bool:
+        """Return whether the scorer learns anything from a label."""
+        learns: Callable[[RouterLabel], bool] | None = getattr(self._scorer, "learns", None)
+        return learns is None or learns(lesson)
+
+
+class MeantRanker(_MeantMethod):
+    """A ranker by the vectors of question and answers; `at_once` ranks by words alone."""
+
+    def __init__(self, ranker: MeaningRanker, meanings: Meanings) -> None:
+        super().__init__(ranker, meanings)
+        self.at_once: Ranker = ranker
+        self.any_right = ranker.any_right
+        self._ranker = ranker
+
+    async def rank(
+        self, question: UserQuestion, answers: Sequence[AgentAnswer], prior: Mapping[str, float]
+    ) -> list[Pairing]:
+        """Return a pairing for every answer, the best first."""
+        if not answers:
+            return []
+        meant = await self._meanings.of([question.text, *(one.text for one in answers)])
+        ranked = self._ranker.rank(question, answers, prior, meant.vectors)
+        return with_fault(ranked, meant.fault)
+
+
+async def meant_fit(
+    training: TrainingData, learned: Callable[[TrainingData, Vectors], MeaningScorer]
+) -> MeantRouter:
+    """Return a router that learned labels with vectors; errors of the encoder propagate."""
+    assert training.encoder is not None
+    meanings = await trained_meanings(training.encoder)
+    texts = [one.question.text for one in training.labelled if one.agents]
+    return MeantRouter(learned(training, await vectors_of(training.encoder, texts)), meanings)
+
+
+def with_encoder(method: Any, model: Model, wired: EncoderWiring | None) -> Any:
+    """Return the method of a model with the encoder that the model was trained with, if any.
+
+    `ConfigError` if that is not there, or one is that it was not trained with.
+    """
+    meanings = meanings_of(model, wired, getattr(method, "fixed_texts", ()))
+    if meanings is None:
+        return method
+    return (MeantRouter if model.role == "router" else MeantRanker)(method, meanings)
