@@ -30,6 +30,7 @@ def about(description: str, **extra: Any) -> Meta:
     - `single`: one value may stand for a list of one
     - `secret`: the value is never shown
     - `reads`: a function from plain data to the value; it raises `ValueError` with what is expected
+    - `each`: that function makes a list of one value, and of each value of a list
     - `hidden`: Python alone sets it, it is no key of a file
     """
     return Meta(description=description, extra=extra or None)

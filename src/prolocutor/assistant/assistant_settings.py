@@ -2,61 +2,110 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Final, Literal
+from typing import Annotated, ClassVar, Final, Literal
 
 import msgspec
 from msgspec import Meta
 
 from prolocutor.assistant.handover_settings import HandoverSettings
 from prolocutor.assistant.record_settings import RecordSettings
-from prolocutor.bounds import MANY, Count, PositiveSeconds, check_bounds
+from prolocutor.bounds import MANY, Count, PositiveSeconds, about, check_bounds
 from prolocutor.contracts.shared_store import DEFAULT_LEASE
 from prolocutor.durations import DAY
 from prolocutor.errors import ConfigError
 
 
 class ReplicaSettings(msgspec.Struct, frozen=True, kw_only=True):
-    """What a replica needs to know where several share a store.
+    """What a replica needs to know where several share a store."""
 
-    `lease`: seconds after its last sign of life until others take over its turns. `url` is where
-    they reach it, "" if nowhere.
-    """
+    expected: ClassVar[str] = "a map of lease and url"
 
-    lease: Annotated[float, Meta(ge=0.2, le=DAY)] = DEFAULT_LEASE
-    url: str = ""
+    lease: Annotated[
+        float,
+        Meta(ge=0.2, le=DAY),
+        about(
+            "How long after its last sign of life others take over its turns.",
+            what="a number of seconds",
+            duration=True,
+        ),
+    ] = DEFAULT_LEASE
+    url: Annotated[
+        str,
+        Meta(pattern=r"https?://\S+"),
+        about("Where this replica is reached, for `prolocutor replicas`.", what="a URL"),
+    ] = ""
 
     def check(self) -> None:
         """Raise a `ConfigError` that names the setting that is out of its bounds."""
         check_bounds(self)
 
 
-class AssistantSettings(msgspec.Struct, frozen=True, kw_only=True):
-    """The settings of an assistant, in Python and in a file; times are in seconds.
+class TurnSettings(msgspec.Struct, frozen=True, kw_only=True):
+    """What an assistant's turns are bounded by, in Python and in a file; times are in seconds."""
 
-    `deadline` is when a reply is out, from the turn's start; `reserve` what is kept of it for all
-    that follows the skills (None: a quarter of it, at most 1). `queue_timeout`: how long an input
-    waits for earlier ones of the same person; `queue_limit`: how many wait; `max_text`: characters
-    of one input. Turns that were cut off less than `recover_within` seconds ago are run once more.
-    `max_attributes` of one profile. `switch_confidence`: how sure a skill must be to change the
-    subject while another one waits for an answer. `messages`: the URL of the NATS servers by which
-    workers and other replicas are reached. `handover`: of
-    dialogs to operators. `records`: of turns, for operators; None where none are kept.
+    name: Annotated[str, about("What the assistant is called.", what="a name")] = "assistant"
+    durability: Annotated[
+        Literal["full", "relaxed"],
+        about("Whether a reply survives a power cut, or a crash of the process only."),
+    ] = "full"
+    deadline: Annotated[
+        float,
+        Meta(gt=0, le=DAY),
+        about("When a reply is out, from the turn's start.", unit="seconds"),
+    ] = 5.0
+    reserve: Annotated[
+        Annotated[float, Meta(ge=0, le=DAY)] | None,
+        about(
+            "What is kept of the deadline for all that follows the skills; by default a quarter of"
+            " it, at most 1.",
+            unit="seconds",
+        ),
+    ] = None
+    queue_timeout: Annotated[
+        PositiveSeconds, about("How long an input waits for earlier ones of the same person.")
+    ] = 30.0
+    fallback: Annotated[str, about("What is said when nobody has an answer.")] = (
+        "Sorry, I have no answer to that."
+    )
+    recover_within: Annotated[
+        float,
+        Meta(ge=0),
+        about("Turns cut off less long ago are run again, older ones closed.", unit="seconds"),
+    ] = 300.0
+    max_attributes: Annotated[
+        int,
+        Meta(ge=0, le=MANY),
+        about("How many attributes a person or bot may have.", unit="attributes"),
+    ] = 1000
+    messages: Annotated[
+        str | None,
+        about(
+            "The URL of the message broker, for workers and for hints between replicas, such as"
+            " `nats://host`.",
+            secret=True,
+            what="the URL of a message broker, such as nats://HOST[:PORT][,HOST...]",
+        ),
+    ] = None
+    handover: Annotated[
+        HandoverSettings, about("How a person takes a dialog over from the assistant.")
+    ] = HandoverSettings()
+    records: Annotated[
+        RecordSettings | None,
+        about("How long records of turns are kept for operators; `false` keeps none."),
+    ] = None
+
+
+class AssistantSettings(TurnSettings, frozen=True, kw_only=True):
+    """The settings of an assistant beside its pipeline.
+
+    `queue_limit`: how many inputs of one person wait; `max_text`: characters of one input.
+    `switch_confidence`: how sure a skill must be to change the subject while another one waits for
+    an answer. `records`: None where none are kept.
     """
 
-    name: str = "assistant"
-    durability: Literal["full", "relaxed"] = "full"
-    deadline: Annotated[float, Meta(gt=0, le=DAY)] = 5.0
-    reserve: Annotated[float, Meta(ge=0, le=DAY)] | None = None
-    queue_timeout: PositiveSeconds = 30.0
     queue_limit: Count = 100
     max_text: Count = 100_000
-    fallback: str = "Sorry, I have no answer to that."
-    recover_within: Annotated[float, Meta(ge=0)] = 300.0
-    max_attributes: Annotated[int, Meta(ge=0, le=MANY)] = 1000
     switch_confidence: Annotated[float, Meta(ge=0)] = 0.8
-    messages: str | None = None
-    handover: HandoverSettings = HandoverSettings()
-    records: RecordSettings | None = None
 
     def check(self) -> None:
         """Raise a `ConfigError` that names the setting that is out of its bounds."""

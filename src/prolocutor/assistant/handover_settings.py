@@ -2,26 +2,34 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 
 import msgspec
+from msgspec import Meta
 
-from prolocutor.bounds import PositiveSeconds
+from prolocutor.bounds import PositiveSeconds, about
 
 
 class HandoverSettings(msgspec.Struct, frozen=True, kw_only=True):
-    """How dialogs are handed over to operators.
+    """How dialogs are handed over to operators; in what is said, `{by}` is the operator's name."""
 
-    After `idle` seconds without a word a dialog goes back to the assistant. `webhook` is a URL to
-    which each change is posted. While a person is wanted and none has taken over, the assistant
-    goes on to `answer`, or is `silent`. `taken`, `given` and `missed` are said when an operator
-    takes over, when the dialog goes back, and when nobody took over in time; `{by}` stands for the
-    operator's name.
-    """
-
-    idle: PositiveSeconds = 900.0
-    webhook: str | None = None
-    waiting: Literal["answer", "silent"] = "answer"
-    taken: str = "You are talking with a person now."
-    given: str = "You are talking with the assistant again."
-    missed: str = "Nobody is free at the moment, so I go on."
+    idle: Annotated[
+        PositiveSeconds, about("After so long without a word a dialog goes back to the assistant.")
+    ] = 900.0
+    webhook: Annotated[
+        Annotated[str, Meta(pattern=r"https?://\S+")] | None,
+        about("A URL to which each change is posted.", what="a URL"),
+    ] = None
+    waiting: Annotated[
+        Literal["answer", "silent"],
+        about("What the assistant does while a person is wanted and none has taken over."),
+    ] = "answer"
+    taken: Annotated[str, about("What is said when an operator takes over.")] = (
+        "You are talking with a person now."
+    )
+    given: Annotated[str, about("What is said when the dialog goes back.")] = (
+        "You are talking with the assistant again."
+    )
+    missed: Annotated[str, about("What is said when nobody took over in time.")] = (
+        "Nobody is free at the moment, so I go on."
+    )

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Final
+from typing import Annotated, ClassVar, Final
 
 import msgspec
 from msgspec import Meta
 
+from prolocutor.bounds import about
 from prolocutor.durations import DAY, WEEK
 
 SLOW: Final = 2 / 3
@@ -14,14 +15,25 @@ SLOW: Final = 2 / 3
 
 
 class RecordSettings(msgspec.Struct, frozen=True, kw_only=True):
-    """How long the records of turns are kept: `keep` seconds, and at most so many.
+    """How long the records of turns are kept, and how many."""
 
-    A turn is slow if it took longer than `slow` seconds (None: two thirds of the deadline).
-    """
+    expected: ClassVar[str] = "a map of keep, most and slow, or false"
 
-    keep: Annotated[float, Meta(gt=0)] = WEEK
-    most: Annotated[int, Meta(ge=0)] = 1_000_000
-    slow: Annotated[float, Meta(gt=0, le=DAY)] | None = None
+    keep: Annotated[float, Meta(gt=0), about("How long they are kept.", duration=True)] = WEEK
+    most: Annotated[int, Meta(ge=0), about("How many are kept.", unit="records")] = 1_000_000
+    slow: Annotated[
+        Annotated[float, Meta(gt=0, le=DAY)] | None,
+        about(
+            "Beyond so long a turn is slow; by default two thirds of the deadline.", unit="seconds"
+        ),
+    ] = None
+
+    @classmethod
+    def from_short(cls, value: object) -> RecordSettings | None:
+        """Return the usual settings for true, None (no records) for false."""
+        if not isinstance(value, bool):
+            raise ValueError(cls.expected)
+        return cls() if value else None
 
     def slow_beyond(self, deadline: float) -> float:
         """Return the seconds beyond which a turn with this deadline is slow."""

@@ -30,6 +30,9 @@ PROGRAMS: Final = Catalog[Callable[..., Programs]]("program language", "prolocut
 BROKERS: Final = Catalog[Callable[..., "NatsConnection"]]("message broker", "prolocutor.brokers")
 """What carries messages between processes."""
 
+BROKER_URLS: Final = Catalog[Callable[[str], object]]("message broker", "prolocutor.broker_urls")
+"""What reads the URL of a broker, by its scheme."""
+
 WAKE_UPS: Final = Catalog[Callable[..., BrokerWakeUps]]("way for hints", "prolocutor.wake_ups")
 """What carries hints between replicas."""
 

@@ -28,7 +28,6 @@ from prolocutor.config.other_hosts import at_other_hosts, read_hosts
 from prolocutor.config.settings import Settings
 from prolocutor.config.store_location import store_url
 from prolocutor.contracts.observer import TurnRecord
-from prolocutor.doors.door_catalog import DOORS, SIGN_IN
 from prolocutor.errors import ConfigError, ProlocutorError, StoreLost
 from prolocutor.observe.logs import JsonLogFormatter
 from prolocutor.web.serving import bind
@@ -80,7 +79,8 @@ def _changed(settings: Settings, given: ServeOptions) -> Settings:
     if given.deadline is not None:
         settings = msgspec.structs.replace(settings, deadline=given.deadline)
     if given.max_text is not None:
-        settings = msgspec.structs.replace(settings, max_text=given.max_text)
+        limits = msgspec.structs.replace(settings.limits, text=given.max_text)
+        settings = msgspec.structs.replace(settings, limits=limits)
     return settings
 
 
@@ -94,10 +94,6 @@ def _log_to_stderr(level: int, *, as_json: bool) -> None:
 
 def _check_free(plan: ServePlan) -> None:
     """Check before anything is started that doors, store and port can be had."""
-    for name in doors_of(plan.settings):
-        DOORS.load(name)
-    if plan.settings.auth.openid is not None:
-        SIGN_IN.load("openid")
     check_free(plan.store)
     try:
         for each in bind(plan.host, plan.port):

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
+
+from msgspec.structs import replace
 
 from prolocutor.assistant.assistant import Assistant
 from prolocutor.cli.owner_channel import OwnerChannel
@@ -19,7 +21,7 @@ from prolocutor.config.store_location import sqlite_file
 from prolocutor.contracts.channel import Channel
 from prolocutor.contracts.observer import Observer
 from prolocutor.contracts.pairing import Card
-from prolocutor.doors.door_catalog import SIGN_IN, SessionChannel, door_options, usual_doors
+from prolocutor.doors.door_catalog import SessionChannel, usual_doors
 from prolocutor.errors import StoreLost
 from prolocutor.observe.logs import TurnLog
 from prolocutor.observe.metrics import TurnMetrics
@@ -28,7 +30,7 @@ from prolocutor.observe.service_times import ServiceTimes
 from prolocutor.observe.spans import TurnSpans
 from prolocutor.plan.pipeline import Stage
 from prolocutor.web.authentication import AccessPolicy
-from prolocutor.web.door_context import DoorContext, PlannedFile
+from prolocutor.web.door_context import DoorContext, DoorOptions, PlannedFile
 from prolocutor.web.key_ring import KeyRing
 from prolocutor.web.listener import Listener, make_app
 
@@ -37,10 +39,9 @@ _COLLECT_AFTER: Final = (5_000, 20, 100)
 leave no cycles, so the usual (700, 10, 10) looks at the same ones over and over."""
 
 
-def doors_of(settings: Settings) -> dict[str, dict[str, Any]]:
+def doors_of(settings: Settings) -> Mapping[str, DoorOptions]:
     """Return the doors to open: their options by name."""
-    doors = settings.doors
-    return {name: {} for name in usual_doors()} if doors is None else doors
+    return usual_doors() if settings.doors is None else settings.doors
 
 
 @asynccontextmanager
@@ -80,12 +81,12 @@ def _app(
 ) -> Listener:
     assistant = context.assistant
     channels: list[Channel] = [OwnerChannel(assistant, ring)]
-    for name, options in doors_of(settings).items():
-        channels.append(door_options(name, options).build(context))
+    channels += [options.build(context) for options in doors_of(settings).values()]
     sessions: SessionChannel | None = None
-    if settings.auth.openid is not None:
-        sign_in = SIGN_IN.load("openid")
-        sessions = sign_in(assistant, settings=settings.auth.openid, doors=tuple(channels))
+    if settings.auth.sign_in:
+        context = replace(context, prefixes=tuple(door.prefix for door in channels))
+    for way in settings.auth.sign_in.values():
+        sessions = way.build(context)
         channels.append(sessions)
     return make_app(
         assistant,

@@ -1,20 +1,29 @@
-"""The kinds of values that a key may hold; each reads a value or describes its fault."""
+"""The kinds of values that a key may hold; each reads a value or describes its fault.
+
+A kind also describes itself as JSON Schema, for editors.
+"""
 
 from __future__ import annotations
 
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Any, Final, Protocol
 
 import msgspec
+from msgspec.structs import replace
 
 from prolocutor.bounds import Bounds
 from prolocutor.config.faults import Fault
 from prolocutor.config.yaml_file import UNREAD, Unread, YamlNode
+from prolocutor.durations import DAY, HOUR, MINUTE, WEEK
+from prolocutor.errors import ConfigError
 from prolocutor.names import did_you_mean, suggest
 
 MAX_SHOWN: Final = 40
+
+JsonSchema = dict[str, Any]
 
 
 class Findings:
@@ -36,6 +45,11 @@ class Findings:
             return UNREAD
         return self.add(node, f"expected {what}, found {found or shown(node)}")
 
+    @property
+    def folder(self) -> Path:
+        """The folder of the file."""
+        return Path(self.file).absolute().parent
+
 
 def shown(node: YamlNode) -> str:
     """Describe the value of a node in a few words."""
@@ -54,8 +68,15 @@ def shown(node: YamlNode) -> str:
 class FieldKind(Protocol):
     """What a key may hold."""
 
+    @property
+    def what(self) -> str:
+        """What is expected, as a noun."""
+
     def read(self, node: YamlNode, findings: Findings) -> Any:
         """Return the value, or UNREAD after recording what is wrong with it."""
+
+    def schema(self) -> JsonSchema:
+        """Return the kind as JSON Schema (draft 2020-12)."""
 
 
 class NumberField(msgspec.Struct, frozen=True, kw_only=True):
@@ -63,7 +84,7 @@ class NumberField(msgspec.Struct, frozen=True, kw_only=True):
 
     what: str = "a number"
     bounds: Bounds = Bounds()
-    words: dict[str, Any] = {}
+    words: Mapping[str, Any] = {}
 
     def read(self, node: YamlNode, findings: Findings) -> Any:
         value = node.value
@@ -90,13 +111,48 @@ class NumberField(msgspec.Struct, frozen=True, kw_only=True):
             return f"of at most {bounds.most:.12g}"
         return None if math.isfinite(value) else "that is finite"
 
+    def schema(self) -> JsonSchema:
+        bounds = self.bounds
+        limits = {
+            "minimum": bounds.least,
+            "exclusiveMinimum": bounds.above,
+            "maximum": bounds.most,
+        }
+        finite: JsonSchema = {key: limit for key, limit in limits.items() if math.isfinite(limit)}
+        number = {"type": "integer" if bounds.whole else "number", **finite}
+        return {"anyOf": [number, {"enum": list(self.words)}]} if self.words else number
+
 
 def _whole(value: float) -> int | None:
     return int(value) if math.isfinite(value) else None
 
 
-class FlagField(msgspec.Struct, frozen=True):
+_WITH_UNIT: Final = re.compile(r"(\d{1,9}(?:\.\d{1,9})?) ?(ms|[smhdw])")
+_UNITS: Final = {"ms": 0.001, "s": 1, "m": MINUTE, "h": HOUR, "d": DAY, "w": WEEK}
+
+
+class DurationField(msgspec.Struct, frozen=True, kw_only=True):
+    """Seconds as a number, or a number with its unit: 90, 500ms, 90s, 15m, 12h, 7d, 2w."""
+
+    bounds: Bounds
+    what: str = "seconds or a time such as 15m, 12h, 7d"
+
+    def read(self, node: YamlNode, findings: Findings) -> Any:
+        found = _WITH_UNIT.fullmatch(node.value) if isinstance(node.value, str) else None
+        if found is not None:
+            seconds = float(found[1]) * _UNITS[found[2]]
+            node = replace(node, value=int(seconds) if seconds.is_integer() else seconds)
+        return NumberField(what=self.what, bounds=self.bounds).read(node, findings)
+
+    def schema(self) -> JsonSchema:
+        with_unit = {"type": "string", "pattern": f"^{_WITH_UNIT.pattern}$"}
+        return {"anyOf": [NumberField(bounds=self.bounds).schema(), with_unit]}
+
+
+class FlagField(msgspec.Struct, frozen=True, kw_only=True):
     """true or false; yes, no, on and off are accepted as well."""
+
+    what: str = "true or false"
 
     def read(self, node: YamlNode, findings: Findings) -> Any:
         if isinstance(node.value, bool):
@@ -104,7 +160,10 @@ class FlagField(msgspec.Struct, frozen=True):
         words = {"yes": True, "on": True, "no": False, "off": False}
         if isinstance(node.value, str) and node.plain and node.value.lower() in words:
             return words[node.value.lower()]
-        return findings.expected(node, "true or false")
+        return findings.expected(node, self.what)
+
+    def schema(self) -> JsonSchema:
+        return {"type": "boolean"}
 
 
 class TextField(msgspec.Struct, frozen=True, kw_only=True):
@@ -127,56 +186,92 @@ class TextField(msgspec.Struct, frozen=True, kw_only=True):
         """Return what to show in place of a secret; None if the text may be shown."""
         return "something else" if self.secret else None
 
+    def schema(self) -> JsonSchema:
+        # What stands in a file may be a variable of the environment, which fits no pattern.
+        return {"type": "string", "minLength": 1}
+
 
 class ChoiceField(msgspec.Struct, frozen=True):
     """One of a few words."""
 
     words: tuple[str, ...]
 
+    @property
+    def what(self) -> str:
+        return " or ".join(self.words)
+
     def read(self, node: YamlNode, findings: Findings) -> Any:
         if isinstance(node.value, str) and node.value in self.words:
             return node.value
         if isinstance(node.value, str) and (hint := did_you_mean(node.value, self.words)):
-            what = f"expected {' or '.join(self.words)}, found {shown(node)}"
-            return findings.add(node, what, hint)
-        return findings.expected(node, " or ".join(self.words))
+            return findings.add(node, f"expected {self.what}, found {shown(node)}", hint)
+        return findings.expected(node, self.what)
+
+    def schema(self) -> JsonSchema:
+        return {"enum": list(self.words)}
 
 
-class TextListField(msgspec.Struct, frozen=True, kw_only=True):
-    """A list of texts; with `single`, one text stands for a list of one."""
+class FolderField(msgspec.Struct, frozen=True, kw_only=True):
+    """A folder or file, by its path from the assistant's file."""
 
-    item: TextField = TextField()
-    what: str = "a list"
-    single: bool = False
+    what: str = "a folder"
 
     def read(self, node: YamlNode, findings: Findings) -> Any:
-        if self.single and isinstance(node.value, str):
+        path = TextField(what=self.what).read(node, findings)
+        return path if path is UNREAD else findings.folder / path
+
+    def schema(self) -> JsonSchema:
+        return TextField().schema()
+
+
+class ListField(msgspec.Struct, frozen=True, kw_only=True):
+    """A list of values of one kind; with `single`, one value stands for a list of one."""
+
+    item: FieldKind
+    what: str = "a list"
+    single: bool = False
+    least: int = 0
+
+    def read(self, node: YamlNode, findings: Findings) -> Any:
+        if self.single and not isinstance(node.value, list) and node.value is not None:
+            if isinstance(node.value, dict) and isinstance(self.item, TextField):
+                return findings.expected(node, self.what)
             value = self.item.read(node, findings)
             return value if value is UNREAD else [value]
-        if not isinstance(node.value, list):
-            return findings.expected(node, self.what, found=self.item.found())
+        if not isinstance(node.value, list) or len(node.value) < self.least:
+            secret = isinstance(self.item, TextField) and self.item.secret
+            return findings.expected(node, self.what, found="something else" if secret else None)
         values = [self.item.read(child, findings) for child in node.value]
         return UNREAD if UNREAD in values else values
 
+    def schema(self) -> JsonSchema:
+        item = self.item.schema()
+        several: JsonSchema = {"type": "array", "items": item}
+        return {"anyOf": [several, item]} if self.single else several
+
 
 class JsonField(msgspec.Struct, frozen=True, kw_only=True):
-    """A map of any JSON values."""
+    """Any JSON: a map of it, or with `anything` any value."""
 
     what: str = "a map"
+    anything: bool = False
 
     def read(self, node: YamlNode, findings: Findings) -> Any:
-        if not isinstance(node.value, dict):
+        if not isinstance(node.value, dict) and not self.anything:
             return findings.expected(node, self.what)
-        value = _plain(node, findings)
-        return value if isinstance(value, dict) else UNREAD
+        return plain_value(node, findings)
+
+    def schema(self) -> JsonSchema:
+        return {} if self.anything else {"type": "object"}
 
 
-def _plain(node: YamlNode, findings: Findings) -> Any:
+def plain_value(node: YamlNode, findings: Findings) -> Any:
+    """Return what a node holds as plain data; UNREAD where JSON cannot say it."""
     if isinstance(node.value, dict):
-        values = {key: _plain(child, findings) for key, child in node.value.items()}
+        values = {key: plain_value(child, findings) for key, child in node.value.items()}
         return UNREAD if UNREAD in values.values() else values
     if isinstance(node.value, list):
-        items = [_plain(child, findings) for child in node.value]
+        items = [plain_value(child, findings) for child in node.value]
         return UNREAD if UNREAD in items else items
     if isinstance(node.value, float) and not math.isfinite(node.value):
         return findings.expected(node, "something that JSON can say")
@@ -201,12 +296,83 @@ class MapField(msgspec.Struct, frozen=True, kw_only=True):
             values[name] = self.item.read(child, findings)
         return {name: value for name, value in values.items() if value is not UNREAD}
 
+    def schema(self) -> JsonSchema:
+        return {"type": ["object", "null"], "additionalProperties": self.item.schema()}
+
+
+class OneOfField(msgspec.Struct, frozen=True, kw_only=True):
+    """A value of one of several kinds, which differ in what a node holds: a map, a list, a text."""
+
+    kinds: tuple[FieldKind, ...]
+    given: str = ""
+
+    @property
+    def what(self) -> str:
+        return self.given or ", or ".join(kind.what for kind in self.kinds)
+
+    def read(self, node: YamlNode, findings: Findings) -> Any:
+        for kind in self.kinds:
+            trial = Findings(findings.file)
+            value = kind.read(node, trial)
+            if not trial.faults:
+                return value
+            if _looks_like(node, kind):
+                findings.faults += trial.faults
+                return UNREAD
+        return findings.expected(node, self.what)
+
+    def schema(self) -> JsonSchema:
+        return {"anyOf": [kind.schema() for kind in self.kinds]}
+
+
+def _looks_like(node: YamlNode, kind: FieldKind) -> bool:
+    """Return whether what a node holds can only be meant as a value of this kind."""
+    if isinstance(node.value, dict):
+        return isinstance(kind, TableField | MapField)
+    return isinstance(node.value, list) and isinstance(kind, ListField)
+
+
+class ReadBy(msgspec.Struct, frozen=True, kw_only=True):
+    """Plain data that a function makes into a value.
+
+    It raises `ValueError` with what is expected, or `ConfigError` with what is wrong, whose `key`
+    is that of a part. With `each` it makes a list of one value, or of each of a list, and all are
+    joined.
+    """
+
+    function: Callable[[Any], Any]
+    each: bool = False
+    what: str = ""
+    secret: bool = False
+    form: JsonSchema = {}
+
+    def read(self, node: YamlNode, findings: Findings) -> Any:
+        if self.each and isinstance(node.value, list):
+            several = [self._read(child, findings) for child in node.value]
+            return UNREAD if UNREAD in several else tuple(one for some in several for one in some)
+        return self._read(node, findings)
+
+    def _read(self, node: YamlNode, findings: Findings) -> Any:
+        value = plain_value(node, findings)
+        if value is UNREAD:
+            return UNREAD
+        try:
+            return self.function(value)
+        except ConfigError as error:
+            return findings.add(child_at(node, error.key or ""), error.what)
+        except ValueError as error:
+            found = "something else" if self.secret else None
+            return findings.expected(node, str(error) or self.what, found=found)
+
+    def schema(self) -> JsonSchema:
+        return self.form
+
 
 class TableField(msgspec.Struct, frozen=True, kw_only=True):
-    """A map with known keys, made into a struct of the same field names.
+    """A map with known keys, made into a Struct of the same field names.
 
     `synonyms` maps common mistakes to the key that is meant; `also` are keys that are read
-    elsewhere.
+    elsewhere. `short` makes the Struct of something else than a map, as `ReadBy` does.
     """
 
     keys: Mapping[str, FieldKind]
@@ -215,10 +381,33 @@ class TableField(msgspec.Struct, frozen=True, kw_only=True):
     what: str = "a map"
     synonyms: Mapping[str, str] = {}
     also: tuple[str, ...] = ()
+    short: Callable[[Any], Any] | None = None
+    descriptions: Mapping[str, str] = {}
 
     def read(self, node: YamlNode, findings: Findings) -> Any:
+        if self.short is not None and not isinstance(node.value, dict):
+            if node.value is UNREAD:
+                return UNREAD
+            return ReadBy(function=self.short).read(node, findings)
+        before = len(findings.faults)
         values = self.values(node, findings)
-        return UNREAD if values is UNREAD or self._lacks(values) else self.make(**values)
+        if values is UNREAD or any(key not in values for key in self.required):
+            return UNREAD
+        return self.made(node, values, findings, checked=len(findings.faults) == before)
+
+    def made(
+        self, node: YamlNode, values: Mapping[str, Any], findings: Findings, *, checked: bool = True
+    ) -> Any:
+        """Return the Struct of these values; record what is at odds, if they are `checked`."""
+        try:
+            return self.make(**values)
+        except ConfigError as error:
+            if checked:
+                findings.add(child_at(node, error.key or ""), error.what)
+        except ValueError as error:
+            if checked:
+                findings.add(node, str(error))
+        return UNREAD
 
     def values(self, node: YamlNode, findings: Findings) -> Any:
         """Return the values that could be read, by key; UNREAD if this is not a map."""
@@ -235,19 +424,46 @@ class TableField(msgspec.Struct, frozen=True, kw_only=True):
                 if value is not UNREAD:
                     values[key] = value
             else:
-                findings.add(child, "unknown key", self._meant(key))
+                findings.add(child, "unknown key", self.suggestion(key))
         return values
 
-    def _meant(self, key: str) -> str:
+    def suggestion(self, key: str) -> str:
+        """Return which key was probably meant by one that is not known."""
         if key in self.synonyms:
             return f"did you mean '{self.synonyms[key]}'?"
         known = sorted([*self.keys, *self.also])
-        return suggest(key, known, "known keys are")
+        return suggest(key, known, "known keys are") if known else "it has no keys"
 
-    def _lacks(self, values: Mapping[str, Any]) -> bool:
-        return any(key not in values for key in self.required)
+    def schema(self) -> JsonSchema:
+        properties = {}
+        for key, kind in self.keys.items():
+            properties[key] = kind.schema()
+            if description := self.descriptions.get(key):
+                properties[key] = {"description": description, **properties[key]}
+        table: JsonSchema = {
+            "type": "object" if self.required else ["object", "null"],
+            "properties": properties,
+            "additionalProperties": False,
+        }
+        if self.required:
+            table["required"] = list(self.required)
+        if self.short is None:
+            return table
+        return {"anyOf": [table, {"type": ["string", "boolean", "number", "array"]}]}
 
 
 def named(node: YamlNode, name: str) -> YamlNode:
     """Return the node's key itself as a text, at the same place."""
     return YamlNode(name, node.steps, node.line, node.column)
+
+
+def child_at(node: YamlNode, key: str) -> YamlNode:
+    """Return the part of a node with this dotted key, or the nearest above it that is written."""
+    for step in re.findall(r"[^.\[\]]+", key):
+        if isinstance(node.value, dict) and step in node.value:
+            node = node.value[step]
+        elif isinstance(node.value, list) and step.isdigit() and int(step) < len(node.value):
+            node = node.value[int(step)]
+        else:
+            break
+    return node

@@ -10,15 +10,14 @@ from typing import Final
 import msgspec
 
 from prolocutor.config.faults import ConfigFaults, Fault
-from prolocutor.config.fields import Findings, TableField
-from prolocutor.config.schema import TOP
+from prolocutor.config.fields import Findings
+from prolocutor.config.file_keys import OF_PIPELINE, file_table
 from prolocutor.config.service_entries import (
     ServiceEntry,
-    ServicesField,
     check_messages,
     check_processes,
 )
-from prolocutor.config.setting_values import in_folder, with_limits, without_secret
+from prolocutor.config.setting_values import in_folder, without_secret
 from prolocutor.config.settings import Settings
 from prolocutor.config.survey import Survey, key_in_file
 from prolocutor.config.yaml_file import YamlDocument, read
@@ -27,9 +26,6 @@ from prolocutor.plan.graph import Graph, compile_graph
 from prolocutor.plan.pipeline import Pipeline, Stage
 from prolocutor.plugins.deeppavlov.survey import is_pipeline_file, survey_deeppavlov
 
-_FILE: Final = TableField(
-    keys={**TOP, **{stage.value: ServicesField(stage) for stage in Stage}}, what="a map of settings"
-)
 _MAX_GRAPH_FAULTS: Final = 50
 _TENANTS_PAGE: Final = "https://prolocutor.github.io/prolocutor/howto/tenants/"
 
@@ -64,16 +60,15 @@ def _from_yaml(path: str | Path, environ: Mapping[str, str]) -> Survey:
     document = read(path, environ)
     findings = Findings(document.file, document.faults)
     _refuse_tenants(document)
-    values = _FILE.values(document.root, findings)
+    values = file_table().values(document.root, findings)
     if not isinstance(values, dict):
         raise ConfigFaults(findings.faults)
-    keys = ("commit", "user_snapshot", "own_words")
-    of_pipeline = {key: values.pop(key) for key in keys if key in values}
+    of_pipeline = {key: values.pop(key) for key in OF_PIPELINE if key in values}
     stages = {stage: values.pop(stage.value, []) for stage in Stage}
     written = [each for services in stages.values() for each in services]
     folder = Path(path).absolute().parent
     settings = Settings(
-        **in_folder(with_limits(values), folder),
+        **in_folder(values, folder),
         pipeline=msgspec.structs.replace(_pipeline(stages), **of_pipeline),
         file=document.file,
         folder=folder,

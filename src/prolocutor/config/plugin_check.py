@@ -12,7 +12,6 @@ from prolocutor.config.service_entries import ServiceEntry
 from prolocutor.config.survey import Survey
 from prolocutor.connectors.connector_catalog import CONNECTORS
 from prolocutor.contracts.channel import CheckedDoor, DoorPlace
-from prolocutor.doors.door_catalog import SIGN_IN, door_options
 from prolocutor.errors import BadInput, ConfigError, NotFound
 from prolocutor.names import did_you_mean, suggest
 from prolocutor.plan.pipeline import Addressed, Stage
@@ -29,11 +28,6 @@ def check_plugins(loaded: Survey, findings: Findings) -> None:
         _check_selector(written, loaded, findings)
     _check_cards(loaded, findings)
     _check_doors(loaded, findings)
-    if loaded.settings.auth.openid is not None:
-        try:
-            SIGN_IN.load("openid")
-        except ConfigError as error:
-            findings.add(loaded.find("auth.openid"), error.what)
     store = loaded.settings.store or "memory:"
     scheme = store.partition(":")[0]
     if scheme not in (known := STORES.names()):
@@ -115,9 +109,8 @@ def _check_doors(loaded: Survey, findings: Findings) -> None:
     place = DoorPlace(settings.folder, skills)
     for door, options in (settings.doors or {}).items():
         try:
-            made: object = door_options(door, options)
-            if isinstance(made, CheckedDoor):
-                made.check(place)
+            if isinstance(options, CheckedDoor):
+                options.check(place)
         except ConfigError as error:
             key = f"doors.{door}"
             option = error.key if (error.key or "").startswith(key) else None

@@ -15,13 +15,13 @@ from prolocutor.config.call_hints import call_hint
 from prolocutor.config.fields import (
     Findings,
     JsonField,
-    TableField,
     TextField,
     named,
     shown,
 )
-from prolocutor.config.schema import PATH, SERVICE, SERVICE_NAME
+from prolocutor.config.schema import SERVICE, SERVICE_NAME
 from prolocutor.config.settings import ProcessTarget
+from prolocutor.config.struct_fields import table_of
 from prolocutor.config.yaml_file import UNREAD, YamlNode
 from prolocutor.errors import ConfigError
 from prolocutor.names import did_you_mean, suggest
@@ -264,9 +264,8 @@ def _endpoint(node: YamlNode, findings: Findings) -> Addressed:
 
 
 def _process(node: YamlNode, findings: Findings) -> ProcessTarget | Literal[""]:
-    words = TableField(keys={"process": SERVICE_NAME, "path": PATH}, required=("process",))
-    values = words.values(node, findings)
-    return ProcessTarget(**values) if "process" in values else ""
+    read = table_of(ProcessTarget).read(node, findings)
+    return read if isinstance(read, ProcessTarget) else ""
 
 
 def _addressed(node: YamlNode, findings: Findings) -> Addressed | Literal[""]:

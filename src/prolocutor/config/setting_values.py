@@ -8,22 +8,8 @@ from typing import Any, Final
 import msgspec
 
 from prolocutor.config.faults import Fault
-from prolocutor.web.limits import ListenerLimits
-
-_ASSISTANTS: Final = {"text": "max_text", "queue": "queue_limit"}
-"""The limits that are the assistant's and not the listener's, with the names of their settings."""
 
 _SECRET: Final = "auth.tokens"
-
-
-def with_limits(values: dict[str, Any]) -> dict[str, Any]:
-    """Return the values with `limits`, if there, split into the assistant's and the listener's."""
-    limits = values.get("limits")
-    if limits is None:
-        return values
-    own = {_ASSISTANTS[key]: value for key, value in limits.items() if key in _ASSISTANTS}
-    listener = {key: value for key, value in limits.items() if key not in _ASSISTANTS}
-    return {**values, **own, "limits": ListenerLimits(**listener)}
 
 
 def in_folder(values: dict[str, Any], folder: Path) -> dict[str, Any]:

@@ -4,21 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
 import msgspec
 from msgspec import Meta
 
 from prolocutor.assistant.assistant_settings import (
+    DEFAULTS,
     REPLICA,
-    AssistantSettings,
     ReplicaSettings,
+    TurnSettings,
 )
 from prolocutor.assistant.record_settings import RecordSettings
+from prolocutor.bounds import Count, about
 from prolocutor.errors import ConfigError
 from prolocutor.plan.pipeline import ORDER, SINGLE, PendingTarget, Pipeline, Service
-from prolocutor.plugins.openid.openid_settings import OpenIdSettings
 from prolocutor.processes.supervisor import ProcessCommand
+from prolocutor.web.client_address import network_of
 from prolocutor.web.limits import ListenerLimits
 
 
@@ -28,59 +30,174 @@ class ProcessTarget(PendingTarget, frozen=True):
     The `target` of a service until the process runs and its address is known.
     """
 
-    process: str
-    path: str = "/"
+    process: Annotated[
+        str, about("The name of a process of the file.", what="the name of a process")
+    ]
+    path: Annotated[
+        str,
+        Meta(pattern=r"/\S*"),
+        about("The path that is called.", what="a path that starts with /"),
+    ] = "/"
+
+
+def _read_keys(value: object) -> dict[str, str]:
+    """Return the names of operators by their keys, "" for a key without a name."""
+    if isinstance(value, dict):
+        if not all(isinstance(key, str) and key.strip() for key in value.values()):
+            raise ValueError("a key")
+        if not all(1 <= len(name) <= 100 for name in value):
+            raise ValueError("an operator's name of at most 100 characters")
+        return {key: name for name, key in value.items()}
+    if not isinstance(value, list):
+        raise ValueError("a list of keys, or a map from operators to their keys")
+    if any(isinstance(key, int | float) and not isinstance(key, bool) for key in value):
+        raise ConfigError("expected a key, found a number: put it in quotes")
+    if not all(isinstance(key, str) and key.strip() for key in value):
+        raise ValueError("a key")
+    return dict.fromkeys(value, "")
 
 
 class AuthSettings(msgspec.Struct, frozen=True):
     """Who has access: operators by `keys` (key -> name), persons by `tokens` (token -> user).
 
-    `anonymous`: whether a caller without a token becomes a new person. `loopback`: whether a caller
-    on this machine is an operator without a key; None for as long as there are no keys and tokens.
-    `openid`: the identity provider that people sign in with.
+    `sign_in` are the ways in which people sign in, by the name of the plug-in: its options.
     """
 
-    keys: dict[str, str] = {}
-    tokens: dict[str, str] = {}
-    anonymous: bool = False
-    loopback: bool | None = None
-    openid: OpenIdSettings | None = None
+    keys: Annotated[
+        dict[str, str],
+        about(
+            "The keys of operators: a list, or a map from operators' names to their keys.",
+            reads=_read_keys,
+            secret=True,
+            form={"type": ["array", "object"], "items": {"type": "string"}},
+        ),
+    ] = {}
+    tokens: Annotated[
+        dict[Annotated[str, about("", what="a token", secret=True)], str],
+        about(
+            "The tokens of persons, and their users' names.",
+            what="a map from tokens to users",
+            item="a user's name",
+        ),
+    ] = {}
+    anonymous: Annotated[bool, about("Whether a caller without a token becomes a new person.")] = (
+        False
+    )
+    loopback: Annotated[
+        bool | None,
+        about(
+            "Whether a caller on this machine is an operator without a key; by default for as long"
+            " as there are no keys and tokens."
+        ),
+    ] = None
+    sign_in: Annotated[Mapping[str, Any], about("", hidden=True)] = {}
 
     @property
     def is_closed(self) -> bool:
         """Return whether it names who comes in, so that no other does."""
-        return bool(self.keys or self.tokens or self.openid)
+        return bool(self.keys or self.tokens or self.sign_in)
 
     def __repr__(self) -> str:
         return f"<Auth: {len(self.keys)} keys, {len(self.tokens)} tokens>"
 
 
-class Settings(AssistantSettings, frozen=True, kw_only=True):
-    """One assistant as its file describes it: its settings, its pipeline, where it is served.
+class Limits(ListenerLimits, frozen=True):
+    """How much is taken: by the listener, and by the assistant."""
 
-    `store`: None for the usual place. `replica` counts where several processes share the store.
-    `doors`: options by name of those to open; None for the usual ones. `folder`: where the file
-    lies, and so where its modules are looked for. `trusted_proxies`: addresses and networks of
-    proxies whose word for a client's address counts. `origins` are the sites
-    whose pages may talk to it, `https://example.org`, or `*` for all. `starters` are what the chat
-    page proposes to begin with.
-    """
+    text: Annotated[Count, about("The most of one text.", unit="characters")] = DEFAULTS.max_text
+    queue: Annotated[Count, about("How many inputs of one person may wait.", unit="inputs")] = (
+        DEFAULTS.queue_limit
+    )
 
-    store: str | None = None
-    records: RecordSettings | None = RecordSettings()
-    replica: ReplicaSettings = REPLICA
-    host: str = "127.0.0.1"
-    port: Annotated[int, Meta(ge=0, le=65_535)] = 4242
-    auth: AuthSettings = AuthSettings()
-    origins: list[str] = msgspec.field(default_factory=list)
-    limits: ListenerLimits = ListenerLimits()
-    trusted_proxies: tuple[str, ...] = ()
-    processes: dict[str, ProcessCommand] = msgspec.field(default_factory=dict)
-    doors: dict[str, dict[str, Any]] | None = None
-    starters: list[str] = msgspec.field(default_factory=list)
-    pipeline: Pipeline = Pipeline()
-    file: str = ""
-    folder: Path = Path()
+
+def _read_proxies(value: object) -> tuple[str, ...]:
+    """Return addresses and networks of proxies."""
+    proxies = []
+    for proxy in value if isinstance(value, list) else [value]:
+        if not isinstance(proxy, str):
+            raise ValueError("a list of addresses and networks such as 10.0.0.0/8")
+        network_of(proxy)
+        proxies.append(proxy)
+    return tuple(proxies)
+
+
+ORIGIN: Final = r"\*|https?://[^\s/?#@*]+"
+
+
+class Settings(TurnSettings, frozen=True, kw_only=True):
+    """One assistant as its file describes it: its settings, its pipeline, where it is served."""
+
+    store: Annotated[
+        Annotated[str, Meta(pattern=r"memory|[a-z][a-z0-9+.-]*:.*")] | None,
+        about(
+            "Where dialogs are kept: `sqlite:///dialogs.db` (beside the file),"
+            " `sqlite:////var/lib/x.db`, `memory`, or the URL of another store.",
+            what="a store's URL such as sqlite:///dialogs.db",
+        ),
+    ] = None
+    records: Annotated[
+        RecordSettings | None,
+        about("How long records of turns are kept for operators; `false` keeps none."),
+    ] = RecordSettings()
+    replica: Annotated[ReplicaSettings, about("This process among several that share a store.")] = (
+        REPLICA
+    )
+    host: Annotated[
+        str, Meta(pattern=r"[^\s/]+"), about("Where to listen.", what="a host's name or address")
+    ] = "127.0.0.1"
+    port: Annotated[
+        int, Meta(ge=0, le=65_535), about("The port; 0 takes a free one.", what="a port")
+    ] = 4242
+    auth: Annotated[AuthSettings, about("Who may come in.")] = AuthSettings()
+    origins: Annotated[
+        list[Annotated[str, Meta(pattern=ORIGIN)]],
+        about(
+            "The sites whose web pages may talk to this assistant, such as"
+            ' `https://chat.example.org`, or `"*"` for all. A page of `"*"` needs a key or a token,'
+            " also on this machine.",
+            what="a list of origins",
+            item="an origin such as https://example.org, or *",
+            single=True,
+        ),
+    ] = msgspec.field(default_factory=list)
+    limits: Annotated[Limits, about("How much is taken.")] = Limits()
+    trusted_proxies: Annotated[
+        tuple[str, ...],
+        about(
+            "Addresses and networks of proxies whose word for a client's address counts: the"
+            " right-most address that is no trusted proxy's. No connection from there is an"
+            " operator without a key.",
+            reads=_read_proxies,
+            form={"type": ["array", "string"], "items": {"type": "string"}},
+        ),
+    ] = ()
+    processes: Annotated[
+        dict[
+            Annotated[
+                str,
+                Meta(pattern=r"[\w-]+"),
+                about("", what="a name of letters, digits, _ and -"),
+            ],
+            ProcessCommand,
+        ],
+        about(
+            "Programs that the assistant starts, watches and ends.",
+            what="a map from names to processes",
+        ),
+    ] = msgspec.field(default_factory=dict)
+    doors: Annotated[
+        dict[str, Any] | None,
+        about("The doors to open, with their options; None for the usual ones.", hidden=True),
+    ] = None
+    starters: Annotated[
+        list[str],
+        about("What the chat page proposes to begin with.", item="a text to begin with"),
+    ] = msgspec.field(default_factory=list)
+    pipeline: Annotated[Pipeline, about("", hidden=True)] = Pipeline()
+    file: Annotated[str, about("", hidden=True)] = ""
+    folder: Annotated[
+        Path, about("Where the file lies, and its modules are looked for.", hidden=True)
+    ] = Path()
 
     def with_urls(self, urls: Mapping[str, str]) -> Pipeline:
         """Return the pipeline with the address of every process put in its services' targets.

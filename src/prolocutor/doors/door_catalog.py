@@ -6,15 +6,15 @@ Struct of its options, which builds it (`web.door_context.DoorOptions`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any, Final, Protocol
 
 import msgspec
 
 from prolocutor.catalog import Catalog
 from prolocutor.contracts.channel import Channel
-from prolocutor.errors import ConfigError
-from prolocutor.web.door_context import DoorOptions
+from prolocutor.errors import ConfigError, MissingExtra
+from prolocutor.web.door_context import DoorContext, DoorOptions
 from prolocutor.web.session_admission import SessionFinder
 
 
@@ -24,10 +24,16 @@ class SessionChannel(Channel, SessionFinder, Protocol):
 
 DOORS: Final = Catalog[type[DoorOptions]]("door", "prolocutor.doors", key="doors")
 
-SIGN_IN: Final = Catalog[Callable[..., SessionChannel]](
-    "way to sign in", "prolocutor.sign_in", key="auth.openid"
-)
-"""The channels by which people sign in; each is made with the assistant, settings and doors."""
+
+class SignInOptions(Protocol):
+    """The options of a way to sign in, which make it."""
+
+    def build(self, context: DoorContext) -> SessionChannel:
+        """Make the channel by which people sign in; the context has the prefixes of all doors."""
+
+
+SIGN_IN: Final = Catalog[type[SignInOptions]]("way to sign in", "prolocutor.sign_in", key="auth")
+"""The channels by which people sign in, by their key in `auth`."""
 
 
 def door_options(name: str, given: Mapping[str, Any]) -> DoorOptions:
@@ -40,13 +46,14 @@ def door_options(name: str, given: Mapping[str, Any]) -> DoorOptions:
     return made
 
 
-def usual_doors() -> list[str]:
-    """Return the names of the doors that are opened where a file names none."""
-    return [name for name in DOORS.names() if _is_usual(name)]
-
-
-def _is_usual(name: str) -> bool:
-    try:
-        return bool(getattr(DOORS.load(name), "is_usual", False))
-    except ConfigError:  # a library is missing: who wants it, names it
-        return False
+def usual_doors() -> dict[str, DoorOptions]:
+    """Return the doors that are opened where a file names none, by name."""
+    doors = {}
+    for name in DOORS.names():
+        try:
+            options = DOORS.load(name)
+        except MissingExtra:  # who wants it, names it
+            continue
+        if getattr(options, "is_usual", False):
+            doors[name] = options()
+    return doors

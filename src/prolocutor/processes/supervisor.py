@@ -13,10 +13,12 @@ import sys
 from asyncio.subprocess import PIPE, STDOUT, Process
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Final, Literal
+from typing import Annotated, ClassVar, Final, Literal
 
 import msgspec
+from msgspec import Meta
 
+from prolocutor.bounds import about
 from prolocutor.errors import ConfigError
 from prolocutor.processes.output import ProcessOutput
 
@@ -29,16 +31,32 @@ ProcessPhase = Literal["stopped", "starting", "up", "waiting"]
 
 
 class ProcessCommand(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What to run: a list of words or one line, in which `{port}` and `{python}` are filled in.
+    """A command to run, in which `{port}` and `{python}` are filled in.
 
-    `port`: None picks a free one. The process finds it as `{port}` in its command and in the
-    environment as PORT. `health`: a path that answers 2xx once the process can work; without one
-    it is up when it accepts connections.
+    The process finds its port in the environment too, as PORT. Without `health` it is up when it
+    accepts connections.
     """
 
-    run: str | Sequence[str]
-    port: int | None = None
-    health: str | None = None
+    expected: ClassVar[str] = "a process ({run: ...})"
+
+    run: Annotated[
+        str | Annotated[Sequence[str], Meta(min_length=1)],
+        about(
+            "The command: a line, or a list of words; `{port}` and `{python}` are filled in.",
+            what="a command: a line, or a list of words",
+            item="a word of a command",
+        ),
+    ]
+    port: Annotated[
+        Annotated[int, Meta(ge=0, le=65_535)] | None,
+        about("Its port; by default, or for 0, a free one.", what="a port"),
+    ] = None
+    health: Annotated[
+        Annotated[str, Meta(pattern=r"/\S*")] | None,
+        about(
+            "A path that answers 2xx once the process can work.", what="a path that starts with /"
+        ),
+    ] = None
 
 
 class ProcessState(msgspec.Struct, frozen=True):
@@ -76,7 +94,7 @@ class Supervisor:
         self._backoff = backoff
         self._steady = steady
         self._grace = grace
-        ports = _free_ports(sum(command.port is None for command in commands.values()))
+        ports = _free_ports(sum(not command.port for command in commands.values()))
         self._processes = {
             name: _SupervisedProcess(name, command, command.port or ports.pop())
             for name, command in commands.items()

@@ -2,35 +2,46 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 import msgspec
 
-from prolocutor.bounds import Count
+from prolocutor.bounds import Count, about
 from prolocutor.web.quotas import ADDRESS, ANONYMOUS, PERSON, TOKEN, VisitorQuotas
 
 
 class ListenerLimits(msgspec.Struct, frozen=True):
     """The limits of the listener, in bytes, seconds and numbers.
 
-    `body`: one request or one message of a WebSocket; `head`: request line and headers; `query`:
-    the part of the address after `?`; `patience`: how long a head or a body may take to arrive;
-    `requests`: in flight, WebSockets with a message in hand included; `connections`: open ones;
-    `outbox`: queued for a WebSocket whose client reads slowly, before it is disconnected.
-    `keep_alive`: whole seconds for which a line without a request stays open: longer than clients
-    keep theirs, as one that is closed under a client costs it the request that it just sent.
-    `person`, `token`, `address` and `anonymous` bound what one of each, or all anonymous visitors
-    together, ask for. `wrong_keys`: unknown keys and tokens from one address in a minute.
+    `head`: request line and headers; `query`: the part of the address after `?`; `patience`: how
+    long a head or a body may take to arrive; `requests`: in flight, WebSockets with a message in
+    hand included; `outbox`: bytes queued for a WebSocket whose client reads slowly, before it is
+    disconnected.
     """
 
-    body: Count = 1_000_000
-    head: int = 65_536
-    query: int = 8_192
-    patience: float = 30.0
-    requests: int = 2_000
-    connections: Count = 10_000
-    outbox: int = 1_000_000
-    keep_alive: Count = 75
-    person: VisitorQuotas = PERSON
-    token: VisitorQuotas = TOKEN
-    address: VisitorQuotas = ADDRESS
-    anonymous: VisitorQuotas = ANONYMOUS
-    wrong_keys: Count = 10
+    body: Annotated[
+        Count, about("The most of one request or one message of a WebSocket.", unit="bytes")
+    ] = 1_000_000
+    head: Annotated[int, about("", hidden=True)] = 65_536
+    query: Annotated[int, about("", hidden=True)] = 8_192
+    patience: Annotated[float, about("", hidden=True)] = 30.0
+    requests: Annotated[int, about("", hidden=True)] = 2_000
+    connections: Annotated[Count, about("Open connections.", unit="connections")] = 10_000
+    outbox: Annotated[int, about("", hidden=True)] = 1_000_000
+    keep_alive: Annotated[
+        Count,
+        about(
+            "How long a connection without a request stays open; longer than clients keep theirs,"
+            " as one that is closed under a client costs it the request that it just sent.",
+            unit="seconds",
+        ),
+    ] = 75
+    person: Annotated[VisitorQuotas, about("What one person may ask for.")] = PERSON
+    token: Annotated[VisitorQuotas, about("What one key or token may ask for.")] = TOKEN
+    address: Annotated[VisitorQuotas, about("What one address may ask for.")] = ADDRESS
+    anonymous: Annotated[
+        VisitorQuotas, about("What all anonymous visitors together may ask for.")
+    ] = ANONYMOUS
+    wrong_keys: Annotated[
+        Count, about("Unknown keys and tokens from one address in a minute.", unit="keys")
+    ] = 10

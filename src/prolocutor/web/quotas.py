@@ -12,12 +12,12 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from time import monotonic
-from typing import Annotated, Final, Protocol
+from typing import Annotated, ClassVar, Final, Protocol
 
 import msgspec
 from msgspec import Meta
 
-from prolocutor.bounds import MANY
+from prolocutor.bounds import MANY, about
 from prolocutor.errors import QuotaExceeded
 
 MAX_COUNTERS: Final = 100_000
@@ -30,21 +30,37 @@ Quota = Annotated[int, Meta(ge=1, le=MANY)] | None
 """How many; None for any number."""
 
 
+QUOTA_WORDS: Final = {
+    "turns": "turns a minute",
+    "sockets": "open sockets",
+    "uploads": "uploads a minute",
+    "upload_bytes": "bytes uploaded a minute",
+    "programs": "programs a minute",
+    "backlog": "earlier messages a minute",
+    "new_persons": "new persons an hour",
+}
+
+
+def _quota(name: str) -> Meta:
+    words = QUOTA_WORDS[name]
+    return about(f"{words.capitalize()}.", unit=words, words={"unlimited": None})
+
+
 class VisitorQuotas(msgspec.Struct, frozen=True, kw_only=True):
     """What one person, one secret, one address, or all anonymous visitors may ask for.
 
-    `turns`, `uploads`, `upload_bytes`, `programs` and `backlog` (messages that are shown again)
-    count by the minute, `new_persons` by the hour; `sockets` are those that are open at once. None
-    stands for any number.
+    None stands for any number.
     """
 
-    turns: Quota = None
-    sockets: Quota = None
-    uploads: Quota = None
-    upload_bytes: Quota = None
-    programs: Quota = None
-    backlog: Quota = None
-    new_persons: Quota = None
+    expected: ClassVar[str] = "a map of quotas"
+
+    turns: Annotated[Quota, _quota("turns")] = None
+    sockets: Annotated[Quota, _quota("sockets")] = None
+    uploads: Annotated[Quota, _quota("uploads")] = None
+    upload_bytes: Annotated[Quota, _quota("upload_bytes")] = None
+    programs: Annotated[Quota, _quota("programs")] = None
+    backlog: Annotated[Quota, _quota("backlog")] = None
+    new_persons: Annotated[Quota, _quota("new_persons")] = None
 
 
 PERSON: Final = VisitorQuotas(
@@ -81,16 +97,6 @@ ANONYMOUS: Final = VisitorQuotas(
     backlog=1_000_000,
     new_persons=20_000,
 )
-
-QUOTA_WORDS: Final = {
-    "turns": "turns a minute",
-    "sockets": "open sockets",
-    "uploads": "uploads a minute",
-    "upload_bytes": "bytes uploaded a minute",
-    "programs": "programs a minute",
-    "backlog": "earlier messages a minute",
-    "new_persons": "new persons an hour",
-}
 
 
 class CounterShare(Protocol):

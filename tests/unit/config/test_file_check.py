@@ -206,7 +206,7 @@ def test_a_module_that_cannot_be_imported_is_a_fault(tmp_path: Path, body: str, 
         ),
         (
             "skills: {a: http://h}\ndoors: {mcp: {origins: 5}}\n",
-            (2, "doors.mcp", "the door 'mcp' cannot be made: origins should be a list, not 5"),
+            (2, "doors.mcp.origins", "expected a list, found 5"),
         ),
         (
             "skills:\n  a: {connector: openai_chat, call: {model: m}}\n",
@@ -250,5 +250,5 @@ def test_a_door_that_is_not_there_is_a_fault_at_its_line(tmp_path: Path) -> None
 
     (fault,) = check(file).faults
 
-    assert (fault.line, fault.key) == (2, "doors")
+    assert (fault.line, fault.key) == (2, "doors[0]")
     assert "did you mean 'deeppavlov'?" in fault.what

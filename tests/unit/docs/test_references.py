@@ -14,8 +14,11 @@ from prolocutor import Assistant, Breaker, Pipeline, Service, errors
 from prolocutor.cli.main import prolocutor as command_line
 from prolocutor.config import agent_cards
 from prolocutor.config.fields import TableField
-from prolocutor.config.schema import AUTH, BUDGET, LIMITS, PROCESS, SERVICE, TOP, UNSURE
-from prolocutor.config.settings import Settings
+from prolocutor.config.file_keys import file_table
+from prolocutor.config.plugged_fields import AUTH
+from prolocutor.config.schema import BUDGET, SERVICE, UNSURE
+from prolocutor.config.settings import Limits, Settings
+from prolocutor.config.struct_fields import table_of
 from prolocutor.connectors.connector_catalog import CONNECTORS
 from prolocutor.contracts.channel import NotFoundText, Route
 from prolocutor.dialog import agent_state
@@ -31,12 +34,13 @@ from prolocutor.observe.metrics import TurnMetrics
 from prolocutor.pipeline.prepared import StageDeadlines
 from prolocutor.plan.pipeline import Stage
 from prolocutor.plugins.almond.door.door import Almond
-from prolocutor.plugins.openid.openid_fields import OPENID
+from prolocutor.plugins.openid.openid_settings import OpenIdSettings
 from prolocutor.plugins.pairing.abstention import AbstentionRule
 from prolocutor.plugins.pairing.budget import ExpectedGain, UntilSure
 from prolocutor.plugins.pairing.hints.turn_hints import HintSettings
 from prolocutor.plugins.pairing.selector_fields import HINTS
 from prolocutor.plugins.pairing.selector_settings import BudgetSettings
+from prolocutor.processes.supervisor import ProcessCommand
 from prolocutor.web.builtin_routes import BuiltinRoutes
 from prolocutor.web.in_flight import InFlight
 from prolocutor.web.limits import ListenerLimits
@@ -91,18 +95,18 @@ def breaker_keys() -> set[str]:
 @pytest.mark.parametrize(
     ("heading", "keys"),
     [
-        ("Top level", {*TOP, *map(str, Stage)}),
+        ("Top level", set(file_table().keys)),
         ("Service", {"call", *SERVICE.keys}),
         ("Breaker", breaker_keys()),
         ("Budget", set(BUDGET.keys)),
         ("Hints", set(HINTS.keys)),
         ("Unsure", set(UNSURE.keys)),
         ("Card", {*agent_cards.KEYS, "file"}),
-        ("Processes", set(PROCESS.keys)),
-        ("Auth", set(AUTH.keys)),
-        ("OpenID", set(OPENID.keys)),
+        ("Processes", set(table_of(ProcessCommand).keys)),
+        ("Auth", {*AUTH.keys, "openid"}),
+        ("OpenID", set(table_of(OpenIdSettings).keys)),
         ("Rules about claims", {"claim", "values", "scopes"}),
-        ("Limits", set(LIMITS.keys)),
+        ("Limits", set(table_of(Limits).keys)),
     ],
 )
 def test_every_key_of_a_file_is_told_and_no_other(heading: str, keys: set[str]) -> None:
@@ -162,8 +166,8 @@ def test_a_budget_and_the_limits_have_the_defaults_that_are_told() -> None:
         "keep_alive": f"{ListenerLimits().keep_alive:,}",
         "wrong_keys": f"{ListenerLimits().wrong_keys:,}",
         "body": f"{ListenerLimits().body:,}",
-        "text": f"{Settings().max_text:,}",
-        "queue": f"{Settings().queue_limit:,}",
+        "text": f"{Limits().text:,}",
+        "queue": f"{Limits().queue:,}",
         "connections": f"{ListenerLimits().connections:,}",
     }
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Sequence
 from http import HTTPStatus
 from typing import Annotated, Any, Final, TypeAlias
 from urllib.parse import parse_qsl, urlencode, urlsplit
@@ -13,7 +12,7 @@ import msgspec
 from msgspec import Meta
 
 from prolocutor.assistant.assistant import Assistant
-from prolocutor.contracts.channel import Channel, Route
+from prolocutor.contracts.channel import Route
 from prolocutor.contracts.http import HttpResponse, Visitor
 from prolocutor.durations import DAY
 from prolocutor.errors import (
@@ -37,6 +36,7 @@ from prolocutor.plugins.openid.pages import error_page
 from prolocutor.plugins.openid.provider import IdentityProvider
 from prolocutor.plugins.openid.roles import person_of, signed_in
 from prolocutor.plugins.openid.sessions import COOKIE, Sessions
+from prolocutor.web.door_context import DoorContext
 from prolocutor.web.error_table import error_response
 from prolocutor.web.operations import Operation, TypedRequest
 from prolocutor.web.session_admission import admit_session
@@ -98,12 +98,11 @@ class SignIn:
     prefix: Final = "openid:"
 
     def __init__(
-        self, assistant: Assistant, *, settings: OpenIdSettings, doors: Sequence[Channel] = ()
+        self, assistant: Assistant, settings: OpenIdSettings, prefixes: tuple[str, ...] = ("",)
     ) -> None:
         self.url = settings.url
         self._settings = settings
         self._provider = IdentityProvider(settings)
-        prefixes = tuple(door.prefix for door in doors) or ("",)
         self.sessions = Sessions(assistant.store, self._provider, prefixes)
         self._finishing = 0
         self._sweeping: asyncio.Task[None] | None = None
@@ -291,3 +290,11 @@ def _refused(error: ProlocutorError, params: BrowserHeaders, next_: str) -> Http
     headers = {**response.headers, **_PRIVATE}
     again = f"{LOGIN}?{urlencode({'next': next_})}"
     return error_page(response.status, response.error, again, headers)
+
+
+class OpenId(OpenIdSettings, frozen=True, kw_only=True):
+    """Sign in with an identity provider (OpenID Connect)."""
+
+    def build(self, context: DoorContext) -> SignIn:
+        """Return the channel by which people sign in."""
+        return SignIn(context.assistant, self, context.prefixes)

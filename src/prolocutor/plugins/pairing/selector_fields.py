@@ -7,8 +7,7 @@ from typing import Any, Final
 import msgspec
 
 from prolocutor.bounds import bounds_of
-from prolocutor.config.duration_field import DurationField
-from prolocutor.config.fields import FieldKind, Findings, NumberField, TableField
+from prolocutor.config.fields import DurationField, Findings, NumberField, TableField
 from prolocutor.config.schema import (
     BUDGET,
     ENCODER,
@@ -46,7 +45,7 @@ class HintsField(msgspec.Struct, frozen=True, kw_only=True):
         return self.table.read(node, findings)
 
 
-SELECTOR_FIELDS: Final[dict[Role, dict[str, FieldKind]]] = {
+SELECTOR_FIELDS: Final[dict[Role, dict[str, Any]]] = {
     "router": {
         "model": MODEL,
         "encoder": ENCODER,

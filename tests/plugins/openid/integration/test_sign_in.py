@@ -75,7 +75,7 @@ async def site(**changes: Any) -> AsyncIterator[Site]:
                 Page(assistant),
                 Console(DoorContext(assistant)),
             ]
-            sign_in = SignIn(assistant, settings=settings, doors=doors)
+            sign_in = SignIn(assistant, settings, tuple(door.prefix for door in doors))
             auth = AccessPolicy(keys={"key": "root"}, sign_in=True)
             app = make_app(assistant, [*doors, sign_in], auth=auth, sessions=sign_in)
             async with running(app) as url:

@@ -38,7 +38,6 @@ def test_a_rule_may_be_short_or_long(
     file = tmp_path / "assistant.yaml"
     file.write_text(FILE.format(rest=f"operators: {written}, session: 7d, idle: 15m"))
 
-    openid = load(file).auth.openid
+    openid = load(file).auth.sign_in["openid"]
 
-    assert openid is not None
     assert (openid.operators, openid.session, openid.idle) == (rules, 7 * 86_400, 900)

@@ -1,0 +1,120 @@
+"""Keys whose names are those of plug-ins: doors, ways to sign in, whatever a catalog has."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import msgspec
+from msgspec.structs import replace
+
+from prolocutor.catalog import Catalog
+from prolocutor.config.fields import (
+    FieldKind,
+    Findings,
+    JsonField,
+    JsonSchema,
+    ListField,
+    TextField,
+)
+from prolocutor.config.settings import AuthSettings
+from prolocutor.config.struct_fields import table_of
+from prolocutor.config.yaml_file import UNREAD, YamlNode
+from prolocutor.doors.door_catalog import DOORS, SIGN_IN
+from prolocutor.errors import ConfigError, MissingExtra
+
+
+def options_table(loaded: object) -> FieldKind:
+    """Return the keys of a plug-in's options."""
+    if isinstance(loaded, type) and issubclass(loaded, msgspec.Struct):
+        return table_of(loaded)
+    return JsonField(what="a map of options, true or false")
+
+
+def read_options(catalog: Catalog[Any], name: str, node: YamlNode, findings: Findings) -> object:
+    """Return a plug-in's options; UNREAD after recording what is wrong with its name or them."""
+    try:
+        loaded = catalog.load(name)
+    except ConfigError as error:
+        return findings.add(node, error.what)
+    return options_table(loaded).read(node, findings)
+
+
+def plugged_schema(catalog: Catalog[Any]) -> dict[str, JsonSchema]:
+    """Return the schemas of all plug-ins of a catalog that are installed, by name."""
+    schemas = {}
+    for name in catalog.names():
+        try:
+            loaded = catalog.load(name)
+        except MissingExtra:
+            continue  # its library is not installed
+        schemas[name] = options_table(loaded).schema()
+        if summary := (getattr(loaded, "__doc__", None) or "").partition("\n")[0]:
+            schemas[name] = {"description": summary, **schemas[name]}
+    return schemas
+
+
+class DoorsField(msgspec.Struct, frozen=True):
+    """Which doors to open: a list of names, or a map from names to options, true or false."""
+
+    what: str = "a list of doors, or a map from doors to their options"
+
+    def read(self, node: YamlNode, findings: Findings) -> Any:
+        name = TextField(what="the name of a door")
+        if isinstance(node.value, list):
+            names = ListField(item=name).read(node, findings)
+            if names is UNREAD:
+                return UNREAD
+            given = dict(zip(names, node.value, strict=True))
+        elif isinstance(node.value, dict):
+            given = {key: one for key, one in node.value.items() if one.value is not False}
+        else:
+            return findings.expected(node, self.what)
+        doors: dict[str, Any] = {}
+        for key, child in given.items():
+            bare = child.value is True or child.value is None or isinstance(node.value, list)
+            options = read_options(
+                DOORS, key, replace(child, value={}) if bare else child, findings
+            )
+            if options is not UNREAD:
+                doors[key] = options
+        return doors
+
+    def schema(self) -> JsonSchema:
+        options = plugged_schema(DOORS)
+        several = {
+            key: {"anyOf": [one, {"type": ["boolean", "null"]}]} for key, one in options.items()
+        }
+        return {
+            "anyOf": [
+                {"type": "array", "items": {"enum": list(options)}},
+                {"type": "object", "properties": several, "additionalProperties": False},
+            ]
+        }
+
+
+AUTH: Final = table_of(AuthSettings)
+
+
+class AuthField(msgspec.Struct, frozen=True):
+    """Who may come in; a way to sign in is a key of the name of its plug-in."""
+
+    what: str = AUTH.what
+
+    def read(self, node: YamlNode, findings: Findings) -> Any:
+        if not isinstance(node.value, dict):
+            return AUTH.read(node, findings)
+        ways = SIGN_IN.names()
+        entries = {key: one for key, one in node.value.items() if key not in ways}
+        settings = replace(AUTH, also=tuple(ways)).read(replace(node, value=entries), findings)
+        sign_in = {
+            key: options
+            for key, child in node.value.items()
+            if key in ways
+            and (options := read_options(SIGN_IN, key, child, findings)) is not UNREAD
+        }
+        return settings if settings is UNREAD else replace(settings, sign_in=sign_in)
+
+    def schema(self) -> JsonSchema:
+        schema = AUTH.schema()
+        schema["properties"] |= plugged_schema(SIGN_IN)
+        return schema

@@ -1,0 +1,221 @@
+"""From a Struct's annotations to the keys of a file: one walker for all settings and options.
+
+A field's type says what its key may hold; its `Meta` gives bounds, a `pattern` and a description,
+and in `extra` what Python's types cannot say (see `prolocutor.bounds.about`). A Struct may say more
+in class variables and methods:
+
+- `expected`: what it is called where something else is found
+- `synonyms`: common mistakes, and the key that is meant
+- `from_short(value)`: makes it of something else than a map; raises `ValueError` with what is
+  expected
+- `__post_init__`: raises `ConfigError` or `ValueError` for values that are at odds
+"""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache, partial
+from pathlib import Path
+from typing import Annotated, Any, Final, Literal, Union, get_args, get_origin, get_type_hints
+
+import msgspec
+from msgspec import Meta
+from msgspec.structs import replace
+
+from prolocutor.bounds import Bounds
+from prolocutor.config.fields import (
+    ChoiceField,
+    DurationField,
+    FieldKind,
+    FlagField,
+    FolderField,
+    JsonField,
+    ListField,
+    MapField,
+    NumberField,
+    OneOfField,
+    ReadBy,
+    TableField,
+    TextField,
+)
+
+_SEQUENCES: Final = (list, tuple, Sequence, frozenset)
+_MAPS: Final = (dict, Mapping)
+
+
+@lru_cache(maxsize=256)
+def table_of(struct: type[msgspec.Struct]) -> TableField:
+    """Return the keys that a Struct has in a file, with the kind of each value."""
+    keys, descriptions, required = {}, {}, []
+    for field, hint in _fields(struct):
+        meta = _Meta(hint)
+        if meta.extra.get("hidden"):
+            continue
+        kind = _kind(meta, _default(field))
+        if kind is None:
+            continue
+        keys[field.name] = kind
+        if meta.description:
+            descriptions[field.name] = meta.description
+        if field.required:
+            required.append(field.name)
+    return TableField(
+        keys=keys,
+        make=struct,
+        required=tuple(required),
+        what=getattr(struct, "expected", "a map"),
+        synonyms=getattr(struct, "synonyms", {}),
+        short=getattr(struct, "from_short", None),
+        descriptions=descriptions,
+    )
+
+
+def _fields(
+    struct: type[msgspec.Struct],
+) -> Sequence[tuple[msgspec.structs.FieldInfo, Any]]:
+    hints = get_type_hints(struct, include_extras=True)
+    return [(field, hints[field.name]) for field in msgspec.structs.fields(struct)]
+
+
+def _default(field: msgspec.structs.FieldInfo) -> Any:
+    return None if field.default is msgspec.NODEFAULT else field.default
+
+
+class _Meta:
+    """What the annotations of one type say, merged; `hint` is the type without them."""
+
+    def __init__(self, hint: Any) -> None:
+        self.hint = hint
+        self.metas: tuple[Meta, ...] = ()
+        if get_origin(hint) is Annotated:
+            self.hint, *metas = get_args(hint)
+            self.metas = tuple(meta for meta in metas if isinstance(meta, Meta))
+        self.extra: dict[str, Any] = {}
+        for meta in self.metas:
+            self.extra |= meta.extra or {}
+
+    @property
+    def description(self) -> str:
+        return next((one.description for one in self.metas if one.description), "")
+
+    @property
+    def pattern(self) -> str | None:
+        return next((one.pattern for one in self.metas if one.pattern is not None), None)
+
+    def bounds(self, whole: bool) -> Bounds:
+        """Return the bounds of a number."""
+        found = Bounds(whole=whole)
+        for meta in self.metas:
+            given = {"least": meta.ge, "above": meta.gt, "most": meta.le}
+            found = replace(found, **{key: at for key, at in given.items() if at is not None})
+        return found
+
+
+def _kind(meta: _Meta, default: Any = None) -> FieldKind | None:
+    """Return the kind of a type; None for one that no file can hold, such as a function."""
+    extra, hint = meta.extra, meta.hint
+    if "reads" in extra:
+        return ReadBy(
+            function=extra["reads"],
+            each=extra.get("each", False),
+            what=extra.get("what", ""),
+            secret=extra.get("secret", False),
+            form=extra.get("form", {}),
+        )
+    origin = get_origin(hint)
+    if origin in (Union, types.UnionType):
+        return _union(meta, default)
+    if origin is Literal:
+        return ChoiceField(get_args(hint))
+    if hint is bool:
+        return FlagField(**_noun(extra))
+    if hint in (int, float):
+        return _number(meta)
+    if hint is str:
+        pattern = {} if meta.pattern is None else {"pattern": meta.pattern}
+        return TextField(secret=extra.get("secret", False), **_noun(extra), **pattern)
+    if hint is Path:
+        return FolderField(**_noun(extra))
+    if hint is Any:
+        return JsonField(what="a value", anything=True)
+    if hint in _SEQUENCES or origin in _SEQUENCES:
+        return _list(meta)
+    if hint in _MAPS or origin in _MAPS:
+        return _map(meta)
+    if isinstance(hint, type) and issubclass(hint, msgspec.Struct):
+        return _struct(hint, default)
+    return None
+
+
+def _noun(extra: Mapping[str, Any]) -> dict[str, Any]:
+    return {"what": extra["what"]} if "what" in extra else {}
+
+
+def _number(meta: _Meta, words: Sequence[str] = ()) -> FieldKind:
+    extra = meta.extra
+    bounds = meta.bounds(meta.hint is int)
+    if extra.get("duration"):
+        return DurationField(bounds=bounds, **_noun(extra))
+    number, unit = "a whole number" if bounds.whole else "a number", extra.get("unit")
+    number = f"{number} of {unit}" if unit else number
+    what = f"{number} from 0 to 1" if (bounds.least, bounds.most) == (0, 1) else number
+    known = {**{word: word for word in words}, **extra.get("words", {})}
+    return NumberField(what=extra.get("what", what), bounds=bounds, words=known)
+
+
+def _union(meta: _Meta, default: Any) -> FieldKind | None:
+    parts = [_Meta(part) for part in get_args(meta.hint) if part is not type(None)]
+    words = [
+        word for one in parts if get_origin(one.hint) is Literal for word in get_args(one.hint)
+    ]
+    for one in parts:
+        one.extra = {**one.extra, **meta.extra}
+        one.metas = (*one.metas, *meta.metas)
+    for one in parts:
+        if one.hint in (int, float) and all(
+            get_origin(other.hint) is Literal for other in parts if other is not one
+        ):
+            return _number(one, words)
+    kinds = [kind for one in parts if (kind := _kind(one, default)) is not None]
+    if len(kinds) < 2:
+        return kinds[0] if kinds else None
+    return OneOfField(kinds=tuple(kinds), given=meta.extra.get("what", ""))
+
+
+def _list(meta: _Meta) -> FieldKind | None:
+    args = [one for one in get_args(meta.hint) if one is not Ellipsis]
+    inner = _Meta(args[0] if args else Any)
+    if "item" in meta.extra:
+        inner.extra = {**inner.extra, "what": meta.extra["item"]}
+    if "secret" in meta.extra:
+        inner.extra = {**inner.extra, "secret": meta.extra["secret"]}
+    item = _kind(inner)
+    if item is None:
+        return None
+    least = max((one.min_length or 0 for one in meta.metas), default=0)
+    single = meta.extra.get("single", False)
+    return ListField(item=item, single=single, least=least, **_noun(meta.extra))
+
+
+def _map(meta: _Meta) -> FieldKind | None:
+    args = get_args(meta.hint)
+    inner = _Meta(args[1] if args else Any)
+    if inner.hint is Any:
+        return JsonField(**_noun(meta.extra))
+    if "item" in meta.extra:
+        inner.extra = {**inner.extra, "what": meta.extra["item"]}
+    item = _kind(inner)
+    if item is None:
+        return None
+    key = _kind(_Meta(args[0]))
+    name = key if isinstance(key, TextField) and key.what != "text" else TextField(what="a name")
+    return MapField(item=item, name=name, what=meta.extra.get("what", "a map"))
+
+
+def _struct(struct: type[msgspec.Struct], default: Any) -> FieldKind:
+    table = table_of(struct)
+    if not isinstance(default, struct):
+        return table
+    make: Callable[..., Any] = partial(replace, default)  # what a file does not name stays
+    return replace(table, make=make, required=())
