@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 from prolocutor.moved import MovedModules
 
 if TYPE_CHECKING:
+    from prolocutor.assistant.agenda import permission_request as permission_request
     from prolocutor.assistant.assistant import Assistant as Assistant
     from prolocutor.assistant.feed_message import FeedMessage as FeedMessage
-    from prolocutor.assistant.notification import permission_request as permission_request
     from prolocutor.assistant.runner import run as run
     from prolocutor.assistant.service_status import ServiceStatus as ServiceStatus
     from prolocutor.assistant.turn_result import TurnResult as TurnResult
@@ -111,7 +111,7 @@ _MODULES = {
     "TurnStarted": "prolocutor.dialog.turn_events",
     "Video": "prolocutor.dialog.messages",
     "enough": "prolocutor.contracts.selection",
-    "permission_request": "prolocutor.assistant.notification",
+    "permission_request": "prolocutor.assistant.agenda",
     "run": "prolocutor.assistant.runner",
     "service": "prolocutor.plan.pipeline",
     "skill": "prolocutor.plan.pipeline",

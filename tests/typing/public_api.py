@@ -155,7 +155,7 @@ async def talk() -> str:
                 assert_type(event.utterance, BotUtterance)
         async for message in assistant.feed("ann", after=3):
             assert_type(message, FeedMessage)
-        assert_type(await assistant.close_dialog("ann"), str | None)
+        assert_type(await assistant.archive.close("ann"), str | None)
         dialog = await assistant.store.dialog("1")
         assert_type(dialog, Dialog | None)
         if dialog is not None:

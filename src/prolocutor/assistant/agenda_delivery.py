@@ -12,7 +12,6 @@ from msgspec.structs import replace
 
 from prolocutor.assistant.feed import FeedListeners, reply_messages
 from prolocutor.assistant.handovers import HANDOVERS, Handovers
-from prolocutor.assistant.notification import NOTIFICATIONS
 from prolocutor.assistant.rounds import choice_pages
 from prolocutor.assistant.rounds.effects import closing_of, pending_ask
 from prolocutor.assistant.rounds.secrets import Secrets
@@ -29,6 +28,9 @@ from prolocutor.durations import DAY, HOUR, MINUTE
 from prolocutor.reading.libraries import load_ahead
 
 log = logging.getLogger(__name__)
+
+NOTIFICATIONS: Final = "@notify"
+"""The skill name of notifications on the agenda; no skill can have it."""
 
 LATE: Final = 60.0
 """Seconds of delay from which on a message says that it is late."""

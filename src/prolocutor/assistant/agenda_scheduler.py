@@ -12,9 +12,13 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from prolocutor.assistant.agenda_delivery import AgendaDelivery, DueOutcome, Postponed
+from prolocutor.assistant.agenda_delivery import (
+    NOTIFICATIONS,
+    AgendaDelivery,
+    DueOutcome,
+    Postponed,
+)
 from prolocutor.assistant.handovers import HANDOVERS
-from prolocutor.assistant.notification import NOTIFICATIONS
 from prolocutor.assistant.person_queues import PersonQueues
 from prolocutor.assistant.shared_agenda import SharedAgenda
 from prolocutor.contracts.store import AgendaEntry, Store

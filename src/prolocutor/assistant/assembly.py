@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from functools import partial
 
-import msgspec
-
+from prolocutor.assistant.agenda import Agenda
 from prolocutor.assistant.agenda_delivery import AgendaDelivery
 from prolocutor.assistant.agenda_scheduler import AgendaScheduler
+from prolocutor.assistant.archive import DialogArchive
 from prolocutor.assistant.assistant_settings import AssistantSettings, ReplicaSettings
-from prolocutor.assistant.dialog_changes import DialogChanges
-from prolocutor.assistant.feed import FeedListeners
 from prolocutor.assistant.handovers import Handovers
 from prolocutor.assistant.journal import Journal
+from prolocutor.assistant.lifetime import AssistantParts, Lifetime
+from prolocutor.assistant.lone_talk import LoneTalk
 from prolocutor.assistant.observer_group import ObserverGroup
+from prolocutor.assistant.operator_desk import OperatorDesk
 from prolocutor.assistant.operator_labels import OperatorLabels
-from prolocutor.assistant.person_access import PersonAccess
 from prolocutor.assistant.person_queues import PersonQueues
 from prolocutor.assistant.rounds.interpreter import InputInterpreter
 from prolocutor.assistant.rounds.secrets import Secrets
@@ -23,8 +23,9 @@ from prolocutor.assistant.service_switches import ServiceSwitches
 from prolocutor.assistant.speaking_skills import SpeakingSkills
 from prolocutor.assistant.store_health import StoreHealth
 from prolocutor.assistant.store_sharing import StoreSharing
-from prolocutor.assistant.succession import Succession
+from prolocutor.assistant.turn_recorder import RecordKeeping
 from prolocutor.assistant.turn_runner import TurnRunner
+from prolocutor.assistant.turns import Turns
 from prolocutor.assistant.watchdog import Watchdog
 from prolocutor.assistant.wiring import ServiceWiring, make_programs
 from prolocutor.contracts.programs import Programs
@@ -33,26 +34,6 @@ from prolocutor.contracts.store import Store
 from prolocutor.dotted_names import resolve
 from prolocutor.pipeline.engine import Engine
 from prolocutor.plan.pipeline import Pipeline, Stage
-
-
-class AssistantParts(msgspec.Struct, frozen=True):
-    """What an assistant passes its callers' wishes on to."""
-
-    engine: Engine
-    queues: PersonQueues
-    watchdog: Watchdog
-    programs: Programs
-    broker: BrokerWakeUps | None
-    journal: Journal
-    scheduler: AgendaScheduler
-    changes: DialogChanges
-    turns: TurnRunner
-    listeners: FeedListeners
-    handovers: Handovers
-    health: StoreHealth
-    switches: ServiceSwitches
-    access: PersonAccess | None = None
-    succession: Succession | None = None
 
 
 def assemble(
@@ -65,16 +46,18 @@ def assemble(
     replica: ReplicaSettings,
     broker: BrokerWakeUps | None,
     labels: OperatorLabels,
-) -> AssistantParts:
-    """Return the parts of one assistant; those of a replica only where the store is shared.
+) -> Lifetime:
+    """Make the parts of one assistant; those of a replica only where the store is shared.
 
     `programs` and `broker` take the place of those that are made otherwise.
     """
+    life = Lifetime(store)
     wiring = ServiceWiring(settings.name, settings.messages)
     engine = _engine(pipeline, settings, wiring, observers)
     broker = broker or wiring.broker(store)
     queues = PersonQueues(limit=settings.queue_limit, timeout=settings.queue_timeout)
     skills = pipeline.of(Stage.SKILL)
+    names = [service.name for service in skills]
     programs = programs or make_programs(skills, engine, store, settings.deadline)
     guards = [step.guard for step in engine.prepared.every()]
     sharing = StoreSharing(store, replica, broker, observers, settings.queue_timeout)
@@ -84,7 +67,7 @@ def assemble(
     handovers = Handovers(store, engine=engine, settings=settings.handover, clock=clock)
     deliveries = AgendaDelivery(
         store,
-        skills=[service.name for service in skills],
+        skills=names,
         programs=programs,
         secrets=secrets,
         listeners=listeners,
@@ -95,20 +78,9 @@ def assemble(
     scheduler = AgendaScheduler(
         store, queues, deliveries, settle=journal.settle, clock=clock, shared=sharing.agenda
     )
-    changes = DialogChanges(
-        store,
-        journal=journal,
-        secrets=secrets,
-        listeners=listeners,
-        scheduler=scheduler,
-        observers=observers,
-        handovers=handovers,
-        lessons=sharing.lessons,
-        labels=labels,
-    )
     health = StoreHealth(store)
     switches = ServiceSwitches(store, engine.prepared, partial(listeners.wake_others, ""))
-    turns = TurnRunner(
+    runner = TurnRunner(
         engine=engine,
         journal=journal,
         interpreter=InputInterpreter(
@@ -128,7 +100,32 @@ def assemble(
         stored=sharing.stored,
         speaking=SpeakingSkills(store) if engine.prepared.reads_skills else None,
     )
-    return AssistantParts(
+    succession = sharing.succession(journal, runner, scheduler, switches)
+    turns = Turns(
+        runner,
+        queues,
+        sharing.access,
+        succession,
+        check_open=life.check_open,
+        skills=names,
+        max_text=settings.max_text,
+    )
+    records = RecordKeeping(store, observers, settings.deadline)
+    archive = DialogArchive(
+        store,
+        turns,
+        journal=journal,
+        secrets=secrets,
+        listeners=listeners,
+        scheduler=scheduler,
+        observers=observers,
+        handovers=handovers,
+        labels=labels,
+        records=records,
+        max_text=settings.max_text,
+        lessons=sharing.lessons,
+    )
+    life.parts = AssistantParts(
         engine=engine,
         queues=queues,
         watchdog=Watchdog(lambda: len(queues) > 0, guards, engine.prepared.running),
@@ -136,15 +133,20 @@ def assemble(
         broker=broker,
         journal=journal,
         scheduler=scheduler,
-        changes=changes,
+        runner=runner,
         turns=turns,
+        archive=archive,
+        agenda=Agenda(turns, scheduler, programs, names),
+        desk=OperatorDesk(store, turns, runner, settings.handover, settings.max_text),
+        alone=LoneTalk(store, engine, settings.max_text),
+        records=records,
         listeners=listeners,
         handovers=handovers,
         health=health,
         switches=switches,
-        access=sharing.access,
-        succession=sharing.succession(journal, turns, scheduler, switches),
+        succession=succession,
     )
+    return life
 
 
 def _engine(

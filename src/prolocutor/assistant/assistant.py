@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
+import warnings
 from collections.abc import AsyncIterator, Sequence
-from contextlib import AbstractAsyncContextManager, AbstractContextManager
-from functools import partial
+from contextlib import AbstractAsyncContextManager
+from operator import attrgetter
 from pathlib import Path
-from typing import Any, Literal, Self, TypeVar, Unpack
+from typing import TYPE_CHECKING, Any, Final, Literal, Self, Unpack
 
 from prolocutor.assistant.assembly import assemble
 from prolocutor.assistant.assistant_settings import (
@@ -19,41 +19,24 @@ from prolocutor.assistant.assistant_settings import (
 )
 from prolocutor.assistant.feed_message import FeedMessage, followed
 from prolocutor.assistant.handover_settings import HandoverSettings
-from prolocutor.assistant.input_checks import check_name, check_words, checked_dialog, checked_input
-from prolocutor.assistant.lifetime import Lifetime
-from prolocutor.assistant.lone_talk import LoneTalk
-from prolocutor.assistant.notification import AnyMessage, notification
 from prolocutor.assistant.observer_group import ObserverGroup
-from prolocutor.assistant.operator_desk import OperatorDesk, TurnInLine
 from prolocutor.assistant.operator_labels import OperatorLabels
-from prolocutor.assistant.person_queues import Work
 from prolocutor.assistant.record_settings import RecordSettings
 from prolocutor.assistant.service_status import ServiceStatus, services_of
-from prolocutor.assistant.stoppable_turns import StoppableTurns
-from prolocutor.assistant.succession import Succession
-from prolocutor.assistant.turn_recorder import TurnRecorder
 from prolocutor.assistant.turn_result import TurnResult
 from prolocutor.assistant.turn_stream import TurnStream
-from prolocutor.contracts.observer import Following, Observer
-from prolocutor.contracts.programs import CreatedProgram, ProgramInfo, Programs
-from prolocutor.contracts.quota import spend
+from prolocutor.contracts.observer import Observer
+from prolocutor.contracts.programs import Programs
 from prolocutor.contracts.shared_store import BrokerWakeUps
 from prolocutor.contracts.store import Store
-from prolocutor.contracts.store.turn_record_store import KeepsTurnRecords
-from prolocutor.dialog import rounds
-from prolocutor.dialog.inputs import EarlierTurn, InputKeywords, TurnInput, turn_input
+from prolocutor.dialog.inputs import InputKeywords, TurnInput, turn_input
 from prolocutor.dialog.plain import JsonObject
-from prolocutor.dialog.rounds import PendingAsk
-from prolocutor.dialog.turn_events import TurnListener
 from prolocutor.dialog.utterances import BotUtterance
 from prolocutor.dotted_names import resolve
 from prolocutor.errors import ConfigError
-from prolocutor.plan.pipeline import Pipeline, Stage
+from prolocutor.plan.pipeline import Pipeline
 from prolocutor.plugins.pairing.model_in_use import ModelInUse
 from prolocutor.stores.store_catalog import open_store
-
-T = TypeVar("T")
-
 
 FROM_FILE = "prolocutor.config.building:assistant_of_file"
 """What makes an assistant of a file; imported when it is asked for, as it knows this module."""
@@ -66,9 +49,12 @@ class Assistant:
     settings, their defaults and bounds are those of `AssistantSettings`; a value out of bounds
     raises `ConfigError`. `observers` get a record of each turn. `programs` runs the programs that
     come in place of a text (ThingTalk). `replica` and `broker` count only where several replicas
-    share the store. `models` are those that selectors read. `desk` is what operators do with
-    dialogs, `labels` are those that they give, `hints` tends what routers learned without any,
-    `switches` switches services off and on, `alone` talks to one of them.
+    share the store. `models` are those that selectors read.
+
+    What else can be done with it is done with its parts: `turns` run, `archive` has the dialogs,
+    `agenda` says things unasked, `feeds` wake those who follow, `observers` are told of turns,
+    `records` keeps records of them; `desk` is what operators do with dialogs, `labels` are those
+    that they give, `switches` switches services off and on, `alone` talks to one of them.
     """
 
     def __init__(
@@ -121,39 +107,30 @@ class Assistant:
         replica.check()
         self.name = name
         self.store = open_store(store, durability=durability) if isinstance(store, str) else store
-        self._observers = ObserverGroup(observers)
-        self.observers = self._observers.observers
-        self.models = list(models)
+        self.observers = ObserverGroup(observers)
         self.labels = OperatorLabels(self.store)
-        parts = assemble(
+        self.models = list(models)
+        self.life = assemble(
             pipeline,
             settings,
             store=self.store,
-            observers=self._observers,
+            observers=self.observers,
             programs=programs,
             replica=replica,
             broker=broker,
             labels=self.labels,
         )
-        self._life = Lifetime(self.store, parts)
-        self._deadline = deadline
-        self._max_text = max_text
-        self._skills = [service.name for service in pipeline.of(Stage.SKILL)]
-        self._stoppable = StoppableTurns()
-        self._queues, self._access, self._succession = parts.queues, parts.access, parts.succession
-        self._journal, self._scheduler = parts.journal, parts.scheduler
-        self._changes, self._turns = parts.changes, parts.turns
-        self._listeners = parts.listeners
-        self.engine = parts.engine
-        self.programs = parts.programs
-        self.watchdog = parts.watchdog
-        self.hints = parts.changes.hints
-        self.switches = parts.switches
-        self.store_health = parts.health
-        self.alone = LoneTalk(self.store, self.engine, max_text)
-        self.desk = OperatorDesk(self.store, self._turns, self._in_line, handover, max_text)
+        parts = self.life.parts
+        self.engine, self.programs = parts.engine, parts.programs
+        self.turns, self.archive, self.agenda = parts.turns, parts.archive, parts.agenda
+        self.desk, self.alone, self.switches = parts.desk, parts.alone, parts.switches
+        self.feeds, self.records, self.hints = parts.listeners, parts.records, parts.archive.hints
+        self.watchdog, self.store_health = parts.watchdog, parts.health
+        self.succession = parts.succession
+        """What this replica does among others; None where the store is this process's alone."""
+        self.stop, self.notify = self.turns.stop, self.agenda.notify
         if records is not None:
-            self.keep_records(records)
+            self.records.keep(records)
 
     @classmethod
     def from_file(
@@ -186,61 +163,21 @@ class Assistant:
         `StoreAway` where a database does not answer. With `patient` that is waited for in the
         background: `ready` says when turns are taken.
         """
-        await self._life.start(patient=patient)
+        await self.life.start(patient=patient)
 
     async def aclose(self, *, grace: float | None = None) -> None:
         """Refuse new turns, wait for the running ones (`grace` seconds at most), close all."""
-        await self._life.end(grace)
+        await self.life.end(grace)
 
     @property
     def started(self) -> bool:
         """Whether it has started, and perhaps waits for the store."""
-        return self._life.started
+        return self.life.started
 
     @property
     def ready(self) -> bool:
         """Whether turns are taken: it has started, is not stopping, and can reach the store."""
-        return self._life.ready
-
-    @property
-    def is_cut_off(self) -> bool:
-        """Whether it has started, and cannot reach the store that it shares with others."""
-        return self._life.is_cut_off
-
-    def keep_records(self, settings: RecordSettings) -> None:
-        """Keep records of turns from now on, in place of none, if the store can."""
-        if isinstance(self.store, KeepsTurnRecords):
-            recorder = TurnRecorder(self.store.turn_records, settings, self._deadline)
-            self.observers.append(recorder)
-            self._life.record(recorder)
-
-    @property
-    def recorder(self) -> TurnRecorder | None:
-        """What keeps the records of turns; None where none are kept."""
-        return self._life.recorder
-
-    @property
-    def succession(self) -> Succession | None:
-        """What this replica does among others; None where the store is this process's alone."""
-        return self._succession
-
-    def following(self, follower: Following) -> AbstractContextManager[None]:
-        """Let an observer follow the turns of this process for as long as the block runs."""
-        return self._observers.following(follower)
-
-    def is_running(self, turn_id: str) -> bool:
-        """Return whether this turn runs now, in this process."""
-        return turn_id in self._turns.running
-
-    @property
-    def busy(self) -> int:
-        """The number of persons whose turns are running or waiting."""
-        return len(self._queues) + (0 if self._succession is None else self._succession.running)
-
-    @property
-    def strays(self) -> int:
-        """The number of calls of services that were cancelled and run on."""
-        return len(self.engine.prepared.strays)
+        return self.life.ready
 
     def services(self) -> list[ServiceStatus]:
         """Return every service and its state now, in declared order, the last chance at the end."""
@@ -270,7 +207,7 @@ class Assistant:
             text, user, dialog or "main", attributes or {}, request_id,
             parsed=parsed, program=program, skill=skill,
         )  # fmt: skip
-        return (await self._begin(input)).reply
+        return (await self.turns.begin(input)).reply
 
     async def turn(
         self, text: TurnInput | str, user: str = "", **keywords: Unpack[InputKeywords]
@@ -279,7 +216,7 @@ class Assistant:
 
         It takes a `TurnInput`, or a text, a user and the other fields of one by their names.
         """
-        return await self._begin(turn_input(text, user, keywords))
+        return await self.turns.begin(turn_input(text, user, keywords))
 
     def stream(
         self, text: TurnInput | str, user: str = "", **keywords: Unpack[InputKeywords]
@@ -290,160 +227,39 @@ class Assistant:
         iterator raises. The `request_id` of a turn that was stored gets `ReplyGiven` alone.
         """
         stream = TurnStream()
-        return stream.follow(self._begin(turn_input(text, user, keywords), stream.take))
+        return stream.follow(self.turns.begin(turn_input(text, user, keywords), stream.take))
 
-    async def begin_from(
-        self,
-        turns: Sequence[EarlierTurn],
-        user: str,
-        dialog: str | None = None,
-        *,
-        channel: str = "python",
-    ) -> bool:
-        """Start a dialog with what was said before; nobody is asked, and nothing is done again.
-
-        Return False, and change nothing, where a dialog of this name has begun.
-        """
-        if await self.store.active_dialog_id(user, checked_dialog(dialog)) is not None:
-            return False
-        for number, one in enumerate(turns):
-            check_words(one.reply, self._max_text)
-            input = TurnInput(one.text, user, dialog or "main", channel=channel, retold=one)
-            await self._begin(input, counts=number == 0)
-        return True
-
-    async def notify(
-        self,
-        user: str,
-        messages: AnyMessage | Sequence[AnyMessage],
-        ask: str | None = None,
-        *,
-        skill: str = "",
-        dialog: str | None = None,
-        key: str | None = None,
-        context: Any = None,
-    ) -> bool:
-        """Send messages to a person unasked; return True if delivered, False if they wait.
-
-        They wait while an ask is open in the dialog. The feed stores them for clients that are
-        away. A person has at most 1,000 entries on the agenda; beyond that the earliest is dropped
-        and counted. A text is a message. `ask` makes it a question; `skill` gets the answer, with
-        `context` in it (`request["answer"]["context"]`). The same `key` sends the same messages
-        once (stored for a day, the last 100 of a person); `Conflict` is raised if it came with
-        other messages before.
-        """
-        check_name(user, "a user", "user")
-        entry = notification(
-            user,
-            checked_dialog(dialog),
-            messages,
-            ask=ask,
-            skill=skill,
-            key=key,
-            context=context,
-            due=self._scheduler.clock(),
-            known=self._skills,
-        )
-        return await self._enqueue_alone(user, partial(self._scheduler.notify, entry))
-
-    async def start_program(
-        self, user: str, code: str, info: ProgramInfo | None = None
-    ) -> CreatedProgram:
-        """Run a program, or start it if it goes on, outside of dialogs (`programs.create`)."""
-        spend("programs", user)
-        info = info or ProgramInfo()
-        created = await self._enqueue_alone(user, partial(self.programs.create, user, code, info))
-        for entry in created.entries:
-            self._scheduler.expect(entry.due)
-        return created
-
-    async def waiting(self, user: str, dialog: str | None = None) -> PendingAsk | None:
-        """Return the open ask of a dialog, None if there is none."""
-        return rounds.decode(await self.store.round(user, checked_dialog(dialog))).waiting
-
-    async def close_dialog(self, user: str, dialog: str | None = None) -> str | None:
-        """End a dialog and return its id, if there is one; the next input starts a new one."""
-        dialog_name = checked_dialog(dialog)
-        close = partial(self._changes.close_dialog, user, dialog_name)
-        return await self._enqueue_alone(user, close)
-
-    async def delete_conversation(self, user: str, dialog: str) -> int:
-        """Delete the dialogs of one name of a person, closed ones too; return their number."""
-        name = checked_dialog(dialog)
-        return await self._enqueue_alone(
-            user, partial(self._changes.delete_conversation, user, name)
-        )
-
-    async def delete_older(self, before: str) -> int:
-        """Delete the dialogs whose last turn was before then (ISO 8601); return their number."""
-        return await self._changes.delete_older(before)
-
-    async def delete_person(self, user: str) -> bool:
-        """Delete a person with all that is theirs; return False if unknown."""
-        return await self._enqueue_alone(user, partial(self._changes.delete_person, user))
-
-    def is_answering(self, user: str, dialog: str | None = None) -> bool:
-        """Return whether a turn of a dialog waits or runs in this process."""
-        return self._stoppable.has(user, checked_dialog(dialog))
-
-    def stop(self, user: str, dialog: str | None = None) -> bool:
-        """Stop the turn that runs in a dialog; return False where none runs in this process.
-
-        Its services are cancelled. What was shown of its reply is stored, and marked with the
-        attribute `stopped`; an ask that was open stays open. Work that waits for it goes on.
-        """
-        return self._stoppable.stop(user, checked_dialog(dialog))
-
-    async def rate_utterance(self, utt_id: str, rating: Any, user: str | None) -> None:
-        """Store a rating of an utterance by `user`, and pass it on to observers that learn from it.
-
-        Raise `NotFound` for an unknown utterance.
-        """
-        if self.recorder is not None:
-            await self.recorder.settle()
-        await self._changes.rate_utterance(utt_id, rating, user)
-
-    async def feed(self, user: str, after: int = 0) -> AsyncIterator[FeedMessage]:
+    def feed(self, user: str, after: int = 0) -> AsyncIterator[FeedMessage]:
         """Iterate over everything said to or by a person with `n > after`, without end."""
-        async for message in followed(self._listeners, self.store, user, after):
-            yield message
+        return followed(self.feeds, self.store, user, after)
 
-    def listening(self, user: str) -> AbstractContextManager[asyncio.Event]:
-        """Return an event that is set when `store.feed` of this person may have something new."""
-        return self._listeners.listening(user)
+    if not TYPE_CHECKING:
 
-    def _begin(
-        self, input: TurnInput, listener: TurnListener | None = None, *, counts: bool = True
-    ) -> asyncio.Future[TurnResult]:
-        """Make a turn; `counts` says whether the quota of its person has it."""
-        input = checked_input(input, self._max_text, self._skills)
-        if counts:
-            spend("turns", input.user)
-        stop = self._stoppable.enter(input)
-        try:
-            run = partial(self._turns.run, input, listener, stop)
-            turn = self._in_line(input.user, run)
-        except BaseException:
-            self._stoppable.leave(input, stop)
-            raise
-        if turn.done():  # nothing had to be waited for
-            self._stoppable.leave(input, stop)
-        else:
-            turn.add_done_callback(lambda _: self._stoppable.leave(input, stop))
-        return turn
+        def __getattr__(self, name: str) -> Any:
+            """Return what had this name before, with a warning."""
+            if name not in MOVED:
+                raise AttributeError(f"an Assistant has no attribute {name!r}")
+            what = f"Assistant.{name} is Assistant.{MOVED[name]} now"
+            warnings.warn(what, DeprecationWarning, stacklevel=2)
+            return attrgetter(MOVED[name])(self)
 
-    def _in_line(self, user: str, run: TurnInLine) -> asyncio.Future[TurnResult]:
-        """Make a turn when all that this person asked before is done, here and at replicas."""
-        self._life.check_open()
-        if self._access is None:
-            return self._queues.enter(user, run)
-        return self._access.enter(self._queues, user, lambda place: run(place=place))
 
-    def _enqueue_alone(self, user: str, work: Work[T]) -> asyncio.Future[T]:
-        """Do work that is no turn when no turn of the person runs, here or at another replica."""
-        self._life.check_open()
-        check_name(user, "a user", "user_id")
-        access = self._access
-        if access is None:
-            return self._queues.enter(user, work)
-        return access.enter(self._queues, user, lambda place: access.while_held(user, work, place))
+MOVED: Final = {
+    "begin_from": "archive.begin",
+    "busy": "turns.busy",
+    "close_dialog": "archive.close",
+    "delete_conversation": "archive.delete",
+    "delete_older": "archive.delete_older",
+    "delete_person": "archive.delete_person",
+    "following": "observers.following",
+    "is_answering": "turns.is_answering",
+    "is_cut_off": "life.is_cut_off",
+    "is_running": "turns.is_running",
+    "keep_records": "records.keep",
+    "listening": "feeds.listening",
+    "rate_utterance": "archive.rate",
+    "recorder": "records.recorder",
+    "start_program": "agenda.start_program",
+    "waiting": "archive.waiting",
+}
+"""Old names of the assistant itself and where that is now; they work for one release."""

@@ -2,23 +2,76 @@
 
 from __future__ import annotations
 
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from functools import partial
+from typing import Final
 
-from prolocutor.assistant.assembly import AssistantParts
-from prolocutor.assistant.late_start import LateStart
-from prolocutor.assistant.turn_recorder import TurnRecorder
+import msgspec
+
+from prolocutor.assistant.agenda import Agenda
+from prolocutor.assistant.agenda_scheduler import AgendaScheduler
+from prolocutor.assistant.archive import DialogArchive
+from prolocutor.assistant.feed import FeedListeners
+from prolocutor.assistant.handovers import Handovers
+from prolocutor.assistant.journal import Journal
+from prolocutor.assistant.lone_talk import LoneTalk
+from prolocutor.assistant.operator_desk import OperatorDesk
+from prolocutor.assistant.person_queues import PersonQueues
+from prolocutor.assistant.service_switches import ServiceSwitches
+from prolocutor.assistant.store_health import StoreHealth
+from prolocutor.assistant.succession import Succession
+from prolocutor.assistant.turn_recorder import RecordKeeping
+from prolocutor.assistant.turn_runner import TurnRunner
+from prolocutor.assistant.turns import Turns
+from prolocutor.assistant.watchdog import Watchdog
+from prolocutor.contracts.programs import Programs
+from prolocutor.contracts.shared_store import BrokerWakeUps
 from prolocutor.contracts.store import Store
-from prolocutor.errors import Stopping, StoreAway, StoreError
+from prolocutor.errors import ConfigError, Stopping, StoreAway, StoreError
+from prolocutor.pipeline.engine import Engine
+
+log = logging.getLogger(__name__)
+
+FIRST_PAUSE: Final = 0.25
+LONGEST_PAUSE: Final = 2.0
+"""Seconds between two tries: the first pause is doubled up to the longest."""
+
+
+class AssistantParts(msgspec.Struct, frozen=True):
+    """What an assistant is made of."""
+
+    engine: Engine
+    queues: PersonQueues
+    watchdog: Watchdog
+    programs: Programs
+    broker: BrokerWakeUps | None
+    journal: Journal
+    scheduler: AgendaScheduler
+    runner: TurnRunner
+    turns: Turns
+    archive: DialogArchive
+    agenda: Agenda
+    desk: OperatorDesk
+    alone: LoneTalk
+    records: RecordKeeping
+    listeners: FeedListeners
+    handovers: Handovers
+    health: StoreHealth
+    switches: ServiceSwitches
+    succession: Succession | None = None
 
 
 class Lifetime:
-    """Whether an assistant has started, takes turns, and is stopping; `recorder` may come late."""
+    """Whether an assistant has started, takes turns, and is stopping; `parts` are what it is of."""
 
-    def __init__(self, store: Store, parts: AssistantParts) -> None:
+    parts: AssistantParts
+
+    def __init__(self, store: Store) -> None:
         self._store = store
-        self._parts = parts
         self._late_start = LateStart(self._start)
-        self.recorder: TurnRecorder | None = None
         self.started = False
         self.stopping = False
 
@@ -30,7 +83,7 @@ class Lifetime:
     @property
     def is_cut_off(self) -> bool:
         """Whether it has started, and cannot reach the store that it shares with others."""
-        succession = self._parts.succession
+        succession = self.parts.succession
         return self.started and succession is not None and not succession.reachable
 
     def check_open(self) -> None:
@@ -39,12 +92,6 @@ class Lifetime:
             raise Stopping("the assistant is shutting down")
         if self._late_start.waits:
             raise StoreAway("the store has not answered since the start")
-
-    def record(self, recorder: TurnRecorder) -> None:
-        """Keep records of turns from now on."""
-        self.recorder = recorder
-        if self.started:
-            recorder.start()
 
     async def start(self, *, patient: bool) -> None:
         """Open the store and start all; where it is away, try on in the background if `patient`."""
@@ -59,7 +106,7 @@ class Lifetime:
     async def end(self, grace: float | None) -> None:
         """Refuse new turns, wait for the running ones (`grace` seconds at most), close all."""
         self.stopping = True
-        parts = self._parts
+        parts = self.parts
         await self._late_start.aclose()
         if parts.succession is not None:
             parts.succession.decline()
@@ -74,12 +121,11 @@ class Lifetime:
         if parts.broker is not None:
             await parts.broker.aclose()
         await parts.engine.aclose()
-        if self.recorder is not None:
-            await self.recorder.aclose()
+        await parts.records.aclose()
         await self._store.aclose()
 
     async def _start(self) -> None:
-        parts = self._parts
+        parts = self.parts
         await self._store.open()
         unfinished = []
         try:
@@ -93,14 +139,54 @@ class Lifetime:
         if parts.broker is not None:
             await parts.broker.open()
         await parts.switches.refresh()
-        await parts.changes.hints.check()
-        await parts.changes.lesson_files.note()
+        await parts.archive.hints.check()
+        await parts.archive.lesson_files.note()
         parts.watchdog.start()
         for turn in unfinished:
-            recover = partial(parts.turns.recover, turn)
+            recover = partial(parts.runner.recover, turn)
             recovered = parts.queues.enter(turn.user, recover, patient=True)
             recovered.add_done_callback(lambda done: done.cancelled() or done.exception())
         parts.scheduler.start()
         parts.handovers.start()
-        if self.recorder is not None:
-            self.recorder.start()
+        parts.records.start()
+
+
+class LateStart:
+    """Calls `start` until the store answers; nothing is ready meanwhile."""
+
+    def __init__(self, start: Callable[[], Awaitable[None]]) -> None:
+        self._start = start
+        self._trying: asyncio.Task[None] | None = None
+        self.waits = False
+        """Whether the store has not answered yet."""
+
+    def begin(self, error: StoreAway) -> None:
+        """Try again in the background after a first try that failed."""
+        log.warning("%s; waiting for it, no turns are taken", error)
+        self.waits = True
+        self._trying = asyncio.create_task(self._try(str(error)), name="late start")
+
+    async def aclose(self) -> None:
+        """Stop trying."""
+        if self._trying is not None:
+            self._trying.cancel()
+            with suppress(asyncio.CancelledError):
+                await self._trying
+
+    async def _try(self, said: str) -> None:
+        pause = FIRST_PAUSE
+        while True:
+            await asyncio.sleep(pause)
+            pause = min(2 * pause, LONGEST_PAUSE)
+            try:
+                await self._start()
+            except (StoreError, ConfigError) as error:
+                if str(error) != said:
+                    said = str(error)
+                    log.warning("%s; waiting, no turns are taken", said)
+            except Exception:
+                log.exception("the store cannot be opened; trying again")
+            else:
+                self.waits = False
+                log.warning("the store answers, turns are taken")
+                return

@@ -21,23 +21,35 @@ log = logging.getLogger(__name__)
 
 
 class ObserverGroup:
-    """Passes events on to observers, in the order of `observers`, which may change at any time."""
+    """Passes events on to observers, in the order in which they were added."""
 
     def __init__(self, observers: Sequence[Observer]) -> None:
-        self.observers = list(observers)
-        self.followers = [one for one in observers if isinstance(one, Following)]
+        self.observers: list[Observer] = []
+        self.followers: list[Following] = []
         """The observers that follow turns while they run."""
+        self.add(*observers)
+
+    def add(self, *observers: Observer) -> None:
+        """Pass on what happens from now on."""
+        for one in observers:
+            self.observers.append(one)
+            if isinstance(one, Following):
+                self.followers.append(one)
+
+    def remove(self, observer: Observer) -> None:
+        """Pass nothing more on to an observer."""
+        self.observers.remove(observer)
+        if observer in self.followers:
+            self.followers.remove(observer)
 
     @contextmanager
     def following(self, follower: Following) -> Iterator[None]:
         """Let an observer follow the turns for as long as the block runs."""
-        self.observers.append(follower)
-        self.followers.append(follower)
+        self.add(follower)
         try:
             yield
         finally:
-            self.observers.remove(follower)
-            self.followers.remove(follower)
+            self.remove(follower)
 
     @property
     def has_learners(self) -> bool:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable
 from functools import partial
-from typing import Protocol
 
 import msgspec
 
@@ -15,6 +13,7 @@ from prolocutor.assistant.person_access import Place
 from prolocutor.assistant.rounds.operator_acts import check_act
 from prolocutor.assistant.turn_result import TurnResult
 from prolocutor.assistant.turn_runner import TurnRunner
+from prolocutor.assistant.turns import Turns
 from prolocutor.contracts.store import Store
 from prolocutor.dialog import rounds
 from prolocutor.dialog.inputs import OperatorAct, TurnInput
@@ -22,20 +21,6 @@ from prolocutor.dialog.rounds import Handover
 from prolocutor.errors import BadInput, NotFound
 
 PAGE = 100
-
-
-class TurnInLine(Protocol):
-    """Makes a turn; `place` is its place among the work for its person at all replicas."""
-
-    def __call__(self, *, place: Place | None = None) -> Awaitable[TurnResult]:
-        """Return the turn's result."""
-
-
-class Enqueue(Protocol):
-    """Makes a turn in the queue of its person."""
-
-    def __call__(self, user: str, run: TurnInLine, /) -> Awaitable[TurnResult]:
-        """Return the future result of the turn."""
 
 
 class HandedOver(msgspec.Struct, frozen=True, kw_only=True):
@@ -51,12 +36,12 @@ class OperatorDesk:
     """Takes dialogs over and gives them back; each falls between two turns of its person."""
 
     def __init__(
-        self, store: Store, turns: TurnRunner, enqueue: Enqueue, settings: HandoverSettings,
+        self, store: Store, turns: Turns, runner: TurnRunner, settings: HandoverSettings,
         max_text: int,
     ) -> None:  # fmt: skip
         self._store = store
         self._turns = turns
-        self._enqueue = enqueue
+        self._runner = runner
         self._settings = settings
         self._max_text = max_text
 
@@ -135,7 +120,7 @@ class OperatorDesk:
             check_name(request_id, "a request id", "request_id")
         name = checked_dialog(dialog)
         input = TurnInput("", user, name, {}, request_id, channel="operator", operator=act)
-        return await self._enqueue(user, partial(self._act_in_turn, input, act))
+        return await self._turns.enter(user, partial(self._act_in_turn, input, act))
 
     async def _act_in_turn(
         self, input: TurnInput, act: OperatorAct, place: Place | None = None
@@ -143,7 +128,7 @@ class OperatorDesk:
         if await self._store.active_dialog_id(input.user, input.dialog) is None:
             raise NotFound(f"this person has no dialog '{input.dialog!s:.80}'", field="dialog")
         check_act(await self._store.round(input.user, input.dialog), act)
-        return await self._turns.run(input, place=place)
+        return await self._runner.run(input, place=place)
 
     async def _now(self, user: str, dialog: str | None) -> Handover:
         return await self.handover(user, dialog) or Handover()

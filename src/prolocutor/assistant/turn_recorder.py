@@ -9,9 +9,11 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Final
 
+from prolocutor.assistant.observer_group import ObserverGroup
 from prolocutor.assistant.record_settings import RecordSettings
 from prolocutor.contracts.observer import TurnRecord
-from prolocutor.contracts.store.turn_record_store import TurnRecordStore
+from prolocutor.contracts.store import Store
+from prolocutor.contracts.store.turn_record_store import KeepsTurnRecords, TurnRecordStore
 from prolocutor.errors import StoreError
 
 log = logging.getLogger(__name__)
@@ -29,6 +31,39 @@ _STEP: Final = 0.25
 _CLOSING: Final = 5.0
 """Seconds for what waits when the assistant closes."""
 _WARN: Final = 60.0
+
+
+class RecordKeeping:
+    """Whether an assistant keeps records of turns, and by what: `recorder`, None where it does not.
+
+    `deadline` is that of a turn.
+    """
+
+    def __init__(self, store: Store, observers: ObserverGroup, deadline: float) -> None:
+        self._store = store
+        self._observers = observers
+        self._deadline = deadline
+        self._started = False
+        self.recorder: TurnRecorder | None = None
+
+    def keep(self, settings: RecordSettings) -> None:
+        """Keep records of turns from now on, in place of none, if the store can."""
+        if isinstance(self._store, KeepsTurnRecords):
+            self.recorder = TurnRecorder(self._store.turn_records, settings, self._deadline)
+            self._observers.add(self.recorder)
+            if self._started:
+                self.recorder.start()
+
+    def start(self) -> None:
+        """Begin to delete what is too old."""
+        self._started = True
+        if self.recorder is not None:
+            self.recorder.start()
+
+    async def aclose(self) -> None:
+        """Write what waits, and stop."""
+        if self.recorder is not None:
+            await self.recorder.aclose()
 
 
 class TurnRecorder:

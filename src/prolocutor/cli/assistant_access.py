@@ -43,7 +43,7 @@ class LocalAssistant:
 
     async def close_dialog(self, user: str) -> None:
         """End the person's dialog."""
-        await self._assistant.close_dialog(user)
+        await self._assistant.archive.close(user)
 
 
 class ServedAssistant:

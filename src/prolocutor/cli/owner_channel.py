@@ -161,7 +161,7 @@ class OwnerChannel:
 
     async def owner_close(self, request: TypedRequest[None, OwnerClose]) -> OwnerClosed:
         """End a user's dialog (for our own commands)."""
-        return OwnerClosed(await self._assistant.close_dialog(request.body.user))
+        return OwnerClosed(await self._assistant.archive.close(request.body.user))
 
     async def owner_rate(self, request: TypedRequest[None, OwnerRating]) -> OwnerRated:
         """Rate a dialog or an utterance (for our own commands)."""
@@ -173,10 +173,10 @@ class OwnerChannel:
         _check_admin(request.visitor)
         body = request.body
         if body.before is not None:
-            return OwnerDeleted(await self._assistant.delete_older(body.before))
+            return OwnerDeleted(await self._assistant.archive.delete_older(body.before))
         if body.user is None:
             raise BadInput("user or before is needed", field="user")
-        return OwnerDeleted(await self._assistant.delete_person(body.user))
+        return OwnerDeleted(await self._assistant.archive.delete_person(body.user))
 
 
 def _check_admin(visitor: Visitor) -> None:

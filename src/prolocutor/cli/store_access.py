@@ -84,7 +84,7 @@ async def rate(
     except NotFound:
         try:
             if assistant is not None:
-                await assistant.rate_utterance(id_, rating, user)
+                await assistant.archive.rate(id_, rating, user)
             else:
                 await store.rate_utterance(id_, rating, user, timestamp())
         except NotFound:

@@ -71,7 +71,7 @@ class BuiltinRoutes:
         if await self._is_ready():
             return HealthStatus("ready")
         what = "the assistant is starting or shutting down, or cannot store turns"
-        code = StoreAway.code if self._assistant.is_cut_off else "not_ready"
+        code = StoreAway.code if self._assistant.life.is_cut_off else "not_ready"
         return ErrorResponse(503, what, code, headers={"Retry-After": "1"}).response()
 
     async def openapi(self, _: TypedRequest[None, None]) -> dict[str, Any]:
@@ -86,8 +86,12 @@ class BuiltinRoutes:
 
 def watch(metrics: TurnMetrics, assistant: Assistant, in_flight: InFlight) -> None:
     """Add gauges to the metrics that are read when the metrics are."""
-    metrics.watch("prolocutor_strays", "Cancelled calls that run on", lambda: assistant.strays)
-    metrics.watch("prolocutor_busy", "People whose turns run or wait", lambda: assistant.busy)
+    metrics.watch(
+        "prolocutor_strays",
+        "Cancelled calls that run on",
+        lambda: len(assistant.engine.prepared.strays),
+    )
+    metrics.watch("prolocutor_busy", "People whose turns run or wait", lambda: assistant.turns.busy)
     metrics.watch("prolocutor_requests", "Requests being answered", lambda: len(in_flight))
     metrics.watch(
         "prolocutor_calls_in_flight",

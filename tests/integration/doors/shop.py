@@ -67,13 +67,13 @@ class Shop(msgspec.Struct):
         """Have a person ask something, and perhaps rate the reply; return the reply."""
         result = await self.assistant.turn(text, user=user)
         if rating is not None:
-            await self.assistant.rate_utterance(result.reply.utt_id, rating, user)
+            await self.assistant.archive.rate(result.reply.utt_id, rating, user)
         return result.reply.text
 
     async def settle(self) -> None:
         """Have the records of turns written now."""
-        if self.assistant.recorder is not None:
-            await self.assistant.recorder.settle()
+        if self.assistant.records.recorder is not None:
+            await self.assistant.records.recorder.settle()
 
     async def call(
         self, method: str, path: str, body: object = None, key: str | None = None

@@ -62,7 +62,7 @@ async def test_a_recent_turn_has_its_services_and_an_old_one_its_hypotheses() ->
     recent = RecentTurns(size=1)
 
     def make(assistant: Assistant) -> Channel:
-        assistant.observers.append(recent)
+        assistant.observers.add(recent)
         return Page(assistant, recent=recent)
 
     async with at_the_door(make) as door:

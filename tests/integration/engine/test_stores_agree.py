@@ -64,7 +64,7 @@ async def talk(store: str, *, restart: bool) -> Any:
         result = await assistant.turn(text, user="ann", attributes={"n": position})
         ids.append(result.dialog_id)
         if position == 3:
-            await assistant.close_dialog("ann")
+            await assistant.archive.close("ann")
     states = []
     for dialog_id in dict.fromkeys(ids):
         dialog = await assistant.store.dialog(dialog_id)

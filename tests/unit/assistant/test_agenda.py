@@ -14,9 +14,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
+from prolocutor.assistant.agenda import permission_request
 from prolocutor.assistant.agenda_scheduler import MAX_CONCURRENT, MAX_KEYS
 from prolocutor.assistant.assistant import Assistant
-from prolocutor.assistant.notification import permission_request
 from prolocutor.contracts.programs import ProgramRun, ProgramStart
 from prolocutor.contracts.store import MAX_AGENDA_ENTRIES, AgendaEntry, Delivery
 from prolocutor.dialog import notices, plain
@@ -243,7 +243,7 @@ async def test_a_closed_dialog_holds_up_nothing() -> None:
     async with assistant(asker()) as it:
         await it.turn("ask", user="ann")
         await it.notify("ann", "news")
-        await it.close_dialog("ann")
+        await it.archive.close("ann")
         assert (await told(it, 3))[2] == "news"
 
 
@@ -260,7 +260,7 @@ async def test_a_question_opens_a_round_and_its_skill_gets_the_answer() -> None:
     async with assistant(asker()) as it:
         await it.notify("ann", "Did it ring?", "yesno", skill="echo", context={"about": 5})
         second = await it.notify("ann", "Something else")
-        waiting = await it.waiting("ann")
+        waiting = await it.archive.waiting("ann")
         turn = await it.turn("yes", user="ann")
         said = await told(it, 4)
     assert waiting is not None
@@ -297,7 +297,7 @@ async def test_a_question_of_a_skill_that_is_gone_asks_nothing() -> None:
     one = AgendaEntry(user="ann", skill="gone", key="t", due=time.time(), body=body)
     async with after(one) as it:
         await told(it, 1)
-        assert await it.waiting("ann") is None
+        assert await it.archive.waiting("ann") is None
 
 
 # -- notify -------------------------------------------------------------------------------------
@@ -589,7 +589,7 @@ async def test_a_deleted_person_is_told_nothing() -> None:
     async with assistant(asker()) as it:
         await it.turn("ask", user="ann")
         await it.notify("ann", "news")
-        await it.delete_person("ann")
+        await it.archive.delete_person("ann")
         assert await texts_of(it) == []
         await it.store.schedule(entry("hello again"))
         assert await it.notify("bob", "hello") is True

@@ -73,7 +73,7 @@ async def test_every_turn_has_one_closing_and_leaves_what_a_restart_reads(
             await it.aclose()
             said += await _left(store, came, dialog)
             it = await _started(store, asker)
-            while it.busy:  # noqa: ASYNC110 - nothing tells when the last one has gone
+            while it.turns.busy:  # noqa: ASYNC110 - nothing tells when the last one has gone
                 await asyncio.sleep(0)
         else:
             asker.failures = 1 if how == "fail" else 0

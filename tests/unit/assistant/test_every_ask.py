@@ -126,7 +126,7 @@ async def test_who_does_not_want_any_more_is_let_go(asked: Asked, kind: str, wor
         assert said(turn) == got(False)
     else:
         assert (said(turn), asked.asker.told) == (["dropped"], [{"kind": "cancelled"}])
-    assert (turn.ask, await asked.it.waiting("ann")) == (None, None)
+    assert (turn.ask, await asked.it.archive.waiting("ann")) == (None, None)
 
 
 @pytest.mark.parametrize("text", ["never mind", "cancel", "no", "yes", "stop", "help", "more"])
@@ -212,7 +212,7 @@ async def test_another_dialog_of_the_person_was_asked_nothing(asked: Asked, kind
     await asked.ask(kind)
     turn = await asked.it.turn("yes", user="ann", dialog="other")
     assert said(turn) == [own_words.AGREE]
-    assert (await asked.it.waiting("ann")).ask == kind  # type: ignore[union-attr]
+    assert (await asked.it.archive.waiting("ann")).ask == kind  # type: ignore[union-attr]
 
 
 @pytest.mark.parametrize("kind", ANY)
@@ -221,9 +221,9 @@ async def test_an_ask_survives_a_restart(kind: str, tmp_path: Path) -> None:
     async with assistant(*asking_skills(Asker()), store=store) as it:
         before = (await it.turn(f"ask {kind}", user="ann")).waiting
     async with assistant(*asking_skills(Asker()), store=store) as it:
-        assert await it.waiting("ann") == before
+        assert await it.archive.waiting("ann") == before
         assert said(await it.turn(KINDS[kind].right, user="ann")) == got(KINDS[kind].value)
-        assert await it.waiting("ann") is None
+        assert await it.archive.waiting("ann") is None
 
 
 # -- null: nothing is asked for ---------------------------------------------------------------

@@ -107,7 +107,7 @@ async def test_all_dialogs_of_a_person_are_one_feed() -> None:
 async def test_numbers_ascend_though_the_person_was_deleted() -> None:
     async with assistant() as it:
         await it.reply("a", user="ann")
-        await it.delete_person("ann")
+        await it.archive.delete_person("ann")
         await it.reply("b", user="ann")
         messages = await take(it.feed("ann", after=2), 2)
     assert [(one.n, text) for one, text in zip(messages, texts(messages), strict=True)] == [
@@ -139,7 +139,7 @@ async def test_a_follower_rests_while_nothing_comes() -> None:
         await it.reply("hi", user="ann")
         following = asyncio.create_task(take(it.feed("ann"), 3))
         await settle_down()
-        it._listeners.wake("ann")
+        it.feeds.wake("ann")
         await settle_down()
         seen = looks
         await settle_down()
@@ -157,7 +157,7 @@ async def test_no_memory_is_kept_of_followers_who_left() -> None:
 
 
 def followers(it: Assistant) -> int:
-    return sum(len(events) for events in it._listeners._events.values())
+    return sum(len(events) for events in it.feeds._events.values())
 
 
 async def test_the_rich_messages_of_a_reply_are_rows_of_their_own() -> None:

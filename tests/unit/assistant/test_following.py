@@ -59,7 +59,7 @@ async def test_followers_and_a_listener_see_the_same_turn_and_one_that_raises_ha
     chat = says("chat", hypothesis("hello"), hypothesis("bye"))
     pipeline = Pipeline(annotators=[says("note", 1)], skills=[chat])
     async with assistant(pipeline=pipeline, observers=[rude, always]) as it:
-        with it.following(now):
+        with it.observers.following(now):
             events = [event async for event in it.stream("hi", user="ann")]
         await it.turn("hi", user="ann")
 

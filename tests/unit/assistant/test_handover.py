@@ -37,7 +37,7 @@ async def dialog_of(it: Assistant, user: str = "ann") -> list[tuple[str, Any]]:
 
 async def shows(it: Assistant, text: str, user: str = "ann") -> None:
     """Wait until a person is shown a text."""
-    with it.listening(user) as news:
+    with it.feeds.listening(user) as news:
         while text not in await shown_to(it, user):
             await news.wait()
             news.clear()
@@ -155,7 +155,7 @@ async def test_without_a_word_it_goes_back(takes: bool) -> None:
         if takes:
             await it.desk.take("ann", by="eve")
         await shows(it, "eve is gone." if takes else MISSED)
-        await it.delete_person("nobody")  # the list is kept after the delivery
+        await it.archive.delete_person("nobody")  # the list is kept after the delivery
         assert await it.desk.handover("ann") is None
         assert (await it.reply("hi", user="ann")).text == "re: hi"
         await it.reply("bye", user="ann")
@@ -189,7 +189,7 @@ async def test_notices_wait_and_an_open_ask_is_over() -> None:
     async with assistant(asks) as it:
         await it.reply("hi", user="ann")
         await it.desk.take("ann", by="eve")
-        assert await it.waiting("ann") is None
+        assert await it.archive.waiting("ann") is None
         assert not await it.notify("ann", "It rings.")
         await it.desk.say("What was it?", "ann", by="eve")
         assert (await it.turn("secret?", user="ann")).reply.text == ""
@@ -222,7 +222,7 @@ async def test_what_was_cut_off_is_finished_at_the_next_start(
         await it.desk.take("ann", by="eve")
         await it.desk.take("bob", by="eve")
         for user, act in (("ann", OperatorAct(state="said", by="eve", text="Yes?")), ("bob", None)):
-            journal = it._journal  # what a turn does before it is cut off
+            journal = it.life.parts.journal  # what a turn does before it is cut off
             await journal.open_turn(TurnInput("" if act else "help", user, operator=act))
     async with assistant(store=path, recover_within=recover_within) as it:
         for user, last in (("ann", "Yes?"), ("bob", "help")):
@@ -236,8 +236,8 @@ async def test_a_person_who_is_deleted_is_on_no_list() -> None:
         for user in ("ann", "bob"):
             await it.reply("hi", user=user)
             await it.desk.take(user, by="eve")
-        await it.delete_person("ann")
-        await it.close_dialog("bob")
+        await it.archive.delete_person("ann")
+        await it.archive.close("bob")
         assert await it.store.records("", RECORDS) == {}
         assert (await it.reply("hi", user="bob")).text == "re: hi"
 

@@ -20,7 +20,7 @@ async def test_what_a_deleted_person_said_is_in_no_label(tmp_path: Path) -> None
             await it.reply("hello", user=user)
         for one in (label("1", "ann", "bob"), label("2", "ann"), label("3", "bob")):
             await it.labels.add(one)
-        await it.delete_person("ann")
+        await it.archive.delete_person("ann")
         left = {one.id: [turn.user for turn in one.turns] for one in await it.labels.listed()}
         await DirectChanges(it.store).delete_person("bob")
 

@@ -45,7 +45,7 @@ async def said(store: MemoryStore, user: str = "ann") -> list[str]:
 
 async def done(it: Assistant) -> None:
     """Wait until nobody has a turn."""
-    while it.busy:  # noqa: ASYNC110 - nothing tells when the last one has gone
+    while it.turns.busy:  # noqa: ASYNC110 - nothing tells when the last one has gone
         await asyncio.sleep(0)
 
 

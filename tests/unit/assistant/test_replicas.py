@@ -302,9 +302,9 @@ async def test_what_is_no_turn_waits_for_a_turn_at_another_replica() -> None:
         await it.gates[0].started.wait()
         told = asyncio.create_task(it.assistants[1].notify("ann", "news", key="k"))
         await until(lambda: len(it.database.waiting.get("ann", ())) == 1)
-        closed = asyncio.create_task(it.assistants[1].close_dialog("ann"))
+        closed = asyncio.create_task(it.assistants[1].archive.close("ann"))
         await until(lambda: len(it.database.waiting["ann"]) == 2)
-        deleted = asyncio.create_task(it.assistants[1].delete_person("ann"))
+        deleted = asyncio.create_task(it.assistants[1].archive.delete_person("ann"))
         await until(lambda: len(it.database.waiting["ann"]) == 3)
         it.gates[0].opened.set()
         result = await first
@@ -425,11 +425,11 @@ async def test_what_is_learned_at_one_replica_is_learned_and_forgotten_at_all(
     async with made[0]() as one, made[1]():
         reply = await one.reply("hi", user="ann")
         for rating in (1, -1):
-            await one.rate_utterance(reply.utt_id, rating, "ann")
+            await one.archive.rate(reply.utt_id, rating, "ann")
         await until(lambda: pupils[1].lessons == [1, -1])
         async with made[2]():
             assert pupils[2].lessons == [1, -1]  # it learns what was taught before it came
-            await one.delete_person("ann")
+            await one.archive.delete_person("ann")
             await until(lambda: not pupils[2].lessons)
             await until(lambda: not pupils[1].lessons)
 
@@ -465,7 +465,7 @@ async def test_a_database_that_is_away_at_the_start_is_waited_for() -> None:
     await it.start(patient=True)
     with pytest.raises(StoreAway):
         await it.turn("a", user="ann")
-    assert (it.started, it.ready, it.is_cut_off) == (True, False, True)
+    assert (it.started, it.ready, it.life.is_cut_off) == (True, False, True)
     store.is_there = True
     await until(lambda: it.ready)
     assert (await it.reply("a", user="ann")).text == "re: a"

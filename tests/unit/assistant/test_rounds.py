@@ -195,8 +195,8 @@ async def test_a_skill_that_says_nothing_to_a_cancel_has_words_put_in_its_mouth(
 async def test_a_dialog_that_is_closed_asks_nothing_any_more() -> None:
     async with assistant(*asking_skills(Asker())) as it:
         await it.turn("ask number", user="ann")
-        await it.close_dialog("ann")
-        assert await it.waiting("ann") is None
+        await it.archive.close("ann")
+        assert await it.archive.waiting("ann") is None
         assert said(await it.turn("yes", user="ann")) == [own_words.AGREE]
 
 
@@ -220,7 +220,7 @@ async def test_what_came_with_a_question_comes_back_with_what_becomes_of_it(
     store, asker = MemoryStore(), Asker()
     async with assistant(*asking_skills(asker), store=store) as it:
         await it.turn("ask number", user="ann")
-        waiting = await it.waiting("ann")
+        waiting = await it.archive.waiting("ann")
         assert waiting is not None
         kept = rounds.encode(Round(waiting=replace(waiting, context={"of": "Bob"})))
         await store.deliver(a_delivery("ann", round=kept))
@@ -752,7 +752,7 @@ async def test_a_turn_that_was_cut_off_in_a_round_decides_the_same(
         before = await store.feed_end("ann")
     await begun_and_left(store, text, start=start)
     async with assistant(*asking_skills(Asker()), store=store) as it:
-        while it.busy:  # noqa: ASYNC110 - nothing tells when the last one has gone
+        while it.turns.busy:  # noqa: ASYNC110 - nothing tells when the last one has gone
             await asyncio.sleep(0)
         rows = await store.feed("ann", before + 1)
         texts = [plain.decode(row.message)["text"] for row in rows if row.message]
@@ -765,7 +765,7 @@ async def test_a_turn_that_is_closed_leaves_what_was_asked() -> None:
         await it.turn("ask number", user="ann")
     await begun_and_left(store, "5", started=1000.0)
     async with assistant(*asking_skills(Asker()), store=store) as it:
-        while it.busy:  # noqa: ASYNC110 - nothing tells when the last one has gone
+        while it.turns.busy:  # noqa: ASYNC110 - nothing tells when the last one has gone
             await asyncio.sleep(0)
         assert await closings(it) == ["number", "number"]
         assert said(await it.turn("5", user="ann")) == ["got 5"]
@@ -787,9 +787,9 @@ async def test_an_answer_that_was_cut_off_on_disk_is_given_once(tmp_path: Path) 
         await it.turn("ask date", user="ann")
         await it.store.open_turn(an_opening(text="2026-12-24", window=4))
     async with assistant(*asking_skills(asker), store=url) as it:
-        while it.busy:  # noqa: ASYNC110 - nothing tells when the last one has gone
+        while it.turns.busy:  # noqa: ASYNC110 - nothing tells when the last one has gone
             await asyncio.sleep(0)
-        assert (await closings(it), await it.waiting("ann")) == (["date", None], None)
+        assert (await closings(it), await it.archive.waiting("ann")) == (["date", None], None)
     assert [one["value"] for one in asker.told] == ["2026-12-24"]
 
 
@@ -847,7 +847,7 @@ async def test_the_time_zone_of_the_person_counts() -> None:
         await it.turn("hi", user="ann")
     await begun_and_left(store, "today", started=started)
     async with assistant(day, store=store, recover_within=1e12) as it:
-        while it.busy:  # noqa: ASYNC110 - nothing tells when the last one has gone
+        while it.turns.busy:  # noqa: ASYNC110 - nothing tells when the last one has gone
             await asyncio.sleep(0)
     assert asked(day)[1]["answer"]["value"] == "2026-01-02"
 

@@ -108,9 +108,9 @@ async def test_a_turn_with_a_password_that_was_cut_off_does_not_run_again() -> N
         turn.cancel()
         store.close_turn = ends  # type: ignore[method-assign]
     async with assistant(*skills, store=store) as it:
-        while it.busy:  # noqa: ASYNC110 - nothing tells when the last one has gone
+        while it.turns.busy:  # noqa: ASYNC110 - nothing tells when the last one has gone
             await asyncio.sleep(0)
-        assert (await it.waiting("ann")) is not None
+        assert (await it.archive.waiting("ann")) is not None
         await it.turn(SECRET, user="ann")
         kept = await everything(it)
     assert [one["value"] for one in asker.told] == [SECRET, SECRET]

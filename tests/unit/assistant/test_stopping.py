@@ -103,7 +103,7 @@ async def test_what_was_asked_before_a_stopped_turn_stays_asked() -> None:
         await waits.wait()
         assistant.stop("ann")
         await turn
-        waiting = await assistant.waiting("ann")
+        waiting = await assistant.archive.waiting("ann")
 
     assert waiting is not None
     assert waiting.ask == "yesno"

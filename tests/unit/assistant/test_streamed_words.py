@@ -267,7 +267,7 @@ async def test_what_was_assembled_is_the_stored_text_or_void(
         store.finishes_to_fail = int(fails)
         stream = it.stream(text, user="ann", request_id="1")
         if slow:
-            await asyncio.wait([asyncio.ensure_future(it.close_dialog("ann"))])
+            await asyncio.wait([asyncio.ensure_future(it.archive.close("ann"))])
         seen, error = await events_until_error(stream)
         again = await events_of(it.stream(text, user="ann", request_id="1"))
 

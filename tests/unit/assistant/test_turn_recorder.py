@@ -101,7 +101,7 @@ async def test_a_rating_finds_the_record_of_a_turn_that_just_ended() -> None:
     pipeline = Pipeline(skills=[echo()])
     async with Assistant(pipeline, store=store, records=RecordSettings()) as assistant:
         reply = await assistant.reply("hello", user="ann")
-        await assistant.rate_utterance(reply.utt_id, -1, "ann")
+        await assistant.archive.rate(reply.utt_id, -1, "ann")
         kept = await store.turn_records.turn(reply.utt_id)
 
     assert kept is not None
@@ -112,7 +112,7 @@ async def test_without_records_nothing_is_kept() -> None:
     store = MemoryStore()
     async with Assistant(Pipeline(skills=[echo()]), store=store) as assistant:
         reply = await assistant.reply("hello", user="ann")
-        assert assistant.recorder is None
+        assert assistant.records.recorder is None
     kept = await store.turn_records.turn(reply.utt_id)
     assert kept is not None
     assert kept.record is None
@@ -204,9 +204,9 @@ async def test_the_record_of_a_turn_can_be_kept_whatever_a_selection_says(
         pipeline, store=f"sqlite:///{tmp_path}/a.db", records=RecordSettings()
     ) as assistant:
         reply = await assistant.reply("hi", user="ann")
-        assert assistant.recorder is not None
-        await assistant.recorder.settle()
-        kept = await assistant.recorder.store.turn(reply.utt_id)
+        assert assistant.records.recorder is not None
+        await assistant.records.recorder.settle()
+        kept = await assistant.records.recorder.store.turn(reply.utt_id)
 
-    assert (reply.text, assistant.recorder.lost) == ("re: hi", 0)
+    assert (reply.text, assistant.records.recorder.lost) == ("re: hi", 0)
     assert kept is not None

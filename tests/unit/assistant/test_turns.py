@@ -2,12 +2,13 @@
 
 import asyncio
 import logging
+from operator import attrgetter
 from typing import Any
 
 import pytest
 
 import prolocutor
-from prolocutor.assistant.assistant import Assistant
+from prolocutor.assistant.assistant import MOVED, Assistant
 from prolocutor.assistant.assistant_settings import DEFAULTS
 from prolocutor.contracts.observer import TurnRecord
 from prolocutor.dialog.agent_state import dialog_to_state
@@ -167,24 +168,24 @@ async def test_closing_a_dialog_waits_for_its_turn() -> None:
     open_up, service = doors()
     async with assistant(service) as it:
         turn = asyncio.create_task(it.turn("a", user="ann"))
-        closing = asyncio.create_task(it.close_dialog("ann"))
+        closing = asyncio.create_task(it.archive.close("ann"))
         await settle_down()
         assert not closing.done()
         open_up.open("a", "b")
         closed = await closing
         assert closed == (await turn).dialog_id
         assert (await it.turn("b", user="ann")).dialog_id != closed
-        assert await it.close_dialog("nobody") is None
+        assert await it.archive.close("nobody") is None
 
 
 async def test_a_person_who_is_deleted_starts_anew() -> None:
     async with assistant(says("chat", hypothesis(human_attributes={"x": 1}))) as it:
         before = await it.turn("a", user="ann")
-        assert await it.delete_person("ann")
+        assert await it.archive.delete_person("ann")
         assert await it.store.dialog(before.dialog_id) is None
         after = await it.turn("b", user="ann")
         assert after.dialog_id != before.dialog_id
-        assert not await it.delete_person("nobody")
+        assert not await it.archive.delete_person("nobody")
 
 
 # -- who waits, and for how long --------------------------------------------------------------
@@ -259,7 +260,7 @@ async def test_no_memory_is_kept_of_people_who_are_idle() -> None:
     async with assistant() as it:
         await asyncio.gather(*(it.reply("hi", user=str(n)) for n in range(20)))
         await settle_down()
-        assert it.busy == 0
+        assert it.turns.busy == 0
 
 
 # -- asking again -----------------------------------------------------------------------------
@@ -481,7 +482,7 @@ async def test_nothing_is_owed_to_a_person_who_was_deleted() -> None:
         store.finishes_to_fail = 1
         with pytest.raises(StoreFull):
             await it.reply("a", user="ann")
-        await it.delete_person("ann")
+        await it.archive.delete_person("ann")
         assert (await it.reply("b", user="ann")).text == "re: b"
 
 
@@ -590,3 +591,21 @@ async def test_a_gate_left_shut_is_cancelled_at_its_time_out() -> None:
         assert (await it.reply("hi", user="ann")).text == "re: hi"
         await settle_down()
     assert gate.cancelled == 1
+
+
+async def test_the_old_names_of_what_parts_do_work_with_a_warning() -> None:
+    async with assistant(echo()) as it:
+        await it.reply("hi", user="ann")
+        for name, place in MOVED.items():
+            with pytest.deprecated_call(match=f"{name} is Assistant.{place} now"):
+                assert getattr(it, name) == attrgetter(place)(it)
+        with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+            it.nothing  # type: ignore[attr-defined] # noqa: B018
+
+
+def test_the_assistant_itself_does_little() -> None:
+    made = [
+        one for one in vars(Assistant).values() if callable(one) or isinstance(one, classmethod)
+    ]
+
+    assert len(made) <= 15

@@ -102,7 +102,7 @@ class DeepPavlov:
     def _current(self) -> CurrentLoad:
         running = {one.name: one.in_flight for one in self._assistant.services()}
         return CurrentLoad(
-            {**running, "agent": self._assistant.busy},
+            {**running, "agent": self._assistant.turns.busy},
             self._load.means() if self._load is not None else {},
         )
 

@@ -70,7 +70,7 @@ class DialogEndpoints:
     async def delete_person(self, request: TypedRequest[UserPath, None]) -> None:
         """Delete a person with all that is theirs (operators)."""
         user = request.params.user_external_id
-        if not await self._assistant.delete_person(user):
+        if not await self._assistant.archive.delete_person(user):
             raise NotFound(f"nobody is called {user!r}", field="user_external_id")
 
     async def rate_dialog(self, request: TypedRequest[None, DialogRating]) -> None:
@@ -85,7 +85,7 @@ class DialogEndpoints:
         body = request.body
         id_ = body.utt_id.lower()
         user = await self._rater(request.visitor, id_, "utt_id", body)
-        await self._assistant.rate_utterance(id_, body.rating, user)
+        await self._assistant.archive.rate(id_, body.rating, user)
 
     async def _rater(
         self, visitor: Visitor, id_: str, field: str, body: DialogRating | UtteranceRating

@@ -63,7 +63,7 @@ class TurnEndpoints:
         user = speaker(visitor, said.user_id)
         text = "" if said.payload is None else as_text(said.payload)
         if text in COMMANDS:
-            await self._assistant.close_dialog(user)
+            await self._assistant.archive.close(user)
             return None
         try:
             input = TurnInput(

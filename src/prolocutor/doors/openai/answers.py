@@ -148,7 +148,7 @@ class Answering:
     def check_loop(self, turns: str | None) -> None:
         """Raise `Forbidden` where an assistant asks itself, within a turn that is running."""
         for turn_id in (turns or "").split(","):
-            if turn_id and self._assistant.is_running(turn_id.strip()):
+            if turn_id and self._assistant.turns.is_running(turn_id.strip()):
                 what = f"the assistant asks itself: turn {turn_id.strip()} waits for this one"
                 raise Forbidden(what)
 

@@ -129,12 +129,12 @@ class DialogFinder:
     async def delete(self, found: FoundDialog) -> None:
         """End a conversation for good: its id begins no other one."""
         await self._store.put_record(found.user, f"{DELETED}{found.id}", "", b"{}")
-        await self._assistant.close_dialog(found.user, found.dialog)
+        await self._assistant.archive.close(found.user, found.dialog)
 
     async def begin(self, found: FoundDialog) -> None:
         """Start a new dialog with what was said before."""
         if found.earlier:
-            await self._assistant.begin_from(
+            await self._assistant.archive.begin(
                 found.earlier, found.user, found.dialog, channel="openai"
             )
 

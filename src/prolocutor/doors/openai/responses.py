@@ -205,7 +205,7 @@ class Responses:
 
     def _begin(self, user: str, response: ResponseObject, turn_id: str) -> ResponseWriter:
         """Return the writer of a stream, and keep the response for as long as its turn runs."""
-        for id_ in [id_ for id_ in self._begun if not self._assistant.is_running(id_)]:
+        for id_ in [id_ for id_ in self._begun if not self._assistant.turns.is_running(id_)]:
             del self._begun[id_]
         self._begun[turn_id] = BegunResponse(user, response)
         return ResponseWriter(response)
@@ -213,7 +213,7 @@ class Responses:
     def _running_response(self, visitor: Visitor, id_: str) -> ResponseObject | None:
         """Return a response whose turn runs in this process, if the visitor may see it."""
         for turn_id, one in self._begun.items():
-            if one.response.id == id_ and self._assistant.is_running(turn_id):
+            if one.response.id == id_ and self._assistant.turns.is_running(turn_id):
                 return one.response if _may_see(visitor, one.user) else None
         return None
 

@@ -204,7 +204,7 @@ class Page:
         utt_id = request.body.utt_id
         await self._check_owner(request, utt_id)
         user = user_of(request.visitor, request.params)
-        await self._assistant.rate_utterance(utt_id.lower(), int(request.body.rating), user)
+        await self._assistant.archive.rate(utt_id.lower(), int(request.body.rating), user)
 
     async def upload_picture(self, request: TypedRequest[PageUser, bytes]) -> UploadedPicture:
         """Store a picture that a person was asked for, and return its address."""

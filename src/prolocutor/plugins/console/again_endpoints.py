@@ -93,7 +93,7 @@ class AgainEndpoints:
         return JobStarted(job.id)
 
     async def _run(self, then: TurnView, name: str | None, job: Job) -> ThenAndNow:
-        assistant, recorder = self._assistant, self._assistant.recorder
+        assistant, recorder = self._assistant, self._assistant.records.recorder
         dialog = await assistant.store.dialog(then.dialog_id)
         kept = None if recorder is None else await recorder.store.turn(then.utt_id)
         if dialog is None or kept is None:

@@ -96,7 +96,7 @@ class AgentEndpoints:
         cards: Mapping[str, Card],
     ) -> None:
         self._assistant = assistant
-        self._views = AgentViews(assistant, figures, assistant.recorder, states, cards)
+        self._views = AgentViews(assistant, figures, assistant.records.recorder, states, cards)
         listed = Operation(self.list_agents)
         shown = Operation(self.show_agent, errors=[NotFound])
         alone = ConsoleWrite(self.talk_alone, errors=[NotFound])

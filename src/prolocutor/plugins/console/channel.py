@@ -74,14 +74,14 @@ class Console:
         options: ConsoleDoor = ConsoleDoor(),  # noqa: B008 (frozen)
     ) -> None:
         assistant, folder, cards = place.assistant, place.folder, place.cards or {}
-        if place.recording and assistant.recorder is None:
-            assistant.keep_records(RecordSettings())
-        recorder = assistant.recorder
+        if place.recording and assistant.records.recorder is None:
+            assistant.records.keep(RecordSettings())
+        recorder = assistant.records.recorder
         self._jobs = JobRegister(JOBS_AT_ONCE)
         context = ConsoleContext(assistant=assistant, jobs=self._jobs, folder=folder)
         figures, states = RecentFigures(), AgentStates()
         self._models = ModelDesk(assistant.store, assistant.labels, assistant.models)
-        assistant.observers += [figures, states]
+        assistant.observers.add(figures, states)
         deadline = assistant.engine.prepared.limits.deadline
         slow = RecordSettings().slow_beyond(deadline) if recorder is None else recorder.slow
         turns = ReplyEndpoints(assistant)

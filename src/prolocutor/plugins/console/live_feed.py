@@ -137,7 +137,7 @@ class LiveFeed:
                 for message in (turn.begun, *turn.asked):
                     viewer.send(_encoded(message))
         if not self._viewers:
-            self._following.enter_context(self._assistant.following(self))
+            self._following.enter_context(self._assistant.observers.following(self))
         self._viewers.append(viewer)
         try:
             yield

@@ -32,5 +32,5 @@ class PeopleEndpoints:
     async def delete_someone(self, request: TypedRequest[ConsolePerson, None]) -> None:
         """Delete a person with all that is theirs."""
         user = request.params.user
-        if not await self._assistant.delete_person(user):
+        if not await self._assistant.archive.delete_person(user):
             raise NotFound(f"nobody is called {user!s:.80}", field="user")

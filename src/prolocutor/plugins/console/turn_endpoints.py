@@ -38,10 +38,10 @@ class ReplyEndpoints:
     async def view(self, utt_id: str) -> TurnView:
         """Return how a reply came about; `NotFound` for an unknown one."""
         assistant = self._assistant
-        if assistant.recorder is None:
+        if assistant.records.recorder is None:
             raise NotFound("this assistant keeps no records of turns")
-        await assistant.recorder.settle()
-        kept = await assistant.recorder.store.turn(utt_id)
+        await assistant.records.recorder.settle()
+        kept = await assistant.records.recorder.store.turn(utt_id)
         if kept is None:
             raise NotFound(f"no reply has the id {utt_id!s:.80}", field="utt_id")
         try:

@@ -109,7 +109,7 @@ class Parlai:
 
     async def _answer(self, user: str, text: str, payload: Any) -> ParlaiReply:
         if text in ENDINGS:
-            await self._assistant.close_dialog(self.prefix + user)
+            await self._assistant.archive.close(self.prefix + user)
             return ParlaiReply(ENDINGS[text], user=user)
         attributes = {} if payload is None else {"payload": payload}
         input = TurnInput(text, self.prefix + user, attributes=attributes, channel="parlai")

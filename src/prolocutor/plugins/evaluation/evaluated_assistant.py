@@ -52,7 +52,7 @@ class AssistantTarget:
 
     async def _ask(self, assistant: Assistant, runner: Runner, episodes: Iterable[Episode]) -> None:
         request = RecordRequest()  # for the number of calls, which records alone have
-        assistant.observers.append(request)
+        assistant.observers.add(request)
         try:
             await runner.run(EvaluatedAssistant(assistant), episodes)
         finally:

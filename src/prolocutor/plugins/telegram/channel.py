@@ -194,7 +194,7 @@ class Telegram:
         dialog = str(said.chat)
         await self._delivery.follow(said.user)
         if _START.fullmatch(said.text) and said.parsed is None:
-            await self._assistant.close_dialog(said.user, dialog)
+            await self._assistant.archive.close(said.user, dialog)
             await self._say(said.chat, _BEGUN)
             return
         typing = asyncio.ensure_future(self._typing(said.chat))

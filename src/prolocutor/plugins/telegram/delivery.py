@@ -77,7 +77,7 @@ class ChatDelivery:
             self._following[user] = asyncio.create_task(self._deliver(user, n))
 
     async def _deliver(self, user: str, sent: int) -> None:
-        with self._assistant.listening(user) as news:
+        with self._assistant.feeds.listening(user) as news:
             while True:
                 news.clear()
                 try:

@@ -209,7 +209,7 @@ async def test_the_load_shows_how_long_services_take() -> None:
 
 
 def observe(door: Door, load: ServiceTimes) -> None:
-    door.assistant.observers.append(load)
+    door.assistant.observers.add(load)
 
 
 def quoted(user: str) -> str:

@@ -452,7 +452,7 @@ async def test_a_large_question_is_answered_from_the_store() -> None:
 async def test_what_is_deleted_with_a_person_is_gone() -> None:
     async with the_door() as wire:
         task = await wire.say("hello")
-        await wire.assistant.delete_person("a2a:local")
+        await wire.assistant.archive.delete_person("a2a:local")
         found = await wire.call("GetTask", id=task["id"])
 
     assert found["error"]["code"] == -32001

@@ -375,7 +375,7 @@ async def test_who_was_deleted_goes_on_as_somebody_new() -> None:
     async with demonstrated() as door, opened(door) as ann:
         await ann.say("hello")
         await ann.say("hello")
-        await door.assistant.delete_person("almond:local")
+        await door.assistant.archive.delete_person("almond:local")
         frames = await ann.say("hello")
 
     assert [frame.get("id") for frame in frames] == [0, 1, None]

@@ -65,7 +65,7 @@ async def test_the_list_counts_what_became_of_each_agent() -> None:
         later = await get(door, "/api/console/agents", since=2e9 * 2)
         wrong = await get(door, "/api/console/agents", since="yesterday")
         unknown = await get(door, "/api/console/agents/nobody")
-        await door.assistant.delete_person("ann")
+        await door.assistant.archive.delete_person("ann")
         _, forgotten = await get(door, "/api/console/agents/fails")
         staged = await get(door, "/api/console/agents/wins", stage="annotators")
 
@@ -153,7 +153,7 @@ async def test_figures_failures_and_thumbs_outlive_the_process(tmp_path: Path) -
             door = Door(url, http, it, None, None)  # type: ignore[arg-type]
             if number == 0:
                 result = await it.turn("hi", user="ann")
-                await it.rate_utterance(result.reply.utt_id, 1, "ann")
+                await it.archive.rate(result.reply.utt_id, 1, "ann")
             _, listed = await get(door, "/api/console/agents")
             _, failing = await get(door, "/api/console/agents/fails")
             _, month = await get(door, "/api/console/agents/chat", since=1.0, step=86400)

@@ -77,7 +77,7 @@ async def listed(door: Door, **conditions: Any) -> list[dict[str, Any]]:
 
 
 async def settled(door: Door) -> None:
-    recorder = door.assistant.recorder
+    recorder = door.assistant.records.recorder
     assert recorder is not None
     await recorder.settle()
 
@@ -219,7 +219,7 @@ async def test_nothing_is_left_of_a_deleted_person() -> None:
     async with a_console() as door:
         told = await door.assistant.turn("weather in Oslo", user="page:ann")
         await settled(door)
-        await door.assistant.delete_person("page:ann")
+        await door.assistant.archive.delete_person("page:ann")
 
         assert await listed(door) == await listed(door, words="oslo") == []
         assert (await get(door, f"{BASE}/turns/{told.reply.utt_id}"))[0] == 404
@@ -288,7 +288,7 @@ async def test_a_turn_is_run_again_and_nothing_is_stored(tmp_path: Path) -> None
         names = (await get(door, f"{BASE}/assistants"))[1]
         after = await everything(door)
         jobs = (await get(door, f"{BASE}/jobs"))[1]["items"]
-        await door.assistant.delete_person("page:ann")
+        await door.assistant.archive.delete_person("page:ann")
         kept = await get(door, f"{BASE}/jobs/{jobs[0]['id']}")
         left = (await get(door, f"{BASE}/jobs"))[1]["items"]
 

@@ -145,7 +145,7 @@ async def test_what_a_webhook_was_not_told_is_told_after_a_restart(
         for user in ("ann", "bob"):
             await it.turn("hi", user=user)
             await it.desk.take(user, by="eve")
-        await it.delete_person("bob")
+        await it.archive.delete_person("bob")
     monkeypatch.undo()
     async with raw_server(plain(b"")) as server, asyncio.timeout(60):
         there = HandoverSettings(webhook=server.url)

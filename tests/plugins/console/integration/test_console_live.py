@@ -54,7 +54,7 @@ async def served(it: Assistant) -> AsyncIterator[aiohttp.ClientSession]:
 
 def viewers(it: Assistant) -> int:
     """Return how many watch now; where nobody does, nothing follows the turns."""
-    feeds: Any = it._observers.followers
+    feeds: Any = it.observers.followers
     return sum(len(feed._viewers) for feed in feeds)
 
 

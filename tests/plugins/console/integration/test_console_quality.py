@@ -227,7 +227,7 @@ async def test_a_deleted_person_is_in_no_item_and_no_label(tmp_path: Path) -> No
         await shop.asked("my secret is out", "ann", -1)
         labelled = next(one for one in await work(shop) if one["times"] == 2)
         await shop.labelled(labelled["id"], "bank")
-        await shop.assistant.delete_person("ann")
+        await shop.assistant.archive.delete_person("ann")
         await shop.labelled((await shop.assistant.turn("x", user="eve")).reply.utt_id)
         left, (_, lines) = await work(shop), await shop.call("GET", "/labels")
 
@@ -256,7 +256,7 @@ async def test_a_new_router_is_put_live_while_turns_run_and_gone_back_from(tmp_p
         refused = await shop.call("DELETE", f"/models/{report['model']}")
         await shop.call("POST", f"/models/{first}/live", {}, key="key-of-bob")
         _, listed = await shop.call("GET", "/models")
-        await shop.assistant.delete_person("ann")
+        await shop.assistant.archive.delete_person("ann")
         _, without = await shop.call("GET", "/models")
         back = await shop.asked(TWICE[0], "yan")
         _, models = await shop.call("GET", "/models")

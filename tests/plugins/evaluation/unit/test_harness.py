@@ -104,7 +104,7 @@ async def test_a_started_assistant_is_measured_in_its_event_loop() -> None:
 
         assert accuracy(result) == 0.5
         assert started.ready
-        assert started.observers == []
+        assert started.observers.observers == []
 
 
 async def test_agents_and_functions_are_measured_in_a_running_event_loop_too() -> None:

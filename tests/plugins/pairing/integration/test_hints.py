@@ -84,13 +84,13 @@ async def test_hints_go_with_the_conversation_the_dialogs_of_long_ago_and_the_pe
 ) -> None:
     async with assistant(tmp_path) as made:
         await rejected(made, dialog="one")
-        await made.delete_conversation("ann", "one")
+        await made.archive.delete("ann", "one")
         assert hinted(made) == []
         await rejected(made)
-        await made.delete_older("2999-01-01")
+        await made.archive.delete_older("2999-01-01")
         assert hinted(made) == []
         await rejected(made)
-        await made.delete_person("ann")
+        await made.archive.delete_person("ann")
         assert (hinted(made), learned(made)) == ([], [])
         await rejected(made, user="bob")
 
@@ -109,7 +109,7 @@ async def test_thumbs_go_with_a_person_who_is_deleted_while_no_assistant_runs(
     async with assistant(tmp_path, hints="") as made:
         for user in ("ann", "bob"):
             reply = await made.reply(QUESTION, user=user)
-            await made.rate_utterance(reply.utt_id, 1, user)
+            await made.archive.rate(reply.utt_id, 1, user)
     thumbs = tmp_path / "router.lessons"
     assert [line.count('"ann"') for line in thumbs.read_text().splitlines()] == [1, 0]
 

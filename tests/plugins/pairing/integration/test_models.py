@@ -88,10 +88,10 @@ async def test_a_thumb_teaches_the_router_in_use_and_outlasts_it(tmp_path: Path)
         first = await turn(assistant, QUESTION)
         wrong = first.reply.active_skill
         right = next(name for name in NAMES if name != wrong)
-        await assistant.rate_utterance(first.reply.utt_id, -1, "ann")
-        await assistant.rate_utterance(first.reply.utt_id, 4, "ann")
+        await assistant.archive.rate(first.reply.utt_id, -1, "ann")
+        await assistant.archive.rate(first.reply.utt_id, 4, "ann")
         second = await turn(assistant, QUESTION, user="bob")
-        await assistant.rate_utterance(second.reply.utt_id, "up", "bob")
+        await assistant.archive.rate(second.reply.utt_id, "up", "bob")
 
     async with assistant_of(tmp_path, agents(), RANKED) as assistant:
         third = await turn(assistant, QUESTION, user="cid")

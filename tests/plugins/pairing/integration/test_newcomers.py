@@ -55,7 +55,7 @@ async def asked_first(assistant: Assistant, text: str, user: str) -> list[str]:
 async def rate(assistant: Assistant, text: str, user: str) -> None:
     found = await turn(assistant, text, user=user)
     right = found.reply.active_skill == EXPERTS.get(text, "chess")
-    await assistant.rate_utterance(found.reply.utt_id, 1 if right else -1, user)
+    await assistant.archive.rate(found.reply.utt_id, 1 if right else -1, user)
 
 
 async def test_a_new_agent_is_tried_out_gets_its_questions_and_goes_with_who_taught_it(
@@ -80,7 +80,7 @@ async def test_a_new_agent_is_tried_out_gets_its_questions_and_goes_with_who_tau
 
     async with assistant_of(tmp_path, agents(), YAML) as assistant:
         assert await asked_first(assistant, CHESS[1], "cid") == ["chess"]
-        await assistant.delete_person("ann")
+        await assistant.archive.delete_person("ann")
         forgotten = (tmp_path / "model.lessons").read_text()
 
     assert '"ann"' not in forgotten

@@ -66,7 +66,7 @@ async def test_after_a_choice_nothing_is_asked_any_more(tmp_path: Path) -> None:
         await turn(assistant, ASKED)
         await turn(assistant, "Bank")
 
-        assert await assistant.waiting("ann") is None
+        assert await assistant.archive.waiting("ann") is None
 
 
 async def test_a_choice_is_pressed_on_a_client_of_almond(tmp_path: Path) -> None:

@@ -97,7 +97,7 @@ class TaskArchive:
 
     async def open_task(self, user: str, context: str) -> str:
         """Return the id of the task that waits for an answer in this context, "" if none does."""
-        if await self._assistant.waiting(user, context) is None:
+        if await self._assistant.archive.waiting(user, context) is None:
             return ""
         found = await self.found_in(user, context)
         return found[-1].id if found and found[-1].asks else ""
@@ -147,7 +147,7 @@ class TaskArchive:
     async def _shown(self, user: str, found: FoundTask) -> A2aTask:
         waiting: PendingAsk | None = None
         if found.asks and found.is_last:
-            waiting = await self._assistant.waiting(user, found.context)
+            waiting = await self._assistant.archive.waiting(user, found.context)
         is_cancelled = found.id in await self._store.records(user, CANCELLED)
         return shown(found, waiting, is_cancelled=is_cancelled)
 

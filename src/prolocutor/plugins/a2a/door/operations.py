@@ -193,7 +193,7 @@ class AgentOperations:
         yield A2aEvent(task=task)
         until = time.monotonic() + LISTENING
         leaving = asyncio.ensure_future(caller.left() if caller.left else _never())
-        with self._assistant.listening(place.user) as news, cancelling(leaving):
+        with self._assistant.feeds.listening(place.user) as news, cancelling(leaving):
             while task.status.state not in TERMINAL and time.monotonic() < until:
                 now = await self._sender.task(caller.user, task.id)
                 if now.status == task.status:

@@ -94,7 +94,7 @@ class PushDelivery:
             log.error("webhooks are not told any more: %s", error, exc_info=error)
 
     async def _watch(self, user: str) -> None:
-        with self._assistant.listening(user) as news:
+        with self._assistant.feeds.listening(user) as news:
             while True:
                 news.clear()
                 try:

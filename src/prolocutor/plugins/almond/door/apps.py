@@ -114,7 +114,7 @@ class AppEndpoints:
         if not body.code.strip():
             raise BadInput(_NO_CODE, field="code")
         info = ProgramInfo(name=body.name, description=body.description, icon=body.icon)
-        created = await self._assistant.start_program(user, body.code, info)
+        created = await self._assistant.agenda.start_program(user, body.code, info)
         app = CreatedApp(
             created.id,
             created.description,

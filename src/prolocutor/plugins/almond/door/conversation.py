@@ -89,7 +89,7 @@ class Conversation:
     async def run(self, opening: ConversationOptions) -> None:
         """Serve the socket until the client is gone, and handle all frames that it sent."""
         user = self._speaker.user
-        with open_socket_of(user), self._assistant.listening(user) as news:
+        with open_socket_of(user), self._assistant.feeds.listening(user) as news:
             await self._open(opening)
             self._events, self._skill = opening.events, opening.skill
             news.set()
@@ -128,7 +128,7 @@ class Conversation:
             closing = await expectation(self._assistant, self._speaker)
             await self._replay(self._dialect.replayed(rows, closing.get("ask")))
         await self._show_expectation()
-        if opening.events and self._assistant.is_answering(
+        if opening.events and self._assistant.turns.is_answering(
             self._speaker.user, self._speaker.dialog
         ):
             self._send(TURN_RUNS)

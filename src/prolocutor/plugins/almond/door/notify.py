@@ -7,8 +7,8 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import Meta
 
+from prolocutor.assistant.agenda import permission_request
 from prolocutor.assistant.assistant import Assistant
-from prolocutor.assistant.notification import permission_request
 from prolocutor.contracts.http import HttpResponse
 from prolocutor.errors import BadInput
 from prolocutor.plugins.almond.door.speakers import PREFIX

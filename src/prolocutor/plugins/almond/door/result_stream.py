@@ -36,7 +36,7 @@ class ResultStream:
     async def run(self) -> None:
         """Serve the socket until the client is gone; its frames are ignored."""
         user = self._speaker.user
-        with open_socket_of(user), self._assistant.listening(user) as news:
+        with open_socket_of(user), self._assistant.feeds.listening(user) as news:
             self._after = await self._assistant.store.feed_end(self._speaker.user)
             async with asyncio.TaskGroup() as group:
                 sending = group.create_task(self._send_all(news))

@@ -133,7 +133,7 @@ log = logging.getLogger(__name__)
 async def expectation(assistant: Assistant, speaker: Speaker) -> dict[str, Any]:
     """Return what a dialog waits for, `{"ask", "code"?, "entities"?}`; no ask on an error."""
     try:
-        waiting = await assistant.waiting(speaker.user, speaker.dialog)
+        waiting = await assistant.archive.waiting(speaker.user, speaker.dialog)
     except StoreError as error:
         log.error("what a dialog waits for cannot be read: %s", error)
         return {"ask": None}

@@ -166,7 +166,7 @@ class _Call:
         """Run the turn of an answer that the client sends with its call."""
         id_, _, utt_id = state.partition(" ")
         conversation = conversation_of(self._client.user, id_)
-        waiting = await self._assistant.waiting(conversation.user, conversation.id)
+        waiting = await self._assistant.archive.waiting(conversation.user, conversation.id)
         answers = QuestionAnswers(self._assistant.store, conversation)
         if waiting is None or not await answers.is_latest(utt_id):
             given = await answers.reply_after(utt_id, waiting)

@@ -121,7 +121,7 @@ async def test_what_a_function_puts_on_the_agenda_is_there_without_a_turn(how: s
             await it.store.schedule(replace(watching, due=1.0))
             await it.notify("ann", "That is all.")
         else:
-            await it.start_program("ann", "@com.twitter.home_timeline();")
+            await it.agenda.start_program("ann", "@com.twitter.home_timeline();")
         own = await it.store.entries("ann", "gadgets")
         programs = await it.programs.apps("ann")
     assert [one.key for one in own] == ["k"]
@@ -134,7 +134,7 @@ async def test_programs_that_are_created_at_once_are_no_more_than_may_run(
     monkeypatch.setattr("prolocutor.plugins.almond.programs.executor.MOST", 2)
     async with running(Gadgets(), store=SqliteStore(tmp_path / "dialogs.db")) as it:
         source = "monitor(@com.twitter.home_timeline());"
-        await asyncio.gather(*(it.start_program("ann", source) for _ in range(5)))
+        await asyncio.gather(*(it.agenda.start_program("ann", source) for _ in range(5)))
         programs = await it.programs.apps("ann")
     assert len(programs) == 2
 

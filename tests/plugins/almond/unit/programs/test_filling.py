@@ -212,6 +212,6 @@ async def test_a_program_in_tokens_has_slots_with_and_without_values() -> None:
 async def test_clients_are_told_what_the_program_is_that_asks() -> None:
     async with running(Gadgets()) as it:
         await program(it, "@com.twitter.post();")
-        waiting = await it.waiting("ann")
+        waiting = await it.archive.waiting("ann")
     assert waiting is not None
     assert waiting.code == "@com.twitter.post ( status = $? ) ;".split()

@@ -146,7 +146,7 @@ def test_thumbs_of_a_store_are_read_beside_its_owner(tmp_path: Path) -> None:
             for text, rating in (("one", 1), ("two", -1), ("three", None)):
                 reply = await it.reply(text, user=text)
                 if rating is not None:
-                    await it.rate_utterance(reply.utt_id, rating, text)
+                    await it.archive.rate(reply.utt_id, rating, text)
             return await rated_in(url)
 
     up, down = sorted(asyncio.run(rated()), key=lambda one: -one.weight)

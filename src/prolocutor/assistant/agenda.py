@@ -1,13 +1,20 @@
-"""Notification: messages for a person who has not asked, checked."""
+"""Agenda: what is said to persons who have not asked, and programs that are started for them."""
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
+from functools import partial
 from typing import Any, Final
 
 import msgspec
 
+from prolocutor.assistant.agenda_delivery import NOTIFICATIONS
+from prolocutor.assistant.agenda_scheduler import AgendaScheduler
+from prolocutor.assistant.input_checks import check_name, checked_dialog
+from prolocutor.assistant.turns import Turns
+from prolocutor.contracts.programs import CreatedProgram, ProgramInfo, Programs
+from prolocutor.contracts.quota import spend
 from prolocutor.contracts.store import AgendaEntry
 from prolocutor.dialog import notices, plain
 from prolocutor.dialog.ids import new_id
@@ -16,13 +23,71 @@ from prolocutor.dialog.notices import Notice
 from prolocutor.dialog.plain import JsonObject
 from prolocutor.errors import BadInput, BadReply
 
-NOTIFICATIONS: Final = "@notify"
-"""The skill name of notifications on the agenda; no skill can have it."""
-
 MAX_KEY: Final = 200
 MAX_MESSAGES: Final = 100
 
 AnyMessage = str | RichMessage | JsonObject
+
+
+class Agenda:
+    """Notifies persons and starts their programs, each in the queue of its person."""
+
+    def __init__(
+        self,
+        turns: Turns,
+        scheduler: AgendaScheduler,
+        programs: Programs,
+        skills: Sequence[str],
+    ) -> None:
+        self._turns = turns
+        self._scheduler = scheduler
+        self._programs = programs
+        self._skills = skills
+
+    async def notify(
+        self,
+        user: str,
+        messages: AnyMessage | Sequence[AnyMessage],
+        ask: str | None = None,
+        *,
+        skill: str = "",
+        dialog: str | None = None,
+        key: str | None = None,
+        context: Any = None,
+    ) -> bool:
+        """Send messages to a person unasked; return True if delivered, False if they wait.
+
+        They wait while an ask is open in the dialog. The feed stores them for clients that are
+        away. A person has at most 1,000 entries on the agenda; beyond that the earliest is dropped
+        and counted. A text is a message. `ask` makes it a question; `skill` gets the answer, with
+        `context` in it (`request["answer"]["context"]`). The same `key` sends the same messages
+        once (stored for a day, the last 100 of a person); `Conflict` is raised if it came with
+        other messages before.
+        """
+        check_name(user, "a user", "user")
+        entry = notification(
+            user,
+            checked_dialog(dialog),
+            messages,
+            ask=ask,
+            skill=skill,
+            key=key,
+            context=context,
+            due=self._scheduler.clock(),
+            known=self._skills,
+        )
+        return await self._turns.alone(user, partial(self._scheduler.notify, entry))
+
+    async def start_program(
+        self, user: str, code: str, info: ProgramInfo | None = None
+    ) -> CreatedProgram:
+        """Run a program, or start it if it goes on, outside of dialogs (`programs.create`)."""
+        spend("programs", user)
+        create = partial(self._programs.create, user, code, info or ProgramInfo())
+        created = await self._turns.alone(user, create)
+        for entry in created.entries:
+            self._scheduler.expect(entry.due)
+        return created
 
 
 def notification(

@@ -1,0 +1,162 @@
+"""DialogArchive: what is done with dialogs outside of turns, with the caches that it concerns."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
+from prolocutor.assistant.agenda_scheduler import AgendaScheduler
+from prolocutor.assistant.feed import FeedListeners
+from prolocutor.assistant.handovers import Handovers
+from prolocutor.assistant.hint_upkeep import HintUpkeep
+from prolocutor.assistant.input_checks import check_words, checked_dialog
+from prolocutor.assistant.journal import Journal
+from prolocutor.assistant.lesson_files import LessonFiles
+from prolocutor.assistant.observer_group import ObserverGroup
+from prolocutor.assistant.operator_labels import OperatorLabels
+from prolocutor.assistant.rounds.secrets import Secrets
+from prolocutor.assistant.shared_lessons import SharedLessons
+from prolocutor.assistant.turn_recorder import RecordKeeping
+from prolocutor.assistant.turns import Turns
+from prolocutor.contracts.observer import Rated
+from prolocutor.contracts.store import Store
+from prolocutor.dialog import rounds
+from prolocutor.dialog.ids import timestamp
+from prolocutor.dialog.inputs import EarlierTurn, TurnInput
+from prolocutor.dialog.rounds import PendingAsk
+from prolocutor.dialog.utterances import BotUtterance
+
+
+class DialogArchive:
+    """Begins, closes and deletes dialogs, each in the queue of its person; stores ratings."""
+
+    def __init__(
+        self,
+        store: Store,
+        turns: Turns,
+        *,
+        journal: Journal,
+        secrets: Secrets,
+        listeners: FeedListeners,
+        scheduler: AgendaScheduler,
+        observers: ObserverGroup,
+        handovers: Handovers,
+        labels: OperatorLabels,
+        records: RecordKeeping,
+        max_text: int,
+        lessons: SharedLessons | None = None,
+    ) -> None:
+        self._store = store
+        self._turns = turns
+        self._journal = journal
+        self._secrets = secrets
+        self._listeners = listeners
+        self._scheduler = scheduler
+        self._observers = observers
+        self._handovers = handovers
+        self._labels = labels
+        self._records = records
+        self._max_text = max_text
+        self._lessons = lessons
+        self.hints = HintUpkeep(store, observers, lessons)
+        self.lesson_files = LessonFiles(store, observers)
+
+    async def waiting(self, user: str, dialog: str | None = None) -> PendingAsk | None:
+        """Return the open ask of a dialog, None if there is none."""
+        return rounds.decode(await self._store.round(user, checked_dialog(dialog))).waiting
+
+    async def begin(
+        self,
+        turns: Sequence[EarlierTurn],
+        user: str,
+        dialog: str | None = None,
+        *,
+        channel: str = "python",
+    ) -> bool:
+        """Start a dialog with what was said before; nobody is asked, and nothing is done again.
+
+        Return False, and change nothing, where a dialog of this name has begun.
+        """
+        name = checked_dialog(dialog)
+        if await self._store.active_dialog_id(user, name) is not None:
+            return False
+        for number, one in enumerate(turns):
+            check_words(one.reply, self._max_text)
+            input = TurnInput(one.text, user, name, channel=channel, retold=one)
+            await self._turns.begin(input, counts=number == 0)
+        return True
+
+    async def close(self, user: str, dialog: str | None = None) -> str | None:
+        """End a dialog and return its id, if there is one; the next input starts a new one."""
+        return await self._turns.alone(user, partial(self._close, user, checked_dialog(dialog)))
+
+    async def delete(self, user: str, dialog: str) -> int:
+        """Delete the dialogs of one name of a person, closed ones too; return their number."""
+        return await self._turns.alone(user, partial(self._delete, user, checked_dialog(dialog)))
+
+    async def delete_older(self, before: str) -> int:
+        """Delete the dialogs whose last turn was before then (ISO 8601); return their number."""
+        deleted = await self._store.delete_older(before)
+        await self.hints.check()
+        return deleted
+
+    async def delete_person(self, user: str) -> bool:
+        """Delete a person with all that is theirs; return False if unknown."""
+        return await self._turns.alone(user, partial(self._delete_person, user))
+
+    async def rate(self, utt_id: str, rating: Any, user: str | None) -> None:
+        """Store a rating of an utterance by `user`; pass it on where an observer learns from it.
+
+        Raise `NotFound` for an unknown utterance.
+        """
+        if self._records.recorder is not None:
+            await self._records.recorder.settle()
+        await self._store.rate_utterance(utt_id, rating, user, timestamp())
+        turn = await self._store.turn(utt_id) if self._observers.has_learners else []
+        if len(turn) != 2:
+            return
+        asked, reply = turn
+        assert isinstance(reply, BotUtterance)
+        rated = Rated(
+            utt_id=utt_id,
+            user=await self._store.owner_of(utt_id) or "",
+            question=asked.text,
+            agent=reply.active_skill,
+            rating=rating,
+        )
+        if self._lessons is not None:
+            await self._lessons.add(rated)
+        else:
+            self._observers.reply_rated(rated)
+
+    # -- in a person's queue ----------------------------------------------------------------
+
+    async def _close(self, user: str, dialog: str) -> str | None:
+        self._secrets.forget(user)
+        closed = await self._store.close_dialog(user, dialog)
+        self._scheduler.round_ended(user, dialog)
+        if closed is not None:
+            await self._handovers.forget(user, closed)
+        return closed
+
+    async def _delete(self, user: str, dialog: str) -> int:
+        await self._close(user, dialog)
+        await self._journal.settle(user)
+        deleted = await self._store.delete_conversation(user, dialog)
+        await self.hints.check(user)
+        self._listeners.wake(user)
+        return deleted
+
+    async def _delete_person(self, user: str) -> bool:
+        self._journal.forget(user)
+        self._secrets.forget(user)
+        await self._handovers.forget(user)
+        deleted = await self._store.delete_person(user)
+        await self._labels.forget(user)
+        self._scheduler.forget(user)
+        self._observers.person_deleted(user)
+        if self._lessons is not None and self._observers.has_learners:
+            await self._lessons.forget(user)
+        self._listeners.wake(user)
+        return deleted
