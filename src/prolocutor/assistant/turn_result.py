@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 import msgspec
 
 from prolocutor.contracts.observer import TurnRecord
@@ -9,7 +11,7 @@ from prolocutor.dialog import plain
 from prolocutor.dialog.agent_state import bot_utterance_from_state
 from prolocutor.dialog.plain import JsonObject
 from prolocutor.dialog.rounds import PendingAsk
-from prolocutor.dialog.utterances import BotUtterance
+from prolocutor.dialog.utterances import BotUtterance, SpokenReply
 from prolocutor.pipeline.turn import Turn
 
 
@@ -44,8 +46,16 @@ class TurnResult:
         self.record = record
         self.repeated = turn is None
         self._turn = turn
+        self._spoken: SpokenReply | None = None
         self._state: JsonObject | None = None
         self._reply: BotUtterance | None = None
+
+    @property
+    def spoken(self) -> SpokenReply:
+        """What doors show of the bot utterance."""
+        if self._spoken is None:
+            self._spoken = _SPOKEN.decode(self.reply_state)
+        return self._spoken
 
     @property
     def state(self) -> JsonObject:
@@ -100,3 +110,6 @@ class TurnResult:
             waiting=msgspec.convert(waiting, PendingAsk | None),
             reply_state=plain.encode(reply),
         )
+
+
+_SPOKEN: Final = msgspec.json.Decoder(SpokenReply)

@@ -32,6 +32,13 @@ class TurnStream:
         self._has_ended = False
         self._error: BaseException | None = None
         self._waiter: asyncio.Future[None] | None = None
+        self._result: TurnResult | None = None
+
+    @property
+    def result(self) -> TurnResult:
+        """All that is known of the turn, once `ReplyGiven` was read."""
+        assert self._result is not None
+        return self._result
 
     def follow(self, turn: asyncio.Future[TurnResult]) -> Self:
         """End with the outcome of this turn; return the stream."""
@@ -121,7 +128,7 @@ class TurnStream:
         elif error := turn.exception():
             self._fail(error)
         elif not self._has_ended:
-            result = turn.result()
+            self._result = result = turn.result()
             self._settle_words(result.reply.text)
             self.take(
                 ReplyGiven(

@@ -58,7 +58,7 @@ class TurnOutput(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def spoken(self) -> str:
         """The messages of the reply as text, or its text."""
-        return said_as_text(self.reply)
+        return said_as_text(self.reply["text"], self.reply["attributes"])
 
 
 class ServiceSummary(msgspec.Struct, frozen=True, kw_only=True):

@@ -25,12 +25,11 @@ def plain_text(messages: list[JsonObject], ask: Ask | None = None) -> str:
     return f"{text} {_YES_OR_NO}" if text and ask == "yesno" else text
 
 
-def said_as_text(state: JsonObject, *, without: Collection[str] = ()) -> str:
-    """Write what a bot utterance in agent-state JSON says: its messages, or its text alone.
+def said_as_text(text: str, attributes: JsonObject, *, without: Collection[str] = ()) -> str:
+    """Write what a reply of this text and these attributes says: its messages, or the text alone.
 
     `without` are kinds of messages that a door shows in a way of its own.
     """
-    attributes, text = state["attributes"], state["text"]
     if not attributes:  # most replies are a text alone
         return text if text.strip() else ""
     messages, ask = attributes.get("messages"), attributes.get("ask")

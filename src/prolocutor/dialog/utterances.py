@@ -120,18 +120,23 @@ class HumanUtterance(msgspec.Struct, kw_only=True):
     extra: JsonObject = {}
 
 
-class BotUtterance(msgspec.Struct, kw_only=True):
-    """One thing said by the assistant; `orig_text` is the response selector's own text."""
+class SpokenReply(msgspec.Struct, kw_only=True):
+    """What doors show of one thing said by the assistant."""
 
     utt_id: str
     text: str
-    orig_text: str | None
     active_skill: str
     confidence: float
-    user: Bot
     date_time: str
-    annotations: JsonObject = {}
     attributes: JsonObject = {}
+
+
+class BotUtterance(SpokenReply, kw_only=True):
+    """One thing said by the assistant; `orig_text` is the response selector's own text."""
+
+    orig_text: str | None
+    user: Bot
+    annotations: JsonObject = {}
     extra: JsonObject = {}
 
 

@@ -13,7 +13,8 @@ operators too: it is logged, and clients are sent another one.
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from http import HTTPStatus
 from typing import Annotated, Final
 
@@ -23,6 +24,7 @@ from msgspec import Meta
 from prolocutor.contracts.http import HttpResponse
 from prolocutor.dialog import plain
 from prolocutor.dialog.ids import new_id
+from prolocutor.dialog.plain import JsonObject
 from prolocutor.errors import (
     BadInput,
     Conflict,
@@ -72,6 +74,11 @@ class ErrorResponse(msgspec.Struct, frozen=True):
     code: str
     field: str | None = None
     headers: Mapping[str, str] = {}
+
+    @property
+    def data(self) -> JsonObject:
+        """What the client reads, for protocols that carry it in an error of theirs."""
+        return {"error": self.error, "code": self.code, "field": self.field}
 
     def body(self) -> ErrorBody:
         """Return what the client reads."""
@@ -132,6 +139,17 @@ def error_response(error: Exception) -> ErrorResponse:
     id_ = new_id()
     log.error("error %s: %s", id_, error, exc_info=error)
     return ErrorResponse(500, f"something went wrong here; it is logged as {id_}", "internal")
+
+
+@contextmanager
+def text_in(field: str) -> Iterator[None]:
+    """Let an error about the text of an input name the part of the request that it stands in."""
+    try:
+        yield
+    except BadInput as error:
+        if error.field == "text":
+            error.field = field
+        raise
 
 
 def status_of(error: type[Exception]) -> int:

@@ -149,8 +149,7 @@ def test_messages_of_any_shape_have_a_text(kind: str, fields: dict[str, Any]) ->
 
 def said(text: str, *messages: Any, ask: str | None = None, **more: Any) -> str:
     """What is said as text by a reply of this text and these messages."""
-    state = {"text": text, "attributes": {"messages": [*messages], "ask": ask}}
-    return said_as_text(state, **more)
+    return said_as_text(text, {"messages": [*messages], "ask": ask}, **more)
 
 
 def test_a_reply_is_said_with_all_its_messages() -> None:
@@ -163,7 +162,7 @@ def test_a_reply_is_said_with_all_its_messages() -> None:
 
 
 def test_a_reply_without_messages_is_said_with_its_text() -> None:
-    assert said_as_text({"text": "Hello.", "attributes": {}}) == "Hello."
+    assert said_as_text("Hello.", {}) == "Hello."
     assert said("Really?", ask="yesno") == "Really? [yes/no]"
     assert said("Hello.", "no message") == "Hello."
     assert said("") == ""

@@ -21,9 +21,10 @@ from prolocutor.doors.http.messages import (
     UtteranceRating,
     Wire,
 )
-from prolocutor.doors.http.speakers import may_see, rater
+from prolocutor.doors.http.speakers import rater
 from prolocutor.errors import BadInput, Forbidden, NotFound
 from prolocutor.web.operations import TypedRequest
+from prolocutor.web.speaking import may_see
 
 MAX_RATING: Final = 10_000
 

@@ -25,10 +25,6 @@ Rating: TypeAlias = Annotated[
 DialogState: TypeAlias = Annotated[
     dict[str, Any], Meta(description="A dialog in the state format of DeepPavlov Agent.")
 ]
-JsonObject: TypeAlias = Annotated[
-    msgspec.Raw, Meta(extra_json_schema={"type": "object", "additionalProperties": True})
-]
-"""A JSON object that is passed on as the bytes that it is stored in."""
 
 
 class SayParams(msgspec.Struct, frozen=True):
@@ -82,7 +78,7 @@ class SayReply(msgspec.Struct, kw_only=True):
     utt_id: Annotated[str, Meta(description="The id of the bot utterance.")]
     user_id: str
     response: str
-    attributes: JsonObject
+    attributes: dict[str, Any]
     active_skill: str
     debug_output: DebugOutput | UnsetType = UNSET
 

@@ -1,4 +1,4 @@
-"""Who speaks through this door, and whose dialogs a visitor may see."""
+"""Who speaks through this door."""
 
 from __future__ import annotations
 
@@ -9,10 +9,12 @@ from prolocutor.contracts.http import Visitor
 from prolocutor.dialog import plain
 from prolocutor.dialog.ids import new_id
 from prolocutor.errors import BadInput
-from prolocutor.web.visitors import speaks_for
+from prolocutor.web.speaking import DoorPersons
 
 UserName: TypeAlias = str | int | float | None
 """A `user_id` as a client writes it."""
+
+PERSONS: Final = DoorPersons("", unnamed=None, field="user_id")
 
 _ANONYMOUS: Final = re.compile(r"anonymous-[0-9a-f]{32}")
 
@@ -27,9 +29,9 @@ def speaker(visitor: Visitor, user_id: UserName) -> str:
     name = _name(user_id)
     if visitor.kind == "anonymous" and _ANONYMOUS.fullmatch(name):
         return name
-    user = speaks_for(visitor, name, field="user_id")
+    user = PERSONS.find(visitor, name)
     if visitor.kind == "anonymous":
-        return f"anonymous-{new_id()}"
+        return PERSONS.anonymous(new_id())
     if user is None:
         raise BadInput("user_id is needed: it says whose words these are", field="user_id")
     return user
@@ -40,11 +42,6 @@ def rater(visitor: Visitor, user_id: UserName) -> str | None:
     if visitor.kind == "operator":
         return _name(user_id) or None
     return speaker(visitor, user_id)
-
-
-def may_see(visitor: Visitor, user: str | None) -> bool:
-    """Return whether a visitor may see what belongs to a user, by any of the user's names."""
-    return visitor.kind == "operator" or user in visitor.names
 
 
 def _name(user_id: UserName) -> str:

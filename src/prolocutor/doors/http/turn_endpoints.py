@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
-import msgspec
 from msgspec import UNSET
 
 from prolocutor.assistant.assistant import Assistant
 from prolocutor.assistant.turn_result import TurnResult
 from prolocutor.contracts.http import Visitor
 from prolocutor.contracts.websocket import WebSocket
-from prolocutor.dialog import agent_state, plain
+from prolocutor.dialog import agent_state
 from prolocutor.dialog.inputs import TurnInput
 from prolocutor.dialog.rendering import said_as_text
 from prolocutor.dialog.utterances import HumanUtterance
@@ -23,9 +22,9 @@ from prolocutor.doors.http.messages import (
     SayRequest,
 )
 from prolocutor.doors.http.speakers import as_text, speaker
-from prolocutor.errors import BadInput
 from prolocutor.web.decoding import JsonReader
-from prolocutor.web.error_table import error_response
+from prolocutor.web.error_table import text_in
+from prolocutor.web.event_writing import answered
 from prolocutor.web.operations import TypedRequest
 
 COMMANDS: Final = ("/start", "/close")
@@ -47,14 +46,12 @@ class TurnEndpoints:
     async def chat(self, socket: WebSocket) -> None:
         """Say something with each message, and get a reply each; errors do not close the socket."""
         async for message in socket:
-            try:
-                said = _MESSAGES.read(message)
-                skill = socket.query("skill")
-                reply = await self._answer(said, socket.visitor, "ws_client", None, skill)
-                answer = plain.encode(reply or "command_performed")
-            except Exception as error:
-                answer = error_response(error).encoded()
-            socket.send(answer.decode())
+            socket.send(await answered(self._answer_message(message, socket)))
+
+    async def _answer_message(self, message: str | bytes, socket: WebSocket) -> SayReply | str:
+        said, skill = _MESSAGES.read(message), socket.query("skill")
+        reply = await self._answer(said, socket.visitor, "ws_client", None, skill)
+        return reply or "command_performed"
 
     async def _answer(
         self, said: SayRequest, visitor: Visitor, channel: str, key: str | None, skill: str | None
@@ -65,26 +62,22 @@ class TurnEndpoints:
         if text in COMMANDS:
             await self._assistant.archive.close(user)
             return None
-        try:
-            input = TurnInput(
-                text,
-                user,
-                attributes=said.attributes(),
-                request_id=key,
-                channel=channel,
-                skill=skill,
-            )
+        input = TurnInput(
+            text,
+            user,
+            attributes=said.attributes(),
+            request_id=key,
+            channel=channel,
+            skill=skill,
+        )
+        with text_in("payload"):
             result = await self._assistant.turn(input)
-        except BadInput as error:
-            if error.field == "text":
-                error.field = "payload"
-            raise
-        spoken = _SPOKEN.decode(result.reply_state)
+        spoken = result.spoken
         reply = SayReply(
             dialog_id=result.dialog_id,
             utt_id=spoken.utt_id,
             user_id=user,
-            response=_as_text(spoken),
+            response=said_as_text(spoken.text, spoken.attributes),
             attributes=spoken.attributes,
             active_skill=spoken.active_skill,
         )
@@ -104,23 +97,4 @@ class TurnEndpoints:
         return DebugOutput()
 
 
-class _Spoken(msgspec.Struct):
-    """What the reply shows of a bot utterance in agent state JSON."""
-
-    utt_id: str
-    text: str
-    active_skill: str
-    attributes: msgspec.Raw
-
-
-def _as_text(spoken: _Spoken) -> str:
-    """Return all that was said as text; attributes are read only where there are some."""
-    attributes: dict[str, Any] = {}
-    if spoken.attributes != _NO_ATTRIBUTES:
-        attributes = plain.decode(spoken.attributes)
-    return said_as_text({"text": spoken.text, "attributes": attributes})
-
-
-_NO_ATTRIBUTES: Final = msgspec.Raw(b"{}")
-_SPOKEN: Final = msgspec.json.Decoder(_Spoken)
 _MESSAGES: Final = JsonReader(SayRequest)

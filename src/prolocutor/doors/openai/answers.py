@@ -2,28 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from typing import Any, Final, Protocol
 
 import msgspec
 
 from prolocutor.assistant.assistant import Assistant
+from prolocutor.assistant.turn_result import TurnResult
 from prolocutor.assistant.turn_stream import TurnStream
 from prolocutor.contracts.http import HttpResponse
-from prolocutor.contracts.observer import Reason, TurnRecord
+from prolocutor.contracts.observer import Reason
 from prolocutor.dialog.inputs import TurnInput
 from prolocutor.dialog.rendering import said_as_text
-from prolocutor.dialog.rounds import PendingAsk
-from prolocutor.dialog.turn_events import Delta, Replaced, ReplyGiven, ServiceAsked, TurnStarted
-from prolocutor.dialog.utterances import BotUtterance
+from prolocutor.dialog.turn_events import Delta, Replaced, ReplyGiven, TurnEvent, TurnStarted
 from prolocutor.doors.openai.dialog_finder import DialogFinder, FoundDialog
 from prolocutor.doors.openai.requests import ChatInput
-from prolocutor.errors import BadInput, Forbidden
+from prolocutor.errors import Forbidden
 from prolocutor.observe.reasons import without_quotes
-from prolocutor.observe.recent_turns import RecentTurns
-
-EVENT_STREAM: Final = "text/event-stream"
-STREAM_HEADERS: Final = {"Cache-Control": "no-cache", "X-Accel-Buffering": "no"}
+from prolocutor.web.error_table import text_in
+from prolocutor.web.event_writing import batches, begun, event_stream
 
 
 class AnswerDetails(msgspec.Struct, kw_only=True, omit_defaults=True):
@@ -78,16 +75,6 @@ class ChatAnswer(msgspec.Struct, kw_only=True):
     details: AnswerDetails
 
 
-class ShownUtterance(msgspec.Struct):
-    """What is shown of a bot utterance in agent state JSON."""
-
-    utt_id: str
-    text: str
-    active_skill: str
-    confidence: float
-    attributes: dict[str, Any]
-
-
 class AnswerWriter(Protocol):
     """Writes a streamed reply in the form of one API."""
 
@@ -136,14 +123,11 @@ class SentWords:
 
 
 class Answering:
-    """Asks the assistant; `recent` knows why a streamed reply is what it is."""
+    """Asks the assistant."""
 
-    def __init__(
-        self, assistant: Assistant, finder: DialogFinder, recent: RecentTurns | None
-    ) -> None:
+    def __init__(self, assistant: Assistant, finder: DialogFinder) -> None:
         self._assistant = assistant
         self._finder = finder
-        self._recent = recent
 
     def check_loop(self, turns: str | None) -> None:
         """Raise `Forbidden` where an assistant asks itself, within a turn that is running."""
@@ -158,121 +142,92 @@ class Answering:
         """Return the reply at once."""
         try:
             await self._finder.begin(found)
-            result = await self._assistant.turn(_input(found, given, skill))
-            reply = _SPOKEN.decode(result.reply_state)
-            text = said_as_text({"text": reply.text, "attributes": reply.attributes})
-            await self._finder.note(found, given, text, reply.utt_id, repeated=result.repeated)
-        except BadInput as error:
-            if error.field == "text":
-                error.field = given.field
-            raise
+            with text_in(given.field):
+                result = await self._assistant.turn(_turn_input(found, given, skill))
+            return await self._answer(found, given, result, SentWords(), operator)
         finally:
             self._finder.release(found)
-        return ChatAnswer(
-            text=text,
-            turn_id=result.turn_id,
-            usage=_usage(given, text),
-            details=_details(
-                found, reply, result.dialog_id, result.waiting, result.record, operator
-            ),
-        )
 
     async def stream(
         self,
         found: FoundDialog,
         given: ChatInput,
         skill: str | None,
-        writer: Callable[[str], AnswerWriter],
+        make_writer: Callable[[str], AnswerWriter],
         *,
         operator: bool,
     ) -> HttpResponse:
         """Return the reply as a stream, which begins once the input is stored.
 
-        `writer` makes a writer for the id of the turn. What was sent cannot be taken back: where
-        another answer wins after all, it follows after a blank line, and the details say so.
+        `make_writer` makes a writer for the id of the turn. What was sent cannot be taken back:
+        where another answer wins after all, it follows after a blank line, and the details say so.
         """
         try:
             await self._finder.begin(found)
-            events = self._assistant.stream(_input(found, given, skill))
-            first = await anext(events)
-        except BaseException as error:
+            with text_in(given.field):
+                stream = self._assistant.stream(_turn_input(found, given, skill))
+                happened = await begun(stream)
+        except BaseException:
             self._finder.release(found)
-            if isinstance(error, BadInput) and error.field == "text":
-                error.field = given.field
             raise
+        first = happened[0]
         assert isinstance(first, TurnStarted | ReplyGiven)
-        headers = {**STREAM_HEADERS, "X-Request-Id": first.turn_id}
-        body = self._written(found, given, events, first, writer(first.turn_id), operator)
-        return HttpResponse(body, content_type=EVENT_STREAM, headers=headers)
+        writer = make_writer(first.turn_id)
+        pieces = self._written(found, given, stream, happened, writer, operator)
+        return event_stream(pieces, writer.failure, {"X-Request-Id": first.turn_id})
 
     async def _written(
         self,
         found: FoundDialog,
         given: ChatInput,
-        events: TurnStream,
-        first: TurnStarted | ReplyGiven,
+        stream: TurnStream,
+        happened: list[TurnEvent],
         writer: AnswerWriter,
         operator: bool,
-    ) -> AsyncIterator[bytes]:
+    ) -> AsyncGenerator[bytes, None]:
         """Write the events of a turn; those that came together are sent together."""
-        sent = SentWords()
-        asked: list[str] = []
+        sent, first = SentWords(), happened[0]
+        assert isinstance(first, TurnStarted | ReplyGiven)
         utt_id = first.utt_id if isinstance(first, TurnStarted) else first.utterance.utt_id
-        pieces, ready = [writer.start(utt_id)], [first, *events.ready()]
+        pieces = [writer.start(utt_id)]
         try:
-            while True:
-                for event in ready:
-                    kind = type(event)
-                    if kind is Delta:
-                        assert isinstance(event, Delta)
+            async for batch in batches(stream, happened):
+                for event in batch:
+                    if isinstance(event, Delta):
                         pieces.append(writer.words(sent.add(event.text)))
-                    elif kind is ServiceAsked:
-                        assert isinstance(event, ServiceAsked)
-                        if event.stage == "skills":
-                            asked.append(event.service)
-                    elif kind is Replaced:
+                    elif isinstance(event, Replaced):
                         sent.replace()
                     elif isinstance(event, ReplyGiven):
-                        answer = await self._streamed(found, given, event, sent, operator)
-                        answer.details.asked = answer.details.asked or asked
-                        yield b"".join([*pieces, writer.end(answer)])
-                        return
-                if pieces:
-                    yield b"".join(pieces)
-                    pieces = []
-                ready = [await anext(events), *events.ready()]
-        except Exception as error:
-            yield writer.failure(error)
+                        answer = await self._answer(found, given, stream.result, sent, operator)
+                        pieces.append(writer.end(answer))
+                yield b"".join(pieces)
+                pieces = []
         finally:
             self._finder.release(found)
 
-    async def _streamed(
+    async def _answer(
         self,
         found: FoundDialog,
         given: ChatInput,
-        event: ReplyGiven,
+        result: TurnResult,
         sent: SentWords,
         operator: bool,
     ) -> ChatAnswer:
-        """Return a reply that was streamed, after what a client will resend was noted."""
-        reply = event.utterance
-        said = said_as_text({"text": reply.text, "attributes": reply.attributes})
+        """Return a reply, after what a client will resend was noted."""
+        reply = result.spoken
+        said = said_as_text(reply.text, reply.attributes)
         rest = sent.finish(said)
-        await self._finder.note(found, given, sent.text, reply.utt_id, repeated=event.repeated)
-        record = self._recent.of_reply(reply.utt_id) if self._recent is not None else None
-        details = _details(found, reply, event.dialog_id, event.waiting, record, operator)
+        await self._finder.note(found, given, sent.text, reply.utt_id, repeated=result.repeated)
+        details = _details(found, result, operator)
         details.replaced = sent.was_replaced
         details.text = said if sent.was_replaced else None
+        usage = Usage(sum(map(tokens, given.prompt)), tokens(sent.text))
         return ChatAnswer(
-            text=sent.text,
-            rest=rest,
-            turn_id=event.turn_id,
-            usage=_usage(given, sent.text),
-            details=details,
+            text=sent.text, rest=rest, turn_id=result.turn_id, usage=usage, details=details
         )
 
 
-def _input(found: FoundDialog, given: ChatInput, skill: str | None) -> TurnInput:
+def _turn_input(found: FoundDialog, given: ChatInput, skill: str | None) -> TurnInput:
     return TurnInput(
         given.text,
         found.user,
@@ -285,19 +240,13 @@ def _input(found: FoundDialog, given: ChatInput, skill: str | None) -> TurnInput
     )
 
 
-def _details(
-    found: FoundDialog,
-    reply: BotUtterance | ShownUtterance,
-    dialog_id: str,
-    waiting: PendingAsk | None,
-    record: TurnRecord | None,
-    operator: bool,
-) -> AnswerDetails:
+def _details(found: FoundDialog, result: TurnResult, operator: bool) -> AnswerDetails:
+    reply, record, waiting = result.spoken, result.record, result.waiting
     messages = reply.attributes.get("messages")
     reasons = record.reasons if record is not None else []
     return AnswerDetails(
         conversation_id=found.id,
-        dialog_id=dialog_id,
+        dialog_id=result.dialog_id,
         utt_id=reply.utt_id,
         skill=reply.active_skill,
         confidence=reply.confidence,
@@ -314,14 +263,9 @@ def _details(
     )
 
 
-def _usage(given: ChatInput, text: str) -> Usage:
-    return Usage(sum(map(tokens, given.prompt)), tokens(text))
-
-
 def tokens(text: str) -> int:
     """Return about how many tokens a text is."""
     return (len(text) + 3) // 4
 
 
 _SAID_ALREADY: Final = frozenset({"messages", "ask", "handover"})
-_SPOKEN: Final = msgspec.json.Decoder(ShownUtterance)

@@ -23,7 +23,6 @@ from prolocutor.doors.openai.models import ChatModels
 from prolocutor.doors.openai.response_objects import ResponseObject
 from prolocutor.doors.openai.responses import Responses
 from prolocutor.errors import Conflict, NotFound
-from prolocutor.observe.recent_turns import RecentTurns
 from prolocutor.web.door_context import DoorContext
 from prolocutor.web.operations import Operation, TypedRequest
 
@@ -37,21 +36,18 @@ class OpenAiDoor(msgspec.Struct, frozen=True, kw_only=True):
 
     def build(self, context: DoorContext) -> OpenAi:
         """Return the door."""
-        return OpenAi(context.assistant, recent=context.recent)
+        return OpenAi(context.assistant)
 
 
 class OpenAi:
-    """The door compatible with OpenAI's API.
-
-    `recent` has to be among the assistant's observers; without it streams do not say why.
-    """
+    """The door compatible with OpenAI's API."""
 
     name: Final = "openai"
     prefix: Final = PREFIX
 
-    def __init__(self, assistant: Assistant, *, recent: RecentTurns | None = None) -> None:
+    def __init__(self, assistant: Assistant) -> None:
         models, finder = ChatModels(assistant), DialogFinder(assistant)
-        answering = Answering(assistant, finder, recent)
+        answering = Answering(assistant, finder)
         completions = Completions(models, finder, answering)
         responses = Responses(assistant, models, finder, answering)
         threads = ConversationEndpoints(assistant, finder)

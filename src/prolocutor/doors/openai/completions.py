@@ -20,6 +20,7 @@ from prolocutor.doors.openai.errors import error_object
 from prolocutor.doors.openai.models import ChatModels
 from prolocutor.doors.openai.requests import CallerHeaders, CompletionRequest, chat_input
 from prolocutor.web.error_table import error_response
+from prolocutor.web.event_writing import server_event
 from prolocutor.web.operations import TypedRequest
 
 
@@ -159,7 +160,7 @@ class CompletionWriter:
 
     def failure(self, error: Exception) -> bytes:
         """Write an error, which clients raise."""
-        return b"data: %b\n\n" % plain.encode({"error": error_object(error_response(error))})
+        return server_event(plain.encode({"error": error_object(error_response(error))}))
 
     def _chunk(self, delta: bytes, finish: bytes = b"null", extra: bytes = b"") -> bytes:
         return b'%b,"choices":[{"index":0,"delta":%b,"logprobs":null,"finish_reason":%b}]%b%b' % (

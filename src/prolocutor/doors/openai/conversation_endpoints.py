@@ -138,7 +138,7 @@ class ConversationEndpoints:
         for one in dialog.utterances if dialog is not None else ():
             id_ = f"msg_{one.utt_id}"
             if isinstance(one, BotUtterance):
-                text = said_as_text({"text": one.text, "attributes": one.attributes})
+                text = said_as_text(one.text, one.attributes)
                 items.append((id_, output_message(one.utt_id, text)))
                 continue
             content = [{"type": "input_text", "text": one.text}]

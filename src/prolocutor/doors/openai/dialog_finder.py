@@ -41,9 +41,10 @@ from prolocutor.doors.openai.histories import (
 )
 from prolocutor.doors.openai.requests import MAX_ID, CallerHeaders, ChatInput, Said
 from prolocutor.errors import BadInput, Forbidden, NotFound
-from prolocutor.web.visitors import speaks_for
+from prolocutor.web.speaking import DoorPersons
 
 PREFIX: Final = "openai:"
+PERSONS: Final = DoorPersons(PREFIX, unnamed=None)
 RESPONSE: Final = "openai-response:"
 DELETED: Final = "openai-conversation-deleted:"
 
@@ -297,8 +298,7 @@ def person_of(visitor: Visitor, user: str | None) -> str | None:
 
     Raise `Forbidden` for another person than the visitor may be.
     """
-    found = speaks_for(visitor, user)
-    return PREFIX + found if found else None
+    return PERSONS.find(visitor, user)
 
 
 def _caller(visitor: Visitor, headers: CallerHeaders, given: ChatInput) -> str:

@@ -13,6 +13,7 @@ from prolocutor.dialog import plain
 from prolocutor.doors.openai.answers import AnswerDetails, ChatAnswer
 from prolocutor.doors.openai.errors import error_object
 from prolocutor.web.error_table import error_response
+from prolocutor.web.event_writing import server_event
 
 
 class ResponseText(msgspec.Struct, kw_only=True):
@@ -194,4 +195,4 @@ class ResponseWriter:
     def _event(self, type_: str, **fields: Any) -> bytes:
         self._number += 1
         data = plain.encode({"type": type_, "sequence_number": self._number, **fields})
-        return b"event: %b\ndata: %b\n\n" % (type_.encode(), data)
+        return server_event(data, type_.encode())

@@ -39,6 +39,7 @@ from prolocutor.doors.openai.response_objects import (
 )
 from prolocutor.errors import NotFound
 from prolocutor.web.operations import TypedRequest
+from prolocutor.web.speaking import may_see
 
 DELETED: Final = "openai-deleted"
 
@@ -143,7 +144,7 @@ class Responses:
         extra = asked.attributes.get("openai", {})
         created = parse_time(reply.date_time)
         messages = reply.attributes.get("messages") or []
-        text = said_as_text({"text": reply.text, "attributes": reply.attributes})
+        text = said_as_text(reply.text, reply.attributes)
         return ResponseObject(
             id=f"resp_{reply.utt_id}",
             model=self._models.name,
@@ -240,8 +241,7 @@ class Responses:
 
 
 def _may_see(visitor: Visitor, owner: str) -> bool:
-    unnamed = owner.startswith(f"{PREFIX}conversation-")
-    return visitor.kind == "operator" or owner in visitor.names or unnamed
+    return may_see(visitor, owner) or owner.startswith(f"{PREFIX}conversation-")
 
 
 def _instructions(given: str | list[Any] | None) -> str | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from typing import Annotated, ClassVar, Final
 
 import msgspec
@@ -21,12 +21,11 @@ from prolocutor.errors import Conflict, Forbidden, NotFound
 from prolocutor.plugins.agui.run_events import SKILLS, RunEvents
 from prolocutor.plugins.agui.run_input import RUN, RunAgentInput
 from prolocutor.web.door_context import DoorContext
-from prolocutor.web.error_table import error_response
+from prolocutor.web.event_writing import batches, begun, event_stream
 from prolocutor.web.operations import IdempotencyKey, Operation, TypedRequest
-from prolocutor.web.visitors import speaks_for
+from prolocutor.web.speaking import DoorPersons
 
-LOCAL_USER: Final = "local"
-"""The user of an operator who names none."""
+PERSONS: Final = DoorPersons("agui:")
 
 _UNGUESSABLE: Final = re.compile(r"[\w-]{32,}")
 
@@ -58,7 +57,7 @@ class AgUi:
     """
 
     name: Final = "agui"
-    prefix: Final = "agui:"
+    prefix: Final = PERSONS.prefix
 
     def __init__(self, assistant: Assistant) -> None:
         self._assistant = assistant
@@ -82,17 +81,17 @@ class AgUi:
     async def run_agent(self, request: TypedRequest[AgUiParams, RunAgentInput]) -> HttpResponse:
         """Run a turn and show it while it runs, as the events of AG-UI."""
         asked, params = request.body, request.params
-        user = self.prefix + speaker(request.visitor, params.user, asked.thread_id)
+        user = speaker(request.visitor, params.user, asked.thread_id)
         events = RunEvents(asked, self._descriptions)
         if asked.resume:
             await self._check_open(user, asked, asked.resume[-1].interrupt_id)
         said = asked.said()
         if said is None:
-            return _streamed(_once(events.begin() + events.nothing()))
+            return event_stream(_once(events.begin() + events.nothing()), events.failure)
         stream = self._stream(user, said, asked, params)
         # What is wrong with the request is known by the first event, and then no stream begins.
-        first = await anext(stream)
-        return _streamed(_written(events, first, stream))
+        happened = await begun(stream)
+        return event_stream(_written(events, stream, happened), events.failure)
 
     async def _check_open(self, user: str, asked: RunAgentInput, id_: str) -> None:
         """Raise where an interrupt is not open in a thread.
@@ -129,38 +128,25 @@ class AgUi:
 
 
 def speaker(visitor: Visitor, given: str | None, thread_id: str) -> str:
-    """Return the user that a visitor speaks for; raise `Forbidden` for another than they may be."""
-    user = speaks_for(visitor, given)
-    if visitor.kind == "anonymous":
-        if not _UNGUESSABLE.fullmatch(thread_id):
-            what = "without a token the threadId says who you are: give one like a UUID"
-            raise Forbidden(what, field="threadId")
-        return f"anonymous-{thread_id}"
-    return user or LOCAL_USER
+    """Return the person that a visitor speaks for; raise `Forbidden` for one they may not be."""
+    user = PERSONS.find(visitor, given)
+    if user is not None:
+        return user
+    if not _UNGUESSABLE.fullmatch(thread_id):
+        what = "without a token the threadId says who you are: give one like a UUID"
+        raise Forbidden(what, field="threadId")
+    return PERSONS.anonymous(thread_id)
 
 
-async def _written(events: RunEvents, first: TurnEvent, stream: TurnStream) -> AsyncIterator[bytes]:
+async def _written(
+    events: RunEvents, stream: TurnStream, happened: list[TurnEvent]
+) -> AsyncGenerator[bytes, None]:
     """Write the events of a run, those that wait together in one piece."""
-    ready = [first, *stream.ready()]
-    begun = events.begin()
-    try:
-        while True:
-            yield begun + events.of(ready)
-            begun = b""
-            try:
-                ready = [await anext(stream), *stream.ready()]
-            except StopAsyncIteration:
-                return
-    except Exception as error:
-        yield events.error(error_response(error))
-    finally:
-        await stream.aclose()
+    head = events.begin()
+    async for batch in batches(stream, happened):
+        yield head + events.of(batch)
+        head = b""
 
 
-async def _once(body: bytes) -> AsyncIterator[bytes]:
+async def _once(body: bytes) -> AsyncGenerator[bytes, None]:
     yield body
-
-
-def _streamed(body: AsyncIterator[bytes]) -> HttpResponse:
-    headers = {"Cache-Control": "no-cache, no-transform", "X-Accel-Buffering": "no"}
-    return HttpResponse(body, content_type="text/event-stream", headers=headers)

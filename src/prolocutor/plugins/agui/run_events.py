@@ -29,7 +29,8 @@ from prolocutor.dialog.turn_events import (
 )
 from prolocutor.dialog.utterances import BotUtterance
 from prolocutor.plugins.agui.run_input import STATE, RunAgentInput
-from prolocutor.web.error_table import ErrorResponse
+from prolocutor.web.error_table import error_response
+from prolocutor.web.event_writing import server_event
 
 PROTOCOL_VERSION: Final = "1.0"
 SKILLS: Final = "skills"
@@ -63,8 +64,9 @@ class RunEvents:
         """Write the end of a run in which nothing was said."""
         return self._finished(None, {"type": "success"})
 
-    def error(self, refused: ErrorResponse) -> bytes:
+    def failure(self, error: Exception) -> bytes:
         """Write the end of a run that failed."""
+        refused = error_response(error)
         return event("RUN_ERROR", {"message": refused.error, "code": refused.code})
 
     def of(self, happened: Sequence[TurnEvent]) -> bytes:
@@ -169,8 +171,7 @@ class RunEvents:
         if given.turn_id:
             self._turn_id = self._turn_id if self._said or self._messages else given.turn_id
         spoken = given.utterance
-        state = {"text": spoken.text, "attributes": spoken.attributes}
-        text = spoken.text or said_as_text(state)
+        text = spoken.text or said_as_text(spoken.text, spoken.attributes)
         pieces = []
         if not text.startswith(self._said):
             pieces.append(self._replaced())
@@ -233,7 +234,7 @@ def _place(service: str) -> bytes:
 
 def event(type_: str, members: JsonObject) -> bytes:
     """Write one event."""
-    return b"data: %b\n\n" % encode({"type": type_, **members})
+    return server_event(encode({"type": type_, **members}))
 
 
 def _customs(spoken: BotUtterance) -> list[JsonObject]:

@@ -25,7 +25,7 @@ from prolocutor.errors import BadInput
 from prolocutor.web.decoding import JsonReader
 from prolocutor.web.door_context import DoorContext
 from prolocutor.web.error_table import error_response
-from prolocutor.web.visitors import speaks_for
+from prolocutor.web.speaking import DoorPersons
 
 EXIT: Final = "EXIT"
 ENDINGS: Final = {
@@ -36,6 +36,7 @@ ENDINGS: Final = {
 """The texts that end a dialog, by the conventions of ParlAI's chatbot worlds, and the replies."""
 
 _NO_TEXT: Final = "text is needed, as a text"
+_NAMES: Final = DoorPersons("", unnamed=None)
 _SESSION: Final = re.compile(r"session-[0-9a-f]{32}")
 _BUTTONS: Final = ("button", "choice")
 
@@ -114,21 +115,21 @@ class Parlai:
         attributes = {} if payload is None else {"payload": payload}
         input = TurnInput(text, self.prefix + user, attributes=attributes, channel="parlai")
         result = await self._assistant.turn(input)
-        state = result.state
-        text = said_as_text(state, without=_BUTTONS)
-        return ParlaiReply(text, quick_replies(state), user)
+        said = result.spoken
+        text = said_as_text(said.text, said.attributes, without=_BUTTONS)
+        return ParlaiReply(text, quick_replies(said.attributes), user)
 
 
 def speaker(visitor: Visitor, given: str | None) -> str:
     """Return the user of a socket; raise `Forbidden` for another user than the visitor may be."""
     if visitor.kind == "anonymous" and given is not None and _SESSION.fullmatch(given):
         return given
-    return speaks_for(visitor, given) or f"session-{new_id()}"
+    return _NAMES.find(visitor, given) or f"session-{new_id()}"
 
 
-def quick_replies(state: dict[str, Any]) -> list[str] | None:
+def quick_replies(attributes: dict[str, Any]) -> list[str] | None:
     """Return the titles of the buttons and choices that a reply offers; None if it offers none."""
-    messages = state["attributes"].get("messages")
+    messages = attributes.get("messages")
     titles = [
         one["title"]
         for one in (messages if isinstance(messages, list) else ())

@@ -16,15 +16,15 @@ from prolocutor.config.assistant_file import load_assistant
 from prolocutor.config.building import assistant_from
 from prolocutor.config.settings import Settings
 from prolocutor.config.store_location import store_url
-from prolocutor.plugins.mcp.door.persons import LOCAL_USER
 from prolocutor.plugins.mcp.door.stdio import StdioDoor, take_pipes
+from prolocutor.web.speaking import LOCAL
 
 
 @click.command(short_help="Offer an assistant to an MCP client, over stdio.")
 @click.argument("file", required=False, type=click.Path(path_type=Path))
 @STORE_OPTION
 @click.option("--skills", is_flag=True, help="Offer each skill as a tool of its own, too.")
-@click.option("--user", default=LOCAL_USER, show_default=True, help="The person who speaks.")
+@click.option("--user", default=LOCAL, show_default=True, help="The person who speaks.")
 def mcp(file: Path | None, store: str | None, skills: bool, user: str) -> None:
     """Serve an assistant to the MCP client that starts this command: the demo, or FILE's.
 

@@ -54,11 +54,12 @@ async def booker(request: dict[str, Any]) -> Any:
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def sdk() -> AsyncIterator[SdkScript]:
-    recent = RecentTurns()
     skills = [Service("counter", counter), Service("booker", booker)]
     pipeline = Pipeline(skills=skills)
-    async with Assistant(pipeline, store="memory:", observers=[recent], name="concierge") as it:
-        app = make_app(it, [OpenAi(it, recent=recent)])
+    async with Assistant(
+        pipeline, store="memory:", observers=[RecentTurns()], name="concierge"
+    ) as it:
+        app = make_app(it, [OpenAi(it)])
         async with running(app) as url, sdk_script("openai_client", url) as script:
             yield script
 

@@ -74,12 +74,10 @@ class Inner:
 
 @asynccontextmanager
 async def served(*skills: Service) -> AsyncIterator[tuple[str, Assistant]]:
-    recent = RecentTurns()
+    options: Any = {"name": "in", "observers": [RecentTurns()]}
     async with (
-        Assistant(
-            Pipeline(skills=list(skills)), store="memory:", name="in", observers=[recent]
-        ) as inner,
-        running(make_app(inner, [OpenAi(inner, recent=recent)])) as url,
+        Assistant(Pipeline(skills=list(skills)), store="memory:", **options) as inner,
+        running(make_app(inner, [OpenAi(inner)])) as url,
     ):
         yield url, inner
 

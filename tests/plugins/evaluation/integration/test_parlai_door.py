@@ -122,7 +122,7 @@ async def test_a_payload_is_an_attribute_of_what_was_said() -> None:
 def test_buttons_and_choices_are_quick_replies(
     attributes: dict[str, Any], expected: list[str] | None
 ) -> None:
-    assert quick_replies({"attributes": attributes}) == expected
+    assert quick_replies(attributes) == expected
 
 
 async def test_half_of_a_character_is_told_as_what_it_is_and_the_session_goes_on() -> None:

@@ -7,9 +7,10 @@ import pytest
 
 from prolocutor.contracts.http import Visitor
 from prolocutor.doors.http.messages import SayRequest
-from prolocutor.doors.http.speakers import may_see, rater, speaker
+from prolocutor.doors.http.speakers import rater, speaker
 from prolocutor.errors import BadInput, Forbidden
 from prolocutor.web.decoding import JsonReader
+from prolocutor.web.speaking import may_see
 
 OPERATOR, ANN, NOBODY = (
     Visitor("operator"),

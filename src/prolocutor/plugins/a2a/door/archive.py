@@ -22,7 +22,7 @@ from prolocutor.dialog.plain import JsonObject
 from prolocutor.dialog.rounds import PendingAsk
 from prolocutor.dialog.utterances import BotUtterance, HumanUtterance
 from prolocutor.plugins.a2a.door.incoming import ATTRIBUTE, PARTS
-from prolocutor.plugins.a2a.door.outgoing import SpokenReply, iso_time, task_of
+from prolocutor.plugins.a2a.door.outgoing import iso_time, task_of
 from prolocutor.plugins.a2a.door.places import task_id
 from prolocutor.plugins.a2a.wire.core import (
     AGENT,
@@ -158,7 +158,7 @@ def shown(
     """Return a task as clients see it; `waiting` is what its last reply still asks for."""
     history = history_of(found)
     if found.reply is not None and not is_cancelled:
-        return task_of(found.id, found.context, SpokenReply.of(found.reply), waiting, history)
+        return task_of(found.id, found.context, found.reply, waiting, history)
     state = CANCELED if is_cancelled else FAILED if found.is_lost else WORKING
     status = A2aStatus(state=state, timestamp=iso_time(found.changed))
     return A2aTask(id=found.id, context_id=found.context, status=status, history=history)

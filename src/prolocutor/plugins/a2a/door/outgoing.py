@@ -11,7 +11,7 @@ import msgspec
 from prolocutor.dialog.plain import JsonObject
 from prolocutor.dialog.rendering import said_as_text
 from prolocutor.dialog.rounds import PendingAsk
-from prolocutor.dialog.utterances import BotUtterance
+from prolocutor.dialog.utterances import SpokenReply
 from prolocutor.plugins.a2a.wire.core import (
     AGENT,
     COMPLETED,
@@ -32,42 +32,11 @@ _SHOWN: Final = ("messages", "ask", "data_parts")
 _ANY: Final = ("*/*", "application/*")
 
 
-class SpokenReply(msgspec.Struct):
-    """What is read of a bot utterance, in agent state JSON."""
-
-    utt_id: str
-    text: str
-    active_skill: str
-    date_time: str
-    confidence: float = 0.0
-    attributes: JsonObject = {}
-
-    @classmethod
-    def of(cls, said: BotUtterance) -> SpokenReply:
-        """Read an utterance."""
-        return cls(
-            said.utt_id,
-            said.text,
-            said.active_skill,
-            said.date_time,
-            said.confidence,
-            said.attributes,
-        )
-
-    @property
-    def is_interrupted(self) -> bool:
-        """Whether the turn was cut off, and this is said in place of its reply."""
-        return self.attributes.get("interrupted") is True
-
-    @property
-    def is_heard(self) -> bool:
-        """Whether nothing is said yet, as a person has the dialog in place of the assistant."""
-        handover = self.attributes.get("handover")
-        state = handover.get("state") if isinstance(handover, dict) else None
-        return state in ("waits", "taken") and not self.text and not self.attributes.get("messages")
-
-
-read_reply: Final = msgspec.json.Decoder(SpokenReply).decode
+def is_heard(reply: SpokenReply) -> bool:
+    """Return whether nothing is said yet, as a person has the dialog in place of the assistant."""
+    handover = reply.attributes.get("handover")
+    state = handover.get("state") if isinstance(handover, dict) else None
+    return state in ("waits", "taken") and not reply.text and not reply.attributes.get("messages")
 
 
 def task_of(
@@ -85,10 +54,10 @@ def task_of(
     parts = parts_of(reply, modes)
     when = iso_time(reply.date_time)
     notes = notes_of(reply)
-    if waiting is None and reply.is_heard:
+    if waiting is None and is_heard(reply):
         status = A2aStatus(state=WORKING, timestamp=when)
         return A2aTask(id=id_, context_id=context, status=status, history=history, metadata=notes)
-    if waiting is None and not reply.is_interrupted:
+    if waiting is None and reply.attributes.get("interrupted") is not True:
         artifact = A2aArtifact(artifact_id=ARTIFACT, parts=parts, metadata=notes)
         return A2aTask(
             id=id_,
@@ -124,7 +93,7 @@ def parts_of(reply: SpokenReply, modes: Sequence[str] = ()) -> list[A2aPart]:
     elif takes_json(modes):
         found = message_parts(messages)
     else:
-        text = said_as_text({"text": reply.text, "attributes": attributes})
+        text = said_as_text(reply.text, attributes)
         found = [A2aPart(text=text)] if text else []
     given = attributes.get("data_parts")
     if isinstance(given, list) and takes_json(modes):

@@ -18,11 +18,10 @@ import msgspec
 from prolocutor.contracts.http import Visitor
 from prolocutor.dialog.ids import new_id
 from prolocutor.plugins.a2a.wire.faults import INVALID_PARAMS, A2aFault, not_found
-from prolocutor.web.visitors import speaks_for
+from prolocutor.web.speaking import DoorPersons
 
 PREFIX: Final = "a2a:"
-LOCAL: Final = "local"
-"""The user of a visitor on loopback, and of an operator who names no user."""
+PERSONS: Final = DoorPersons(PREFIX)
 
 MAX_ID: Final = 200
 _OURS: Final = re.compile(r"ctx-([0-9a-f]{16})([0-9a-f]{16})")
@@ -50,7 +49,7 @@ def user_of(visitor: Visitor, named: str | None) -> str | None:
     """
     if visitor.kind == "anonymous":
         return None
-    return PREFIX + (speaks_for(visitor, named) or LOCAL)
+    return PERSONS.find(visitor, named)
 
 
 def place_of(user: str | None, context: str, seed: str) -> A2aPlace:
@@ -81,11 +80,11 @@ def _anonymous(context: str) -> A2aPlace:
     """Return the place of an anonymous person: the id of the context is all that they have."""
     if not context:
         secret = new_id()
-        return A2aPlace(f"{PREFIX}anonymous-{secret}", f"anonymous-{secret}", True, True)
+        return A2aPlace(PERSONS.anonymous(secret), f"anonymous-{secret}", True, True)
     known = _ANONYMOUS.fullmatch(context)
     if known is None:
         raise unknown_context(context)
-    return A2aPlace(f"{PREFIX}anonymous-{known[1]}", context, is_ours=True)
+    return A2aPlace(PERSONS.anonymous(known[1]), context, is_ours=True)
 
 
 def unknown_context(context: str) -> A2aFault:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 import msgspec
@@ -29,9 +29,8 @@ from prolocutor.plugins.a2a.door.calls import (
     written_for_rest,
 )
 from prolocutor.plugins.a2a.door.operations import AgentOperations
-from prolocutor.plugins.a2a.door.rpc import EVENTS, NO_CACHE, Identify, fault_of
+from prolocutor.plugins.a2a.door.rpc import Identify, fault_of
 from prolocutor.plugins.a2a.wire import legacy_rest
-from prolocutor.plugins.a2a.wire.core import A2aEvent
 from prolocutor.plugins.a2a.wire.faults import (
     INVALID_PARAMS,
     METHOD_NOT_FOUND,
@@ -39,6 +38,7 @@ from prolocutor.plugins.a2a.wire.faults import (
     A2aFault,
 )
 from prolocutor.web.error_table import error_response
+from prolocutor.web.event_writing import event_stream, server_event
 
 log = logging.getLogger(__name__)
 
@@ -118,8 +118,11 @@ class RestEndpoint:
         caller = identify(tenant or getattr(params, "tenant", ""), is_legacy)
         value = await call.answer(self._operations, params, caller)
         if is_stream(value):
-            events = _events(value, is_legacy)
-            return HttpResponse(events, content_type=EVENTS, headers=NO_CACHE)
+            events = (
+                server_event(plain.encode(written_for_rest(event) if is_legacy else event))
+                async for event in value
+            )
+            return event_stream(events, _failure)
         if is_legacy:
             return HttpResponse(plain.encode(written_for_rest(value) or {}))
         return HttpResponse(plain.encode({} if value is None else value), content_type=MEDIA)
@@ -128,16 +131,19 @@ class RestEndpoint:
 def refused(error: Exception) -> HttpResponse:
     """Return the response to an error, as `google.rpc.Status` has it, and as 0.3 does."""
     fault = fault_of(error)
-    kind = fault.kind
     headers = {} if isinstance(error, A2aFault) else error_response(error).headers
-    status: dict[str, Any] = {
+    return HttpResponse(plain.encode(_status(fault)), fault.kind.status, headers=headers)
+
+
+def _status(fault: A2aFault) -> dict[str, Any]:
+    kind = fault.kind
+    status = {
         "code": kind.status,
         "status": kind.grpc,
         "message": str(fault),
         "details": fault.details(),
     }
-    body = {"error": status, "type": kind.legacy, "message": str(fault)}
-    return HttpResponse(plain.encode(body), kind.status, headers=headers)
+    return {"error": status, "type": kind.legacy, "message": str(fault)}
 
 
 def _found(method: str, path: str) -> tuple[A2aCall, Mapping[str, str]] | None:
@@ -186,11 +192,5 @@ def _object(body: bytes) -> dict[str, Any]:
     return given
 
 
-async def _events(events: AsyncIterator[A2aEvent], is_legacy: bool) -> AsyncIterator[bytes]:
-    try:
-        async for event in events:
-            shown = written_for_rest(event) if is_legacy else event
-            yield b"data: %b\n\n" % plain.encode(shown)
-    except Exception as error:
-        body = refused(error).body
-        yield b"event: error\ndata: %b\n\n" % (body if isinstance(body, bytes) else b"{}")
+def _failure(error: Exception) -> bytes:
+    return server_event(plain.encode(_status(fault_of(error))), b"error")

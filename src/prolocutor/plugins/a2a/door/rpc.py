@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import AsyncIterator, Callable
+from collections.abc import Callable
 from typing import Any, Final
 
 from msgspec import UNSET
 
 from prolocutor.contracts.http import HttpResponse
 from prolocutor.dialog import plain
-from prolocutor.errors import BadInput, Forbidden, NotFound, ProlocutorError, StoreFull
+from prolocutor.errors import BadInput, Forbidden, NotFound, StoreFull
 from prolocutor.json_rpc import RpcFault, RpcId, read_message, rpc_failure, rpc_result
 from prolocutor.plugins.a2a.door.calls import (
     CURRENT_METHODS,
@@ -22,7 +22,6 @@ from prolocutor.plugins.a2a.door.calls import (
 )
 from prolocutor.plugins.a2a.door.operations import AgentOperations
 from prolocutor.plugins.a2a.door.running_tasks import A2aCaller
-from prolocutor.plugins.a2a.wire.core import A2aEvent
 from prolocutor.plugins.a2a.wire.faults import (
     INTERNAL,
     METHOD_NOT_FOUND,
@@ -31,11 +30,10 @@ from prolocutor.plugins.a2a.wire.faults import (
     FaultKind,
 )
 from prolocutor.web.error_table import error_response
+from prolocutor.web.event_writing import event_stream, server_event
 
 log = logging.getLogger(__name__)
 
-EVENTS: Final = "text/event-stream"
-NO_CACHE: Final = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
 CARD_METHODS: Final = ("GetExtendedAgentCard", "agent/getAuthenticatedExtendedCard")
 
 _GRPC: Final = {
@@ -95,22 +93,14 @@ class RpcEndpoint:
         caller = identify(getattr(read, "tenant", ""), is_legacy)
         value = await call.answer(self._operations, read, caller)
         if is_stream(value):
-            return HttpResponse(
-                self._events(value, id_, is_legacy), content_type=EVENTS, headers=NO_CACHE
+            events = (
+                server_event(rpc_result(id_, written(event) if is_legacy else event))
+                async for event in value
+            )
+            return event_stream(
+                events, lambda error: server_event(failure(id_, error, is_legacy), b"error")
             )
         return HttpResponse(rpc_result(id_, written(value) if is_legacy else value))
-
-    async def _events(
-        self, events: AsyncIterator[A2aEvent], id_: RpcId, is_legacy: bool
-    ) -> AsyncIterator[bytes]:
-        try:
-            async for event in events:
-                shown = written(event) if is_legacy else event
-                yield b"data: %b\n\n" % rpc_result(id_, shown)
-        except ProlocutorError as error:
-            yield b"event: error\ndata: %b\n\n" % failure(id_, error, is_legacy)
-        except Exception as error:
-            yield b"event: error\ndata: %b\n\n" % failure(id_, error, is_legacy)
 
 
 def failure(id_: RpcId, error: Exception, is_legacy: bool) -> bytes:

@@ -9,15 +9,15 @@ from contextlib import suppress
 from typing import Any, Final
 
 from prolocutor.assistant.assistant import Assistant
+from prolocutor.assistant.turn_result import TurnResult
 from prolocutor.assistant.turn_stream import TurnStream
 from prolocutor.dialog.inputs import TurnInput
-from prolocutor.dialog.rounds import PendingAsk
 from prolocutor.dialog.turn_events import ReplyGiven, TurnEvent
 from prolocutor.errors import Conflict
 from prolocutor.plugins.a2a.door.archive import TaskArchive, described
 from prolocutor.plugins.a2a.door.incoming import ATTRIBUTE
 from prolocutor.plugins.a2a.door.known_contexts import KnownContexts
-from prolocutor.plugins.a2a.door.outgoing import SpokenReply, read_reply, task_of
+from prolocutor.plugins.a2a.door.outgoing import is_heard, task_of
 from prolocutor.plugins.a2a.door.places import (
     place_of_task,
 )
@@ -48,6 +48,7 @@ from prolocutor.plugins.a2a.wire.faults import (
     A2aFault,
     not_found,
 )
+from prolocutor.web.event_writing import batches, begun
 
 log = logging.getLogger(__name__)
 
@@ -94,11 +95,14 @@ class TaskSender:
         sent = running.sent
         stream = self._assistant.stream(sent.input())
         try:
-            first = await anext(stream)
-        except BaseException as error:
+            happened = await begun(stream)
+        except Conflict:
             self._running.end(running)
-            raise (_raised(error) if isinstance(error, Exception) else error) from None
-        return self._streamed(running, stream, first)
+            raise _other_message() from None
+        except BaseException:
+            self._running.end(running)
+            raise
+        return self._streamed(running, stream, happened)
 
     async def task(self, user: str | None, id_: str) -> A2aTask:
         """Return a task as it is now; `A2aFault` where there is none."""
@@ -172,58 +176,47 @@ class TaskSender:
         """Wait for the reply and return the task after it, or cancelled meanwhile."""
         sent = running.sent
         try:
-            result = await self._assistant.turn(sent.input())
-            reply = read_reply(result.reply_state)
-            return await self._after(running, reply, result.waiting, repeated=result.repeated)
-        except Conflict as error:
-            raise _raised(error) from None
+            return await self._after(running, await self._assistant.turn(sent.input()))
+        except Conflict:
+            raise _other_message() from None
         finally:
             self._running.end(running)
 
     async def _streamed(
-        self, running: RunningTask, stream: TurnStream, first: TurnEvent
+        self, running: RunningTask, stream: TurnStream, happened: list[TurnEvent]
     ) -> AsyncIterator[A2aEvent]:
-        """Return the events of a task whose turn has begun with this event."""
+        """Return the events of a task whose turn has begun with these events."""
         shaped = ReplyEvents(running.task())
-        begun = running.task()
-        begun.status.state = SUBMITTED
+        submitted = running.task()
+        submitted.status.state = SUBMITTED
         try:
-            yield A2aEvent(task=begun)
-            event = first
-            while not isinstance(event, ReplyGiven):
-                if running.is_cancelled:
-                    yield status_event(begun, cancelled(begun).status)
-                    return
-                if (shown := shaped.take(event)) is not None:
-                    yield shown
-                event = await anext(stream)
-            reply = SpokenReply.of(event.utterance)
-            task = await self._after(running, reply, event.waiting, repeated=event.repeated)
+            yield A2aEvent(task=submitted)
+            async for batch in batches(stream, happened):
+                for event in batch:
+                    if running.is_cancelled and not isinstance(event, ReplyGiven):
+                        yield status_event(submitted, cancelled(submitted).status)
+                        return
+                    if (shown := shaped.take(event)) is not None:
+                        yield shown
+            task = await self._after(running, stream.result)
         finally:
             self._running.end(running)
             await stream.aclose()
         for last in shaped.last(task):
             yield last
 
-    async def _after(
-        self,
-        running: RunningTask,
-        reply: SpokenReply,
-        waiting: PendingAsk | None,
-        *,
-        repeated: bool,
-    ) -> A2aTask:
+    async def _after(self, running: RunningTask, result: TurnResult) -> A2aTask:
         """Return the task after a reply, and remember it."""
-        sent = running.sent
+        sent, reply, repeated = running.sent, result.spoken, result.repeated
         if running.is_cancelled:
             return cancelled(running.task())
         place = sent.place
         if repeated or not sent.is_alone or self._archive.is_shared:
             found = await self._stored_task(sent)
-            if found is not None and (repeated and reply.is_heard):
+            if found is not None and repeated and is_heard(reply):
                 return found
         modes = sent.params.configuration.accepted_output_modes
-        task = task_of(sent.task, place.context, reply, waiting, sent.history, modes)
+        task = task_of(sent.task, place.context, reply, result.waiting, sent.history, modes)
         if not repeated:
             is_over = task.status.state in TERMINAL
             waits = task.status.state == INPUT_REQUIRED
@@ -262,9 +255,6 @@ def _anonymous(message: A2aMessage | None) -> str:
     return message.context_id or message.task_id.rpartition(".")[0] or message.message_id
 
 
-def _raised(error: Exception) -> Exception:
-    """Return the error in the protocol's words, where it has some."""
-    if isinstance(error, Conflict):
-        what = "this messageId came with another message before"
-        return A2aFault(CONFLICT, what, field="message.messageId")
-    return error
+def _other_message() -> A2aFault:
+    what = "this messageId came with another message before"
+    return A2aFault(CONFLICT, what, field="message.messageId")

@@ -26,17 +26,18 @@ from prolocutor.assistant.service_status import ServiceStatus
 from prolocutor.dialog.inputs import TurnInput
 from prolocutor.dialog.plain import JsonObject, encode
 from prolocutor.dialog.rounds import PendingAsk
-from prolocutor.dialog.turn_events import ReplyGiven, ServiceAsked, ServiceSettled
+from prolocutor.dialog.turn_events import ServiceAsked, ServiceSettled, TurnEvent
 from prolocutor.errors import BadInput, ConfigError, NotFound, ProlocutorError
 from prolocutor.json_rpc import INVALID_PARAMS, RpcFault
 from prolocutor.names import suggest
 from prolocutor.plan.pipeline import Stage
 from prolocutor.plugins.mcp.door.client import McpClient
-from prolocutor.plugins.mcp.door.content import OUTPUT_SCHEMA, SaidReply, failed_result, tool_result
+from prolocutor.plugins.mcp.door.content import OUTPUT_SCHEMA, ToolReply, failed_result, tool_result
 from prolocutor.plugins.mcp.door.given_answers import ANSWERS, ATTRIBUTE, QuestionAnswers
 from prolocutor.plugins.mcp.door.persons import PersonDialog, conversation_of
 from prolocutor.web.decoding import JsonReader, OpenStruct
 from prolocutor.web.error_table import error_response
+from prolocutor.web.event_writing import take_turn
 
 MAX_QUESTIONS: Final = 20
 MAX_TOLD: Final = 20
@@ -116,8 +117,7 @@ class ToolCalls:
             return await _Call(self._assistant, client, params, self._skills[params.name]).run()
         except ProlocutorError as error:
             refused = error_response(error)
-            data = {"error": refused.error, "code": refused.code, "field": refused.field}
-            return failed_result(refused.error, {**data, "status": refused.status})
+            return failed_result(refused.error, {**refused.data, "status": refused.status})
 
 
 class _Call:
@@ -138,20 +138,20 @@ class _Call:
         """Run the turns of the call and return its result."""
         state = self._params.request_state
         if state is not None:
-            conversation, said = await self._answered(state)
+            conversation, reply = await self._answered(state)
         else:
             given = _ARGUMENTS.read(encode(self._params.arguments or {}))
             conversation = conversation_of(self._client.user, given.conversation_id)
             first = GivenAnswer(given.text)
-            said = await self._turn(conversation, first, self._skill, given.extra)
-        while (waiting := said.waiting) is not None and self._may_elicit(waiting):
+            reply = await self._turn(conversation, first, self._skill, given.extra)
+        while (waiting := reply.waiting) is not None and self._may_elicit(waiting):
             if self._client.is_stateless:
-                return input_required(waiting, f"{conversation.id} {said.utt_id}")
+                return input_required(waiting, f"{conversation.id} {reply.said.utt_id}")
             answer = await self._elicited(waiting)
             if answer is None:
                 break
-            said = await self._turn(conversation, answer)
-        return tool_result(said, conversation.id, self._client.version)
+            reply = await self._turn(conversation, answer)
+        return tool_result(reply, conversation.id, self._client.version)
 
     def _may_elicit(self, waiting: PendingAsk) -> bool:
         client = self._client
@@ -162,7 +162,7 @@ class _Call:
             and self._turns <= MAX_QUESTIONS
         )
 
-    async def _answered(self, state: str) -> tuple[PersonDialog, SaidReply]:
+    async def _answered(self, state: str) -> tuple[PersonDialog, ToolReply]:
         """Run the turn of an answer that the client sends with its call."""
         id_, _, utt_id = state.partition(" ")
         conversation = conversation_of(self._client.user, id_)
@@ -200,7 +200,7 @@ class _Call:
         skill: str | None = None,
         attributes: JsonObject | None = None,
         key: str | None = None,
-    ) -> SaidReply:
+    ) -> ToolReply:
         key = key or self._client.key
         if key is not None and self._turns:
             key = f"{key}/{self._turns}"
@@ -215,18 +215,15 @@ class _Call:
             said.parsed,
             skill=skill,
         )
-        if self._token is None or self._client.back is None:
-            return SaidReply.of(await self._assistant.turn(input))
-        reply: SaidReply | None = None
-        async for event in self._assistant.stream(input):
-            if isinstance(event, ReplyGiven):
-                reply = SaidReply.of_event(event)
-            elif isinstance(event, ServiceAsked) and event.stage == Stage.SKILL:
-                self._progress(f"asking {event.service}")
-            elif isinstance(event, ServiceSettled) and event.stage == Stage.SKILL:
-                self._progress(f"{event.service}: {event.outcome}")
-        assert reply is not None
-        return reply
+        is_shown = self._token is not None and self._client.back is not None
+        result = await take_turn(self._assistant, input, self._show if is_shown else None)
+        return ToolReply(result.spoken, result.waiting)
+
+    async def _show(self, event: TurnEvent) -> None:
+        if isinstance(event, ServiceAsked) and event.stage == Stage.SKILL:
+            self._progress(f"asking {event.service}")
+        elif isinstance(event, ServiceSettled) and event.stage == Stage.SKILL:
+            self._progress(f"{event.service}: {event.outcome}")
 
     def _progress(self, message: str) -> None:
         assert self._client.back is not None

@@ -4,17 +4,13 @@ from __future__ import annotations
 
 import mimetypes
 import re
-from typing import Any, Final
-
-import msgspec
+from typing import Any, Final, NamedTuple
 
 from prolocutor.asks.answer_forms import answer_schema
-from prolocutor.assistant.turn_result import TurnResult
 from prolocutor.dialog.plain import JsonObject, encode
 from prolocutor.dialog.rendering import said_as_text
 from prolocutor.dialog.rounds import PendingAsk
-from prolocutor.dialog.turn_events import ReplyGiven
-from prolocutor.dialog.utterances import BotUtterance
+from prolocutor.dialog.utterances import SpokenReply
 from prolocutor.plugins.mcp.wire.protocol import VERSIONS
 
 LINKS_SINCE: Final = VERSIONS.index("2025-06-18")
@@ -46,50 +42,21 @@ OUTPUT_SCHEMA: Final[JsonObject] = {
 }
 
 
-class SaidReply(msgspec.Struct, frozen=True):
-    """A reply, as far as clients are shown it."""
+class ToolReply(NamedTuple):
+    """A reply, and what it asks for."""
 
-    text: str
-    skill: str
-    confidence: float
-    utt_id: str
-    attributes: JsonObject
+    said: SpokenReply
     waiting: PendingAsk | None
 
-    @classmethod
-    def of(cls, result: TurnResult) -> SaidReply:
-        """Read the result of a turn."""
-        said = result.state
-        return cls(
-            said["text"],
-            said["active_skill"],
-            said["confidence"],
-            said["utt_id"],
-            said["attributes"],
-            result.waiting,
-        )
 
-    @classmethod
-    def of_event(cls, event: ReplyGiven) -> SaidReply:
-        """Read the event that ends a turn."""
-        return cls.of_utterance(event.utterance, event.waiting)
-
-    @classmethod
-    def of_utterance(cls, said: BotUtterance, waiting: PendingAsk | None) -> SaidReply:
-        """Read what was said, and what it asks for."""
-        return cls(
-            said.text, said.active_skill, said.confidence, said.utt_id, said.attributes, waiting
-        )
-
-
-def tool_result(said: SaidReply, conversation_id: str, version: str) -> JsonObject:
+def tool_result(reply: ToolReply, conversation_id: str, version: str) -> JsonObject:
     """Return the result of a call: the reply as content, and as structured content.
 
     The text says all that was said, links, choices and cards included. For models of clients that
     show them the content alone the conversation's id stands at its end.
     """
-    structured = _structured(said, conversation_id)
-    text = said_as_text({"text": said.text, "attributes": said.attributes})
+    structured = _structured(reply, conversation_id)
+    text = said_as_text(reply.said.text, reply.said.attributes)
     content: list[JsonObject] = [{"type": "text", "text": text}]
     is_new = VERSIONS.index(version) >= LINKS_SINCE
     messages = structured.get("messages", ())
@@ -109,15 +76,16 @@ def failed_result(text: str, data: JsonObject) -> JsonObject:
     }
 
 
-def _structured(said: SaidReply, conversation_id: str) -> JsonObject:
+def _structured(reply: ToolReply, conversation_id: str) -> JsonObject:
+    said, waiting = reply
     found: JsonObject = {
         "text": said.text,
         "conversation_id": conversation_id,
-        "skill": said.skill,
+        "skill": said.active_skill,
         "confidence": said.confidence,
     }
-    if said.waiting is not None:
-        found |= {"ask": said.waiting.ask, "answer": answer_schema(said.waiting)}
+    if waiting is not None:
+        found |= {"ask": waiting.ask, "answer": answer_schema(waiting)}
     messages = said.attributes.get("messages")
     if isinstance(messages, list) and messages:
         found["messages"] = [one for one in messages if isinstance(one, dict)]

@@ -284,9 +284,8 @@ def write_error(error: Exception) -> HttpResponse:
     if isinstance(error, RpcFault):
         return HttpResponse(rpc_failure(error.id, error), _STATUS.get(error.number, 400))
     refused = error_response(error)
-    data = {"error": refused.error, "code": refused.code, "field": refused.field}
     number = INTERNAL_ERROR if refused.status == 500 else INVALID_REQUEST
-    body = rpc_failure(None, RpcFault(number, refused.error, data))
+    body = rpc_failure(None, RpcFault(number, refused.error, refused.data))
     return HttpResponse(body, refused.status, headers=refused.headers)
 
 

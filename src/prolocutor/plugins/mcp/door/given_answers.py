@@ -12,7 +12,7 @@ from prolocutor.contracts.store import Store
 from prolocutor.dialog import plain
 from prolocutor.dialog.rounds import PendingAsk
 from prolocutor.dialog.utterances import BotUtterance, HumanUtterance
-from prolocutor.plugins.mcp.door.content import SaidReply
+from prolocutor.plugins.mcp.door.content import ToolReply
 from prolocutor.plugins.mcp.door.persons import PersonDialog
 
 ATTRIBUTE: Final = "mcp"
@@ -46,7 +46,7 @@ class QuestionAnswers:
         said = await self._utterances()
         return bool(said) and said[-1].utt_id == utt_id
 
-    async def reply_after(self, utt_id: str, waiting: PendingAsk | None) -> SaidReply | None:
+    async def reply_after(self, utt_id: str, waiting: PendingAsk | None) -> ToolReply | None:
         """Return what was replied to the answer to a question, None if it was not answered.
 
         `waiting` is what the last reply asks for.
@@ -55,7 +55,7 @@ class QuestionAnswers:
         for position, one in enumerate(said[:-1]):
             reply = said[position + 1]
             if _answered(one) == utt_id and isinstance(reply, BotUtterance):
-                return SaidReply.of_utterance(reply, waiting if reply is said[-1] else None)
+                return ToolReply(reply, waiting if reply is said[-1] else None)
         return None
 
     async def _utterances(self) -> list[HumanUtterance | BotUtterance]:

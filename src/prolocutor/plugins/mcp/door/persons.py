@@ -11,11 +11,10 @@ import msgspec
 from prolocutor.contracts.http import Visitor
 from prolocutor.dialog.ids import new_id
 from prolocutor.errors import Forbidden
-from prolocutor.web.visitors import speaks_for
+from prolocutor.web.speaking import DoorPersons
 
 PREFIX: Final = "mcp:"
-LOCAL_USER: Final = "local"
-"""The user of an operator who names none."""
+PERSONS: Final = DoorPersons(PREFIX)
 
 _OWN_ID: Final = re.compile(r"([0-9a-f]{32})-([0-9a-f]{8})")
 
@@ -32,8 +31,7 @@ def named_user(visitor: Visitor, given: str | None) -> str | None:
 
     Raise `Forbidden` for another person than the visitor may be.
     """
-    user = speaks_for(visitor, given)
-    return None if visitor.kind == "anonymous" else PREFIX + (user or LOCAL_USER)
+    return PERSONS.find(visitor, given)
 
 
 def conversation_of(user: str | None, given: str | None) -> PersonDialog:
@@ -45,11 +43,11 @@ def conversation_of(user: str | None, given: str | None) -> PersonDialog:
     """
     if not given:
         id_ = new_id()
-        owner = f"{PREFIX}anonymous-{id_}" if user is None else user
+        owner = PERSONS.anonymous(id_) if user is None else user
         return PersonDialog(owner, f"{id_}-{_mark(owner, id_)}")
     own = _OWN_ID.fullmatch(given)
     if user is None and own is not None:
-        user = f"{PREFIX}anonymous-{own[1]}"
+        user = PERSONS.anonymous(own[1])
     if user is None or (own is not None and own[2] != _mark(user, own[1])):
         what = "there is no such conversation of yours; leave conversation_id out for a new one"
         raise Forbidden(what, field="conversation_id")

@@ -23,11 +23,12 @@ from prolocutor.json_rpc import (
 )
 from prolocutor.plugins.mcp.door.asking import ToolCalls
 from prolocutor.plugins.mcp.door.client import McpClient, elicits
-from prolocutor.plugins.mcp.door.persons import LOCAL_USER, PREFIX
+from prolocutor.plugins.mcp.door.persons import PREFIX
 from prolocutor.plugins.mcp.door.server import McpServer, check_envelope, envelope_of
 from prolocutor.plugins.mcp.door.sessions import ClientSession, SessionBack
 from prolocutor.plugins.mcp.wire.protocol import HANDSHAKE_VERSIONS
 from prolocutor.web.error_table import error_response
+from prolocutor.web.speaking import LOCAL
 
 MAX_LINE: Final = 4_000_000
 
@@ -35,9 +36,7 @@ MAX_LINE: Final = 4_000_000
 class StdioDoor:
     """One client at the other end of a pair of pipes; `user` is the person it speaks for."""
 
-    def __init__(
-        self, assistant: Assistant, *, skills: bool = False, user: str = LOCAL_USER
-    ) -> None:
+    def __init__(self, assistant: Assistant, *, skills: bool = False, user: str = LOCAL) -> None:
         self._server = McpServer(ToolCalls(assistant, skills), assistant.name)
         self._user = PREFIX + user
         self._session = ClientSession(HANDSHAKE_VERSIONS[-1], None, elicits=False)

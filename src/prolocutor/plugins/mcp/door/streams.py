@@ -4,13 +4,21 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncIterator, Awaitable
+from collections.abc import AsyncGenerator, Awaitable
 from contextlib import suppress
 from typing import Any, Final
 
 from prolocutor.contracts.http import HttpResponse
 from prolocutor.dialog.plain import JsonObject
-from prolocutor.json_rpc import METHOD_NOT_FOUND, RpcFault, rpc_notification
+from prolocutor.json_rpc import (
+    INTERNAL_ERROR,
+    METHOD_NOT_FOUND,
+    RpcFault,
+    rpc_failure,
+    rpc_notification,
+)
+from prolocutor.web.error_table import error_response
+from prolocutor.web.event_writing import event_stream, server_event
 
 ALIVE: Final = 15.0
 """Seconds after which a comment shows that the stream is alive."""
@@ -41,13 +49,9 @@ class EventOutbox:
                 await self._changed.wait()
         if answering.done() and not self._messages:
             return HttpResponse(answering.result())
-        return HttpResponse(
-            self._events(answering),
-            content_type="text/event-stream",
-            headers={"Cache-Control": "no-cache, no-transform", "X-Accel-Buffering": "no"},
-        )
+        return event_stream(self._events(answering), _failure)
 
-    async def _events(self, answering: asyncio.Future[bytes]) -> AsyncIterator[bytes]:
+    async def _events(self, answering: asyncio.Future[bytes]) -> AsyncGenerator[bytes, None]:
         """Return the events, the answer last; a client that leaves stops the waiting alone."""
         try:
             while not answering.done() or self._messages:
@@ -82,4 +86,9 @@ class StreamBack:
 
 
 def _event(message: bytes) -> bytes:
-    return b"event: message\ndata: %b\n\n" % message
+    return server_event(message, b"message")
+
+
+def _failure(error: Exception) -> bytes:
+    fault = RpcFault(INTERNAL_ERROR, error_response(error).error)
+    return _event(rpc_failure(None, fault))
