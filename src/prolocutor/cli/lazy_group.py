@@ -1,34 +1,62 @@
-"""A group of commands that are imported when they are called."""
+"""A group of commands that are found by entry points, and imported when they are called."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 import click
+import msgspec
 
+from prolocutor.catalog import Catalog
 from prolocutor.cli.late_import import imported
+from prolocutor.errors import ConfigError, MissingExtra
+
+
+class LazyCommand(msgspec.Struct, frozen=True):
+    """A command that is imported when it is called: `place` is `module:command`.
+
+    The first line of a subclass's docstring stands in the overview of its group, which therefore
+    imports no command.
+    """
+
+    place: ClassVar[str]
+
+    def build(self, context: click.Context) -> click.Command:
+        """Import the command."""
+        command: click.Command = imported(self.place)
+        return command
 
 
 class LazyGroup(click.Group):
-    """A group by a table: name -> (module:command, short help), from which the overview is made."""
+    """A group of the commands of one entry-point group, each a `LazyCommand` or alike."""
 
-    def __init__(self, *args: Any, table: Mapping[str, tuple[str, str]], **more: Any) -> None:
+    def __init__(self, *args: Any, group: str, **more: Any) -> None:
         super().__init__(*args, **more)
-        self._table = table
+        self._catalog: Catalog[type[LazyCommand]] = Catalog("command", group)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """Return the names in the order of the table."""
-        return list(self._table)
+        """Return all names."""
+        return sorted(self._catalog.names())
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Import one command."""
-        if cmd_name not in self._table:
+        """Import one command; None where there is none of this name."""
+        try:
+            options = self._catalog.load(cmd_name)
+        except MissingExtra:
+            raise
+        except ConfigError:
+            if cmd_name in self._catalog.names():
+                raise
             return None
-        command: click.Command = imported(self._table[cmd_name][0])
-        return command
+        return options().build(ctx)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the overview from the table alone."""
+        """Write the overview without importing the commands."""
         with formatter.section("Commands"):
-            formatter.write_dl([(name, short) for name, (_, short) in self._table.items()])
+            formatter.write_dl([(name, self._summary(name)) for name in self.list_commands(ctx)])
+
+    def _summary(self, name: str) -> str:
+        try:
+            return (self._catalog.load(name).__doc__ or "").partition("\n")[0]
+        except ConfigError as error:
+            return error.what

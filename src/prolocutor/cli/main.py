@@ -1,4 +1,4 @@
-"""The command `prolocutor`: the table of its commands, each loaded when it is called."""
+"""The command `prolocutor`; its commands are entry points, each loaded when it is called."""
 
 from __future__ import annotations
 
@@ -12,59 +12,14 @@ import click
 from prolocutor.cli.lazy_group import LazyGroup
 from prolocutor.errors import ProlocutorError
 
-COMMANDS: Final = {
-    "ask": ("prolocutor.cli.ask:ask", "Ask one question and print the reply."),
-    "chat": ("prolocutor.cli.chat:chat", "Talk to an assistant in the terminal."),
-    "serve": ("prolocutor.cli.serve:serve", "Open an assistant's doors to the network."),
-    "worker": ("prolocutor.plugins.nats.command:worker", "Run services as workers behind NATS."),
-    "mcp": (
-        "prolocutor.plugins.mcp.command:mcp",
-        "Offer an assistant to an MCP client, over stdio.",
-    ),
-    "check": ("prolocutor.cli.check:check", "Find what is wrong with a file, or show its plan."),
-    "new": ("prolocutor.cli.new:new", "Write a small assistant of your own."),
-    "add": ("prolocutor.cli.add:add", "Add what is behind a URL to an assistant's file."),
-    "replicas": (
-        "prolocutor.cli.replicas:replicas",
-        "List the processes that share a store, and workers.",
-    ),
-    "dialogs": ("prolocutor.cli.dialogs:dialogs", "List, show, export, rate and delete dialogs."),
-    "keys": ("prolocutor.cli.keys:keys", "Make, list and revoke keys of operators and tokens."),
-    "audit": ("prolocutor.cli.audit:audit", "List what operators did."),
-    "store": ("prolocutor.cli.store:store", "Migrate, check and copy stores."),
-    "evaluate": (
-        "prolocutor.plugins.evaluation.commands.evaluate:evaluate",
-        "Measure assistants and agents on data.",
-    ),
-    "train": (
-        "prolocutor.plugins.pairing.commands.train:train",
-        "Train a router or a ranker on labels.",
-    ),
-    "overlap": (
-        "prolocutor.plugins.pairing.commands.overlap:overlap",
-        "Find agents that answer the same questions.",
-    ),
-    "replay": (
-        "prolocutor.plugins.evaluation.commands.replay:replay",
-        "Send stored dialogs to a changed assistant.",
-    ),
-    "convert": (
-        "prolocutor.plugins.deeppavlov.convert:convert",
-        "Write DeepPavlov Agent's pipeline file as YAML.",
-    ),
-    "data": (
-        "prolocutor.plugins.evaluation.commands.data:data",
-        "Show, count, check and convert data sets of dialogs.",
-    ),
-}
-"""Name -> the command and its short help; the overview imports no command."""
-
 FAILED: Final = 1
 INTERRUPTED: Final = 130
 
 
 @click.group(
-    cls=LazyGroup, table=COMMANDS, context_settings={"help_option_names": ["-h", "--help"]}
+    cls=LazyGroup,
+    group="prolocutor.commands",
+    context_settings={"help_option_names": ["-h", "--help"]},
 )
 @click.version_option(package_name="prolocutor", message="%(prog)s %(version)s")
 def prolocutor() -> None:

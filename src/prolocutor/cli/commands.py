@@ -1,0 +1,79 @@
+"""The commands of the core, each imported when it is called."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from prolocutor.cli.lazy_group import LazyCommand
+
+
+class AskCommand(LazyCommand, frozen=True):
+    """Ask one question and print the reply."""
+
+    place: ClassVar[str] = "prolocutor.cli.ask:ask"
+
+
+class ChatCommand(LazyCommand, frozen=True):
+    """Talk to an assistant in the terminal."""
+
+    place: ClassVar[str] = "prolocutor.cli.chat:chat"
+
+
+class ServeCommand(LazyCommand, frozen=True):
+    """Open an assistant's doors to the network."""
+
+    place: ClassVar[str] = "prolocutor.cli.serve:serve"
+
+
+class CheckCommand(LazyCommand, frozen=True):
+    """Find what is wrong with a file, or show its plan."""
+
+    place: ClassVar[str] = "prolocutor.cli.check:check"
+
+
+class SchemaCommand(LazyCommand, frozen=True):
+    """Print the JSON Schema of an assistant's file, for editors."""
+
+    place: ClassVar[str] = "prolocutor.cli.schema:schema"
+
+
+class NewCommand(LazyCommand, frozen=True):
+    """Write a small assistant of your own."""
+
+    place: ClassVar[str] = "prolocutor.cli.new:new"
+
+
+class AddCommand(LazyCommand, frozen=True):
+    """Add what is behind a URL to an assistant's file."""
+
+    place: ClassVar[str] = "prolocutor.cli.add:add"
+
+
+class ReplicasCommand(LazyCommand, frozen=True):
+    """List the processes that share a store, and workers."""
+
+    place: ClassVar[str] = "prolocutor.cli.replicas:replicas"
+
+
+class DialogsCommand(LazyCommand, frozen=True):
+    """List, show, export, rate and delete dialogs."""
+
+    place: ClassVar[str] = "prolocutor.cli.dialogs:dialogs"
+
+
+class KeysCommand(LazyCommand, frozen=True):
+    """Make, list and revoke keys of operators and tokens."""
+
+    place: ClassVar[str] = "prolocutor.cli.keys:keys"
+
+
+class AuditCommand(LazyCommand, frozen=True):
+    """List what operators did."""
+
+    place: ClassVar[str] = "prolocutor.cli.audit:audit"
+
+
+class StoresCommand(LazyCommand, frozen=True):
+    """Migrate, check and copy stores."""
+
+    place: ClassVar[str] = "prolocutor.cli.store:store"
