@@ -13,10 +13,11 @@ from prolocutor.config.file_keys import file_schema
 def schema() -> None:
     """Print the JSON Schema (draft 2020-12) of an assistant's file, with all plug-ins installed.
 
-    An editor that knows YAML completes and checks keys by it, where the file's first line names it:
+    An editor that knows YAML completes and checks keys by it, where the first line of the file is
+    `# yaml-language-server: $schema=assistant.schema.json`.
 
     \b
+    Example:
       prolocutor schema > assistant.schema.json
-      # yaml-language-server: $schema=assistant.schema.json
     """
     click.echo(json.dumps(file_schema(), indent=2, ensure_ascii=False))

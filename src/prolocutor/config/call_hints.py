@@ -43,6 +43,10 @@ _NAMED_OTHERWISE: Final = {
 _SOCKETS: Final = frozenset({"ws", "wss"})
 _IN_SCHEMES: Final = {"a2a": "a2a", "mcp": "mcp", "rasa": "rasa", "almond": "almond"}
 _CONVERSATIONS: Final = ("/conversation", "/anonymous")
+_NO_SCHEME: Final = re.compile(
+    r"(localhost|\d{1,3}(\.\d{1,3}){3}|\[[0-9a-fA-F:]+\]|[\w-]+(\.[\w-]+)*(?=:\d))(:\d{1,5})?(/\S*)?"
+)
+_DOTTED: Final = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)+")
 _PROGRAM: Final = re.compile(r"(\.{0,2}/\S*|(node|python3?|bash|sh|go|ruby|perl|deno|bun) )")
 
 
@@ -59,6 +63,11 @@ def call_hint(call: object) -> str | None:
         return f"for a program write connector: command, call: {{run: {call!r}}}"
     if _BARE_MODELS.fullmatch(call):
         return _for_model("openai" if call.startswith(("gpt", "o", "chat")) else "ollama", call)
+    if _NO_SCHEME.fullmatch(call):
+        return f"did you mean 'http://{call}'?"
+    if _DOTTED.fullmatch(call):
+        module, _, name = call.rpartition(".")
+        return f"did you mean '{module}:{name}'?"
     found = _NAMED.fullmatch(call)
     who = found["who"].lower() if found else ""
     if found is None:

@@ -59,3 +59,12 @@ def file_table() -> TableField:
         **{stage.value: ServicesField(stage) for stage in Stage},
     }
     return replace(settings, keys=keys, make=dict, what="a map of settings")
+
+
+def file_schema() -> JsonSchema:
+    """Return what a file may say as JSON Schema (draft 2020-12), for all that is installed."""
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "An assistant of Prolocutor",
+        **file_table().schema(),
+    }

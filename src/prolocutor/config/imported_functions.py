@@ -17,6 +17,7 @@ from prolocutor.config.yaml_file import YamlNode
 from prolocutor.dotted_names import resolve
 from prolocutor.errors import ConfigError
 from prolocutor.functions import is_async
+from prolocutor.names import closest
 from prolocutor.plan.formatters import resolve_formatter
 
 Function = Callable[..., Any]
@@ -56,7 +57,8 @@ def import_all(services: list[ServiceEntry], findings: Findings) -> dict[str, Fu
             try:
                 found[written.path] = resolve(name)
             except ConfigError as error:
-                findings.add(written.call, error.what, call_hint(name))
+                hint = call_hint(name) or _module_beside(name, findings)
+                findings.add(written.call, error.what, hint)
             else:
                 _check_arguments(found[written.path], written, findings)
         for key in ("instead", "worker"):
@@ -71,6 +73,14 @@ def import_all(services: list[ServiceEntry], findings: Findings) -> dict[str, Fu
             except ConfigError as error:
                 findings.add(_child(written.node, key), error.what)
     return found
+
+
+def _module_beside(dotted: str, findings: Findings) -> str | None:
+    """Return the name with the module beside the file that was probably meant."""
+    module, _, function = dotted.partition(":")
+    files = findings.folder.glob("*.py")
+    near = closest(module, [file.stem for file in files if file.stem != module])
+    return None if near is None else f"did you mean '{near}:{function}'?"
 
 
 def _check_arguments(

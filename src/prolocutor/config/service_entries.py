@@ -62,6 +62,11 @@ class ServicesField(msgspec.Struct, frozen=True):
     """What the key of a stage may hold: a map of services, or for some stages one or a list."""
 
     stage: Stage
+    what: str = "services"
+
+    def schema(self) -> dict[str, Any]:
+        """Return what JSON Schema can say of it."""
+        return {}
 
     def read(self, node: YamlNode, findings: Findings) -> list[ServiceEntry]:
         if node.value is None or node.value is UNREAD:

@@ -316,5 +316,24 @@ def _syntax_fault(error: yaml.MarkedYAMLError, text: str, file: str) -> Fault:
     what = _PLAINER.get(problem) or f"not valid YAML: {problem}"
     if mark is None:
         return Fault(file, None, None, what)
+    hint = None
+    if problem == "mapping values are not allowed here":
+        hint = _in_quotes(text.splitlines()[mark.line] if text else "")
     line = min(mark.line, max(text.count("\n") - text.endswith("\n"), 0)) + 1
-    return Fault(file, line, None, what, column=mark.column + 1)
+    return Fault(file, line, None, what, hint, column=mark.column + 1)
+
+
+_TWO_COLONS: Final = re.compile(
+    r"\s*(?P<key>[\w-]+): +(?P<text>[^'\"#{\[\n]+?: +[^#\n]+?)\s*(#.*)?"
+)
+
+
+def _in_quotes(line: str) -> str | None:
+    """Return a line with two colons as it was probably meant."""
+    found = _TWO_COLONS.fullmatch(line)
+    if found is None:
+        return None
+    text = found["text"]
+    if re.fullmatch(r"[\w.]+: +[\w.]+", text):  # a function with a space in it
+        text = re.sub(r": +", ":", text)
+    return f'write {found["key"]}: "{text}"'

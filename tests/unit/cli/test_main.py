@@ -5,9 +5,13 @@ from collections.abc import Iterator
 import click
 import pytest
 
-from prolocutor.cli.main import COMMANDS, prolocutor, run
+from prolocutor.catalog import Catalog
+from prolocutor.cli.lazy_group import LazyCommand
+from prolocutor.cli.main import prolocutor, run
 
-HEAVY = ["aiohttp", "asyncio", "msgspec", "rich", "sqlite3", "uvicorn", "yaml"]
+COMMANDS = Catalog[type[LazyCommand]]("command", "prolocutor.commands")
+
+HEAVY = ["aiohttp", "asyncio", "rich", "sqlite3", "uvicorn", "yaml"]
 
 
 def leaves(command: click.Command, *names: str) -> Iterator[list[str]]:
@@ -38,7 +42,7 @@ def test_the_overview_loads_nothing_heavy() -> None:
     loaded, told = loaded_by("--help")
 
     assert loaded.isdisjoint(HEAVY)
-    assert all(f"  {name}" in told for name in COMMANDS)
+    assert all(f"  {name}" in told for name in COMMANDS.names())
 
 
 def test_help_on_serving_loads_no_server() -> None:
@@ -60,12 +64,12 @@ def test_every_command_is_explained_with_an_example(
     assert f"prolocutor {' '.join(words)}" in told.partition("Example")[2]
 
 
-@pytest.mark.parametrize("name", COMMANDS)
+@pytest.mark.parametrize("name", COMMANDS.names())
 def test_the_overview_says_of_a_command_what_it_says_itself(name: str) -> None:
     command = prolocutor.get_command(click.Context(prolocutor), name)
 
     assert command is not None
-    assert COMMANDS[name][1] == command.short_help
+    assert COMMANDS.load(name).__doc__ == command.short_help
 
 
 @pytest.mark.parametrize("words", [["nonsense"], ["ask"], ["dialogs", "delete"], ["new", "a", "b"]])

@@ -4,11 +4,17 @@ from __future__ import annotations
 
 import os
 import sys
+
 import click
 
 from prolocutor.cli.lazy_group import LazyGroup
 
-@click.group(cls=LazyGroup, group="prolocutor.commands.evaluate", short_help="Measure assistants and agents on data.")
+
+@click.group(
+    cls=LazyGroup,
+    group="prolocutor.commands.evaluate",
+    short_help="Measure assistants and agents on data.",
+)
 def evaluate() -> None:
     """Measure an assistant or an agent on data, compare runs, read them.
 
