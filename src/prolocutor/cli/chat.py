@@ -12,12 +12,12 @@ import click
 from rich.console import Console
 from rich.text import Text
 
+from prolocutor.assistant.loop_thread import LoopThread
 from prolocutor.cli.assistant_access import AssistantAccess, open_access
 from prolocutor.cli.options import STORE_OPTION, USER_OPTION
 from prolocutor.cli.turn_output import TurnOutput, show_summary, summary_lines
 from prolocutor.config.store_location import made_data_folder
 from prolocutor.errors import ProlocutorError
-from prolocutor.plugins.evaluation.loop_thread import LoopThread
 
 PROMPT: Final = "> "
 HISTORY: Final = "chat_history"

@@ -16,11 +16,11 @@ from prolocutor.cli import transcripts
 from prolocutor.cli.options import STORE_OPTION
 from prolocutor.cli.param_types import AgeParam, TimeParam
 from prolocutor.cli.store_access import change, full_id
+from prolocutor.config.dialog_source import read_from
 from prolocutor.contracts.store import DialogQuery, Store
 from prolocutor.dialog.agent_state import encode_dialog
 from prolocutor.dialog.dialog import Dialog
 from prolocutor.errors import NotFound
-from prolocutor.plugins.evaluation.dialog_source import read_from
 
 _PAGE: Final = 1000
 _NUMBER: Final = re.compile(r"[+-]?\d{1,15}(\.\d{1,15})?")

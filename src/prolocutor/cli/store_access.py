@@ -10,11 +10,11 @@ from prolocutor.assistant.assistant import Assistant
 from prolocutor.assistant.lesson_files import LessonFiles
 from prolocutor.assistant.operator_labels import OperatorLabels
 from prolocutor.cli.owner import OwnerDoor, door_of
+from prolocutor.config.dialog_source import check_exists
 from prolocutor.config.store_location import sqlite_file, store_url
 from prolocutor.contracts.store import ArchiveStore, DialogQuery, Store
 from prolocutor.dialog.ids import timestamp
 from prolocutor.errors import NotFound
-from prolocutor.plugins.evaluation.dialog_source import check_exists
 from prolocutor.stores.store_catalog import open_store
 
 ID_LENGTH = 32

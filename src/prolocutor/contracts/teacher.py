@@ -11,7 +11,9 @@ An example is a message: a dictionary with ParlAI's standard fields (`text`, `la
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
+
+import msgspec
 
 Example = dict[str, Any]
 """A ParlAI message; its fields are open by definition, so its values cannot be typed here."""
@@ -48,6 +50,14 @@ class EpisodeSource(Protocol):
 
         `BadData` names file, line and field of what cannot be read.
         """
+
+
+@runtime_checkable
+class CountedSource(EpisodeSource, Protocol):
+    """A data set that says itself what is in it."""
+
+    def counts(self) -> Sequence[msgspec.Struct]:
+        """Return a row for each part of the data, whose first field names it."""
 
 
 class Teacher(Protocol):

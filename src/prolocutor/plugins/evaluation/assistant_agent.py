@@ -13,12 +13,12 @@ from contextlib import AbstractAsyncContextManager
 from typing import Any, Final, Self, cast
 
 from prolocutor.assistant.assistant import Assistant
+from prolocutor.assistant.loop_thread import LoopThread
 from prolocutor.config.building import assistant_from
 from prolocutor.config.loading import load
 from prolocutor.dialog.ids import new_id
 from prolocutor.errors import BadInput
 from prolocutor.plugins.evaluation.evaluated_assistant import candidates_of
-from prolocutor.plugins.evaluation.loop_thread import LoopThread
 from prolocutor.plugins.evaluation.parlai.message import Message
 
 OPENING: Final = "Hi!"

@@ -12,11 +12,11 @@ from prolocutor.assistant.assistant import Assistant
 from prolocutor.config.assistant_file import load_assistant
 from prolocutor.config.building import assistant_from
 from prolocutor.config.settings import Settings
+from prolocutor.content_hash import content_of, module_file
 from prolocutor.dialog.ids import new_id
 from prolocutor.errors import BadInput
 from prolocutor.observe.record_request import RecordRequest
 from prolocutor.plan.pipeline import Pipeline
-from prolocutor.plugins.evaluation.content_hash import content_of, module_file
 from prolocutor.plugins.evaluation.episodes import Episode
 from prolocutor.plugins.evaluation.evaluated_system import (
     Message,

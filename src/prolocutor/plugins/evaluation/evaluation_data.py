@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import importlib
 import random
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, Literal
 
+from prolocutor.content_hash import content_of
+from prolocutor.data_sets import DataPlace, split, suffix_of
 from prolocutor.errors import BadInput
-from prolocutor.plugins.evaluation.content_hash import content_of
 from prolocutor.plugins.evaluation.episodes import Message
-from prolocutor.plugins.evaluation.parlai.data_catalog import FILES, file_of, open_teacher, split
+from prolocutor.plugins.evaluation.parlai.data_catalog import open_teacher
 from prolocutor.plugins.evaluation.parlai.datatype import Datatype
 
 STORE: Final = "store"
 MESSAGES: Final = "messages"
-_STORED: Final = "prolocutor.plugins.evaluation.dialog_source:dialogs_of"
 
 _WANTED: Final = "data are KIND:PATH, several of these, or messages"
 
@@ -67,8 +66,8 @@ class EvaluationData:
         self.tasks = _task_names(specs)
         self.content = content_of(
             # A store changes with every turn; its examples are known by hashes of their own.
-            _file(kind, path, fold.fold)
-            for kind, path in parts
+            _file(spec, fold.fold)
+            for spec, (kind, _) in zip(specs, parts, strict=True)
             if kind != STORE
         )
         self._stored = any(kind == STORE for kind, _ in parts)
@@ -79,7 +78,7 @@ class EvaluationData:
                 mutators=mutators or (),
                 candidates=candidates,
                 chance=random.Random(seed),
-                **options_of(spec, options or {}),
+                **(options or {}),
             )
             for spec in specs
         ]
@@ -104,15 +103,6 @@ class EvaluationData:
         self._sets = [[{"episode_done": True, **one} for one in messages]]
 
 
-def options_of(spec: str, options: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the options of a kind of data, with what opens the dialogs of a store."""
-    kind, path = split(spec)
-    if kind != STORE:
-        return dict(options)
-    module, _, name = _STORED.partition(":")
-    return {**options, "dialogs": getattr(importlib.import_module(module), name)(path)}
-
-
 def _task_names(specs: Sequence[str]) -> list[str]:
     """Name data sets as short as tells them apart: by file without ending, file, or all of it."""
     names = [
@@ -126,5 +116,7 @@ def _task_names(specs: Sequence[str]) -> list[str]:
     raise BadInput("the same data are given twice", field="data")
 
 
-def _file(kind: str, path: str, fold: str) -> Path:
-    return file_of(Path(path), fold, FILES[kind]) if kind in FILES else Path(path)
+def _file(spec: str, fold: str) -> Path:
+    kind, path = split(spec)
+    suffix = suffix_of(kind)
+    return Path(path) if suffix is None else DataPlace(spec=spec, path=path, fold=fold).file(suffix)

@@ -11,7 +11,7 @@ from typing import Any, Final
 import msgspec
 
 from prolocutor.errors import StoreError
-from prolocutor.plugins.evaluation.owned_folder import replacing, whole_lines
+from prolocutor.owned_folder import replacing, whole_lines
 
 MOMENT: Final = 0.1
 """Seconds of work that may be lost when the process is killed."""

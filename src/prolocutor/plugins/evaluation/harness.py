@@ -18,10 +18,10 @@ from typing import Annotated, Any, Final, Literal, TypedDict, Unpack
 import msgspec
 
 from prolocutor.errors import BadInput
+from prolocutor.owned_folder import write_json
 from prolocutor.plugins.evaluation.episodes import Episode, episodes_of_tasks
 from prolocutor.plugins.evaluation.evaluation_data import DataInput, EvaluationData
 from prolocutor.plugins.evaluation.example_rows import ExampleRow
-from prolocutor.plugins.evaluation.owned_folder import write_json
 from prolocutor.plugins.evaluation.run_folder import REPORT, RunFolder, load_rows, rows_in_order
 from prolocutor.plugins.evaluation.run_report import Aggregate, RunReport, report_of
 from prolocutor.plugins.evaluation.runner import Runner, RunOptions

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from prolocutor.owned_folder import owned, write_json
 from prolocutor.plugins.evaluation.example_rows import rewriting
-from prolocutor.plugins.evaluation.owned_folder import owned, write_json
 from prolocutor.plugins.evaluation.run_folder import REPORT, ROWS, RUN, load_run, rows_in_order
 from prolocutor.plugins.evaluation.run_report import Aggregate, RunReport, aggregate_of, report_of
 from prolocutor.plugins.evaluation.scoring import TeacherScorer

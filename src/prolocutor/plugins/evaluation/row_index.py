@@ -13,7 +13,7 @@ from typing import Final, Self
 import msgspec
 
 from prolocutor.errors import BadInput
-from prolocutor.plugins.evaluation.owned_folder import replacing, whole_lines
+from prolocutor.owned_folder import replacing, whole_lines
 
 HASH_BYTES: Final = 8
 

@@ -21,9 +21,9 @@ import msgspec
 
 from prolocutor.dialog.ids import timestamp
 from prolocutor.errors import BadInput, Conflict
+from prolocutor.owned_folder import check_new, owned, write_json
 from prolocutor.plugins.evaluation.episodes import Episode
 from prolocutor.plugins.evaluation.example_rows import ExampleRow, RowWriter, decode, read_rows
-from prolocutor.plugins.evaluation.owned_folder import check_new, owned, write_json
 from prolocutor.plugins.evaluation.row_index import RowIndex, put_in_order, starts_in_order
 
 ROWS: Final = "rows.jsonl"

@@ -13,8 +13,8 @@ import msgspec
 
 from prolocutor.contracts.run_reading import RowKind
 from prolocutor.errors import BadInput, StoreError
+from prolocutor.owned_folder import whole_lines
 from prolocutor.plugins.evaluation.example_rows import ExampleRow, decode
-from prolocutor.plugins.evaluation.owned_folder import whole_lines
 from prolocutor.plugins.evaluation.row_index import starts_in_order
 from prolocutor.plugins.evaluation.run_comparison import HALF
 

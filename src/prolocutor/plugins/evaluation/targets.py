@@ -14,11 +14,11 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any, Final, Protocol
 
+from prolocutor.content_hash import content_of, module_file
 from prolocutor.dialog.typed_functions import takes_requests
 from prolocutor.dotted_names import resolve
 from prolocutor.errors import BadInput, BadReply, ConfigError
 from prolocutor.names import suggest
-from prolocutor.plugins.evaluation.content_hash import content_of, module_file
 from prolocutor.plugins.evaluation.episodes import Episode
 from prolocutor.plugins.evaluation.evaluated_agent import EvaluatedAgent, ObserveActAgent
 from prolocutor.plugins.evaluation.evaluated_system import Message, SystemReply, set_seed

@@ -12,7 +12,7 @@ import msgspec
 
 from prolocutor.cli.options import SEED_OPTION
 from prolocutor.cli.progress import watched
-from prolocutor.contracts.teacher import EpisodeSource
+from prolocutor.contracts.teacher import CountedSource, EpisodeSource
 from prolocutor.errors import BadData
 from prolocutor.plugins.evaluation.commands import data_text
 from prolocutor.plugins.evaluation.commands.data_options import (
@@ -25,15 +25,10 @@ from prolocutor.plugins.evaluation.commands.data_options import (
     teachers_of,
 )
 from prolocutor.plugins.evaluation.parlai.csv_table import columns_of
-from prolocutor.plugins.evaluation.parlai.data_catalog import (
-    WRITERS,
-    open_teacher,
-    open_writer,
-    split,
-)
+from prolocutor.plugins.evaluation.parlai.data_catalog import WRITERS, open_teacher, open_writer
 from prolocutor.plugins.evaluation.parlai.datatype import FOLDS
 from prolocutor.plugins.evaluation.parlai.dialog_text import DialogText
-from prolocutor.plugins.evaluation.parlai.statistics import DataStatistics, bbai_counts
+from prolocutor.plugins.evaluation.parlai.statistics import DataStatistics
 
 _MOST_FAULTS: Final = 100
 _LONG: Final = 100
@@ -157,12 +152,13 @@ def stats(data: tuple[str, ...], fold: str, as_json: bool, **formats: Any) -> No
       prolocutor data stats --data conversations:log.jsonl --label-turns both
     """
     for one in data:
-        if split(one)[0] == "bbai":
-            rows = bbai_counts(split(one)[1])
-            lines = list(data_text.bbai_lines(rows))
+        source = source_of(one, fold, formats)
+        if isinstance(source, CountedSource):
+            rows = source.counts()
+            lines = list(data_text.count_lines(rows))
             counts: Any = {"data": one, "folds": rows}
         else:
-            counted = _counted(source_of(one, fold, formats))
+            counted = _counted(source)
             lines = list(data_text.statistics_lines(one, counted))
             counts = {"data": one, **msgspec.structs.asdict(counted)}
         for line in [msgspec.json.encode(counts).decode()] if as_json else lines:
@@ -198,8 +194,7 @@ def check(data: tuple[str, ...], fold: str, **formats: Any) -> None:
             click.echo(str(fault), err=True)
 
     for one in data:
-        more = {} if split(one)[0] == "store" else {"on_fault": note}
-        source = source_of(one, fold, formats, **more)
+        source = source_of(one, fold, formats, on_fault=note)
         counted = _counted(source)
         click.echo(f"{one}: {counted.episodes:,} episodes, {counted.examples:,} examples")
         said = source.warnings() if isinstance(source, DialogText) else []

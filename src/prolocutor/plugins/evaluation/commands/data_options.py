@@ -9,23 +9,14 @@ from typing import Any, Final, TypeVar
 import click
 
 from prolocutor.contracts.teacher import EpisodeSource
-from prolocutor.plugins.evaluation.evaluation_data import options_of as options_of_data
+from prolocutor.data_sets import DATA, open_source, split
 from prolocutor.plugins.evaluation.parlai.conversations import LABEL_TURNS
-from prolocutor.plugins.evaluation.parlai.data_catalog import DATA, open_source, open_teacher, split
+from prolocutor.plugins.evaluation.parlai.data_catalog import open_teacher
 from prolocutor.plugins.evaluation.parlai.multitask import MultiTaskTeacher
 from prolocutor.plugins.evaluation.parlai.teacher import DialogTeacher
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 Options = dict[str, Any]
-
-_OF_KINDS: Final = {
-    "parlai": ("quirks",),
-    "fbdialog": ("cloze",),
-    "conversations": ("label_turns",),
-    "jsonl": ("text", "labels"),
-    "csv": ("text", "labels"),
-    "bbai": ("labels",),
-}
 
 DATA_OPTION: Final = click.option(
     "--data",
@@ -71,12 +62,13 @@ def format_options(command: Command) -> Command:
 def options_of(data: str, given: Options) -> Options:
     """Return the given options of a data set's kind; usage error for those of other kinds."""
     kind, _ = split(data)
+    known = DATA.load(kind).__struct_fields__  # type: ignore[attr-defined]
     options = {name: value for name, value in given.items() if value}
     for name in options:
-        if name not in _OF_KINDS.get(kind, options if kind not in DATA.names() else ()):
+        if name not in known:
             option = name.replace("_", "-")
             raise click.UsageError(f"--{option} is not for data of the kind {kind}")
-    return options_of_data(data, options)
+    return options
 
 
 def source_of(data: str, fold: str, given: Options, **more: Any) -> EpisodeSource:

@@ -9,7 +9,7 @@ from typing import Any, Final
 import msgspec
 
 from prolocutor.plugins.evaluation.parlai.payload import to_json
-from prolocutor.plugins.evaluation.parlai.statistics import BbaiCounts, DataStatistics
+from prolocutor.plugins.evaluation.parlai.statistics import DataStatistics
 
 USUAL_FIELDS: Final[tuple[str, ...]] = (
     "image",
@@ -60,28 +60,16 @@ def statistics_lines(name: str, counted: DataStatistics) -> Iterator[str]:
     yield f"  fields          {', '.join(counted.fields)}"
 
 
-def bbai_lines(rows: Sequence[BbaiCounts]) -> Iterator[str]:
-    """Return the counts of the BBAI data as a table."""
-    heads = (
-        "fold",
-        "utterances",
-        "with gold agent",
-        "question-response pairs",
-        "agents",
-        "domains",
-    )
+def count_lines(rows: Sequence[msgspec.Struct]) -> Iterator[str]:
+    """Return counts, a row for each part of the data, as a table."""
+    heads = [name.replace("_", " ") for name in rows[0].__struct_fields__]
     yield "  ".join(heads)
     for row in rows:
-        cells = [f"{value:,}" if isinstance(value, int) else value for value in _cells(row)]
+        cells = [
+            f"{one:,}" if isinstance(one, int) else one for one in msgspec.structs.astuple(row)
+        ]
         padded = [cell.rjust(len(head)) for cell, head in zip(cells, heads, strict=True)]
         yield "  ".join([cells[0].ljust(len(heads[0])), *padded[1:]])
-    for row in rows:
-        if not row.pairs and row.fold != "all":
-            yield f"The responses of {row.fold} are not here, only its questions with gold agents."
-
-
-def _cells(row: BbaiCounts) -> tuple[Any, ...]:
-    return msgspec.structs.astuple(row)
 
 
 def _mean(total: float, number: int) -> str:

@@ -15,10 +15,10 @@ from prolocutor.cli.options import SEED_OPTION, assistant_option, concurrency_op
 from prolocutor.cli.output import clean, write_json
 from prolocutor.config.assistant_file import load_assistant
 from prolocutor.config.building import assistant_from
+from prolocutor.config.dialog_source import read_from
 from prolocutor.dialog.agent_state import decode_dialog
 from prolocutor.dialog.dialog import Dialog
 from prolocutor.errors import BadInput, BadReply
-from prolocutor.plugins.evaluation.dialog_source import read_from
 from prolocutor.plugins.evaluation.evaluated_system import set_seed
 from prolocutor.plugins.evaluation.replaying import CHANGES, ComparedReply, Replay, ReplayedTurn
 

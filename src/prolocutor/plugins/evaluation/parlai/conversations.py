@@ -13,12 +13,14 @@ import datetime
 import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Annotated, Any, ClassVar, Final, Literal
 
 import msgspec
 
+from prolocutor.bounds import about
+from prolocutor.data_sets import DataPlace, OnFault, refuse
 from prolocutor.errors import BadData, BadInput
-from prolocutor.plugins.evaluation.parlai.line_reader import LineSource, OnFault, refuse
+from prolocutor.plugins.evaluation.parlai.line_reader import LineSource
 from prolocutor.plugins.evaluation.parlai.message import Message
 from prolocutor.plugins.evaluation.parlai.text_writer import TextWriter, check_lossless
 
@@ -164,3 +166,15 @@ def _check_example(message: dict[str, Any], read: dict[str, Any]) -> None:
     for added in {"x_turn", "y_turn"} - message.keys():
         del kept[added]
     check_lossless(message, kept, "conversations")
+
+
+class ConversationsData(msgspec.Struct, frozen=True, kw_only=True):
+    """A file of conversations, as ParlAI logs them."""
+
+    suffix: ClassVar[str] = ".jsonl"
+    label_turns: Annotated[str, about("Whose turns are labels.")] = "secondspeaker"
+
+    def build(self, place: DataPlace) -> Conversations:
+        """Return the data set."""
+        file = place.file(self.suffix)
+        return Conversations(file, label_turns=self.label_turns, on_fault=place.on_fault)

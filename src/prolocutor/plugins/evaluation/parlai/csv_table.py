@@ -11,13 +11,17 @@ import csv
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from pathlib import Path
-from typing import Any, Final, TextIO
+from typing import Annotated, Any, ClassVar, Final, TextIO
 
+import msgspec
+
+from prolocutor.bounds import about
+from prolocutor.data_sets import DataPlace, OnFault, refuse
 from prolocutor.errors import BadData
 from prolocutor.plugins.evaluation.parlai.episodes import is_done, split_episodes
 from prolocutor.plugins.evaluation.parlai.formats import LIST_FIELDS, escape, number, unescape
 from prolocutor.plugins.evaluation.parlai.json_lines import check_example
-from prolocutor.plugins.evaluation.parlai.line_reader import BOM, LineSource, OnFault, refuse
+from prolocutor.plugins.evaluation.parlai.line_reader import BOM, LineSource
 from prolocutor.plugins.evaluation.parlai.message import Message
 from prolocutor.plugins.evaluation.parlai.text_writer import TextWriter, check_lossless
 
@@ -159,3 +163,16 @@ def _quoted(cell: str) -> str:
 def columns_of(episodes: Iterable[Sequence[dict[str, Any]]]) -> list[str]:
     """Return the names of all fields that occur, in the order in which they first do."""
     return list(dict.fromkeys(chain.from_iterable(chain.from_iterable(episodes))))
+
+
+class CsvTableData(msgspec.Struct, frozen=True, kw_only=True):
+    """A CSV file of examples."""
+
+    suffix: ClassVar[str] = ".csv"
+    text: Annotated[str, about("The column that is the text.")] = "text"
+    labels: Annotated[str, about("The column that is the labels.")] = "labels"
+
+    def build(self, place: DataPlace) -> CsvTable:
+        """Return the data set."""
+        file = place.file(self.suffix)
+        return CsvTable(file, text=self.text, labels=self.labels, on_fault=place.on_fault)

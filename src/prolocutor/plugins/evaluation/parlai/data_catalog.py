@@ -1,12 +1,7 @@
-"""The data sets by kind.
-
-Another package adds its own through an entry point in the group `prolocutor.data`:
-name -> a class made as `Class(path, **options)` that keeps `contracts.teacher.Source`.
-"""
+"""Teachers and writers of data sets by kind."""
 
 from __future__ import annotations
 
-import inspect
 import random
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -14,7 +9,8 @@ from typing import Any, Final, Literal
 
 from prolocutor.catalog import Catalog
 from prolocutor.contracts.teacher import EpisodeSource
-from prolocutor.errors import BadInput, NotFound
+from prolocutor.data_sets import open_source, split
+from prolocutor.errors import BadInput
 from prolocutor.plugins.evaluation.parlai.datatype import Datatype
 from prolocutor.plugins.evaluation.parlai.images import ImageLoader, ImageMode
 from prolocutor.plugins.evaluation.parlai.mutators import Chance, Mutator, MutatorOptions
@@ -25,51 +21,9 @@ from prolocutor.plugins.evaluation.parlai.teacher import (
     all_labels,
 )
 
-DATA: Final = Catalog[Callable[..., EpisodeSource]](
-    "kind of data", "prolocutor.data", key="data", error=BadInput
-)
 WRITERS: Final = Catalog[Callable[..., Any]](
     "writer", "prolocutor.data_writers", key="to", error=BadInput
 )
-FILES: Final = {
-    "parlai": ".txt",
-    "fbdialog": ".txt",
-    "conversations": ".jsonl",
-    "jsonl": ".jsonl",
-    "csv": ".csv",
-    "rewrites": ".json",
-}
-"""The kinds that are files, and how the names of their folds' files end."""
-
-
-def split(data: str) -> tuple[str, str]:
-    """Take `KIND:PATH` apart."""
-    kind, colon, path = data.partition(":")
-    if not colon:
-        raise BadInput(f"{data!r} is not KIND:PATH, such as jsonl:questions.jsonl", field="data")
-    return kind, path
-
-
-def open_source(data: str, fold: str = "train", **options: Any) -> EpisodeSource:
-    """Make the data set that `KIND:PATH` means; `BadInput` for what its kind does not know.
-
-    PATH is a file. If there is none of that name, it is `PATH_<fold>` with the kind's ending, or
-    the file `<fold>` with that ending in the folder PATH. `store` needs `dialogs`, see
-    `stored_dialogs.py`.
-    """
-    kind, path = split(data)
-    known = inspect.signature(DATA.load(kind)).parameters
-    given: dict[str, Any] = {}
-    if kind == "store":
-        given["name"] = data
-    elif kind in FILES:
-        given["file"] = file_of(Path(path), fold, FILES[kind])
-    elif kind in DATA.names():
-        given["folder"] = path
-    if "fold" in known:
-        options["fold"] = fold
-    positional = [] if given else [path]
-    return DATA.make(kind, *positional, **given, **options)
 
 
 def open_teacher(
@@ -113,16 +67,6 @@ def open_writer(kind: str, file: Any, **options: Any) -> Any:
     if kind not in (known := WRITERS.names()):
         raise BadInput(f"{kind} cannot be written; there are {', '.join(known)}", field="to")
     return WRITERS.make(kind, file, **options)
-
-
-def file_of(path: Path, fold: str, suffix: str) -> Path:
-    """Find the file of a fold; `NotFound` names all the places."""
-    places = [path, Path(f"{path}_{fold}{suffix}"), path / f"{fold}{suffix}"]
-    for place in places:
-        if place.is_file():
-            return place
-    tried = ", ".join(map(str, places[1:]))
-    raise NotFound(f"{path}: there is no such file, nor {tried}", field="data")
 
 
 def _labels_of(source: EpisodeSource) -> Callable[[], list[str]]:

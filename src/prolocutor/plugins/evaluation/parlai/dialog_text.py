@@ -14,8 +14,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Annotated, Any, ClassVar, Final
 
+import msgspec
+
+from prolocutor.bounds import about
+from prolocutor.data_sets import DataPlace, OnFault, refuse
 from prolocutor.errors import BadData
 from prolocutor.plugins.evaluation.parlai.episodes import split_episodes
 from prolocutor.plugins.evaluation.parlai.formats import (
@@ -25,7 +29,7 @@ from prolocutor.plugins.evaluation.parlai.formats import (
     str_to_msg,
     unescape,
 )
-from prolocutor.plugins.evaluation.parlai.line_reader import LineSource, OnFault, refuse
+from prolocutor.plugins.evaluation.parlai.line_reader import LineSource
 from prolocutor.plugins.evaluation.parlai.message import Message
 from prolocutor.plugins.evaluation.parlai.text_writer import TextWriter, check_lossless
 
@@ -165,3 +169,14 @@ def _flag(value: str) -> bool:
     if value not in ("True", "False"):
         raise BadData(f"{value[:40]!r} is neither True nor False", field="episode_done")
     return value == "True"
+
+
+class DialogTextData(msgspec.Struct, frozen=True, kw_only=True):
+    """A file of ParlAI dialog text."""
+
+    suffix: ClassVar[str] = ".txt"
+    quirks: Annotated[bool, about("Read lines with all of ParlAI's quirks.")] = False
+
+    def build(self, place: DataPlace) -> DialogText:
+        """Return the data set."""
+        return DialogText(place.file(self.suffix), quirks=self.quirks, on_fault=place.on_fault)

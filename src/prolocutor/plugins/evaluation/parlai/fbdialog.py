@@ -10,10 +10,14 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Annotated, Any, ClassVar, Final, NamedTuple
 
+import msgspec
+
+from prolocutor.bounds import about
+from prolocutor.data_sets import DataPlace, OnFault, refuse
 from prolocutor.errors import BadData
-from prolocutor.plugins.evaluation.parlai.line_reader import LineReader, LineSource, OnFault, refuse
+from prolocutor.plugins.evaluation.parlai.line_reader import LineReader, LineSource
 from prolocutor.plugins.evaluation.parlai.message import Message
 from prolocutor.plugins.evaluation.parlai.text_writer import TextWriter, check_lossless
 
@@ -182,3 +186,14 @@ def _column(value: Any) -> str:
         return ""
     text = "|".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
     return text.replace("\n", "\\n")
+
+
+class FbDialogData(msgspec.Struct, frozen=True, kw_only=True):
+    """A file in FbDialog format."""
+
+    suffix: ClassVar[str] = ".txt"
+    cloze: Annotated[bool, about("The words of cloze tasks go first.")] = False
+
+    def build(self, place: DataPlace) -> FbDialog:
+        """Return the data set."""
+        return FbDialog(place.file(self.suffix), cloze=self.cloze, on_fault=place.on_fault)

@@ -9,13 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Annotated, Any, ClassVar, Final
 
 import msgspec
 
+from prolocutor.bounds import about
+from prolocutor.data_sets import DataPlace, OnFault, refuse
 from prolocutor.errors import BadData
 from prolocutor.plugins.evaluation.parlai.episodes import is_done, split_episodes
-from prolocutor.plugins.evaluation.parlai.line_reader import LineSource, OnFault, refuse
+from prolocutor.plugins.evaluation.parlai.line_reader import LineSource
 from prolocutor.plugins.evaluation.parlai.message import Message
 from prolocutor.plugins.evaluation.parlai.text_writer import TextWriter, check_lossless
 
@@ -98,3 +100,16 @@ class JsonLinesWriter(TextWriter):
                 raise BadData(f"cannot be written as JSON: {error}") from None
             check_lossless(fields, read_example(line), "JSON lines")
             self.put(f"{line}\n")
+
+
+class JsonLinesData(msgspec.Struct, frozen=True, kw_only=True):
+    """A file of examples as JSON lines."""
+
+    suffix: ClassVar[str] = ".jsonl"
+    text: Annotated[str, about("The field that is the text.")] = "text"
+    labels: Annotated[str, about("The field that is the labels.")] = "labels"
+
+    def build(self, place: DataPlace) -> JsonLines:
+        """Return the data set."""
+        file = place.file(self.suffix)
+        return JsonLines(file, text=self.text, labels=self.labels, on_fault=place.on_fault)

@@ -7,19 +7,12 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Final, TypeVar
 
+from prolocutor.data_sets import OnFault, refuse
 from prolocutor.errors import BadData, NotFound
 
 T = TypeVar("T")
 
-OnFault = Callable[[BadData], None]
-"""Called with a part of the data that cannot be read; if it returns, the part is left out."""
-
 BOM: Final = "\ufeff"
-
-
-def refuse(fault: BadData) -> None:
-    """Raise the fault: what is not said otherwise."""
-    raise fault
 
 
 class LineReader:

@@ -12,12 +12,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 import msgspec
 
+from prolocutor.data_sets import DataPlace, OnFault, refuse
 from prolocutor.errors import BadData, NotFound
-from prolocutor.plugins.evaluation.parlai.line_reader import LineSource, OnFault, refuse
+from prolocutor.plugins.evaluation.parlai.line_reader import LineSource
 from prolocutor.plugins.evaluation.parlai.message import Message
 
 HISTORIES: Final = ("History", "Context")
@@ -77,3 +78,13 @@ def _message(item: Any) -> Message:
             raise BadData(f"{name} is not a text", field=name)
     lines = [" ".join(one.split()) for one in (*history, item["Question"])]
     return Message({"text": "\n".join(lines), "labels": [" ".join(item["Rewrite"].split())]})
+
+
+class RewritesData(msgspec.Struct, frozen=True, kw_only=True):
+    """A file of questions with rewrites, as CANARD and QReCC have them."""
+
+    suffix: ClassVar[str] = ".json"
+
+    def build(self, place: DataPlace) -> Rewrites:
+        """Return the data set."""
+        return Rewrites(place.file(self.suffix), on_fault=place.on_fault)

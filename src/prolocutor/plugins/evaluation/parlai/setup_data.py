@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
+from prolocutor.data_sets import OnFault, refuse
 from prolocutor.errors import BadData
-from prolocutor.plugins.evaluation.parlai.line_reader import OnFault, refuse
 from prolocutor.plugins.evaluation.parlai.message import Message
 
 Entry = Mapping[str, Any] | Sequence[Any]

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from pathlib import Path
 from typing import Any
 
 import msgspec
 
-from prolocutor.errors import NotFound
-from prolocutor.plugins.evaluation.parlai.bbai import Bbai
 from prolocutor.plugins.evaluation.parlai.message import MessageFields
 
 
@@ -55,49 +52,3 @@ class DataStatistics(msgspec.Struct):
         if reward := fields.reward:
             self.with_reward += 1
             self.reward += reward
-
-
-class BbaiCounts(msgspec.Struct, frozen=True, kw_only=True):
-    """What the BBAI data's own description counts, of one fold or all."""
-
-    fold: str
-    questions: int
-    with_gold: int
-    pairs: int
-    agents: int
-    domains: int
-
-
-def bbai_counts(folder: str | Path) -> list[BbaiCounts]:
-    """Count each fold of a BBAI folder that is there, and all of them together."""
-    rows: list[BbaiCounts] = []
-    all_agents: set[str] = set()
-    all_domains: set[str] = set()
-    for fold in ("train", "test"):
-        agents: set[str] = set()
-        domains: set[str] = set()
-        questions = with_gold = pairs = 0
-        try:
-            for (message,) in Bbai(folder, fold=fold).episodes():
-                questions += 1
-                with_gold += bool(message["gold"])
-                pairs += len(message.get("responses", ()))
-                agents.update(message.get("responses", message["gold"]))
-                domains.update(message[key] for key in ("intent",) if key in message)
-        except NotFound:
-            continue
-        counted = {"questions": questions, "with_gold": with_gold, "pairs": pairs}
-        rows.append(BbaiCounts(fold=fold, agents=len(agents), domains=len(domains), **counted))
-        all_agents |= agents
-        all_domains |= domains
-    if not rows:
-        raise NotFound(f"{folder}: there is no BBAI data here", field="data")
-    total = BbaiCounts(
-        fold="all",
-        questions=sum(row.questions for row in rows),
-        with_gold=sum(row.with_gold for row in rows),
-        pairs=sum(row.pairs for row in rows),
-        agents=len(all_agents),
-        domains=len(all_domains),
-    )
-    return [*rows, total]

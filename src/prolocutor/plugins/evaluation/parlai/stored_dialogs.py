@@ -8,15 +8,24 @@ out: there is no input that they reply to.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import AbstractAsyncContextManager
 
+import msgspec
+
+from prolocutor.config.dialog_source import Dialogs, dialogs_of
+from prolocutor.data_sets import DataPlace
 from prolocutor.dialog.dialog import Dialog
 from prolocutor.dialog.utterances import HumanUtterance
 from prolocutor.plugins.evaluation.parlai.message import Message
 
-Dialogs = Callable[[], AbstractAsyncContextManager[AsyncIterator[Dialog]]]
-"""Opens the dialogs for one pass, such as a store's `export()`, and closes what it opened."""
+
+class StoredData(msgspec.Struct, frozen=True, kw_only=True):
+    """The dialogs of a store; an empty PATH is your own."""
+
+    def build(self, place: DataPlace) -> StoredDialogs:
+        """Return the data set."""
+        return StoredDialogs(dialogs_of(place.path), name=place.spec)
 
 
 class StoredDialogs:

@@ -21,7 +21,6 @@ from prolocutor.cli.output import write_json
 from prolocutor.cli.progress import BegunSteps, EncodingProgress, Show, progress_bar
 from prolocutor.cli.result_tables import overlap_lines, pairing_lines, record_lines
 from prolocutor.errors import MissingExtra
-from prolocutor.plugins.evaluation.evaluation_data import options_of
 from prolocutor.plugins.pairing.measuring.answer_overlap import AnsweredQuestion, overlap_of
 from prolocutor.plugins.pairing.measuring.answer_record import cards_of_data
 from prolocutor.plugins.pairing.measuring.answer_recording import QuestionSet, RecordedAgents
@@ -161,7 +160,7 @@ def pairing(
             click.echo(line, err=json_file == "-")
         data = f"jsonl:{folder}"
     known = own.cards if own is not None and folder is None else cards_of_data(data, cards)
-    questions = load_pairing_data(data, known, **options_of(data, {}))
+    questions = load_pairing_data(data, known)
     if agents:
         questions = only_agents(questions, _split([agents]))
     if folder is not None and not any(one.gold for one in questions.test):

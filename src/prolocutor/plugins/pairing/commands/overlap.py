@@ -11,12 +11,11 @@ from prolocutor.cli.options import STORE_OPTION, json_option
 from prolocutor.cli.output import write_json
 from prolocutor.cli.result_tables import overlap_lines
 from prolocutor.config.assistant_file import assistant_file
+from prolocutor.config.dialog_source import dialogs_of
 from prolocutor.config.loading import load
 from prolocutor.config.store_location import store_url
+from prolocutor.data_sets import split
 from prolocutor.plan.pipeline import Stage
-from prolocutor.plugins.evaluation.commands.data_options import options_of
-from prolocutor.plugins.evaluation.dialog_source import dialogs_of
-from prolocutor.plugins.evaluation.parlai.data_catalog import split
 from prolocutor.plugins.pairing.measuring.answer_overlap import AnsweredQuestion, overlap_of
 from prolocutor.plugins.pairing.measuring.pairing_data import load_pairing_data
 from prolocutor.plugins.pairing.measuring.store_questions import labelled_of, turns_of_store
@@ -62,7 +61,7 @@ def _answered_in_data(data: str) -> list[AnsweredQuestion]:
     kind, path = split(data)
     if kind == _STORE:
         return _answered_in_store(path)
-    questions = load_pairing_data(data, **options_of(data, {}))
+    questions = load_pairing_data(data)
     return [AnsweredQuestion(one) for one in (*questions.learn, *questions.test) if one.answers]
 
 

@@ -25,7 +25,6 @@ from prolocutor.config.assistant_file import load_assistant
 from prolocutor.config.descriptions import described
 from prolocutor.contracts.pairing import Card
 from prolocutor.plan.pipeline import Stage
-from prolocutor.plugins.evaluation.commands.data_options import options_of
 from prolocutor.plugins.pairing.loss_curve import LossCurve
 from prolocutor.plugins.pairing.measuring.answer_record import cards_of_data
 from prolocutor.plugins.pairing.measuring.automatic_method import AUTO
@@ -116,7 +115,7 @@ def train(
                 raise click.UsageError(f"{option} is for a ranker")
     method = method or (_ROUTER if role == "router" else _RANKER)
     cards = _cards(data, assistant)
-    questions = load_pairing_data(data, cards, **options_of(data, {}))
+    questions = load_pairing_data(data, cards)
     if assistant is not None:
         _name_strangers(questions.agents, cards, assistant)
     locations = ModelLocations(encoder=encoder_of(encoder, encoder_url))

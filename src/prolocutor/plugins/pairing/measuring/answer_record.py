@@ -20,16 +20,16 @@ from typing import Any, Final, Self
 import msgspec
 
 from prolocutor.contracts.pairing import AgentCall, Card, UserQuestion
+from prolocutor.data_sets import split, suffix_of
 from prolocutor.dialog.ids import timestamp
 from prolocutor.errors import BadInput, Conflict
-from prolocutor.plugins.evaluation.owned_folder import (
+from prolocutor.owned_folder import (
     check_new,
     owned,
     replacing,
     whole_lines,
     write_json,
 )
-from prolocutor.plugins.evaluation.parlai.data_catalog import FILES, split
 from prolocutor.plugins.pairing.measuring.agent_asker import AgentReplies
 from prolocutor.plugins.pairing.measuring.pairing_data import Message, question_of
 
@@ -153,7 +153,7 @@ def cards_of_data(data: str, file: Path | None = None) -> list[Card]:
         return read_cards(file)
     kind, path = split(data)
     beside = Path(path, CARDS)
-    return read_cards(beside) if kind in FILES and beside.is_file() else []
+    return read_cards(beside) if suffix_of(kind) is not None and beside.is_file() else []
 
 
 def read_cards(file: Path) -> list[Card]:

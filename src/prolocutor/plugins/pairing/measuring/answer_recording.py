@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Iterable, Sequence
 from hashlib import blake2b
 from itertools import chain
@@ -14,13 +15,11 @@ from prolocutor.config.agent_cards import cards_of
 from prolocutor.config.assistant_file import load_assistant
 from prolocutor.config.building import assistant_from
 from prolocutor.config.settings import Settings
+from prolocutor.content_hash import content_of, module_file
 from prolocutor.contracts.pairing import Card, UserQuestion
+from prolocutor.data_sets import split
 from prolocutor.errors import BadInput
 from prolocutor.plan.pipeline import Service, Stage
-from prolocutor.plugins.evaluation.content_hash import content_of, module_file
-from prolocutor.plugins.evaluation.evaluation_data import STORE
-from prolocutor.plugins.evaluation.parlai.data_catalog import split
-from prolocutor.plugins.evaluation.runner import work_together
 from prolocutor.plugins.pairing.measuring.agent_asker import (
     AgentAsker,
     AgentReplies,
@@ -30,7 +29,7 @@ from prolocutor.plugins.pairing.measuring.agent_asker import (
     seconds_to_ask,
 )
 from prolocutor.plugins.pairing.measuring.answer_record import AnswerRecord
-from prolocutor.plugins.pairing.measuring.pairing_data import messages_of, question_of
+from prolocutor.plugins.pairing.measuring.pairing_data import STORE, messages_of, question_of
 
 
 class QuestionAsker(Protocol):
@@ -120,7 +119,12 @@ async def record_answers(
                 record.add(question, await asker.ask(question, agents))
             on_question(record.failed(question))
 
-    await work_together(concurrency, work)
+    try:
+        async with asyncio.TaskGroup() as group:
+            for _ in range(concurrency):
+                group.create_task(work())
+    except ExceptionGroup as faults:
+        raise faults.exceptions[0] from None
 
 
 def _hash(services: Sequence[Service], settings: Settings) -> str:

@@ -9,11 +9,12 @@ from typing import Any, Final
 
 import msgspec
 
+from prolocutor.config.dialog_source import dialogs_of
 from prolocutor.contracts.pairing import AgentCall, Card, LabelledQuestion, UserQuestion
+from prolocutor.data_sets import open_source, split
 from prolocutor.errors import BadData, BadInput, NotFound
 from prolocutor.names import suggest
-from prolocutor.plugins.evaluation.parlai.bbai import Bbai
-from prolocutor.plugins.evaluation.parlai.data_catalog import open_source, split
+from prolocutor.plugins.pairing.measuring.bbai import Bbai
 from prolocutor.plugins.pairing.measuring.store_questions import labelled_of_store
 
 BBAI: Final = "bbai"
@@ -47,19 +48,19 @@ class PairingData(msgspec.Struct, frozen=True, kw_only=True):
         return any(one.answers for one in self.test)
 
 
-def load_pairing_data(spec: str, cards: Sequence[Card] = (), **options: Any) -> PairingData:
+def load_pairing_data(spec: str, cards: Sequence[Card] = ()) -> PairingData:
     """Read the data `KIND:PATH`.
 
     A folder of BBAI has descriptions of its own, for cards without one. In other data a message is
     a question: `agents` (or its labels) are the right ones, a list, a text with `|`, `;` or `,`
     between, or shares by name;
     `answers`, an object or fields `answer_<agent>`, is what they answered; `calls` are their
-    recorded calls; `domain` is the subject. A fold to train on is learned from. In a store
-    (`dialogs` opens it) ratings are the labels. Raise `BadData` for what cannot be read.
+    recorded calls; `domain` is the subject. A fold to train on is learned from. In a store ratings
+    are the labels. Raise `BadData` for what cannot be read.
     """
     kind, path = split(spec)
     if kind == STORE:
-        return _data_of(spec, cards, [], labelled_of_store(options["dialogs"]))
+        return _data_of(spec, cards, [], labelled_of_store(dialogs_of(path)))
     if kind == BBAI:
         test, learn = Bbai(path), Bbai(path, fold="train")
         described = test.descriptions()
@@ -70,7 +71,7 @@ def load_pairing_data(spec: str, cards: Sequence[Card] = (), **options: Any) -> 
         ]
         read = [list(_messages(one)) for one in (learn, test)]
     else:
-        own, read = list(cards), messages_of(spec, **options)
+        own, read = list(cards), messages_of(spec)
     most = max((_most_votes(one) for one in chain(*read)), default=0.0)
     learned, tests = ([_labelled(one, most) for one in messages] for messages in read)
     return _data_of(spec, own, learned, tests, published=kind == BBAI)
@@ -81,10 +82,10 @@ def _described(card: Card, description: str) -> Card:
     return card if card.description else msgspec.structs.replace(card, description=description)
 
 
-def messages_of(spec: str, **options: Any) -> list[list[Message]]:
+def messages_of(spec: str) -> list[list[Message]]:
     """Read the messages to be learned from, and those to be tested with, of files."""
-    tested = open_source(spec, "test", **options)
-    return [_learned(spec, tested.id, options), list(_messages(tested))]
+    tested = open_source(spec, "test")
+    return [_learned(spec, tested.id), list(_messages(tested))]
 
 
 def question_of(message: Message) -> UserQuestion:
@@ -172,10 +173,10 @@ def _messages(source: Any) -> Iterator[Message]:
             yield message
 
 
-def _learned(spec: str, tested: str, options: Mapping[str, Any]) -> list[Message]:
+def _learned(spec: str, tested: str) -> list[Message]:
     """Read what is to be learned from; nothing, where it is the test itself."""
     try:
-        source = open_source(spec, "train", **options)
+        source = open_source(spec, "train")
     except NotFound:
         return []
     return [] if source.id == tested else list(_messages(source))

@@ -15,12 +15,12 @@ from typing import Final
 
 import msgspec
 
+from prolocutor.config.dialog_source import read_from
 from prolocutor.contracts.pairing import LabelledQuestion
 from prolocutor.contracts.store import ArchiveStore, DialogQuery
 from prolocutor.contracts.training import TrainingEnd, TrainingOrder, TrainingStep
 from prolocutor.dialog.dialog import Dialog
 from prolocutor.errors import ProlocutorError
-from prolocutor.plugins.evaluation.dialog_source import read_from
 from prolocutor.plugins.pairing.measuring.retraining import retrain
 from prolocutor.plugins.pairing.measuring.store_questions import labelled_of, turns_of
 

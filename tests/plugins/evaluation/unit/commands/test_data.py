@@ -91,19 +91,6 @@ def test_counts_can_be_had_as_json(dialogs: str, capsys: pytest.CaptureFixture[s
     assert (counted["labels"], counted["text_words"], counted["fields"]["topic"]) == (4, 4, 1)
 
 
-def test_bbai_data_are_counted_by_folds(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (tmp_path / "train_classifier.json").write_text('[["hi", ["jokes"]]]')
-
-    assert run(["data", "stats", "--data", f"bbai:{tmp_path}"]) == 0
-
-    lines = told(capsys).splitlines()
-    assert lines[0].split("  ")[:3] == ["fold", "utterances", "with gold agent"]
-    assert lines[1].split() == ["train", "1", "1", "0", "1", "0"]
-    assert lines[3:] == [
-        "The responses of train are not here, only its questions with gold agents."
-    ]
-
-
 def test_good_data_pass_the_check(dialogs: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["data", "check", "--data", dialogs]) == 0
 

@@ -6,13 +6,9 @@ from typing import Any
 
 import pytest
 
+from prolocutor.data_sets import DATA, open_source
 from prolocutor.errors import BadData, BadInput, NotFound
-from prolocutor.plugins.evaluation.parlai.data_catalog import (
-    DATA,
-    open_source,
-    open_teacher,
-    open_writer,
-)
+from prolocutor.plugins.evaluation.parlai.data_catalog import open_teacher, open_writer
 
 LINE = "text:a\tlabels:b\n"
 
@@ -58,9 +54,9 @@ def test_options_of_another_kind_are_refused(tmp_path: Path) -> None:
         open_source(f"parlai:{file}", label_turns="both")
 
 
-def test_stores_need_their_dialogs() -> None:
-    with pytest.raises(BadInput, match="dialogs"):
-        open_source("store:x.db")
+def test_an_option_of_another_type_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match="text"):
+        open_source(f"jsonl:{tmp_path}", text=["a"])
 
 
 def test_labels_of_the_data_can_be_the_candidates(tmp_path: Path) -> None:

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
+from prolocutor.data_sets import open_source
 from prolocutor.errors import BadData
 from prolocutor.plugins.evaluation import evaluate
-from prolocutor.plugins.evaluation.parlai.data_catalog import open_source
 
 CANARD = [
     {

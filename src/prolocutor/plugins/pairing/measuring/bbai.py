@@ -11,15 +11,17 @@ spell a name otherwise than all else does. Who the agents are is read from the f
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
-from typing import Any, Final
+from typing import Annotated, Any, Final, Literal
 
 import msgspec
 
+from prolocutor.bounds import about
+from prolocutor.contracts.teacher import Example
+from prolocutor.data_sets import DataPlace, OnFault, refuse
 from prolocutor.errors import BadData, BadInput, NotFound
 from prolocutor.names import closest
-from prolocutor.plugins.evaluation.parlai.line_reader import OnFault, refuse
-from prolocutor.plugins.evaluation.parlai.message import Message
 
 NONE: Final = "none"
 VOTES: Final = "human_vote"
@@ -29,6 +31,29 @@ _CLOSE: Final = 0.8
 LABELS: Final = ("agents", "responses")
 
 _decode: Final = msgspec.json.Decoder().decode
+
+
+class BbaiData(msgspec.Struct, frozen=True, kw_only=True):
+    """A folder of BBAI's questions."""
+
+    labels: Annotated[
+        Literal["agents", "responses"], about("What the labels are: the right agents, or answers.")
+    ] = "agents"
+
+    def build(self, place: DataPlace) -> Bbai:
+        """Return the data set."""
+        return Bbai(place.path, fold=place.fold, labels=self.labels, on_fault=place.on_fault)
+
+
+class BbaiCounts(msgspec.Struct, frozen=True, kw_only=True):
+    """What the data's own description counts, of one fold or all."""
+
+    fold: str
+    questions: int
+    with_gold: int
+    pairs: int
+    agents: int
+    domains: int
 
 
 class Bbai:
@@ -83,7 +108,7 @@ class Bbai:
             self._agents = _agents_of(self._folder)
         return list(self._agents)
 
-    def episodes(self) -> Iterator[list[Message]]:
+    def episodes(self) -> Iterator[list[Example]]:
         """Read the fold's file."""
         agents = self.agents
         name = f"{self._fold}.json" if self.has_responses else f"{self._fold}_classifier.json"
@@ -107,10 +132,21 @@ class Bbai:
             raise BadData("not an object", file=str(self._folder / "descriptions.json"))
         return _renamed({str(name): str(text) for name, text in found.items()}, self.agents)
 
-    def _message(self, text: str, entry: dict[str, Any], agents: Sequence[str]) -> Message:
+    def counts(self) -> list[BbaiCounts]:
+        """Count each fold that is there, and all of them together."""
+        folds: dict[str, list[Example]] = {}
+        for fold in ("train", "test"):
+            with suppress(NotFound):
+                folds[fold] = [one for (one,) in Bbai(self._folder, fold=fold).episodes()]
+        if not folds:
+            raise NotFound(f"{self._folder}: there is no BBAI data here", field="data")
+        every = [message for messages in folds.values() for message in messages]
+        return [_counts_of(fold, messages) for fold, messages in {**folds, "all": every}.items()]
+
+    def _message(self, text: str, entry: dict[str, Any], agents: Sequence[str]) -> Example:
         named = entry.get(GOLD, [])
         gold = [] if NONE in named else list(named)
-        message = Message(text=text)
+        message: Example = {"text": text}
         responses = {name: entry[name] for name in agents if name in entry}
         if self._labels == "agents":
             labels, candidates = gold, list(agents)
@@ -129,6 +165,17 @@ class Bbai:
         if responses:
             message["responses"] = responses
         return message
+
+
+def _counts_of(fold: str, messages: Sequence[Example]) -> BbaiCounts:
+    return BbaiCounts(
+        fold=fold,
+        questions=len(messages),
+        with_gold=sum(bool(one["gold"]) for one in messages),
+        pairs=sum(len(one.get("responses", ())) for one in messages),
+        agents=len({name for one in messages for name in one.get("responses") or one["gold"]}),
+        domains=len({one[INTENT] for one in messages if INTENT in one}),
+    )
 
 
 def _agents_of(folder: Path) -> list[str]:

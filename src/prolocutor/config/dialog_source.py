@@ -13,10 +13,11 @@ from prolocutor.errors import StoreError
 from prolocutor.stores.sqlite.sqlite_store import SqliteStore
 from prolocutor.stores.store_catalog import open_store
 
+Dialogs = Callable[[], AbstractAsyncContextManager[AsyncIterator[Dialog]]]
+"""Opens the dialogs for one pass, such as a store's `export()`, and closes what it opened."""
 
-def dialogs_of(
-    store: str, user: str | None = None
-) -> Callable[[], AbstractAsyncContextManager[AsyncIterator[Dialog]]]:
+
+def dialogs_of(store: str, user: str | None = None) -> Dialogs:
     """Return what opens the dialogs of a store, beside its owner; "" is the user's own store."""
 
     @asynccontextmanager

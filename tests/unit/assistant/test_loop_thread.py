@@ -5,7 +5,7 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from prolocutor.plugins.evaluation.loop_thread import LoopThread
+from prolocutor.assistant.loop_thread import LoopThread
 
 
 class Place:

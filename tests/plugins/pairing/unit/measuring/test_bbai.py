@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
+from prolocutor.cli.main import run
 from prolocutor.errors import BadData, BadInput, NotFound
-from prolocutor.plugins.evaluation.parlai.bbai import Bbai
-from prolocutor.plugins.evaluation.parlai.statistics import bbai_counts
+from prolocutor.plugins.pairing.measuring.bbai import Bbai
 
 AGENTS = (
     "alexa", "google", "houndify", "recipe", "dictionary", "task_manager", "hotel", "stock",
@@ -88,7 +88,7 @@ def test_descriptions_have_the_names_that_all_else_uses(folder: Path) -> None:
 def test_the_counts_are_those_that_the_data_describe(folder: Path) -> None:
     rows = [
         (row.fold, row.questions, row.with_gold, row.pairs, row.agents, row.domains)
-        for row in bbai_counts(folder)
+        for row in Bbai(folder).counts()
     ]
 
     assert rows == [("train", 2, 2, 0, 3, 0), ("test", 3, 1, 57, 19, 2), ("all", 5, 3, 57, 19, 2)]
@@ -98,7 +98,7 @@ def test_the_counts_of_the_public_data() -> None:
     if not SHARED.is_dir():
         pytest.skip("BBAI data (../shared/data/bbai is absent)")
 
-    train, test, _ = bbai_counts(SHARED)
+    train, test, _ = Bbai(SHARED).counts()
 
     assert (train.with_gold, test.agents, test.domains) == (2399, 19, 37)
     assert test.pairs == 19 * test.questions
@@ -126,4 +126,14 @@ def test_other_labels_and_folders_are_refused(folder: Path, tmp_path: Path) -> N
     with pytest.raises(BadInput, match="neither agents nor responses"):
         Bbai(folder, labels="votes")
     with pytest.raises(NotFound):
-        bbai_counts(tmp_path / "nowhere")
+        Bbai(tmp_path / "nowhere").counts()
+
+
+def test_they_are_counted_by_folds(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "train_classifier.json").write_text('[["hi", ["jokes"]]]')
+
+    assert run(["data", "stats", "--data", f"bbai:{tmp_path}"]) == 0
+
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].split() == "fold questions with gold pairs agents domains".split()
+    assert lines[1].split() == ["train", "1", "1", "0", "1", "0"]
