@@ -9,14 +9,11 @@ from typing import Any
 from prolocutor.assistant.agenda_scheduler import AgendaScheduler
 from prolocutor.assistant.feed import FeedListeners
 from prolocutor.assistant.handovers import Handovers
-from prolocutor.assistant.hint_upkeep import HintUpkeep
 from prolocutor.assistant.input_checks import check_words, checked_dialog
 from prolocutor.assistant.journal import Journal
-from prolocutor.assistant.lesson_files import LessonFiles
 from prolocutor.assistant.observer_group import ObserverGroup
 from prolocutor.assistant.operator_labels import OperatorLabels
 from prolocutor.assistant.rounds.secrets import Secrets
-from prolocutor.assistant.shared_lessons import SharedLessons
 from prolocutor.assistant.turn_recorder import RecordKeeping
 from prolocutor.assistant.turns import Turns
 from prolocutor.contracts.observer import Rated
@@ -45,7 +42,6 @@ class DialogArchive:
         labels: OperatorLabels,
         records: RecordKeeping,
         max_text: int,
-        lessons: SharedLessons | None = None,
     ) -> None:
         self._store = store
         self._turns = turns
@@ -58,9 +54,6 @@ class DialogArchive:
         self._labels = labels
         self._records = records
         self._max_text = max_text
-        self._lessons = lessons
-        self.hints = HintUpkeep(store, observers, lessons)
-        self.lesson_files = LessonFiles(store, observers)
 
     async def waiting(self, user: str, dialog: str | None = None) -> PendingAsk | None:
         """Return the open ask of a dialog, None if there is none."""
@@ -98,7 +91,7 @@ class DialogArchive:
     async def delete_older(self, before: str) -> int:
         """Delete the dialogs whose last turn was before then (ISO 8601); return their number."""
         deleted = await self._store.delete_older(before)
-        await self.hints.check()
+        await self._observers.replies_deleted()
         return deleted
 
     async def delete_person(self, user: str) -> bool:
@@ -113,7 +106,7 @@ class DialogArchive:
         if self._records.recorder is not None:
             await self._records.recorder.settle()
         await self._store.rate_utterance(utt_id, rating, user, timestamp())
-        turn = await self._store.turn(utt_id) if self._observers.has_learners else []
+        turn = await self._store.turn(utt_id) if self._observers.learners else []
         if len(turn) != 2:
             return
         asked, reply = turn
@@ -125,10 +118,7 @@ class DialogArchive:
             agent=reply.active_skill,
             rating=rating,
         )
-        if self._lessons is not None:
-            await self._lessons.add(rated)
-        else:
-            self._observers.reply_rated(rated)
+        await self._observers.reply_rated(rated)
 
     # -- in a person's queue ----------------------------------------------------------------
 
@@ -144,7 +134,7 @@ class DialogArchive:
         await self._close(user, dialog)
         await self._journal.settle(user)
         deleted = await self._store.delete_conversation(user, dialog)
-        await self.hints.check(user)
+        await self._observers.replies_deleted(user)
         self._listeners.wake(user)
         return deleted
 
@@ -155,8 +145,6 @@ class DialogArchive:
         deleted = await self._store.delete_person(user)
         await self._labels.forget(user)
         self._scheduler.forget(user)
-        self._observers.person_deleted(user)
-        if self._lessons is not None and self._observers.has_learners:
-            await self._lessons.forget(user)
+        await self._observers.person_deleted(user)
         self._listeners.wake(user)
         return deleted

@@ -123,7 +123,6 @@ def assemble(
         labels=labels,
         records=records,
         max_text=settings.max_text,
-        lessons=sharing.lessons,
     )
     life.parts = AssistantParts(
         engine=engine,
@@ -140,6 +139,7 @@ def assemble(
         desk=OperatorDesk(store, turns, runner, settings.handover, settings.max_text),
         alone=LoneTalk(store, engine, settings.max_text),
         records=records,
+        observers=observers,
         listeners=listeners,
         handovers=handovers,
         health=health,

@@ -26,6 +26,7 @@ from prolocutor.assistant.service_status import ServiceStatus, services_of
 from prolocutor.assistant.turn_result import TurnResult
 from prolocutor.assistant.turn_stream import TurnStream
 from prolocutor.contracts.observer import Observer
+from prolocutor.contracts.pairing import ModelInUse
 from prolocutor.contracts.programs import Programs
 from prolocutor.contracts.shared_store import BrokerWakeUps
 from prolocutor.contracts.store import Store
@@ -35,7 +36,6 @@ from prolocutor.dialog.utterances import BotUtterance
 from prolocutor.dotted_names import resolve
 from prolocutor.errors import ConfigError
 from prolocutor.plan.pipeline import Pipeline
-from prolocutor.plugins.pairing.model_in_use import ModelInUse
 from prolocutor.stores.store_catalog import open_store
 
 FROM_FILE = "prolocutor.config.building:assistant_of_file"
@@ -124,7 +124,7 @@ class Assistant:
         self.engine, self.programs = parts.engine, parts.programs
         self.turns, self.archive, self.agenda = parts.turns, parts.archive, parts.agenda
         self.desk, self.alone, self.switches = parts.desk, parts.alone, parts.switches
-        self.feeds, self.records, self.hints = parts.listeners, parts.records, parts.archive.hints
+        self.feeds, self.records = parts.listeners, parts.records
         self.watchdog, self.store_health = parts.watchdog, parts.health
         self.succession = parts.succession
         """What this replica does among others; None where the store is this process's alone."""

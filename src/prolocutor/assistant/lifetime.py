@@ -18,6 +18,7 @@ from prolocutor.assistant.feed import FeedListeners
 from prolocutor.assistant.handovers import Handovers
 from prolocutor.assistant.journal import Journal
 from prolocutor.assistant.lone_talk import LoneTalk
+from prolocutor.assistant.observer_group import ObserverGroup
 from prolocutor.assistant.operator_desk import OperatorDesk
 from prolocutor.assistant.person_queues import PersonQueues
 from prolocutor.assistant.service_switches import ServiceSwitches
@@ -57,6 +58,7 @@ class AssistantParts(msgspec.Struct, frozen=True):
     desk: OperatorDesk
     alone: LoneTalk
     records: RecordKeeping
+    observers: ObserverGroup
     listeners: FeedListeners
     handovers: Handovers
     health: StoreHealth
@@ -139,8 +141,7 @@ class Lifetime:
         if parts.broker is not None:
             await parts.broker.open()
         await parts.switches.refresh()
-        await parts.archive.hints.check()
-        await parts.archive.lesson_files.note()
+        await parts.observers.start_learners(self._store)
         parts.watchdog.start()
         for turn in unfinished:
             recover = partial(parts.runner.recover, turn)

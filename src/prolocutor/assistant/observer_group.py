@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 
+from prolocutor.contracts.learner import Learner
 from prolocutor.contracts.observer import (
     Following,
     Observer,
     Outcome,
     Rated,
-    RatingObserver,
     TurnBegun,
     TurnRecord,
 )
+from prolocutor.contracts.store import Store
+from prolocutor.errors import StoreError
 
 log = logging.getLogger(__name__)
 
@@ -27,6 +29,8 @@ class ObserverGroup:
         self.observers: list[Observer] = []
         self.followers: list[Following] = []
         """The observers that follow turns while they run."""
+        self.learners: list[Learner] = []
+        """The observers that learn from ratings."""
         self.add(*observers)
 
     def add(self, *observers: Observer) -> None:
@@ -35,12 +39,16 @@ class ObserverGroup:
             self.observers.append(one)
             if isinstance(one, Following):
                 self.followers.append(one)
+            if isinstance(one, Learner):
+                self.learners.append(one)
 
     def remove(self, observer: Observer) -> None:
         """Pass nothing more on to an observer."""
         self.observers.remove(observer)
         if observer in self.followers:
             self.followers.remove(observer)
+        if observer in self.learners:
+            self.learners.remove(observer)
 
     @contextmanager
     def following(self, follower: Following) -> Iterator[None]:
@@ -50,11 +58,6 @@ class ObserverGroup:
             yield
         finally:
             self.remove(follower)
-
-    @property
-    def has_learners(self) -> bool:
-        """Whether an observer learns from ratings."""
-        return any(isinstance(one, RatingObserver) for one in self.observers)
 
     def turn_begun(self, begun: TurnBegun) -> None:
         """Pass on that a turn has begun, to those who follow turns."""
@@ -89,17 +92,38 @@ class ObserverGroup:
         for observer in self.observers:
             _guarded(partial(observer.breaker_changed, service, state))
 
-    def reply_rated(self, rated: Rated) -> None:
-        """Pass on a rating, to the observers that learn from ratings."""
-        for observer in self.observers:
-            if isinstance(observer, RatingObserver):
-                _guarded(partial(observer.reply_rated, rated))
+    async def start_learners(self, store: Store) -> None:
+        """Let those that learn get ready; the store is open."""
+        await self._taught(lambda one: one.start(store))
 
-    def person_deleted(self, user: str) -> None:
-        """Pass on that a person was deleted, to the observers that learn from ratings."""
-        for observer in self.observers:
-            if isinstance(observer, RatingObserver):
-                _guarded(partial(observer.person_deleted, user))
+    async def refresh_learners(self) -> None:
+        """Let them learn what was taught at other replicas."""
+        await self._taught(lambda one: one.refresh())
+
+    async def reply_rated(self, rated: Rated) -> None:
+        """Pass on a rating, which has been stored."""
+        await self._taught(lambda one: one.reply_rated(rated))
+
+    async def person_deleted(self, user: str) -> None:
+        """Pass on that a person was deleted."""
+        await self._taught(lambda one: one.person_deleted(user))
+
+    async def replies_deleted(self, user: str | None = None) -> None:
+        """Pass on that replies were deleted: of one person, or of any."""
+        await self._taught(lambda one: one.replies_deleted(user))
+
+    async def questions_labelled(self, texts: Collection[str]) -> None:
+        """Pass on that an operator has labelled questions."""
+        await self._taught(lambda one: one.questions_labelled(texts))
+
+    async def _taught(self, teach: Callable[[Learner], Awaitable[None]]) -> None:
+        for learner in tuple(self.learners):
+            try:
+                await teach(learner)
+            except StoreError:
+                raise
+            except Exception:
+                log.exception("an observer raised, which it must not")
 
 
 def _guarded(pass_on: Callable[[], None]) -> None:

@@ -13,7 +13,6 @@ from prolocutor.assistant.observer_group import ObserverGroup
 from prolocutor.assistant.person_access import PersonAccess, shared_store
 from prolocutor.assistant.service_switches import ServiceSwitches
 from prolocutor.assistant.shared_agenda import SharedAgenda
-from prolocutor.assistant.shared_lessons import SharedLessons
 from prolocutor.assistant.stored_replies import StoredReplies
 from prolocutor.assistant.succession import Succession
 from prolocutor.assistant.turn_runner import TurnRunner
@@ -30,7 +29,6 @@ class StoreSharing:
 
     access: PersonAccess | None = None
     agenda: SharedAgenda | None = None
-    lessons: SharedLessons | None = None
     stored: StoredReplies | None = None
 
     def __init__(
@@ -54,7 +52,6 @@ class StoreSharing:
         if shared is not None:
             self.access = PersonAccess(shared, self.listeners, timeout=queue_timeout)
             self.agenda = SharedAgenda(shared, self.access, replica.lease)
-            self.lessons = SharedLessons(shared, observers)
             self.stored = StoredReplies(shared, self.access)
 
     def succession(
@@ -77,5 +74,5 @@ class StoreSharing:
             listeners=self.listeners,
             wake_ups=self._wake_ups,
             switches=switches,
-            lessons=self.lessons if self._observers.has_learners else None,
+            observers=self._observers,
         )

@@ -13,9 +13,9 @@ from prolocutor.assistant.agenda_scheduler import AgendaScheduler
 from prolocutor.assistant.assistant_settings import ReplicaSettings
 from prolocutor.assistant.feed import FeedListeners
 from prolocutor.assistant.journal import Journal
+from prolocutor.assistant.observer_group import ObserverGroup
 from prolocutor.assistant.person_access import PersonAccess, ReplicaStore
 from prolocutor.assistant.service_switches import ServiceSwitches
-from prolocutor.assistant.shared_lessons import SharedLessons
 from prolocutor.assistant.turn_runner import TurnRunner
 from prolocutor.contracts.shared_store import WakeUps
 from prolocutor.contracts.store import UnfinishedTurn
@@ -53,9 +53,9 @@ class Succession:
         listeners: FeedListeners,
         wake_ups: WakeUps,
         switches: ServiceSwitches,
-        lessons: SharedLessons | None = None,
+        observers: ObserverGroup,
     ) -> None:
-        self._lessons = lessons
+        self._observers = observers
         self._switches = switches
         self._looking: asyncio.Task[None] | None = None
         self._wake_ups = wake_ups
@@ -111,8 +111,6 @@ class Succession:
         self._wake_ups.on_wake(self._woken)
         await self._store.join(self._settings.lease, self._settings.url)
         await self._beat()
-        if self._lessons is not None:
-            await self._lessons.refresh()
         self._living = [
             asyncio.create_task(self._live(), name="succession"),
             asyncio.create_task(self._poll(), name="feed poll"),
@@ -218,8 +216,7 @@ class Succession:
                 self._scheduler.look_again()
             try:
                 ends = await self._store.feed_ends(self._listeners.users)
-                if self._lessons is not None:
-                    await self._lessons.refresh()
+                await self._observers.refresh_learners()
                 await self._switches.refresh()
             except StoreError:
                 continue  # the beat says so already

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 from prolocutor.assistant.assistant import Assistant
-from prolocutor.assistant.lesson_files import LessonFiles
 from prolocutor.assistant.operator_labels import OperatorLabels
+from prolocutor.catalog import Catalog
 from prolocutor.cli.owner import OwnerDoor, door_of
 from prolocutor.config.dialog_source import check_exists
 from prolocutor.config.store_location import sqlite_file, store_url
@@ -18,6 +18,11 @@ from prolocutor.errors import NotFound
 from prolocutor.stores.store_catalog import open_store
 
 ID_LENGTH = 32
+
+FORGETTING: Final = Catalog[Callable[[Store, str], Awaitable[None]]](
+    "way to forget a person", "prolocutor.forgetting"
+)
+"""What removes what a person left beside a store that no assistant runs on."""
 
 
 class DirectChanges:
@@ -31,7 +36,8 @@ class DirectChanges:
         """Delete a person with all that is theirs, in operators' labels and lessons too."""
         deleted = await self._store.delete_person(user)
         await OperatorLabels(self._store).forget(user)
-        await LessonFiles(self._store).forget(user)
+        for name in FORGETTING.names():
+            await FORGETTING.load(name)(self._store, user)
         return deleted
 
     async def rate(self, id_: str, rating: Any) -> str:

@@ -194,14 +194,3 @@ class Rated(msgspec.Struct, frozen=True, kw_only=True):
     question: str
     agent: str
     rating: Any
-
-
-@runtime_checkable
-class RatingObserver(Protocol):
-    """An observer that learns from ratings; must not block and must not raise."""
-
-    def reply_rated(self, rated: Rated) -> None:
-        """Take note of one rating, which has been stored."""
-
-    def person_deleted(self, user: str) -> None:
-        """Forget what this person said."""

@@ -4,7 +4,6 @@ import asyncio
 import time
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
-from functools import partial
 from typing import Any
 
 import pytest
@@ -12,7 +11,6 @@ import pytest
 from prolocutor.assistant import succession
 from prolocutor.assistant.assistant import Assistant
 from prolocutor.assistant.assistant_settings import ReplicaSettings
-from prolocutor.contracts.observer import Rated, TurnRecord
 from prolocutor.contracts.store import TurnClosing
 from prolocutor.dialog import plain
 from prolocutor.errors import (
@@ -395,52 +393,6 @@ async def test_a_password_is_masked_whichever_replica_gets_it() -> None:
         assert [request["answer"]["value"] for request in skill.requests[1::2]] == ["hunter2"] * 2
         assert "hunter2" not in " ".join(await it.said())
         assert again.repeated
-
-
-class Pupil:
-    """An observer that learns from ratings."""
-
-    def __init__(self) -> None:
-        self.lessons: list[Any] = []
-
-    def turn_ended(self, record: TurnRecord) -> None: ...
-
-    def breaker_changed(self, service: str, state: str) -> None: ...
-
-    def reply_rated(self, rated: Rated) -> None:
-        self.lessons.append(rated.rating)
-
-    def person_deleted(self, user: str) -> None:
-        self.lessons.clear()
-
-
-async def test_what_is_learned_at_one_replica_is_learned_and_forgotten_at_all(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(succession, "FEED_POLL", 0.02)
-    database, pupils = SharedMemory(), [Pupil(), Pupil(), Pupil()]
-    made = [
-        partial(assistant, store=SharedMemoryStore(database), observers=[one]) for one in pupils
-    ]
-    async with made[0]() as one, made[1]():
-        reply = await one.reply("hi", user="ann")
-        for rating in (1, -1):
-            await one.archive.rate(reply.utt_id, rating, "ann")
-        await until(lambda: pupils[1].lessons == [1, -1])
-        async with made[2]():
-            assert pupils[2].lessons == [1, -1]  # it learns what was taught before it came
-            await one.archive.delete_person("ann")
-            await until(lambda: not pupils[2].lessons)
-            await until(lambda: not pupils[1].lessons)
-
-    assert pupils[0].lessons == []
-    assert [one for one in (await _records(database)).values() if b"ann" in one] == []
-
-
-async def _records(database: SharedMemory) -> dict[str, bytes]:
-    store = SharedMemoryStore(database)
-    await store.open()
-    return await store.records("", "lesson")
 
 
 async def test_the_database_away_is_said_and_coming_back_too() -> None:

@@ -12,6 +12,7 @@ from typing import Final, Literal
 import msgspec
 
 from prolocutor.assistant.operator_labels import OperatorLabels
+from prolocutor.contracts.pairing import ModelInUse
 from prolocutor.contracts.store import RecordStore
 from prolocutor.contracts.training import TrainingReport
 from prolocutor.dialog import plain
@@ -19,7 +20,6 @@ from prolocutor.dialog.ids import new_id
 from prolocutor.errors import BadInput, ConfigError, Conflict, NotFound
 from prolocutor.plugins.pairing.method_catalog import Role
 from prolocutor.plugins.pairing.model_files import Model
-from prolocutor.plugins.pairing.model_in_use import ModelInUse
 from prolocutor.plugins.pairing.model_reloading import LOOKS
 from prolocutor.plugins.pairing.model_shelf import ModelShelf
 

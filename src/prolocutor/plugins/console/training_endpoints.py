@@ -13,7 +13,7 @@ import msgspec
 
 from prolocutor.assistant.operator_labels import OperatorLabel, OperatorLabels
 from prolocutor.contracts.channel import Route
-from prolocutor.contracts.pairing import LabelledQuestion, UserQuestion
+from prolocutor.contracts.pairing import LabelledQuestion, ModelInUse, UserQuestion
 from prolocutor.contracts.training import (
     TRAINER,
     TrainingEnd,
@@ -28,7 +28,6 @@ from prolocutor.plugins.console.model_desk import ModelDesk
 from prolocutor.plugins.console.resources import BASE
 from prolocutor.plugins.console.writes import ConsoleWrite
 from prolocutor.plugins.pairing.method_catalog import Role
-from prolocutor.plugins.pairing.model_in_use import ModelInUse
 from prolocutor.plugins.pairing.question_agent.router_label import RouterLabel, question_of_label
 from prolocutor.processes.line_process import LineProcess
 from prolocutor.web.operations import TypedRequest

@@ -230,7 +230,7 @@ class WorkEndpoints:
                 sign=group.sign or "",
             )
             await self._labels.add(label)
-            await self._assistant.hints.questions_labelled([one.text for one in turns])
+            await self._assistant.observers.questions_labelled([one.text for one in turns])
             self._work.leave_out({one.utt_id for one in turns})
         return LabelMade(label.id, len(turns))
 

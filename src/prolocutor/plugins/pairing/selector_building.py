@@ -16,6 +16,7 @@ from prolocutor.contracts.observer import Observer
 from prolocutor.contracts.pairing import (
     Card,
     Encoder,
+    ModelInUse,
     Ranker,
     Router,
     TrainingData,
@@ -29,10 +30,10 @@ from prolocutor.plugins.pairing.encoders.encoder_wiring import EncoderWiring
 from prolocutor.plugins.pairing.encoders.endpoint import EndpointEncoder
 from prolocutor.plugins.pairing.encoders.meanings import Meanings
 from prolocutor.plugins.pairing.hints.hint_lessons import standing
+from prolocutor.plugins.pairing.lessons import Lessons
 from prolocutor.plugins.pairing.loss_curve import loss_curve_of
 from prolocutor.plugins.pairing.method_catalog import Role
 from prolocutor.plugins.pairing.model_files import load_model
-from prolocutor.plugins.pairing.model_in_use import ModelInUse
 from prolocutor.plugins.pairing.model_reloading import MethodSource, ReloadedModel, VersionedMethod
 from prolocutor.plugins.pairing.new_agent_learner import NewAgentLearner
 from prolocutor.plugins.pairing.question_agent.label_journal import (
@@ -198,7 +199,7 @@ class _Maker:
         names = [card.name for card in self._cards]
         taken = hints if self._hinted else None
         learner = RatingLearner(kept, journal, names, hints=taken)
-        self.learners += [learner, NewAgentLearner(kept, journal, names)]
+        self.learners += [Lessons(learner), NewAgentLearner(kept, journal, names)]
         return self._in_use(selecting, kept, learner if is_pupil else None)
 
     def _in_use(

@@ -7,14 +7,13 @@ from pathlib import Path
 import pytest
 
 from prolocutor.assistant.assistant import Assistant
-from prolocutor.assistant.observer_group import ObserverGroup
-from prolocutor.assistant.shared_lessons import SharedLessons
 from prolocutor.cli.store_access import DirectChanges
 from prolocutor.config.building import assistant_from
 from prolocutor.config.file_check import check
 from prolocutor.config.loading import load
 from prolocutor.contracts.observer import Rated
 from prolocutor.plugins.pairing.hints.turn_hints import HintSettings
+from prolocutor.plugins.pairing.lessons import SharedLessons
 from prolocutor.plugins.pairing.question_agent.router_label import RouterLabel
 from prolocutor.plugins.pairing.rating_learner import RatingLearner
 from prolocutor.stores.store_catalog import open_store
@@ -128,7 +127,7 @@ async def test_a_shared_store_forgets_what_a_person_taught_its_replicas(tmp_path
     one, other = SharedMemoryStore(database), SharedMemoryStore(database)
     for store in (one, other):
         await store.open()
-    lessons = SharedLessons(one, ObserverGroup([school.learner]))
+    lessons = SharedLessons(one, school.learner)
     await lessons.add(Rated(utt_id="1", user="ann", question=QUESTION, agent="red", rating=1))
     assert len(school.learned()) == 1
 
@@ -177,7 +176,7 @@ async def test_replicas_learn_hints_from_each_other_and_forget_them_together(
         (tmp_path / name).mkdir()
         school = School(tmp_path / name)
         schools.append(school)
-        shared.append(SharedLessons(store, ObserverGroup([school.learner])))
+        shared.append(SharedLessons(store, school.learner))
     one, two = schools
 
     one.says(QUESTION)
