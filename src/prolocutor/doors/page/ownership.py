@@ -10,12 +10,12 @@ from msgspec import Meta
 
 from prolocutor.contracts.http import Visitor
 from prolocutor.errors import Forbidden
+from prolocutor.web.speaking import DoorPersons
 
 PREFIX: Final = "almond:"
 """The prefix of the users of the wire that the page speaks."""
 
-LOCAL_USER: Final = "local"
-"""The user at this machine, and of an operator who names none."""
+PERSONS: Final = DoorPersons(PREFIX)
 
 _ANONYMOUS: Final = re.compile(r"web-([0-9a-f]{32})(?:\.([\w-]{1,64}))?")
 _MAIN: Final = "main"
@@ -36,14 +36,13 @@ def user_of(visitor: Visitor, params: PageUser) -> str:
     An anonymous visitor is known by the id of the conversation, which cannot be guessed; raise
     `Forbidden` without one.
     """
-    if visitor.kind == "operator":
-        return PREFIX + (params.user or visitor.user or LOCAL_USER)
-    if visitor.user is not None:
-        return PREFIX + visitor.user
+    user = PERSONS.find(visitor, params.user if visitor.kind == "operator" else None)
+    if user is not None:
+        return user
     known = _ANONYMOUS.fullmatch(params.id or "")
     if known is None:
         raise Forbidden("without a token give the id of your conversation", field="id")
-    return f"{PREFIX}anonymous-{known[1]}"
+    return PERSONS.anonymous(known[1])
 
 
 def dialog_of(visitor: Visitor, params: PageUser, conversation: str) -> str | None:

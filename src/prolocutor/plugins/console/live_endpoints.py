@@ -19,11 +19,9 @@ from prolocutor.plugins.console.live_rows import (
     TurnKind,
 )
 from prolocutor.plugins.console.resources import BASE
-from prolocutor.web.error_table import error_response
+from prolocutor.web.event_writing import end_refused
 
 KINDS: Final[tuple[TurnKind, ...]] = get_args(TurnKind)
-POLICY: Final = 1008
-"""The close code of a socket that was asked for what there is not."""
 
 
 class LiveEndpoint:
@@ -40,9 +38,7 @@ class LiveEndpoint:
         """Send what happens until the operator leaves; what they send is not read."""
         kind = next((one for one in KINDS if one == (socket.query("kind") or "all")), None)
         if kind is None:
-            error = BadInput(f"kind is one of {', '.join(KINDS)}", field="kind")
-            socket.send(error_response(error).encoded().decode())
-            socket.close(POLICY, "there is no such kind")
+            end_refused(socket, BadInput(f"kind is one of {', '.join(KINDS)}", field="kind"))
             return
         with self._feed.viewing(socket, kind):
             async for _ in socket:

@@ -8,23 +8,22 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from contextlib import suppress
 from typing import Any, Final
 
 import msgspec
 
 from prolocutor.assistant.assistant import Assistant
 from prolocutor.assistant.feed_message import FeedMessage, feed_message
+from prolocutor.contracts.store import FeedRow
 from prolocutor.dialog.rendering import plain_text
-from prolocutor.errors import StoreError
 from prolocutor.plugins.telegram.bot_api import BotApi, BotRefusal, BotTokenRefused
 from prolocutor.plugins.telegram.shown_messages import BotCall, ShownRow, calls_for
+from prolocutor.web.feed_following import FeedFollower
 
 log = logging.getLogger(__name__)
 
 KIND: Final = "telegram-sent"
-PAGE: Final = 100
-RETRY: Final = 1.0
-"""Seconds after which a feed that could not be read is read again."""
 
 
 class SentUpTo(msgspec.Struct, frozen=True):
@@ -77,36 +76,23 @@ class ChatDelivery:
             self._following[user] = asyncio.create_task(self._deliver(user, n))
 
     async def _deliver(self, user: str, sent: int) -> None:
-        with self._assistant.feeds.listening(user) as news:
-            while True:
-                news.clear()
-                try:
-                    sent = await self._send_news(user, sent)
-                except StoreError as error:
-                    log.error("Telegram: a person's feed cannot be read: %s", error)
-                    await asyncio.sleep(RETRY)
-                    continue
-                except BotTokenRefused:
-                    return  # the poll says so
-                await news.wait()
+        """Send each reply of a person that is whole, and note how far it has come."""
+        rows: list[ShownRow] = []
 
-    async def _send_news(self, user: str, sent: int) -> int:
-        """Send each reply that is whole; return the number of the last row of these."""
-        store = self._assistant.store
-        if await store.feed_end(user) < sent:
-            sent = 0  # the person was deleted; their feed starts anew
-        after, rows = sent, list[ShownRow]()
-        while page := await store.feed(user, after, PAGE):
+        async def send(page: list[FeedRow]) -> None:
             for one in map(feed_message, page):
-                after = one.n
                 if one.message is not None and one.message["type"] != "command":
                     rows.append(ShownRow(one.n, one.message))
                 if one.closing is not None:
                     for call in calls_for(rows, one.closing.get("ask"), self._chat(user, one)):
                         await self.send(call)
-                    sent, rows = one.n, []
-                    await self._note(user, sent)
-        return sent
+                    rows.clear()
+                    await self._note(user, one.n)
+
+        feed = FeedFollower(self._assistant.store, user, send, sent)
+        with self._assistant.feeds.listening(user) as news, suppress(BotTokenRefused):
+            news.set()
+            await feed.follow(news)  # until the token is refused, as the poll says
 
     async def _note(self, user: str, n: int) -> None:
         await self._assistant.store.put_record("", KIND, user, msgspec.json.encode(SentUpTo(n)))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 from collections.abc import Awaitable, Callable, Coroutine
 from contextlib import ExitStack, suppress
 from typing import Any, Final
@@ -18,31 +17,26 @@ from prolocutor.contracts.store import FeedRow
 from prolocutor.contracts.websocket import WebSocket
 from prolocutor.dialog import plain
 from prolocutor.dialog.inputs import TurnInput
-from prolocutor.dialog.turn_events import ReplyGiven, TurnEvent
+from prolocutor.dialog.turn_events import TurnEvent
 from prolocutor.errors import BadInput, StoreError
 from prolocutor.plugins.almond.door import commands
 from prolocutor.plugins.almond.door.dialects import Dialect, Frame, encoded, error_frame
 from prolocutor.plugins.almond.door.speakers import Speaker, expectation
 from prolocutor.web.error_table import error_response
-
-log = logging.getLogger(__name__)
+from prolocutor.web.feed_following import FeedFollower
 
 PAGE: Final = 100
 TURN_RUNS: Final[Frame] = {"type": "event", "event": {"type": "TurnRuns"}}
 """What a client is sent first where the answer to earlier words is still being looked for."""
 
-RETRY: Final = 1.0
-"""Seconds after which a feed that could not be read is read again."""
-
 WAITING: Final = 64
 MAX_BYTES: Final = 1_000_000
 """Frames of one socket that may wait, and their bytes; the socket is not read meanwhile."""
 
-Take = Callable[[TurnInput], Coroutine[Any, Any, TurnResult]]
-"""What makes a turn of an input."""
-
-TakeShown = Callable[[TurnInput, Callable[[TurnEvent], Awaitable[None]]], Awaitable[None]]
-"""The same, with a function that shows what happens in the turn."""
+Take = Callable[
+    [TurnInput, Callable[[TurnEvent], Awaitable[None]] | None], Coroutine[Any, Any, TurnResult]
+]
+"""What makes a turn of an input, with a function that shows what happens in it."""
 
 
 class ConversationOptions(msgspec.Struct):
@@ -71,18 +65,15 @@ class Conversation:
         socket: WebSocket,
         dialect: Dialect,
         take: Take,
-        take_shown: TakeShown,
     ) -> None:
         self._assistant = assistant
         self._speaker = speaker
         self._socket = socket
         self._dialect = dialect
         self._take = take
-        self._take_shown = take_shown
         self._events = False
         self._skill: str | None = None
-        self._after = 0
-        self._showing = asyncio.Lock()
+        self._feed = FeedFollower(assistant.store, speaker.user, self._show_rows)
         self._stops_next = False
         self._frames: list[tuple[str | bytes, ExitStack]] = []
 
@@ -94,7 +85,7 @@ class Conversation:
             self._events, self._skill = opening.events, opening.skill
             news.set()
             async with asyncio.TaskGroup() as group:
-                showing = group.create_task(self._show_all(news))
+                showing = group.create_task(self._feed.follow(news))
                 handling: asyncio.Task[None] | None = None
                 async for frame in self._socket:
                     if commands.is_stop(frame):
@@ -120,7 +111,7 @@ class Conversation:
             self._send({"type": "id", "id": self._speaker.conversation, **shown})
         for frame in opening.devices:
             self._send(frame)
-        self._after = await self._assistant.store.feed_end(self._speaker.user)
+        self._feed.after = await self._assistant.store.feed_end(self._speaker.user)
         if opening.after is not None:
             await self._show_since(opening.after)
         elif opening.history:
@@ -136,7 +127,7 @@ class Conversation:
     async def _show_since(self, after: int) -> None:
         """Show all messages after one, page by page."""
         rows = await self._tail(1, after)
-        at = rows[0].n - 1 if rows else self._after
+        at = rows[0].n - 1 if rows else self._feed.after
         while rows := await self._assistant.store.feed(self._speaker.user, at, PAGE):
             await self._replay([row for row in rows if row.dialog_name == self._speaker.dialog])
             at = rows[-1].n
@@ -151,54 +142,21 @@ class Conversation:
             spend("backlog", self._speaker.user, len(rows))
         for row in rows:
             self._send(self._dialect.message(row))
-            self._after = max(self._after, row.n)
+            self._feed.after = max(self._feed.after, row.n)
             await self._socket.room()
 
-    async def _show_all(self, news: asyncio.Event) -> None:
-        while True:
-            await news.wait()
-            try:
-                await self._catch_up(news)
-            except StoreError as error:
-                log.error("a person's feed cannot be read: %s", error)
-                await asyncio.sleep(RETRY)
-
-    async def _catch_up(self, news: asyncio.Event) -> None:
-        """Show what is new. Turns and the feed both call this: the lock keeps the order."""
-        async with self._showing:
-            while news.is_set():
-                news.clear()
-                try:
-                    await self._show_news()
-                except StoreError:
-                    news.set()
-                    raise
-
-    async def _show_news(self) -> None:
-        store, user = self._assistant.store, self._speaker.user
-        rows = await store.feed(user, self._after, PAGE)
-        if not rows and await store.feed_end(user) < self._after:
-            self._after = 0  # the person was deleted; their feed starts anew
-            rows = await store.feed(user, 0, PAGE)
-        while rows:
-            for row in self._dialect.shown(rows):
-                self._show(row)
-                await self._socket.room()
-            rows = await store.feed(user, self._after, PAGE) if len(rows) == PAGE else []
-
-    def _show(self, row: FeedRow) -> None:
-        self._after = row.n
-        if row.dialog_name != self._speaker.dialog:
-            return
-        self._send(self._dialect.message(row))
-        if row.closing is not None:
-            self._send(self._dialect.expectation(plain.decode(row.closing)))
+    async def _show_rows(self, rows: list[FeedRow]) -> None:
+        for row in self._dialect.shown(rows):
+            if row.dialog_name == self._speaker.dialog:
+                self._send(self._dialect.message(row))
+                if row.closing is not None:
+                    self._send(self._dialect.expectation(plain.decode(row.closing)))
+            await self._socket.room()
 
     async def _show_event(self, event: TurnEvent) -> None:
         """Send what happens in a turn; its reply is shown as rows of the feed."""
-        if not isinstance(event, ReplyGiven):
-            self._send({"type": "event", "event": msgspec.to_builtins(event)})
-            await self._socket.room()
+        self._send({"type": "event", "event": msgspec.to_builtins(event)})
+        await self._socket.room()
 
     async def _show_expectation(self) -> None:
         """Send the `askSpecial` of what is open now."""
@@ -242,10 +200,9 @@ class Conversation:
                 key = commands.key_of(frame)
                 answered = await self._take_turn(replace(input, skill=self._skill, request_id=key))
         except Exception as error:
-            refusal = error_response(error)
-            refused = error_frame(refusal.error, refusal.code)
+            refused = error_frame(error_response(error))
         with suppress(StoreError):
-            await self._catch_up(news)
+            await self._feed.catch_up(news)
         if not answered:
             self._send(refused)
             await self._show_expectation()
@@ -255,17 +212,8 @@ class Conversation:
         if self._stops_next:
             self._stops_next = False
             asyncio.get_running_loop().call_soon(self._stop)  # once the turn is in its queue
-        if not self._events:
-            return not (await self._take(input)).repeated
-        repeated = False
-
-        async def show(event: TurnEvent) -> None:
-            nonlocal repeated
-            repeated = isinstance(event, ReplyGiven) and event.repeated
-            await self._show_event(event)
-
-        await self._take_shown(input, show)
-        return not repeated
+        show = self._show_event if self._events else None
+        return not (await self._take(input, show)).repeated
 
 
 class Unsupported(BadInput):

@@ -15,6 +15,7 @@ import msgspec
 from prolocutor.contracts.store import FeedRow
 from prolocutor.dialog import plain
 from prolocutor.dialog.notices import NOTIFICATION
+from prolocutor.web.error_table import ErrorResponse
 
 Frame = dict[str, Any]
 
@@ -125,9 +126,10 @@ SECOND: Final = SecondDialect()
 FIRST: Final = FirstDialect()
 
 
-def error_frame(text: str, code: str) -> Frame:
+def error_frame(refused: ErrorResponse) -> Frame:
     """Return the frame of an error, under both keys that clients read."""
-    return {"type": "error", "error": text, "message": text, "code": code}
+    text = refused.error
+    return {"type": "error", "error": text, "message": text, "code": refused.code}
 
 
 def encoded(frame: Frame) -> str:

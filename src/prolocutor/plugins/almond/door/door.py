@@ -26,7 +26,7 @@ from prolocutor.plugins.almond.door.apps import AppEndpoints
 from prolocutor.plugins.almond.door.conversation import Conversation, ConversationOptions
 from prolocutor.plugins.almond.door.converse import ConverseEndpoints, dialect_of
 from prolocutor.plugins.almond.door.devices import DeviceEndpoints, frames
-from prolocutor.plugins.almond.door.dialects import SECOND, encoded, error_frame
+from prolocutor.plugins.almond.door.dialects import SECOND, error_frame
 from prolocutor.plugins.almond.door.links import FORM, LinkPages
 from prolocutor.plugins.almond.door.notify import NotificationStatus, NotifyEndpoint
 from prolocutor.plugins.almond.door.oauth import IssuedToken, OAuthEndpoints, TokenRefused
@@ -35,7 +35,7 @@ from prolocutor.plugins.almond.door.result_stream import ResultStream
 from prolocutor.plugins.almond.door.speakers import PREFIX, Speaker, speaker_of
 from prolocutor.web.authentication import ANONYMOUS
 from prolocutor.web.door_context import DoorContext
-from prolocutor.web.error_table import error_response
+from prolocutor.web.event_writing import POLICY_VIOLATION, end_refused, take_turn
 from prolocutor.web.key_ring import KeyRing
 from prolocutor.web.operations import Operation, TypedRequest
 
@@ -44,8 +44,6 @@ B = TypeVar("B")
 
 API: Final = ("/api", "/me/api")
 SOCKETS: Final = ("/api", "/ws", "/me/api", "/me/ws")
-POLICY_VIOLATION: Final = 1008
-
 _WHOLE: Final = re.compile(r"-?[0-9]{1,16}")
 
 
@@ -183,7 +181,7 @@ class Almond:
         try:
             speaker = _speaker(socket)
         except BadInput as error:
-            _refuse(socket, error)
+            end_refused(socket, error, error_frame)
             return
         await ResultStream(self._assistant, speaker, socket).run()
 
@@ -192,13 +190,13 @@ class Almond:
             speaker, opening = whose(), _opening(socket)
             dialect = dialect_of(socket.query("protocol"), SECOND)
         except BadInput as error:
-            _refuse(socket, error)
+            end_refused(socket, error, error_frame)
             return
         if _is_set(socket, "sync_devices"):
             opening.devices = frames(await self._devices.of(speaker))
         if self._welcome and opening.after is None and not _is_set(socket, "hide_welcome"):
             await self._say_welcome(speaker, self._welcome)
-        talk = Conversation(self._assistant, speaker, socket, dialect, self._take, self._take_shown)
+        talk = Conversation(self._assistant, speaker, socket, dialect, self._take)
         await talk.run(opening)
 
     async def _say_welcome(self, speaker: Speaker, words: str) -> None:
@@ -208,20 +206,14 @@ class Almond:
         key = f"welcome/{speaker.dialog}"
         await self._assistant.notify(speaker.user, words, dialog=speaker.dialog, key=key)
 
-    async def _take(self, input: TurnInput) -> TurnResult:
-        """Make a turn of an input."""
-        result = await self._assistant.turn(input)
+    async def _take(
+        self, input: TurnInput, show: Callable[[TurnEvent], Awaitable[None]] | None = None
+    ) -> TurnResult:
+        """Make a turn of an input, and show what happens in it."""
+        result = await take_turn(self._assistant, input, show)
         if not result.repeated:
             await self._popular.count(input.parsed)
         return result
-
-    async def _take_shown(
-        self, input: TurnInput, show: Callable[[TurnEvent], Awaitable[None]]
-    ) -> None:
-        """Make a turn of an input and show what happens in it."""
-        async for event in self._assistant.stream(input):
-            await show(event)
-        await self._popular.count(input.parsed)
 
 
 def _page(
@@ -244,12 +236,6 @@ def _oauth_routes(base: str, oauth: OAuthEndpoints) -> list[Route]:
         Route("POST", f"{base}/authorize", agreed),
         Route("POST", f"{base}/token", token, "all"),
     ]
-
-
-def _refuse(socket: WebSocket, error: BadInput) -> None:
-    refusal = error_response(error)
-    socket.send(encoded(error_frame(refusal.error, refusal.code)))
-    socket.close(POLICY_VIOLATION, refusal.code)
 
 
 def _speaker(socket: WebSocket) -> Speaker:

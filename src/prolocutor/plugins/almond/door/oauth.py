@@ -20,9 +20,9 @@ from prolocutor.durations import DAY
 from prolocutor.errors import BadInput
 from prolocutor.plugins.almond.door.applications import Application, GrantedCodes
 from prolocutor.plugins.almond.door.pages import button, page, paragraph, read_field
-from prolocutor.plugins.almond.door.speakers import LOCAL
 from prolocutor.web.key_ring import KeyRing
 from prolocutor.web.operations import TypedRequest
+from prolocutor.web.speaking import LOCAL
 
 SCOPES: Final = "profile converse"
 """What every token is for; narrower ones are not made."""

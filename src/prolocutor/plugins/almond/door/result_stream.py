@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import logging
-from typing import Any, Final
+from typing import Any
 
 from prolocutor.assistant.assistant import Assistant
 from prolocutor.contracts.quota import open_socket_of
@@ -12,15 +11,9 @@ from prolocutor.contracts.store import FeedRow
 from prolocutor.contracts.websocket import WebSocket
 from prolocutor.dialog import plain
 from prolocutor.dialog.notices import NOTIFICATION
-from prolocutor.errors import StoreError
 from prolocutor.plugins.almond.door.dialects import Frame, encoded
 from prolocutor.plugins.almond.door.speakers import Speaker
-
-log = logging.getLogger(__name__)
-
-PAGE: Final = 100
-RETRY: Final = 1.0
-"""Seconds after which a feed that could not be read is read again."""
+from prolocutor.web.feed_following import FeedFollower
 
 
 class ResultStream:
@@ -30,40 +23,24 @@ class ResultStream:
         self._assistant = assistant
         self._speaker = speaker
         self._socket = socket
-        self._after = 0
         self._found: Frame | None = None
 
     async def run(self) -> None:
         """Serve the socket until the client is gone; its frames are ignored."""
         user = self._speaker.user
         with open_socket_of(user), self._assistant.feeds.listening(user) as news:
-            self._after = await self._assistant.store.feed_end(self._speaker.user)
+            store = self._assistant.store
+            feed = FeedFollower(store, user, self._send_rows, await store.feed_end(user))
             async with asyncio.TaskGroup() as group:
-                sending = group.create_task(self._send_all(news))
+                sending = group.create_task(feed.follow(news))
                 async for _ in self._socket:
                     pass
                 sending.cancel()
 
-    async def _send_all(self, news: asyncio.Event) -> None:
-        while True:
-            await news.wait()
-            news.clear()
-            try:
-                await self._send_news()
-            except StoreError as error:
-                log.error("a person's feed cannot be read: %s", error)
-                await asyncio.sleep(RETRY)
-                news.set()
-
-    async def _send_news(self) -> None:
-        store, user = self._assistant.store, self._speaker.user
-        if await store.feed_end(user) < self._after:
-            self._after = 0  # the person was deleted; their feed starts anew
-        while rows := await store.feed(user, self._after, PAGE):
-            for row in rows:
-                self._after = row.n
-                self._read(row)
-                await self._socket.room()
+    async def _send_rows(self, rows: list[FeedRow]) -> None:
+        for row in rows:
+            self._read(row)
+            await self._socket.room()
 
     def _read(self, row: FeedRow) -> None:
         message: Frame = {} if row.message is None else plain.decode(row.message)

@@ -13,11 +13,11 @@ from msgspec import Meta
 from prolocutor.assistant.assistant import Assistant
 from prolocutor.contracts.http import Visitor
 from prolocutor.dialog.ids import new_id
-from prolocutor.errors import BadInput, Forbidden, StoreError
+from prolocutor.errors import BadInput, StoreError
+from prolocutor.web.speaking import DoorPersons
 
 PREFIX: Final = "almond:"
-LOCAL: Final = "local"
-"""The user of a visitor on loopback, and of an operator who names no user."""
+PERSONS: Final = DoorPersons(PREFIX)
 
 MAIN: Final = "main"
 MAX_NAME: Final = 200
@@ -76,7 +76,11 @@ def speaker_of(
             return chosen_speaker(given, secret)
         return anonymous_speaker(given, fresh or "web")
     name = given or (MAIN if fresh is None else f"{fresh}-{new_id()}")
-    return Speaker(PREFIX + _speaker(visitor, user), name, name)
+    if user is not None and len(user) > MAX_NAME:
+        raise BadInput(f"a user's name has at most {MAX_NAME} characters", field="user")
+    person = PERSONS.find(visitor, user)
+    assert person is not None
+    return Speaker(person, name, name)
 
 
 def anonymous_speaker(given: str | None = None, fresh: str = "web") -> Speaker:
@@ -88,7 +92,7 @@ def anonymous_speaker(given: str | None = None, fresh: str = "web") -> Speaker:
     secret = known[1] if known else new_id()
     conversation = given if known and given else f"{fresh}-{secret}"
     dialog = (known and known[2]) or MAIN
-    return Speaker(f"{PREFIX}anonymous-{secret}", dialog, conversation, anonymous=True)
+    return Speaker(PERSONS.anonymous(secret), dialog, conversation, anonymous=True)
 
 
 def chosen_speaker(conversation: str, secret: str | None) -> Speaker:
@@ -104,18 +108,7 @@ def chosen_speaker(conversation: str, secret: str | None) -> Speaker:
     key = hashlib.blake2b(secret.encode("utf-8", "replace"), digest_size=32).digest()
     named = conversation.encode("utf-8", "replace")
     digest = hashlib.blake2b(named, key=key, digest_size=16).hexdigest()
-    user = f"{PREFIX}anonymous-{digest}"
-    return Speaker(user, MAIN, conversation, anonymous=True, secret=secret)
-
-
-def _speaker(visitor: Visitor, given: str | None) -> str:
-    if visitor.kind == "person" and visitor.user is not None:
-        if given not in (None, "", visitor.user):
-            raise Forbidden("this token is for another user; leave it out", field="user")
-        return visitor.user
-    if given is not None and len(given) > MAX_NAME:
-        raise BadInput(f"a user's name has at most {MAX_NAME} characters", field="user")
-    return given or visitor.user or LOCAL
+    return Speaker(PERSONS.anonymous(digest), MAIN, conversation, anonymous=True, secret=secret)
 
 
 def _name(given: str | None) -> str | None:

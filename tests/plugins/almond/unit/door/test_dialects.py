@@ -7,6 +7,7 @@ import pytest
 from prolocutor.contracts.store import FeedRow
 from prolocutor.dialog import plain
 from prolocutor.plugins.almond.door.dialects import FIRST, MAX_FRAME, SECOND, error_frame
+from prolocutor.web.error_table import ErrorResponse
 
 LINK = "/devices/oauth2/com.xkcd?name=XKCD"
 COMMAND = {"code": ["bookkeeping", "special", "special:help"], "entities": {}}
@@ -133,7 +134,7 @@ def test_what_is_waited_for_has_a_context_in_the_second_generation() -> None:
 
 
 def test_an_error_goes_by_both_names() -> None:
-    assert error_frame("too much", "overloaded") == {
+    assert error_frame(ErrorResponse(429, "too much", "overloaded")) == {
         "type": "error",
         "error": "too much",
         "message": "too much",
