@@ -10,10 +10,10 @@ from pathlib import Path
 import click
 
 from prolocutor.config.assistant_file import FILE_NAME
+from prolocutor.config.file_formats import format_of
 from prolocutor.config.recognition import FoundService, recognise
 from prolocutor.config.service_writing import add_service, deadline_notes, new_file, write_whole
 from prolocutor.errors import BadInput, ConfigError
-from prolocutor.plugins.deeppavlov.survey import is_pipeline_file
 
 KEY_HELP = "The environment variable that holds its key; the file names it as ${NAME}."
 
@@ -44,10 +44,8 @@ def add(urls: tuple[str, ...], file: Path, name: str | None, key: str | None) ->
     if name is not None and len(urls) > 1:
         raise click.UsageError("--name goes with one URL")
     path = file / FILE_NAME if file.is_dir() else file
-    if is_pipeline_file(path):
-        raise BadInput(
-            f"{path} is a pipeline of DeepPavlov Agent; prolocutor convert makes YAML of it"
-        )
+    if (form := format_of(path)) is not None:
+        raise BadInput(f"{path} {form.refusal}")
     for url in urls:
         found = look(url, key)
         added = put(path, found, name, key)

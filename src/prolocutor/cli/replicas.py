@@ -3,27 +3,29 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import click
 import msgspec
 
 from prolocutor.assistant.person_access import shared_store
+from prolocutor.catalog import Catalog
 from prolocutor.cli.options import STORE_OPTION, json_option
 from prolocutor.cli.output import clean, write_json
 from prolocutor.config.assistant_file import assistant_file
 from prolocutor.config.loading import load
 from prolocutor.config.store_location import store_url
 from prolocutor.contracts.shared_store import ReplicaStatus
-from prolocutor.dotted_names import resolve
 from prolocutor.errors import ConfigError, ProlocutorError
 from prolocutor.stores.store_catalog import open_store
 
-FIND_WORKERS: Final = "prolocutor.plugins.nats.worker_discovery:find_workers"
-"""Imported when workers are looked for: it needs an extra."""
+FINDERS: Final = Catalog[Callable[[str], Awaitable[Sequence[Any]]]](
+    "message broker", "prolocutor.worker_finders"
+)
+"""What finds the workers behind a broker, by the scheme of its URL."""
 
 
 class WorkerGroup(msgspec.Struct, kw_only=True):
@@ -92,7 +94,7 @@ async def _look(url: str, messages: str | None) -> ReplicaOverview:
     workers = None
     if messages is not None:
         groups: dict[tuple[str, str], WorkerGroup] = {}
-        for one in await resolve(FIND_WORKERS)(messages):
+        for one in await FINDERS.load(messages.partition("://")[0])(messages):
             made = WorkerGroup(service=one.service, assistant=one.assistant)
             group = groups.setdefault((one.service, one.assistant), made)
             group.workers += 1

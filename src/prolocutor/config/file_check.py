@@ -12,16 +12,16 @@ from prolocutor.config.check_report import CheckReport, PlannedService
 from prolocutor.config.check_warnings import hints, warnings
 from prolocutor.config.descriptions import describing, descriptions
 from prolocutor.config.faults import ConfigFaults, Fault, in_order
+from prolocutor.config.file_formats import check_by_plugins
 from prolocutor.config.imported_functions import import_all, searched
 from prolocutor.config.loading import survey
 from prolocutor.config.plugin_check import check_plugins
 from prolocutor.config.settings import ProcessTarget
+from prolocutor.config.store_location import without_password
 from prolocutor.config.survey import Survey
 from prolocutor.errors import ConfigError, ServiceError
 from prolocutor.plan.graph import Graph, PlanNode
 from prolocutor.plan.pipeline import ORDER
-from prolocutor.plugins.almond.manifest_check import check_manifests
-from prolocutor.plugins.nats.nats_address import is_nats, read_call
 
 
 def check(
@@ -39,7 +39,7 @@ def check(
     with searched(settings.folder):
         functions = import_all(loaded.services, loaded.findings)
         check_plugins(loaded, loaded.findings)
-    check_manifests(loaded, loaded.findings)
+    check_by_plugins(loaded)
     unasked = _ask_agents(loaded)
     faults = in_order(loaded.findings.faults)
     graph = loaded.graph
@@ -109,8 +109,4 @@ def _in_words(nodes: list[PlanNode], graph: Graph) -> list[str]:
 def _target(target: object) -> str:
     if isinstance(target, ProcessTarget):
         return f"process {target.process}{target.path}"
-    if isinstance(target, str) and is_nats(target):  # its URL may hold a password
-        call = read_call(target)
-        where = "" if call.servers is None else f"{call.servers}/"
-        return f"nats://{where}{call.service}"
-    return target if isinstance(target, str) else repr(target)
+    return without_password(target) if isinstance(target, str) else repr(target)

@@ -11,6 +11,7 @@ import msgspec
 
 from prolocutor.config.faults import ConfigFaults, Fault
 from prolocutor.config.fields import Findings
+from prolocutor.config.file_formats import format_of
 from prolocutor.config.file_keys import OF_PIPELINE, file_table
 from prolocutor.config.service_entries import (
     ServiceEntry,
@@ -24,7 +25,6 @@ from prolocutor.config.yaml_file import YamlDocument, read
 from prolocutor.errors import ConfigError
 from prolocutor.plan.graph import Graph, compile_graph
 from prolocutor.plan.pipeline import Pipeline, Stage
-from prolocutor.plugins.deeppavlov.survey import is_pipeline_file, survey_deeppavlov
 
 _MAX_GRAPH_FAULTS: Final = 50
 _TENANTS_PAGE: Final = "https://prolocutor.github.io/prolocutor/howto/tenants/"
@@ -48,10 +48,11 @@ def survey(
     path: str | Path, environ: Mapping[str, str] = os.environ, *, dream: Path | None = None
 ) -> Survey:
     """Read what can be read of a file; raise `ConfigFaults` only if it cannot be read at all."""
-    if is_pipeline_file(Path(path)):
-        return survey_deeppavlov(path, dream)
+    form = format_of(Path(path))
+    if form is not None:
+        return form.survey(Path(path), dream)
     if dream is not None:
-        what = "--dream goes with a pipeline_conf.json of DeepPavlov Agent"
+        what = "--dream goes with a pipeline file of DeepPavlov Agent"
         raise ConfigFaults([Fault(str(path), None, None, what)])
     return _from_yaml(path, environ)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
@@ -31,10 +30,6 @@ SETTINGS: Final = {
     "timeout": "connector.timeout",
 }
 """What a file calls a setting of the plan."""
-
-
-_SERVICES: Final = re.compile(rb"^services\s*:", re.MULTILINE)
-_SKILLS: Final = re.compile(rb"^skills\s*:", re.MULTILINE)
 
 
 def survey_deeppavlov(path: str | Path, dream: Path | None = None) -> Survey:
@@ -95,17 +90,6 @@ def _key_in_file(key: str, keys: Mapping[str, str]) -> str:
     """Return the key in the file of what the graph calls `stage.name.setting`."""
     path, _, setting = key.rpartition(".")
     return f"{keys[path]}.{SETTINGS.get(setting, '')}" if path in keys else keys.get(key, key)
-
-
-def is_pipeline_file(path: Path) -> bool:
-    """Return whether a file is DeepPavlov Agent's: JSON, or YAML with `services` at its top."""
-    if path.suffix.lower() == ".json":
-        return True
-    try:
-        data = path.read_bytes()
-    except OSError:
-        return False
-    return bool(_SERVICES.search(data)) and not _SKILLS.search(data)
 
 
 def _plain(node: YamlNode) -> object:

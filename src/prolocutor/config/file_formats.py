@@ -1,0 +1,50 @@
+"""Other forms of an assistant's file than our YAML, and what plug-ins check in a file.
+
+A plug-in adds a form by an entry point of the group `prolocutor.files`, a check by one of the
+group `prolocutor.checks`: a function of what was read and of the findings, to which it adds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final, Protocol
+
+from prolocutor.catalog import Catalog
+from prolocutor.config.fields import Findings
+from prolocutor.config.survey import Survey
+from prolocutor.errors import MissingExtra
+
+
+class FileFormat(Protocol):
+    """Another form of file that describes an assistant."""
+
+    @property
+    def refusal(self) -> str:
+        """What to say where such a file cannot be changed: what it is, and what to do."""
+
+    def recognizes(self, path: Path) -> bool:
+        """Return whether a file has this form, by its name or its content."""
+
+    def survey(self, path: Path, code: Path | None) -> Survey:
+        """Read it; `code` is the folder of the code that it names. Raise `ConfigFaults`."""
+
+
+FORMATS: Final = Catalog[Callable[[], FileFormat]]("file format", "prolocutor.files")
+CHECKS: Final = Catalog[Callable[[Survey, Findings], None]]("check", "prolocutor.checks")
+
+
+def format_of(path: Path) -> FileFormat | None:
+    """Return the form of a file that is not our YAML; None for our YAML."""
+    forms = (FORMATS.load(name)() for name in FORMATS.names())
+    return next((form for form in forms if form.recognizes(path)), None)
+
+
+def check_by_plugins(loaded: Survey) -> None:
+    """Let every plug-in record what is wrong with what concerns it."""
+    for name in CHECKS.names():
+        try:
+            check = CHECKS.load(name)
+        except MissingExtra:
+            continue  # who uses it, is told so elsewhere
+        check(loaded, loaded.findings)
