@@ -11,6 +11,8 @@ from typing import Any
 import pytest
 import yaml
 
+from hatch_build import prepare
+
 ROOT = Path(__file__).parents[2]
 WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
 PROJECTS = [ROOT / "pyproject.toml", ROOT / "src" / "prolocutor_demo" / "pyproject.toml"]
@@ -87,6 +89,24 @@ def test_every_python_that_is_promised_is_tested_on_linux_and_macos() -> None:
 
     assert set(matrix["python"]) == pythons(project(PROJECTS[0]))
     assert {name.partition("-")[0] for name in matrix["os"]} == {"ubuntu", "macos"}
+
+
+def test_a_release_carries_compiled_wheels_for_every_python_on_linux_and_macos() -> None:
+    settings = tomllib.loads(PROJECTS[0].read_text("utf-8"))["tool"]["cibuildwheel"]
+    read = yaml.safe_load((ROOT / ".github" / "workflows" / "release.yml").read_text("utf-8"))
+    machines = read["jobs"]["wheels"]["strategy"]["matrix"]["os"]
+
+    built = {f"3.{one.removeprefix('cp3').removesuffix('-*')}" for one in settings["build"]}
+    assert built == pythons(project(PROJECTS[0]))
+    assert {name.partition("-")[0] for name in machines} == {"ubuntu", "macos"}
+    assert read["jobs"]["publish"]["needs"] == ["build", "wheels"]
+
+
+def test_what_the_compiled_wheel_compiles_can_be_prepared(tmp_path: Path) -> None:
+    shutil.copytree(ROOT / "src" / "prolocutor", tmp_path / "prolocutor")
+
+    for source in prepare(tmp_path):
+        compile((tmp_path / source).read_text("utf-8"), source, "exec")
 
 
 def test_a_release_needs_no_token() -> None:
