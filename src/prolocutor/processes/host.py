@@ -159,10 +159,14 @@ def main() -> None:
         FunctionHost(target, batch=given.batch),
         host="127.0.0.1",
         port=given.port,
+        http="httptools",
+        ws="none",
+        interface="asgi3",
         lifespan="off",
         access_log=False,
+        proxy_headers=False,
+        server_header=False,
         timeout_graceful_shutdown=2,
-        ws="none",
     )
 
 

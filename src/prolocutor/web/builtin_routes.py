@@ -18,6 +18,7 @@ from prolocutor.web.icons import Icons
 from prolocutor.web.in_flight import InFlight
 from prolocutor.web.openapi import document
 from prolocutor.web.operations import Operation, TypedRequest
+from prolocutor.web.requests import json_response
 
 _BREAKER: Final = {"closed": 0.0, "half-open": 1.0, "open": 2.0}
 
@@ -60,7 +61,8 @@ class BuiltinRoutes:
             show_metrics = Operation(self.metrics, produces="text/plain")
             self.routes.append(Route("GET", "/metrics", show_metrics, "operators"))
         routes = {channel.name: channel.routes for channel in channels}
-        self._document = document(assistant.name, {"listener": self.routes, **routes})
+        shown = document(assistant.name, {"listener": self.routes, **routes})
+        self._document = json_response(shown)
 
     async def health_live(self, _: TypedRequest[None, None]) -> HealthStatus:
         """Return whether the process answers at all."""
@@ -74,7 +76,7 @@ class BuiltinRoutes:
         code = StoreAway.code if self._assistant.life.is_cut_off else "not_ready"
         return ErrorResponse(503, what, code, headers={"Retry-After": "1"}).response()
 
-    async def openapi(self, _: TypedRequest[None, None]) -> dict[str, Any]:
+    async def openapi(self, _: TypedRequest[None, None]) -> dict[str, Any] | HttpResponse:
         """Return this document."""
         return self._document
 

@@ -19,7 +19,7 @@ from prolocutor.web.limits import ListenerLimits
 
 WHOLE_BODY: Final = "prolocutor.whole_body"
 """The ASGI extension by which our server gives a body that has come as a whole: no wait, no timer
-(`web/http_exchange.py`)."""
+(`web/connections.py`)."""
 
 DISCARDED: Final = 16
 """How many times the allowed body is read and discarded, so that its sender reads the response."""

@@ -4,22 +4,24 @@ from __future__ import annotations
 
 import asyncio
 import errno
-import functools
 import logging
 import signal
 import socket
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager, nullcontext, suppress
+from functools import partial
 from typing import Any, Final, Protocol
 
 import uvicorn
 
 from prolocutor.errors import ConfigError
 from prolocutor.web.asgi import Receive, Scope, Send
-from prolocutor.web.http_protocol import HttpProtocol
+from prolocutor.web.connections import (
+    BoundedHttpProtocol,
+    BoundedWebSocketProtocol,
+)
 from prolocutor.web.lifespan import Openable
 from prolocutor.web.limits import ListenerLimits
-from prolocutor.web.websocket_protocol import AbortableWebSocketProtocol
 
 log = logging.getLogger(__name__)
 
@@ -154,8 +156,8 @@ def _server(app: ServedApp) -> uvicorn.Server:
     limits = app.limits
     config = uvicorn.Config(
         app,
-        http=functools.partial(HttpProtocol, limits=limits),  # type: ignore[arg-type]
-        ws=AbortableWebSocketProtocol,
+        http=partial(BoundedHttpProtocol, limits=limits, spare={}),  # type: ignore[arg-type]
+        ws=partial(BoundedWebSocketProtocol, limits=limits),  # type: ignore[arg-type]
         ws_max_size=limits.body,
         ws_per_message_deflate=False,
         ws_ping_timeout=_PONG,

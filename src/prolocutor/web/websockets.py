@@ -18,7 +18,7 @@ from prolocutor.web.requests import AsgiConnection
 log = logging.getLogger(__name__)
 
 ABORT: Final = "prolocutor.abort"
-"""The ASGI extension by which our server aborts a connection (`web/websocket_protocol.py`)."""
+"""The ASGI extension by which our server aborts a connection (`web/connections.py`)."""
 
 GOING_AWAY: Final = 1001
 

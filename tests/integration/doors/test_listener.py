@@ -3,6 +3,7 @@
 import asyncio
 import json
 import logging
+from contextlib import AsyncExitStack
 from typing import Any
 
 import aiohttp
@@ -234,17 +235,46 @@ async def test_too_much_at_once_is_refused() -> None:
     assert first.result()[0] == 200
 
 
-async def test_too_many_lines_are_refused() -> None:
+async def test_lines_beyond_the_limit_may_ask_for_the_health_alone() -> None:
+    request = b"GET %b HTTP/1.1\r\nHost: localhost\r\n\r\n"
+    answers = []
     async with (
         deeppavlov(limits=ListenerLimits(connections=1)) as door,
         line(door.url) as (reader, writer),
     ):
-        writer.write(b"GET /ping HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        writer.write(request % b"/ping")
         await reader.readuntil(b"pong")
-        async with line(door.url) as (other, _):
-            answer = await other.read()
+        for path in (b"/ping", b"/health/live"):
+            async with line(door.url) as (other, saying):
+                saying.write(request % path)
+                answers.append(await other.read())
 
-    assert answer.startswith(b"HTTP/1.1 503 ")
+    assert [answer.split()[1] for answer in answers] == [b"503", b"200"]
+
+
+async def test_whoever_is_the_last_beyond_the_limit_is_heard() -> None:
+    async with AsyncExitStack() as stack:
+        door = await stack.enter_async_context(deeppavlov(limits=ListenerLimits(connections=5)))
+        lines = [await stack.enter_async_context(line(door.url)) for _ in range(200)]
+        lines[-1][1].write(b"GET /health/live HTTP/1.1\r\nHost: localhost\r\n\r\n")
+
+        assert (await lines[-1][0].read()).startswith(b"HTTP/1.1 200 ")
+
+
+async def test_a_client_that_has_closed_its_side_is_answered() -> None:
+    async with deeppavlov() as door, line(door.url) as (reader, writer):
+        writer.write(b"GET /ping HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        writer.write_eof()
+
+        assert (await reader.read()).endswith(b'pong"')
+
+
+@pytest.mark.parametrize("headers", [b"X: y\r\n" * 300, b"X: " + b"y" * 9_000 + b"\r\n"])
+async def test_a_handshake_that_is_none_is_refused(headers: bytes) -> None:
+    async with at_the_door(Room) as door, line(door.url) as (reader, writer):
+        writer.write(HANDSHAKE.replace(b"\r\n\r\n", b"\r\n" + headers + b"\r\n"))
+
+        assert (await reader.read()).startswith(b"HTTP/1.1 400 ")
 
 
 async def test_what_nobody_expected_is_logged_and_not_shown(

@@ -1,0 +1,461 @@
+"""One connection of a client: uvicorn's protocols with bounds on what they read, hold and wait for.
+
+What uvicorn itself lacks here stands in docs/adr/0017-uvicorns-protocols.md.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from functools import partial
+from http import HTTPStatus
+from typing import Any, Final, cast
+
+import httptools
+from uvicorn.protocols.http.flow_control import FlowControl
+from uvicorn.protocols.http.httptools_impl import (
+    STATUS_LINE,
+    HttpToolsProtocol,
+    RequestResponseCycle,
+)
+from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
+
+from prolocutor.web.error_table import ErrorResponse, HttpError, error_response
+from prolocutor.web.limits import ListenerLimits
+from prolocutor.web.requests import WHOLE_BODY
+from prolocutor.web.websockets import ABORT
+
+_TOO_LARGE: Final = error_response(
+    HttpError(HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE, "the headers are too large")
+)
+_TOO_SLOW: Final = error_response(
+    HttpError(HTTPStatus.REQUEST_TIMEOUT, "the headers did not come in time")
+)
+_NOT_HTTP: Final = ErrorResponse(400, "this is not HTTP", "bad_request")
+_NO_HANDSHAKE: Final = ErrorResponse(400, "this is no handshake of a WebSocket", "bad_request")
+_NO_ANSWER: Final = ErrorResponse(503, "the WebSocket was not accepted in time", "overloaded")
+_TOO_MANY: Final = ErrorResponse(503, "too many connections are open", "overloaded")
+
+_QUEUED: Final = 8
+"""Requests of a connection that wait behind the one that is answered; no more are parsed."""
+
+_PIECE: Final = 2_048
+"""Bytes of WebSocket frames that are parsed before a look at whether their messages are taken."""
+
+_SPARE: Final = 32
+"""Connections beyond the limit that may ask for the health of the server, and nothing else."""
+
+_SPARE_PATIENCE: Final = 2.0
+"""Seconds for such a connection to ask."""
+
+_TAKEN: Final = 8_192
+"""Bytes that a client takes within `limits.patience` seconds while it is behind, or is cut off."""
+
+
+class BoundedHttpProtocol(HttpToolsProtocol):
+    """One HTTP/1.1 connection: its requests are answered by the app one at a time, in order.
+
+    A head has to arrive in time and within its size; what is no HTTP is refused as JSON; a handful
+    of requests wait, and the others are not parsed; a client that has closed its side gets its
+    responses; nothing is read while the client does not read. `spare` are the connections of the
+    server beyond its limit, the oldest first.
+    """
+
+    def __init__(
+        self, *args: Any, limits: ListenerLimits, spare: dict[Any, None], **named: Any
+    ) -> None:
+        super().__init__(*args, **named)
+        self._limits = limits
+        self._spare = spare
+        self._unread = b""  # has come, and is parsed from `_at` on
+        self._at = 0
+        self._head_size = 0
+        self._is_in_body = self._is_head_timed = False
+        self._body_left = 0  # of a body whose length is known
+        self._answered: RequestResponseCycle | None = None
+        self._refusal: ErrorResponse | None = None
+        self._is_half_closed = False
+        self._deadline: float | None = None  # for the next head to be complete
+        self._timer: asyncio.TimerHandle | None = None
+
+    # -- callbacks of the transport -----------------------------------------------------------
+
+    def connection_made(self, transport: Any) -> None:
+        """Take a connection; one beyond the limit takes the place of the oldest such one."""
+        super().connection_made(transport)
+        self.flow = self._flow = _HeldFlow(transport)
+        self._reader = _ReaderWatch(transport, self.loop, self._limits.patience)
+        patience = self._limits.patience
+        if len(self.connections) > self._limits.connections:
+            patience = min(patience, _SPARE_PATIENCE)
+            self._spare[self] = None
+            if len(self._spare) > _SPARE:
+                next(iter(self._spare))._refuse(_TOO_MANY)
+        self._wait_for_head(patience)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """End the exchanges that are not over."""
+        self._spare.pop(self, None)
+        self._deadline = None
+        if self._timer is not None:
+            self._timer.cancel()
+        self._reader.stop()
+        self._unread = b""
+        self.pipeline.clear()
+        super().connection_lost(exc)
+        if self._answered is not None and not self._answered.response_complete:
+            self._answered.disconnected = True
+            self._answered.message_event.set()
+
+    def data_received(self, data: bytes) -> None:
+        """Parse what has come as far as there are places in the queue."""
+        self._unread = self._unread[self._at :] + data if self._unread else data
+        self._at = 0
+        self._parse()
+
+    def eof_received(self) -> bool:  # type: ignore[override]
+        """Keep the connection of a client that sends no more while it waits for responses.
+
+        One that ends while it is being answered has left.
+        """
+        answered = self._answered
+        is_waiting = answered is not None and not answered.response_started
+        self._is_half_closed = is_waiting and not self.cycle.more_body
+        return self._is_half_closed
+
+    def pause_writing(self) -> None:
+        """Hold responses back, and read no requests meanwhile."""
+        super().pause_writing()
+        self._reader.start()
+
+    def resume_writing(self) -> None:
+        """Let responses go on."""
+        self._reader.stop()
+        super().resume_writing()
+        if self._answered is not None and not self._is_answering():
+            self._go_on()
+
+    # -- parsing ------------------------------------------------------------------------------
+
+    def _parse(self) -> None:
+        """Feed the parser one head, or one body, at a time: it cannot be stopped within."""
+        while self._unread and not self.transport.is_closing():
+            if len(self.pipeline) >= _QUEUED or self.flow.write_paused or self._refusal:
+                self._flow.has_backlog = True
+                self._flow.pause_reading()
+                return
+            piece = self._next_piece()
+            if not self._is_in_body:
+                self._head_size += len(piece)
+                if self._head_size > self._limits.head:
+                    self._refuse(_TOO_LARGE)
+                    return
+            self._feed(piece)
+        self._flow.has_backlog = False
+        if self._head_size and not self._is_head_timed:
+            self._is_head_timed = True
+            self._wait_for_head(self._limits.patience)
+
+    def _next_piece(self) -> bytes | memoryview:
+        """Return the data up to the end of a head, or of a body of known length."""
+        data, start = self._unread, self._at
+        if self._body_left:
+            end = start + self._body_left
+        else:
+            found = data.find(b"\r\n\r\n", start)
+            end = len(data) if found < 0 else found + 4
+        if end < len(data):
+            self._at = end
+            return memoryview(data)[start:end]
+        self._unread, self._at = b"", 0
+        return memoryview(data)[start:] if start else data
+
+    def _feed(self, piece: bytes | memoryview) -> None:
+        try:
+            try:
+                self.parser.feed_data(piece)
+            except httptools.HttpParserUpgrade as upgrade:
+                self._unread = bytes(piece[upgrade.args[0] :]) + self._unread[self._at :]
+                self._at = 0
+                self._see_to_upgrade()
+        except httptools.HttpParserError:
+            self._refuse(_NOT_HTTP)
+
+    def on_headers_complete(self) -> None:
+        """Queue the request, whose body may follow; refuse one that has no place."""
+        self._deadline = None
+        self._head_size, self._is_head_timed = 0, False
+        if self.parser.should_upgrade() and not self._should_upgrade():
+            return
+        if self in self._spare:
+            self._check_place()
+        super().on_headers_complete()
+        if self.parser.should_upgrade():
+            return
+        self._is_in_body = True
+        lengths = [value for name, value in self.headers if name == b"content-length"]
+        self._body_left = int(lengths[0]) if lengths else 0
+        cycle = self.cycle
+        cast("Any", self.scope)["extensions"] = {WHOLE_BODY: partial(_whole_body, cycle)}
+        if self in self._spare:
+            cycle.keep_alive = False
+
+    def _check_place(self) -> None:
+        """Refuse a request of a connection beyond the limit, unless it asks for the health."""
+        if len(self.connections) - len(self._spare) < self._limits.connections:
+            del self._spare[self]
+        elif not self.url.startswith(b"/health/"):
+            self._refuse(_TOO_MANY)
+            raise ValueError("no place for this request")
+
+    def on_body(self, body: bytes) -> None:
+        """Add a piece of the body."""
+        self._body_left = max(0, self._body_left - len(body))
+        super().on_body(body)
+
+    def on_message_complete(self) -> None:
+        """Note the end of a request."""
+        self._is_in_body = False
+        if not self.parser.should_upgrade():
+            super().on_message_complete()
+
+    def _see_to_upgrade(self) -> None:
+        """Become a WebSocket, or parse the head again as if it had asked for nothing: h2c, say.
+
+        A server may stay with HTTP/1.1; the parser stops at such a head all the same.
+        """
+        is_for_websocket = self._should_upgrade()
+        if self.parser.get_method() == b"CONNECT" or (is_for_websocket and self._is_answering()):
+            self._refuse(_NOT_HTTP)
+            return
+        if is_for_websocket:
+            self._stop_timer()
+            self._spare.pop(self, None)
+            self._unread = b""
+            self.handle_websocket_upgrade()
+            return
+        lines = [b"%b %b HTTP/1.1" % (self.parser.get_method(), self.url)]
+        lines += [b"%b: %b" % header for header in self.headers if header[0] != b"upgrade"]
+        self.parser = httptools.HttpRequestParser(self)
+        self.parser.set_dangerous_leniencies(lenient_data_after_close=True)
+        self.parser.feed_data(b"\r\n".join([*lines, b"", b""]))
+
+    # -- answering ----------------------------------------------------------------------------
+
+    def _start_asgi_task(self, cycle: RequestResponseCycle, app: Any) -> None:
+        self._answered = cycle
+        super()._start_asgi_task(cycle, app)
+
+    def on_response_complete(self) -> None:
+        """Go on with the next request, unless the client has yet to read this response."""
+        if not self.flow.write_paused:
+            self._go_on()
+
+    def _go_on(self) -> None:
+        if self.transport.is_closing():
+            return
+        if self.pipeline:
+            self._start_asgi_task(*self.pipeline.pop())
+        if self._unread:
+            self._parse()
+        self.flow.resume_reading()
+        if self._is_answering():
+            return
+        if self._refusal is not None:
+            _write_refusal(self.transport, self._refusal)
+        elif self._is_half_closed:
+            self.transport.close()
+        elif not self._is_head_timed:
+            self._wait_for_head(self.timeout_keep_alive)
+
+    def _is_answering(self) -> bool:
+        return self._answered is not None and not self._answered.response_complete
+
+    def _refuse(self, refusal: ErrorResponse) -> None:
+        """Close the connection with a response as JSON, after those that are being made."""
+        if self._is_answering():
+            self._refusal = refusal
+        elif not self.transport.is_closing():
+            _write_refusal(self.transport, refusal)
+
+    # -- limits of time -----------------------------------------------------------------------
+
+    def _wait_for_head(self, seconds: float) -> None:
+        """Limit the time for the next head. One timer serves many requests."""
+        deadline = self.loop.time() + seconds
+        if self._timer is not None and self._timer.when() > deadline:
+            self._stop_timer()
+        self._deadline = deadline
+        if self._timer is None:
+            self._timer = self.loop.call_later(seconds, self._on_time)
+
+    def _on_time(self) -> None:
+        self._timer = None
+        if self._deadline is None:
+            return
+        left = self._deadline - self.loop.time()
+        if left > 0:
+            self._timer = self.loop.call_later(left, self._on_time)
+        elif self in self._spare:
+            self._refuse(_TOO_MANY)
+        elif self._head_size:
+            self._refuse(_TOO_SLOW)
+        else:
+            self.transport.close()
+
+    def _stop_timer(self) -> None:
+        self._deadline = None
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+
+class BoundedWebSocketProtocol(WebSocketsSansIOProtocol):
+    """One WebSocket, which the app can abort by an ASGI extension.
+
+    Its handshake has to be one, and to be answered in time; nothing is read while a message waits
+    for the app, or the client does not read.
+    """
+
+    def __init__(self, *args: Any, limits: ListenerLimits, **named: Any) -> None:
+        super().__init__(*args, **named)
+        self._patience = limits.patience
+        self._unread = memoryview(b"")
+
+    def connection_made(self, transport: Any) -> None:
+        """Limit the time for the handshake."""
+        super().connection_made(transport)
+        self._reader = _ReaderWatch(transport, self.loop, self._patience)
+        self._timer = self.loop.call_later(self._patience, self._on_time)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Wake the app."""
+        self._timer.cancel()
+        self._reader.stop()
+        super().connection_lost(exc)
+
+    def data_received(self, data: bytes) -> None:
+        """Parse what has come until there is a message."""
+        self._unread = memoryview(bytes(self._unread) + data)
+        self._parse()
+        if not self.handshake_initiated and not self.transport.is_closing():
+            _write_refusal(self.transport, _NO_HANDSHAKE)
+
+    def pause_writing(self) -> None:
+        """Hold messages back, and read none meanwhile."""
+        super().pause_writing()
+        self.transport.pause_reading()
+        self._reader.start()
+
+    def resume_writing(self) -> None:
+        """Let messages go on."""
+        self._reader.stop()
+        super().resume_writing()
+        if not self.read_paused:
+            self.transport.resume_reading()
+        self._parse()
+
+    def handle_connect(self, event: Any) -> None:
+        """Start the handshake, with the extension in its scope."""
+        super().handle_connect(event)
+        if hasattr(self, "scope"):
+            extensions = cast("dict[str, Any]", self.scope["extensions"])
+            extensions[ABORT] = self.transport.abort
+
+    def handle_cont(self, event: Any) -> None:
+        """Add a piece to a message. It takes the room of its bytes, however small it is."""
+        pieces = cast("list[Any]", self.frames)
+        if not isinstance(pieces[0], bytearray):
+            pieces[0] = bytearray(pieces[0])
+        pieces[0] += event.data
+        if event.fin:
+            pieces[0] = bytes(pieces[0])
+            self.send_receive_event_to_app()
+
+    async def receive(self) -> Any:
+        """Return the next message; more are read when there is none."""
+        message = await super().receive()
+        if not self.writable.is_set() and not self.transport.is_closing():
+            self.transport.pause_reading()
+        self._parse()
+        return message
+
+    async def send(self, message: Any) -> None:
+        """Send what the app says. uvicorn logs an error unless a refusal ends the handshake."""
+        await super().send(message)
+        if message["type"] == "websocket.http.response.body" and not message.get("more_body"):
+            self.handshake_complete = True
+
+    def _parse(self) -> None:
+        while self._unread and not (self.read_paused or self.transport.is_closing()):
+            if not self.writable.is_set():
+                return
+            piece, self._unread = self._unread[:_PIECE], self._unread[_PIECE:]
+            super().data_received(bytes(piece))
+
+    def _on_time(self) -> None:
+        if not self.handshake_complete and not self.transport.is_closing():
+            _write_refusal(self.transport, _NO_ANSWER)
+
+
+class _HeldFlow(FlowControl):
+    """The flow of a connection, which reads nothing while its client does not read."""
+
+    has_backlog = False
+    """Whether more has come than is parsed."""
+
+    def resume_reading(self) -> None:
+        if not (self.write_paused or self.has_backlog or self._transport.is_closing()):
+            super().resume_reading()
+
+    def pause_writing(self) -> None:
+        super().pause_writing()
+        self.pause_reading()
+
+    def resume_writing(self) -> None:
+        super().resume_writing()
+        self.resume_reading()
+
+
+class _ReaderWatch:
+    """Cuts off a client that is behind and takes nearly nothing."""
+
+    def __init__(
+        self, transport: asyncio.Transport, loop: asyncio.AbstractEventLoop, patience: float
+    ) -> None:
+        self._transport = transport
+        self._loop = loop
+        self._patience = patience
+        self._timer: asyncio.TimerHandle | None = None
+        self._waiting = 0
+
+    def start(self) -> None:
+        self._waiting = self._transport.get_write_buffer_size()
+        self._timer = self._loop.call_later(self._patience, self._look)
+
+    def stop(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+
+    def _look(self) -> None:
+        if self._transport.get_write_buffer_size() > self._waiting - _TAKEN:
+            self._transport.abort()
+        else:
+            self.start()
+
+
+def _whole_body(cycle: RequestResponseCycle) -> bytes | None:
+    """Return the body of a request if all of it has come and none was received yet."""
+    if cycle.more_body:
+        return None
+    body, cycle.body = bytes(cycle.body), bytearray()
+    cycle.message_event.clear()
+    return body
+
+
+def _write_refusal(transport: asyncio.Transport, refusal: ErrorResponse) -> None:
+    body = refusal.encoded()
+    transport.write(
+        b"%bcontent-type: application/json\r\ncontent-length: %d\r\nconnection: close\r\n\r\n%b"
+        % (STATUS_LINE[refusal.status], len(body), body)
+    )
+    transport.close()

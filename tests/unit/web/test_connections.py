@@ -1,0 +1,379 @@
+"""One connection of a client, without a socket: what is parsed, answered and held back."""
+
+import asyncio
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import uvicorn
+from uvicorn.server import ServerState
+
+from prolocutor.web.asgi import App, Receive, Scope, Send
+from prolocutor.web.connections import (
+    BoundedHttpProtocol,
+    BoundedWebSocketProtocol,
+)
+from prolocutor.web.limits import ListenerLimits
+from prolocutor.web.requests import WHOLE_BODY
+
+GET = b"GET /%b HTTP/1.1\r\nHost: localhost\r\n\r\n"
+POST = b"POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n%b"
+
+
+class Line(asyncio.Transport):
+    """A transport that keeps what is written."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.text = b""
+        self.closed = self.paused = False
+        self.held = 0
+        self._changed = asyncio.Event()
+
+    def write(self, data: Any) -> None:
+        self.text += data
+        self._changed.set()
+
+    def close(self) -> None:
+        self.closed = True
+        self._changed.set()
+
+    abort = close
+
+    def is_closing(self) -> bool:
+        return self.closed
+
+    def pause_reading(self) -> None:
+        self.paused = True
+
+    def resume_reading(self) -> None:
+        self.paused = False
+
+    def get_write_buffer_size(self) -> int:
+        return self.held
+
+    async def until(self, is_so: Callable[[], bool]) -> None:
+        """Wait until something is so, which changes as the line does."""
+        while not is_so():
+            self._changed.clear()
+            await self._changed.wait()
+
+
+def configured(app: App) -> uvicorn.Config:
+    config = uvicorn.Config(
+        app, interface="asgi3", log_config=None, access_log=False, ws_per_message_deflate=False
+    )
+    config.load()
+    config.loaded_app = app  # type: ignore[assignment]
+    return config
+
+
+def connected(app: App, limits: ListenerLimits | None = None) -> tuple[BoundedHttpProtocol, Line]:
+    line = Line()
+    protocol = BoundedHttpProtocol(
+        configured(app),
+        ServerState(),
+        {},
+        limits=limits or ListenerLimits(),
+        spare={},
+    )
+    protocol.connection_made(line)
+    return protocol, line
+
+
+async def hello(scope: Scope, receive: Receive, send: Send) -> None:
+    """Answer with the path and the body."""
+    body = scope["extensions"][WHOLE_BODY]()
+    more = body is None
+    body = body or b""
+    while more:
+        message = await receive()
+        body += message["body"]
+        more = message["more_body"]
+    said = scope["raw_path"] + b" " + body
+    await send({"type": "http.response.start", "status": 200, "headers": [length(said)]})
+    await send({"type": "http.response.body", "body": said})
+
+
+def length(body: bytes) -> tuple[bytes, bytes]:
+    return b"content-length", b"%d" % len(body)
+
+
+class Gated:
+    """An app that answers when it may, and keeps what it was asked."""
+
+    def __init__(self) -> None:
+        self.gate = asyncio.Event()
+        self.seen: list[bytes] = []
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        self.seen.append(scope["raw_path"])
+        await self.gate.wait()
+        await hello(scope, receive, send)
+
+
+async def test_a_handful_of_requests_wait_and_the_others_are_not_parsed() -> None:
+    app = Gated()
+    protocol, line = connected(app)
+
+    protocol.data_received(b"".join(GET % b"%d" % number for number in range(5_000)))
+    await asyncio.sleep(0)
+    queued = len(protocol.pipeline)
+    app.gate.set()
+    await line.until(lambda: b"/4999 " in line.text)
+
+    assert (queued, app.seen[:2]) == (8, [b"/0", b"/1"])
+    assert app.seen == [b"/%d" % number for number in range(5_000)]
+    assert not line.paused
+
+
+async def test_a_connection_is_not_read_while_requests_wait_to_be_parsed() -> None:
+    app = Gated()
+    protocol, line = connected(app)
+
+    protocol.data_received(b"".join(GET % b"%d" % number for number in range(50)))
+    await asyncio.sleep(0)
+    await asyncio.wait([asyncio.ensure_future(protocol.cycle.receive())])
+
+    assert line.paused
+
+
+@pytest.mark.parametrize("sizes", [[1_000], [1, 1], [40, 7], [56, 3, 1]])
+async def test_bodies_and_requests_behind_them_are_told_apart(sizes: list[int]) -> None:
+    protocol, line = connected(hello)
+    data = (
+        POST % (7, b"\r\n\r\nGET") + GET % b"2" + POST % (0, b"") + POST % (3, b"abc") + GET % b"5"
+    )
+
+    for size in sizes:
+        protocol.data_received(data[:size])
+        data = data[size:]
+        await asyncio.sleep(0)
+    if data:
+        protocol.data_received(data)
+    await line.until(lambda: b"/5 " in line.text)
+
+    assert [one.partition(b"\r\n\r\n")[2] for one in line.text.split(b"HTTP/1.1 200 OK")][1:] == [
+        b"/ \r\n\r\nGET",
+        b"/2 ",
+        b"/ ",
+        b"/ abc",
+        b"/5 ",
+    ]
+
+
+async def test_an_upgrade_that_is_not_offered_does_not_keep_a_request_from_its_answer() -> None:
+    protocol, line = connected(hello)
+
+    upgrade = b"Connection: Upgrade\r\nUpgrade: h2c\r\nContent-Length: 5\r\n\r\n"
+    protocol.data_received(b"POST / HTTP/1.1\r\n" + upgrade + b"hel")
+    await asyncio.sleep(0)
+    protocol.data_received(b"lo" + GET % b"next")
+    await line.until(lambda: line.text.endswith(b"/next "))
+
+    assert b"\r\n\r\n/ hello" in line.text
+
+
+async def test_many_upgrades_at_once_are_read_one_after_the_other() -> None:
+    protocol, line = connected(hello)
+
+    protocol.data_received(b"GET / HTTP/1.1\r\nConnection: upgrade\r\nUpgrade: h2c\r\n\r\n" * 2_000)
+
+    await line.until(lambda: line.text.count(b"HTTP/1.1 200 OK") == 2_000)
+    assert not line.closed
+
+
+async def test_a_head_that_begins_behind_a_large_body_is_not_too_large() -> None:
+    protocol, line = connected(hello)
+
+    protocol.data_received(POST % (200_000, b"x" * 200_000) + b"GET / HTTP/1.1\r\n")
+    protocol.data_received(b"Host: localhost\r\n\r\n")
+
+    await line.until(lambda: line.text.count(b"HTTP/1.1 200 OK") == 2)
+
+
+async def test_the_end_of_a_connection_is_received_whatever_waits_behind() -> None:
+    left: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+
+    async def app(scope: Scope, receive: Receive, send: Send) -> None:
+        assert scope["extensions"][WHOLE_BODY]() == b""
+        left.set_result((await receive())["type"])
+
+    protocol, line = connected(app)
+    protocol.data_received(GET % b"1" + GET % b"2")
+    await asyncio.sleep(0)
+    line.closed = True
+    protocol.connection_lost(None)
+
+    assert (await left, line.text) == ("http.disconnect", b"")
+
+
+async def test_a_client_that_has_closed_its_side_gets_all_its_responses() -> None:
+    app = Gated()
+    protocol, line = connected(app)
+
+    protocol.data_received(b"".join(GET % b"%d" % number for number in range(30)))
+    stays_open = protocol.eof_received()
+    app.gate.set()
+    await line.until(lambda: line.closed)
+
+    assert stays_open
+    assert line.text.endswith(b"/29 ")
+
+
+@pytest.mark.parametrize("data", [b"", b"GET / HT", POST % (9, b"half")])
+async def test_a_client_that_ends_before_its_request_has_left(data: bytes) -> None:
+    protocol, _ = connected(hello)
+
+    protocol.data_received(data)
+
+    assert not protocol.eof_received()
+
+
+async def test_a_client_that_does_not_read_is_answered_no_further() -> None:
+    app = Gated()
+    protocol, line = connected(app)
+    app.gate.set()
+
+    protocol.data_received(GET % b"1" + GET % b"2" + GET % b"3")
+    await asyncio.sleep(0)
+    line.held = 100_000
+    protocol.pause_writing()
+    for _ in range(9):
+        await asyncio.sleep(0)
+    seen, paused = list(app.seen), line.paused
+    protocol.resume_writing()
+    await line.until(lambda: line.text.endswith(b"/3 "))
+
+    assert (len(seen) < 3, paused, line.paused) == (True, True, False)
+
+
+async def test_a_client_that_takes_nothing_in_time_is_cut_off() -> None:
+    protocol, line = connected(hello, ListenerLimits(patience=0.01))
+
+    protocol.data_received(GET % b"")
+    await line.until(lambda: bool(line.text))
+    line.held = 100_000
+    protocol.pause_writing()
+
+    await line.until(lambda: line.closed)
+
+
+@pytest.mark.parametrize("rest", [b"nonsense\r\n\r\n", b"CONNECT a:1 HTTP/1.1\r\n\r\n", b"GET\r\n"])
+async def test_what_is_no_request_ends_the_connection_after_the_responses(rest: bytes) -> None:
+    protocol, line = connected(hello)
+
+    protocol.data_received(GET % b"1" + GET % b"2" + rest)
+    await line.until(lambda: line.closed)
+
+    first, second, refusal = line.text.split(b"HTTP/1.1 ")[1:]
+    assert (first[-3:], second[-3:]) == (b"/1 ", b"/2 ")
+    assert json.loads(refusal.partition(b"\r\n\r\n")[2])["code"] == "bad_request"
+
+
+async def test_a_late_head_is_refused_behind_the_response_that_is_being_made() -> None:
+    app = Gated()
+    protocol, line = connected(app, ListenerLimits(patience=0.0))
+
+    protocol.data_received(GET % b"1" + b"GET /2 HT")
+    while protocol._refusal is None:  # noqa: ASYNC110 (nobody tells when)
+        await asyncio.sleep(0)
+    before = line.text
+    app.gate.set()
+    await line.until(lambda: line.closed)
+
+    assert before == b""
+    assert line.text.index(b"/1 ") < line.text.index(b"HTTP/1.1 408 ")
+
+
+# -- WebSockets -------------------------------------------------------------------------------
+
+HANDSHAKE = (
+    b"GET / HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
+    b"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"
+)
+
+
+class Talk:
+    """An app that takes the messages of a WebSocket when it may."""
+
+    def __init__(self) -> None:
+        self.gate = asyncio.Event()
+        self.seen: list[str] = []
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        await receive()
+        await send({"type": "websocket.accept"})
+        await self.gate.wait()
+        while (message := await receive())["type"] == "websocket.receive":
+            self.seen.append(message["text"])
+
+
+async def talking(app: App, patience: float = 30.0) -> tuple[BoundedWebSocketProtocol, Line]:
+    line = Line()
+    protocol = BoundedWebSocketProtocol(
+        configured(app), ServerState(), {}, limits=ListenerLimits(patience=patience)
+    )
+    protocol.connection_made(line)
+    protocol.data_received(HANDSHAKE)
+    await line.until(lambda: bool(line.text))
+    return protocol, line
+
+
+def frame(opcode: int, data: bytes = b"") -> bytes:
+    return bytes([opcode, 0x80 | len(data)]) + bytes(4) + data
+
+
+TEXT, PING, CLOSE, BEGINS, GOES_ON, ENDS = 0x81, 0x89, 0x88, 0x01, 0x00, 0x80
+
+
+async def test_messages_are_parsed_as_the_app_takes_them() -> None:
+    app = Talk()
+    protocol, line = await talking(app)
+
+    protocol.data_received(frame(TEXT, b"x") * 20_000 + frame(CLOSE))
+    queued, paused = protocol.queue.qsize(), line.paused
+    app.gate.set()
+    await asyncio.wait(protocol.tasks)
+
+    assert (queued < 500, paused) == (True, True)
+    assert len(app.seen) == 20_000
+
+
+async def test_no_pings_are_read_while_their_pongs_are_not() -> None:
+    protocol, line = await talking(Talk())
+
+    line.text = b""
+    protocol.pause_writing()
+    protocol.data_received(frame(PING) * 1_000)
+    before, paused = line.text, line.paused
+    protocol.resume_writing()
+
+    assert (before, paused, line.paused) == (b"", True, False)
+    assert line.text == bytes([0x8A, 0]) * 1_000
+
+
+async def test_a_message_in_many_pieces_takes_the_room_of_its_bytes() -> None:
+    app = Talk()
+    protocol, _ = await talking(app)
+
+    protocol.data_received(frame(BEGINS, b"h") + frame(GOES_ON) * 5_000 + frame(GOES_ON, b"i"))
+    pieces = len(protocol.frames)
+    protocol.data_received(frame(ENDS) + frame(CLOSE))
+    app.gate.set()
+    await asyncio.wait(protocol.tasks)
+
+    assert (pieces, app.seen) == (1, ["hi"])
+
+
+async def test_a_handshake_that_the_app_does_not_answer_ends_in_time() -> None:
+    async def silent(scope: Scope, receive: Receive, send: Send) -> None:
+        await asyncio.Event().wait()
+
+    protocol, line = await talking(silent, patience=0.01)
+
+    assert line.text.startswith(b"HTTP/1.1 503 ")
+    assert line.closed
+    for task in protocol.tasks:
+        task.cancel()
