@@ -6,7 +6,7 @@ from html import escape
 
 import msgspec
 
-from prolocutor.cli.result_tables import report_lines
+from prolocutor.plugins.evaluation.report_lines import report_lines
 from prolocutor.plugins.evaluation.run_folder import RunDescription
 from prolocutor.plugins.evaluation.run_report import RunReport
 

@@ -10,11 +10,12 @@ import msgspec
 
 from prolocutor.cli.options import SEED_OPTION, concurrency_option
 from prolocutor.cli.param_types import BoundParam, SettingParam
-from prolocutor.cli.progress import ScoreProgress, progress_bar
-from prolocutor.cli.result_tables import report_lines
+from prolocutor.cli.progress import progress_bar
 from prolocutor.errors import BadInput
+from prolocutor.plugins.evaluation.commands.score_progress import ScoreProgress
 from prolocutor.plugins.evaluation.harness import EvaluationSettings, PreparedEvaluation
 from prolocutor.plugins.evaluation.parlai.metrics.names import ALL_METRICS
+from prolocutor.plugins.evaluation.report_lines import report_lines
 from prolocutor.plugins.evaluation.run_report import FIGURES, RunReport
 from prolocutor.plugins.evaluation.scoring import foreseen
 from prolocutor.plugins.evaluation.targets import may_report_metrics

@@ -9,7 +9,7 @@ import click
 
 from prolocutor.cli.options import json_option
 from prolocutor.cli.output import clean, figure, write_json
-from prolocutor.cli.result_tables import report_lines
+from prolocutor.plugins.evaluation.report_lines import report_lines
 from prolocutor.plugins.evaluation.rescoring import rescore as rescore_run
 from prolocutor.plugins.evaluation.run_comparison import (
     HALF,

@@ -9,18 +9,21 @@ from typing import Final
 import click
 
 from prolocutor.assistant.runner import run
-from prolocutor.cli.options import (
-    SEED_OPTION,
-    assistant_option,
-    concurrency_option,
+from prolocutor.cli.options import SEED_OPTION, assistant_option, concurrency_option
+from prolocutor.cli.output import write_json
+from prolocutor.cli.progress import Show, progress_bar
+from prolocutor.errors import MissingExtra
+from prolocutor.plugins.pairing.commands.model_options import (
     encoder_of,
     folds_option,
     model_options,
 )
-from prolocutor.cli.output import write_json
-from prolocutor.cli.progress import BegunSteps, EncodingProgress, Show, progress_bar
-from prolocutor.cli.result_tables import overlap_lines, pairing_lines, record_lines
-from prolocutor.errors import MissingExtra
+from prolocutor.plugins.pairing.commands.result_lines import (
+    overlap_lines,
+    pairing_lines,
+    record_lines,
+)
+from prolocutor.plugins.pairing.commands.training_progress import BegunSteps, EncodingProgress
 from prolocutor.plugins.pairing.measuring.answer_overlap import AnsweredQuestion, overlap_of
 from prolocutor.plugins.pairing.measuring.answer_record import cards_of_data
 from prolocutor.plugins.pairing.measuring.answer_recording import QuestionSet, RecordedAgents

@@ -9,13 +9,13 @@ import click
 
 from prolocutor.cli.options import STORE_OPTION, json_option
 from prolocutor.cli.output import write_json
-from prolocutor.cli.result_tables import overlap_lines
 from prolocutor.config.assistant_file import assistant_file
 from prolocutor.config.dialog_source import dialogs_of
 from prolocutor.config.loading import load
 from prolocutor.config.store_location import store_url
 from prolocutor.data_sets import split
 from prolocutor.plan.pipeline import Stage
+from prolocutor.plugins.pairing.commands.result_lines import overlap_lines
 from prolocutor.plugins.pairing.measuring.answer_overlap import AnsweredQuestion, overlap_of
 from prolocutor.plugins.pairing.measuring.pairing_data import load_pairing_data
 from prolocutor.plugins.pairing.measuring.store_questions import labelled_of, turns_of_store

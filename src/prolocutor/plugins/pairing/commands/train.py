@@ -10,21 +10,21 @@ import click
 import msgspec
 
 from prolocutor.assistant.runner import run
-from prolocutor.cli.options import (
-    SEED_OPTION,
-    assistant_option,
-    encoder_of,
-    encoder_options,
-    folds_option,
-)
+from prolocutor.cli.options import SEED_OPTION, assistant_option
 from prolocutor.cli.output import clean
 from prolocutor.cli.param_types import SizeParam
-from prolocutor.cli.progress import EncodingProgress, TrainingProgress, progress_bar
+from prolocutor.cli.progress import progress_bar
 from prolocutor.config.agent_cards import cards_of
 from prolocutor.config.assistant_file import load_assistant
 from prolocutor.config.descriptions import described
 from prolocutor.contracts.pairing import Card
 from prolocutor.plan.pipeline import Stage
+from prolocutor.plugins.pairing.commands.model_options import (
+    encoder_of,
+    encoder_options,
+    folds_option,
+)
+from prolocutor.plugins.pairing.commands.training_progress import EncodingProgress, TrainingProgress
 from prolocutor.plugins.pairing.loss_curve import LossCurve
 from prolocutor.plugins.pairing.measuring.answer_record import cards_of_data
 from prolocutor.plugins.pairing.measuring.automatic_method import AUTO

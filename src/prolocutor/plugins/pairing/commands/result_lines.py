@@ -1,22 +1,18 @@
-"""Results of evaluations as lines of text: reports, pairing methods, overlap of agents, records."""
+"""Results as lines of text: methods that were measured, overlap of agents, records of answers."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from itertools import groupby
 from statistics import median
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from prolocutor.cli.output import clean, figure
-from prolocutor.plugins.evaluation.parlai.metrics.estimates import Estimate
-from prolocutor.plugins.evaluation.run_report import EXAMPLES, RunReport
-
-if TYPE_CHECKING:  # a run's report needs nothing of pairing, and starts faster without
-    from prolocutor.plugins.pairing.measuring.answer_overlap import AnswerOverlap
-    from prolocutor.plugins.pairing.measuring.answer_record import AnswerRecord
-    from prolocutor.plugins.pairing.measuring.measurement import Measurement
-    from prolocutor.plugins.pairing.measuring.method_rows import MethodRow
+from prolocutor.cli.output import clean
+from prolocutor.plugins.pairing.measuring.answer_overlap import AnswerOverlap
+from prolocutor.plugins.pairing.measuring.answer_record import AnswerRecord
+from prolocutor.plugins.pairing.measuring.measurement import Measurement
+from prolocutor.plugins.pairing.measuring.method_rows import MethodRow
 
 _PAIRS: Final = 10
 _FAULTS: Final = 3
@@ -25,35 +21,6 @@ _DOMAINS: Final = 60
 _HEAD: Final = (
     "prec@1  95 %          calls   cost  wait s     ECE  of all  AUROC      ms  difference"
 )
-
-
-def report_lines(report: RunReport) -> Iterator[str]:
-    """Return the report of a run as lines."""
-    failed = f", {report.failed:,} failed" if report.failed else ""
-    yield f"{report.examples:,} examples in {report.episodes:,} episodes{failed}"
-    yield from estimate_lines({**report.metrics, **report.figures})
-    if report.aggregate is not None:
-        means = "mean of the tasks' figures" if report.aggregate == "macro" else "of all examples"
-        yield f"over {len(report.tasks)} tasks: {report.aggregate} ({means})"
-        for task, of_task in report.tasks.items():
-            yield from estimate_lines({f"{task}/{name}": one for name, one in of_task.items()})
-    for name in _common(report.groups):
-        parts = (f"{group or '-'} {_one(found, name)}" for group, found in report.groups.items())
-        yield f"{name} by group: {', '.join(parts)}"
-    if len(report.by) > 1:
-        yield f"answered by: {', '.join(f'{clean(by)} {n:,}' for by, n in report.by.items())}"
-
-
-def estimate_lines(estimates: Mapping[str, Estimate]) -> Iterator[str]:
-    """Return estimates as a table: name, value, standard error, interval."""
-    width = max(map(len, estimates), default=0)
-    for name, one in estimates.items():
-        line = f"{clean(name):<{width}}  {_shown(name, one):>9}"
-        if one.error is not None:
-            line += f"  ± {figure(one.error):<8}"
-        if one.low is not None and one.high is not None:
-            line += f"  [{figure(one.low)}, {figure(one.high)}]"
-        yield line.rstrip()
 
 
 def pairing_lines(found: Measurement) -> Iterator[str]:
@@ -136,19 +103,6 @@ def record_lines(record: AnswerRecord) -> Iterator[str]:
         )
         for what, times in failed.most_common(_FAULTS):
             yield f"  failed {times:,} x: {clean(str(what), _LONGEST)}"
-
-
-def _common(groups: Mapping[str, Mapping[str, Estimate]]) -> list[str]:
-    return list(dict.fromkeys(name for found in groups.values() for name in found))
-
-
-def _one(found: Mapping[str, Estimate], name: str) -> str:
-    return _shown(name, found[name]) if name in found else "-"
-
-
-def _shown(name: str, one: Estimate) -> str:
-    whole = name.rpartition("/")[2] == EXAMPLES
-    return f"{one.value:,.0f}" if whole else figure(one.value)
 
 
 def _figures(row: MethodRow) -> str:
