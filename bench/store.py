@@ -30,7 +30,7 @@ from prolocutor.contracts.store import (
     TurnOpening,
 )
 from prolocutor.dialog import ids, plain
-from prolocutor.stores.memory import MemoryStore
+from prolocutor.stores.sqlite.memory_store import MemoryStore
 from prolocutor.stores.sqlite.sqlite_store import SqliteStore
 
 ANNOTATIONS = {"ner": [{"word": "Tokyo", "type": "LOC", "at": [3, 8]}] * 3, "sentiment": [0.2, 0.8]}
@@ -187,7 +187,10 @@ def caller_us() -> float:
     """Measure what making an ending costs, which is taken off."""
 
     async def once() -> OpenedTurn:
-        opened = await MemoryStore().open_turn(next(openings("ann", 1)))
+        store = MemoryStore()
+        await store.open()
+        opened = await store.open_turn(next(openings("ann", 1)))
+        await store.aclose()
         assert isinstance(opened, OpenedTurn)
         return opened
 

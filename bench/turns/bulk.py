@@ -14,7 +14,7 @@ from bench.turns.workload import make_pipeline, said
 from prolocutor import Assistant
 from prolocutor.contracts.store import OpenedTurn, TurnClosing, TurnOpening, TurnStore
 from prolocutor.dialog import ids
-from prolocutor.stores.memory import MemoryStore
+from prolocutor.stores.sqlite.memory_store import MemoryStore
 from prolocutor.stores.sqlite.sqlite_store import SqliteStore
 
 LANES = 200

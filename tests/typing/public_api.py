@@ -44,7 +44,7 @@ from prolocutor.contracts.connector import Connector
 from prolocutor.contracts.observer import Observer, ServiceRecord, TurnRecord
 from prolocutor.contracts.store import Store
 from prolocutor.pipeline.guard import Batcher
-from prolocutor.stores.memory import MemoryStore
+from prolocutor.stores.sqlite.memory_store import MemoryStore
 
 
 def plain(request: dict[str, Any]) -> list[dict[str, Any]]:

@@ -7,10 +7,10 @@ from prolocutor.assistant.assistant import Assistant
 from prolocutor.cli.owner_channel import OwnerChannel
 from prolocutor.doors.http.api import DeepPavlov
 from prolocutor.errors import NotFound
-from prolocutor.stores.memory import MemoryStore
 from prolocutor.testing.channel_kit import Gate, pipeline, running
 from prolocutor.web.key_ring import KIND, KeyRing
 from prolocutor.web.listener import make_app
+from tests.model_store import ModelStore
 
 REQUESTS = {
     "read": ("GET", "/api/dialogs", None),
@@ -53,7 +53,7 @@ async def test_a_key_reaches_as_far_as_its_scopes() -> None:
 
 
 async def test_what_is_stored_is_a_digest_and_the_last_use() -> None:
-    now, store = [1000.0], MemoryStore()
+    now, store = [1000.0], ModelStore()
     ring = KeyRing(store, lambda: now[0])
     secret, key = await ring.create("dashboard", ["read"], 100.0)
 

@@ -13,8 +13,8 @@ from prolocutor.contracts.selection import Selection
 from prolocutor.contracts.store import DialogQuery
 from prolocutor.dialog.plain import Plain, PlainItems
 from prolocutor.errors import ServiceError
-from prolocutor.stores.memory import MemoryStore
 from prolocutor.testing.fake_service import FakeService
+from tests.model_store import ModelStore
 from tests.unit.pipeline.talk import FALLBACK, Gate, hypothesis, settle_down
 
 DEADLINE = 1.0
@@ -89,7 +89,7 @@ async def test_the_response_selector_fails_and_the_most_confident_hypothesis_is_
 
 
 async def test_a_last_chance_is_stored_with_a_confidence_of_nothing() -> None:
-    store = MemoryStore()
+    store = ModelStore()
     pipeline = Pipeline(
         skills=[skill()], response_selector=says("s", BROKEN), last_chance=says("last", "Sorry.")
     )
@@ -215,7 +215,7 @@ class Lying:
 
 @pytest.mark.parametrize("place", ["skills", "annotators", "candidate_annotators"])
 async def test_a_connector_whose_items_lie_spoils_no_dialog(place: str) -> None:
-    store = MemoryStore()
+    store = ModelStore()
     lying = Service("lying", Lying(), together=place == "candidate_annotators")
     services = {"skills": [skill()], place: [lying, *([skill()] if place == "skills" else [])]}
     async with Assistant(Pipeline(**services), store=store) as assistant:
@@ -253,7 +253,7 @@ async def test_every_skill_hangs_and_there_is_no_last_chance() -> None:
 
 
 async def test_two_messages_at_once_of_a_new_user_make_one_person_and_one_dialog() -> None:
-    store = MemoryStore()
+    store = ModelStore()
     async with Assistant(Pipeline(skills=[skill()]), store=store) as assistant:
         one, two = await asyncio.gather(
             assistant.turn("a", user="ann"), assistant.turn("b", user="ann")
@@ -281,7 +281,7 @@ async def test_a_caller_that_goes_away_blocks_no_dialog() -> None:
 
 
 async def test_a_process_that_dies_in_a_turn_loses_no_word() -> None:
-    store = MemoryStore()
+    store = ModelStore()
     pipeline = Pipeline(skills=[Service("hangs", Gate(), timeout=60.0)])
     first = Assistant(pipeline, store=store, deadline=60)
     await first.start()

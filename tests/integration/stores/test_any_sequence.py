@@ -22,7 +22,7 @@ from prolocutor.contracts.store import (
 from prolocutor.dialog.ids import DialogId, TurnId
 from prolocutor.errors import PersonBusy
 from prolocutor.plugins.postgresql.postgresql_store import PostgresqlStore
-from prolocutor.stores.memory import MemoryStore
+from prolocutor.stores.sqlite.memory_store import MemoryStore
 from prolocutor.stores.sqlite.sqlite_store import SqliteStore
 from prolocutor.testing.sample_turns import (
     a_closing,
@@ -31,6 +31,7 @@ from prolocutor.testing.sample_turns import (
     an_entry,
     an_opening,
 )
+from tests.model_store import ModelStore
 from tests.postgresql_server import emptied
 
 USER, NAME = st.sampled_from(["ann", "bob"]), st.sampled_from(["main", "other"])
@@ -74,6 +75,7 @@ async def _try_shared(steps: list[tuple[Any, ...]], url: str) -> None:
 
 
 async def _try(steps: list[tuple[Any, ...]], tried: "Tried") -> None:
+    await tried.memory.open()
     await tried.open()
     for name, *args in steps:
         await getattr(tried, name)(*args)
@@ -160,17 +162,18 @@ class TakingTurns:
 
 
 class Tried:
-    """Two kinds of stores, and the model of what they should hold."""
+    """Three kinds of stores, and the model of what they should hold."""
 
     def __init__(self, make: Callable[[], Any]) -> None:
         self.make = make
         self.model = Model()
+        self.readable = ModelStore()
         self.memory = MemoryStore()
         self.time = 0
 
     @property
-    def stores(self) -> tuple[Store, Store]:
-        return self.memory, self.other
+    def stores(self) -> tuple[Store, ...]:
+        return self.readable, self.memory, self.other
 
     async def open(self) -> None:
         self.other = self.make()
@@ -233,7 +236,7 @@ class Tried:
         model.agenda = [one for one in model.agenda if one.user != user]
 
     async def check(self) -> None:
-        """Compare both stores with the model."""
+        """Compare all stores with the model."""
         for store in self.stores:
             for user in ("ann", "bob"):
                 rows = self.model.rows.get(user, [])
@@ -265,7 +268,7 @@ class Tried:
         ids = self.model.ids[user, name]
         assert [(b.dialog_id, b.feed_id, b.round) for b in began] == [
             (dialog_id, ids, self.model.rounds[dialog_id])
-        ] * 2
+        ] * 3
         return began
 
     async def _finish(

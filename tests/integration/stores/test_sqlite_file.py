@@ -16,7 +16,7 @@ import pytest
 
 from prolocutor.dialog.agent_state import encode_dialog
 from prolocutor.errors import ConfigError, StoreCorrupt, StoreError, StoreFull, StoreLocked
-from prolocutor.stores.memory import MemoryStore
+from prolocutor.stores.sqlite.memory_store import MemoryStore
 from prolocutor.stores.sqlite.ownership import LockHolder, owner_of_file
 from prolocutor.stores.sqlite.sqlite_store import SqliteStore
 from prolocutor.stores.store_catalog import open_store

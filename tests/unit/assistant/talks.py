@@ -12,8 +12,8 @@ from prolocutor.assistant.turn_result import TurnResult
 from prolocutor.contracts.store import AnsweredRequest, OpenedTurn, TurnClosing, TurnOpening
 from prolocutor.errors import StoreFull
 from prolocutor.plan.pipeline import Pipeline, Service
-from prolocutor.stores.memory import MemoryStore
 from prolocutor.testing.fake_service import FakeService
+from tests.model_store import ModelStore
 from tests.unit.pipeline.talk import PATIENCE, hypothesis
 
 
@@ -30,7 +30,7 @@ def last_text(request: Any) -> str:
     return text
 
 
-class FaultyStore(MemoryStore):
+class FaultyStore(ModelStore):
     """A store in memory whose next openings or closings fail, as often as they are set to."""
 
     def __init__(self) -> None:

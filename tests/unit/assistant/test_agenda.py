@@ -24,9 +24,9 @@ from prolocutor.dialog.inputs import DirectReply
 from prolocutor.dialog.notices import Notice
 from prolocutor.errors import BadInput, Conflict, StoreFull
 from prolocutor.plan.pipeline import Pipeline, Service
-from prolocutor.stores.memory import MemoryStore
 from prolocutor.stores.sqlite.sqlite_store import SqliteStore
 from prolocutor.testing.fake_service import FakeService
+from tests.model_store import ModelStore
 from tests.unit.assistant.talks import assistant, echo, last_text
 from tests.unit.pipeline.talk import hypothesis
 
@@ -87,7 +87,7 @@ async def texts_of(it: Assistant, user: str = "ann") -> list[str]:
 @asynccontextmanager
 async def after(*entries: AgendaEntry, **options: Any) -> AsyncIterator[Assistant]:
     """Run an assistant that finds these entries on its agenda."""
-    store = options.pop("store", None) or MemoryStore()
+    store = options.pop("store", None) or ModelStore()
     await store.open()
     for one in entries:
         await store.schedule(one)
@@ -211,7 +211,7 @@ async def test_entries_wait_for_the_end_of_a_round_and_come_in_order() -> None:
     assert said[4:] == ["news 0", "news 1", "news 2"]
 
 
-class Looked(MemoryStore):
+class Looked(ModelStore):
     """A store that counts how often its agenda is looked at."""
 
     looks = 0
@@ -248,7 +248,7 @@ async def test_a_closed_dialog_holds_up_nothing() -> None:
 
 
 async def test_a_round_of_a_skill_that_is_gone_holds_up_nothing() -> None:
-    store = MemoryStore()
+    store = ModelStore()
     async with assistant(asker(), store=store) as it:
         await it.turn("ask", user="ann")
         await it.notify("ann", "news")
@@ -376,7 +376,7 @@ async def test_the_mark_of_a_key_is_taken_off_without_a_word() -> None:
 # -- what goes wrong ----------------------------------------------------------------------------
 
 
-class Failing(MemoryStore):
+class Failing(ModelStore):
     """A store that fails to read the agenda, or to deliver, as often as it is told to."""
 
     def __init__(self, *, due: int = 0, deliver: int = 0) -> None:
@@ -464,7 +464,7 @@ async def test_a_program_does_what_its_entry_is_for_and_one_that_breaks_is_put_o
 # -- many, and ends -----------------------------------------------------------------------------
 
 
-class Counting(MemoryStore):
+class Counting(ModelStore):
     """A store that tells how many deliveries were under way at the same time."""
 
     def __init__(self) -> None:

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from prolocutor.assistant.assistant import Assistant
 from prolocutor.dialog import plain, rounds
 from prolocutor.plan.pipeline import Pipeline
-from prolocutor.stores.memory import MemoryStore
 from prolocutor.testing.sample_turns import an_opening
+from tests.model_store import ModelStore
 from tests.unit.assistant.askers import (
     KINDS,
     PROGRAM,
@@ -62,7 +62,7 @@ steps = st.tuples(
 async def test_every_turn_has_one_closing_and_leaves_what_a_restart_reads(
     plan: list[tuple[str, dict[str, Any], str]],
 ) -> None:
-    store, asker = MemoryStore(), Asker()
+    store, asker = ModelStore(), Asker()
     it = await _started(store, asker)
     said = 0
     for how, came, dialog in plan:
@@ -84,13 +84,13 @@ async def test_every_turn_has_one_closing_and_leaves_what_a_restart_reads(
     await _check(store, said)
 
 
-async def _started(store: MemoryStore, asker: Asker) -> Assistant:
+async def _started(store: ModelStore, asker: Asker) -> Assistant:
     it = Assistant(Pipeline(skills=asking_skills(asker)), store=store, deadline=600.0)
     await it.start()
     return it
 
 
-async def _left(store: MemoryStore, came: dict[str, Any], dialog: str) -> int:
+async def _left(store: ModelStore, came: dict[str, Any], dialog: str) -> int:
     """Begin a turn that nobody ends."""
     start = {key: value for key, value in came.items() if key != "text"}
     text = came.get("text", "title")
@@ -101,7 +101,7 @@ async def _left(store: MemoryStore, came: dict[str, Any], dialog: str) -> int:
     return 1
 
 
-async def _check(store: MemoryStore, said: int) -> None:
+async def _check(store: ModelStore, said: int) -> None:
     """One closing a turn, the last that of the state; ids without gaps in each dialog."""
     rows = await store.feed("ann", 0, 100_000)
     assert [row.n for row in rows] == list(range(1, len(rows) + 1))

@@ -11,7 +11,7 @@ from prolocutor.assistant.feed import human_message, reply_messages
 from prolocutor.assistant.feed_message import FeedMessage
 from prolocutor.contracts.store import FeedRow
 from prolocutor.dialog import plain
-from prolocutor.stores.memory import MemoryStore
+from tests.model_store import ModelStore
 from tests.unit.assistant.talks import assistant, echo
 from tests.unit.pipeline.talk import hypothesis, says, settle_down
 
@@ -129,7 +129,7 @@ async def test_a_wake_up_that_is_missed_loses_nothing() -> None:
 async def test_a_follower_rests_while_nothing_comes() -> None:
     looks = 0
 
-    class Counts(MemoryStore):
+    class Counts(ModelStore):
         async def feed(self, user: str, after: int, limit: int = 100) -> list[FeedRow]:
             nonlocal looks
             looks += 1

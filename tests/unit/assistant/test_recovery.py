@@ -12,9 +12,9 @@ from prolocutor.contracts.observer import TurnRecord
 from prolocutor.dialog import plain
 from prolocutor.errors import NotFound, StoreFull
 from prolocutor.plan.pipeline import Pipeline, Service
-from prolocutor.stores.memory import MemoryStore
 from prolocutor.testing.fake_service import FakeService
 from prolocutor.testing.sample_turns import an_opening, open_new_turn
+from tests.model_store import ModelStore
 from tests.unit.assistant.talks import FaultyStore, assistant, echo
 from tests.unit.pipeline.talk import Gate, hypothesis, says, settle_down
 
@@ -31,12 +31,12 @@ class Keeps:
     def breaker_changed(self, service: str, state: str) -> None: ...
 
 
-async def cut_off(store: MemoryStore, text: str = "hi", **opening: Any) -> str:
+async def cut_off(store: ModelStore, text: str = "hi", **opening: Any) -> str:
     """Begin a turn that nobody ends; give its id."""
     return (await open_new_turn(store, text=text, window=4, **opening)).opening.turn_id
 
 
-async def said(store: MemoryStore, user: str = "ann") -> list[str]:
+async def said(store: ModelStore, user: str = "ann") -> list[str]:
     """Return the texts of a person's feed, without what the person said."""
     rows = [row.message for row in await store.feed(user, 0)]
     messages = [plain.decode(row) for row in rows]
@@ -50,7 +50,7 @@ async def done(it: Assistant) -> None:
 
 
 async def test_a_turn_that_was_cut_off_is_run_again_with_the_same_ids() -> None:
-    store, keeps = MemoryStore(), Keeps()
+    store, keeps = ModelStore(), Keeps()
     turn_id = await cut_off(store)
     async with assistant(store=store, observers=[keeps]) as it:
         await done(it)
@@ -60,7 +60,7 @@ async def test_a_turn_that_was_cut_off_is_run_again_with_the_same_ids() -> None:
 
 
 async def test_an_assistant_that_is_cut_off_leaves_a_turn_that_the_next_one_takes_up() -> None:
-    store = MemoryStore()
+    store = ModelStore()
     first = Assistant(Pipeline(skills=[Service("gate", Gate(), timeout=60.0)]), store=store)
     await first.start()
     asking = asyncio.create_task(first.reply("hi", user="ann"))
@@ -82,7 +82,7 @@ async def test_a_second_run_uses_the_same_keys() -> None:
 
         async def aclose(self) -> None: ...
 
-    store = MemoryStore()
+    store = ModelStore()
     turn_id = await cut_off(store)
     async with assistant(Service("odd", Connector()), store=store) as it:
         await done(it)
@@ -91,7 +91,7 @@ async def test_a_second_run_uses_the_same_keys() -> None:
 
 async def test_services_that_want_no_second_run_are_not_asked_again() -> None:
     once = says("once", hypothesis("once", 1.0), rerun=False)
-    store = MemoryStore()
+    store = ModelStore()
     await cut_off(store)
     async with assistant(once, echo(), store=store) as it:
         await done(it)
@@ -100,7 +100,7 @@ async def test_services_that_want_no_second_run_are_not_asked_again() -> None:
 
 
 async def test_a_turn_that_was_cut_off_twice_is_closed_with_the_fallback_and_marked() -> None:
-    store = MemoryStore()
+    store = ModelStore()
     turn_id = await cut_off(store)
     await store.resume_turn(turn_id, None, 0)
     chat = echo()
@@ -116,7 +116,7 @@ async def test_a_turn_that_was_cut_off_twice_is_closed_with_the_fallback_and_mar
 
 
 async def test_a_turn_that_is_too_old_is_closed_at_once() -> None:
-    store = MemoryStore()
+    store = ModelStore()
     await cut_off(store, started=1000.0)
     chat = echo()
     async with assistant(chat, store=store, fallback="Sorry.", recover_within=60) as it:
@@ -126,7 +126,7 @@ async def test_a_turn_that_is_too_old_is_closed_at_once() -> None:
 
 
 async def test_a_new_input_waits_for_the_turn_that_was_cut_off() -> None:
-    store = MemoryStore()
+    store = ModelStore()
     await cut_off(store, "first")
     async with assistant(store=store) as it:
         await it.reply("second", user="ann")
@@ -134,7 +134,7 @@ async def test_a_new_input_waits_for_the_turn_that_was_cut_off() -> None:
 
 
 async def test_turns_of_many_people_are_all_taken_up() -> None:
-    store = MemoryStore()
+    store = ModelStore()
     for number in range(20):
         await cut_off(store, str(number), user=f"u{number}")
     async with assistant(store=store) as it:
@@ -143,7 +143,7 @@ async def test_turns_of_many_people_are_all_taken_up() -> None:
 
 
 async def test_who_asks_again_for_a_turn_that_was_cut_off_gets_its_reply() -> None:
-    store, chat = MemoryStore(), echo()
+    store, chat = ModelStore(), echo()
     gate = Gate()
     first = Assistant(Pipeline(skills=[Service("gate", gate, timeout=60.0)]), store=store)
     await first.start()
@@ -191,7 +191,7 @@ async def test_who_asks_again_for_a_turn_that_nobody_took_up_has_it_run_as_it_be
 async def test_what_a_turn_started_with_is_known_in_its_second_run() -> None:
     asked = FakeService(hypothesis())
     other = FakeService(hypothesis())
-    store = MemoryStore()
+    store = ModelStore()
     start = b'{"parsed":{"payload":5,"skill":"asked"}}'
     await store.open_turn(an_opening(text="5", start=start, window=4))
     async with assistant(Service("other", other), Service("asked", asked), store=store) as it:

@@ -24,8 +24,8 @@ from prolocutor.errors import (
 from prolocutor.plan.pipeline import Pipeline, Service
 from prolocutor.testing.fake_service import FakeService
 from prolocutor.testing.sample_turns import an_entry
-from prolocutor.testing.shared_memory import SharedMemory
-from prolocutor.testing.shared_memory_store import SharedMemoryStore
+from tests.model_store.shared_model_store import SharedModelStore
+from tests.model_store.shared_state import SharedModel
 from tests.unit.assistant.talks import assistant, echo, last_text
 from tests.unit.pipeline.talk import Gate, hypothesis
 
@@ -35,9 +35,9 @@ LEASE = 0.2
 class Fleet:
     """Several assistants on one database; each says its number in front of what it repeats."""
 
-    def __init__(self, database: SharedMemory) -> None:
+    def __init__(self, database: SharedModel) -> None:
         self.database = database
-        self.stores: list[SharedMemoryStore] = []
+        self.stores: list[SharedModelStore] = []
         self.assistants: list[Assistant] = []
         self.gates: list[Gate] = []
 
@@ -62,13 +62,13 @@ async def fleet(
     number: int = 2, *, gated: Sequence[int] = (), skills: Any = None, **options: Any
 ) -> AsyncIterator[Fleet]:
     """Run replicas; those of `gated` numbers answer when their gate is opened."""
-    it = Fleet(SharedMemory())
+    it = Fleet(SharedModel())
     async with AsyncExitStack() as stack:
         for one in range(number):
             gate = Gate()
             if one not in gated:
                 gate.opened.set()
-            store = SharedMemoryStore(it.database)
+            store = SharedModelStore(it.database)
             pipeline = Pipeline(skills=skills or [_echo(one, gate)])
             made = assistant(
                 pipeline=pipeline, store=store, replica=ReplicaSettings(lease=LEASE), **options
@@ -410,7 +410,7 @@ async def test_the_database_away_is_said_and_coming_back_too() -> None:
 
 
 async def test_a_database_that_is_away_at_the_start_is_waited_for() -> None:
-    store = AwayAtFirst(SharedMemory())
+    store = AwayAtFirst(SharedModel())
     it = patient(store)
     with pytest.raises(StoreAway):
         await it.start()
@@ -425,13 +425,13 @@ async def test_a_database_that_is_away_at_the_start_is_waited_for() -> None:
 
 
 async def test_an_assistant_that_waits_for_its_database_can_be_closed() -> None:
-    it = patient(AwayAtFirst(SharedMemory()))
+    it = patient(AwayAtFirst(SharedModel()))
     await it.start(patient=True)
     await it.aclose()
     assert not it.ready
 
 
-class AwayAtFirst(SharedMemoryStore):
+class AwayAtFirst(SharedModelStore):
     """A database that does not answer until `is_there`."""
 
     is_there = False
@@ -442,7 +442,7 @@ class AwayAtFirst(SharedMemoryStore):
         await super().open()
 
 
-def patient(store: SharedMemoryStore) -> Assistant:
+def patient(store: SharedModelStore) -> Assistant:
     """Make a replica that is not started."""
     pipeline = Pipeline(skills=[echo()])
     return Assistant(pipeline, store=store, replica=ReplicaSettings(lease=LEASE))

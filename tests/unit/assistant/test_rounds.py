@@ -20,8 +20,8 @@ from prolocutor.dialog.messages import ASKS
 from prolocutor.dialog.rounds import Round
 from prolocutor.errors import BadInput, Conflict, StoreFull
 from prolocutor.plan.pipeline import Pipeline, Service
-from prolocutor.stores.memory import MemoryStore
 from prolocutor.testing.sample_turns import a_delivery, an_opening
+from tests.model_store import ModelStore
 from tests.unit.assistant.askers import (
     KINDS,
     TIME,
@@ -164,7 +164,7 @@ async def test_a_skill_may_ask_on() -> None:
 
 
 async def test_a_skill_that_is_gone_asks_nothing_any_more() -> None:
-    store = MemoryStore()
+    store = ModelStore()
     async with assistant(asks(), store=store) as it:
         await it.turn("hi", user="ann")
     async with assistant(store=store) as it:
@@ -217,7 +217,7 @@ async def test_what_a_skill_learns_when_its_ask_is_over_counts(words: str) -> No
 async def test_what_came_with_a_question_comes_back_with_what_becomes_of_it(
     words: str, kind: str
 ) -> None:
-    store, asker = MemoryStore(), Asker()
+    store, asker = ModelStore(), Asker()
     async with assistant(*asking_skills(asker), store=store) as it:
         await it.turn("ask number", user="ann")
         waiting = await it.archive.waiting("ann")
@@ -229,7 +229,7 @@ async def test_what_came_with_a_question_comes_back_with_what_becomes_of_it(
 
 
 async def test_a_state_that_cannot_be_read_is_none(caplog: pytest.LogCaptureFixture) -> None:
-    store = MemoryStore()
+    store = ModelStore()
     async with assistant(*asking_skills(Asker()), store=store) as it:
         await it.turn("ask number", user="ann")
         await store.deliver(a_delivery("ann", round=b'{"waiting":5}'))
@@ -727,7 +727,7 @@ async def test_what_other_skills_would_have_scheduled_is_not() -> None:
 # -- a second run -----------------------------------------------------------------------------
 
 
-async def begun_and_left(store: MemoryStore, text: str, **opening: Any) -> None:
+async def begun_and_left(store: ModelStore, text: str, **opening: Any) -> None:
     """Begin a turn that nobody ends."""
     assert isinstance(await store.open_turn(an_opening(text=text, window=4, **opening)), OpenedTurn)
 
@@ -746,7 +746,7 @@ async def begun_and_left(store: MemoryStore, text: str, **opening: Any) -> None:
 async def test_a_turn_that_was_cut_off_in_a_round_decides_the_same(
     text: str, start: bytes, reply: list[str]
 ) -> None:
-    store = MemoryStore()
+    store = ModelStore()
     async with assistant(*asking_skills(Asker()), store=store) as it:
         await it.turn("ask number", user="ann")
         before = await store.feed_end("ann")
@@ -760,7 +760,7 @@ async def test_a_turn_that_was_cut_off_in_a_round_decides_the_same(
 
 
 async def test_a_turn_that_is_closed_leaves_what_was_asked() -> None:
-    store = MemoryStore()
+    store = ModelStore()
     async with assistant(*asking_skills(Asker()), store=store) as it:
         await it.turn("ask number", user="ann")
     await begun_and_left(store, "5", started=1000.0)
@@ -842,7 +842,7 @@ async def test_the_time_zone_of_the_person_counts() -> None:
         "day", [{"text": "When?", "ask": "date", "confidence": 1.0, **knows}], hypothesis("so")
     )
     started = 1_767_268_800.0  # 2026-01-01 12:00 UTC, which is 2 a.m. of the second there
-    store = MemoryStore()
+    store = ModelStore()
     async with assistant(day, store=store) as it:
         await it.turn("hi", user="ann")
     await begun_and_left(store, "today", started=started)

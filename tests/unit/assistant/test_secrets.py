@@ -10,7 +10,7 @@ from prolocutor.assistant.assistant import Assistant
 from prolocutor.assistant.rounds.secrets import MASK
 from prolocutor.dialog.agent_state import encode_dialog
 from prolocutor.plan.pipeline import Pipeline, Service
-from prolocutor.stores.memory import MemoryStore
+from tests.model_store import ModelStore
 from tests.unit.assistant.askers import Asker, answer, asking, asking_skills, special
 from tests.unit.assistant.talks import assistant
 
@@ -91,7 +91,7 @@ async def test_after_a_restart_it_is_still_one(tmp_path: Path) -> None:
 
 
 async def test_a_turn_with_a_password_that_was_cut_off_does_not_run_again() -> None:
-    asker, store = Asker(), MemoryStore()
+    asker, store = Asker(), ModelStore()
     skills = asking_skills(asker)
     async with assistant(*skills, store=store) as it:
         await it.turn("ask password", user="ann")

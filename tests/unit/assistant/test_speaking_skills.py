@@ -7,10 +7,10 @@ from typing import Any
 from prolocutor.assistant.assistant import Assistant
 from prolocutor.dialog.dialog import Dialog
 from prolocutor.plan.pipeline import Pipeline, Service
-from prolocutor.stores.memory.memory_store import MemoryStore
+from tests.model_store import ModelStore
 
 
-class CountingStore(MemoryStore):
+class CountingStore(ModelStore):
     """A store that counts how often a whole dialog is read."""
 
     def __init__(self) -> None:

@@ -15,8 +15,8 @@ from prolocutor.dialog.agent_state import dialog_to_state
 from prolocutor.errors import BadInput, Conflict, Overloaded, Stopping, StoreError, StoreFull
 from prolocutor.pipeline.turn import Turn
 from prolocutor.plan.pipeline import Pipeline, Service
-from prolocutor.stores.memory import MemoryStore
 from prolocutor.testing.fake_service import FakeService
+from tests.model_store import ModelStore
 from tests.unit.assistant.talks import FaultyStore, assistant, echo, last_text
 from tests.unit.pipeline.talk import Gate, hypothesis, says, settle_down, skill
 
@@ -76,7 +76,7 @@ async def test_a_reply_is_a_bot_utterance() -> None:
 
 
 async def test_what_was_said_is_in_the_store_before_anybody_is_asked() -> None:
-    store = MemoryStore()
+    store = ModelStore()
     seen: list[list[str]] = []
 
     async def looks(request: Any) -> Any:
@@ -99,7 +99,7 @@ async def test_a_reply_is_in_the_store_before_it_is_given() -> None:
 async def test_a_turn_makes_two_trips_to_the_store_after_the_first_look() -> None:
     trips: list[str] = []
 
-    class Counts(MemoryStore):
+    class Counts(ModelStore):
         def __getattribute__(self, name: str) -> Any:
             if not name.startswith("_") and name not in ("open", "aclose", "unfinished_turns"):
                 trips.append(name)
@@ -533,7 +533,7 @@ async def test_closing_lets_the_turns_that_were_taken_end_and_takes_no_new_ones(
 
 async def test_closing_waits_no_longer_than_its_grace() -> None:
     _, service = doors()
-    store = MemoryStore()
+    store = ModelStore()
     it = Assistant(Pipeline(skills=[service]), store=store, deadline=60)
     await it.start()
     taken = [asyncio.create_task(it.reply(text, user="ann")) for text in "ab"]

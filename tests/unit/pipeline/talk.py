@@ -14,9 +14,9 @@ from prolocutor.dotted_names import resolve
 from prolocutor.pipeline.engine import Engine
 from prolocutor.pipeline.turn import Turn
 from prolocutor.plan.pipeline import Pipeline, Service
-from prolocutor.stores.memory import MemoryStore
 from prolocutor.testing.fake_service import FakeService
 from prolocutor.testing.sample_turns import open_new_turn
+from tests.model_store import ModelStore
 
 PATIENCE = 60
 """Seconds after which a test that hangs fails."""
@@ -35,7 +35,7 @@ class Talk:
             "fallback": FALLBACK,
         }
         self.engine = Engine(pipeline, connect=connect, resolve=resolve, **{**settings, **options})
-        self.store = MemoryStore()
+        self.store = ModelStore()
         self.dialog_id = ""
 
     async def turn(

@@ -1,12 +1,19 @@
-"""The in-memory store passes the kit."""
+"""SQLite in memory passes the kit, and so does the model that the kit is checked against."""
 
 import pytest
 
-from prolocutor.stores.memory import MemoryStore
+from prolocutor.stores.sqlite.memory_store import MemoryStore
 from prolocutor.testing.store_kit import MakeStore, StoreKit, TurnRecordStoreKit
+from tests.model_store import ModelStore
 
 
 class TestMemoryStore(StoreKit, TurnRecordStoreKit):
     @pytest.fixture
     def make_store(self) -> MakeStore:
         return MemoryStore
+
+
+class TestModelStore(StoreKit, TurnRecordStoreKit):
+    @pytest.fixture
+    def make_store(self) -> MakeStore:
+        return ModelStore

@@ -11,12 +11,12 @@ from prolocutor.assistant.assistant import Assistant
 from prolocutor.cli.audit import audit
 from prolocutor.doors.http.api import DeepPavlov
 from prolocutor.errors import StoreError
-from prolocutor.stores.memory import MemoryStore
 from prolocutor.testing.channel_kit import KEY, Gate, pipeline, running
 from prolocutor.web import audit_trail
 from prolocutor.web.audit_trail import AuditTrail, acts_of
 from prolocutor.web.authentication import AccessPolicy
 from prolocutor.web.listener import make_app
+from tests.model_store import ModelStore
 
 
 class Clock:
@@ -29,7 +29,7 @@ class Clock:
 
 async def test_acts_are_kept_for_a_while_and_not_too_many(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(audit_trail, "MOST", 3)
-    store, clock = MemoryStore(), Clock()
+    store, clock = ModelStore(), Clock()
     trail = AuditTrail(store, clock)
     for number in range(6):
         clock.now += audit_trail.KEPT / 5
@@ -44,7 +44,7 @@ async def test_acts_are_kept_for_a_while_and_not_too_many(monkeypatch: pytest.Mo
 
 
 async def test_a_page_that_looks_at_the_same_all_the_time_is_one_act_in_ten_minutes() -> None:
-    store, clock = MemoryStore(), Clock()
+    store, clock = ModelStore(), Clock()
     trail = AuditTrail(store, clock)
     for _ in range(300):
         clock.now += 4
@@ -58,7 +58,7 @@ async def test_a_page_that_looks_at_the_same_all_the_time_is_one_act_in_ten_minu
 
 
 async def test_acts_wait_for_a_store_that_is_away(monkeypatch: pytest.MonkeyPatch) -> None:
-    store = MemoryStore()
+    store = ModelStore()
     trail = AuditTrail(store)
 
     async def away(*_: object) -> None:

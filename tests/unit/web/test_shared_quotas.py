@@ -6,18 +6,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from prolocutor.testing.shared_memory import SharedMemory
-from prolocutor.testing.shared_memory_store import SharedMemoryStore
 from prolocutor.web.quotas import OpenCounters, RateCounters
 from prolocutor.web.shared_quotas import SharedQuotas
+from tests.model_store.shared_model_store import SharedModelStore
+from tests.model_store.shared_state import SharedModel
 
 
 class Replicas:
     """Some replicas of one store, each with one kind of counters, on one clock."""
 
     def __init__(self, number: int, limit: int, sockets: int = 10) -> None:
-        self.database = SharedMemory()
-        self.stores = [SharedMemoryStore(self.database) for _ in range(number)]
+        self.database = SharedModel()
+        self.stores = [SharedModelStore(self.database) for _ in range(number)]
         self.rates = [RateCounters(limit, 60.0, self.clock) for _ in range(number)]
         self.sockets = [OpenCounters(sockets) for _ in range(number)]
         self.quotas = [

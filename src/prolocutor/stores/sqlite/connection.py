@@ -17,13 +17,18 @@ CHECKPOINT_PAGES: Final = 1000
 CACHE_KIBIBYTES: Final = 2_048
 """More is no faster (`bench/store.py`): turns write few pages; the system caches the others."""
 BUSY_MS: Final = 5000
+MEMORY: Final = Path(":memory:")
+"""What SQLite calls a database without a file."""
 
 
 def connect(path: Path, *, read_only: bool, any_thread: bool = False) -> sqlite3.Connection:
     """Open a connection for the thread that calls this; it begins no transaction by itself.
 
-    `any_thread`: other threads may use it too, one at a time.
+    `any_thread`: other threads may use it too, one at a time. `MEMORY` is a new database of this
+    connection's own.
     """
+    if path == MEMORY:
+        return sqlite3.connect(path, isolation_level=None, cached_statements=1024)
     if not read_only:
         _make_private(path)
     mode = "ro" if read_only else "rw"

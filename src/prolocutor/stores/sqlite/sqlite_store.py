@@ -27,8 +27,9 @@ from prolocutor.dialog.utterances import BotUtterance, HumanUtterance
 from prolocutor.errors import ConfigError, StoreError
 from prolocutor.stores.sqlite.ownership import Ownership
 from prolocutor.stores.sqlite.reader import SqliteReader
+from prolocutor.stores.sqlite.turn_record_reader import TurnRecordReader
 from prolocutor.stores.sqlite.turn_records import SqliteTurnRecords
-from prolocutor.stores.sqlite.worker_thread import WorkerThread
+from prolocutor.stores.sqlite.worker_thread import Worker, WorkerThread
 from prolocutor.stores.sqlite.writer import SqliteWriter
 
 _PAGE: Final = 100
@@ -69,9 +70,13 @@ class SqliteStore:
         self._ownership = Ownership(self.path)
         self._writer = SqliteWriter(self.path, durability)
         self._reader = SqliteReader(self.path)
-        self.turn_records = SqliteTurnRecords(self.path, self._writer, lambda: self._write)
-        self._writing: WorkerThread | None = None
-        self._reading: WorkerThread | None = None
+        self._searcher = TurnRecordReader(self.path)
+        self.turn_records = SqliteTurnRecords(
+            self._writer, lambda: self._write, self._searcher, self._search
+        )
+        self._writing: Worker | None = None
+        self._reading: Worker | None = None
+        self._searching: WorkerThread | None = None
 
     async def open(self) -> None:
         """Become the owner of the file (unless `read_only`) and get it ready."""
@@ -79,12 +84,10 @@ class SqliteStore:
             self._ownership.take()
         try:
             if not self._read_only:
-                self._writing = WorkerThread("prolocutor-writer", self._writer)
-                await self._writing.started
-            self._reading = WorkerThread(
-                "prolocutor-reader", self._reader, at_most=1, within=_TOGETHER
+                self._writing = await _started(WorkerThread("prolocutor-writer", self._writer))
+            self._reading = await _started(
+                WorkerThread("prolocutor-reader", self._reader, at_most=1, within=_TOGETHER)
             )
-            await self._reading.started
         except BaseException:
             await self.aclose()
             raise
@@ -92,8 +95,7 @@ class SqliteStore:
     async def aclose(self) -> None:
         """Write what was submitted, close the file and give up the ownership."""
         try:
-            await self.turn_records.aclose()
-            for worker in (self._reading, self._writing):
+            for worker in (self._searching, self._reading, self._writing):
                 if worker is not None:
                     await worker.stop()
         finally:
@@ -282,8 +284,18 @@ class SqliteStore:
         found = await self._read.submit(self._reader.find, dialog.dialog_id)
         return dialog if found == number else None
 
+    async def _search(self) -> Worker:
+        """Return the thread in which operators search, started when it is first needed."""
+        if self._searching is None:
+            self._searching = WorkerThread("prolocutor-records", self._searcher, at_most=1)
+        try:
+            return await _started(self._searching)
+        except BaseException:
+            self._searching = None
+            raise
+
     @property
-    def _write(self) -> WorkerThread:
+    def _write(self) -> Worker:
         if self._read_only:
             raise StoreError(f"{self.path}: was opened read-only")
         if self._writing is None:
@@ -291,7 +303,12 @@ class SqliteStore:
         return self._writing
 
     @property
-    def _read(self) -> WorkerThread:
+    def _read(self) -> Worker:
         if self._reading is None:
             raise StoreError(f"{self.path}: open the store first")
         return self._reading
+
+
+async def _started(worker: WorkerThread) -> WorkerThread:
+    await worker.started
+    return worker

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from pathlib import Path
+from collections.abc import Awaitable, Callable, Sequence
 from typing import TypeVar, TypeVarTuple
 
 from prolocutor.contracts.observer import TurnRecord
@@ -19,7 +18,7 @@ from prolocutor.contracts.store.turn_record_store import (
     TurnHour,
 )
 from prolocutor.stores.sqlite.turn_record_reader import TurnRecordReader
-from prolocutor.stores.sqlite.worker_thread import WorkerThread
+from prolocutor.stores.sqlite.worker_thread import Worker
 from prolocutor.stores.sqlite.writer import SqliteWriter
 
 T = TypeVar("T")
@@ -27,24 +26,23 @@ Args = TypeVarTuple("Args")
 
 
 class SqliteTurnRecords:
-    """Implements `TurnRecordStore`. Its reader is opened when it is first needed.
+    """Implements `TurnRecordStore`.
 
-    What operators search for takes longer than what turns and doors read, so it has a thread of
-    its own.
+    What operators search for takes longer than what turns and doors read, so `reading` has a
+    thread of its own.
     """
 
     def __init__(
-        self, path: Path, writer: SqliteWriter, writing: Callable[[], WorkerThread]
+        self,
+        writer: SqliteWriter,
+        writing: Callable[[], Worker],
+        reader: TurnRecordReader,
+        reading: Callable[[], Awaitable[Worker]],
     ) -> None:
         self._writer = writer
         self._writing = writing
-        self._reader = TurnRecordReader(path)
-        self._reading: WorkerThread | None = None
-
-    async def aclose(self) -> None:
-        """End the thread that reads."""
-        if self._reading is not None:
-            await self._reading.stop()
+        self._reader = reader
+        self._reading = reading
 
     async def add(self, records: Sequence[TurnRecord], *, slow: float) -> None:
         """Keep records."""
@@ -93,13 +91,4 @@ class SqliteTurnRecords:
         return await self._read(self._reader.kept_turn, utt_id)
 
     async def _read(self, function: Callable[[*Args], T], *args: *Args) -> T:
-        if self._reading is None:
-            reading = WorkerThread("prolocutor-records", self._reader, at_most=1)
-            self._reading = reading
-            try:
-                await reading.started
-            except BaseException:
-                self._reading = None
-                raise
-        await self._reading.started
-        return await self._reading.submit(function, *args)
+        return await (await self._reading()).submit(function, *args)

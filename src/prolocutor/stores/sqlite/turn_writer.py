@@ -121,17 +121,22 @@ class TurnWriter:
         dialog = person.dialogs.get(opening.dialog_name)
         if dialog is not None and dialog.dialog != opened.dialog:
             dialog = None
-        human = self._newest(person.human_id, opened.human, closing.human)
         bot_id = dialog.bot_id if dialog else self._bot_id(opened.dialog)
-        bot = self._newest(bot_id, opened.bot, closing.bot)
+        human, bot = _newest(opened.human, closing.human), _newest(opened.bot, closing.bot)
+        states = [
+            _state(one, (bot, opened.bot) if one.by_bot else (human, opened.human))
+            for one in closing.utterances
+        ]
+        # Nothing is changed above.
+        self._add_version(person.human_id, closing.human)
+        self._add_version(bot_id, closing.bot)
         position = opened.length
         if closing.previous_reply is not None and position:
             self._rows.bodies[opened.dialog, position - 1] = closing.previous_reply
             if dialog is not None:
                 dialog.replace_last(closing.previous_reply)
-        for spoken in closing.utterances:
-            versions = (bot, opened.bot) if spoken.by_bot else (human, opened.human)
-            self._add_utterance(opened.dialog, dialog, position, spoken, versions)
+        for spoken, state in zip(closing.utterances, states, strict=True):
+            self._add_utterance(opened.dialog, dialog, position, spoken, state)
             position += 1
         if closing.human is not None:
             person.human = human
@@ -214,6 +219,8 @@ class TurnWriter:
         recent = dialog.recent if window is None else dialog.recent[-window:] if window else []
         shown = [parts for parts, _ in recent]
         if hypotheses:
+            if self._rows.hypotheses:
+                self._rows.write(self._connection)
             for i in [i for i, one in enumerate(shown) if not one.by_bot][-hypotheses:]:
                 row = self._connection.execute(_HYPOTHESES, (recent[i][1],)).fetchone()
                 if row is not None:
@@ -238,14 +245,10 @@ class TurnWriter:
             round=dialog.round,
         )
 
-    def _newest(
-        self, owner: str, known: ProfileVersion, new: NewProfileVersion | None
-    ) -> ProfileVersion:
-        if new is None:
-            return known
-        frame = None if new.number % FRAME else new.state
-        self._rows.versions += (owner, new.number, plain.encode(new.changes), frame)
-        return ProfileVersion(new.number, new.state)
+    def _add_version(self, owner: str, new: NewProfileVersion | None) -> None:
+        if new is not None:
+            frame = None if new.number % FRAME else new.state
+            self._rows.versions += (owner, new.number, plain.encode(new.changes), frame)
 
     def _bot_id(self, dialog: int) -> str:
         return DialogRow(*self._connection.execute(_DIALOG_BY_NUMBER, (dialog,)).fetchone()).bot_id
@@ -256,9 +259,8 @@ class TurnWriter:
         dialog: DialogHead | None,
         position: int,
         spoken: NewUtterance,
-        versions: tuple[ProfileVersion, ProfileVersion],
+        state: bytes,
     ) -> None:
-        state = _state(spoken, versions)
         self._utterance += 1
         if spoken.by_bot:
             if len(self.replies) >= MOST_REPLIES:
@@ -311,6 +313,10 @@ class TurnWriter:
         if dialog is not None:
             dialog.round = round_
         self._rows.rounds[number] = round_
+
+
+def _newest(known: ProfileVersion, new: NewProfileVersion | None) -> ProfileVersion:
+    return known if new is None else ProfileVersion(new.number, new.state)
 
 
 def _state(spoken: NewUtterance, versions: tuple[ProfileVersion, ProfileVersion]) -> bytes:

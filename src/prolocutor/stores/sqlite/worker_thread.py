@@ -34,6 +34,16 @@ class JobRunner(Protocol):
         """Release all resources."""
 
 
+class Worker(Protocol):
+    """Does jobs for the event loop."""
+
+    def submit(self, function: Callable[[*Args], T], *args: *Args) -> asyncio.Future[T]:
+        """Call the function; the future gets its result or exception."""
+
+    async def stop(self) -> None:
+        """Do what was submitted, and end."""
+
+
 class WorkerThread:
     """Does all that was submitted since the last group, and resolves it at once.
 
@@ -129,6 +139,26 @@ class WorkerThread:
     def _call_soon(self, function: Callable[..., None], *args: Any) -> None:
         with suppress(RuntimeError):  # the loop is closed: no caller is left
             self._loop.call_soon_threadsafe(function, *args)
+
+
+class InlineWorker:
+    """Does each job at once, in the thread that submits it, after `before`."""
+
+    def __init__(self, runner: JobRunner, before: Callable[[], None]) -> None:
+        self._runner = runner
+        self._before = before
+        self._loop = asyncio.get_running_loop()
+
+    def submit(self, function: Callable[[*Args], T], *args: *Args) -> asyncio.Future[T]:
+        """Call the function; the future has its result or exception."""
+        future: asyncio.Future[T] = self._loop.create_future()
+        self._before()
+        (outcome,) = self._runner.run([(function, args)])
+        _settle(future, outcome)
+        return future
+
+    async def stop(self) -> None:
+        """Do nothing: all is done."""
 
 
 def _resolve(group: list[_Submitted], outcomes: list[Any]) -> None:

@@ -88,7 +88,7 @@ class SqliteWriter:
     def run(self, jobs: list[StoreJob]) -> list[Any]:
         """Do the jobs in one transaction; if one fails, do each in a transaction of its own."""
         try:
-            return self._commit(jobs)
+            return self.commit(jobs)
         except Exception as error:
             if len(jobs) == 1:
                 return [translated(error, self.path)]
@@ -96,13 +96,8 @@ class SqliteWriter:
         # some of them, must not fail the others.
         return [self._alone(job) for job in jobs]
 
-    def _alone(self, job: StoreJob) -> Any:
-        try:
-            return self._commit([job])[0]
-        except Exception as error:
-            return translated(error, self.path)
-
-    def _commit(self, jobs: list[StoreJob]) -> list[Any]:
+    def commit(self, jobs: list[StoreJob]) -> list[Any]:
+        """Do the jobs in one transaction; raise what one of them raises, after a rollback."""
         connection = self.connection
         self.file.check()
         try:
@@ -122,6 +117,12 @@ class SqliteWriter:
         if self.commits % CHECK_LOG_AFTER == 0 or self.upkeep.deleted:
             self._cut_log()
         return outcomes
+
+    def _alone(self, job: StoreJob) -> Any:
+        try:
+            return self.commit([job])[0]
+        except Exception as error:
+            return translated(error, self.path)
 
     def _cut_log(self) -> None:
         """Checkpoint and truncate the write-ahead log if it is long or holds what was deleted.

@@ -19,11 +19,11 @@ from prolocutor.plugins.almond.door.applications import (
     check_applications,
 )
 from prolocutor.plugins.almond.door.door import Almond
-from prolocutor.stores.memory import MemoryStore
 from prolocutor.testing.channel_kit import Gate, pipeline, running
 from prolocutor.web.authentication import AccessPolicy
 from prolocutor.web.key_ring import KeyRing
 from prolocutor.web.listener import make_app
+from tests.model_store import ModelStore
 
 BACK = "https://home.example.org/back?house=1"
 APPLICATIONS = {
@@ -167,7 +167,7 @@ async def test_an_application_is_told_why_it_gets_no_code() -> None:
 
 
 async def test_a_code_ends_after_a_minute() -> None:
-    now, store = [1000.0], MemoryStore()
+    now, store = [1000.0], ModelStore()
     codes = GrantedCodes(store, lambda: now[0])
     late, soon = [await codes.grant("phone", BACK, "ann", None) for _ in range(2)]
     granted = await codes.take(soon)

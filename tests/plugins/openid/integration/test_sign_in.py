@@ -21,11 +21,11 @@ from prolocutor.plugins.openid.openid_settings import ClaimRule, OpenIdSettings
 from prolocutor.plugins.openid.roles import person_of
 from prolocutor.plugins.openid.sessions import KIND
 from prolocutor.plugins.openid.sign_in import SignIn
-from prolocutor.stores.memory import MemoryStore
 from prolocutor.testing.channel_kit import Gate, pipeline, running
 from prolocutor.web.authentication import AccessPolicy
 from prolocutor.web.door_context import DoorContext
 from prolocutor.web.listener import make_app
+from tests.model_store import ModelStore
 from tests.openid_provider import CLIENT, EC, SECRET, OpenIdProvider, openid_provider, rsa
 
 OPERATORS = (
@@ -39,7 +39,7 @@ class Site(msgspec.Struct):
     url: str
     provider: OpenIdProvider
     sign_in: SignIn
-    store: MemoryStore
+    store: ModelStore
 
     @asynccontextmanager
     async def browser(self) -> AsyncIterator[aiohttp.ClientSession]:
@@ -67,7 +67,7 @@ async def site(**changes: Any) -> AsyncIterator[Site]:
             operators=OPERATORS,
             **changes,
         )
-        store = MemoryStore()
+        store = ModelStore()
         async with Assistant(pipeline(Gate()), store=store) as assistant:
             doors = [
                 DeepPavlov(assistant),

@@ -17,8 +17,8 @@ from prolocutor.plugins.pairing.lessons import SharedLessons
 from prolocutor.plugins.pairing.question_agent.router_label import RouterLabel
 from prolocutor.plugins.pairing.rating_learner import RatingLearner
 from prolocutor.stores.store_catalog import open_store
-from prolocutor.testing.shared_memory import SharedMemory
-from prolocutor.testing.shared_memory_store import SharedMemoryStore
+from tests.model_store.shared_model_store import SharedModelStore
+from tests.model_store.shared_state import SharedModel
 from tests.plugins.pairing.unit.hints.test_learned_hints import QUESTION, School
 
 BOT = "tests.plugins.pairing.integration.hint_bots:reply"
@@ -123,8 +123,8 @@ async def test_thumbs_go_with_a_person_who_is_deleted_while_no_assistant_runs(
 
 
 async def test_a_shared_store_forgets_what_a_person_taught_its_replicas(tmp_path: Path) -> None:
-    database, school = SharedMemory(), School(tmp_path)
-    one, other = SharedMemoryStore(database), SharedMemoryStore(database)
+    database, school = SharedModel(), School(tmp_path)
+    one, other = SharedModelStore(database), SharedModelStore(database)
     for store in (one, other):
         await store.open()
     lessons = SharedLessons(one, school.learner)

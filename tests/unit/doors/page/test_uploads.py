@@ -9,14 +9,14 @@ from prolocutor.doors.page import uploads
 from prolocutor.doors.page.pictures import FolderPictures, StorePictures
 from prolocutor.doors.page.uploads import Uploads
 from prolocutor.errors import BadInput, NotFound, StoreError
-from prolocutor.stores.memory import MemoryStore
+from tests.model_store import ModelStore
 
 PNG = b"\x89PNG\r\n\x1a\n..."
 
 
 @pytest.fixture
-def store() -> MemoryStore:
-    return MemoryStore()
+def store() -> ModelStore:
+    return ModelStore()
 
 
 @pytest.mark.parametrize(
@@ -29,7 +29,7 @@ def store() -> MemoryStore:
     ],
 )
 async def test_a_picture_is_known_by_its_first_bytes(
-    store: MemoryStore, tmp_path: Path, body: bytes, suffix: str, kind: str
+    store: ModelStore, tmp_path: Path, body: bytes, suffix: str, kind: str
 ) -> None:
     kept = Uploads(store, FolderPictures(tmp_path / "new" / "folder"))
 
@@ -45,7 +45,7 @@ async def test_a_picture_is_known_by_its_first_bytes(
 @pytest.mark.parametrize(
     "body", [b"", b"<svg onload=x>", b"<html>", b"%PDF-1.7", b"RIFF\0\0\0\0WAVE"]
 )
-async def test_nothing_else_is_taken(store: MemoryStore, tmp_path: Path, body: bytes) -> None:
+async def test_nothing_else_is_taken(store: ModelStore, tmp_path: Path, body: bytes) -> None:
     with pytest.raises(BadInput):
         await Uploads(store, FolderPictures(tmp_path)).store("ann", body)
 
@@ -54,7 +54,7 @@ async def test_nothing_else_is_taken(store: MemoryStore, tmp_path: Path, body: b
 
 @pytest.mark.parametrize("name", ["", "x.png", "../secret.png", f"{'0' * 32}.png", "0" * 32])
 async def test_what_was_not_uploaded_is_not_found(
-    store: MemoryStore, tmp_path: Path, name: str
+    store: ModelStore, tmp_path: Path, name: str
 ) -> None:
     (tmp_path / "x.png").write_bytes(PNG)
 
@@ -62,7 +62,7 @@ async def test_what_was_not_uploaded_is_not_found(
         await Uploads(store, FolderPictures(tmp_path)).show(name)
 
 
-async def test_a_picture_goes_with_its_person(store: MemoryStore, tmp_path: Path) -> None:
+async def test_a_picture_goes_with_its_person(store: ModelStore, tmp_path: Path) -> None:
     kept = Uploads(store, FolderPictures(tmp_path))
     mine, yours = await asyncio.gather(kept.store("ann", PNG), kept.store("bob", PNG))
     await store.delete_person("ann")
@@ -73,9 +73,7 @@ async def test_a_picture_goes_with_its_person(store: MemoryStore, tmp_path: Path
     assert names(tmp_path) == {yours, f"{yours}.owner"}
 
 
-async def test_what_is_left_of_the_deleted_is_swept_away(
-    store: MemoryStore, tmp_path: Path
-) -> None:
+async def test_what_is_left_of_the_deleted_is_swept_away(store: ModelStore, tmp_path: Path) -> None:
     kept = Uploads(store, FolderPictures(tmp_path))
     await kept.store("ann", PNG)
     name = await kept.store("bob", PNG)
@@ -86,7 +84,7 @@ async def test_what_is_left_of_the_deleted_is_swept_away(
 
 
 async def test_a_person_has_only_so_many(
-    store: MemoryStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    store: ModelStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(uploads, "MAX_PICTURES", 2)
     kept = Uploads(store, FolderPictures(tmp_path))
@@ -97,7 +95,7 @@ async def test_a_person_has_only_so_many(
     assert [(await kept.show(name)).status for name in (second, third)] == [200, 200]
 
 
-async def test_without_a_folder_they_live_as_long_as_the_door(store: MemoryStore) -> None:
+async def test_without_a_folder_they_live_as_long_as_the_door(store: ModelStore) -> None:
     kept = Uploads(store, FolderPictures())
     name = await kept.store("ann", PNG)
     assert (await kept.show(name)).body == PNG
@@ -108,7 +106,7 @@ async def test_without_a_folder_they_live_as_long_as_the_door(store: MemoryStore
     kept.close()
 
 
-async def test_a_folder_that_cannot_be_written_is_named(store: MemoryStore, tmp_path: Path) -> None:
+async def test_a_folder_that_cannot_be_written_is_named(store: ModelStore, tmp_path: Path) -> None:
     file = tmp_path / "file"
     file.touch()
 
@@ -120,7 +118,7 @@ def names(folder: Path) -> set[str]:
     return {path.name for path in folder.iterdir()}
 
 
-async def test_where_the_store_is_shared_pictures_are_in_it(store: MemoryStore) -> None:
+async def test_where_the_store_is_shared_pictures_are_in_it(store: ModelStore) -> None:
     one, other = (Uploads(store, StorePictures(store)) for _ in range(2))
     mine, yours = await one.store("ann", PNG), await one.store("bob", PNG)
     assert (await other.show(mine)).body == PNG

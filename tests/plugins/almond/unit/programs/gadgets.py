@@ -11,8 +11,8 @@ from prolocutor.assistant.turn_result import TurnResult
 from prolocutor.contracts.store import OpenedTurn
 from prolocutor.dialog import plain
 from prolocutor.plan.pipeline import Service
-from prolocutor.stores.memory import MemoryStore
 from prolocutor.testing.sample_turns import an_opening
+from tests.model_store import ModelStore
 from tests.plugins.almond.unit.thingtalk.devices import CLASSES
 from tests.unit.assistant.talks import assistant
 
@@ -94,7 +94,7 @@ async def begun(started: float = 1.0) -> OpenedTurn:
     opening = an_opening(
         "ann", "", turn_id="t", date_time="2026-01-01 00:00:00.000000", started=started
     )
-    turn = await MemoryStore().open_turn(opening)
+    turn = await ModelStore().open_turn(opening)
     assert isinstance(turn, OpenedTurn)
     return turn
 

@@ -12,7 +12,7 @@ from prolocutor.contracts.programs import ProgramRun, ProgramSource, ProgramStar
 from prolocutor.dialog.messages import checked_ask, checked_messages
 from prolocutor.errors import ServiceLate
 from prolocutor.plugins.almond.programs.executor import Executor
-from prolocutor.stores.memory import MemoryStore
+from tests.model_store import ModelStore
 from tests.plugins.almond.unit.programs.gadgets import Gadgets, begun, service
 
 MANIFEST = """
@@ -139,7 +139,7 @@ def test_a_run_ends_in_words(source: str, reply: Any) -> None:
 
 
 async def _run(source: str, reply: Any) -> ProgramRun:
-    executor = Executor([service(Gadgets(), MANIFEST)], Gives(reply), MemoryStore(), deadline=60.0)
+    executor = Executor([service(Gadgets(), MANIFEST)], Gives(reply), ModelStore(), deadline=60.0)
     start = ProgramStart(opened=await begun(), source=ProgramSource(text=source))
     run = await executor.run(start)
     for entry in run.entries:

@@ -17,8 +17,8 @@ from prolocutor.plan.pipeline import Service
 from prolocutor.plugins.almond.programs.device_classes import KIND, DeviceClasses
 from prolocutor.plugins.almond.programs.executor import Executor
 from prolocutor.plugins.almond.programs.running_apps import PROGRAMS
-from prolocutor.stores.memory import MemoryStore
 from prolocutor.stores.sqlite.sqlite_store import SqliteStore
+from tests.model_store import ModelStore
 from tests.plugins.almond.unit.programs.gadgets import (
     Gadgets,
     Keys,
@@ -147,7 +147,7 @@ WATCH = (
 
 async def test_a_second_run_calls_with_the_same_keys_and_starts_the_same_programs() -> None:
     caller = Keys()
-    executor = Executor([service(Gadgets())], caller, MemoryStore(), deadline=60.0)
+    executor = Executor([service(Gadgets())], caller, ModelStore(), deadline=60.0)
     start = ProgramStart(opened=await begun(), source=ProgramSource(text=WATCH))
     first, second = await executor.run(start), await executor.run(start)
     assert caller.keys == 2 * ["t/gadgets/1", "t/gadgets/2"]
@@ -158,7 +158,7 @@ async def test_a_second_run_calls_with_the_same_keys_and_starts_the_same_program
 async def test_who_is_not_to_be_asked_twice_is_not() -> None:
     caller = Keys()
     skill = service(Gadgets(), rerun=False)
-    executor = Executor([skill], caller, MemoryStore(), deadline=60.0)
+    executor = Executor([skill], caller, ModelStore(), deadline=60.0)
     again = await begun()
     again.attempt = 2
     source = ProgramSource(text="@com.twitter.home_timeline();")

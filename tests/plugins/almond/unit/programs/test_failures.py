@@ -11,7 +11,7 @@ import pytest
 from prolocutor.contracts.programs import ProgramRun, ProgramSource, ProgramStart
 from prolocutor.plugins.almond.programs.executor import Executor
 from prolocutor.plugins.almond.thingtalk import parsing
-from prolocutor.stores.memory import MemoryStore
+from tests.model_store import ModelStore
 from tests.plugins.almond.unit.programs.gadgets import (
     Gadgets,
     begun,
@@ -122,7 +122,7 @@ class Many:
 
 async def long_filter(seconds: float) -> tuple[ProgramRun, int]:
     """Filter a lot, and tell how often the event loop went round meanwhile."""
-    executor = Executor([service(Gadgets(), MANIFEST)], Many(), MemoryStore(), deadline=seconds)
+    executor = Executor([service(Gadgets(), MANIFEST)], Many(), ModelStore(), deadline=seconds)
     source = f"{ALL} filter {' || '.join(200 * ['n == -1'])};"
     start = ProgramStart(opened=await begun(), source=ProgramSource(text=source))
     running, rounds = asyncio.ensure_future(executor.run(start)), 0

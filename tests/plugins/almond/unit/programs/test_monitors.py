@@ -29,8 +29,8 @@ from prolocutor.plugins.almond.programs.streams import fresh, next_due
 from prolocutor.plugins.almond.thingtalk.checking import check
 from prolocutor.plugins.almond.thingtalk.parsing import parse
 from prolocutor.plugins.almond.thingtalk.tree import DeviceSelector, Invocation, Monitor, Program
-from prolocutor.stores.memory import MemoryStore
 from prolocutor.stores.sqlite.sqlite_store import SqliteStore
+from tests.model_store import ModelStore
 from tests.plugins.almond.unit.programs.gadgets import (
     TWEETS,
     Gadgets,
@@ -209,7 +209,7 @@ async def _gaps(at: float, interval: int, late: float, times: int) -> list[float
     now = [at]
     turn = await begun(at)
     skills = [service(Gadgets())]
-    it = executor.Executor(skills, Keys(), MemoryStore(), deadline=60.0, clock=lambda: now[0])
+    it = executor.Executor(skills, Keys(), ModelStore(), deadline=60.0, clock=lambda: now[0])
     source = f"timer(base=$now, interval={interval}s);"
     [entry] = (await it.run(ProgramStart(opened=turn, source=ProgramSource(text=source)))).entries
     dues = [at]

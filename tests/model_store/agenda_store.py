@@ -7,13 +7,13 @@ from collections.abc import Iterable
 from msgspec import structs
 
 from prolocutor.contracts.store import MAX_AGENDA_ENTRIES, AgendaEntry, Delivery
-from prolocutor.stores.memory.state import MemoryState, NumberedEntry
+from tests.model_store.state import ModelState, NumberedEntry
 
 
-class MemoryAgendaStore:
+class ModelAgendaStore:
     """Implements `AgendaStore` and `RecordStore`."""
 
-    def __init__(self, state: MemoryState) -> None:
+    def __init__(self, state: ModelState) -> None:
         self._state = state
 
     async def schedule(self, entry: AgendaEntry, limit: int = MAX_AGENDA_ENTRIES) -> None:
@@ -80,7 +80,7 @@ class MemoryAgendaStore:
 
 
 def change(
-    state: MemoryState, user: str, struck: Iterable[tuple[str, str]], entries: Iterable[AgendaEntry]
+    state: ModelState, user: str, struck: Iterable[tuple[str, str]], entries: Iterable[AgendaEntry]
 ) -> None:
     """Take entries off, by skill and key, and write others."""
     for skill, key in struck:
@@ -89,7 +89,7 @@ def change(
         put_entry(state, entry)
 
 
-def put_entry(state: MemoryState, entry: AgendaEntry, limit: int = MAX_AGENDA_ENTRIES) -> None:
+def put_entry(state: ModelState, entry: AgendaEntry, limit: int = MAX_AGENDA_ENTRIES) -> None:
     """Write an entry; beyond the limit one of the others is removed, and counted."""
     take_entry(state, entry.user, entry.skill, entry.key)
     theirs = state.agenda.setdefault(entry.user, {})
@@ -107,7 +107,7 @@ def put_entry(state: MemoryState, entry: AgendaEntry, limit: int = MAX_AGENDA_EN
         theirs[first.skill, first.key] = NumberedEntry(counted, number)
 
 
-def take_entry(state: MemoryState, user: str, skill: str, key: str) -> bool:
+def take_entry(state: ModelState, user: str, skill: str, key: str) -> bool:
     """Take an entry off the agenda; return False if there is none."""
     return state.agenda.get(user, {}).pop((skill, key), None) is not None
 

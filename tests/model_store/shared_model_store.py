@@ -1,9 +1,9 @@
-"""SharedMemoryStore: the store of one replica on a database in memory, for tests.
+"""SharedModelStore: the store of one replica on a database in memory, for tests.
 
 It is the model of `contracts/shared_store.py`: what every shared store does, without waiting.
 
-    database = SharedMemory()
-    first, second = SharedMemoryStore(database), SharedMemoryStore(database)  # two replicas
+    database = SharedModel()
+    first, second = SharedModelStore(database), SharedModelStore(database)  # two replicas
     database.now += 10.0  # both leases ran out
 """
 
@@ -30,26 +30,26 @@ from prolocutor.errors import (
     StoreError,
     TakenOver,
 )
-from prolocutor.stores.memory import MemoryStore
-from prolocutor.stores.memory.agenda_store import MemoryAgendaStore
-from prolocutor.stores.memory.archive_store import MemoryArchiveStore
-from prolocutor.stores.memory.turn_store import MemoryTurnStore
-from prolocutor.testing.shared_memory import MemoryReplica, PersonLease, SharedMemory
-from prolocutor.testing.shared_memory_counters import MemoryCounters
+from tests.model_store import ModelStore
+from tests.model_store.agenda_store import ModelAgendaStore
+from tests.model_store.archive_store import ModelArchiveStore
+from tests.model_store.shared_counters import ModelCounters
+from tests.model_store.shared_state import ModelReplica, PersonLease, SharedModel
+from tests.model_store.turn_store import ModelTurnStore
 
 
-class SharedMemoryStore(MemoryStore):
+class SharedModelStore(ModelStore):
     """The store of one replica."""
 
-    def __init__(self, database: SharedMemory) -> None:
-        MemoryTurnStore.__init__(self, database.state)
-        MemoryAgendaStore.__init__(self, database.state)
-        MemoryArchiveStore.__init__(self, database.state)
+    def __init__(self, database: SharedModel) -> None:
+        ModelTurnStore.__init__(self, database.state)
+        ModelAgendaStore.__init__(self, database.state)
+        ModelArchiveStore.__init__(self, database.state)
         self._database = database
-        self._replica: MemoryReplica | None = None
-        self.counters = MemoryCounters(database, self._reached)
+        self._replica: ModelReplica | None = None
+        self.counters = ModelCounters(database, self._reached)
         """The counters of quotas."""
-        self._fences: dict[tuple[str, int], MemoryReplica] = {}
+        self._fences: dict[tuple[str, int], ModelReplica] = {}
         self._open = False
         self._doubtful: set[tuple[str, int]] = set()
         self.loses_answer = False
@@ -58,7 +58,7 @@ class SharedMemoryStore(MemoryStore):
         """Whether this replica alone cannot reach the database."""
 
     @property
-    def replica(self) -> MemoryReplica:
+    def replica(self) -> ModelReplica:
         """This replica; it joins if it has not yet."""
         if self._replica is None:
             self._replica = self._joined(DEFAULT_LEASE, "")
@@ -290,12 +290,12 @@ class SharedMemoryStore(MemoryStore):
 
     # -- inside -----------------------------------------------------------------------------
 
-    def _joined(self, lease: float, url: str) -> MemoryReplica:
+    def _joined(self, lease: float, url: str) -> ModelReplica:
         replicas = self._database.replicas
-        replicas.append(MemoryReplica(len(replicas) + 1, lease, url, self._database.now))
+        replicas.append(ModelReplica(len(replicas) + 1, lease, url, self._database.now))
         return replicas[-1]
 
-    def _die(self, replica: MemoryReplica) -> None:
+    def _die(self, replica: ModelReplica) -> None:
         replica.dead = True
         for user, line in list(self._database.waiting.items()):
             self._database.waiting[user] = [one for one in line if one[1] is not replica]
@@ -305,7 +305,7 @@ class SharedMemoryStore(MemoryStore):
             self.loses_answer = False
             raise StoreError("the answer of the database was lost")
 
-    def _reached(self) -> MemoryReplica:
+    def _reached(self) -> ModelReplica:
         self._check_reachable()
         return self.replica
 

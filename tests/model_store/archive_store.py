@@ -15,14 +15,14 @@ from prolocutor.dialog.ids import DialogId
 from prolocutor.dialog.thumbs import thumb
 from prolocutor.dialog.utterances import BotUtterance, HumanUtterance
 from prolocutor.errors import NotFound
-from prolocutor.stores.memory.state import MemoryState
 from prolocutor.stores.turn_records import thumbed
+from tests.model_store.state import ModelState
 
 
-class MemoryArchiveStore:
+class ModelArchiveStore:
     """Implements `ArchiveStore`."""
 
-    def __init__(self, state: MemoryState) -> None:
+    def __init__(self, state: ModelState) -> None:
         self._state = state
 
     async def dialog(self, dialog_id: str) -> Dialog | None:

@@ -6,7 +6,7 @@ from itertools import islice
 from typing import Final
 
 from prolocutor.contracts.store import ConversationRow, FeedRow
-from prolocutor.stores.memory.state import MemoryOpenTurn, MemoryPerson, MemoryState
+from tests.model_store.state import ModelOpenTurn, ModelPerson, ModelState
 
 FIRST_ROWS: Final = 20
 """Rows at the beginning of a conversation among which words of the person are looked for."""
@@ -14,10 +14,10 @@ FIRST_ROWS: Final = 20
 _COMMAND: Final = b'{"type":"command"'
 
 
-class MemoryConversationStore:
+class ModelConversationStore:
     """Implements `ConversationStore`."""
 
-    _state: MemoryState
+    _state: ModelState
 
     async def conversations(
         self, user: str, before: int | None = None, limit: int = 50
@@ -69,11 +69,11 @@ class MemoryConversationStore:
             self._state.delete(dialog)
         return len(found)
 
-    def _open_turns_of(self, person: MemoryPerson) -> list[MemoryOpenTurn]:
+    def _open_turns_of(self, person: ModelPerson) -> list[ModelOpenTurn]:
         return [one for one in self._state.open_turns.values() if one.opened.person is person]
 
 
-def _first_words(person: MemoryPerson, name: str) -> bytes | None:
+def _first_words(person: ModelPerson, name: str) -> bytes | None:
     messages = (row.message for row in person.feed if row.dialog_name == name and row.message)
     first = islice(messages, FIRST_ROWS)
     return next((message for message in first if message.startswith(_COMMAND)), None)

@@ -22,21 +22,21 @@ from prolocutor.contracts.store import (
 from prolocutor.dialog import splicing
 from prolocutor.dialog.ids import DialogId, TurnId
 from prolocutor.errors import NotFound, StoreError
-from prolocutor.stores.memory.agenda_store import change
-from prolocutor.stores.memory.state import (
-    MemoryDialog,
-    MemoryOpenedTurn,
-    MemoryOpenTurn,
-    MemoryRequest,
-    MemoryState,
-    MemoryUtterance,
+from tests.model_store.agenda_store import change
+from tests.model_store.state import (
+    ModelDialog,
+    ModelOpenedTurn,
+    ModelOpenTurn,
+    ModelRequest,
+    ModelState,
+    ModelUtterance,
 )
 
 
-class MemoryTurnStore:
+class ModelTurnStore:
     """Implements `TurnStore` and `FeedStore`."""
 
-    def __init__(self, state: MemoryState) -> None:
+    def __init__(self, state: ModelState) -> None:
         self._state = state
 
     async def open(self) -> None:
@@ -55,21 +55,21 @@ class MemoryTurnStore:
         dialog = self._state.dialog_for(person, opening)
         row = person.add_row(dialog, opening.message)
         if opening.request_key is not None:
-            person.requests[opening.request_key] = MemoryRequest(opening)
+            person.requests[opening.request_key] = ModelRequest(opening)
         opened = _opened_turn(opening, dialog, row.n, row.id or 0)
-        self._state.open_turns[opening.turn_id] = MemoryOpenTurn(opened)
+        self._state.open_turns[opening.turn_id] = ModelOpenTurn(opened)
         return opened
 
     async def close_turn(self, closing: TurnClosing) -> None:
         """Store all that the turn added and close it."""
         opened, state = closing.opened, self._state
         opening = opened.opening
-        if opening.turn_id not in state.open_turns or not isinstance(opened, MemoryOpenedTurn):
+        if opening.turn_id not in state.open_turns or not isinstance(opened, ModelOpenedTurn):
             raise StoreError(f"turn {opening.turn_id} is not open; open it first")
         person, dialog = opened.person, opened.dialog
         human, bot = _newest(opened.human, closing.human), _newest(opened.bot, closing.bot)
         utterances = [
-            MemoryUtterance(
+            ModelUtterance(
                 one, _state_of(one, (bot, opened.bot) if one.by_bot else (human, opened.human))
             )
             for one in closing.utterances
@@ -160,9 +160,9 @@ def _is_up_to(row: FeedRow, after: int) -> bool:
 
 
 def _opened_turn(
-    opening: TurnOpening, dialog: MemoryDialog, feed: int, feed_id: int
-) -> MemoryOpenedTurn:
-    return MemoryOpenedTurn(
+    opening: TurnOpening, dialog: ModelDialog, feed: int, feed_id: int
+) -> ModelOpenedTurn:
+    return ModelOpenedTurn(
         opening=opening,
         person=dialog.person,
         dialog=dialog,

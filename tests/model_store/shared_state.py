@@ -1,4 +1,4 @@
-"""SharedMemory: a database in memory for several stores, with a clock that is moved by hand."""
+"""SharedModel: a database in memory for several stores, with a clock that is moved by hand."""
 
 from __future__ import annotations
 
@@ -7,30 +7,30 @@ from collections import Counter
 from collections.abc import Callable
 
 from prolocutor.contracts.shared_store import ReplicaStatus
-from prolocutor.stores.memory.state import MemoryState
+from tests.model_store.state import ModelState
 
 
-class SharedMemory:
+class SharedModel:
     """What the replicas of one database share."""
 
     def __init__(self) -> None:
         self.now = time.time()
-        self.state = MemoryState()
+        self.state = ModelState()
         self.away = False
         """Whether the database cannot be reached; then every call raises `StoreError`."""
         self.hints = True
         """Whether hints arrive at other replicas."""
-        self.replicas: list[MemoryReplica] = []
+        self.replicas: list[ModelReplica] = []
         self.taken: dict[str, PersonLease] = {}
         """Whose person is busy: an open turn, or a hold."""
-        self.waiting: dict[str, list[tuple[str, MemoryReplica]]] = {}
+        self.waiting: dict[str, list[tuple[str, ModelReplica]]] = {}
         """Tickets by person, in order."""
-        self.claims: dict[tuple[str, str, str], MemoryReplica] = {}
+        self.claims: dict[tuple[str, str, str], ModelReplica] = {}
         self.stored: dict[str, int] = {}
         """The attempt that stored a turn, by the turn's id."""
         self.empty_at: dict[str, tuple[float, float]] = {}
         """When a counter of a quota is empty again, and its period, by name."""
-        self.open_at: dict[str, dict[MemoryReplica, int]] = {}
+        self.open_at: dict[str, dict[ModelReplica, int]] = {}
         """How many of a name are open, by replica."""
         self.listeners: dict[object, Callable[[str], None]] = {}
         """What hears the hints, by the store that listens."""
@@ -60,7 +60,7 @@ class SharedMemory:
         ]
 
 
-class MemoryReplica:
+class ModelReplica:
     """One replica: its number, and until when it lives."""
 
     __slots__ = ("alive_until", "dead", "joined", "lease", "number", "takeovers", "url")
@@ -77,5 +77,5 @@ class PersonLease:
 
     __slots__ = ("attempt", "id", "replica")
 
-    def __init__(self, id_: str, replica: MemoryReplica, attempt: int = 0) -> None:
+    def __init__(self, id_: str, replica: ModelReplica, attempt: int = 0) -> None:
         self.id, self.replica, self.attempt = id_, replica, attempt

@@ -1,20 +1,20 @@
-"""MemoryCounters: counters of quotas in a database in memory, as one replica sees them."""
+"""ModelCounters: counters of quotas in a database in memory, as one replica sees them."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
 from prolocutor.contracts.shared_counters import CounterTotals, CounterUse
-from prolocutor.testing.shared_memory import MemoryReplica, SharedMemory
+from tests.model_store.shared_state import ModelReplica, SharedModel
 
 
-class MemoryCounters:
+class ModelCounters:
     """The model of `contracts/shared_counters.py`.
 
     `replica` returns the one that counts, or raises `StoreError` where the database is away.
     """
 
-    def __init__(self, database: SharedMemory, replica: Callable[[], MemoryReplica]) -> None:
+    def __init__(self, database: SharedModel, replica: Callable[[], ModelReplica]) -> None:
         self._database = database
         self._replica = replica
 

@@ -29,18 +29,18 @@ from prolocutor.errors import Conflict
 from prolocutor.stores.turn_records import pack
 
 
-class MemoryState:
+class ModelState:
     """All dictionaries of one store."""
 
     __slots__ = ("agenda", "dialog_count", "dialogs", "entry_count", "feed_floor", "open_turns",
                  "persons", "records", "turn_records", "utterances")  # fmt: skip
 
     def __init__(self) -> None:
-        self.persons: dict[str, MemoryPerson] = {}
-        self.dialogs: dict[str, MemoryDialog] = {}
+        self.persons: dict[str, ModelPerson] = {}
+        self.dialogs: dict[str, ModelDialog] = {}
         """Each dialog stands here under both of its ids."""
-        self.utterances: dict[str, tuple[MemoryDialog, MemoryUtterance]] = {}
-        self.open_turns: dict[str, MemoryOpenTurn] = {}
+        self.utterances: dict[str, tuple[ModelDialog, ModelUtterance]] = {}
+        self.open_turns: dict[str, ModelOpenTurn] = {}
         self.agenda: dict[str, dict[tuple[str, str], NumberedEntry]] = {}
         """A person's entries by skill and key."""
         self.records: dict[str, dict[str, dict[str, bytes]]] = {}
@@ -51,32 +51,32 @@ class MemoryState:
         self.dialog_count = 0
         self.feed_floor = 0
 
-    def person_for(self, source: TurnOpening | Delivery) -> MemoryPerson:
+    def person_for(self, source: TurnOpening | Delivery) -> ModelPerson:
         """Return the person, a new one if there is none."""
         person = self.persons.get(source.user)
         if person is None:
             human_id = source.new_dialog.human_id
-            person = MemoryPerson(source.user, human_id, self.feed_floor)
+            person = ModelPerson(source.user, human_id, self.feed_floor)
             self.persons[source.user] = person
         return person
 
-    def dialog_for(self, person: MemoryPerson, source: TurnOpening | Delivery) -> MemoryDialog:
+    def dialog_for(self, person: ModelPerson, source: TurnOpening | Delivery) -> ModelDialog:
         """Return the active dialog of that name, a new one if there is none."""
         dialog = person.active.get(source.dialog_name)
         if dialog is None:
             self.dialog_count += 1
-            dialog = MemoryDialog(source, person, self.dialog_count)
+            dialog = ModelDialog(source, person, self.dialog_count)
             person.active[source.dialog_name] = dialog
             self.dialogs[dialog.dialog_id] = self.dialogs[dialog.id] = dialog
         return dialog
 
-    def dialogs_of(self, user: str | None) -> Iterator[MemoryDialog]:
+    def dialogs_of(self, user: str | None) -> Iterator[ModelDialog]:
         """Iterate over the dialogs of one person (None: of all), oldest first."""
         for id_, dialog in self.dialogs.items():
             if id_ == dialog.dialog_id and user in (None, dialog.person.user):
                 yield dialog
 
-    def delete(self, dialog: MemoryDialog) -> None:
+    def delete(self, dialog: ModelDialog) -> None:
         """Remove a dialog, its rows of the feed included."""
         self.remove(dialog)
         person = dialog.person
@@ -84,7 +84,7 @@ class MemoryState:
         if person.active.get(dialog.name) is dialog:
             del person.active[dialog.name]
 
-    def remove(self, dialog: MemoryDialog) -> None:
+    def remove(self, dialog: ModelDialog) -> None:
         """Remove a dialog with its utterances."""
         del self.dialogs[dialog.dialog_id], self.dialogs[dialog.id]
         for utterance in dialog.utterances:
@@ -92,7 +92,7 @@ class MemoryState:
             self.turn_records.pop(utterance.utt_id, None)
 
 
-class MemoryPerson:
+class ModelPerson:
     """A person: the profile, the feed, the requests by key."""
 
     __slots__ = ("active", "feed", "feed_end", "human", "message_counts", "requests", "user")
@@ -100,22 +100,22 @@ class MemoryPerson:
     def __init__(self, user: str, human_id: str, feed_end: int) -> None:
         self.user = user
         self.human = ProfileVersion(0, splicing.new_human(human_id, user))
-        self.active: dict[str, MemoryDialog] = {}
+        self.active: dict[str, ModelDialog] = {}
         self.feed: list[FeedRow] = []
         self.feed_end = feed_end
         self.message_counts: dict[str, int] = {}
         """The number of messages so far, by dialog name."""
-        self.requests: dict[str, MemoryRequest] = {}
+        self.requests: dict[str, ModelRequest] = {}
 
     def add_rows(
-        self, dialog: MemoryDialog, messages: Sequence[bytes | None], closing: bytes
+        self, dialog: ModelDialog, messages: Sequence[bytes | None], closing: bytes
     ) -> None:
         """Add rows to the feed, the last of them with the closing."""
         for position, message in enumerate(messages, start=1):
             self.add_row(dialog, message, closing if position == len(messages) else None)
 
     def add_row(
-        self, dialog: MemoryDialog, message: bytes | None, closing: bytes | None = None
+        self, dialog: ModelDialog, message: bytes | None, closing: bytes | None = None
     ) -> FeedRow:
         """Add one row to the feed and return it; a row without a message has no id."""
         self.feed_end += 1
@@ -143,13 +143,13 @@ class MemoryPerson:
         return AnsweredRequest(turn_id=request.turn_id, reply=request.outcome)
 
 
-class MemoryDialog:
+class ModelDialog:
     """One dialog and its bot."""
 
     __slots__ = ("active", "bot", "channel_type", "date_start", "name", "new", "number", "person",
                  "ratings", "round", "utterances")  # fmt: skip
 
-    def __init__(self, source: TurnOpening | Delivery, person: MemoryPerson, number: int) -> None:
+    def __init__(self, source: TurnOpening | Delivery, person: ModelPerson, number: int) -> None:
         self.new: NewDialog = source.new_dialog
         self.name = source.dialog_name
         self.channel_type = source.channel_type
@@ -159,7 +159,7 @@ class MemoryDialog:
         self.active = True
         self.round = NO_ROUND
         self.bot = ProfileVersion(0, splicing.new_bot(self.new.bot_id))
-        self.utterances: list[MemoryUtterance] = []
+        self.utterances: list[ModelUtterance] = []
         self.ratings: list[bytes] = []
 
     @property
@@ -217,7 +217,7 @@ class MemoryDialog:
         )
 
 
-class MemoryUtterance:
+class ModelUtterance:
     """One utterance: what a window shows of it, its hypotheses and its ratings."""
 
     __slots__ = ("date_time", "hypotheses", "parts", "ratings", "skill", "utt_id")
@@ -237,7 +237,7 @@ class MemoryUtterance:
         return structs.replace(self.parts, hypotheses=self.hypotheses)
 
 
-class MemoryRequest:
+class ModelRequest:
     """The outcome of one `request_key`, None while its turn is open."""
 
     __slots__ = ("at", "hash", "outcome", "turn_id")
@@ -270,18 +270,18 @@ class NumberedEntry(NamedTuple):
     number: int
 
 
-class MemoryOpenedTurn(OpenedTurn, kw_only=True):
+class ModelOpenedTurn(OpenedTurn, kw_only=True):
     """An opened turn with its person and dialog at hand."""
 
-    person: MemoryPerson
-    dialog: MemoryDialog
+    person: ModelPerson
+    dialog: ModelDialog
 
 
-class MemoryOpenTurn:
+class ModelOpenTurn:
     """A turn that was opened and not closed."""
 
     __slots__ = ("attempts", "opened")
 
-    def __init__(self, opened: MemoryOpenedTurn) -> None:
+    def __init__(self, opened: ModelOpenedTurn) -> None:
         self.opened = opened
         self.attempts = 1

@@ -23,7 +23,6 @@ from prolocutor.contracts.store.turn_record_store import (
 from prolocutor.dialog import plain, splicing
 from prolocutor.dialog.ids import parse_time
 from prolocutor.durations import HOUR
-from prolocutor.stores.memory.state import KeptRecord, MemoryDialog, MemoryState, MemoryUtterance
 from prolocutor.stores.turn_records import (
     DOWN,
     UP,
@@ -39,12 +38,13 @@ from prolocutor.stores.turn_records import (
     unpack,
 )
 from prolocutor.stores.turn_rows import TurnRow, joined_turns
+from tests.model_store.state import KeptRecord, ModelDialog, ModelState, ModelUtterance
 
 
-class MemoryTurnRecords:
+class ModelTurnRecords:
     """Implements `TurnRecordStore`."""
 
-    def __init__(self, state: MemoryState) -> None:
+    def __init__(self, state: ModelState) -> None:
         self._state = state
 
     async def add(self, records: Sequence[TurnRecord], *, slow: float) -> None:
@@ -164,7 +164,7 @@ class MemoryTurnRecords:
         )
 
     def _turns_of(
-        self, dialog: MemoryDialog, *, with_records: bool = True
+        self, dialog: ModelDialog, *, with_records: bool = True
     ) -> list[ConversationTurn]:
         rows = [
             _row(position, one, self._state.turn_records.get(one.utt_id), with_records)
@@ -199,7 +199,7 @@ class MemoryTurnRecords:
 
     def _summary(
         self,
-        dialog: MemoryDialog,
+        dialog: ModelDialog,
         turns: list[ConversationTurn],
         shown: ConversationTurn,
         hit: bool,
@@ -234,7 +234,7 @@ class _MatchingDialog(msgspec.Struct, frozen=True):
     summary: DialogSummary
 
 
-def _fits(dialog: MemoryDialog, query: ConversationQuery) -> bool:
+def _fits(dialog: ModelDialog, query: ConversationQuery) -> bool:
     return (
         (query.channel is None or dialog.channel_type == query.channel)
         and (query.ids is None or dialog.dialog_id in query.ids)
@@ -251,13 +251,11 @@ def _has(turn: ConversationTurn, words: list[str]) -> bool:
     return all_of((turn.said or "", turn.reply or ""), words)
 
 
-def _rating_of(utterance: MemoryUtterance) -> object:
+def _rating_of(utterance: ModelUtterance) -> object:
     return plain.decode(splicing.last_rating(utterance.ratings)) if utterance.ratings else None
 
 
-def _row(
-    position: int, one: MemoryUtterance, kept: KeptRecord | None, with_record: bool
-) -> TurnRow:
+def _row(position: int, one: ModelUtterance, kept: KeptRecord | None, with_record: bool) -> TurnRow:
     row = TurnRow(
         utterance=position,
         position=position,
