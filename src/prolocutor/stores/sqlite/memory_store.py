@@ -8,7 +8,7 @@ from prolocutor.contracts.store import AnsweredRequest, OpenedTurn, TurnClosing,
 from prolocutor.errors import StoreError
 from prolocutor.stores.sqlite.connection import MEMORY
 from prolocutor.stores.sqlite.sqlite_store import SqliteStore
-from prolocutor.stores.sqlite.worker_thread import InlineWorker, Worker
+from prolocutor.stores.sqlite.worker_thread import InlineWorker, JobWorker
 
 TOGETHER: Final = 64
 """Trips of turns whose rows are written together."""
@@ -77,5 +77,5 @@ class MemoryStore(SqliteStore):
             self._gathered = 0
             self._writer.commit([])
 
-    async def _search(self) -> Worker:
+    async def _search(self) -> JobWorker:
         return self._read

@@ -29,7 +29,7 @@ from prolocutor.stores.sqlite.ownership import Ownership
 from prolocutor.stores.sqlite.reader import SqliteReader
 from prolocutor.stores.sqlite.turn_record_reader import TurnRecordReader
 from prolocutor.stores.sqlite.turn_records import SqliteTurnRecords
-from prolocutor.stores.sqlite.worker_thread import Worker, WorkerThread
+from prolocutor.stores.sqlite.worker_thread import JobWorker, WorkerThread
 from prolocutor.stores.sqlite.writer import SqliteWriter
 
 _PAGE: Final = 100
@@ -74,8 +74,8 @@ class SqliteStore:
         self.turn_records = SqliteTurnRecords(
             self._writer, lambda: self._write, self._searcher, self._search
         )
-        self._writing: Worker | None = None
-        self._reading: Worker | None = None
+        self._writing: JobWorker | None = None
+        self._reading: JobWorker | None = None
         self._searching: WorkerThread | None = None
 
     async def open(self) -> None:
@@ -284,7 +284,7 @@ class SqliteStore:
         found = await self._read.submit(self._reader.find, dialog.dialog_id)
         return dialog if found == number else None
 
-    async def _search(self) -> Worker:
+    async def _search(self) -> JobWorker:
         """Return the thread in which operators search, started when it is first needed."""
         if self._searching is None:
             self._searching = WorkerThread("prolocutor-records", self._searcher, at_most=1)
@@ -295,7 +295,7 @@ class SqliteStore:
             raise
 
     @property
-    def _write(self) -> Worker:
+    def _write(self) -> JobWorker:
         if self._read_only:
             raise StoreError(f"{self.path}: was opened read-only")
         if self._writing is None:
@@ -303,7 +303,7 @@ class SqliteStore:
         return self._writing
 
     @property
-    def _read(self) -> Worker:
+    def _read(self) -> JobWorker:
         if self._reading is None:
             raise StoreError(f"{self.path}: open the store first")
         return self._reading

@@ -18,7 +18,7 @@ from prolocutor.contracts.store.turn_record_store import (
     TurnHour,
 )
 from prolocutor.stores.sqlite.turn_record_reader import TurnRecordReader
-from prolocutor.stores.sqlite.worker_thread import Worker
+from prolocutor.stores.sqlite.worker_thread import JobWorker
 from prolocutor.stores.sqlite.writer import SqliteWriter
 
 T = TypeVar("T")
@@ -35,9 +35,9 @@ class SqliteTurnRecords:
     def __init__(
         self,
         writer: SqliteWriter,
-        writing: Callable[[], Worker],
+        writing: Callable[[], JobWorker],
         reader: TurnRecordReader,
-        reading: Callable[[], Awaitable[Worker]],
+        reading: Callable[[], Awaitable[JobWorker]],
     ) -> None:
         self._writer = writer
         self._writing = writing

@@ -34,7 +34,7 @@ class JobRunner(Protocol):
         """Release all resources."""
 
 
-class Worker(Protocol):
+class JobWorker(Protocol):
     """Does jobs for the event loop."""
 
     def submit(self, function: Callable[[*Args], T], *args: *Args) -> asyncio.Future[T]:
