@@ -36,7 +36,8 @@ from prolocutor.config.settings import Settings
 from prolocutor.contracts.observer import TurnRecord
 from prolocutor.observe.record_request import RecordRequest
 from prolocutor.plan.pipeline import Service
-from prolocutor.plugins.pairing.selector_settings import BudgetSettings, SelectorSettings
+from prolocutor.plugins.pairing.selector_building import RankerSelector, RouterSelector
+from prolocutor.plugins.pairing.selector_settings import BudgetSettings
 
 PHRASINGS: Final = Path(__file__).parents[1] / "tests" / "demo" / "phrasings"
 GOAL: Final = 0.9
@@ -77,11 +78,11 @@ DOUBLES: Final = (
 )
 
 
-_ROUTED: Final = SelectorSettings(role="router", method="cards")
-_RANKED: Final = SelectorSettings(role="ranker", method="unsupervised")
+_ROUTED: Final = RouterSelector(router="cards")
+_RANKED: Final = RankerSelector(ranker="unsupervised")
 
 
-def _selecting(target: SelectorSettings) -> Service:
+def _selecting(target: RouterSelector | RankerSelector) -> Service:
     return Service(target.role, target)  # type: ignore[arg-type]
 
 

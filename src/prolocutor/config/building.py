@@ -16,12 +16,12 @@ from prolocutor.config.agent_cards import with_prices
 from prolocutor.config.descriptions import described, describing
 from prolocutor.config.imported_functions import search_in
 from prolocutor.config.loading import load
+from prolocutor.config.selector_making import make_selectors
 from prolocutor.config.settings import Settings
 from prolocutor.contracts.observer import Observer
 from prolocutor.contracts.store import Store
 from prolocutor.pipeline.prepared import StageDeadlines
 from prolocutor.plan.pipeline import Pipeline
-from prolocutor.plugins.pairing.selector_building import with_selectors
 from prolocutor.processes.supervisor import Supervisor
 from prolocutor.stores.store_catalog import open_store
 
@@ -89,16 +89,15 @@ def build(
     limits = StageDeadlines.within(settings.deadline, settings.reserve)
     kept = store or settings.store or DEFAULT_STORE
     kept = open_store(kept, durability=settings.durability) if isinstance(kept, str) else kept
-    shared = shared_store(kept) is not None
-    made, learners, models = with_selectors(
+    made = make_selectors(
         pipeline or settings.pipeline,
         settings.folder,
         limits,
-        shared=shared,
+        shares_store=shared_store(kept) is not None,
         hinted=recording and store != _TRIAL,
     )
     return Assistant(
-        with_prices(made, settings.folder),
+        with_prices(made.pipeline, settings.folder),
         name=settings.name,
         store=kept,
         durability=settings.durability,
@@ -114,6 +113,6 @@ def build(
         records=settings.records if recording else None,
         replica=settings.replica,
         messages=settings.messages,
-        observers=[*observers, *learners],
-        models=models,
+        observers=[*observers, *made.observers],
+        models=made.models,
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
@@ -14,14 +14,15 @@ from prolocutor.config.survey import Survey
 from prolocutor.dialog.follow_up import FOLLOW_UP
 from prolocutor.plan.graph import Graph, PlanNode
 from prolocutor.plan.pipeline import Stage
-from prolocutor.plugins.pairing.selector_settings import SelectorSettings, check_loss
 
 LEAST_ATTEMPT: Final = 0.5
 """Seconds for one attempt below which retries are doubtful."""
 LOOPBACK: Final = ("127.", "::1", "localhost")
 
 
-def warnings(loaded: Survey, graph: Graph) -> Iterator[Fault]:
+def warnings(
+    loaded: Survey, graph: Graph, of_plugins: Iterable[tuple[str, str]] = ()
+) -> Iterator[Fault]:
     """Find settings that may have another effect than intended, each with its place in the file."""
     settings = loaded.settings
     for key, what in (
@@ -29,7 +30,7 @@ def warnings(loaded: Survey, graph: Graph) -> Iterator[Fault]:
         *_unawaited(graph),
         *_hurried(loaded.services),
         *_not_rewritten(loaded.services),
-        *_other_router(loaded.services),
+        *of_plugins,
         *_idle_processes(settings),
         *_missing_icons(loaded.services),
         *_open_doors(settings),
@@ -94,25 +95,6 @@ def _not_rewritten(services: list[ServiceEntry]) -> Iterator[tuple[str, str]]:
                 f"no annotator is called {FOLLOW_UP}, or has it as its label: nothing is rewritten"
             )
             yield f"{written.path}.rewrites", what
-
-
-def _other_router(services: list[ServiceEntry]) -> Iterator[tuple[str, str]]:
-    """Find budgets of a wanted loss that was measured with another router."""
-    selectors = [(one, one.service.target) for one in services]
-    ranking = next(
-        (to for _, to in selectors if isinstance(to, SelectorSettings) and to.role == "ranker"),
-        None,
-    )
-    for written, target in selectors:
-        if not isinstance(target, SelectorSettings):
-            continue
-        curve = check_loss(target, ranking)
-        if curve is not None and curve.router != target.method:
-            what = (
-                f"the loss was measured while the router {curve.router} said whom to ask, and here"
-                f" {target.method} does: train the ranker with --prior {target.method}"
-            )
-            yield f"{written.path}.budget", what
 
 
 def _idle_processes(settings: Settings) -> Iterator[tuple[str, str]]:

@@ -372,7 +372,8 @@ class TableField(msgspec.Struct, frozen=True, kw_only=True):
     """A map with known keys, made into a Struct of the same field names.
 
     `synonyms` maps common mistakes to the key that is meant; `also` are keys that are read
-    elsewhere. `short` makes the Struct of something else than a map, as `ReadBy` does.
+    elsewhere. `short` makes the Struct, or the map that is meant, of something else than a map, as
+    `ReadBy` does.
     """
 
     keys: Mapping[str, FieldKind]
@@ -388,7 +389,10 @@ class TableField(msgspec.Struct, frozen=True, kw_only=True):
         if self.short is not None and not isinstance(node.value, dict):
             if node.value is UNREAD:
                 return UNREAD
-            return ReadBy(function=self.short).read(node, findings)
+            meant = ReadBy(function=self.short).read(node, findings)
+            if not isinstance(meant, dict):
+                return meant
+            node = replace(node, value={key: replace(node, value=one) for key, one in meant.items()})
         before = len(findings.faults)
         values = self.values(node, findings)
         if values is UNREAD or any(key not in values for key in self.required):

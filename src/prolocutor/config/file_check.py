@@ -39,7 +39,7 @@ def check(
     with searched(settings.folder):
         functions = import_all(loaded.services, loaded.findings)
         check_plugins(loaded, loaded.findings)
-    check_by_plugins(loaded)
+    of_plugins = list(check_by_plugins(loaded))
     unasked = _ask_agents(loaded)
     faults = in_order(loaded.findings.faults)
     graph = loaded.graph
@@ -49,7 +49,7 @@ def check(
     return CheckReport(
         file=settings.file,
         name=settings.name,
-        warnings=in_order([*loaded.warnings, *unasked, *warnings(loaded, graph)]),
+        warnings=in_order([*loaded.warnings, *unasked, *warnings(loaded, graph, of_plugins)]),
         hints=(*loaded.notes, *hints(loaded.services, functions)),
         services=tuple(_plan(graph, critical)),
         critical=tuple(node.name for node in critical),

@@ -1,12 +1,12 @@
 """Other forms of an assistant's file than our YAML, and what plug-ins check in a file.
 
 A plug-in adds a form by an entry point of the group `prolocutor.files`, a check by one of the
-group `prolocutor.checks`: a function of what was read and of the findings, to which it adds.
+group `prolocutor.checks`: a function of what was read and of the findings.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Final, Protocol
 
@@ -31,7 +31,10 @@ class FileFormat(Protocol):
 
 
 FORMATS: Final = Catalog[Callable[[], FileFormat]]("file format", "prolocutor.files")
-CHECKS: Final = Catalog[Callable[[Survey, Findings], None]]("check", "prolocutor.checks")
+CHECKS: Final = Catalog[Callable[[Survey, Findings], Iterable[tuple[str, str]]]](
+    "check", "prolocutor.checks"
+)
+"""Functions that add to the findings what is wrong, and return warnings, each with its key."""
 
 
 def format_of(path: Path) -> FileFormat | None:
@@ -40,11 +43,11 @@ def format_of(path: Path) -> FileFormat | None:
     return next((form for form in forms if form.recognizes(path)), None)
 
 
-def check_by_plugins(loaded: Survey) -> None:
-    """Let every plug-in record what is wrong with what concerns it."""
+def check_by_plugins(loaded: Survey) -> Iterator[tuple[str, str]]:
+    """Let every plug-in record what is wrong with what concerns it; yield warnings by key."""
     for name in CHECKS.names():
         try:
             check = CHECKS.load(name)
         except MissingExtra:
             continue  # who uses it, is told so elsewhere
-        check(loaded, loaded.findings)
+        yield from check(loaded, loaded.findings)

@@ -6,18 +6,14 @@ import inspect
 
 from prolocutor.config.agent_cards import card_of
 from prolocutor.config.call_hints import call_hint
-from prolocutor.config.endpoints import connector_of
 from prolocutor.config.fields import Findings
 from prolocutor.config.service_entries import ServiceEntry
 from prolocutor.config.survey import Survey
 from prolocutor.connectors.connector_catalog import CONNECTORS
 from prolocutor.contracts.channel import CheckedDoor, DoorPlace
-from prolocutor.errors import BadInput, ConfigError, NotFound
-from prolocutor.names import did_you_mean, suggest
+from prolocutor.errors import ConfigError
+from prolocutor.names import suggest
 from prolocutor.plan.pipeline import Addressed, Stage
-from prolocutor.plugins.pairing.abstention import CLARIFY, FALLBACK, PERSON
-from prolocutor.plugins.pairing.method_catalog import needs_of
-from prolocutor.plugins.pairing.selector_settings import SelectorSettings, check_loss, check_method
 from prolocutor.stores.store_catalog import STORES, open_store
 
 
@@ -25,7 +21,6 @@ def check_plugins(loaded: Survey, findings: Findings) -> None:
     """Record every connector, selector and door that cannot be made, and an unknown store."""
     for written in loaded.services:
         _check_connector(written, loaded, findings)
-        _check_selector(written, loaded, findings)
     _check_cards(loaded, findings)
     _check_doors(loaded, findings)
     store = loaded.settings.store or "memory:"
@@ -66,41 +61,6 @@ def _check_connector(written: ServiceEntry, loaded: Survey, findings: Findings) 
             )
         except ConfigError as error:
             findings.add(written.call, error.what)
-
-
-def _check_selector(written: ServiceEntry, loaded: Survey, findings: Findings) -> None:
-    target = written.service.target
-    if not isinstance(target, SelectorSettings):
-        return
-    try:
-        check_method(target)
-        if target.connector is not None and target.endpoint is not None:
-            verb = "complete" if "chat" in needs_of(target.method, target.role) else "embed"
-            connector_of(target.connector, target.endpoint, name=target.role, verb=verb)
-    except (ConfigError, BadInput, NotFound) as error:
-        about = error.key if isinstance(error, ConfigError) else error.field
-        named = {"hints": True, "encoder": target.encoder is not None}
-        key = about if about is not None and named.get(about) else target.role
-        what = error.what if isinstance(error, ConfigError) and error.file is None else str(error)
-        findings.add(loaded.find(f"{written.path}.{key}"), what)
-    _check_budget(written, target, loaded, findings)
-    names = {skill.name for skill in loaded.settings.pipeline.of(Stage.SKILL)}
-    if target.unsure.skill is not None and target.unsure.skill not in names:
-        hint = did_you_mean(target.unsure.skill, sorted({*names, FALLBACK, CLARIFY, PERSON}))
-        what = f"no skill is called '{target.unsure.skill}'"
-        findings.add(loaded.find(f"{written.path}.unsure"), what, hint)
-
-
-def _check_budget(
-    written: ServiceEntry, target: SelectorSettings, loaded: Survey, findings: Findings
-) -> None:
-    targets = [one.service.target for one in loaded.services]
-    selectors = [one for one in targets if isinstance(one, SelectorSettings)]
-    ranking = next((one for one in selectors if one.role == "ranker"), None)
-    try:
-        check_loss(target, ranking)
-    except (ConfigError, NotFound) as error:
-        findings.add(loaded.find(f"{written.path}.budget"), str(error))
 
 
 def _check_doors(loaded: Survey, findings: Findings) -> None:

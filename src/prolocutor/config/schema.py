@@ -10,7 +10,6 @@ from prolocutor.bounds import bounds_of, words_of
 from prolocutor.config.fields import (
     ChoiceField,
     FlagField,
-    FolderField,
     JsonField,
     ListField,
     NumberField,
@@ -19,9 +18,6 @@ from prolocutor.config.fields import (
 )
 from prolocutor.plan import graph
 from prolocutor.plan.pipeline import Breaker, Pipeline, Service
-from prolocutor.plugins.pairing.abstention import AbstentionRule
-from prolocutor.plugins.pairing.question_agent.newcomers import NewcomerSettings
-from prolocutor.plugins.pairing.selector_settings import BudgetSettings
 
 
 def _number(struct: type[msgspec.Struct], name: str, what: str, **words: Any) -> NumberField:
@@ -102,45 +98,3 @@ SERVICE: Final = TableField(
     },
 )
 """A service without its `call`, which is read in `services.py`; the keys are `Service`'s fields."""
-
-MODEL: Final = FolderField(what="the folder of a model")
-
-ENCODER: Final = FolderField(what="the folder of an encoder")
-
-BUDGET: Final = TableField(
-    what="a budget ({policy: ...})",
-    keys={
-        "policy": ChoiceField(words_of(BudgetSettings, "policy")),
-        "calls": _number(BudgetSettings, "calls", "calls"),
-        "price": _number(BudgetSettings, "price", ""),
-        "start": _number(BudgetSettings, "start", "calls"),
-        "sure": _number(BudgetSettings, "sure", ""),
-        "value": _number(BudgetSettings, "value", ""),
-        "per_call": _number(BudgetSettings, "per_call", ""),
-        "per_second": _number(BudgetSettings, "per_second", ""),
-        "loss": _number(BudgetSettings, "loss", ""),
-        "hedge": FlagField(),
-    },
-    make=BudgetSettings,
-)
-
-NEWCOMERS: Final = TableField(
-    what="how new agents are tried out ({ask: ..., turns: ...})",
-    keys={
-        "ask": _number(NewcomerSettings, "ask", ""),
-        "turns": _number(NewcomerSettings, "turns", "turns"),
-    },
-    make=NewcomerSettings,
-)
-
-UNSURE: Final = TableField(
-    what="what to do when nobody knows ({below: ..., then: ...})",
-    keys={
-        "below": _number(AbstentionRule, "below", ""),
-        "then": TextField(what="fallback, clarify, person or the name of a skill"),
-        "choices": _number(AbstentionRule, "choices", "choices"),
-        "question": TextField(what="a question"),
-        "person": TextField(),
-    },
-    make=AbstentionRule,
-)

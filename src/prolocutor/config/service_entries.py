@@ -6,20 +6,21 @@ import os
 import re
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, cast
 from urllib.parse import urlsplit
 
 import msgspec
+from msgspec.structs import replace
 
 from prolocutor.config.call_hints import call_hint
 from prolocutor.config.fields import (
     Findings,
     JsonField,
-    TextField,
     named,
     shown,
 )
 from prolocutor.config.schema import SERVICE, SERVICE_NAME
+from prolocutor.config.selector_making import SELECTORS
 from prolocutor.config.settings import ProcessTarget
 from prolocutor.config.struct_fields import table_of
 from prolocutor.config.yaml_file import UNREAD, YamlNode
@@ -28,18 +29,11 @@ from prolocutor.names import did_you_mean, suggest
 from prolocutor.plan.pipeline import SINGLE, Addressed, Service, Stage, Target
 from prolocutor.plugins.nats.nats_address import SCHEMES as NATS_SCHEMES
 from prolocutor.plugins.nats.nats_address import NatsCall, is_nats, read_call
-from prolocutor.plugins.pairing.method_catalog import Role
-from prolocutor.plugins.pairing.selector_fields import SELECTOR_FIELDS
-from prolocutor.plugins.pairing.selector_settings import SelectorSettings
 
 FUNCTION: Final = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*(\.[^\W\d]\w*)*")
 ADDRESS: Final = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]*://")
 
 CALL: Final = "module:function, a URL, or {process: NAME, path: /...}"
-PAIRING: Final[dict[Stage, Role]] = {
-    Stage.SKILL_SELECTOR: "router",
-    Stage.RESPONSE_SELECTOR: "ranker",
-}
 
 
 class ServiceEntry(msgspec.Struct, frozen=True):
@@ -151,7 +145,7 @@ def _is_service(node: YamlNode) -> bool:
 
 
 def _is_map_of_services(entries: dict[str, YamlNode]) -> bool:
-    known = {"call", *SERVICE.keys, *PAIRING.values()}
+    known = {"call", *SERVICE.keys, *SELECTORS.names()}
     return bool(entries) and not known & entries.keys() and all(map(_is_service, entries.values()))
 
 
@@ -164,13 +158,12 @@ def _service(stage: Stage, name: str, node: YamlNode, findings: Findings) -> Ser
     entries = dict(node.value)
     if stage not in SINGLE:
         entries.pop("name", None)
-    pairing = PAIRING.get(stage)
-    method = entries.pop(pairing, None) if pairing is not None else None
+    key = _key_of_selector(stage, entries)
     call = entries.pop("call", None)
-    selector: SelectorSettings | None = None
     target: Target = ""
-    if pairing is not None and method is not None:
-        selector = _selector(pairing, method, call, entries, findings)
+    if key is not None:
+        selector = _selector(key, stage, call, entries, node, findings)
+        target = "" if selector is UNREAD else selector
     elif call is None:
         if "call" not in map(SERVICE.synonyms.get, entries):
             findings.add(node, "the key call is missing", f"give call: {CALL}")
@@ -178,12 +171,13 @@ def _service(stage: Stage, name: str, node: YamlNode, findings: Findings) -> Ser
         target = _target(call, findings, foreign="connector" in entries)
         target = _from_folder(target, entries.get("connector"), findings)
     values = SERVICE.values(YamlNode(entries, node.steps, node.line, node.column), findings)
-    if selector is not None:
-        target = selector.within(values.get("timeout"))
+    if "timeout" in values and hasattr(target, "within"):
+        target = target.within(values["timeout"])
     _check_settings(stage, target, values, entries, findings)
     values = _with_files(values, Path(findings.file).absolute().parent)
     service = Service(values.pop("name", name), target, **values)
-    return ServiceEntry(stage, service, node, call or method or node)
+    named_by = node.value.get(key) if key is not None else None
+    return ServiceEntry(stage, service, node, call or named_by or node)
 
 
 def _with_files(values: dict[str, Any], folder: Path) -> dict[str, Any]:
@@ -197,31 +191,42 @@ def _with_files(values: dict[str, Any], folder: Path) -> dict[str, Any]:
     return values
 
 
+def _key_of_selector(stage: Stage, entries: dict[str, YamlNode]) -> str | None:
+    """Return the key by which a service of this stage names a selector in place of its `call`."""
+    if stage not in (Stage.SKILL_SELECTOR, Stage.RESPONSE_SELECTOR):
+        return None
+    return next((key for key in entries if key in SELECTORS.names()), None)
+
+
 def _selector(
-    role: Role,
-    method: YamlNode,
+    key: str,
+    stage: Stage,
     call: YamlNode | None,
     entries: dict[str, YamlNode],
+    node: YamlNode,
     findings: Findings,
-) -> SelectorSettings | None:
-    """Read a selector by pairing, and take its own keys out of `entries`.
+) -> Any:
+    """Read a selector that a key names, and take its own keys out of `entries`.
 
     A `connector` and its `call` are the way to the model that is asked.
     """
-    name = TextField(what=f"the name of a {role}").read(method, findings)
-    values = {
-        key: value
-        for key, kind in SELECTOR_FIELDS[role].items()
-        if key in entries and (value := kind.read(entries.pop(key), findings)) is not UNREAD
-    }
+    try:
+        options = SELECTORS.load(key)
+    except ConfigError as error:
+        return findings.add(entries.pop(key), error.what)
+    table = table_of(cast("type[msgspec.Struct]", options))
+    own = {name: entries.pop(name) for name in list(entries) if name in table.keys}
+    if options.stage != stage:
+        return findings.add(own[key], f"unknown key: a {key} belongs to {options.stage}")
+    values = table.values(replace(node, value=own), findings)
     connector = entries.pop("connector", None)
     if connector is not None and call is not None:
         values["connector"] = SERVICE.keys["connector"].read(connector, findings)
         values["endpoint"] = _endpoint(call, findings)
     elif call is not None or connector is not None:
-        what = f"a {role} that asks an endpoint needs connector and call; others have neither"
-        findings.add(call or connector or method, what)
-    return None if name is UNREAD else SelectorSettings(role=role, method=name, **values)
+        what = f"a {key} that asks an endpoint needs connector and call; others have neither"
+        findings.add(call or connector or node, what)
+    return table.made(node, values, findings) if key in values else UNREAD
 
 
 def _target(node: YamlNode, findings: Findings, *, foreign: bool = False) -> Target:

@@ -6,8 +6,8 @@ in class variables and methods:
 
 - `expected`: what it is called where something else is found
 - `synonyms`: common mistakes, and the key that is meant
-- `from_short(value)`: makes it of something else than a map; raises `ValueError` with what is
-  expected
+- `from_short(value)`: makes it, or the map that is meant, of something else than a map; raises
+  `ValueError` with what is expected
 - `__post_init__`: raises `ConfigError` or `ValueError` for values that are at odds
 """
 
@@ -215,7 +215,7 @@ def _map(meta: _Meta) -> FieldKind | None:
 
 def _struct(struct: type[msgspec.Struct], default: Any) -> FieldKind:
     table = table_of(struct)
-    if not isinstance(default, struct):
+    if not isinstance(default, struct) or (not table.required and default == struct()):
         return table
     make: Callable[..., Any] = partial(replace, default)  # what a file does not name stays
     return replace(table, make=make, required=())

@@ -16,7 +16,7 @@ from prolocutor.config import agent_cards
 from prolocutor.config.fields import TableField
 from prolocutor.config.file_keys import file_table
 from prolocutor.config.plugged_fields import AUTH
-from prolocutor.config.schema import BUDGET, SERVICE, UNSURE
+from prolocutor.config.schema import SERVICE
 from prolocutor.config.settings import Limits, Settings
 from prolocutor.config.struct_fields import table_of
 from prolocutor.connectors.connector_catalog import CONNECTORS
@@ -38,7 +38,6 @@ from prolocutor.plugins.openid.openid_settings import OpenIdSettings
 from prolocutor.plugins.pairing.abstention import AbstentionRule
 from prolocutor.plugins.pairing.budget import ExpectedGain, UntilSure
 from prolocutor.plugins.pairing.hints.turn_hints import HintSettings
-from prolocutor.plugins.pairing.selector_fields import HINTS
 from prolocutor.plugins.pairing.selector_settings import BudgetSettings
 from prolocutor.processes.supervisor import ProcessCommand
 from prolocutor.web.builtin_routes import BuiltinRoutes
@@ -98,9 +97,9 @@ def breaker_keys() -> set[str]:
         ("Top level", set(file_table().keys)),
         ("Service", {"call", *SERVICE.keys}),
         ("Breaker", breaker_keys()),
-        ("Budget", set(BUDGET.keys)),
-        ("Hints", set(HINTS.keys)),
-        ("Unsure", set(UNSURE.keys)),
+        ("Budget", set(table_of(BudgetSettings).keys)),
+        ("Hints", set(table_of(HintSettings).keys)),
+        ("Unsure", set(table_of(AbstentionRule).keys)),
         ("Card", {*agent_cards.KEYS, "file"}),
         ("Processes", set(table_of(ProcessCommand).keys)),
         ("Auth", {*AUTH.keys, "openid"}),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from prolocutor.config.fields import Findings
 from prolocutor.config.survey import Survey
 from prolocutor.errors import ConfigError, MissingExtra
@@ -9,7 +11,7 @@ from prolocutor.plan.pipeline import Stage
 from prolocutor.plugins.almond.programs.device_classes import DeviceClasses, classes_of
 
 
-def check_manifests(loaded: Survey, findings: Findings) -> None:
+def check_manifests(loaded: Survey, findings: Findings) -> Iterable[tuple[str, str]]:
     """Record every manifest that is faulty; without Lark none is checked."""
     skills = [
         each
@@ -22,10 +24,11 @@ def check_manifests(loaded: Survey, findings: Findings) -> None:
             classes_of(skill)
             sound.append(skill)
         except MissingExtra:
-            return
+            return ()
         except ConfigError as error:
             findings.add(loaded.find(f"skills.{skill.name}.card.manifest"), error.what)
     try:
         DeviceClasses(sound)
     except ConfigError as error:
         findings.add(loaded.find(f"skills.{error.key}.card.manifest"), error.what)
+    return ()

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, ClassVar, Final
 
 import msgspec
 from msgspec import Meta
 
-from prolocutor.bounds import Share
+from prolocutor.bounds import Share, about
 from prolocutor.contracts.pairing import Card, Pairing
 from prolocutor.plugins.pairing.agent_cards import sentences
 
@@ -30,11 +30,23 @@ class AbstentionRule(msgspec.Struct, frozen=True, kw_only=True):
     agents that a clarifying question offers, `question` its text.
     """
 
-    below: Share = 0.1
-    then: str = FALLBACK
-    choices: Annotated[int, Meta(ge=1, le=20)] = 3
-    question: str = _ASK
-    person: str = _PERSON
+    expected: ClassVar[str] = "what to do when nobody knows ({below: ..., then: ...})"
+
+    below: Annotated[Share, about("Answers that are less likely to be right are not used.")] = 0.1
+    then: Annotated[
+        str,
+        about(
+            "What is done then: `fallback`, `clarify`, `person`, or the name of a skill.",
+            what="fallback, clarify, person or the name of a skill",
+        ),
+    ] = FALLBACK
+    choices: Annotated[
+        int,
+        Meta(ge=1, le=20),
+        about("The most agents that a clarifying question offers.", unit="choices"),
+    ] = 3
+    question: Annotated[str, about("The clarifying question.", what="a question")] = _ASK
+    person: Annotated[str, about("What is said when a person is wanted.")] = _PERSON
 
     def spoke(self, skill: str, text: str) -> bool:
         """Return whether a reply, maybe cut, is what is said when no answer is likely right."""

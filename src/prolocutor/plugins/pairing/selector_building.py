@@ -4,35 +4,30 @@ from __future__ import annotations
 
 import inspect
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
 import msgspec
 
-from prolocutor.config.agent_cards import cards_of
-from prolocutor.config.endpoints import ChatEndpoint, ClosingSelector, connector_of
-from prolocutor.contracts.observer import Observer
 from prolocutor.contracts.pairing import (
-    Card,
     Encoder,
     ModelInUse,
     Ranker,
     Router,
     TrainingData,
 )
+from prolocutor.contracts.selector_options import SelectorContext
 from prolocutor.errors import ConfigError
-from prolocutor.pipeline.prepared import StageDeadlines
-from prolocutor.plan.pipeline import Pipeline, Service, Stage
 from prolocutor.plugins.pairing import method_catalog
 from prolocutor.plugins.pairing.abstention import AbstentionRule
 from prolocutor.plugins.pairing.encoders.encoder_wiring import EncoderWiring
 from prolocutor.plugins.pairing.encoders.endpoint import EndpointEncoder
 from prolocutor.plugins.pairing.encoders.meanings import Meanings
+from prolocutor.plugins.pairing.endpoints import ChatEndpoint, ClosingSelector, connector_of
 from prolocutor.plugins.pairing.hints.hint_lessons import standing
 from prolocutor.plugins.pairing.lessons import Lessons
 from prolocutor.plugins.pairing.loss_curve import loss_curve_of
-from prolocutor.plugins.pairing.method_catalog import Role
 from prolocutor.plugins.pairing.model_files import load_model
 from prolocutor.plugins.pairing.model_reloading import MethodSource, ReloadedModel, VersionedMethod
 from prolocutor.plugins.pairing.new_agent_learner import NewAgentLearner
@@ -47,6 +42,8 @@ from prolocutor.plugins.pairing.question_agent.router_label import RouterLabel
 from prolocutor.plugins.pairing.rating_learner import RatingLearner
 from prolocutor.plugins.pairing.response_selector import RankedSelector
 from prolocutor.plugins.pairing.selector_settings import (
+    RankerSettings,
+    RouterSettings,
     SelectorSettings,
     check_loss,
     check_method,
@@ -61,81 +58,34 @@ JOURNAL = ".lessons"
 """What is added to a model's name for the file of what its router learned since."""
 
 
-def with_selectors(
-    pipeline: Pipeline,
-    folder: Path,
-    limits: StageDeadlines,
-    *,
-    shared: bool = False,
-    hinted: bool = True,
-) -> tuple[Pipeline, list[Observer], list[ModelInUse]]:
-    """Return the pipeline with its selectors by pairing made, the observers that learn, and the
-    models that can be trained anew.
-
-    `shared`: what they learn from is in the store of several replicas, not in files beside models.
-    Without `hinted` no hints are taken: the turns are no person's.
-    """
-    targets = [service.target for _, service in pipeline.services()]
-    wanted = [target for target in targets if isinstance(target, SelectorSettings)]
-    if not wanted:
-        return pipeline, [], []
-    maker = _Maker(cards_of(pipeline.of(Stage.SKILL), folder), wanted, limits, shared, hinted)
-    changes = {
-        stage: [maker.made(service) for service in services]
-        for stage, services in (
-            ("skill_selector", pipeline.of(Stage.SKILL_SELECTOR)),
-            ("response_selector", pipeline.of(Stage.RESPONSE_SELECTOR)),
-        )
-        if services
-    }
-    return msgspec.structs.replace(pipeline, **changes), maker.learners, maker.models
-
-
-class _Maker:
+class SelectorMaker:
     """Makes the selectors of one pipeline; they share one router and one ranker."""
 
-    def __init__(
-        self,
-        cards: list[Card],
-        wanted: Sequence[SelectorSettings],
-        limits: StageDeadlines,
-        shared: bool,
-        hinted: bool,
-    ) -> None:
-        self._shared, self._hinted = shared, hinted
-        self._seconds = limits.end_of(Stage.SKILL)
-        self.learners: list[Observer] = []
-        self.models: list[ModelInUse] = []
-        self._cards = cards
+    def __init__(self, context: SelectorContext) -> None:
+        self._context = context
+        self._cards = list(context.cards)
         self._ends: list[Callable[[], Awaitable[None]]] = []
         self._encoders: dict[Path, Encoder] = {}
-        router = self._found("router", wanted, self._router)
-        self._routing = None if router is None else TurnRouting(router)
-        self._wants_loss = any(one.budget.loss is not None for one in wanted)
-        ranking = next((one for one in wanted if one.role == "ranker"), None)
-        for one in wanted:
-            _check_loss(one, ranking)
-        self._ranker = self._found("ranker", wanted, self._ranker_of)
-        self._unsure = next(
-            (one.unsure for one in wanted if one.role == "ranker"),
-            AbstentionRule(below=0.0),
-        )
-        names = {card.name for card in cards}
+        routers = [one for one in context.others if isinstance(one, RouterSettings)]
+        rankers = [one for one in context.others if isinstance(one, RankerSettings)]
+        self._routing = None if not routers else TurnRouting(self._router(routers[0]))
+        self._wants_loss = any(one.budget.loss is not None for one in routers)
+        for one in routers:
+            _check_loss(one, rankers[0] if rankers else None)
+        self._ranker = self._ranker_of(rankers[0]) if rankers else None
+        self._unsure = rankers[0].rule if rankers else AbstentionRule(below=0.0)
+        names = {card.name for card in self._cards}
         if (skill := self._unsure.skill) is not None and skill not in names:
             raise ConfigError(f"no skill is called {skill!r}", key="response_selector.unsure.then")
 
-    def made(self, service: Service) -> Service:
-        """Return a service with its selector as the target."""
-        target = service.target
-        if not isinstance(target, SelectorSettings):
-            return service
-        selector = self._selector(target)
+    def make(self, selecting: RouterSettings | RankerSettings, name: str) -> Any:
+        """Return a selector for the service of this name."""
+        selector = self._selector(selecting)
         ends, self._ends = self._ends, []  # the first selector to be made closes what both ask
-        made = ClosingSelector(selector, ends, name=service.name) if ends else selector
-        return msgspec.structs.replace(service, target=made)
+        return ClosingSelector(selector, ends, name=name) if ends else selector
 
-    def _selector(self, selecting: SelectorSettings) -> Callable[..., Any]:
-        if selecting.role == "router":
+    def _selector(self, selecting: RouterSettings | RankerSettings) -> Callable[..., Any]:
+        if isinstance(selecting, RouterSettings):
             assert self._routing is not None
             return RoutedSelector(
                 self._routing,
@@ -144,36 +94,25 @@ class _Maker:
                 ranker=self._ranker,
                 unsure=self._unsure,
                 new_agents=selecting.newcomers,
-                seconds=self._seconds,
+                seconds=self._context.skill_seconds,
             )
         assert self._ranker is not None
         return RankedSelector(self._ranker, self._cards, routing=self._routing, unsure=self._unsure)
 
-    def _found(
-        self,
-        role: Role,
-        wanted: Sequence[SelectorSettings],
-        make: Callable[[SelectorSettings], MethodSource[Method]],
-    ) -> MethodSource[Method] | None:
-        for one in wanted:
-            if one.role == role:
-                check_method(one)
-                return make(one)
-        return None
-
-    def _router(self, selecting: SelectorSettings) -> MethodSource[Router]:
+    def _router(self, selecting: RouterSettings) -> MethodSource[Router]:
+        check_method(selecting)
         folder = selecting.model
         if folder is None:
             return self._unlearned(selecting)
         return self._pupil(selecting, folder)
 
-    def _pupil(self, selecting: SelectorSettings, folder: Path) -> MethodSource[Router]:
+    def _pupil(self, selecting: RouterSettings, folder: Path) -> MethodSource[Router]:
         """Return a router that learns from ratings, and what it learned since its model was made.
 
         One that learns by training alone learns about new agents.
         """
         journal: LabelJournal | LabelMemory = LabelMemory()
-        if not self._shared:
+        if not self._context.shares_store:
             journal = LabelJournal(folder.with_name(f"{folder.name}{JOURNAL}"))
 
         hints = selecting.hints
@@ -197,9 +136,10 @@ class _Maker:
 
         kept: ReloadedModel[Router] = ReloadedModel(folder, load)
         names = [card.name for card in self._cards]
-        taken = hints if self._hinted else None
+        taken = hints if self._context.hinted else None
         learner = RatingLearner(kept, journal, names, hints=taken)
-        self.learners += [Lessons(learner), NewAgentLearner(kept, journal, names)]
+        for one in (Lessons(learner), NewAgentLearner(kept, journal, names)):
+            self._context.observe(one)
         return self._in_use(selecting, kept, learner if is_pupil else None)
 
     def _in_use(
@@ -208,7 +148,7 @@ class _Maker:
         source: ReloadedModel[Method],
         learner: RatingLearner | None = None,
     ) -> ReloadedModel[Method]:
-        self.models.append(
+        self._context.offer(
             ModelInUse(
                 role=selecting.role,
                 method=selecting.method,
@@ -219,7 +159,8 @@ class _Maker:
         )
         return source
 
-    def _ranker_of(self, selecting: SelectorSettings) -> MethodSource[Ranker]:
+    def _ranker_of(self, selecting: RankerSettings) -> MethodSource[Ranker]:
+        check_method(selecting)
         folder, cards = selecting.model, self._cards
         if folder is None:
             return self._unlearned(selecting)
@@ -279,7 +220,7 @@ class _Maker:
         return EncoderWiring(EndpointEncoder(way.embed, name=name), seconds)
 
 
-def _check_loss(selecting: SelectorSettings, ranking: SelectorSettings | None) -> None:
+def _check_loss(selecting: RouterSettings, ranking: RankerSettings | None) -> None:
     try:
         check_loss(selecting, ranking)
     except ConfigError as error:
@@ -294,3 +235,24 @@ def _fitted(method: Method | Awaitable[Method]) -> Method:
     if inspect.isawaitable(method):
         raise ConfigError("this method learns from a running service; train it and give its model")
     return method
+
+
+class RouterSelector(RouterSettings, frozen=True, kw_only=True):
+    """Routes a question to the agents that are likely to answer it."""
+
+    def build(self, context: SelectorContext) -> Any:
+        """Return the skill selector."""
+        return _maker_of(context).make(self, context.name)
+
+
+class RankerSelector(RankerSettings, frozen=True, kw_only=True):
+    """Ranks the answers of agents."""
+
+    def build(self, context: SelectorContext) -> Any:
+        """Return the response selector."""
+        return _maker_of(context).make(self, context.name)
+
+
+def _maker_of(context: SelectorContext) -> SelectorMaker:
+    maker: SelectorMaker = context.share(SelectorMaker, lambda: SelectorMaker(context))
+    return maker

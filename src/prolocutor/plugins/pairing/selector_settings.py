@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Any, ClassVar, Final, Literal, Self
 
 import msgspec
 from msgspec import Meta
 
-from prolocutor.bounds import Cost, Count, Share
+from prolocutor.bounds import Cost, Count, Share, about, check_bounds
 from prolocutor.contracts.pairing import Ranker
 from prolocutor.errors import ConfigError
 from prolocutor.plan.pipeline import Addressed, PendingTarget, Service
@@ -33,6 +34,10 @@ from prolocutor.plugins.pairing.model_files import load_model
 from prolocutor.plugins.pairing.model_reloading import MethodSource
 from prolocutor.plugins.pairing.question_agent.newcomers import NewcomerSettings
 
+_SHORT: Final = re.compile(r"(top|sure|gain|loss):\s?(\d*\.?\d+)")
+_VALUES: Final = {"top": "calls", "sure": "sure", "gain": "per_call", "loss": "loss"}
+_FOREIGN: Final = ("sure", "start", "value", "per_call", "per_second")
+
 
 class BudgetSettings(msgspec.Struct, frozen=True, kw_only=True):
     """How many calls a turn may cost. None: the default of the policy itself.
@@ -41,20 +46,66 @@ class BudgetSettings(msgspec.Struct, frozen=True, kw_only=True):
     then one by one until an answer is right with `sure`; `gain`, those that promise the largest
     gain for their cost, while a right answer is worth `value` and a second `per_second`; `loss`,
     two at once and then one by one until stopping surely loses no more than the share `loss` of
-    right answers against asking all. `calls` and `price` bound a turn. `hedge`: agents too slow to
-    be asked later are asked at once.
+    right answers against asking all.
     """
 
-    policy: Literal["all", "top", "sure", "gain", "loss"] = "sure"
-    calls: Count | None = None
-    price: Cost | None = None
-    start: Count | None = None
-    sure: Share | None = None
-    value: Annotated[float, Meta(gt=0)] | None = None
-    per_call: Cost | None = None
-    per_second: Cost | None = None
-    loss: Annotated[float, Meta(gt=0, le=1)] | None = None
-    hedge: bool = False
+    expected: ClassVar[str] = "a budget ({policy: ...})"
+
+    policy: Annotated[
+        Literal["all", "top", "sure", "gain", "loss"] | None,
+        about("How it is decided whom to ask; by default `sure`, or `loss` where that is given."),
+    ] = None
+    calls: Annotated[
+        Count | None, about("The most calls of a turn; for `top` their number.", unit="calls")
+    ] = None
+    price: Annotated[Cost | None, about("The most that the calls of a turn may cost.")] = None
+    start: Annotated[Count | None, about("How many are asked at once.", unit="calls")] = None
+    sure: Annotated[
+        Share | None, about("How likely an answer has to be right for nobody else to be asked.")
+    ] = None
+    value: Annotated[
+        Annotated[float, Meta(gt=0)] | None, about("What a right answer is worth.")
+    ] = None
+    per_call: Annotated[Cost | None, about("What a call costs.")] = None
+    per_second: Annotated[Cost | None, about("What a second costs.")] = None
+    loss: Annotated[
+        Annotated[float, Meta(gt=0, le=1)] | None,
+        about("The share of right answers that may be lost against asking all."),
+    ] = None
+    hedge: Annotated[
+        bool, about("Whether agents too slow to be asked later are asked at once.")
+    ] = False
+
+    def __post_init__(self) -> None:
+        """Choose the policy; raise `ConfigError` for settings that are at odds."""
+        if self.policy is None:
+            policy = "sure" if self.loss is None else "loss"
+            msgspec.structs.force_setattr(self, "policy", policy)
+        if self.policy == "loss" and self.loss is None:
+            what = "the key loss is missing: the share of right answers that may be lost"
+            raise ConfigError(f"{what}, such as 0.01")
+        if self.loss is None:
+            return
+        if self.policy != "loss":
+            raise ConfigError(f"loss is a policy of its own; leave out policy: {self.policy}")
+        if found := [key for key in _FOREIGN if getattr(self, key) is not None]:
+            raise ConfigError(f"loss finds out itself when to stop; leave out {', '.join(found)}")
+
+    @classmethod
+    def from_short(cls, value: object) -> dict[str, Any]:
+        """Return the map of a text as `evaluate pairing` has it: `all`, `top:3`, `loss:0.01`."""
+        if not isinstance(value, str):
+            raise ValueError(cls.expected)
+        if value.strip() == "all":
+            return {"policy": "all"}
+        found = _SHORT.fullmatch(value.strip())
+        if found is None:
+            raise ValueError("a budget: a map, all, top:3, sure:0.3, gain:0.02 or loss:0.01")
+        number = float(found[2])
+        return {
+            "policy": found[1],
+            _VALUES[found[1]]: int(number) if number.is_integer() else number,
+        }
 
     def made(self, ranker: MethodSource[Ranker] | None = None) -> BudgetPolicy:
         """Return the policy that this describes; `ranker` is what `loss` needs."""
@@ -85,35 +136,72 @@ class BudgetSettings(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class SelectorSettings(PendingTarget, frozen=True, kw_only=True):
-    """A selector by pairing as a file describes it, the `target` of its service until it is made.
+    """What routers and rankers have in common as a file describes them.
 
-    `connector` and `endpoint` reach the model that a method asks, if it asks one; `encoder` is the
-    folder of one that runs in this process. `seconds` bounds a call of a model if given. `hints`: a
-    router that learns online learns from what people do too.
+    They stand in for the `target` of their service until they are made. `endpoint` reaches the
+    model that a method asks, if it asks one. `seconds` bounds a call of a model if given.
     """
 
-    role: Role
-    method: str
-    model: Path | None = None
-    connector: str | None = None
-    endpoint: Addressed | None = None
-    encoder: Path | None = None
-    seconds: float | None = None
-    budget: BudgetSettings = BudgetSettings()
-    hints: HintSettings | None = None
-    newcomers: NewcomerSettings = NewcomerSettings()
-    unsure: AbstentionRule = AbstentionRule(below=0.0)
+    role: ClassVar[Role]
 
-    def within(self, timeout: float | None) -> SelectorSettings:
+    model: Annotated[
+        Path | None, about("The folder of its model.", what="the folder of a model")
+    ] = None
+    encoder: Annotated[
+        Path | None,
+        about("The folder of an encoder that runs here.", what="the folder of an encoder"),
+    ] = None
+    connector: Annotated[str | None, about("", hidden=True)] = None
+    endpoint: Annotated[Addressed | None, about("", hidden=True)] = None
+    seconds: Annotated[float | None, about("", hidden=True)] = None
+
+    @property
+    def method(self) -> str:
+        """The name of the method."""
+        name: str = getattr(self, self.role)
+        return name
+
+    def within(self, timeout: float) -> Self:
         """Return the same with the time of an endpoint that this time-out of the service leaves."""
-        if timeout is None:
-            return self
         return msgspec.structs.replace(self, seconds=_ASKING * timeout)
 
     @property
     def encoding_seconds(self) -> float:
         """How long an encoder may take; methods that chat have their own."""
         return _USUAL if self.seconds is None else self.seconds
+
+
+class RouterSettings(SelectorSettings, frozen=True, kw_only=True):
+    """A router as a file describes it: who says whom to ask."""
+
+    role: ClassVar[Role] = "router"
+    stage: ClassVar[str] = "skill_selector"
+
+    router: Annotated[str, about("The name of the router.", what="the name of a router")]
+    budget: Annotated[BudgetSettings, about("How many calls a turn may cost.")] = BudgetSettings()
+    hints: Annotated[
+        HintSettings | None, about("What a router learns from what people do, too.")
+    ] = None
+    newcomers: Annotated[NewcomerSettings, about("How new agents are tried out.")] = (
+        NewcomerSettings()
+    )
+
+
+class RankerSettings(SelectorSettings, frozen=True, kw_only=True):
+    """A ranker as a file describes it: who says whose answer is best."""
+
+    role: ClassVar[Role] = "ranker"
+    stage: ClassVar[str] = "response_selector"
+
+    ranker: Annotated[str, about("The name of the ranker.", what="the name of a ranker")]
+    unsure: Annotated[
+        AbstentionRule | None, about("What is done when no answer is likely to be right.")
+    ] = None
+
+    @property
+    def rule(self) -> AbstentionRule:
+        """What is done when no answer is likely to be right; nothing where it is not said."""
+        return AbstentionRule(below=0.0) if self.unsure is None else self.unsure
 
 
 _ASKING: Final = 0.75
@@ -139,7 +227,8 @@ def check_method(selecting: SelectorSettings) -> None:
         raise ConfigError(f"the {role} {method!r} asks no endpoint; leave out call")
     if selecting.encoder is not None and "encoder" not in may:
         raise ConfigError(f"the {role} {method!r} needs no encoder; leave it out", key="encoder")
-    if selecting.hints is not None and not starts_without_model(selecting):
+    hints = selecting.hints if isinstance(selecting, RouterSettings) else None
+    if hints is not None and not starts_without_model(selecting):
         what = f"the {role} {method!r} does not learn while it serves"
         hint = "hints need router: knn, ensemble or embedding, and model: FOLDER"
         raise ConfigError(f"{what}; {hint}", key="hints")
@@ -175,7 +264,7 @@ def starts_without_model(selecting: SelectorSettings) -> bool:
     return hasattr(method_catalog.method_of(selecting.method, "router").reader, "learn_all")
 
 
-def check_loss(router: SelectorSettings, ranker: SelectorSettings | None) -> LossCurve | None:
+def check_loss(router: RouterSettings, ranker: RankerSettings | None) -> LossCurve | None:
     """Raise `ConfigError` if a budget wants a loss that the ranker's model does not know.
 
     Return the curve of a model that does; None where no loss is wanted, or the model is missing.

@@ -1,9 +1,9 @@
 """What a tool is called with."""
 
-from prolocutor.config.endpoints import ModelRequest
 from prolocutor.dialog.plain import encode
 from prolocutor.plugins.mcp.connector.arguments import OfferedTool, ToolArguments
 from prolocutor.plugins.mcp.wire.tools import ToolInfo
+from prolocutor.plugins.pairing.endpoints import ModelRequest
 
 
 def test_a_password_comes_from_the_answer_because_the_dialog_has_dots() -> None:

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Annotated, Final, Literal
+from typing import Annotated, ClassVar, Final, Literal
 
 import msgspec
 from msgspec import Meta
 
-from prolocutor.bounds import Count, PositiveSeconds
+from prolocutor.bounds import Count, PositiveSeconds, about
 from prolocutor.contracts.pairing import UserQuestion
 from prolocutor.durations import DAY, YEAR
 from prolocutor.plugins.pairing.hints.hint_phrases import rejects, thanks
@@ -41,14 +41,30 @@ class HintSettings(msgspec.Struct, frozen=True, kw_only=True):
     `keep` seconds; the latest `most` are kept.
     """
 
-    again: HintWeight = 0.2
-    rejected: HintWeight = 0.2
-    thanked: HintWeight = 0.1
-    kept: HintWeight = 0.05
-    used: HintWeight = 0.1
-    within: PositiveSeconds = 120.0
-    keep: Annotated[float, Meta(gt=0, le=10 * YEAR)] = 30.0 * DAY
-    most: Count = 5000
+    expected: ClassVar[str] = "true or false, or what hints count for ({again: ..., rejected: ...})"
+
+    again: Annotated[HintWeight, about("The same question again in other words.")] = 0.2
+    rejected: Annotated[HintWeight, about("Words such as no, that is wrong.")] = 0.2
+    thanked: Annotated[HintWeight, about("Thanks.")] = 0.1
+    kept: Annotated[
+        HintWeight, about("Another agent's answer to a question asked again, which was let stand.")
+    ] = 0.05
+    used: Annotated[HintWeight, about("A button or choice of the answer that was used.")] = 0.1
+    within: Annotated[
+        PositiveSeconds,
+        about("Words so soon after a reply say something of it.", duration=True),
+    ] = 120.0
+    keep: Annotated[
+        float, Meta(gt=0, le=10 * YEAR), about("After so long hints are forgotten.", duration=True)
+    ] = 30.0 * DAY
+    most: Annotated[Count, about("How many hints are kept.", unit="hints")] = 5000
+
+    @classmethod
+    def from_short(cls, value: object) -> HintSettings | None:
+        """Return the usual settings for true, None (no hints) for false."""
+        if not isinstance(value, bool):
+            raise ValueError(cls.expected)
+        return cls() if value else None
 
     def weight(self, kind: HintKind) -> float:
         """Return how much a kind counts."""

@@ -8,7 +8,6 @@ from typing import Any, Final
 
 import msgspec
 
-from prolocutor.config.endpoints import ChatEndpoint
 from prolocutor.connectors.embeddings import OpenAiEmbeddings
 from prolocutor.connectors.parts.http_address import http_url
 from prolocutor.contracts.pairing import Encoder
@@ -18,6 +17,7 @@ from prolocutor.plugins.pairing.encoders.encoder_mark import name_of
 from prolocutor.plugins.pairing.encoders.endpoint import EndpointEncoder
 from prolocutor.plugins.pairing.encoders.patience import Patience
 from prolocutor.plugins.pairing.encoders.vector_store import StoredEncoder, cache_file
+from prolocutor.plugins.pairing.endpoints import ChatEndpoint
 from prolocutor.plugins.pairing.measuring.fitting import PairingModels
 from prolocutor.plugins.pairing.method_catalog import Need, load_encoder
 

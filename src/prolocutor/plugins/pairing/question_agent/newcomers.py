@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from math import log, sqrt
-from typing import Annotated, Final
+from typing import Annotated, ClassVar, Final
 
 import msgspec
 from msgspec import Meta
 
-from prolocutor.bounds import MANY, Share
+from prolocutor.bounds import MANY, Share, about
 from prolocutor.contracts.pairing import Card
 from prolocutor.plugins.pairing.agent_cards import documents
 from prolocutor.plugins.pairing.question_agent.card_promise import bounded_logit, card_promise
@@ -42,8 +42,14 @@ class NewcomerSettings(msgspec.Struct, frozen=True, kw_only=True):
     was asked in `turns` turns.
     """
 
-    ask: Share = 1.0
-    turns: Annotated[int, Meta(ge=0, le=MANY)] = 50
+    expected: ClassVar[str] = "how new agents are tried out ({ask: ..., turns: ...})"
+
+    ask: Annotated[
+        Share, about("The share of turns in which a new agent is asked in addition.")
+    ] = 1.0
+    turns: Annotated[
+        int, Meta(ge=0, le=MANY), about("In how many turns it is tried out.", unit="turns")
+    ] = 50
 
 
 class NewAgents:

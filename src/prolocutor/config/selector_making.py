@@ -1,0 +1,77 @@
+"""Selectors that a file names by a key of their own: their catalog, and how they are made."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from pathlib import Path
+from typing import Any, Final
+
+import msgspec
+from msgspec.structs import replace
+
+from prolocutor.catalog import Catalog
+from prolocutor.config.agent_cards import cards_of
+from prolocutor.contracts.observer import Observer
+from prolocutor.contracts.selector_options import SelectorContext, SelectorOptions
+from prolocutor.pipeline.prepared import StageDeadlines
+from prolocutor.plan.pipeline import Pipeline, Stage
+
+SELECTORS: Final = Catalog[type[SelectorOptions]]("selector", "prolocutor.selectors")
+
+_STAGES: Final = (Stage.SKILL_SELECTOR, Stage.RESPONSE_SELECTOR)
+
+
+class MadeSelectors(msgspec.Struct, frozen=True):
+    """A pipeline with its selectors made, the observers that learn, and the models that they use.
+
+    `models` can be trained anew.
+    """
+
+    pipeline: Pipeline
+    observers: list[Observer]
+    models: list[Any]
+
+
+def make_selectors(
+    pipeline: Pipeline, folder: Path, limits: StageDeadlines, *, shares_store: bool, hinted: bool
+) -> MadeSelectors:
+    """Make the selectors of a pipeline; raise `ConfigError` for one that cannot be made."""
+    services = {stage: pipeline.of(stage) for stage in _STAGES}
+    wanted = [one.target for some in services.values() for one in some if _is_pending(one.target)]
+    made = MadeSelectors(pipeline, [], [])
+    if not wanted:
+        return made
+    shared: dict[Hashable, Any] = {}
+
+    def share(key: Hashable, make: Callable[[], Any]) -> Any:
+        if key not in shared:
+            shared[key] = make()
+        return shared[key]
+
+    context = SelectorContext(
+        name="",
+        cards=cards_of(pipeline.of(Stage.SKILL), folder),
+        folder=folder,
+        skill_seconds=limits.end_of(Stage.SKILL),
+        others=wanted,
+        shares_store=shares_store,
+        hinted=hinted,
+        share=share,
+        observe=made.observers.append,
+        offer=made.models.append,
+    )
+    changes = {}
+    for stage, some in services.items():
+        changes[stage.value] = [
+            replace(one, target=one.target.build(replace(context, name=one.name)))  # type: ignore[union-attr]
+            if _is_pending(one.target)
+            else one
+            for one in some
+        ]
+    given = {key: changed for key, changed in changes.items() if changed}
+    return replace(made, pipeline=replace(pipeline, **given))
+
+
+def _is_pending(target: object) -> bool:
+    kind = getattr(type(target), "stage", None)
+    return kind is not None and hasattr(target, "build")
