@@ -392,7 +392,9 @@ class TableField(msgspec.Struct, frozen=True, kw_only=True):
             meant = ReadBy(function=self.short).read(node, findings)
             if not isinstance(meant, dict):
                 return meant
-            node = replace(node, value={key: replace(node, value=one) for key, one in meant.items()})
+            node = replace(
+                node, value={key: replace(node, value=one) for key, one in meant.items()}
+            )
         before = len(findings.faults)
         values = self.values(node, findings)
         if values is UNREAD or any(key not in values for key in self.required):

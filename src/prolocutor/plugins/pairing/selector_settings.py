@@ -9,7 +9,7 @@ from typing import Annotated, Any, ClassVar, Final, Literal, Self
 import msgspec
 from msgspec import Meta
 
-from prolocutor.bounds import Cost, Count, Share, about, check_bounds
+from prolocutor.bounds import Cost, Count, Share, about
 from prolocutor.contracts.pairing import Ranker
 from prolocutor.errors import ConfigError
 from prolocutor.plan.pipeline import Addressed, PendingTarget, Service
