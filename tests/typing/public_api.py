@@ -32,6 +32,7 @@ from prolocutor import (
     ServiceStatus,
     Text,
     TurnEvent,
+    TurnInput,
     TurnRequest,
     TurnResult,
     enough,
@@ -147,6 +148,8 @@ async def talk() -> str:
         result = await assistant.turn("hi", user="ann", dialog="other")
         assert_type(result, TurnResult)
         assert_type(result.record, TurnRecord | None)
+        assert_type(result.hypotheses, list[Hypothesis])
+        assert_type((await assistant.turn(TurnInput("hi", "ann"))).turn_id, str)
         async for event in assistant.stream("hi", user="ann", request_id="s"):
             assert_type(event, TurnEvent)
             if isinstance(event, Delta):

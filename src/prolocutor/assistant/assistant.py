@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from operator import attrgetter
 from pathlib import Path
@@ -22,6 +22,7 @@ from prolocutor.assistant.handover_settings import HandoverSettings
 from prolocutor.assistant.observer_group import ObserverGroup
 from prolocutor.assistant.operator_labels import OperatorLabels
 from prolocutor.assistant.record_settings import RecordSettings
+from prolocutor.assistant.runner import LoopThread
 from prolocutor.assistant.service_status import ServiceStatus, services_of
 from prolocutor.assistant.turn_result import TurnResult
 from prolocutor.assistant.turn_stream import TurnStream
@@ -40,6 +41,10 @@ from prolocutor.stores.store_catalog import open_store
 
 FROM_FILE = "prolocutor.config.building:assistant_of_file"
 """What makes an assistant of a file; imported when it is asked for, as it knows this module."""
+
+
+ASGI = "prolocutor.doors.asgi_app:asgi_app"
+"""What makes an app of an assistant; imported when it is asked for: doors are above this floor."""
 
 
 class Assistant:
@@ -129,6 +134,7 @@ class Assistant:
         self.succession = parts.succession
         """What this replica does among others; None where the store is this process's alone."""
         self.stop, self.notify = self.turns.stop, self.agenda.notify
+        self._thread: LoopThread | None = None
         if records is not None:
             self.records.keep(records)
 
@@ -157,6 +163,25 @@ class Assistant:
     async def __aexit__(self, *_: object) -> None:
         await self.aclose()
 
+    def __enter__(self) -> Self:
+        thread = LoopThread()
+        thread.start()
+        try:
+            thread.call(self.start())
+        except BaseException:
+            thread.stop()
+            raise
+        self._thread = thread
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        thread, self._thread = self._thread, None
+        assert thread is not None
+        try:
+            thread.call(self.aclose())
+        finally:
+            thread.stop()
+
     async def start(self, *, patient: bool = False) -> None:
         """Open the store and take up the turns that were cut off, each in its person's queue.
 
@@ -178,6 +203,25 @@ class Assistant:
     def ready(self) -> bool:
         """Whether turns are taken: it has started, is not stopping, and can reach the store."""
         return self.life.ready
+
+    def asgi(
+        self,
+        doors: Sequence[object] | None = None,
+        *,
+        keys: Sequence[str] | Mapping[str, str] = (),
+        tokens: Mapping[str, str] | None = None,
+        anonymous: bool = False,
+        origins: Collection[str] = (),
+    ) -> Callable[..., Awaitable[None]]:
+        """Return an ASGI app with these doors: names, options, or channels; the usual without any.
+
+        It is served as it is or mounted in another app. `keys`, `tokens`, `anonymous` and `origins`
+        are those of a file: without keys and tokens only this machine comes in.
+        """
+        made: Callable[..., Awaitable[None]] = resolve(ASGI)(
+            self, doors, keys=keys, tokens=tokens, anonymous=anonymous, origins=origins
+        )
+        return made
 
     def services(self) -> list[ServiceStatus]:
         """Return every service and its state now, in declared order, the last chance at the end."""
@@ -208,6 +252,14 @@ class Assistant:
             parsed=parsed, program=program, skill=skill,
         )  # fmt: skip
         return (await self.turns.begin(input)).reply
+
+    def reply_sync(
+        self, text: TurnInput | str, user: str = "", **keywords: Unpack[InputKeywords]
+    ) -> BotUtterance:
+        """Do as `reply` does, for callers that are not async: in `with Assistant(...)`."""
+        if self._thread is None:
+            raise RuntimeError("it is not open: with Assistant(...) as assistant: ...")
+        return self._thread.call(self.turn(text, user, **keywords)).reply
 
     async def turn(
         self, text: TurnInput | str, user: str = "", **keywords: Unpack[InputKeywords]

@@ -76,6 +76,8 @@ class Lifetime:
         self._late_start = LateStart(self._start)
         self.started = False
         self.stopping = False
+        self.before_end: list[Callable[[], Awaitable[None]]] = []
+        """What is closed before the assistant, such as the doors of an app that is mounted."""
 
     @property
     def ready(self) -> bool:
@@ -107,6 +109,8 @@ class Lifetime:
 
     async def end(self, grace: float | None) -> None:
         """Refuse new turns, wait for the running ones (`grace` seconds at most), close all."""
+        while self.before_end:
+            await self.before_end.pop()()
         self.stopping = True
         parts = self.parts
         await self._late_start.aclose()

@@ -8,10 +8,10 @@ import msgspec
 
 from prolocutor.contracts.observer import TurnRecord
 from prolocutor.dialog import plain
-from prolocutor.dialog.agent_state import bot_utterance_from_state
+from prolocutor.dialog.agent_state import bot_utterance_from_state, hypothesis_from_state
 from prolocutor.dialog.plain import JsonObject
 from prolocutor.dialog.rounds import PendingAsk
-from prolocutor.dialog.utterances import BotUtterance, SpokenReply
+from prolocutor.dialog.utterances import BotUtterance, Hypothesis, SpokenReply
 from prolocutor.pipeline.turn import Turn
 
 
@@ -77,8 +77,13 @@ class TurnResult:
         return self.waiting.ask if self.waiting is not None else None
 
     @property
-    def hypotheses(self) -> list[JsonObject]:
-        """The agent state of all hypotheses, in declared order."""
+    def hypotheses(self) -> list[Hypothesis]:
+        """All hypotheses, in declared order of their skills."""
+        return [hypothesis_from_state(one) for one in self.hypothesis_states]
+
+    @property
+    def hypothesis_states(self) -> list[JsonObject]:
+        """The agent state of all hypotheses."""
         return self._turn.draft.hypotheses() if self._turn else []
 
     @property

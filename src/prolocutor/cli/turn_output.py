@@ -82,7 +82,7 @@ def turn_output(text: str, result: TurnResult) -> TurnOutput:
         user=result.user,
         text=text,
         reply=result.state,
-        hypotheses=result.hypotheses,
+        hypotheses=result.hypothesis_states,
         annotations=result.annotations,
         record=None
         if record is None

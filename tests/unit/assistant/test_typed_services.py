@@ -123,7 +123,7 @@ async def test_the_other_stages_are_shown_what_they_work_on() -> None:
         turn = await assistant.turn("tea, please", user="ann")
 
     assert turn.reply.text == "TEA, PLEASE"
-    assert turn.hypotheses[0]["annotations"] == {"polite": True}
+    assert turn.hypotheses[0].annotations == {"polite": True}
     assert shown == [
         {},
         None,

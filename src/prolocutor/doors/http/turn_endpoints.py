@@ -88,7 +88,7 @@ class TurnEndpoints:
     async def _debug_output(self, result: TurnResult) -> DebugOutput:
         """Return what was known of the human utterance; of a repeated reply, what is stored."""
         if not result.repeated:
-            return DebugOutput(result.hypotheses, result.annotations)
+            return DebugOutput(result.hypothesis_states, result.annotations)
         dialog = await self._assistant.store.dialog(result.dialog_id)
         for utterance in dialog.utterances if dialog is not None else ():
             if utterance.utt_id == result.human_utt_id and isinstance(utterance, HumanUtterance):

@@ -14,6 +14,7 @@ from prolocutor.config.building import assistant_from
 from prolocutor.config.settings import Settings
 from prolocutor.content_hash import content_of, module_file
 from prolocutor.dialog.ids import new_id
+from prolocutor.dialog.utterances import Hypothesis
 from prolocutor.errors import BadInput
 from prolocutor.observe.record_request import RecordRequest
 from prolocutor.plan.pipeline import Pipeline
@@ -112,10 +113,10 @@ class _UserDialog:
         return SystemReply(act, reply.active_skill, calls)
 
 
-def candidates_of(text: str, hypotheses: list[dict[str, Any]]) -> list[str]:
+def candidates_of(text: str, hypotheses: list[Hypothesis]) -> list[str]:
     """Return the reply's text and then those of the hypotheses, the most confident first."""
-    others = sorted(hypotheses, key=lambda one: -float(one.get("confidence") or 0))
-    return list(dict.fromkeys([text, *(str(one.get("text", "")) for one in others)]))
+    others = sorted(hypotheses, key=lambda one: -one.confidence)
+    return list(dict.fromkeys([text, *(one.text for one in others)]))
 
 
 def content_of_assistant(settings: Settings) -> str | None:
