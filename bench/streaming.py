@@ -33,7 +33,7 @@ import uvloop
 from aiohttp import web
 
 from prolocutor import Assistant, Delta, Pipeline, ReplyGiven, Service
-from prolocutor.plan.pipeline import Addressed
+from prolocutor.plan.pipeline import Call
 from prolocutor.plugins.almond.door.door import Almond
 from prolocutor.testing.channel_kit import running
 from prolocutor.web.listener import make_app
@@ -129,7 +129,7 @@ async def measured(calls: int, folder: Path | None) -> dict[str, list[tuple[floa
         url = await stack.enter_async_context(endpoint())
         store = stack.enter_context(tempfile.TemporaryDirectory(dir=folder))
         session = await stack.enter_async_context(aiohttp.ClientSession())
-        skill = Service("model", Addressed(url, {"model": "m"}), connector="openai_chat")
+        skill = Service("model", Call(url, options={"model": "m"}), connector="openai_chat")
         assistant = await stack.enter_async_context(
             Assistant(Pipeline(skills=[skill]), store=f"sqlite:///{store}/dialogs.db")
         )
@@ -160,7 +160,7 @@ async def crowded(at_once: int, folder: Path | None) -> str:
         store = stack.enter_context(tempfile.TemporaryDirectory(dir=folder))
         skill = Service(
             "model",
-            Addressed(url, {"model": "m"}),
+            Call(url, options={"model": "m"}),
             connector="openai_chat",
             max_in_flight=at_once,
             timeout=60.0,

@@ -8,7 +8,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any
 
-from prolocutor.moved import MovedModules
+from prolocutor.moved import MovedModules, moved_name
 
 if TYPE_CHECKING:
     from prolocutor.assistant.agenda import permission_request as permission_request
@@ -26,13 +26,10 @@ if TYPE_CHECKING:
     from prolocutor.dialog.messages import Button as Button
     from prolocutor.dialog.messages import Choice as Choice
     from prolocutor.dialog.messages import Link as Link
-    from prolocutor.dialog.messages import NewProgram as NewProgram
     from prolocutor.dialog.messages import Picture as Picture
-    from prolocutor.dialog.messages import Rdl as Rdl
     from prolocutor.dialog.messages import Result as Result
     from prolocutor.dialog.messages import RichLink as RichLink
     from prolocutor.dialog.messages import RichMessage as RichMessage
-    from prolocutor.dialog.messages import Sound as Sound
     from prolocutor.dialog.messages import Text as Text
     from prolocutor.dialog.messages import Video as Video
     from prolocutor.dialog.profiles import Bot as Bot
@@ -55,9 +52,16 @@ if TYPE_CHECKING:
     from prolocutor.dialog.utterances import ScheduledMessage as ScheduledMessage
     from prolocutor.dialog.utterances import SelectorReply as SelectorReply
     from prolocutor.errors import ProlocutorError as ProlocutorError
+    from prolocutor.plan.pipeline import Annotator as Annotator
     from prolocutor.plan.pipeline import Breaker as Breaker
+    from prolocutor.plan.pipeline import CandidateAnnotator as CandidateAnnotator
     from prolocutor.plan.pipeline import Pipeline as Pipeline
+    from prolocutor.plan.pipeline import Postprocessor as Postprocessor
+    from prolocutor.plan.pipeline import ResponseAnnotator as ResponseAnnotator
+    from prolocutor.plan.pipeline import ResponseSelector as ResponseSelector
     from prolocutor.plan.pipeline import Service as Service
+    from prolocutor.plan.pipeline import Skill as Skill
+    from prolocutor.plan.pipeline import SkillSelector as SkillSelector
     from prolocutor.plan.pipeline import service as service
     from prolocutor.plan.pipeline import skill as skill
     from prolocutor.plugins.evaluation.parlai.message import Message as Message
@@ -65,6 +69,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _MODULES = {
+    "Annotator": "prolocutor.plan.pipeline",
     "Ask": "prolocutor.dialog.rounds",
     "AskAnswer": "prolocutor.dialog.turn_request",
     "Assistant": "prolocutor.assistant.assistant",
@@ -73,6 +78,7 @@ _MODULES = {
     "BotUtterance": "prolocutor.dialog.utterances",
     "Breaker": "prolocutor.plan.pipeline",
     "Button": "prolocutor.dialog.messages",
+    "CandidateAnnotator": "prolocutor.plan.pipeline",
     "Card": "prolocutor.contracts.pairing",
     "Choice": "prolocutor.dialog.messages",
     "Delta": "prolocutor.dialog.turn_events",
@@ -83,13 +89,14 @@ _MODULES = {
     "Hypothesis": "prolocutor.dialog.utterances",
     "Link": "prolocutor.dialog.messages",
     "Message": "prolocutor.parlai.message",
-    "NewProgram": "prolocutor.dialog.messages",
     "Picture": "prolocutor.dialog.messages",
     "Pipeline": "prolocutor.plan.pipeline",
+    "Postprocessor": "prolocutor.plan.pipeline",
     "ProlocutorError": "prolocutor.errors",
-    "Rdl": "prolocutor.dialog.messages",
     "Replaced": "prolocutor.dialog.turn_events",
     "ReplyGiven": "prolocutor.dialog.turn_events",
+    "ResponseAnnotator": "prolocutor.plan.pipeline",
+    "ResponseSelector": "prolocutor.plan.pipeline",
     "Result": "prolocutor.dialog.messages",
     "RichLink": "prolocutor.dialog.messages",
     "RichMessage": "prolocutor.dialog.messages",
@@ -100,7 +107,8 @@ _MODULES = {
     "ServiceAsked": "prolocutor.dialog.turn_events",
     "ServiceSettled": "prolocutor.dialog.turn_events",
     "ServiceStatus": "prolocutor.assistant.service_status",
-    "Sound": "prolocutor.dialog.messages",
+    "Skill": "prolocutor.plan.pipeline",
+    "SkillSelector": "prolocutor.plan.pipeline",
     "StageEnded": "prolocutor.dialog.turn_events",
     "StageStarted": "prolocutor.dialog.turn_events",
     "Text": "prolocutor.dialog.messages",
@@ -126,7 +134,7 @@ def __getattr__(name: str) -> Any:
 
         return importlib.import_module(f"prolocutor.{name}")
     if name not in _MODULES:
-        raise AttributeError(f"module 'prolocutor' has no attribute {name!r}")
+        return moved_name(__name__, name)
     import importlib
 
     return getattr(importlib.import_module(_MODULES[name]), name)

@@ -112,12 +112,19 @@ def _kinds(struct: type[msgspec.Struct]) -> dict[str, tuple[Kind, ...]]:
 
 
 def _kinds_of(hint: Any) -> tuple[Kind, ...]:
-    words = [part for part in (hint, *get_args(hint)) if get_origin(part) is Literal]
+    words = _words_in(hint)
     try:
         kinds = _read(inspect.type_info(hint))
     except TypeError:  # a union of several types that msgspec does not know
         return ()
-    return tuple(get_args(words[0]) if isinstance(kind, tuple) else kind for kind in kinds)
+    return tuple(words if isinstance(kind, tuple) else kind for kind in kinds)
+
+
+def _words_in(hint: Any) -> tuple[str, ...]:
+    """Return the words of the first literal in a type, in their order."""
+    if get_origin(hint) is Literal:
+        return get_args(hint)
+    return next((words for part in get_args(hint) if (words := _words_in(part))), ())
 
 
 def _read(kind: inspect.Type) -> tuple[Kind, ...]:

@@ -2,6 +2,7 @@
 
 An entry is an old path and the new one, `old = "new"`; what lies below moves along. Importing an
 old path warns. One that is meant to stay beside the new one has the extra `[stays]` and does not.
+A single name of a module moves by `module.name = "new:name"`.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from collections.abc import Sequence
 from functools import partial
 from importlib.machinery import ModuleSpec
 from types import ModuleType
+from typing import Any
 
 GROUP = "prolocutor.moved"
 STAYS = "stays"
@@ -63,11 +65,23 @@ class MovedModule:
         )
 
 
+def moved_name(module: str, name: str) -> Any:
+    """Return what a module's name led to, with a warning; AttributeError where it never did."""
+    metadata = importlib.import_module("importlib.metadata")
+    for point in metadata.entry_points(group=GROUP, name=f"{module}.{name}"):
+        if point.attr:
+            told = f"{module}.{name} is now {point.value}; the old name goes after this release"
+            warnings.warn(told, DeprecationWarning, stacklevel=3)
+            return point.load()
+    raise AttributeError(f"module {module!r} has no attribute {name!r}")
+
+
 def moved_modules() -> dict[str, tuple[str, bool]]:
     """Return the new path of each old one, and whether the old one stays."""
     metadata = importlib.import_module("importlib.metadata")  # takes longer than all the rest
     points = metadata.entry_points(group=GROUP)
-    return {point.name: (point.module, STAYS in point.extras) for point in points}
+    modules = (point for point in points if not point.attr)
+    return {point.name: (point.module, STAYS in point.extras) for point in modules}
 
 
 def is_below(name: str, package: str) -> bool:

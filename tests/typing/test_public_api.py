@@ -12,6 +12,7 @@ import pytest
 import prolocutor
 
 HERE = Path(__file__).parent
+LAZY = ("typing", "prolocutor.moved")
 
 
 def test_every_public_name_is_there() -> None:
@@ -21,7 +22,7 @@ def test_every_public_name_is_there() -> None:
 def test_the_type_checker_knows_the_same_names() -> None:
     tree = ast.parse(Path(prolocutor.__file__ or "").read_text())
     imports = [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
-    typed = {alias.name for node in imports if node.module != "typing" for alias in node.names}
+    typed = {alias.name for node in imports if node.module not in LAZY for alias in node.names}
     typed -= {"annotations"}
     assert typed == set(prolocutor.__all__) - {"__version__"}
 
@@ -40,6 +41,11 @@ def test_no_public_module_has_loose_dicts() -> None:
 def test_an_unknown_name_is_an_attribute_error() -> None:
     with pytest.raises(AttributeError, match="no attribute 'Asistant'"):
         prolocutor.Asistant  # noqa: B018
+
+
+def test_almonds_messages_are_found_for_one_release_with_a_warning() -> None:
+    with pytest.warns(DeprecationWarning, match=r"prolocutor\.plugins\.almond\.messages:Rdl"):
+        assert prolocutor.Rdl.__name__ == "Rdl"
 
 
 def test_importing_the_package_imports_nothing_of_weight() -> None:

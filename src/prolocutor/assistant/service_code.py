@@ -15,7 +15,7 @@ from weakref import WeakSet
 from prolocutor.dotted_names import resolve
 from prolocutor.errors import ConfigError
 from prolocutor.pipeline.guard import Guard
-from prolocutor.plan.pipeline import Service
+from prolocutor.plan.pipeline import StageService
 
 
 class ServiceCode:
@@ -67,9 +67,9 @@ def codes_of_error(trace: TracebackType | None) -> list[CodeType]:
     return codes[::-1]
 
 
-def _code_of(service: Service) -> CodeType | None:
-    target: Any = service.target
-    if service.process or service.connector not in (None, "python"):
+def _code_of(service: StageService) -> CodeType | None:
+    target: Any = service.call.target
+    if service.call.connector not in (None, "python"):
         return None  # it runs elsewhere, and may not be imported here
     if isinstance(target, str):
         try:

@@ -40,7 +40,7 @@ def services_of(prepared: PreparedPipeline) -> list[ServiceStatus]:
             max_in_flight=step.service.max_in_flight,
             timeout=step.service.timeout,
             card=step.service.card_members or None,
-            icon=step.service.icon,
+            icon=getattr(step.service, "icon", None),
             off=step.off,
         )
         for step in prepared.every()

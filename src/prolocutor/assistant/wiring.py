@@ -18,7 +18,7 @@ from prolocutor.contracts.shared_store import BrokerWakeUps
 from prolocutor.contracts.store import Store
 from prolocutor.dotted_names import resolve
 from prolocutor.errors import ConfigError
-from prolocutor.plan.pipeline import Addressed, PendingTarget, Service
+from prolocutor.plan.pipeline import Call, CandidateAnnotator, PendingTarget, Skill, StageService
 from prolocutor.plugins.nats.nats_address import NatsServers, is_nats, read_call, read_servers
 
 if TYPE_CHECKING:  # it needs the extra `nats`
@@ -36,9 +36,11 @@ BROKER_URLS: Final = Catalog[Callable[[str], object]]("message broker", "prolocu
 WAKE_UPS: Final = Catalog[Callable[..., BrokerWakeUps]]("way for hints", "prolocutor.wake_ups")
 """What carries hints between replicas."""
 
+_BY_NATS: Final = (None, "nats")
+
 
 def make_programs(
-    skills: Sequence[Service], caller: Caller, store: Store, deadline: float
+    skills: Sequence[Skill], caller: Caller, store: Store, deadline: float
 ) -> Programs:
     """Make what runs the programs of one assistant; `deadline` is that of a turn, in seconds."""
     return PROGRAMS.make("thingtalk", skills, caller, store, deadline=deadline)
@@ -55,13 +57,11 @@ class ServiceWiring:
         self._servers = None if messages is None else read_servers(messages)
         self._connections: dict[NatsServers, NatsConnection] = {}
 
-    def connect(self, service: Service) -> Connector:
+    def connect(self, service: StageService) -> Connector:
         """Make the connector of a service; `ConfigError` where its target is none."""
-        target = service.target
-        if isinstance(target, Addressed) and service.connector == "nats":
-            target = target.address
-        if isinstance(target, str) and is_nats(target) and service.connector in (None, "nats"):
-            return self._connect_by_nats(service, target)
+        call = service.call
+        if isinstance(call.target, str) and is_nats(call.target) and call.connector in _BY_NATS:
+            return self._connect_by_nats(service, call.target, call)
         return connect(service)
 
     def broker(self, store: Store) -> BrokerWakeUps | None:
@@ -70,11 +70,10 @@ class ServiceWiring:
             return None
         return WAKE_UPS.make("nats", self._connection(self._servers), self._assistant)
 
-    def _connect_by_nats(self, service: Service, target: str) -> Connector:
+    def _connect_by_nats(self, service: StageService, target: str, call: Call) -> Connector:
         instead = None
-        if service.instead is not None:
-            other = msgspec.structs.replace(service, target=service.instead, connector=None)
-            instead = connect(other)
+        if (other := call.options.get("instead")) is not None:
+            instead = connect(msgspec.structs.replace(service, target=other))
         servers = read_call(target).servers or self._servers
         return CONNECTORS.make(
             "nats",
@@ -91,29 +90,25 @@ class ServiceWiring:
         return self._connections[servers]
 
 
-def connect(service: Service) -> Connector:
+def connect(service: StageService) -> Connector:
     """Make the connector of a service that is not behind NATS; `ConfigError` for no target."""
-    target = service.target
-    batched = service.batch_size > 1
-    if service.connector is not None:
-        options = target.options if isinstance(target, Addressed) else {}
-        target = target.address if isinstance(target, Addressed) else target
+    call, batched = service.call, service.batch_size > 1
+    target = call.target
+    if call.connector == "process" and not isinstance(target, str):
+        raise ConfigError("a process of its own needs module:function", key=service.name)
+    if call.connector is not None:
         return CONNECTORS.make(
-            service.connector, target, name=service.name, batched=batched, **options
+            call.connector, target, name=service.name, batched=batched, **call.options
         )
     if isinstance(target, str) and target.startswith(("http://", "https://")):
         return CONNECTORS.make(
             "http",
             target,
             name=service.name,
-            wire=service.wire,
+            wire=call.options.get("wire", "native"),
             batched=batched,
             max_connections=service.max_in_flight,
         )
-    if service.process:
-        if not isinstance(target, str):
-            raise ConfigError("a process of its own needs module:function", key=service.name)
-        return CONNECTORS.make("process", target, name=service.name, batched=batched)
     if isinstance(target, str):
         target = resolve(target)
     if callable(target):
@@ -122,10 +117,10 @@ def connect(service: Service) -> Connector:
             target,
             name=service.name,
             batched=batched,
-            inline=service.inline,
-            together=service.together,
+            inline=call.options.get("inline", False),
+            together=isinstance(service, CandidateAnnotator) and service.together,
             max_threads=service.max_in_flight,
         )
-    if not isinstance(target, Addressed | PendingTarget) and hasattr(target, "send"):
+    if not isinstance(target, PendingTarget) and hasattr(target, "send"):
         return target
     raise ConfigError(f"cannot call a {type(target).__name__}", key=service.name)

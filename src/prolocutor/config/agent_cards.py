@@ -15,13 +15,13 @@ import yaml
 
 from prolocutor.contracts.pairing import Card
 from prolocutor.errors import ConfigError
-from prolocutor.plan.pipeline import Pipeline, Service, Stage
+from prolocutor.plan.pipeline import Pipeline, Skill, Stage
 
 KEYS: Final = ("description", "examples", "languages", "price", "latency", "quota")
 MAX_BYTES: Final = 1_000_000
 
 
-def cards_of(skills: Sequence[Service], folder: Path) -> list[Card]:
+def cards_of(skills: Sequence[Skill], folder: Path) -> list[Card]:
     """Return the card of every skill; raise `ConfigError` for one that cannot be read."""
     return [card_of(skill.name, skill.card_members, folder) for skill in skills]
 
@@ -44,7 +44,7 @@ def with_prices(pipeline: Pipeline, folder: Path) -> Pipeline:
     return msgspec.structs.replace(pipeline, skills=skills)
 
 
-def _with_price(skill: Service, folder: Path) -> Service:
+def _with_price(skill: Skill, folder: Path) -> Skill:
     written = skill.card_members
     price = card_of(skill.name, written, folder).price if "file" in written else None
     if price is None:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from prolocutor.config.faults import Fault
-from prolocutor.config.imported_functions import Function, is_plain
+from prolocutor.config.imported_functions import Function, is_plain, runs_in_threads
 from prolocutor.config.service_entries import ADDRESS, ServiceEntry
 from prolocutor.config.settings import ProcessTarget, Settings
 from prolocutor.config.survey import Survey
@@ -70,7 +70,8 @@ def _unawaited(graph: Graph) -> Iterator[tuple[str, str]]:
     if not graph.stages[Stage.RESPONSE_SELECTOR]:
         heard |= {Stage.SKILL, Stage.CANDIDATE_ANNOTATOR}
     for node in graph.nodes:
-        if not node.then and node.stage not in heard and node.service.writes == "annotation":
+        writes = getattr(node.service, "writes", "annotation")
+        if not node.then and node.stage not in heard and writes == "annotation":
             yield node.path, "no service waits for it, so its result may come too late to be used"
 
 
@@ -98,8 +99,8 @@ def _not_rewritten(services: list[ServiceEntry]) -> Iterator[tuple[str, str]]:
 
 
 def _idle_processes(settings: Settings) -> Iterator[tuple[str, str]]:
-    targets = [service.target for _, service in settings.pipeline.services()]
-    targets += [service.target for service in settings.pipeline.of(Stage.LAST_CHANCE)]
+    targets = [service.call.target for _, service in settings.pipeline.services()]
+    targets += [service.call.target for service in settings.pipeline.of(Stage.LAST_CHANCE)]
     called = {target.process for target in targets if isinstance(target, ProcessTarget)}
     for name in settings.processes:
         if name not in called:
@@ -108,7 +109,7 @@ def _idle_processes(settings: Settings) -> Iterator[tuple[str, str]]:
 
 def _missing_icons(services: list[ServiceEntry]) -> Iterator[tuple[str, str]]:
     for written in services:
-        icon = written.service.icon
+        icon = getattr(written.service, "icon", None)
         if icon and not ADDRESS.match(icon) and not Path(icon).is_file():
             yield f"{written.path}.icon", f"there is no file {Path(icon).name}"
 
@@ -136,7 +137,7 @@ def hints(services: list[ServiceEntry], functions: Mapping[str, Function]) -> It
         for written in services
         if written.path in functions
         and is_plain(functions[written.path])
-        and not (written.service.inline or written.service.process)
+        and runs_in_threads(written.service)
     ]
     if threads:
         yield (

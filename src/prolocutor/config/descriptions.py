@@ -18,7 +18,7 @@ from prolocutor.connectors.connector_catalog import CONNECTORS
 from prolocutor.contracts.connector import DescribingConnector
 from prolocutor.dialog.plain import JsonObject
 from prolocutor.errors import ConfigError, ServiceError, ServiceLate
-from prolocutor.plan.pipeline import Pipeline, Service, Stage
+from prolocutor.plan.pipeline import Pipeline, Skill, Stage
 
 log = logging.getLogger(__name__)
 
@@ -28,7 +28,7 @@ Descriptions = Mapping[str, JsonObject | ServiceError | ConfigError]
 """What each skill's agent says, or why it says nothing, by the skill's name."""
 
 
-def describing(pipeline: Pipeline) -> list[Service]:
+def describing(pipeline: Pipeline) -> list[Skill]:
     """Return the skills whose connectors can ask their agents what they do."""
     return [skill for skill in pipeline.of(Stage.SKILL) if _can_describe(skill)]
 
@@ -58,22 +58,23 @@ async def described(pipeline: Pipeline) -> Pipeline:
     return msgspec.structs.replace(pipeline, skills=skills)
 
 
-def _with_card(skill: Service, found: Any) -> Service:
+def _with_card(skill: Skill, found: Any) -> Skill:
     if not isinstance(found, dict) or not found:
         return skill
     return msgspec.structs.replace(skill, card={**found, **skill.card_members})
 
 
-def _can_describe(skill: Service) -> bool:
-    if skill.connector is None:
+def _can_describe(skill: Skill) -> bool:
+    connector = skill.call.connector
+    if connector is None:
         return False
     try:
-        return hasattr(CONNECTORS.load(skill.connector), "describe")
+        return hasattr(CONNECTORS.load(connector), "describe")
     except ConfigError:
         return False
 
 
-async def _description(skill: Service, seconds: float) -> JsonObject | ServiceError | ConfigError:
+async def _description(skill: Skill, seconds: float) -> JsonObject | ServiceError | ConfigError:
     try:
         connector = connect(skill)
     except ConfigError as error:

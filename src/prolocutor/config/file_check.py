@@ -21,7 +21,7 @@ from prolocutor.config.store_location import without_password
 from prolocutor.config.survey import Survey
 from prolocutor.errors import ConfigError, ServiceError
 from prolocutor.plan.graph import Graph, PlanNode
-from prolocutor.plan.pipeline import ORDER
+from prolocutor.plan.pipeline import ORDER, Call
 
 
 def check(
@@ -91,7 +91,7 @@ def _plan(graph: Graph, critical: list[PlanNode]) -> Iterator[PlannedService]:
                 timeout=node.service.timeout,
                 waits_for=_in_words(node.before, graph),
                 requires=_in_words(node.requires, graph),
-                target=_target(node.service.target),
+                target=_target(node.service.call),
                 critical=node in critical,
             )
 
@@ -106,7 +106,8 @@ def _in_words(nodes: list[PlanNode], graph: Graph) -> list[str]:
     return words
 
 
-def _target(target: object) -> str:
+def _target(way: Call) -> str:
+    target = way.target
     if isinstance(target, ProcessTarget):
         return f"process {target.process}{target.path}"
     return without_password(target) if isinstance(target, str) else repr(target)

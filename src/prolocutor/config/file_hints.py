@@ -9,7 +9,12 @@ from pathlib import Path
 from prolocutor.config.check_warnings import warnings
 from prolocutor.config.faults import ConfigFaults, Fault, in_order
 from prolocutor.config.fields import Findings
-from prolocutor.config.imported_functions import import_all, is_plain, searched
+from prolocutor.config.imported_functions import (
+    import_all,
+    is_plain,
+    runs_in_threads,
+    searched,
+)
 from prolocutor.config.loading import survey
 from prolocutor.config.survey import Survey
 
@@ -51,7 +56,7 @@ def _in_threads(loaded: Survey) -> Iterator[Fault]:
     functions = import_all(loaded.services, Findings(loaded.settings.file, []))
     for written in loaded.services:
         service, function = written.service, functions.get(written.path)
-        if function is None or service.inline or service.process or not is_plain(function):
+        if function is None or not runs_in_threads(service) or not is_plain(function):
             continue
         node = written.node
         what = (

@@ -19,6 +19,7 @@ from prolocutor.errors import ConfigError
 from prolocutor.functions import is_async
 from prolocutor.names import closest
 from prolocutor.plan.formatters import resolve_formatter
+from prolocutor.plan.pipeline import StageService
 
 Function = Callable[..., Any]
 
@@ -53,7 +54,8 @@ def import_all(services: list[ServiceEntry], findings: Findings) -> dict[str, Fu
     found: dict[str, Function] = {}
     for written in services:
         service = written.service
-        if (name := function_of(service.target)) and service.connector in BY_NAME:
+        call = service.call
+        if (name := function_of(call.target)) and call.connector in BY_NAME:
             try:
                 found[written.path] = resolve(name)
             except ConfigError as error:
@@ -62,7 +64,7 @@ def import_all(services: list[ServiceEntry], findings: Findings) -> dict[str, Fu
             else:
                 _check_arguments(found[written.path], written, findings)
         for key in ("instead", "worker"):
-            if name := function_of(getattr(service, key)):
+            if name := function_of(call.options.get(key)):
                 try:
                     _check_arguments(resolve(name), written, findings, key)
                 except ConfigError as error:
@@ -87,7 +89,7 @@ def _check_arguments(
     function: Function, written: ServiceEntry, findings: Findings, key: str | None = None
 ) -> None:
     """Record a function that cannot be called with one argument, the request."""
-    if written.service.connector not in (None, "python", "process"):
+    if written.service.call.connector not in BY_NAME:
         return
     try:
         inspect.signature(function).bind(object())
@@ -101,6 +103,11 @@ def _check_arguments(
 def is_plain(function: Function) -> bool:
     """Return whether a function is not async, so that it needs a thread or runs inline."""
     return not (is_async(function) or inspect.isasyncgenfunction(function))
+
+
+def runs_in_threads(service: StageService) -> bool:
+    """Return whether a plain function of this service would run in threads."""
+    return service.call.connector != "process" and not service.call.options.get("inline")
 
 
 def _child(node: YamlNode, key: str) -> YamlNode:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import msgspec
 
@@ -19,12 +19,12 @@ from prolocutor.config.service_entries import (
     check_processes,
 )
 from prolocutor.config.setting_values import in_folder, without_secret
-from prolocutor.config.settings import Settings
+from prolocutor.config.settings import NOBODY, Settings
 from prolocutor.config.survey import Survey, key_in_file
 from prolocutor.config.yaml_file import YamlDocument, read
 from prolocutor.errors import ConfigError
 from prolocutor.plan.graph import Graph, compile_graph
-from prolocutor.plan.pipeline import Pipeline, Stage
+from prolocutor.plan.pipeline import SINGLE, Pipeline, Stage
 
 _MAX_GRAPH_FAULTS: Final = 50
 _TENANTS_PAGE: Final = "https://prolocutor.github.io/prolocutor/howto/tenants/"
@@ -68,9 +68,10 @@ def _from_yaml(path: str | Path, environ: Mapping[str, str]) -> Survey:
     stages = {stage: values.pop(stage.value, []) for stage in Stage}
     written = [each for services in stages.values() for each in services]
     folder = Path(path).absolute().parent
+    pipeline, misplaced = _pipeline(stages, of_pipeline)
     settings = Settings(
         **in_folder(values, folder),
-        pipeline=msgspec.structs.replace(_pipeline(stages), **of_pipeline),
+        pipeline=pipeline,
         file=document.file,
         folder=folder,
     )
@@ -79,7 +80,7 @@ def _from_yaml(path: str | Path, environ: Mapping[str, str]) -> Survey:
     _check_reserve(settings, document, findings)
     graph = None
     if not {fault.key for fault in findings.faults} & {stage.value for stage in Stage}:
-        graph = _check_graph(settings.pipeline, document, written, findings)
+        graph = _check_graph(settings.pipeline, misplaced, document, written, findings)
     findings.faults = [without_secret(fault) for fault in findings.faults]
     return Survey(settings, written, document, findings, graph)
 
@@ -93,18 +94,30 @@ def _refuse_tenants(document: YamlDocument) -> None:
         raise ConfigFaults([fault])
 
 
-def _pipeline(stages: Mapping[Stage, Sequence[ServiceEntry]]) -> Pipeline:
-    services = {stage: [entry.service for entry in stages[stage]] for stage in Stage}
-    return Pipeline(
-        annotators=services[Stage.ANNOTATOR],
-        skill_selector=services[Stage.SKILL_SELECTOR] or None,
-        skills=services[Stage.SKILL],
-        candidate_annotators=services[Stage.CANDIDATE_ANNOTATOR],
-        response_selector=services[Stage.RESPONSE_SELECTOR] or None,
-        postprocessors=services[Stage.POSTPROCESSOR],
-        response_annotators=services[Stage.RESPONSE_ANNOTATOR],
-        last_chance=next(iter(services[Stage.LAST_CHANCE]), None),
-    )
+def _pipeline(
+    stages: Mapping[Stage, Sequence[ServiceEntry]], options: Mapping[str, Any]
+) -> tuple[Pipeline, list[ConfigError]]:
+    """Return the pipeline of the services that can stand at their stages, and why others cannot."""
+    services: dict[str, Any] = {
+        stage.value: [entry.service for entry in stages[stage]] for stage in Stage
+    }
+    services["last_chance"] = next(iter(services["last_chance"]), None)
+    misplaced: list[ConfigError] = []
+    while True:
+        given: dict[str, Any] = {
+            key: value or (None if key in SINGLE else ()) for key, value in services.items()
+        }
+        try:
+            return Pipeline(**given, **options), misplaced
+        except ConfigError as error:
+            stage, _, name = (error.key or "").partition(".")
+            if name or not misplaced:
+                misplaced.append(error)
+            if name and stage != Stage.LAST_CHANCE:
+                faulty = [one for one in services[stage] if name.startswith(one.name)]
+                services[stage].remove(faulty[-1])
+            else:
+                services[stage] = [NOBODY] if stage == Stage.SKILL else None
 
 
 def _check_reserve(settings: Settings, document: YamlDocument, findings: Findings) -> None:
@@ -114,21 +127,31 @@ def _check_reserve(settings: Settings, document: YamlDocument, findings: Finding
 
 
 def _check_graph(
-    pipeline: Pipeline, document: YamlDocument, written: list[ServiceEntry], findings: Findings
+    pipeline: Pipeline,
+    misplaced: list[ConfigError],
+    document: YamlDocument,
+    written: list[ServiceEntry],
+    findings: Findings,
 ) -> Graph | None:
     """Compile the pipeline, leaving out one fault after the other, to record all of them."""
     keys = {each.path: each.node.key for each in reversed(written)}
-    sound = True
+
+    def record(error: ConfigError) -> None:
+        key = key_in_file(error.key or "", keys)
+        node = document.find(key)
+        fault = Fault(document.file, node.line, key or None, error.what, column=node.column)
+        if not any(one.key == fault.key and one.line == node.line for one in findings.faults):
+            findings.faults.append(fault)
+
+    for error in misplaced:
+        record(error)
+    sound = not misplaced
     for _ in range(_MAX_GRAPH_FAULTS):
         try:
             graph = compile_graph(pipeline)
         except ConfigError as error:
             sound = False
-            key = key_in_file(error.key or "", keys)
-            node = document.find(key)
-            fault = Fault(document.file, node.line, key or None, error.what, column=node.column)
-            if not any(one.key == fault.key and one.line == node.line for one in findings.faults):
-                findings.faults.append(fault)
+            record(error)
             mended = _without(pipeline, error.key or "")
             if mended is None:
                 return None

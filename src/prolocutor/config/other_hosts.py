@@ -12,7 +12,7 @@ from urllib.parse import urlsplit, urlunsplit
 import msgspec
 
 from prolocutor.errors import ConfigError
-from prolocutor.plan.pipeline import Addressed, Pipeline, Service, Stage
+from prolocutor.plan.pipeline import Pipeline, Stage, StageService
 
 
 def read_hosts(given: str) -> str | dict[str, str]:
@@ -56,15 +56,10 @@ def at_other_hosts(pipeline: Pipeline, hosts: str | Mapping[str, str]) -> Pipeli
     return msgspec.structs.replace(pipeline, **changes)
 
 
-def _moved(service: Service, hosts: str | Mapping[str, str]) -> Service:
-    target = service.target
-    if isinstance(target, Addressed) and target.address.startswith(("http://", "https://")):
-        address = _url(target.address, hosts)
-        return msgspec.structs.replace(
-            service, target=msgspec.structs.replace(target, address=address)
-        )
+def _moved(service: StageService, hosts: str | Mapping[str, str]) -> StageService:
+    target = service.call.target
     if isinstance(target, str) and target.startswith(("http://", "https://")):
-        return msgspec.structs.replace(service, target=_url(target, hosts))
+        return service.calling(_url(target, hosts))
     return service
 
 

@@ -13,7 +13,7 @@ from prolocutor.connectors.connector_catalog import CONNECTORS
 from prolocutor.contracts.channel import CheckedDoor, DoorPlace
 from prolocutor.errors import ConfigError
 from prolocutor.names import suggest
-from prolocutor.plan.pipeline import Addressed, Stage
+from prolocutor.plan.pipeline import Call, Stage
 from prolocutor.stores.store_catalog import STORES, open_store
 
 
@@ -36,28 +36,28 @@ def check_plugins(loaded: Survey, findings: Findings) -> None:
 
 
 def _check_connector(written: ServiceEntry, loaded: Survey, findings: Findings) -> None:
-    service = written.service
-    if service.connector is None:
+    service, call = written.service, written.service.call
+    if call.connector is None:
         return
     try:
-        made = CONNECTORS.load(service.connector)
+        made = CONNECTORS.load(call.connector)
     except ConfigError as error:
         findings.add(loaded.find(f"{written.path}.connector"), error.what)
         return
     takes_url = "url" in inspect.signature(made).parameters
-    if isinstance(service.target, str) and service.target and takes_url:
+    if isinstance(call.target, str) and call.target and not call.options and takes_url:
         try:
-            CONNECTORS.make(service.connector, service.target, name=service.name)
+            CONNECTORS.make(call.connector, call.target, name=service.name)
         except ConfigError as error:
-            findings.add(written.call, error.what, call_hint(service.target))
-    if isinstance(service.target, Addressed):
+            findings.add(written.call, error.what, call_hint(call.target))
+    elif isinstance(service.target, Call):
         try:
             CONNECTORS.checked(
-                service.connector,
-                service.target.address,
+                call.connector,
+                call.target,
                 name=service.name,
                 batched=service.batch_size > 1,
-                **service.target.options,
+                **call.options,
             )
         except ConfigError as error:
             findings.add(written.call, error.what)

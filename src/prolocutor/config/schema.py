@@ -16,7 +16,7 @@ from prolocutor.config.fields import (
     TableField,
     TextField,
 )
-from prolocutor.plan import graph
+from prolocutor.plan import pipeline as plan
 from prolocutor.plan.pipeline import Breaker, Pipeline, Service
 
 
@@ -35,7 +35,7 @@ def _seconds(struct: type[msgspec.Struct], name: str) -> NumberField:
     return _number(struct, name, "seconds")
 
 
-SERVICE_NAME: Final = TextField(what=graph.NAME_RULE, pattern=graph.SERVICE_NAME)
+SERVICE_NAME: Final = TextField(what=plan.NAME_RULE, pattern=plan.SERVICE_NAME)
 
 NAMES: Final = ListField(item=TextField(what="the name of a service or stage"), single=True)
 
@@ -77,6 +77,7 @@ SERVICE: Final = TableField(
         "writes": ChoiceField(words_of(Service, "writes")),
         "selects": FlagField(),
         "always": FlagField(),
+        "empty": ChoiceField(words_of(Service, "empty")),
         "first_turn_attributes": JsonField(what="a map of attributes"),
         "mismatch": ChoiceField(words_of(Service, "mismatch")),
         "carries": ChoiceField(words_of(Service, "carries")),

@@ -26,7 +26,7 @@ from prolocutor.config.struct_fields import table_of
 from prolocutor.config.yaml_file import UNREAD, YamlNode
 from prolocutor.errors import ConfigError
 from prolocutor.names import did_you_mean, suggest
-from prolocutor.plan.pipeline import SINGLE, Addressed, Service, Stage, Target
+from prolocutor.plan.pipeline import SINGLE, Call, Service, Stage, StageService, Target
 from prolocutor.plugins.nats.nats_address import SCHEMES as NATS_SCHEMES
 from prolocutor.plugins.nats.nats_address import NatsCall, is_nats, read_call
 
@@ -42,7 +42,7 @@ class ServiceEntry(msgspec.Struct, frozen=True):
     Settings that could not be read have their defaults."""
 
     stage: Stage
-    service: Service
+    service: StageService
     node: YamlNode
     call: YamlNode
 
@@ -77,7 +77,7 @@ def function_of(target: object) -> str | None:
 def check_processes(written: Iterable[ServiceEntry], known: list[str], findings: Findings) -> None:
     """Record every call of a process that is not in the file."""
     for each in written:
-        target = each.service.target
+        target = each.service.call.target
         if isinstance(target, ProcessTarget) and target.process not in known:
             none = "the file has no processes"
             hint = suggest(target.process, known, "processes are") if known else none
@@ -89,7 +89,7 @@ def check_messages(
 ) -> None:
     """Record every call of `nats://NAME` in a file that names no NATS servers."""
     for each in written:
-        target = each.service.target
+        target = each.service.call.target
         if messages is None and isinstance(target, str) and is_nats(target):
             call = _call_of(target)
             if call is not None and call.servers is None:
@@ -240,7 +240,7 @@ def _target(node: YamlNode, findings: Findings, *, foreign: bool = False) -> Tar
     if foreign and isinstance(node.value, list):
         words = [one.value for one in node.value]
         if words and all(isinstance(one, str) for one in words):
-            return Addressed("", {"run": words, "folder": _folder(findings)})
+            return Call("", options={"run": words, "folder": _folder(findings)})
     if isinstance(node.value, str) and node.value.strip():
         if foreign or FUNCTION.fullmatch(node.value):
             return node.value
@@ -257,7 +257,7 @@ def _from_folder(target: Target, connector: YamlNode | None, findings: Findings)
     """Return a program that is written as one line as one that runs in the file's folder."""
     if connector is None or connector.value != "command" or not isinstance(target, str):
         return target
-    return Addressed("", {"run": target, "folder": _folder(findings)}) if target else target
+    return Call("", options={"run": target, "folder": _folder(findings)}) if target else target
 
 
 def _folder(findings: Findings) -> str:
@@ -265,12 +265,12 @@ def _folder(findings: Findings) -> str:
     return str(Path(findings.file).absolute().parent)
 
 
-def _endpoint(node: YamlNode, findings: Findings) -> Addressed:
+def _endpoint(node: YamlNode, findings: Findings) -> Call:
     """Read the `call` of a model that a selector asks: its address, or a map with options."""
     if isinstance(node.value, dict):
-        return _addressed(node, findings) or Addressed("")
+        return _addressed(node, findings) or Call("")
     address = _target(node, findings, foreign=True)
-    return Addressed(address if isinstance(address, str) else "")
+    return Call(address if isinstance(address, str) else "")
 
 
 def _process(node: YamlNode, findings: Findings) -> ProcessTarget | Literal[""]:
@@ -278,19 +278,19 @@ def _process(node: YamlNode, findings: Findings) -> ProcessTarget | Literal[""]:
     return read if isinstance(read, ProcessTarget) else ""
 
 
-def _addressed(node: YamlNode, findings: Findings) -> Addressed | Literal[""]:
+def _addressed(node: YamlNode, findings: Findings) -> Call | Literal[""]:
     """Read what the named connector is given: `url` (or `target`, or `run`), and its options."""
     values = JsonField(what="a map of options").read(node, findings)
     if values is UNREAD:
         return ""
     address = values.pop("url", None) or values.pop("target", None)
     if address is None and "run" in values:
-        return Addressed("", {**values, "folder": _folder(findings)})
+        return Call("", options={**values, "folder": _folder(findings)})
     if not isinstance(address, str) or not address.strip():
         what = "the key url is missing"
         findings.add(node, what, "give call: {url: ..., and the options}, or run for a program")
         return ""
-    return Addressed(address, values)
+    return Call(address, options=values)
 
 
 def check_url(node: YamlNode, url: str, findings: Findings) -> None:

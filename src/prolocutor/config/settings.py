@@ -18,7 +18,7 @@ from prolocutor.assistant.assistant_settings import (
 from prolocutor.assistant.record_settings import RecordSettings
 from prolocutor.bounds import Count, about
 from prolocutor.errors import ConfigError
-from prolocutor.plan.pipeline import ORDER, SINGLE, PendingTarget, Pipeline, Service
+from prolocutor.plan.pipeline import ORDER, SINGLE, PendingTarget, Pipeline, Skill, StageService
 from prolocutor.processes.supervisor import ProcessCommand
 from prolocutor.web.client_address import network_of
 from prolocutor.web.limits import ListenerLimits
@@ -55,6 +55,10 @@ def _read_keys(value: object) -> dict[str, str]:
     if not all(isinstance(key, str) and key.strip() for key in value):
         raise ValueError("a key")
     return dict.fromkeys(value, "")
+
+
+NOBODY: Final = Skill(PendingTarget(), name="nobody")
+"""What stands in the place of the skills of a file that is faulty."""
 
 
 class AuthSettings(msgspec.Struct, frozen=True):
@@ -193,7 +197,7 @@ class Settings(TurnSettings, frozen=True, kw_only=True):
         list[str],
         about("What the chat page proposes to begin with.", item="a text to begin with"),
     ] = msgspec.field(default_factory=list)
-    pipeline: Annotated[Pipeline, about("", hidden=True)] = Pipeline()
+    pipeline: Annotated[Pipeline, about("", hidden=True)]
     file: Annotated[str, about("", hidden=True)] = ""
     folder: Annotated[
         Path, about("Where the file lies, and its modules are looked for.", hidden=True)
@@ -214,11 +218,11 @@ class Settings(TurnSettings, frozen=True, kw_only=True):
         return msgspec.structs.replace(self.pipeline, **changes)
 
 
-def _with_url(service: Service, urls: Mapping[str, str]) -> Service:
-    target = service.target
+def _with_url(service: StageService, urls: Mapping[str, str]) -> StageService:
+    target = service.call.target
     if not isinstance(target, ProcessTarget):
         return service
     if target.process not in urls:
         raise ConfigError(f"the process '{target.process}' of '{service.name}' is not running")
     url = f"{urls[target.process].rstrip('/')}/{target.path.lstrip('/')}"
-    return msgspec.structs.replace(service, target=url)
+    return service.calling(url)

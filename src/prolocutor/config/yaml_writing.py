@@ -9,7 +9,7 @@ import yaml
 
 from prolocutor.config.settings import Settings
 from prolocutor.errors import ConfigError
-from prolocutor.plan.pipeline import SINGLE, Addressed, Pipeline, Service, Stage
+from prolocutor.plan.pipeline import SINGLE, CallOptions, Stage, StageService
 
 _TOP: Final = ("name", "deadline", "fallback")
 
@@ -17,10 +17,11 @@ _TOP: Final = ("name", "deadline", "fallback")
 def as_yaml(settings: Settings) -> str:
     """Return the text of a file with these settings; `ConfigError` for what YAML cannot say."""
     content: dict[str, Any] = {key: getattr(settings, key) for key in _TOP}
-    pipeline, usual = settings.pipeline, Pipeline()
-    for key in ("commit", "user_snapshot", "own_words"):
-        if getattr(pipeline, key) != getattr(usual, key):
-            content[key] = getattr(pipeline, key)
+    pipeline = settings.pipeline
+    for field in msgspec.structs.fields(pipeline):
+        said = getattr(pipeline, field.name)
+        if field.name not in {*Stage} and said != field.default:
+            content[field.name] = said
     for stage in Stage:
         services = pipeline.of(stage)
         written = [_service(one, stage) for one in services]
@@ -40,25 +41,26 @@ def as_yaml(settings: Settings) -> str:
     return text
 
 
-def _service(service: Service, stage: Stage) -> dict[str, Any]:
+def _service(service: StageService, stage: Stage) -> dict[str, Any]:
     """Return a service's keys: its call, and what differs from the defaults."""
-    target = service.target
-    if isinstance(target, Addressed):
-        call: Any = {"target": target.address, **target.options}
-    elif isinstance(target, str):
-        call = target
-    else:
-        what = f"a target of type {type(target).__name__} cannot be written as YAML"
+    call = service.call
+    if not isinstance(call.target, str):
+        what = f"a target of type {type(call.target).__name__} cannot be written as YAML"
         raise ConfigError(what, key=f"{stage}.{service.name}.call")
-    entry: dict[str, Any] = {"call": call}
-    for key in Service.__struct_fields__:
-        value = getattr(service, key)
-        if key not in ("name", "target") and value != getattr(_PLAIN, key):
+    beside = {key: call.options[key] for key in _CALLING if key in call.options}
+    own = {key: value for key, value in call.options.items() if key not in beside}
+    entry: dict[str, Any] = {"call": {"target": call.target, **own} if own else call.target}
+    if call.connector is not None:
+        entry["connector"] = call.connector
+    entry |= beside
+    for field in msgspec.structs.fields(service):
+        key, value = field.name, getattr(service, field.name)
+        if key not in ("name", "target") and value != field.default:
             entry[key] = "all" if key == "window" and value is None else _plain(value)
     return entry
 
 
-_PLAIN: Final = Service("", "")
+_CALLING: Final = CallOptions.__struct_fields__
 
 
 def _plain(value: Any) -> Any:

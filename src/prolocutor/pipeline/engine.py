@@ -31,7 +31,7 @@ from prolocutor.pipeline.requests import (
     requests_for,
 )
 from prolocutor.pipeline.turn import Turn
-from prolocutor.plan.pipeline import Formatter, Pipeline, Service, Stage
+from prolocutor.plan.pipeline import Formatter, Pipeline, Stage, StageService
 
 log = logging.getLogger(__name__)
 
@@ -52,7 +52,7 @@ class Engine:
         self,
         pipeline: Pipeline,
         *,
-        connect: Callable[[Service], Connector],
+        connect: Callable[[StageService], Connector],
         resolve: Callable[[str], Formatter],
         deadline: float,
         reserve: float | None,

@@ -15,7 +15,7 @@ from prolocutor.errors import BadReply, BreakerOpen, NoPlace, ServiceError, Serv
 from prolocutor.functions import text_of
 from prolocutor.pipeline.calls import start_now
 from prolocutor.pipeline.circuit_breaker import BreakerState, CircuitBreaker
-from prolocutor.plan.pipeline import Service
+from prolocutor.plan.pipeline import StageService
 
 log = logging.getLogger(__name__)
 
@@ -43,7 +43,7 @@ class Guard:
 
     def __init__(
         self,
-        service: Service,
+        service: StageService,
         connector: Connector,
         changed: Callable[[str, BreakerState], None],
         cell: RunningCell | None = None,
@@ -58,8 +58,8 @@ class Guard:
         )
         self.is_foreign = not type(connector).__module__.startswith("prolocutor.")
         """Whether the connector is a plug-in's or a user's own: its replies are checked again."""
-        self.format: str = service.format or str(getattr(connector, "format", "plain"))
-        """How the texts of its replies are written."""
+        self.format: str = str(getattr(connector, "format", "plain"))
+        """How the texts of its replies are written, where the service does not say."""
         self._send = self._connector.send
         self._answer: ImmediateAnswer | None = getattr(self._connector, "answer", None)
         self.immediate = self._answer is not None and not service.retries

@@ -19,7 +19,17 @@ from prolocutor.plan.formatters import (
     wants_hypotheses,
 )
 from prolocutor.plan.graph import Graph, PlanNode, compile_graph
-from prolocutor.plan.pipeline import Commit, Formatter, Pipeline, Service, Stage
+from prolocutor.plan.pipeline import (
+    Annotator,
+    CandidateAnnotator,
+    Commit,
+    Formatter,
+    Pipeline,
+    ResponseSelector,
+    SkillSelector,
+    Stage,
+    StageService,
+)
 
 MAX_RESERVE: Final = 1.0
 
@@ -82,6 +92,7 @@ class ServiceStep:
         "before_reply",
         "conditional",
         "counts",
+        "empty_means_all",
         "end",
         "fan_out",
         "format_reply",
@@ -144,14 +155,15 @@ class ServiceStep:
         self.reads_skills = bool(getattr(format_request, "skills", False))
         price = service.card_members.get("price")
         self.price = float(price) if isinstance(price, int | float) else 0.0
-        self.together = service.together
+        self.together = isinstance(service, CandidateAnnotator) and service.together
         self.timeout = service.timeout
+        self.empty_means_all = isinstance(service, SkillSelector) and service.empty == "all"
         self.rerun = service.rerun
         self.rewrites = service.rewrites
         self.end = limits.end_of(node.stage)
         self.label = service.label or node.name
-        self.writes = service.writes
-        self.selects = service.selects
+        self.writes = service.writes if isinstance(service, Annotator) else "annotation"
+        self.selects = isinstance(service, Annotator | SkillSelector) and service.selects
         self.before = tuple(other.index for other in node.before)
         self.requires = tuple(other.index for other in node.requires)
         self.then = tuple(other.index for other in node.then)
@@ -188,7 +200,7 @@ class PreparedPipeline:
         self,
         pipeline: Pipeline,
         *,
-        connect: Callable[[Service], Connector],
+        connect: Callable[[StageService], Connector],
         resolve: Callable[[str], Formatter],
         limits: StageDeadlines,
         fallback: str,
@@ -215,9 +227,12 @@ class PreparedPipeline:
         self.last_chance = step(self.graph.last_chance) if self.graph.last_chance else None
         for one in self.steps:  # what waits for a later stage has as long as that
             one.end = max([one.end, *(self.steps[index].end for index in one.before)])
-        self.resets = any(one.service.first_turn_attributes is not None for one in self.steps)
+        self.resets = any(
+            isinstance(one.service, Annotator) and one.service.first_turn_attributes is not None
+            for one in self.steps
+        )
         self._plan_lingering()
-        self._plan_selection()
+        self._plan_selection(pipeline)
         self._plan_reply()
         self.everyone = self.every()
         self.missing = [self._missing(one) for one in self.everyone]
@@ -260,7 +275,11 @@ class PreparedPipeline:
     def markdown(self) -> frozenset[str]:
         """The skills, and the last chance, whose texts are written in Markdown."""
         spoken = [*self.skill_steps.values(), *([self.last_chance] if self.last_chance else ())]
-        return frozenset(one.name for one in spoken if one.guard.format == "markdown")
+        return frozenset(
+            one.name
+            for one in spoken
+            if (getattr(one.service, "format", None) or one.guard.format) == "markdown"
+        )
 
     @property
     def reads_skills(self) -> bool:
@@ -289,10 +308,10 @@ class PreparedPipeline:
             one.may_wait = one.may_wait or bool(one.lingers_for)
         self.lingers = any(one.lingers_for for one in self.steps)
 
-    def _plan_selection(self) -> None:
+    def _plan_selection(self, pipeline: Pipeline) -> None:
         self.skill_steps = {one.name: one for one in self.of(Stage.SKILL)}
         self.skills = list(self.skill_steps)
-        self.always = [name for name, one in self.skill_steps.items() if one.service.always]
+        self.always = [one.name for one in pipeline.of(Stage.SKILL) if one.always]
         self.selectors = len(self.of(Stage.SKILL_SELECTOR))
         self.candidate_steps = sorted(self.of(Stage.CANDIDATE_ANNOTATOR), key=lambda s: s.index)
         self.skill_indices = [one.index for one in self.skill_steps.values()]
@@ -324,4 +343,5 @@ def commit_of(pipeline: Pipeline) -> Commit:
     if pipeline.of(Stage.POSTPROCESSOR):
         return "never"
     selectors = [*pipeline.of(Stage.RESPONSE_SELECTOR), *pipeline.of(Stage.SKILL_SELECTOR)]
-    return next((one.commit for one in selectors if one.commit is not None), pipeline.commit)
+    said = (one.commit for one in selectors if isinstance(one, ResponseSelector | SkillSelector))
+    return next((commit for commit in said if commit is not None), pipeline.commit)

@@ -26,7 +26,7 @@ from prolocutor.pipeline.draft import Draft
 from prolocutor.pipeline.ledger import Ledger
 from prolocutor.pipeline.ledger_entries import LedgerEntry
 from prolocutor.pipeline.prepared import PreparedPipeline, ServiceStep
-from prolocutor.plan.pipeline import Stage
+from prolocutor.plan.pipeline import Annotator, Stage
 
 State = dict[str, Any]
 
@@ -124,7 +124,9 @@ class SlotWriter:
         elif writes == "attributes":
             changes = replies.changed_attributes(reply.value)
             draft.learn(changes, self._max_attributes, self.fault_of(step.name))
-        defaults = step.service.first_turn_attributes
+        service = step.service
+        assert isinstance(service, Annotator)
+        defaults = service.first_turn_attributes
         if defaults is not None and not draft.opened.length:
             draft.reset_attributes(defaults, self._max_attributes, self.fault_of(step.name))
 
@@ -164,7 +166,7 @@ class SlotWriter:
     def _annotations(self, group: CallGroup) -> None:
         step, about = group.step, group.about or []
         noted: list[Plain | ServiceError | None] = [*group.replies]
-        fault, mismatch = self.fault_of(step.name), step.service.mismatch
+        fault, mismatch = self.fault_of(step.name), step.service.mismatch  # type: ignore[attr-defined]
         if mismatch == "empty" and self._draft.reply is not None:
             return  # the hypotheses stay as they were when the reply was chosen
         if step.together:
@@ -180,7 +182,7 @@ class SlotWriter:
     def _propose(self, entry: LedgerEntry, group: CallGroup) -> None:
         step, fault = group.step, self.fault_of(group.step.name)
         value = group.only().value
-        if value == [] and step.service.wire == "deeppavlov":
+        if value == [] and step.empty_means_all:
             value = None
         if step.selects:
             self._skip_others(entry, value)
@@ -198,7 +200,7 @@ class SlotWriter:
             draft.abstain()
             return
         choice = replies.choice(value, lambda one: draft.find(one) is not None)
-        carries = group.step.service.carries == "all"
+        carries = group.step.service.carries == "all"  # type: ignore[attr-defined]
         if choice.skill_name:
             if carries and not draft.chosen(choice):
                 raise BadReply(f"chooses '{choice.skill_name:.80}', which gave no hypothesis")

@@ -329,7 +329,7 @@ class Turn:
         if draft.reply is None:
             last = prepared.last_chance if self._start.otherwise is None else None
             failed = prepared.has_response_selector or not draft.drafted()
-            if last is not None and not last.service.before_confidence:
+            if last is not None and not last.service.before_confidence:  # type: ignore[attr-defined]
                 failed = draft.abstained or not draft.drafted()
             if last is not None and failed and self._ledger.is_open(last):
                 self._ask(self._ledger.entries[last.index])

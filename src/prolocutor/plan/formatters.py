@@ -13,7 +13,7 @@ from typing import Any, Final
 import msgspec
 
 from prolocutor.errors import ConfigError
-from prolocutor.plan.pipeline import Formatter, Service
+from prolocutor.plan.pipeline import Formatter, StageService
 
 State = dict[str, Any]
 
@@ -44,7 +44,9 @@ def resolve_formatter(
     return lambda payload: function(payload, mode=mode)
 
 
-def request_formatter(service: Service, resolve: Callable[[str], Formatter]) -> Formatter | None:
+def request_formatter(
+    service: StageService, resolve: Callable[[str], Formatter]
+) -> Formatter | None:
     """Find what formats a service's requests, with its `formatter_options`.
 
     What a formatter says of itself by attributes (`_SAID`) stays.
@@ -58,7 +60,7 @@ def request_formatter(service: Service, resolve: Callable[[str], Formatter]) -> 
     return given
 
 
-def reply_formatter(service: Service, resolve: Callable[[str], Formatter]) -> Formatter | None:
+def reply_formatter(service: StageService, resolve: Callable[[str], Formatter]) -> Formatter | None:
     """Find what formats a service's replies: its own, or its `formatter` if that does both."""
     if service.response_formatter is not None or service.formatter is None:
         return resolve_formatter(service.response_formatter, "out", resolve)

@@ -2,23 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
-from typing import Final
 
 import msgspec
 
 from prolocutor.bounds import check_bounds
 from prolocutor.errors import ConfigError
 from prolocutor.names import did_you_mean
-from prolocutor.plan.pipeline import ORDER, Pipeline, Service, Stage
-
-SERVICE_NAME: Final = r"\w[\w .:@+-]{0,98}\w|\w"
-"""What names a service: it goes into headers, metrics and the ids of hypotheses."""
-
-NAME_RULE: Final = "a name of up to 100 letters, digits, spaces within and . _ - : + @"
-
-Key = tuple[Stage, str]
+from prolocutor.plan.pipeline import ORDER, CandidateAnnotator, Pipeline, Stage, StageService
 
 
 class PlanNode(msgspec.Struct, eq=False):
@@ -26,7 +17,7 @@ class PlanNode(msgspec.Struct, eq=False):
 
     index: int
     stage: Stage
-    service: Service
+    service: StageService
     before: list[PlanNode] = []
     requires: list[PlanNode] = []
     then: list[PlanNode] = []
@@ -103,14 +94,10 @@ def compile_graph(pipeline: Pipeline) -> Graph:
         stages[stage].append(node)
     last_chances = pipeline.of(Stage.LAST_CHANCE)
     last_chance = PlanNode(len(nodes), Stage.LAST_CHANCE, last_chances[0]) if last_chances else None
-    if not stages[Stage.SKILL]:
-        raise ConfigError("a pipeline needs at least one skill", key=str(Stage.SKILL))
-    _refuse_doubles(nodes)
     for node in nodes:
         check_bounds(node.service, path=node.path)
         check_bounds(node.service.breaker, path=f"{node.path}.breaker")
         _check_together(node)
-        _check_stage(node)
         for other in _predecessors(node, stages):
             if other is not node and other not in node.before:
                 node.before.append(other)
@@ -122,50 +109,12 @@ def compile_graph(pipeline: Pipeline) -> Graph:
     return Graph(pipeline, ordered, stages, last_chance)
 
 
-def _refuse_doubles(nodes: list[PlanNode]) -> None:
-    seen: set[Key] = set()
-    for node in nodes:
-        if (node.stage, node.name) in seen:
-            raise ConfigError(f"two services are called '{node.name}'", key=node.path)
-        if not node.name:
-            raise ConfigError("a service needs a name", key=str(node.stage))
-        if not re.fullmatch(SERVICE_NAME, str(node.name)):
-            raise ConfigError(f"expected {NAME_RULE}, found {node.name!r:.150}", key=node.path)
-        seen.add((node.stage, node.name))
-
-
 def _check_together(node: PlanNode) -> None:
-    """Refuse `together` where there are no hypotheses to be asked about at once."""
-    if not node.service.together:
-        return
-    key = f"{node.path}.together"
-    if node.stage is not Stage.CANDIDATE_ANNOTATOR:
-        raise ConfigError("only a candidate annotator is asked about hypotheses", key=key)
-    if node.service.fan_out:
-        raise ConfigError("together makes one call, fan_out one for each: not both", key=key)
-
-
-_ONLY_IN: Final[dict[str, tuple[Stage, ...]]] = {
-    "writes": (Stage.ANNOTATOR,),
-    "first_turn_attributes": (Stage.ANNOTATOR,),
-    "selects": (Stage.ANNOTATOR, Stage.SKILL_SELECTOR),
-    "always": (Stage.SKILL,),
-    "mismatch": (Stage.CANDIDATE_ANNOTATOR,),
-    "carries": (Stage.RESPONSE_SELECTOR,),
-    "before_confidence": (Stage.LAST_CHANCE,),
-}
-
-
-def _check_stage(node: PlanNode) -> None:
-    """Refuse a setting that means nothing in the service's stage."""
-    for setting, stages in _ONLY_IN.items():
-        default = Service.__struct_defaults__[Service.__struct_fields__.index(setting) - _REQUIRED]
-        if getattr(node.service, setting) != default and node.stage not in stages:
-            what = f"only for {' and '.join(stages)}"
-            raise ConfigError(what, key=f"{node.path}.{setting}")
-
-
-_REQUIRED: Final = len(Service.__struct_fields__) - len(Service.__struct_defaults__)
+    """Refuse `together` with `fan_out`."""
+    service = node.service
+    if isinstance(service, CandidateAnnotator) and service.together and service.fan_out:
+        what = "together makes one call, fan_out one for each: not both"
+        raise ConfigError(what, key=f"{node.path}.together")
 
 
 def _predecessors(node: PlanNode, stages: dict[Stage, list[PlanNode]]) -> Iterator[PlanNode]:

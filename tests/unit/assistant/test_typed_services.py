@@ -25,7 +25,7 @@ from prolocutor import (
     skill,
 )
 from prolocutor.errors import ConfigError
-from prolocutor.plan.pipeline import Stage
+from prolocutor.plan.pipeline import Skill, Stage
 
 
 def parrot(turn: TurnRequest) -> Hypothesis:
@@ -135,7 +135,7 @@ async def test_the_other_stages_are_shown_what_they_work_on() -> None:
 def test_a_function_is_a_service_of_its_name_with_the_settings_that_it_declares() -> None:
     first, second = PIPELINE.of(Stage.SKILL)
 
-    assert first == Service("parrot", parrot)
+    assert first == Skill(parrot, name="parrot")
     assert (second.name, second.timeout, second.target) == ("shop", 1.0, sells)
     assert second.card_members == {"description": "Sells.", "examples": ["buy"]}
     assert Service("a", "b:c", card={"manifest": "m.tt"}).card_members == {"manifest": "m.tt"}
@@ -168,7 +168,7 @@ async def test_the_parentheses_of_a_decorator_without_settings_may_be_left_out(
     def bird(turn: TurnRequest) -> Hypothesis:
         return Hypothesis(turn.text, 0.5)
 
-    assert Pipeline(skills=[bird]).of(Stage.SKILL) == (Service("bird", bird),)
+    assert Pipeline(skills=[bird]).of(Stage.SKILL) == (Skill(bird, name="bird"),)
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from prolocutor.config.schema import SERVICE
 from prolocutor.config.settings import Limits, ProcessTarget, Settings
 from prolocutor.config.struct_fields import table_of
 from prolocutor.errors import ConfigError
-from prolocutor.plan.pipeline import Breaker, Pipeline, Service, ServiceOptions, Stage
+from prolocutor.plan.pipeline import Breaker, Call, LastChance, Pipeline, Service, Skill, Stage
 from prolocutor.processes.supervisor import ProcessCommand
 
 FOLDER = Path(__file__).parents[2] / "data" / "config"
@@ -23,7 +23,7 @@ SKILL = "skills: {echo: 'echoes:echo'}\n"
 def test_one_skill_is_an_assistant() -> None:
     settings = load(FOLDER / "minimal.yaml")
 
-    assert settings.pipeline.of(Stage.SKILL) == (Service("echo", "echoes:echo"),)
+    assert settings.pipeline.of(Stage.SKILL) == (Skill("echoes:echo", name="echo"),)
     assert settings.pipeline.skill_selector is None
     assert (settings.deadline, settings.port, settings.host) == (5.0, 4242, "127.0.0.1")
 
@@ -40,26 +40,13 @@ def test_every_key_of_a_service_is_a_setting_of_the_plan() -> None:
     assert {*SERVICE.keys, "target"} == set(Service.__struct_fields__)
 
 
-def test_every_setting_of_a_service_is_a_key() -> None:
-    fields = set(Service.__struct_fields__) - {"target"}
-
-    assert set(SERVICE.keys) == fields
-    assert fields - set(ServiceOptions.__annotations__) == {
-        "process",
-        "connector",
-        "wire",
-        "instead",
-        "worker",
-    }
-
-
 def test_the_full_file_is_read_to_the_letter() -> None:
     settings = load(FOLDER / "full.yaml", environ={"PROLOCUTOR_PORT": "8080"})
 
     units = settings.pipeline.of(Stage.SKILL)[1]
-    assert units == Service(
-        "units",
+    assert units == Skill(
         ProcessTarget("units", "/answer"),
+        name="units",
         after=["spelling", "rules"],
         requires=["rules"],
         max_in_flight=8,
@@ -75,7 +62,7 @@ def test_the_full_file_is_read_to_the_letter() -> None:
         ["python", "-m", "unit_server"], port=0, health="/health"
     )
     assert settings.pipeline.of(Stage.SKILL)[2].window is None
-    assert settings.pipeline.last_chance == Service("last_chance", "echoes:echo")
+    assert settings.pipeline.last_chance == LastChance("echoes:echo", name="last_chance")
 
 
 def test_selectors_are_named_after_their_stage_and_numbered_in_a_list(tmp_path: Path) -> None:
@@ -123,11 +110,11 @@ def test_processes_become_addresses_once_they_run(tmp_path: Path) -> None:
 
     pipeline = settings.with_urls({"books": "http://127.0.0.1:8001"})
 
-    assert [service.target for service in pipeline.skills] == [
+    assert [service.target for service in pipeline.of(Stage.SKILL)] == [
         "http://127.0.0.1:8001/answer",
         "a:b",
     ]
-    assert pipeline.last_chance == Service("last_chance", "http://127.0.0.1:8001/")
+    assert pipeline.last_chance == LastChance("http://127.0.0.1:8001/", name="last_chance")
     assert settings.pipeline.of(Stage.SKILL)[0].target == ProcessTarget("books", "/answer")
 
 
@@ -224,13 +211,13 @@ def test_every_fault_says_what_was_expected_and_found(tmp_path: Path, line: str,
 def test_a_flag_is_true_in_any_of_yamls_words(tmp_path: Path, word: str) -> None:
     settings = _load(tmp_path, f"skills: {{echo: {{call: 'a:b', inline: {word}}}}}\n")
 
-    assert settings.pipeline.of(Stage.SKILL)[0].inline is True
+    assert settings.pipeline.of(Stage.SKILL)[0].call.options == {"inline": True}
 
 
 def test_a_connector_of_ones_own_may_take_any_call(tmp_path: Path) -> None:
     settings = _load(tmp_path, "skills: {a: {call: 'amqp://queue', connector: amqp}}\n")
 
-    assert settings.pipeline.of(Stage.SKILL)[0].target == "amqp://queue"
+    assert settings.pipeline.of(Stage.SKILL)[0].call == Call("amqp://queue", "amqp")
 
 
 def test_every_fault_of_the_pipeline_is_found_not_only_the_first(tmp_path: Path) -> None:

@@ -386,18 +386,18 @@ async def test_requests_about_waves_may_go_out_in_batches() -> None:
 
 
 @pytest.mark.parametrize(
-    "pipeline",
+    "services",
     [
-        Pipeline(skills=[says("a", hypothesis(), together=True)]),
-        Pipeline(
-            skills=[skill("a")],
-            candidate_annotators=[says("b", [], together=True, fan_out=True, formatter=str)],
-        ),
+        {"skills": [says("a", hypothesis(), together=True)]},
+        {
+            "skills": [skill("a")],
+            "candidate_annotators": [says("b", [], together=True, fan_out=True, formatter=str)],
+        },
     ],
 )
-def test_together_where_it_means_nothing_is_refused(pipeline: Pipeline) -> None:
+def test_together_where_it_means_nothing_is_refused(services: dict[str, Any]) -> None:
     with pytest.raises(ConfigError, match="together"):
-        Talk(pipeline)
+        Talk(Pipeline(**services))
 
 
 async def test_candidate_annotators_that_wait_for_each_other_do_so_in_each_wave() -> None:

@@ -7,8 +7,6 @@ from typing import Any
 
 import pytest
 
-from prolocutor.errors import ConfigError
-from prolocutor.plan.graph import compile_graph
 from prolocutor.plan.pipeline import Pipeline, Service
 from tests.unit.pipeline.talk import PATIENCE, Gate, Talk, asked, hypothesis, outcomes, says, skill
 
@@ -193,21 +191,6 @@ async def test_an_annotator_may_wait_for_a_skill() -> None:
     turn = await Talk(Pipeline(annotators=[says("early", 1), late], skills=[chat])).turn()
 
     assert turn.draft.annotations() == {"early": 1, "late": "noted"}
-
-
-@pytest.mark.parametrize(
-    ("pipeline", "fault"),
-    [
-        (Pipeline(skills=[says("chat", None, writes="attributes")]), "writes: only for annotators"),
-        (Pipeline(skills=[says("chat", None, carries="nothing")]), "only for response_selector"),
-        (Pipeline(annotators=[says("a", 1, always=True)], skills=[skill()]), "only for skills"),
-    ],
-)
-def test_a_setting_that_means_nothing_in_its_stage_is_refused(
-    pipeline: Pipeline, fault: str
-) -> None:
-    with pytest.raises(ConfigError, match=fault):
-        compile_graph(pipeline)
 
 
 @pytest.mark.parametrize(("first", "text"), [(True, "the end"), (False, "hello")])

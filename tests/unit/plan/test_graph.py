@@ -48,21 +48,6 @@ def test_a_node_is_placed_after_all_that_it_waits_for() -> None:
 @pytest.mark.parametrize(
     ("pipeline", "fault"),
     [
-        (Pipeline(), "skills: a pipeline needs at least one skill"),
-        (Pipeline(skills=[skill("a"), skill("a")]), "skills.a: two services are called 'a'"),
-        (Pipeline(skills=[skill("")]), "skills: a service needs a name"),
-        *[
-            (
-                Pipeline(skills=[skill(name)]),
-                f"skills.{shown}: expected a name of up to 100 letters",
-            )
-            for name, shown in [
-                ("a\r\nb", "a\\r\\nb"),
-                (" a", " a"),
-                ("a/b", "a/b"),
-                ("x" * 101, "x" * 101),
-            ]
-        ],
         (
             Pipeline(skills=[says("chat", None, after=["annotater"])]),
             "no service or stage is called 'annotater'; did you mean 'annotators'?",

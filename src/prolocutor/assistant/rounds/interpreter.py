@@ -26,7 +26,7 @@ from prolocutor.dialog import rounds
 from prolocutor.dialog.inputs import DirectReply, TurnInput, TurnStart
 from prolocutor.dialog.rounds import NOTHING, RAW, PendingAsk, Round
 from prolocutor.errors import BadInput
-from prolocutor.plan.pipeline import Service
+from prolocutor.plan.pipeline import Skill
 
 log = logging.getLogger(__name__)
 
@@ -63,7 +63,7 @@ class InputInterpreter:
 
     def __init__(
         self,
-        skills: Sequence[Service],
+        skills: Sequence[Skill],
         *,
         switch_confidence: float = DEFAULTS.switch_confidence,
         answers_controls: bool = True,

@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from prolocutor.plan.pipeline import Addressed, Service
+from prolocutor.plan.pipeline import StageService
 from prolocutor.plugins.nats.nats_address import is_nats, read_call
 
 MAX_WAY: Final = 300
@@ -25,24 +25,20 @@ class ServiceWay(msgspec.Struct, frozen=True):
     way: str
 
 
-def way_of(service: Service) -> ServiceWay:
+def way_of(service: StageService) -> ServiceWay:
     """Return how a service is reached."""
-    target, kind = service.target, service.connector
-    if isinstance(target, Addressed):
-        return ServiceWay(kind or "python", _shown(target.address))
+    target, kind = service.call.target, service.call.connector
     if isinstance(target, str):
-        return ServiceWay(kind or _kind_of(target, service), _shown(target))
+        return ServiceWay(kind or _kind_of(target), _shown(target))
     if kind is None:
         kind = "python" if callable(target) else "connector"
     return ServiceWay(kind, _name_of(target))
 
 
-def _kind_of(target: str, service: Service) -> str:
+def _kind_of(target: str) -> str:
     if is_nats(target):
         return "nats"
-    if _ADDRESS.match(target):
-        return "http"
-    return "process" if service.process else "python"
+    return "http" if _ADDRESS.match(target) else "python"
 
 
 def _shown(address: str) -> str:

@@ -12,7 +12,7 @@ from prolocutor.assistant.assistant import Assistant
 from prolocutor.contracts.pairing import Card, Pairing, UserQuestion
 from prolocutor.dialog.utterances import BotUtterance, HumanUtterance
 from prolocutor.errors import ProlocutorError
-from prolocutor.plan.pipeline import Service, Stage
+from prolocutor.plan.pipeline import Skill
 from prolocutor.plugins.pairing.question_agent.cards import CardsRouter
 
 _LIKELY: Final = 9
@@ -78,11 +78,11 @@ class WorkAnswers:
         pairs: Sequence[Pairing] = found
         return [one.agent for one in pairs if one.agent in known][:_LIKELY]
 
-    def _skills(self) -> list[Service]:
+    def _skills(self) -> list[Skill]:
         steps = self._assistant.engine.prepared.every()
-        return [one.service for one in steps if one.stage is Stage.SKILL]
+        return [one.service for one in steps if isinstance(one.service, Skill)]
 
-    def _card(self, skill: Service) -> Card:
+    def _card(self, skill: Skill) -> Card:
         known = self._known.get(skill.name)
         return _card_of(skill.name, skill.card_members) if known is None else known
 

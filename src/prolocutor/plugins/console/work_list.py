@@ -197,8 +197,8 @@ class WorkList:
 def _abstention(assistant: Assistant) -> AbstentionRule | None:
     """Return what the assistant does when it is unsure; None where its selectors never are."""
     for step in assistant.engine.prepared.every():
-        target = step.service.target
-        target = getattr(target, "target", target)
+        selector = step.service.call.target
+        target = getattr(selector, "target", selector)
         if isinstance(target, RankedSelector) and target.unsure.below > 0:
             return target.unsure
     return None

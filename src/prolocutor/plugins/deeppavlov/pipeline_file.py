@@ -11,12 +11,13 @@ from typing import Any, Final
 
 import msgspec
 
+from prolocutor.config.settings import NOBODY
 from prolocutor.dialog.plain import JsonObject
 from prolocutor.durations import YEAR
 from prolocutor.errors import ConfigError
 from prolocutor.names import did_you_mean
 from prolocutor.plan.formatters import BUILT_IN
-from prolocutor.plan.pipeline import Addressed, Breaker, Pipeline, Service, Stage, Target
+from prolocutor.plan.pipeline import Breaker, Call, Pipeline, Service, Stage, Target
 from prolocutor.plugins.deeppavlov import dream
 from prolocutor.plugins.deeppavlov.formatters.formatter_catalog import FORMATTERS
 from prolocutor.plugins.deeppavlov.formatters.replies import RESPONSE_FORMATTERS
@@ -98,23 +99,28 @@ class _Planner:
 
     def planned(self) -> PlannedFile:
         entries, last = self._entries, self._entries.last_chance[:1]
-        services: dict[Stage, list[Service]] = {stage: [] for stage in Stage}
+        services: dict[Stage, list[Any]] = {stage: [] for stage in Stage}
         for one in last:
             one.stage, one.name = Stage.LAST_CHANCE, one.label
         for one in [*entries, *last]:
             services[one.stage].append(self._service(one))
-        pipeline = Pipeline(
-            annotators=services[Stage.ANNOTATOR],
-            skill_selector=services[Stage.SKILL_SELECTOR] or None,
-            skills=services[Stage.SKILL],
-            candidate_annotators=services[Stage.CANDIDATE_ANNOTATOR],
-            response_selector=services[Stage.RESPONSE_SELECTOR] or None,
-            postprocessors=services[Stage.POSTPROCESSOR],
-            last_chance=next(iter(services[Stage.LAST_CHANCE]), None),
-            user_snapshot="current",
-            own_words=False,
-        )
         keys = {f"{one.stage}.{one.name}": one.key for one in [*entries, *last]}
+        try:
+            pipeline = Pipeline(
+                annotators=services[Stage.ANNOTATOR],
+                skill_selector=services[Stage.SKILL_SELECTOR] or None,
+                skills=services[Stage.SKILL],
+                candidate_annotators=services[Stage.CANDIDATE_ANNOTATOR],
+                response_selector=services[Stage.RESPONSE_SELECTOR] or None,
+                postprocessors=services[Stage.POSTPROCESSOR],
+                last_chance=next(iter(services[Stage.LAST_CHANCE]), None),
+                user_snapshot="current",
+                own_words=False,
+            )
+        except ConfigError as error:
+            if services[Stage.SKILL] or not self._remarks.faults:
+                self._remarks.fault(keys.get(error.key or "", "services"), error.what)
+            pipeline = Pipeline(skills=[NOBODY])
         late = entries.timeout
         said = late[0].connector.get("response_text") if late else None
         if late and not isinstance(said, str):
@@ -197,12 +203,12 @@ class _Planner:
         given = {word: value for word, value in connector.items() if word not in noise}
         short = name.rpartition(":")[2]
         if self._is_imported(name, short in PYTHON_CONNECTORS, "connectors", key):
-            return Addressed(name, given)
+            return Call(name, options=given)
         if short in PYTHON_CONNECTORS:
             needed = NEEDED.get(short)
             if needed is not None and needed not in given:
                 self._remarks.fault(key, f"a {short} needs {needed}")
-            return Addressed(short, given)
+            return Call(short, options=given)
         hint = did_you_mean(short, PYTHON_CONNECTORS)
         self._remarks.fault(key, f"no connector is called '{name}'", hint)
         return ""

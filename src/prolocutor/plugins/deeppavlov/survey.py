@@ -9,11 +9,12 @@ from typing import Final
 
 import msgspec
 
+from prolocutor.assistant.assistant_settings import DEFAULTS
 from prolocutor.config.faults import ConfigFaults, Fault
 from prolocutor.config.fields import Findings
 from prolocutor.config.imported_functions import searched
 from prolocutor.config.service_entries import ServiceEntry, check_url
-from prolocutor.config.settings import Settings
+from prolocutor.config.settings import NOBODY, Settings
 from prolocutor.config.survey import Survey
 from prolocutor.config.yaml_file import Unread, YamlDocument, YamlNode, read, read_text
 from prolocutor.dotted_names import resolve
@@ -57,14 +58,16 @@ def survey_deeppavlov(path: str | Path, dream: Path | None = None) -> Survey:
     services += [(Stage.LAST_CHANCE, one) for one in planned.pipeline.of(Stage.LAST_CHANCE)]
     entries = []
     for stage, service in services:
-        node = document.find(planned.keys[f"{stage}.{service.name}"])
+        if service is NOBODY:
+            continue
+        node, call = document.find(planned.keys[f"{stage}.{service.name}"]), service.call
         entries.append(ServiceEntry(stage, service, node, node))
-        if isinstance(service.target, str) and service.target:
-            check_url(_place_of_url(node, document), service.target, findings)
+        if isinstance(call.target, str) and call.target and call.connector is None:
+            check_url(_place_of_url(node, document), call.target, findings)
     settings = Settings(
         name=_name(content, Path(path)),
         deadline=DEADLINE,
-        fallback=planned.late or Settings().fallback,
+        fallback=planned.late or DEFAULTS.fallback,
         pipeline=planned.pipeline,
         file=file,
         folder=folder,

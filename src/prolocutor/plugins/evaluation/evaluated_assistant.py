@@ -123,7 +123,7 @@ def content_of_assistant(settings: Settings) -> str | None:
     """Return a hash over an assistant's file and the modules beside it that it names."""
     files = {Path(settings.file)}
     for _, service in settings.pipeline.services():
-        target: object = service.target
+        target: object = service.call.target
         if isinstance(target, str) and (file := module_file(target, settings.folder)):
             files.add(file)
     return content_of(sorted(files))

@@ -14,7 +14,7 @@ from prolocutor.config.service_entries import function_of
 from prolocutor.config.settings import ProcessTarget, Settings
 from prolocutor.errors import ConfigError
 from prolocutor.names import suggest
-from prolocutor.plan.pipeline import Service, Stage
+from prolocutor.plan.pipeline import Service, Stage, StageService
 from prolocutor.plugins.nats.nats_address import (
     DEFAULT_SERVERS,
     NatsServers,
@@ -29,7 +29,7 @@ class ServedService(msgspec.Struct, frozen=True):
     """A service that a worker runs, the name by which it is called, and where calls come from."""
 
     name: str
-    service: Service
+    service: StageService
     assistant: str
     servers: NatsServers
 
@@ -48,18 +48,19 @@ def services_of_file(
     for name in names:
         service = _service(settings, name)
         called, servers = service.name, None
-        target = service.target
+        target = service.call.target
         if isinstance(target, str) and is_nats(target):
             call = read_call(target)
             called, servers = call.service, call.servers
-            if service.worker is None:
+            worker = service.call.options.get("worker")
+            if worker is None:
                 raise ConfigError(
                     f"the file does not say what a worker of '{name}' runs: add"
                     " worker: module:function",
                     file=settings.file,
                     key=f"skills.{name}" if _is_skill(settings, service) else name,
                 )
-            service = msgspec.structs.replace(service, target=service.worker, connector=None)
+            service = msgspec.structs.replace(service, target=worker)
         elif isinstance(target, ProcessTarget):
             what = f"'{name}' is a path of the process {target.process}, which is called by HTTP"
             raise ConfigError(what, file=settings.file)
@@ -84,7 +85,7 @@ def names_a_function(target: str) -> bool:
     return function_of(target) is not None and not Path(target).exists()
 
 
-def _service(settings: Settings, name: str) -> Service:
+def _service(settings: Settings, name: str) -> StageService:
     services = [service for _, service in settings.pipeline.services()]
     services += settings.pipeline.of(Stage.LAST_CHANCE)
     for service in services:
@@ -100,5 +101,5 @@ def _assistant(settings: Settings) -> str:
     return ANY_ASSISTANT if settings.name == DEFAULTS.name else settings.name
 
 
-def _is_skill(settings: Settings, service: Service) -> bool:
+def _is_skill(settings: Settings, service: StageService) -> bool:
     return service in settings.pipeline.of(Stage.SKILL)

@@ -13,7 +13,7 @@ from prolocutor.contracts.connector import DeltaSink, Request
 from prolocutor.dialog.ids import new_id
 from prolocutor.dialog.plain import Plain, decode, encode
 from prolocutor.errors import ConfigError, ServiceError
-from prolocutor.plan.pipeline import Addressed
+from prolocutor.plan.pipeline import Call
 
 _SECONDS: Final = 60.0
 
@@ -41,7 +41,7 @@ class ModelRequest(msgspec.Struct, frozen=True):
         return self.messages
 
 
-def connector_of(connector: str, endpoint: Addressed, *, name: str, verb: str) -> Any:
+def connector_of(connector: str, endpoint: Call, *, name: str, verb: str) -> Any:
     """Make the connector to an endpoint; raise `ConfigError` unless it has the method `verb`."""
     is_service = connector not in ENDPOINTS.names()
     made: Any = CONNECTORS.load(connector) if is_service else ENDPOINTS.load(connector)
@@ -49,7 +49,7 @@ def connector_of(connector: str, endpoint: Addressed, *, name: str, verb: str) -
         raise ConfigError(f"the connector {connector!r} reaches no endpoint of this kind")
     try:
         named = {"name": name} if is_service else {}
-        return made(endpoint.address, **named, **endpoint.options)
+        return made(endpoint.target, **named, **endpoint.options)
     except TypeError as error:
         raise ConfigError(f"the connector {connector!r} cannot be made: {error}") from None
 
@@ -57,7 +57,7 @@ def connector_of(connector: str, endpoint: Addressed, *, name: str, verb: str) -
 class ChatEndpoint:
     """A chat model behind a connector that returns a bare text (`complete`)."""
 
-    def __init__(self, connector: str, endpoint: Addressed, *, name: str) -> None:
+    def __init__(self, connector: str, endpoint: Call, *, name: str) -> None:
         self.connector = connector_of(connector, endpoint, name=name, verb="complete")
         self._name = name
 

@@ -12,7 +12,7 @@ from msgspec import Meta
 from prolocutor.bounds import Cost, Count, Share, about
 from prolocutor.contracts.pairing import Ranker
 from prolocutor.errors import ConfigError
-from prolocutor.plan.pipeline import Addressed, PendingTarget, Service
+from prolocutor.plan.pipeline import Call, PendingTarget, Service
 from prolocutor.plugins.pairing import method_catalog
 from prolocutor.plugins.pairing.abstention import AbstentionRule
 from prolocutor.plugins.pairing.budget import (
@@ -152,7 +152,7 @@ class SelectorSettings(PendingTarget, frozen=True, kw_only=True):
         about("The folder of an encoder that runs here.", what="the folder of an encoder"),
     ] = None
     connector: Annotated[str | None, about("", hidden=True)] = None
-    endpoint: Annotated[Addressed | None, about("", hidden=True)] = None
+    endpoint: Annotated[Call | None, about("", hidden=True)] = None
     seconds: Annotated[float | None, about("", hidden=True)] = None
 
     @property

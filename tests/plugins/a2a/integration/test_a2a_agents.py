@@ -9,7 +9,7 @@ import pytest_asyncio
 from prolocutor.assistant.assistant import Assistant
 from prolocutor.dialog.plain import Plain
 from prolocutor.errors import ServiceError
-from prolocutor.plan.pipeline import Addressed, Pipeline, Service
+from prolocutor.plan.pipeline import Call, Pipeline, Service
 from prolocutor.plugins.a2a.connector.connector import A2aConnector
 from prolocutor.testing.fake_service import FakeRequest
 from tests.sdk_environment import SdkScript, sdk_python, sdk_script
@@ -89,7 +89,7 @@ async def test_a_call_that_is_cancelled_cancels_its_task(sdk: SdkScript, streami
 
 async def test_a_question_goes_on_in_the_same_task(sdk: SdkScript) -> None:
     url = await sdk.call("serve")
-    agent = Service("hotels", Addressed(url), connector="a2a", timeout=20.0)
+    agent = Service("hotels", Call(url), connector="a2a", timeout=20.0)
     await sdk.call("told")
     async with Assistant(Pipeline(skills=[agent]), store="memory:", deadline=30.0) as assistant:
         asked = await assistant.turn("which", user="ann")

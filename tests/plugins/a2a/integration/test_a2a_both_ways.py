@@ -7,7 +7,7 @@ import pytest
 
 from prolocutor.assistant.assistant import Assistant
 from prolocutor.dialog.turn_events import Delta, ReplyGiven
-from prolocutor.plan.pipeline import Addressed, Pipeline, Service
+from prolocutor.plan.pipeline import Call, Pipeline, Service
 from prolocutor.plugins.a2a.door.door import A2a
 from prolocutor.testing.channel_kit import running
 from prolocutor.web.listener import make_app
@@ -29,7 +29,7 @@ async def test_asks_choices_buttons_and_words_come_through(version: str, binding
     async with Assistant(pipeline(talker), store="memory:") as inner:
         app = make_app(inner, [A2a(inner)])
         async with running(app) as url:
-            there = Addressed(url, {"version": version, "binding": binding})
+            there = Call(url, options={"version": version, "binding": binding})
             agent = Service("agent", there, connector="a2a", timeout=10.0)
             async with Assistant(Pipeline(skills=[agent]), store="memory:") as outer:
                 asked = await outer.turn("ask", user="ann")
@@ -55,7 +55,7 @@ async def test_words_are_shown_as_they_come(version: str, binding: str) -> None:
     async with Assistant(Pipeline(skills=[Service("words", words)]), store="memory:") as inner:
         app = make_app(inner, [A2a(inner)])
         async with running(app) as url:
-            there = Addressed(url, {"version": version, "binding": binding})
+            there = Call(url, options={"version": version, "binding": binding})
             agent = Service("agent", there, connector="a2a", timeout=10.0)
             async with Assistant(Pipeline(skills=[agent]), store="memory:") as outer:
                 events = [event async for event in outer.stream("hello", "ann")]

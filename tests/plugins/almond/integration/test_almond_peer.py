@@ -14,7 +14,7 @@ from aiohttp import web
 from prolocutor.assistant.assistant import Assistant
 from prolocutor.dialog.plain import Plain
 from prolocutor.errors import BadReply, ServiceError, ServiceRaised, ServiceUnreachable
-from prolocutor.plan.pipeline import Addressed, Pipeline, Service
+from prolocutor.plan.pipeline import Call, Pipeline, Service
 from prolocutor.plugins.almond.connector.connector import AlmondConnector
 from prolocutor.plugins.almond.door.door import Almond
 from prolocutor.testing.channel_kit import running
@@ -27,7 +27,7 @@ from tests.plugins.assistants.integration.test_assistant_peer import ANSWERS, In
 
 
 def asking(url: str, **options: Any) -> Service:
-    there = Addressed(url.replace("http", "ws"), options)
+    there = Call(url.replace("http", "ws"), options=options)
     return Service("peer", there, connector="almond", timeout=20.0)
 
 

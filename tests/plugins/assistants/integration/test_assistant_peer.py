@@ -16,7 +16,7 @@ from prolocutor.dialog.turn_events import Delta, ReplyGiven
 from prolocutor.doors.openai.channel import OpenAi
 from prolocutor.errors import BadReply, ServiceError, ServiceRefused, ServiceUnreachable
 from prolocutor.observe.recent_turns import RecentTurns
-from prolocutor.plan.pipeline import Addressed, Pipeline, Service
+from prolocutor.plan.pipeline import Call, Pipeline, Service
 from prolocutor.plugins.assistants.connector import AssistantConnector
 from prolocutor.testing.channel_kit import running
 from prolocutor.testing.connector_kit import ask, closing
@@ -83,7 +83,7 @@ async def served(*skills: Service) -> AsyncIterator[tuple[str, Assistant]]:
 
 
 def asking(url: str, **options: Any) -> Service:
-    there = Addressed(url, options) if options else url
+    there = Call(url, options=options) if options else url
     return Service("peer", there, connector="prolocutor", timeout=20.0)
 
 

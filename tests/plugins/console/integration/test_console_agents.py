@@ -9,7 +9,7 @@ import aiohttp
 import pytest
 
 from prolocutor import Assistant, Pipeline
-from prolocutor.plan.pipeline import Addressed, Breaker, Service
+from prolocutor.plan.pipeline import Breaker, Call, Service
 from prolocutor.plugins.console.channel import Console
 from prolocutor.plugins.console.ways import ServiceWay, way_of
 from prolocutor.testing.channel_kit import STRICT, Door, at_the_door, running
@@ -179,7 +179,7 @@ async def test_figures_failures_and_thumbs_outlive_the_process(tmp_path: Path) -
         (Service("a", "nats://me:pw@x.org/weather"), "nats", "nats://x.org:4222/weather"),
         (Service("a", "mod:fun", process=True), "process", "mod:fun"),
         (
-            Service("a", Addressed("npx it --key=s3cret", {"key": "s"}), connector="command"),
+            Service("a", Call("npx it --key=s3cret", options={"key": "s"}), connector="command"),
             "command",
             "npx",
         ),

@@ -109,7 +109,7 @@ def test_deeppavlov_agents_own_formatters_and_connectors_are_built_in() -> None:
 
     compile_graph(planned.pipeline)
     found = the(planned, Stage.ANNOTATOR, "again")
-    assert (found.target, found.batch_size) == ("http://a:1/x", 4)
+    assert (found.call.target, found.batch_size) == ("http://a:1/x", 4)
     assert found.formatter == "base_last_utterances_formatter_in"
     assert found.response_formatter == "ner_formatter_out"
     assert the(planned, Stage.CANDIDATE_ANNOTATOR, "each").fan_out
@@ -204,7 +204,7 @@ def test_a_connector_may_stand_apart_and_a_missing_time_out_is_a_warning() -> No
     planned = read_pipeline(content)
 
     found = the(planned, Stage.ANNOTATOR, "note")
-    assert (found.target, found.timeout) == ("http://seg:1/", 5.0)
+    assert (found.call.target, found.timeout) == ("http://seg:1/", 5.0)
     assert "has no timeout: it is 5 s here" in [one.what for one in planned.warnings]
 
 

@@ -9,7 +9,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from prolocutor.errors import ConfigError, ThingTalkError
-from prolocutor.plan.pipeline import Service
+from prolocutor.plan.pipeline import Skill
 from prolocutor.plugins.almond.thingtalk.manifests import (
     OURS,
     Annotation,
@@ -32,8 +32,8 @@ KIND: Final = "almond-device"
 class DeviceClasses:
     """The classes that the skills of an assistant implement."""
 
-    def __init__(self, skills: Sequence[Service]) -> None:
-        self._skills: dict[str, Service] = {}
+    def __init__(self, skills: Sequence[Skill]) -> None:
+        self._skills: dict[str, Skill] = {}
         classes: list[Class] = []
         for skill in skills:
             for each in classes_of(skill):
@@ -46,12 +46,12 @@ class DeviceClasses:
                 classes.append(each)
         self.manifests = Manifests(classes)
 
-    def skill_of(self, owner: Class) -> Service:
+    def skill_of(self, owner: Class) -> Skill:
         """Return the skill that implements a class."""
         return self._skills[owner.name]
 
 
-def classes_of(skill: Service) -> list[Class]:
+def classes_of(skill: Skill) -> list[Class]:
     """Return the classes of a skill: those of its manifest, and its own with the query `ask`.
 
     The manifest is `card["manifest"]`: a file, or the source itself. `ConfigError` if it cannot
@@ -75,7 +75,7 @@ def read_manifest(source: str) -> str:
         raise ConfigError(f"the manifest {source!s:.200} cannot be read: {error}") from None
 
 
-def _declared(skill: Service) -> Iterable[Class]:
+def _declared(skill: Skill) -> Iterable[Class]:
     source = skill.card_members.get("manifest")
     if source is None:
         return ()

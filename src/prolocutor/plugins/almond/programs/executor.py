@@ -27,7 +27,7 @@ from prolocutor.contracts.store import AgendaEntry, Store
 from prolocutor.dialog.ids import new_id
 from prolocutor.dialog.inputs import DirectReply
 from prolocutor.errors import BadInput, Forbidden, ProlocutorError
-from prolocutor.plan.pipeline import Service
+from prolocutor.plan.pipeline import Skill
 from prolocutor.plugins.almond.programs import result_messages, running_apps
 from prolocutor.plugins.almond.programs.bounded import bounded, size_of
 from prolocutor.plugins.almond.programs.calling import ProgramCalls
@@ -75,7 +75,7 @@ class Executor:
 
     def __init__(
         self,
-        skills: Sequence[Service],
+        skills: Sequence[Skill],
         caller: Caller,
         store: Store,
         *,

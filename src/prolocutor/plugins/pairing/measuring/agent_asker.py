@@ -24,7 +24,7 @@ from prolocutor.contracts.store import OpenedTurn
 from prolocutor.dialog.ids import new_id
 from prolocutor.dialog.inputs import DirectReply, TurnInput, TurnStart
 from prolocutor.errors import BreakerOpen, NoPlace
-from prolocutor.plan.pipeline import ORDER, Pipeline, Service, Stage
+from prolocutor.plan.pipeline import ORDER, Pipeline, Service, Skill, Stage
 
 SELECTOR: Final = "asked_for_the_record"
 """The skill selector of a pipeline that is made to be asked."""
@@ -63,7 +63,7 @@ def pipeline_to_ask(pipeline: Pipeline, wanted: AskedAgents) -> Pipeline:
     kept = {*_KEPT, *(service.name for stage in _KEPT for service in pipeline.of(stage))}
     gone = {*ORDER, *(service.name for _, service in pipeline.services())} - kept
 
-    def freed(service: Service) -> Service:
+    def freed(service: Skill) -> Skill:
         after = service.after
         if after is not None and gone.intersection(after):
             after = [*(name for name in after if name not in gone), SELECTOR]
@@ -71,7 +71,7 @@ def pipeline_to_ask(pipeline: Pipeline, wanted: AskedAgents) -> Pipeline:
         return msgspec.structs.replace(service, after=after, requires=requires)
 
     return Pipeline(
-        annotators=pipeline.of(Stage.ANNOTATOR),
+        annotators=pipeline.annotators,
         skill_selector=Service(SELECTOR, wanted.select, inline=True),
         skills=[freed(service) for service in pipeline.of(Stage.SKILL)],
     )

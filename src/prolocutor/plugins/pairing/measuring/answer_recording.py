@@ -19,7 +19,7 @@ from prolocutor.content_hash import content_of, module_file
 from prolocutor.contracts.pairing import Card, UserQuestion
 from prolocutor.data_sets import split
 from prolocutor.errors import BadInput
-from prolocutor.plan.pipeline import Service, Stage
+from prolocutor.plan.pipeline import Stage, StageService
 from prolocutor.plugins.pairing.measuring.agent_asker import (
     AgentAsker,
     AgentReplies,
@@ -127,13 +127,20 @@ async def record_answers(
         raise faults.exceptions[0] from None
 
 
-def _hash(services: Sequence[Service], settings: Settings) -> str:
+def _hash(services: Sequence[StageService], settings: Settings) -> str:
     """Return a hash over what services are and the modules beside the file that they name.
 
     Cards and icons are no part of it, as they change nothing of what is answered.
     """
-    bare = [msgspec.structs.replace(one, card=None, icon=None) for one in services]
-    named = [one.target for one in services if isinstance(one.target, str)]
-    files = {file for target in named if (file := module_file(target, settings.folder))}
+    bare = [
+        msgspec.structs.replace(one, card=None, **({"icon": None} if hasattr(one, "icon") else {}))
+        for one in services
+    ]
+    named = [one.call.target for one in services]
+    files = {
+        file
+        for target in named
+        if isinstance(target, str) and (file := module_file(target, settings.folder))
+    }
     words = f"{bare!r} {content_of(sorted(files))}"
     return blake2b(words.encode("utf-8", "replace"), digest_size=8).hexdigest()

@@ -12,7 +12,7 @@ from prolocutor.connectors.embeddings import OpenAiEmbeddings
 from prolocutor.connectors.parts.http_address import http_url
 from prolocutor.contracts.pairing import Encoder
 from prolocutor.errors import ProlocutorError
-from prolocutor.plan.pipeline import Addressed
+from prolocutor.plan.pipeline import Call
 from prolocutor.plugins.pairing.encoders.encoder_mark import name_of
 from prolocutor.plugins.pairing.encoders.endpoint import EndpointEncoder
 from prolocutor.plugins.pairing.encoders.patience import Patience
@@ -99,7 +99,7 @@ async def _opened(
     if locations.encoder is not None:
         encoder = await _encoder(locations.encoder, stack, on_texts)
     if locations.chat is not None:
-        chat = ChatEndpoint("openai_chat", Addressed(locations.chat), name="chat")
+        chat = ChatEndpoint("openai_chat", Call(locations.chat), name="chat")
         stack.push_async_callback(chat.connector.aclose)
         complete = chat.complete
     return PairingModels(encoder=encoder, complete=complete)

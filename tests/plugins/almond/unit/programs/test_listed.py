@@ -112,7 +112,7 @@ async def test_an_executed_statement_is_told_of_before_its_text() -> None:
 async def _live_somewhere(it: Any) -> None:
     """Let ann's home and work be known, as a skill would have learned them."""
     keep = {"results": [{"time": "1:00:00"}], "human_attributes": PLACES}
-    gadgets = it.engine.prepared.skill_steps["gadgets"].service.target
+    gadgets = it.engine.prepared.skill_steps["gadgets"].service.call.target
     usual = gadgets.tables["get_time"]
     gadgets.tables["get_time"] = keep
     await program(it, "@org.thingpedia.builtin.thingengine.builtin.get_time();")
