@@ -35,7 +35,7 @@ from prolocutor.assistant.assistant import Assistant
 from prolocutor.connectors.connector_catalog import CONNECTORS as CATALOG
 from prolocutor.contracts.connector import Connector
 from prolocutor.dialog.ids import new_id
-from prolocutor.doors.door_catalog import door_options
+from prolocutor.doors import door_catalog
 from prolocutor.errors import ServiceError
 from prolocutor.plan.pipeline import Pipeline, Service
 from prolocutor.web.asgi import App
@@ -277,7 +277,7 @@ async def app_of(doors: list[DoorCall]) -> AsyncIterator[App]:
     pipeline = Pipeline(skills=[Service(f"agent{n}", agent, inline=True) for n in range(3)])
     async with Assistant(pipeline, store="memory:") as assistant:
         names = dict.fromkeys(one.door for one in doors)
-        channels = [door_options(name, {}).build(DoorContext(assistant)) for name in names]
+        channels = [door_catalog.DOORS.load(name)().build(DoorContext(assistant)) for name in names]
         app = make_app(assistant, channels)
         await app.open()
         gc.collect()

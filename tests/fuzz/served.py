@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 from prolocutor.assistant.assistant import Assistant
-from prolocutor.doors.door_catalog import door_options
+from prolocutor.doors.door_catalog import DOORS as CATALOG
 from prolocutor.plan.pipeline import Pipeline
 from prolocutor.testing.channel_kit import running
 from prolocutor.web.door_context import DoorContext
@@ -50,7 +50,7 @@ async def served(
         stopping = asyncio.Event()
         stop.append((asyncio.get_running_loop(), stopping))
         async with Assistant(pipeline, store="memory:", **options) as assistant:
-            channels = [door_options(door, {}).build(DoorContext(assistant)) for door in doors]
+            channels = [CATALOG.load(door)().build(DoorContext(assistant)) for door in doors]
             app = make_app(assistant, channels, limits=LIMITS)
             async with running(app) as url:
                 with watched_loop() as watch:

@@ -1,10 +1,10 @@
 """Channel: a front door of an assistant.
 
 Life cycle: a channel is made with its assistant, without an event loop and without traffic. The
-listener reads `routes` once, awaits `open` before the first request and `close` after the last
-one. Handlers run concurrently. A handler may raise any error of `errors.py`: the listener turns it
-into a response by one error table. A client may disconnect at any await; a turn that was taken
-runs to its end and is stored all the same.
+listener reads `routes` once. Of a channel that is `Openable` it awaits `open` before the first
+request and `close` after the last one. Handlers run concurrently. A handler may raise any error of
+`errors.py`: the listener turns it into a response by one error table. A client may disconnect at
+any await; a turn that was taken runs to its end and is stored all the same.
 
 Users: a channel gives `prefix` + its own name of a person to the assistant, so that the same name
 at two doors means two persons. Only operators may speak for another user.
@@ -103,6 +103,11 @@ class Channel(Protocol):
     @property
     def routes(self) -> Sequence[Route | WebSocketRoute | NotFoundText | ErrorForm]:
         """Its routes; no other channel has the same."""
+
+
+@runtime_checkable
+class Openable(Protocol):
+    """What is opened before the first request and closed after the last one."""
 
     async def open(self) -> None:
         """Get ready for the first request."""

@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 
 from prolocutor.assistant.assistant import Assistant
 from prolocutor.contracts.channel import Channel
-from prolocutor.doors.door_catalog import door_options, usual_doors
+from prolocutor.doors.door_catalog import DOORS, usual_doors
 from prolocutor.observe.metrics import TurnMetrics
 from prolocutor.observe.recent_turns import RecentTurns
 from prolocutor.observe.service_times import ServiceTimes
@@ -84,5 +84,5 @@ def asgi_app(
 
 def _channel(door: AnyDoor, context: DoorContext) -> Channel:
     if isinstance(door, str):
-        door = door_options(door, {})
+        door = DOORS.load(door)()
     return door.build(context) if hasattr(door, "build") else door

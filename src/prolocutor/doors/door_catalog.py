@@ -6,14 +6,11 @@ Struct of its options, which builds it (`web.door_context.DoorOptions`).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Final, Protocol
-
-import msgspec
+from typing import Final, Protocol
 
 from prolocutor.catalog import Catalog
 from prolocutor.contracts.channel import Channel
-from prolocutor.errors import ConfigError, MissingExtra
+from prolocutor.errors import MissingExtra
 from prolocutor.web.door_context import DoorContext, DoorOptions
 from prolocutor.web.session_admission import SessionFinder
 
@@ -34,16 +31,6 @@ class SignInOptions(Protocol):
 
 SIGN_IN: Final = Catalog[type[SignInOptions]]("way to sign in", "prolocutor.sign_in", key="auth")
 """The channels by which people sign in, by their key in `auth`."""
-
-
-def door_options(name: str, given: Mapping[str, Any]) -> DoorOptions:
-    """Return the options of a door; raise `ConfigError` for those that it does not take."""
-    type_: Any = DOORS.checked(name, **given)
-    try:
-        made: DoorOptions = msgspec.convert(given, type_, strict=False)
-    except msgspec.ValidationError as error:
-        raise ConfigError(f"the door {name!r} cannot be made: {error}", key="doors") from None
-    return made
 
 
 def usual_doors() -> dict[str, DoorOptions]:

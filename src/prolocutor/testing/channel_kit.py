@@ -24,7 +24,7 @@ import msgspec
 import pytest
 
 from prolocutor.assistant.assistant import Assistant
-from prolocutor.contracts.channel import Channel, Route, WebSocketRoute
+from prolocutor.contracts.channel import Channel, Openable, Route, WebSocketRoute
 from prolocutor.contracts.store import DialogQuery
 from prolocutor.plan.pipeline import Pipeline, Service
 from prolocutor.web.authentication import AccessPolicy
@@ -258,8 +258,9 @@ class ChannelKit:
         async with Assistant(pipeline(Gate()), store="memory:") as assistant:
             channel = self.make(assistant)
 
-            await channel.open()
-            await channel.close()
+            if isinstance(channel, Openable):
+                await channel.open()
+                await channel.close()
 
     def _user(self, door: Door, name: str) -> str:
         return self.make(door.assistant).prefix + name

@@ -154,7 +154,7 @@ class Authenticator:
         if abroad and not (auth.keys or auth.tokens or auth.anonymous or auth.sign_in):
             raise ConfigError(
                 f"{abroad[0]} can be reached from other machines, and nobody there could come in: "
-                "set auth.keys, auth.tokens or auth.openid, or listen on 127.0.0.1",
+                "set auth.keys, auth.tokens or a way to sign in, or listen on 127.0.0.1",
                 key="auth",
             )
 

@@ -2,19 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Protocol
-
+from prolocutor.contracts.channel import Openable
 from prolocutor.web.asgi import Receive, Send
-
-
-class Openable(Protocol):
-    """What is opened before the first request and closed after the last one."""
-
-    async def open(self) -> None:
-        """Get ready for the first request."""
-
-    async def close(self) -> None:
-        """Release all resources; there are no more requests."""
 
 
 async def follow_lifespan(app: Openable, receive: Receive, send: Send) -> None:

@@ -12,7 +12,7 @@ from typing import Protocol
 
 from prolocutor.assistant.assistant import Assistant
 from prolocutor.assistant.person_access import shared_store
-from prolocutor.contracts.channel import Channel
+from prolocutor.contracts.channel import Channel, Openable
 from prolocutor.contracts.http import Access, HttpResponse, Visitor
 from prolocutor.contracts.quota import REQUEST_QUOTA
 from prolocutor.contracts.shared_counters import SharedCounters
@@ -150,8 +150,9 @@ class Listener:
                 await self.assistant.start()
                 opened.push_async_callback(self.assistant.aclose)
             for channel in self._channels:
-                await channel.open()
-                opened.push_async_callback(channel.close)
+                if isinstance(channel, Openable):
+                    await channel.open()
+                    opened.push_async_callback(channel.close)
             if (shared := shared_store(self.assistant.store)) is not None:
                 self.shared_quotas = self._share_quotas(shared.counters)
                 self.shared_quotas.start()

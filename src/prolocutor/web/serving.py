@@ -14,13 +14,13 @@ from typing import Any, Final, Protocol
 
 import uvicorn
 
+from prolocutor.contracts.channel import Openable
 from prolocutor.errors import ConfigError
 from prolocutor.web.asgi import Receive, Scope, Send
 from prolocutor.web.connections import (
     BoundedHttpProtocol,
     BoundedWebSocketProtocol,
 )
-from prolocutor.web.lifespan import Openable
 from prolocutor.web.limits import ListenerLimits
 
 log = logging.getLogger(__name__)

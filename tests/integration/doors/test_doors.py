@@ -15,7 +15,7 @@ from prolocutor.assistant.assistant import Assistant
 from prolocutor.dialog.ids import new_id
 from prolocutor.dialog.messages import ASKS as KINDS_OF_ASKS
 from prolocutor.dialog.messages import KINDS
-from prolocutor.doors.door_catalog import door_options
+from prolocutor.doors.door_catalog import DOORS as CATALOG
 from prolocutor.plan.pipeline import Pipeline, Service
 from prolocutor.testing.channel_kit import running
 from prolocutor.web.door_context import DoorContext
@@ -50,7 +50,8 @@ async def http() -> AsyncIterator[aiohttp.ClientSession]:
     pipeline = Pipeline(skills=[Service("speaker", speaker)])
     async with Assistant(pipeline, store="memory:") as assistant:
         app = make_app(
-            assistant, [door_options(door, {}).build(DoorContext(assistant)) for door in DOORS]
+            assistant,
+            [CATALOG.load(door)().build(DoorContext(assistant)) for door in DOORS],
         )
         async with running(app) as url, aiohttp.ClientSession(url) as session:
             yield session

@@ -4,7 +4,7 @@ import msgspec
 import pytest
 
 from prolocutor.assistant.assistant import Assistant
-from prolocutor.doors.door_catalog import DOORS, door_options
+from prolocutor.doors.door_catalog import DOORS
 from prolocutor.errors import ConfigError
 from prolocutor.testing.channel_kit import Gate, pipeline
 from prolocutor.web.door_context import DoorContext
@@ -18,14 +18,9 @@ def test_every_name_is_that_of_its_channel(name: str) -> None:
 def test_a_channel_is_made_for_an_assistant() -> None:
     assistant = Assistant(pipeline(Gate()), store="memory:")
 
-    assert door_options("deeppavlov", {}).build(DoorContext(assistant)).prefix == ""
+    assert DOORS.load("deeppavlov")().build(DoorContext(assistant)).prefix == ""
 
 
 def test_an_unknown_name_gets_a_hint() -> None:
     with pytest.raises(ConfigError, match="did you mean 'deeppavlov'"):
         DOORS.load("deepavlov")
-
-
-def test_unknown_options_are_refused() -> None:
-    with pytest.raises(ConfigError, match="the door 'deeppavlov' cannot be made"):
-        door_options("deeppavlov", {"colour": "red"})

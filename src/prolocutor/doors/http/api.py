@@ -71,12 +71,6 @@ class DeepPavlov:
             ),
         ]
 
-    async def open(self) -> None:
-        """Do nothing: there is nothing to get ready."""
-
-    async def close(self) -> None:
-        """Do nothing: a turn that runs is the assistant's."""
-
     async def ping(self, _: TypedRequest[None, None]) -> HttpResponse:
         """Answer "pong"."""
         return _PONG

@@ -78,12 +78,6 @@ class OpenAi:
             _route("GET", f"{conversation}/items", failing(threads.list_items)),
         ]
 
-    async def open(self) -> None:
-        """Do nothing: there is nothing to get ready."""
-
-    async def close(self) -> None:
-        """Do nothing: a turn that runs is the assistant's."""
-
 
 def _route(method: Method, path: str, operation: Operation) -> Route:
     """Return a route; its clients always send a key, also where there is none to be known."""

@@ -72,12 +72,6 @@ class AgUi:
         )
         self.routes = [Route("POST", "/agui", operation, any_secret=True)]
 
-    async def open(self) -> None:
-        """Do nothing: there is nothing to get ready."""
-
-    async def close(self) -> None:
-        """Do nothing: a turn that runs is the assistant's."""
-
     async def run_agent(self, request: TypedRequest[AgUiParams, RunAgentInput]) -> HttpResponse:
         """Run a turn and show it while it runs, as the events of AG-UI."""
         asked, params = request.body, request.params

@@ -84,12 +84,6 @@ class Parlai:
             WebSocketRoute("/websocket", self.chat, receives=ParlaiMessage, sends=ParlaiReply)
         ]
 
-    async def open(self) -> None:
-        """Do nothing: there is nothing to get ready."""
-
-    async def close(self) -> None:
-        """Do nothing: a turn that runs is the assistant's."""
-
     async def chat(self, socket: WebSocket) -> None:
         """Get a reply to each message; errors do not close the socket."""
         user = speaker(socket.visitor, socket.query("user"))
