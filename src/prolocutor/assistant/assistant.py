@@ -26,8 +26,8 @@ from prolocutor.assistant.runner import LoopThread
 from prolocutor.assistant.service_status import ServiceStatus, services_of
 from prolocutor.assistant.turn_result import TurnResult
 from prolocutor.assistant.turn_stream import TurnStream
+from prolocutor.contracts.model_use import ModelInUse
 from prolocutor.contracts.observer import Observer
-from prolocutor.contracts.pairing import ModelInUse
 from prolocutor.contracts.programs import Programs
 from prolocutor.contracts.shared_store import BrokerWakeUps
 from prolocutor.contracts.store import Store

@@ -8,12 +8,14 @@ any text. Those that must wait (a chat endpoint chooses) are async; callers take
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from pathlib import Path
-from typing import Any, Literal, Protocol, TypeVar
+from typing import Literal, Protocol, TypeVar
 
 import msgspec
 
 from prolocutor.dialog.plain import JsonObject
+
+Role = Literal["router", "ranker"]
+"""Who says whom to ask, and who says whose answer is best."""
 
 Complete = Callable[[list[dict[str, str]]], Awaitable[str]]
 """A chat endpoint: takes messages, each with `role` and `content`; returns the reply's text."""
@@ -129,49 +131,6 @@ class TrainingData(msgspec.Struct, frozen=True, kw_only=True):
     complete: Complete | None = None
     seconds: float | None = None
     seed: int = 0
-
-
-class ModelSource(Protocol):
-    """A model that is read from a folder."""
-
-    @property
-    def folder(self) -> Path:
-        """Where the model is read from."""
-
-    @property
-    def latest(self) -> Any:
-        """The method in use and its version; starts a reload if the folder has changed."""
-
-    def reload(self) -> None:
-        """Read the folder now."""
-
-
-class TaughtMethod(Protocol):
-    """What a router learns from people while it is in use."""
-
-    @property
-    def takes_hints(self) -> bool:
-        """Whether it learns from hints."""
-
-    def lessons(self) -> list[Any]:
-        """Return what thumbs taught."""
-
-    def hints(self) -> list[Any]:
-        """Return the hints that stand, the oldest first."""
-
-
-class ModelInUse(msgspec.Struct, frozen=True, kw_only=True):
-    """A router or ranker of an assistant that is read from a folder, for who trains it anew.
-
-    It selects by a model of this `method`, and by the agents' `cards`. `learner` teaches it thumbs
-    at once; None where it learns by training alone.
-    """
-
-    role: Literal["router", "ranker"]
-    method: str
-    source: ModelSource
-    cards: list[Card]
-    learner: TaughtMethod | None = None
 
 
 class Router(Protocol):

@@ -1,17 +1,15 @@
 """Reading evaluation runs: what a door shows of the folders that `evaluate run` writes.
 
+An entry point in the group `prolocutor.run_readers` names what makes a `RunReader` of their folder.
 Calls block: a door makes them in a thread. Names of runs are those of the listing; anything else is
 `NotFound`. A run that is damaged or too large to be read is a `BadInput` that says so.
 """
 
 from __future__ import annotations
 
-from typing import Any, Final, Literal, Protocol
+from typing import Any, Literal, Protocol
 
 import msgspec
-
-READER: Final = "prolocutor.plugins.evaluation.run_shelf:RunShelf"
-"""What reads runs, made of their folder; imported when it is asked for."""
 
 RowKind = Literal["won", "lost", "failed"]
 """A right answer, a wrong one, none. Beside another run: right here alone, there alone, none."""

@@ -1,19 +1,14 @@
 """Training while an assistant serves: what a process of its own is to do, and what it reports.
 
-The process (`TRAINER`) reads a `TrainingOrder` from stdin, a line of JSON. It writes such lines to
+The process reads a `TrainingOrder` from stdin, a line of JSON. It writes such lines to
 stdout: a `TrainingStep` as each step begins, and a `TrainingEnd` at last.
 """
 
 from __future__ import annotations
 
-from typing import Final, Literal
-
 import msgspec
 
-from prolocutor.contracts.pairing import Card, LabelledQuestion
-
-TRAINER: Final = "prolocutor.plugins.pairing.measuring.training_process"
-"""The module that is run."""
+from prolocutor.contracts.pairing import Card, LabelledQuestion, Role
 
 
 class TrainingLabel(msgspec.Struct, frozen=True, kw_only=True):
@@ -32,7 +27,7 @@ class TrainingOrder(msgspec.Struct, frozen=True, kw_only=True):
     has learned at once. `store`: the URL of a store whose thumbs count too.
     """
 
-    role: Literal["router", "ranker"]
+    role: Role
     method: str
     out: str
     live: str | None = None
@@ -82,7 +77,7 @@ class TrainingReport(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     model: str
-    role: Literal["router", "ranker"]
+    role: Role
     method: str
     before: str = ""
     learned: int = 0

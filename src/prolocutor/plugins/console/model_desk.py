@@ -12,20 +12,20 @@ from typing import Final, Literal
 import msgspec
 
 from prolocutor.assistant.operator_labels import OperatorLabels
-from prolocutor.contracts.pairing import ModelInUse
+from prolocutor.contracts.model_use import ModelInUse, ModelShelf, StoredModel
+from prolocutor.contracts.pairing import Role
 from prolocutor.contracts.store import RecordStore
 from prolocutor.contracts.training import TrainingReport
 from prolocutor.dialog import plain
 from prolocutor.dialog.ids import new_id
 from prolocutor.errors import BadInput, ConfigError, Conflict, NotFound
-from prolocutor.plugins.pairing.method_catalog import Role
-from prolocutor.plugins.pairing.model_files import Model
-from prolocutor.plugins.pairing.model_reloading import LOOKS
-from prolocutor.plugins.pairing.model_shelf import ModelShelf
 
 log = logging.getLogger(__name__)
 
 KIND: Final = "live"
+LOOKS: Final = 1.0
+"""Seconds between two looks at the folders."""
+
 _MOST: Final = 200
 
 ModelState = Literal["live", "new", "former"]
@@ -68,7 +68,7 @@ class ModelDesk:
     ) -> None:
         self._store, self._labels = store, labels
         self._models = list(models)
-        self._shelves = {one.role: ModelShelf(one.source.folder) for one in models}
+        self._shelves = {one.role: one.source.shelf for one in models}
         self._lock = asyncio.Lock()
         self._watching: asyncio.Task[None] | None = None
 
@@ -111,11 +111,12 @@ class ModelDesk:
             used = {id_ for one in history if one.role == role for id_ in (one.model, one.before)}
             reports = {one.model.id: _without_deleted(one.report, known) for one in shelved}
             if live is not None:
-                found.append(_shown(live, "live", reports.get(live.id), history))
+                found.append(_shown(role, live, "live", reports.get(live.id), history))
             for one in shelved:
                 if live is None or one.model.id != live.id:
                     state: ModelState = "former" if one.model.id in used else "new"
-                    found.append(_shown(one.model, state, reports[one.model.id], history))
+                    shown = _shown(role, one.model, state, reports[one.model.id], history)
+                    found.append(shown)
         return sorted(found, key=lambda one: one.state != "live")
 
     async def history(self) -> list[PutLive]:
@@ -181,7 +182,7 @@ class ModelDesk:
                 _ = one.source.latest
 
 
-def _live(shelf: ModelShelf) -> Model | None:
+def _live(shelf: ModelShelf) -> StoredModel | None:
     try:
         return shelf.live()
     except ConfigError as error:
@@ -200,17 +201,21 @@ def _without_deleted(
 
 
 def _shown(
-    model: Model, state: ModelState, report: TrainingReport | None, history: Sequence[PutLive]
+    role: Role,
+    model: StoredModel,
+    state: ModelState,
+    report: TrainingReport | None,
+    history: Sequence[PutLive],
 ) -> ConsoleModel:
     last = next((one for one in reversed(history) if one.model == model.id), None)
     return ConsoleModel(
         id=model.id,
-        role=model.role,
+        role=role,
         method=model.method,
         state=state,
-        made=model.card.date,
-        learned=model.card.examples,
-        note=model.card.note,
+        made=model.made,
+        learned=model.learned,
+        note=model.note,
         since=None if last is None else last.at,
         by=None if last is None else last.by,
         report=report,

@@ -5,11 +5,11 @@ from __future__ import annotations
 import msgspec
 
 from prolocutor.contracts.channel import Route
+from prolocutor.contracts.pairing import Role
 from prolocutor.errors import Conflict, NotFound
 from prolocutor.plugins.console.model_desk import ConsoleModel, ModelDesk, PutLive
 from prolocutor.plugins.console.resources import BASE
 from prolocutor.plugins.console.writes import ConsoleWrite, EmptyBody
-from prolocutor.plugins.pairing.method_catalog import Role
 from prolocutor.web.operations import Operation, TypedRequest
 
 

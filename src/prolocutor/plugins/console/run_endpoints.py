@@ -5,14 +5,14 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Final, TypeAlias, TypeVar, cast
+from typing import Annotated, Final, TypeAlias, TypeVar
 
 import msgspec
 from msgspec import Meta
 
+from prolocutor.catalog import Catalog
 from prolocutor.contracts.channel import Route
 from prolocutor.contracts.run_reading import (
-    READER,
     RowKind,
     RowQuery,
     RunDetails,
@@ -20,13 +20,16 @@ from prolocutor.contracts.run_reading import (
     RunRow,
     RunSummary,
 )
-from prolocutor.dotted_names import resolve
 from prolocutor.errors import BadInput, NotFound
 from prolocutor.plugins.console.paging import Cursor, CursorCodec, Limit
 from prolocutor.plugins.console.resources import BASE
 from prolocutor.web.operations import Operation, TypedRequest
 
 T = TypeVar("T")
+
+READERS: Final = Catalog[Callable[[Path], RunReader]](
+    "reader of evaluation runs", "prolocutor.run_readers"
+)
 
 OtherRun: TypeAlias = Annotated[
     str | None, Meta(description="The name of another run over the same examples.")
@@ -110,5 +113,12 @@ class RunEndpoints:
             what = "the console was given no folder of runs: doors: {console: {runs: FOLDER}}"
             raise NotFound(what, field="name")
         if self._reader is None:
-            self._reader = cast("RunReader", resolve(READER)(self._folder))
+            self._reader = _reader_of(self._folder)
         return self._reader
+
+
+def _reader_of(folder: Path) -> RunReader:
+    names = READERS.names()
+    if not names:
+        raise NotFound("nothing that is installed reads evaluation runs", field="name")
+    return READERS.make(names[0], folder)

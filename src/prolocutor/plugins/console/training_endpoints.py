@@ -13,9 +13,9 @@ import msgspec
 
 from prolocutor.assistant.operator_labels import OperatorLabel, OperatorLabels
 from prolocutor.contracts.channel import Route
-from prolocutor.contracts.pairing import LabelledQuestion, ModelInUse, UserQuestion
+from prolocutor.contracts.model_use import ModelInUse, TaughtLesson
+from prolocutor.contracts.pairing import LabelledQuestion, Role, UserQuestion
 from prolocutor.contracts.training import (
-    TRAINER,
     TrainingEnd,
     TrainingLabel,
     TrainingOrder,
@@ -27,8 +27,6 @@ from prolocutor.plugins.console.jobs import Job, JobRegister, JobStarted
 from prolocutor.plugins.console.model_desk import ModelDesk
 from prolocutor.plugins.console.resources import BASE
 from prolocutor.plugins.console.writes import ConsoleWrite
-from prolocutor.plugins.pairing.method_catalog import Role
-from prolocutor.plugins.pairing.question_agent.router_label import RouterLabel, question_of_label
 from prolocutor.processes.line_process import LineProcess
 from prolocutor.web.operations import TypedRequest
 
@@ -78,7 +76,7 @@ class TrainingEndpoints:
         folder = await asyncio.to_thread(shelf.new_folder)
         try:
             order = await self._order(used, folder, hints)
-            report = await _run(order, job)
+            report = await _run(used.source.trainer, order, job)
             await asyncio.to_thread(shelf.put, Path(order.out), report)
         finally:
             shutil.rmtree(folder, ignore_errors=True)
@@ -86,8 +84,8 @@ class TrainingEndpoints:
 
     async def _order(self, used: ModelInUse, folder: Path, hints: bool) -> TrainingOrder:
         labels = await self._labels.listed()
-        thumbs: list[RouterLabel] = [] if used.learner is None else used.learner.lessons()
-        hinted: list[RouterLabel] = [] if used.learner is None else used.learner.hints()
+        thumbs: Sequence[TaughtLesson] = [] if used.learner is None else used.learner.lessons()
+        hinted: Sequence[TaughtLesson] = [] if used.learner is None else used.learner.hints()
         said = {(turn.user, turn.text) for label in labels for turn in label.turns}
         agents = [card.name for card in used.cards]
         return TrainingOrder(
@@ -98,9 +96,9 @@ class TrainingEndpoints:
             cards=used.cards,
             data=self._data,
             labels=[one for label in labels for one in lessons_of_label(label, agents)],
-            rated=[question_of_label(one) for one in thumbs if (one.user, one.text) not in said],
-            hinted=[question_of_label(one) for one in hinted] if hints else [],
-            taught=[question_of_label(one) for one in (*thumbs, *hinted)],
+            rated=[one.labelled for one in thumbs if (one.user, one.text) not in said],
+            hinted=[one.labelled for one in hinted] if hints else [],
+            taught=[one.labelled for one in (*thumbs, *hinted)],
             store=None if used.learner is not None else self._store,
         )
 
@@ -129,7 +127,7 @@ def lessons_of_label(label: OperatorLabel, agents: Sequence[str]) -> list[Traini
     ]
 
 
-async def _run(order: TrainingOrder, job: Job) -> TrainingReport:
+async def _run(trainer: str, order: TrainingOrder, job: Job) -> TrainingReport:
     """Run a training to its end; a process that is killed or breaks is the job's error."""
     loop = asyncio.get_running_loop()
     ended: asyncio.Future[TrainingReport] = loop.create_future()
@@ -148,7 +146,7 @@ async def _run(order: TrainingOrder, job: Job) -> TrainingReport:
             what = f"the training broke off, and the model in use is as it was: {error}"
             ended.set_exception(ServiceUnreachable(what))
 
-    process = LineProcess([sys.executable, "-m", TRAINER], name="training", take=take, lost=lost)
+    process = LineProcess([sys.executable, "-m", trainer], name="training", take=take, lost=lost)
     try:
         await process.start(PATIENCE)
         process.write(msgspec.json.encode(order))

@@ -4,18 +4,26 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import msgspec
 
 from prolocutor.assistant.assistant import Assistant
-from prolocutor.contracts.pairing import Card, Pairing, UserQuestion
+from prolocutor.catalog import Catalog
+from prolocutor.contracts.pairing import (
+    Card,
+    Pairing,
+    Router,
+    TrainingData,
+    UserQuestion,
+)
 from prolocutor.dialog.utterances import BotUtterance, HumanUtterance
 from prolocutor.errors import ProlocutorError
 from prolocutor.plan.pipeline import Skill
-from prolocutor.plugins.pairing.question_agent.cards import CardsRouter
 
 _LIKELY: Final = 9
+_CARDS: Final = "cards"
+ROUTERS: Final = Catalog[Any]("router", "prolocutor.routers")
 
 
 class OfferedAnswer(msgspec.Struct, frozen=True, kw_only=True):
@@ -36,7 +44,7 @@ class WorkAnswers:
     def __init__(self, assistant: Assistant, cards: Mapping[str, Card]) -> None:
         self._assistant, self._known = assistant, cards
         self._router = next((one for one in assistant.models if one.role == "router"), None)
-        self._cards: CardsRouter | None = None
+        self._cards: Router | None = None
 
     @property
     def names(self) -> list[str]:
@@ -74,7 +82,7 @@ class WorkAnswers:
             except (ProlocutorError, ValueError):
                 found = None
         if not isinstance(found, Sequence):
-            found = self._by_cards().route(question)
+            found = self._by_cards(question)
         pairs: Sequence[Pairing] = found
         return [one.agent for one in pairs if one.agent in known][:_LIKELY]
 
@@ -86,10 +94,14 @@ class WorkAnswers:
         known = self._known.get(skill.name)
         return _card_of(skill.name, skill.card_members) if known is None else known
 
-    def _by_cards(self) -> CardsRouter:
+    def _by_cards(self, question: UserQuestion) -> Sequence[Pairing]:
+        """Route by the cards, where a router that does so is installed."""
         if self._cards is None:
-            self._cards = CardsRouter([self._card(one) for one in self._skills()])
-        return self._cards
+            if _CARDS not in ROUTERS.names():
+                return []
+            cards = [self._card(one) for one in self._skills()]
+            self._cards = ROUTERS.load(_CARDS).fit(TrainingData(cards=cards))
+        return cast("Sequence[Pairing]", self._cards.route(question))
 
 
 def _said_to(

@@ -14,6 +14,7 @@ from prolocutor.assistant.assistant import Assistant
 from prolocutor.assistant.operator_labels import LabelledTurn, OperatorLabel
 from prolocutor.contracts.channel import Route
 from prolocutor.contracts.http import HttpResponse
+from prolocutor.contracts.model_use import HintKind
 from prolocutor.contracts.pairing import Card
 from prolocutor.dialog import plain
 from prolocutor.dialog.ids import new_id
@@ -24,7 +25,6 @@ from prolocutor.plugins.console.resources import BASE
 from prolocutor.plugins.console.work_answers import OfferedAnswer, WorkAnswers
 from prolocutor.plugins.console.work_list import FlaggedTurn, WorkGroup, WorkList, WorkSign
 from prolocutor.plugins.console.writes import ConsoleWrite
-from prolocutor.plugins.pairing.hints.turn_hints import HintKind
 from prolocutor.web.operations import Operation, TypedRequest
 
 JSON_LINES: Final = "application/x-ndjson"

@@ -6,8 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from prolocutor.assistant.assistant import Assistant
-from prolocutor.plugins.pairing.hints.turn_hints import HINT_KINDS, HintKind
-from prolocutor.plugins.pairing.question_agent.router_label import RouterLabel
+from prolocutor.contracts.model_use import HINT_KINDS, HintKind, TaughtLesson
 
 
 class WorkHints:
@@ -16,14 +15,14 @@ class WorkHints:
     def __init__(self, assistant: Assistant) -> None:
         self._assistant = assistant
 
-    def all(self) -> list[RouterLabel]:
+    def all(self) -> list[TaughtLesson]:
         """Return the hints of all routers, the oldest first."""
         learners = [one.learner for one in self._assistant.models if one.learner is not None]
         return [hint for learner in learners for hint in learner.hints()]
 
-    def by_reply(self, since: float) -> dict[str, list[RouterLabel]]:
+    def by_reply(self, since: float) -> dict[str, list[TaughtLesson]]:
         """Return the hints since then by the `utt_id` of the reply that they are of."""
-        found: dict[str, list[RouterLabel]] = {}
+        found: dict[str, list[TaughtLesson]] = {}
         for one in self.all():
             if one.hint is not None and one.hint.at >= since:
                 found.setdefault(one.hint.utt_id, []).append(one)
@@ -38,7 +37,7 @@ class WorkHints:
         return {kind: counted[kind] for kind in HINT_KINDS}
 
 
-def kinds_of(hints: Sequence[RouterLabel]) -> tuple[HintKind, ...]:
+def kinds_of(hints: Sequence[TaughtLesson]) -> tuple[HintKind, ...]:
     """Return the kinds of the hints of one reply."""
     marks = [one.hint.kind for one in hints if one.hint is not None]
     return tuple(kind for kind in HINT_KINDS if kind in marks)

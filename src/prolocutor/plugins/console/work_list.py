@@ -11,6 +11,7 @@ from typing import Final, Literal
 import msgspec
 
 from prolocutor.assistant.assistant import Assistant
+from prolocutor.contracts.model_use import AGAINST, AbstainingSelector, HintKind, TaughtLesson
 from prolocutor.contracts.store.turn_record_store import (
     ConversationQuery,
     ConversationTurn,
@@ -22,11 +23,7 @@ from prolocutor.dialog.ids import parse_time
 from prolocutor.dialog.utterances import BotUtterance
 from prolocutor.durations import WEEK
 from prolocutor.plugins.console.work_hints import WorkHints, kinds_of
-from prolocutor.plugins.pairing.abstention import AbstentionRule
-from prolocutor.plugins.pairing.hints.turn_hints import AGAINST, HintKind
-from prolocutor.plugins.pairing.near_duplicates import near_duplicates
-from prolocutor.plugins.pairing.question_agent.router_label import RouterLabel
-from prolocutor.plugins.pairing.response_selector import RankedSelector
+from prolocutor.reading.near_duplicates import near_duplicates
 
 WorkSign = Literal["down", "none", "unsure", "hint"]
 """A thumb down; no answer; the assistant asked back or called for a person, as it was unsure; a
@@ -99,7 +96,7 @@ class WorkList:
     def __init__(self, assistant: Assistant, *, clock: Callable[[], float] = time.time) -> None:
         self._assistant = assistant
         self.hints = WorkHints(assistant)
-        self._rule = _abstention(assistant)
+        self._selector = _abstaining(assistant)
         self._clock = clock
         self._lock = asyncio.Lock()
         self._deletions = 0
@@ -182,7 +179,7 @@ class WorkList:
             if one == "hint":
                 turns = [_hinted(marks) for marks in hinted.values() if _speaks(marks, hint)]
             elif isinstance(store, KeepsTurnRecords):
-                turns = await _flagged(store.turn_records, one, since, self._rule)
+                turns = await _flagged(store.turn_records, one, since, self._selector)
             else:
                 turns = []
             for turn in turns:
@@ -194,26 +191,26 @@ class WorkList:
         return sorted(found.values(), key=lambda one: one.at)[-MOST_TURNS:]
 
 
-def _abstention(assistant: Assistant) -> AbstentionRule | None:
-    """Return what the assistant does when it is unsure; None where its selectors never are."""
+def _abstaining(assistant: Assistant) -> AbstainingSelector | None:
+    """Return the selector that says when it is unsure; None where there is none."""
     for step in assistant.engine.prepared.every():
         selector = step.service.call.target
         target = getattr(selector, "target", selector)
-        if isinstance(target, RankedSelector) and target.unsure.below > 0:
-            return target.unsure
+        if isinstance(target, AbstainingSelector) and target.may_abstain:
+            return target
     return None
 
 
 _Conditions = tuple[int, WorkSign | None, HintKind | None]
 
 
-def _speaks(marks: Sequence[RouterLabel], hint: HintKind | None) -> bool:
+def _speaks(marks: Sequence[TaughtLesson], hint: HintKind | None) -> bool:
     """Return whether a turn stands on the list for its hints alone: they speak against it."""
     kinds = kinds_of(marks)
     return not AGAINST.isdisjoint(kinds) if hint is None else hint in kinds
 
 
-def _hinted(marks: Sequence[RouterLabel]) -> FlaggedTurn:
+def _hinted(marks: Sequence[TaughtLesson]) -> FlaggedTurn:
     """Return a turn as its hints tell of it; where it stands and the reply are looked up later."""
     last, mark = marks[-1], marks[-1].hint
     assert mark is not None
@@ -230,13 +227,13 @@ def _hinted(marks: Sequence[RouterLabel]) -> FlaggedTurn:
 
 
 async def _flagged(
-    records: TurnRecordStore, sign: WorkSign, since: float, rule: AbstentionRule | None
+    records: TurnRecordStore, sign: WorkSign, since: float, selector: AbstainingSelector | None
 ) -> list[FlaggedTurn]:
     """Return the turns with a sign since then, by way of the dialogs that have some.
 
     Nothing leads to the turns in which the assistant was unsure: the latest dialogs are looked at.
     """
-    if sign == "unsure" and rule is None:
+    if sign == "unsure" and selector is None:
         return []
     flag = sign if sign == "down" or sign == "none" else None
     query = ConversationQuery(flag=flag, since=since)
@@ -246,7 +243,7 @@ async def _flagged(
     while len(found) < MOST_TURNS and (flag is not None or seen < MOST_LOOKED_AT):
         page = await records.conversations(query, after, _PAGE)
         for dialog in page.items:
-            found += await _of_dialog(records, dialog, sign, since, rule)
+            found += await _of_dialog(records, dialog, sign, since, selector)
         seen += len(page.items)
         if page.next is None:
             break
@@ -259,23 +256,23 @@ async def _of_dialog(
     dialog: DialogSummary,
     sign: WorkSign,
     since: float,
-    rule: AbstentionRule | None,
+    selector: AbstainingSelector | None,
 ) -> list[FlaggedTurn]:
     found: list[FlaggedTurn] = []
     before: int | None = None
     while True:
         turns = await records.turns(dialog.dialog_id, before, _PAGE, newest=True)
-        found += [_turn(dialog, one, sign) for one in turns if _counts(one, sign, since, rule)]
+        found += [_turn(dialog, one, sign) for one in turns if _counts(one, sign, since, selector)]
         if len(turns) < _PAGE or turns[0].at < since:
             return found
         before = turns[0].position
 
 
 def _counts(
-    turn: ConversationTurn, sign: WorkSign, since: float, rule: AbstentionRule | None
+    turn: ConversationTurn, sign: WorkSign, since: float, selector: AbstainingSelector | None
 ) -> bool:
     if sign == "unsure":
-        signed = rule is not None and rule.spoke(turn.spoke or "", turn.reply or "")
+        signed = selector is not None and selector.abstained(turn.spoke or "", turn.reply or "")
     else:
         signed = turn.flags is not None and sign in turn.flags
     return signed and turn.at >= since and bool(turn.utt_id and turn.said and turn.said.strip())

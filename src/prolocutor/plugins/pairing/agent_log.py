@@ -13,7 +13,8 @@ from typing import Final, NamedTuple
 import msgspec
 
 from prolocutor.contracts.pairing import LabelledQuestion
-from prolocutor.plugins.pairing.text import LONGEST_TEXT, content_stems
+from prolocutor.plugins.pairing.text import content_stems
+from prolocutor.reading.words import LONGEST_TEXT
 
 _NUMBER: Final = re.compile(r"\d+")
 _GAPS: Final = re.compile(r"\s+")

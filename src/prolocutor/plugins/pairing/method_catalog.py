@@ -14,12 +14,11 @@ from typing import Any, Final, Literal
 import msgspec
 
 from prolocutor.catalog import Catalog
-from prolocutor.contracts.pairing import Card, Fit
+from prolocutor.contracts.pairing import Card, Fit, Role
 from prolocutor.errors import BadInput, ConfigError, ProlocutorError
 from prolocutor.plugins.pairing.model_files import Model
 
 Need = Literal["labels", "encoder", "chat"]
-Role = Literal["router", "ranker"]
 
 LABELS: Final[frozenset[Need]] = frozenset({"labels"})
 ENCODER: Final[frozenset[Need]] = frozenset({"encoder"})

@@ -19,6 +19,7 @@ import msgspec
 from prolocutor.errors import ProlocutorError
 from prolocutor.plugins.pairing.loss_curve import LossCurve
 from prolocutor.plugins.pairing.model_files import HEAD
+from prolocutor.plugins.pairing.model_shelf import FolderShelf
 
 log = logging.getLogger(__name__)
 
@@ -39,6 +40,8 @@ class VersionedMethod(msgspec.Struct, Generic[Method], frozen=True):
 class ReloadedModel(Generic[Method]):
     """The latest model of a folder; `load` reads it, and raises if it cannot."""
 
+    trainer = "prolocutor.plugins.pairing.measuring.training_process"
+
     def __init__(
         self,
         folder: Path,
@@ -58,6 +61,11 @@ class ReloadedModel(Generic[Method]):
     def folder(self) -> Path:
         """Where the model is read from."""
         return self._folder
+
+    @property
+    def shelf(self) -> FolderShelf:
+        """The models beside it."""
+        return FolderShelf(self._folder)
 
     @property
     def latest(self) -> VersionedMethod[Method]:

@@ -1,4 +1,4 @@
-"""ModelShelf: the models that may take the place of the one in use, and those that had it."""
+"""FolderShelf: the models that may take the place of the one in use, and those that had it."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from typing import Final
 
 import msgspec
 
+from prolocutor.contracts.model_use import ShelvedModel, StoredModel
 from prolocutor.contracts.training import TrainingReport
 from prolocutor.errors import ConfigError, NotFound, ProlocutorError
 from prolocutor.plugins.pairing.model_files import (
@@ -35,18 +36,7 @@ MOST: Final = 10
 _ID: Final = re.compile(r"[\w-]{1,100}")
 
 
-class ShelvedModel(msgspec.Struct, frozen=True):
-    """A model on the shelf, without what it learned, and the report of its training if it has one.
-
-    `changed` is when its folder was written (UNIX seconds).
-    """
-
-    model: Model
-    report: TrainingReport | None
-    changed: float
-
-
-class ModelShelf:
+class FolderShelf:
     """The models of one role beside the folder that is in use. Its calls block.
 
     A model on the shelf is a folder named by its id; what is in use is a copy of one.
@@ -56,26 +46,26 @@ class ModelShelf:
         self._in_use = in_use
         self._folder = in_use.with_name(in_use.name + SHELF)
 
-    def live(self) -> Model | None:
+    def live(self) -> StoredModel | None:
         """Return the model in use, without what it learned; None where there is none."""
         try:
-            return head_of_model(self._in_use)
+            return _stored(head_of_model(self._in_use))
         except NotFound:
             return None
 
     def models(self) -> list[ShelvedModel]:
         """Return the models on the shelf, the latest first; those that are damaged are left out."""
-        found = []
+        found: list[tuple[float, ShelvedModel]] = []
         for folder in self._folders():
             try:
-                model = head_of_model(folder)
+                model = _stored(head_of_model(folder))
                 changed = (folder / HEAD).stat().st_mtime
             except (ProlocutorError, OSError) as error:
                 log.warning("a model on the shelf is left out: %s", error)
                 continue
             if model.id == folder.name:
-                found.append(ShelvedModel(model, _report(folder), changed))
-        return sorted(found, key=lambda one: -one.changed)
+                found.append((-changed, ShelvedModel(model, _report(folder))))
+        return [one for _, one in sorted(found, key=lambda pair: pair[0])]
 
     def new_folder(self) -> Path:
         """Make an empty folder, hidden from the list, for a model that is to be trained."""
@@ -143,6 +133,13 @@ class ModelShelf:
             return []
         except OSError as error:
             raise ConfigError(f"cannot be read: {error.strerror}", file=str(self._folder)) from None
+
+
+def _stored(model: Model) -> StoredModel:
+    card = model.card
+    return StoredModel(
+        id=model.id, method=model.method, made=card.date, learned=card.examples, note=card.note
+    )
 
 
 def _report(folder: Path) -> TrainingReport | None:

@@ -55,9 +55,13 @@ class RankedSelector:
         self._unsure = unsure or AbstentionRule(below=0.0)
 
     @property
-    def unsure(self) -> AbstentionRule:
-        """What happens when no answer is likely to be right."""
-        return self._unsure
+    def may_abstain(self) -> bool:
+        """Whether any answer is too unlikely to be right."""
+        return self._unsure.below > 0
+
+    def abstained(self, skill: str, text: str) -> bool:
+        """Return whether a reply, maybe cut, is what is said when no answer is likely right."""
+        return self._unsure.spoke(skill, text)
 
     async def __call__(self, request: Mapping[str, Any]) -> Reply:
         """Choose one of the hypotheses, or abstain."""

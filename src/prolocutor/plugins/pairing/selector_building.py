@@ -10,9 +10,9 @@ from typing import Any, TypeVar
 
 import msgspec
 
+from prolocutor.contracts.model_use import ModelInUse
 from prolocutor.contracts.pairing import (
     Encoder,
-    ModelInUse,
     Ranker,
     Router,
     TrainingData,

@@ -10,7 +10,7 @@ import msgspec
 from msgspec import Meta
 
 from prolocutor.bounds import Cost, Count, Share, about
-from prolocutor.contracts.pairing import Ranker
+from prolocutor.contracts.pairing import Ranker, Role
 from prolocutor.errors import ConfigError
 from prolocutor.plan.pipeline import Call, PendingTarget, Service
 from prolocutor.plugins.pairing import method_catalog
@@ -29,7 +29,7 @@ from prolocutor.plugins.pairing.encoders.encoder_wiring import check_encoder
 from prolocutor.plugins.pairing.hints.turn_hints import HintSettings
 from prolocutor.plugins.pairing.loss_curve import LossCurve, loss_curve_of
 from prolocutor.plugins.pairing.loss_policy import LossBudget
-from prolocutor.plugins.pairing.method_catalog import Need, Role
+from prolocutor.plugins.pairing.method_catalog import Need
 from prolocutor.plugins.pairing.model_files import load_model
 from prolocutor.plugins.pairing.model_reloading import MethodSource
 from prolocutor.plugins.pairing.question_agent.newcomers import NewcomerSettings

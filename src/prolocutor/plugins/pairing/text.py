@@ -9,22 +9,15 @@ from functools import lru_cache
 from math import log
 from typing import Final, Generic, TypeVar
 
+from prolocutor.reading.words import words
+
 Key = TypeVar("Key", bound=Hashable)
 
-_WORD: Final = re.compile(
-    r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]"  # scripts without spaces: sign by sign
-    r"|[^\W\d_]+(?:['’][^\W\d_]+)?"
-    r"|\d+(?:[.,:/-]\d+)*"
-    r"|[$€£¥₹%+*/=°√^]"
-)
 _VOWEL: Final = re.compile(r"[aeiouy]")
 _ENDINGS: Final = (
     ("sses", "ss"), ("ies", "i"), ("ied", "i"), ("ings", ""), ("ing", ""), ("edly", ""),
     ("ed", ""), ("ations", "ate"), ("ation", "ate"), ("ments", "ment"), ("ly", ""),
 )  # fmt: skip
-LONGEST_TEXT: Final = 2000
-"""The most signs of a text that are read."""
-
 _K1: Final = 1.2
 _B: Final = 0.75
 _MOST_POSTINGS: Final = 50_000
@@ -37,11 +30,6 @@ STOP_WORDS: Final = frozenset(
     "about into over under again more most some any each other such only own same up down out off "
     "i'm i'd i'll i've you're it's that's what's let's don't".split()
 )
-
-
-def words(text: str) -> list[str]:
-    """Return words, numbers and signs of calculation, in lower case; at most of 2,000 signs."""
-    return _WORD.findall(text[:LONGEST_TEXT].lower().replace("’", "'"))
 
 
 def stems(text: str) -> list[str]:
@@ -156,13 +144,6 @@ class Bm25(Generic[Key]):
                 part = gain * count / (count + k1 * (1 - b + b * lengths[place] / mean))
                 scores[place] = scores.get(place, 0.0) + part
         return [(self._keys[place], score) for place, score in scores.items()]
-
-
-def jaccard(first: frozenset[str], second: frozenset[str]) -> float:
-    """Return the share of common words among all of two sets; 1 for two empty ones."""
-    both = len(first & second)
-    union = len(first) + len(second) - both
-    return both / union if union else 1.0
 
 
 def _tidy(rest: str) -> str:

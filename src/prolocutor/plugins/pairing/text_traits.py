@@ -12,7 +12,8 @@ from typing import Final
 
 import msgspec
 
-from prolocutor.plugins.pairing.text import STOP_WORDS, stem, words
+from prolocutor.plugins.pairing.text import STOP_WORDS, stem
+from prolocutor.reading.words import words
 
 _CACHED: Final = 4096
 _HEAD: Final = 240

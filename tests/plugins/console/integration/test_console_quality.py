@@ -9,8 +9,8 @@ from typing import Any
 import aiohttp
 import pytest
 
-from prolocutor.plugins.console import training_endpoints
 from prolocutor.plugins.pairing.measuring.pairing_data import load_pairing_data
+from prolocutor.plugins.pairing.model_reloading import ReloadedModel
 from tests.integration.doors.shop import Shop, a_shop, answer_as
 
 TWICE = ["why was I charged twice", "why was I charged twice?", "Why was I charged twice"]
@@ -315,7 +315,7 @@ async def test_a_training_that_is_stopped_ends_its_process(tmp_path: Path, waiti
 def waiting(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Trainings never end by themselves; return the pipe that tells the process of one."""
     monkeypatch.setattr(
-        training_endpoints, "TRAINER", "tests.plugins.console.integration.waiting_trainer"
+        ReloadedModel, "trainer", "tests.plugins.console.integration.waiting_trainer"
     )
     (tmp_path / "models").mkdir()
     os.mkfifo(tmp_path / "models" / "pid")

@@ -4,9 +4,9 @@ import sys
 
 import pytest
 
+from prolocutor.contracts.pairing import Role
 from prolocutor.errors import BadInput, MissingExtra
 from prolocutor.plugins.pairing import method_catalog
-from prolocutor.plugins.pairing.method_catalog import Role
 
 
 @pytest.mark.parametrize("role", ["router", "ranker"])

@@ -8,7 +8,7 @@ from prolocutor.contracts.pairing import Card
 from prolocutor.contracts.training import TrainingReport
 from prolocutor.errors import ConfigError, NotFound
 from prolocutor.plugins.pairing.model_files import HEAD, load_model, save_model, training_card
-from prolocutor.plugins.pairing.model_shelf import MOST, ModelShelf
+from prolocutor.plugins.pairing.model_shelf import MOST, FolderShelf
 from prolocutor.plugins.pairing.question_agent.knn import KnnRouter
 
 CARDS = [Card(name="tea", description="tea"), Card(name="eggs", description="eggs")]
@@ -20,7 +20,7 @@ class Shelf:
     def __init__(self, folder: Path) -> None:
         self.in_use = folder / "router"
         self.first = save(self.in_use, "first")
-        self.shelf = ModelShelf(self.in_use)
+        self.shelf = FolderShelf(self.in_use)
 
     def add(self, text: str) -> str:
         folder = self.shelf.new_folder() / "model"

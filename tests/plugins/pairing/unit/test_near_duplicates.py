@@ -5,8 +5,9 @@ from collections import defaultdict
 from hypothesis import given
 from hypothesis import strategies as st
 
-from prolocutor.plugins.pairing.near_duplicates import ALIKE, folds_of, near_duplicates
-from prolocutor.plugins.pairing.text import jaccard, words
+from prolocutor.plugins.pairing.folds import folds_of
+from prolocutor.reading.near_duplicates import ALIKE, near_duplicates
+from prolocutor.reading.words import jaccard, words
 
 LETTERS = st.lists(st.text("abcdef ", max_size=14), max_size=25)
 

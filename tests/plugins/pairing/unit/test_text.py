@@ -6,16 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from prolocutor.plugins.pairing.text import (
-    Bm25,
-    char_grams,
-    content_stems,
-    jaccard,
-    shape,
-    stem,
-    stems,
-    words,
-)
+from prolocutor.plugins.pairing.text import Bm25, char_grams, content_stems, shape, stem, stems
+from prolocutor.reading.words import jaccard, words
 
 
 def test_words_are_lower_case_with_numbers_and_signs() -> None:

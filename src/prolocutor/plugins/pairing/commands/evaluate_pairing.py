@@ -12,6 +12,7 @@ from prolocutor.assistant.runner import run
 from prolocutor.cli.options import SEED_OPTION, assistant_option, concurrency_option
 from prolocutor.cli.output import write_json
 from prolocutor.cli.progress import Show, progress_bar
+from prolocutor.contracts.pairing import Role
 from prolocutor.errors import MissingExtra
 from prolocutor.plugins.pairing.commands.model_options import (
     encoder_of,
@@ -34,7 +35,7 @@ from prolocutor.plugins.pairing.measuring.pairing_data import (
     load_pairing_data,
     only_agents,
 )
-from prolocutor.plugins.pairing.method_catalog import Role, load_fit, methods, needs_of
+from prolocutor.plugins.pairing.method_catalog import load_fit, methods, needs_of
 
 BUDGETS: Final = ("top:1", "top:2", "top:3", "top:5", "sure:0.1", "sure:0.2", "sure:0.3")
 _NONE: Final = "none"

@@ -17,7 +17,7 @@ from prolocutor.cli.progress import progress_bar
 from prolocutor.config.agent_cards import cards_of
 from prolocutor.config.assistant_file import load_assistant
 from prolocutor.config.descriptions import described
-from prolocutor.contracts.pairing import Card
+from prolocutor.contracts.pairing import Card, Role
 from prolocutor.plan.pipeline import Stage
 from prolocutor.plugins.pairing.commands.model_options import (
     encoder_of,
@@ -34,7 +34,7 @@ from prolocutor.plugins.pairing.measuring.model_training import TrainingResult, 
 from prolocutor.plugins.pairing.measuring.model_training import train as learn
 from prolocutor.plugins.pairing.measuring.pairing_data import PairingData, load_pairing_data
 from prolocutor.plugins.pairing.measuring.training_plan import TrainingPlan
-from prolocutor.plugins.pairing.method_catalog import Role, method_of
+from prolocutor.plugins.pairing.method_catalog import method_of
 
 _ROUTER: Final = "ensemble"
 _RANKER: Final = "learned"

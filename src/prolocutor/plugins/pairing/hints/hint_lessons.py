@@ -7,9 +7,10 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import Final
 
+from prolocutor.contracts.model_use import HintMark
 from prolocutor.plugins.pairing.hints.turn_hints import HintSettings, TurnHint
-from prolocutor.plugins.pairing.question_agent.router_label import HintMark, RouterLabel, shares_of
-from prolocutor.plugins.pairing.text import words
+from prolocutor.plugins.pairing.question_agent.router_label import RouterLabel, shares_of
+from prolocutor.reading.words import words
 
 MOST_OF_A_QUESTION: Final = 0.5
 """The weight that all hints of one question may have together: that of one thumb up."""

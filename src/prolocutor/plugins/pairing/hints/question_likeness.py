@@ -11,7 +11,8 @@ import itertools
 from collections.abc import Sequence
 from typing import Final
 
-from prolocutor.plugins.pairing.text import STOP_WORDS, content_stems, words
+from prolocutor.plugins.pairing.text import STOP_WORDS, content_stems
+from prolocutor.reading.words import words
 
 ALIKE: Final = 0.6
 """The likeness from which on a question counts as the same.

@@ -7,24 +7,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Annotated, ClassVar, Final, Literal
+from typing import Annotated, ClassVar, Final
 
 import msgspec
 from msgspec import Meta
 
 from prolocutor.bounds import Count, PositiveSeconds, about
+from prolocutor.contracts.model_use import AGAINST, HintKind
 from prolocutor.contracts.pairing import UserQuestion
 from prolocutor.durations import DAY, YEAR
 from prolocutor.plugins.pairing.hints.hint_phrases import rejects, thanks
 from prolocutor.plugins.pairing.hints.question_likeness import asks_again, says_something
 from prolocutor.plugins.pairing.question_agent.follow_ups import continuation
 
-HintKind = Literal["again", "rejected", "thanked", "kept", "used"]
-"""The same question again in other words; "no, that is wrong"; thanks; the answer of another agent
-to a question asked again, which was let stand; a button or choice of the answer that was used."""
-
-HINT_KINDS: Final[tuple[HintKind, ...]] = ("again", "rejected", "thanked", "kept", "used")
-AGAINST: Final = frozenset({"again", "rejected"})
 """The kinds that speak against the agent that answered."""
 
 HintWeight = Annotated[float, Meta(ge=0, le=0.25)]

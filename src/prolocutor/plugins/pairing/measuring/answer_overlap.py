@@ -15,8 +15,8 @@ from typing import Final
 import msgspec
 
 from prolocutor.contracts.pairing import AgentAnswer, LabelledQuestion, TrainingData
-from prolocutor.plugins.pairing.near_duplicates import near_duplicates
 from prolocutor.plugins.pairing.question_response.unsupervised import UnsupervisedRanker, fit
+from prolocutor.reading.near_duplicates import near_duplicates
 
 _GOOD: Final = 0.5
 _LIKELY: Final = 0.35

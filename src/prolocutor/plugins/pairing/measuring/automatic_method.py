@@ -6,7 +6,9 @@ from typing import Final
 
 import msgspec
 
+from prolocutor.contracts.pairing import Role
 from prolocutor.errors import MissingExtra
+from prolocutor.plugins.pairing.folds import folds_of
 from prolocutor.plugins.pairing.measuring.measurement import Measurement
 from prolocutor.plugins.pairing.measuring.method_rows import (
     BootstrapSamples,
@@ -14,8 +16,8 @@ from prolocutor.plugins.pairing.measuring.method_rows import (
     PairingStage,
     row_of,
 )
-from prolocutor.plugins.pairing.method_catalog import Role, load_fit
-from prolocutor.plugins.pairing.near_duplicates import folds_of, near_duplicates
+from prolocutor.plugins.pairing.method_catalog import load_fit
+from prolocutor.reading.near_duplicates import near_duplicates
 
 AUTO: Final = "auto"
 

@@ -22,13 +22,15 @@ from prolocutor.contracts.pairing import (
     LabelledQuestion,
     Pairing,
     Ranker,
+    Role,
     Router,
     TrainingData,
 )
+from prolocutor.plugins.pairing.folds import folds_of
 from prolocutor.plugins.pairing.measuring.kept_folds import FoldStore
 from prolocutor.plugins.pairing.measuring.pairing_data import PairingData
-from prolocutor.plugins.pairing.method_catalog import Role, load_fit, needs_of
-from prolocutor.plugins.pairing.near_duplicates import folds_of, near_duplicates
+from prolocutor.plugins.pairing.method_catalog import load_fit, needs_of
+from prolocutor.reading.near_duplicates import near_duplicates
 
 Made = TypeVar("Made")
 Priors = list[dict[str, float]]

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
-from prolocutor.contracts.pairing import Card, Encoder
+from prolocutor.contracts.pairing import Card, Encoder, Role
 from prolocutor.errors import ProlocutorError
 from prolocutor.plugins.pairing.encoders.encoder_wiring import EncoderWiring
 from prolocutor.plugins.pairing.measuring.partial_training import PartialTraining
-from prolocutor.plugins.pairing.method_catalog import Role, load_reader
+from prolocutor.plugins.pairing.method_catalog import load_reader
 from prolocutor.plugins.pairing.model_files import load_model, save_model, training_card
 from prolocutor.plugins.pairing.question_agent.meant_methods import with_encoder
 

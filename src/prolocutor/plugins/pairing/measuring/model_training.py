@@ -12,7 +12,7 @@ from typing import Any, Final
 
 import msgspec
 
-from prolocutor.contracts.pairing import LabelledQuestion
+from prolocutor.contracts.pairing import LabelledQuestion, Role
 from prolocutor.errors import BadInput
 from prolocutor.plugins.pairing.loss_curve import LossCurve, with_loss_curve
 from prolocutor.plugins.pairing.measuring.automatic_method import (
@@ -46,14 +46,14 @@ from prolocutor.plugins.pairing.measuring.training_plan import (
     hash_of,
     lessons_of,
 )
-from prolocutor.plugins.pairing.method_catalog import Role, load_reader
+from prolocutor.plugins.pairing.method_catalog import load_reader
 from prolocutor.plugins.pairing.model_files import (
     TrainingCard,
     check_place,
     save_model,
     training_card,
 )
-from prolocutor.plugins.pairing.near_duplicates import near_duplicates
+from prolocutor.reading.near_duplicates import near_duplicates
 
 LABEL_FREE: Final[dict[Role, str]] = {"router": "cards", "ranker": "unsupervised"}
 """What a trained one has to beat: it does without labels."""

@@ -22,6 +22,7 @@ from prolocutor.contracts.training import (
 )
 from prolocutor.errors import BadInput
 from prolocutor.plugins.pairing.encoders.encoder_mark import EncoderMark
+from prolocutor.plugins.pairing.folds import folds_of
 from prolocutor.plugins.pairing.loss_curve import LossCurve, loss_curve_of, with_loss_curve
 from prolocutor.plugins.pairing.measuring.loss_budget import AskedPath, curve_of
 from prolocutor.plugins.pairing.measuring.method_rows import BootstrapSamples, MethodChoice
@@ -30,9 +31,9 @@ from prolocutor.plugins.pairing.measuring.refitting import Refitting, prior_of, 
 from prolocutor.plugins.pairing.measuring.training_material import Material, gathered
 from prolocutor.plugins.pairing.method_catalog import load_reader
 from prolocutor.plugins.pairing.model_files import Model, load_model, save_model, training_card
-from prolocutor.plugins.pairing.near_duplicates import folds_of, near_duplicates
 from prolocutor.plugins.pairing.question_agent.label_journal import since_model
 from prolocutor.plugins.pairing.question_agent.router_label import router_label_of
+from prolocutor.reading.near_duplicates import near_duplicates
 
 NEW_LABELS: Final = "precision@1 of the new labels"
 _LEAST_GROUPS: Final = 4

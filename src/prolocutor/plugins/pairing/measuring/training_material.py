@@ -13,7 +13,7 @@ from prolocutor.errors import BadInput, ConfigError
 from prolocutor.plugins.pairing.hints.hint_lessons import question_key
 from prolocutor.plugins.pairing.measuring.pairing_data import load_pairing_data
 from prolocutor.plugins.pairing.model_files import Model
-from prolocutor.plugins.pairing.question_agent.router_label import RouterLabel, question_of_label
+from prolocutor.plugins.pairing.question_agent.router_label import RouterLabel
 
 _LEARNED: Final = "learned"
 _LESSONS: Final = "lessons"
@@ -126,7 +126,7 @@ def _learned_by(live: Model | None) -> _Learned:
     except msgspec.ValidationError as error:
         what = f"the model {live.id} does not say what it learned: {error}"
         raise ConfigError(what) from None
-    return _Learned([question_of_label(one) for one in lessons])
+    return _Learned([one.labelled for one in lessons])
 
 
 def _answered(labelled: Sequence[LabelledQuestion]) -> list[LabelledQuestion]:

@@ -8,13 +8,12 @@ from importlib.metadata import version
 
 import msgspec
 
-from prolocutor.contracts.pairing import LabelledQuestion
+from prolocutor.contracts.pairing import LabelledQuestion, Role
 from prolocutor.errors import BadInput
 from prolocutor.plugins.pairing.encoders.encoder_mark import mark_of
 from prolocutor.plugins.pairing.measuring.fitting import NO_MODELS, PairingModels
 from prolocutor.plugins.pairing.measuring.pairing_data import PairingData
 from prolocutor.plugins.pairing.measuring.training_memory import TrainingMemory
-from prolocutor.plugins.pairing.method_catalog import Role
 
 
 class TrainingPlan(msgspec.Struct, frozen=True, kw_only=True):

@@ -20,10 +20,10 @@ from prolocutor.plugins.pairing.encoders.meanings import trained_meanings, vecto
 from prolocutor.plugins.pairing.encoders.text_vectors import NO_VECTORS, Vectors
 from prolocutor.plugins.pairing.method_catalog import ENCODER, LABELS, PairingMethod
 from prolocutor.plugins.pairing.model_files import Array, Model, TrainingCard
-from prolocutor.plugins.pairing.near_duplicates import near_duplicates
 from prolocutor.plugins.pairing.question_agent.cards import CardsRouter
 from prolocutor.plugins.pairing.question_agent.meant_methods import MeantRouter
 from prolocutor.plugins.pairing.question_agent.router_label import RouterLabel, router_label_of
+from prolocutor.reading.near_duplicates import near_duplicates
 
 _NEIGHBOURS: Final = 25
 _SHARPNESS: Final = 12.0

@@ -12,7 +12,8 @@ from typing import Final, Protocol, runtime_checkable
 import msgspec
 
 from prolocutor.contracts.pairing import Pairing, UserQuestion
-from prolocutor.plugins.pairing.text import STOP_WORDS, words
+from prolocutor.plugins.pairing.text import STOP_WORDS
+from prolocutor.reading.words import words
 
 _OPENERS: Final = (
     "and", "or", "what about", "how about", "and what", "but", "also", "then", "instead", "same",

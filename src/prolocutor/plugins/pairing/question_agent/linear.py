@@ -23,7 +23,8 @@ from prolocutor.plugins.pairing.encoders.text_vectors import NO_VECTORS, Vectors
 from prolocutor.plugins.pairing.method_catalog import ENCODER, LABELS, PairingMethod
 from prolocutor.plugins.pairing.model_files import Array, Model, TrainingCard
 from prolocutor.plugins.pairing.question_agent.follow_ups import pairings
-from prolocutor.plugins.pairing.text import char_grams, words
+from prolocutor.plugins.pairing.text import char_grams
+from prolocutor.reading.words import words
 
 Terms = dict[str, int]
 Vector = tuple[list[int], list[float]]

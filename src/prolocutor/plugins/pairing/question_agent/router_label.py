@@ -7,6 +7,7 @@ from typing import Final
 
 import msgspec
 
+from prolocutor.contracts.model_use import HintMark
 from prolocutor.contracts.pairing import LabelledQuestion, UserQuestion
 
 UP: Final = 0.5
@@ -19,16 +20,6 @@ _GOLD: Final = 0.5
 _SURE: Final = 0.9
 _ELSEWHERE: Final = 0.5
 """How right an agent is whose answer is good; all others together where it is bad."""
-
-
-class HintMark(msgspec.Struct, frozen=True):
-    """Where a label comes from that is only a hint: its kind, the agent that it is about, the
-    reply (`utt_id`) and when it was given (UNIX seconds)."""
-
-    kind: str
-    agent: str
-    utt_id: str
-    at: float
 
 
 class RouterLabel(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -52,21 +43,21 @@ class RouterLabel(msgspec.Struct, frozen=True, omit_defaults=True):
         """Whether a person said so."""
         return self.hint is None and not self.judged
 
+    @property
+    def labelled(self) -> LabelledQuestion:
+        """What was learned as a labelled question."""
+        gold = frozenset(name for name, share in self.agents.items() if share > _GOLD)
+        return LabelledQuestion(
+            question=UserQuestion(text=self.text),
+            agents=self.agents,
+            gold=gold,
+            weight=self.weight,
+        )
+
 
 def router_label_of(labelled: LabelledQuestion) -> RouterLabel:
     """Return a labelled question as the router learns it."""
     return RouterLabel(labelled.question.text, labelled.agents, labelled.weight)
-
-
-def question_of_label(label: RouterLabel) -> LabelledQuestion:
-    """Return what a router learned as a labelled question."""
-    gold = frozenset(name for name, share in label.agents.items() if share > _GOLD)
-    return LabelledQuestion(
-        question=UserQuestion(text=label.text),
-        agents=label.agents,
-        gold=gold,
-        weight=label.weight,
-    )
 
 
 def shares_of(agent: str, right: bool, agents: Iterable[str]) -> dict[str, float]:

@@ -7,7 +7,8 @@ from operator import itemgetter
 from typing import Any, Final, Protocol
 
 from prolocutor.plugins.pairing.encoders.text_vectors import NO_VECTORS, Vectors
-from prolocutor.plugins.pairing.text import Bm25, shape, stem, words
+from prolocutor.plugins.pairing.text import Bm25, shape, stem
+from prolocutor.reading.words import words
 
 Neighbours = list[tuple[int, float]]
 """Numbers of labels and the weight of each, the heaviest first."""

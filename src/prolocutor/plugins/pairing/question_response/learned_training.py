@@ -21,7 +21,7 @@ from prolocutor.errors import BadInput
 from prolocutor.plugins.pairing.agent_log import AgentLog, log_of
 from prolocutor.plugins.pairing.calibration import Sigmoid
 from prolocutor.plugins.pairing.curve_fitting import fit_sigmoid
-from prolocutor.plugins.pairing.near_duplicates import folds_of, near_duplicates
+from prolocutor.plugins.pairing.folds import folds_of
 from prolocutor.plugins.pairing.question_agent.meant_methods import MeantRanker
 from prolocutor.plugins.pairing.question_response.answer_pairings import any_right_logit
 from prolocutor.plugins.pairing.question_response.answer_table import (
@@ -49,6 +49,7 @@ from prolocutor.plugins.pairing.question_response.trees import (
     TreeEnsemble,
     joined,
 )
+from prolocutor.reading.near_duplicates import near_duplicates
 
 _LEAST_RIGHT: Final = 20
 _INNER_FOLDS: Final = 5

@@ -8,7 +8,7 @@ from prolocutor.contracts.pairing import AgentAnswer, LabelledQuestion, Training
 from prolocutor.plugins.pairing.answer_meaning import MeaningMemory, lesson_texts
 from prolocutor.plugins.pairing.encoders.meanings import Meanings, trained_meanings, vectors_of
 from prolocutor.plugins.pairing.encoders.text_vectors import NO_VECTORS, Vectors
-from prolocutor.plugins.pairing.near_duplicates import near_duplicates
+from prolocutor.reading.near_duplicates import near_duplicates
 
 
 class LearnedMeaning:

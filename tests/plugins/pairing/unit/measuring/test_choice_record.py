@@ -8,12 +8,12 @@ from typing import Any, Final
 
 import pytest
 
+from prolocutor.contracts.pairing import Role
 from prolocutor.errors import BadInput
 from prolocutor.plugins.pairing.measuring import fitting
 from prolocutor.plugins.pairing.measuring.choice_record import ChoiceRecord
 from prolocutor.plugins.pairing.measuring.measurement import MeasurementPlan, measure
 from prolocutor.plugins.pairing.measuring.method_rows import MethodChoice
-from prolocutor.plugins.pairing.method_catalog import Role
 from tests.plugins.pairing.unit.measuring.made import data
 
 _CHOICE: Final = MethodChoice(agent="a", right=1.0, called=1, scores={"a": 0.75, "b": 0.25})

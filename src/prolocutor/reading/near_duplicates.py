@@ -1,14 +1,13 @@
-"""Groups of near duplicates, which no fold of a cross-validation may cut through."""
+"""Texts that are near duplicates of each other."""
 
 from __future__ import annotations
 
-import random
 from collections import Counter
 from collections.abc import Sequence
 from math import ceil
 from typing import Final
 
-from prolocutor.plugins.pairing.text import jaccard, words
+from prolocutor.reading.words import jaccard, words
 
 ALIKE: Final = 0.8
 
@@ -38,19 +37,6 @@ def near_duplicates(texts: Sequence[str], alike: float = ALIKE) -> list[int]:
             if jaccard(one, sets[other]) >= alike:
                 _join(first, place, other)
     return [_root(first, place) for place in range(len(texts))]
-
-
-def folds_of(groups: Sequence[int], number: int, seed: int = 0) -> list[int]:
-    """Deal groups out to folds 0 .. number - 1, evenly, at random; each whole to one."""
-    sizes = Counter(groups)
-    order = sorted(sizes)
-    random.Random(seed).shuffle(order)
-    filled = [0] * number
-    fold: dict[int, int] = {}
-    for group in sorted(order, key=lambda one: -sizes[one]):
-        fold[group] = min(range(number), key=filled.__getitem__)
-        filled[fold[group]] += sizes[group]
-    return [fold[group] for group in groups]
 
 
 def _root(first: list[int], place: int) -> int:

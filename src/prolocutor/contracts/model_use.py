@@ -1,0 +1,163 @@
+"""Models in use: what routers and rankers show of themselves to who lists and trains them.
+
+Calls of a shelf and of `reload` block: they are made in a thread.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from pathlib import Path
+from typing import Any, Final, Literal, Protocol, runtime_checkable
+
+import msgspec
+
+from prolocutor.contracts.pairing import Card, LabelledQuestion, Role
+from prolocutor.contracts.training import TrainingReport
+
+HintKind = Literal["again", "rejected", "thanked", "kept", "used"]
+"""What a person did after a reply: asked again in other words, rejected it, thanked for it, let
+another agent's answer stand, used a button or choice of it."""
+
+HINT_KINDS: Final[tuple[HintKind, ...]] = ("again", "rejected", "thanked", "kept", "used")
+AGAINST: Final = frozenset({"again", "rejected"})
+"""The hints that speak against the reply."""
+
+
+class HintMark(msgspec.Struct, frozen=True):
+    """Where a label comes from that is only a hint: its kind, the agent that it is about, the
+    reply (`utt_id`) and when it was given (UNIX seconds)."""
+
+    kind: HintKind
+    agent: str
+    utt_id: str
+    at: float
+
+
+class TaughtLesson(Protocol):
+    """A label that a router learned while in use: a thumb, or a hint."""
+
+    @property
+    def text(self) -> str:
+        """The question."""
+
+    @property
+    def user(self) -> str:
+        """Who asked it, "" where that is not known."""
+
+    @property
+    def hint(self) -> HintMark | None:
+        """Where it comes from if it is only a hint."""
+
+    @property
+    def labelled(self) -> LabelledQuestion:
+        """The question with how right each agent is."""
+
+
+class TaughtMethod(Protocol):
+    """What a router learns from people while it is in use."""
+
+    @property
+    def takes_hints(self) -> bool:
+        """Whether it learns from hints."""
+
+    def lessons(self) -> Sequence[TaughtLesson]:
+        """Return what thumbs taught."""
+
+    def hints(self) -> Sequence[TaughtLesson]:
+        """Return the hints that stand, the oldest first."""
+
+
+class StoredModel(msgspec.Struct, frozen=True, kw_only=True):
+    """A model without what it learned: `made` is the UTC date, `learned` how many questions."""
+
+    id: str
+    method: str
+    made: str = ""
+    learned: int = 0
+    note: str = ""
+
+
+class ShelvedModel(msgspec.Struct, frozen=True):
+    """A model on the shelf, and the report of its training if it has one."""
+
+    model: StoredModel
+    report: TrainingReport | None
+
+
+class ModelShelf(Protocol):
+    """The models that may take the place of the one in use, and those that had it."""
+
+    def live(self) -> StoredModel | None:
+        """Return the model in use; None where there is none."""
+
+    def models(self) -> list[ShelvedModel]:
+        """Return the models on the shelf, the latest first; those that are damaged are left out."""
+
+    def new_folder(self) -> Path:
+        """Make an empty folder, hidden from the list, for a model that is to be trained."""
+
+    def put(self, folder: Path, report: TrainingReport) -> None:
+        """Put a model that was trained within a `new_folder` on the shelf."""
+
+    def install(self, id_: str) -> str:
+        """Put a model in use, and return the id of the one that was before ("" for none).
+
+        That one stays on the shelf. Raise `NotFound` for an unknown id, `ConfigError` for a model
+        that is damaged.
+        """
+
+    def delete(self, id_: str) -> None:
+        """Remove a model from the shelf; `NotFound` for an unknown one."""
+
+    def tidy(self, former: Collection[str]) -> None:
+        """Keep some `former` models, named by id, some others, and what is in use."""
+
+    def sweep(self) -> None:
+        """Remove what trainings that were cut off left."""
+
+
+class ModelSource(Protocol):
+    """A model that is read from a folder. `trainer` is the module that is run to train it anew."""
+
+    trainer: str
+
+    @property
+    def folder(self) -> Path:
+        """Where the model is read from."""
+
+    @property
+    def shelf(self) -> ModelShelf:
+        """The models beside it."""
+
+    @property
+    def latest(self) -> Any:
+        """The method in use and its version; starts a reload if the folder has changed."""
+
+    def reload(self) -> None:
+        """Read the folder now."""
+
+
+class ModelInUse(msgspec.Struct, frozen=True, kw_only=True):
+    """A router or ranker of an assistant that is read from a folder, for who trains it anew.
+
+    It selects by a model of this `method`, and by the agents' `cards`. `learner` teaches it thumbs
+    at once; None where it learns by training alone.
+    """
+
+    role: Role
+    method: str
+    source: ModelSource
+    cards: list[Card]
+    learner: TaughtMethod | None = None
+
+
+@runtime_checkable
+class AbstainingSelector(Protocol):
+    """A response selector that may abstain from an answer."""
+
+    @property
+    def may_abstain(self) -> bool:
+        """Whether it ever does."""
+
+    def abstained(self, skill: str, text: str) -> bool:
+        """Return whether a reply, maybe cut, is what it says when no answer is likely right."""

@@ -1,0 +1,20 @@
+"""Folds of a cross-validation, which cut through no group of near duplicates."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Sequence
+
+
+def folds_of(groups: Sequence[int], number: int, seed: int = 0) -> list[int]:
+    """Deal groups out to folds 0 .. number - 1, evenly, at random; each whole to one."""
+    sizes = Counter(groups)
+    order = sorted(sizes)
+    random.Random(seed).shuffle(order)
+    filled = [0] * number
+    fold: dict[int, int] = {}
+    for group in sorted(order, key=lambda one: -sizes[one]):
+        fold[group] = min(range(number), key=filled.__getitem__)
+        filled[fold[group]] += sizes[group]
+    return [fold[group] for group in groups]
