@@ -46,7 +46,8 @@ class Block:
 
 def pages() -> list[Path]:
     """Return all pages that people read, the benchmarks' own excepted."""
-    found = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]
+    of_plugins = (ROOT / "src" / "prolocutor" / "plugins").glob("*/README.md")
+    found = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *of_plugins]
     return sorted(set(found) - BENCH)
 
 
