@@ -21,6 +21,7 @@ from prolocutor.assistant.agenda_delivery import (
 from prolocutor.assistant.handovers import HANDOVERS
 from prolocutor.assistant.person_queues import PersonQueues
 from prolocutor.assistant.shared_agenda import SharedAgenda
+from prolocutor.background import BackgroundTasks
 from prolocutor.contracts.store import AgendaEntry, Store
 from prolocutor.dialog import notices, rounds
 from prolocutor.dialog.rounds import Round
@@ -75,7 +76,7 @@ class AgendaScheduler:
         """The time by which entries are due, in seconds (UNIX)."""
         self._changed = asyncio.Event()
         self._place_free = asyncio.Event()
-        self._sleeping: asyncio.Task[None] | None = None
+        self._tasks = BackgroundTasks("agenda")
         self._next_look = float("inf")
         self._running = 0
         self._queued: set[str] = set()
@@ -84,14 +85,11 @@ class AgendaScheduler:
 
     def start(self) -> None:
         """Start with what is due already."""
-        self._sleeping = asyncio.create_task(self._run(), name="agenda")
+        self._tasks.start(self._run())
 
     async def aclose(self) -> None:
         """Start no more deliveries; the other entries stay on the agenda."""
-        if self._sleeping is not None:
-            self._sleeping.cancel()
-            with suppress(asyncio.CancelledError):
-                await self._sleeping
+        await self._tasks.aclose()
 
     def expect(self, due: float) -> None:
         """Note that an entry was written that is due at that time."""

@@ -9,6 +9,7 @@ from collections import deque
 from contextlib import suppress
 from typing import Any, Final, NamedTuple
 
+from prolocutor.background import BackgroundTasks
 from prolocutor.connectors.parts.http_client import HttpClient
 from prolocutor.contracts.store import RecordStore
 from prolocutor.dialog import plain
@@ -51,14 +52,13 @@ class DutyWebhook:
         self._store = store
         self._is_shared = is_shared
         self._waiting: deque[WaitingNote] = deque()
-        self._sending: asyncio.Task[None] | None = None
-        self._resuming: asyncio.Task[None] | None = None
+        self._sending = BackgroundTasks("handover webhook")
+        self._resuming = BackgroundTasks("handover notes")
         self._last = 0
 
     def start(self) -> None:
         """Send what was stored before, by a process that has ended."""
-        before = _key(time.time_ns())
-        self._resuming = asyncio.create_task(self._resume(before), name="handover notes")
+        self._resuming.start(self._resume(before=_key(time.time_ns())))
 
     async def send(self, change: dict[str, Any]) -> None:
         """Store a change, and send it as JSON when those before it are through."""
@@ -83,12 +83,8 @@ class DutyWebhook:
 
     async def aclose(self) -> None:
         """Send what waits if that takes no longer than one call may; the rest is stored."""
-        if self._resuming is not None:
-            self._resuming.cancel()
-        if self._sending is not None:
-            with suppress(TimeoutError):
-                async with asyncio.timeout(SECONDS):
-                    await self._sending
+        await self._resuming.aclose()
+        await self._sending.aclose(grace=SECONDS)
         await self._client.aclose()
 
     async def _resume(self, before: str) -> None:
@@ -107,10 +103,8 @@ class DutyWebhook:
         self._go_on()
 
     def _go_on(self) -> None:
-        if not self._waiting:
-            return
-        if self._sending is None or self._sending.done():
-            self._sending = asyncio.create_task(self._send_all(), name="handover webhook")
+        if self._waiting and not self._sending:
+            self._sending.start(self._send_all())
 
     async def _send_all(self) -> None:
         while self._waiting:

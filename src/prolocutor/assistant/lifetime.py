@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable
-from contextlib import suppress
 from functools import partial
 from typing import Final
 
@@ -28,6 +27,7 @@ from prolocutor.assistant.turn_recorder import RecordKeeping
 from prolocutor.assistant.turn_runner import TurnRunner
 from prolocutor.assistant.turns import Turns
 from prolocutor.assistant.watchdog import Watchdog
+from prolocutor.background import BackgroundTasks
 from prolocutor.contracts.programs import Programs
 from prolocutor.contracts.shared_store import BrokerWakeUps
 from prolocutor.contracts.store import Store
@@ -161,7 +161,7 @@ class LateStart:
 
     def __init__(self, start: Callable[[], Awaitable[None]]) -> None:
         self._start = start
-        self._trying: asyncio.Task[None] | None = None
+        self._trying = BackgroundTasks("late start")
         self.waits = False
         """Whether the store has not answered yet."""
 
@@ -169,14 +169,11 @@ class LateStart:
         """Try again in the background after a first try that failed."""
         log.warning("%s; waiting for it, no turns are taken", error)
         self.waits = True
-        self._trying = asyncio.create_task(self._try(str(error)), name="late start")
+        self._trying.start(self._try(str(error)))
 
     async def aclose(self) -> None:
         """Stop trying."""
-        if self._trying is not None:
-            self._trying.cancel()
-            with suppress(asyncio.CancelledError):
-                await self._trying
+        await self._trying.aclose()
 
     async def _try(self, said: str) -> None:
         pause = FIRST_PAUSE

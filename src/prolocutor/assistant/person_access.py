@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from time import monotonic
 from typing import Any, Final, Protocol, Self, TypeVar, cast
 
 from prolocutor.assistant.feed import FeedListeners
 from prolocutor.assistant.person_queues import PersonQueues
+from prolocutor.background import BackgroundTasks
 from prolocutor.contracts.shared_store import SharedStore
 from prolocutor.contracts.store import OpenedTurn, Store
 from prolocutor.dialog.ids import new_id
@@ -68,7 +69,7 @@ class PersonAccess:
         self._lines: dict[str, list[Place]] = {}
         self._to_hand_back: dict[str, str] = {}
         self._to_release: dict[str, str] = {}
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._tasks = BackgroundTasks("place in line")
         self.leaving = False
         """Whether this replica is going to leave: then what waits without an end gives up."""
         self.busy = 0
@@ -104,7 +105,7 @@ class PersonAccess:
         place = Place(user, monotonic() + self._timeout)
         line = self._lines.setdefault(user, [])
         if line:
-            place.queueing = self._start(self._queue_up(place, line[-1]))
+            place.queueing = self._tasks.start(self._queue_up(place, line[-1]))
         line.append(place)
         return place
 
@@ -117,7 +118,7 @@ class PersonAccess:
                 del self._lines[place.user]
         place.tried.set()
         if place.has_ticket or place.queueing is not None:
-            self._start(self._hand_back(place))
+            self._tasks.start(self._hand_back(place))
 
     async def open(self, place: Place, attempt: Callable[[], Awaitable[T]]) -> T:
         """Return what `attempt` returns, tried until it does not raise `PersonBusy`.
@@ -219,12 +220,6 @@ class PersonAccess:
                 await self._store.withdraw(place.user, place.ticket)
                 self._to_hand_back.pop(place.ticket, None)
                 self._listeners.wake_others(place.user)
-
-    def _start(self, work: Coroutine[None, None, None]) -> asyncio.Task[None]:
-        task = asyncio.create_task(work)
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
-        return task
 
 
 class Pauses:

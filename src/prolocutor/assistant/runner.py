@@ -11,6 +11,7 @@ from concurrent.futures import Future
 from typing import Any, Final, Generic, TypeVar
 
 from prolocutor.assistant.service_code import codes_of_error, codes_of_frame, service_on
+from prolocutor.background import BackgroundTasks
 
 T = TypeVar("T")
 
@@ -127,7 +128,7 @@ class _Program(Generic[T]):
 
     async def _follow(self) -> T:
         if self._task is None:
-            self._task = asyncio.get_running_loop().create_task(self._leaving_nobody())
+            self._task = BackgroundTasks("program").start(self._leaving_nobody(), awaited=True)
         task = self._task
         try:
             await asyncio.wait({task})

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 from collections.abc import Callable
 from time import monotonic
 from typing import Final
 
+from prolocutor.background import BackgroundTasks
 from prolocutor.contracts.store import RecordStore
 from prolocutor.errors import (
     DeclaredDead,
@@ -50,7 +50,7 @@ class StoreHealth:
         self._store = store
         self._clock = clock
         self._known_until = 0.0
-        self._trial: asyncio.Task[None] | None = None
+        self._trial = BackgroundTasks("store health")
 
     def note_stored(self) -> None:
         """Note that a turn was stored."""
@@ -77,18 +77,15 @@ class StoreHealth:
         """
         if self._clock() < self._known_until:
             return self.fault
-        if self._trial is None or self._trial.done():
-            self._trial = asyncio.create_task(self._try(), name="store health")
-        done, _ = await asyncio.wait({self._trial}, timeout=PATIENCE)
-        if not done:
+        if not self._trial:
+            self._trial.start(self._try())
+        if not await self._trial.ended(PATIENCE):
             self.note_failed(StoreError("the store does not answer"))
         return self.fault
 
     async def aclose(self) -> None:
         """Stop trying."""
-        if self._trial is not None and not self._trial.done():
-            self._trial.cancel()
-            await asyncio.wait({self._trial})
+        await self._trial.aclose()
 
     async def _try(self) -> None:
         body = _SMALL if self.fault is None else _LARGE

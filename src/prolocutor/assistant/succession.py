@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import logging
 from contextlib import suppress
-from functools import partial
 from time import monotonic
 from typing import Final
 
@@ -17,6 +16,7 @@ from prolocutor.assistant.observer_group import ObserverGroup
 from prolocutor.assistant.person_access import PersonAccess, ReplicaStore
 from prolocutor.assistant.service_switches import ServiceSwitches
 from prolocutor.assistant.turn_runner import TurnRunner
+from prolocutor.background import BackgroundTasks
 from prolocutor.contracts.shared_store import WakeUps
 from prolocutor.contracts.store import UnfinishedTurn
 from prolocutor.errors import StoreError
@@ -57,7 +57,7 @@ class Succession:
     ) -> None:
         self._observers = observers
         self._switches = switches
-        self._looking: asyncio.Task[None] | None = None
+        self._looking = BackgroundTasks("look at switches")
         self._wake_ups = wake_ups
         self._store = store
         self._settings = settings
@@ -67,9 +67,12 @@ class Succession:
         self._scheduler = scheduler
         self._listeners = listeners
         self._places = asyncio.Semaphore(MAX_RECOVERIES)
-        self._living: list[asyncio.Task[None]] = []
-        self._recoveries: dict[str, asyncio.Task[None]] = {}
-        self._settling: dict[str, asyncio.Task[None]] = {}
+        self._living = BackgroundTasks("succession")
+        self._taking_up = BackgroundTasks("recovery")
+        self._recoveries: set[str] = set()
+        """The ids of the turns that were taken over and run now."""
+        self._settling: set[str] = set()
+        """The users whose last turn is being stored."""
         self._ends: dict[str, int] = {}
         self._heir = True
         self.reachable = False
@@ -111,10 +114,8 @@ class Succession:
         self._wake_ups.on_wake(self._woken)
         await self._store.join(self._settings.lease, self._settings.url)
         await self._beat()
-        self._living = [
-            asyncio.create_task(self._live(), name="succession"),
-            asyncio.create_task(self._poll(), name="feed poll"),
-        ]
+        self._living.start(self._live())
+        self._living.start(self._poll())
 
     def decline(self) -> None:
         """Take over no more turns, and no timers: this replica is going to leave."""
@@ -123,14 +124,9 @@ class Succession:
 
     async def aclose(self, grace: float | None = None) -> None:
         """Wait for the turns that were taken over, and stop beating."""
-        if self._recoveries:
-            await asyncio.wait(self._recoveries.values(), timeout=grace)
-        looking = () if self._looking is None else (self._looking,)
-        for task in [*self._living, *self._recoveries.values(), *looking]:
-            task.cancel()
-            with suppress(asyncio.CancelledError):
-                await task
-        self._living = []
+        await self._taking_up.ended(grace)
+        for tasks in (self._living, self._taking_up, self._looking):
+            await tasks.aclose()
 
     # -- living -----------------------------------------------------------------------------
 
@@ -140,7 +136,7 @@ class Succession:
         while True:
             due = max(due + quarter, monotonic())
             await asyncio.sleep(due - monotonic())
-            beating = asyncio.create_task(self._beat())
+            beating = self._living.start(self._beat())
             await asyncio.wait({beating}, timeout=self._settings.lease)
             if not beating.done():
                 self._lost(StoreError("it does not answer"))
@@ -172,9 +168,9 @@ class Succession:
         turn_id = turn.turn_id
         if turn_id in self._journal.in_hand or turn_id in self._recoveries:
             return
-        recovery = asyncio.create_task(self._recover(turn))
-        self._recoveries[turn_id] = recovery
-        recovery.add_done_callback(lambda _: self._recoveries.pop(turn_id, None))
+        self._recoveries.add(turn_id)
+        recovery = self._taking_up.start(self._recover(turn))
+        recovery.add_done_callback(lambda _: self._recoveries.discard(turn_id))
 
     async def _recover(self, turn: UnfinishedTurn) -> None:
         async with self._places:
@@ -187,21 +183,23 @@ class Succession:
         """
         for user in self._journal.unstored:
             if user not in self._settling:
-                settling = asyncio.create_task(self._journal.settle(user))
-                self._settling[user] = settling
-                settling.add_done_callback(partial(self._settled, user))
+                self._settling.add(user)
+                self._living.start(self._settle(user))
 
-    def _settled(self, user: str, settled: asyncio.Task[None]) -> None:
-        self._settling.pop(user, None)
-        if not settled.cancelled() and settled.exception() is None:
-            self._listeners.wake(user)
+    async def _settle(self, user: str) -> None:
+        try:
+            with suppress(StoreError):
+                await self._journal.settle(user)
+                self._listeners.wake(user)
+        finally:
+            self._settling.discard(user)
 
     # -- hints ------------------------------------------------------------------------------
 
     def _woken(self, user: str) -> None:
         """Take a hint of another replica; "" stands for everyone, and for what is switched off."""
-        if user == "" and (self._looking is None or self._looking.done()):
-            self._looking = asyncio.create_task(self._switches.look_again())
+        if user == "" and not self._looking:
+            self._looking.start(self._switches.look_again())
         for each in self._listeners.users if user == "" else [user]:
             self._listeners.wake_here(each)
         self._scheduler.look_again(user or None)

@@ -11,6 +11,7 @@ from typing import Final
 
 from prolocutor.assistant.observer_group import ObserverGroup
 from prolocutor.assistant.record_settings import RecordSettings
+from prolocutor.background import BackgroundTasks
 from prolocutor.contracts.observer import TurnRecord
 from prolocutor.contracts.store import Store
 from prolocutor.contracts.store.turn_record_store import KeepsTurnRecords, TurnRecordStore
@@ -88,20 +89,18 @@ class TurnRecorder:
         self._clock = clock
         self._waiting: list[TurnRecord] = []
         self._timer: asyncio.TimerHandle | None = None
-        self._writing: asyncio.Task[None] | None = None
-        self._upkeep: asyncio.Task[None] | None = None
+        self._writing = BackgroundTasks("turn records")
+        self._upkeep = BackgroundTasks("upkeep of turn records")
         self._warned = float("-inf")
         self._due = asyncio.Event()
 
     def start(self) -> None:
         """Begin to delete what is too old."""
-        self._upkeep = asyncio.create_task(self._keep_up(), name="upkeep of turn records")
+        self._upkeep.start(self._keep_up())
 
     async def aclose(self) -> None:
         """Write what waits, and stop."""
-        if self._upkeep is not None:
-            self._upkeep.cancel()
-            await asyncio.wait({self._upkeep})
+        await self._upkeep.aclose()
         with suppress(TimeoutError):
             async with asyncio.timeout(_CLOSING):
                 await self.settle()
@@ -113,9 +112,9 @@ class TurnRecorder:
             self._lose(1, "the store does not keep up")
             return
         waiting.append(record)
-        if len(waiting) == 1 and self._writing is None:
+        if len(waiting) == 1 and not self._writing:
             self._timer = asyncio.get_running_loop().call_later(WITHIN, self._begin)
-        elif len(waiting) == BATCH and self._writing is None:
+        elif len(waiting) == BATCH and not self._writing:
             self._begin()
 
     def breaker_changed(self, service: str, state: str) -> None:
@@ -124,10 +123,9 @@ class TurnRecorder:
     async def settle(self) -> None:
         """Write what waits now, and make some of it searchable."""
         wrote = False
-        while self._waiting or self._writing is not None:
+        while self._waiting or self._writing:
             self._begin()
-            if self._writing is not None:
-                await asyncio.wait({self._writing})
+            await self._writing.ended()
             wrote = True
         if wrote:
             await self._tend()
@@ -136,8 +134,8 @@ class TurnRecorder:
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
-        if self._writing is None and self._waiting:
-            self._writing = asyncio.create_task(self._write(), name="turn records")
+        if self._waiting and not self._writing:
+            self._writing.start(self._write())
 
     async def _write(self) -> None:
         try:
@@ -154,7 +152,6 @@ class TurnRecorder:
                 if len(self._waiting) < BATCH:
                     break
         finally:
-            self._writing = None
             self._due.set()
             if self._waiting:
                 self._timer = asyncio.get_running_loop().call_later(WITHIN, self._begin)

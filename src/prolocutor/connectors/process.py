@@ -17,6 +17,7 @@ from typing import Any, Final
 
 import msgspec
 
+from prolocutor.background import BackgroundTasks
 from prolocutor.contracts.connector import DeltaSink, Replies, Request
 from prolocutor.dialog.plain import MAX_BYTES, Plain, encode, parse
 from prolocutor.errors import BadReply, ServiceError, ServiceRaised, ServiceUnreachable
@@ -49,6 +50,7 @@ class ProcessConnector:
         self._start_timeout = start_timeout
         self._turn = asyncio.Lock()
         self._child: Process | None = None
+        self._tasks = BackgroundTasks("a child's start")
         self._starting: asyncio.Task[Process | ServiceError] | None = None
         self._killed: list[Process] = []
 
@@ -64,10 +66,8 @@ class ProcessConnector:
 
     async def aclose(self) -> None:
         """Kill the child and wait until it is gone."""
-        if self._starting is not None:
-            self._starting.cancel()
-            await asyncio.wait([self._starting])
-            self._starting = None
+        await self._tasks.aclose()
+        self._starting = None
         if self._child is not None:
             self._kill(self._child)
         with contextlib.suppress(TimeoutError):  # something that left the group holds its output
@@ -119,7 +119,7 @@ class ProcessConnector:
         if self._child is not None and self._child.returncode is None:
             return self._child
         if self._starting is None:
-            self._starting = asyncio.get_running_loop().create_task(self._start())
+            self._starting = self._tasks.start(self._start(), awaited=True)
         started = await asyncio.shield(self._starting)
         self._starting = None
         if isinstance(started, ServiceError):

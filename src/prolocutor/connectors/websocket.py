@@ -14,6 +14,7 @@ from typing import Final
 
 import aiohttp
 
+from prolocutor.background import BackgroundTasks
 from prolocutor.connectors.parts.line_calls import LineCall, LineCalls, is_late, line_of
 from prolocutor.connectors.parts.sockets import PING, SocketAddress, SocketOpener, end_of
 from prolocutor.contracts.connector import Replies, Request
@@ -53,6 +54,7 @@ class WebSocketConnector:
         self._greetings = greetings
         self._line: _SocketLine | None = None
         self._lines: set[_SocketLine] = set()
+        self._tasks = BackgroundTasks("opening of a connection")
         self._opening: asyncio.Task[_SocketLine | ServiceError] | None = None
         self._wait = self._not_before = 0.0
         self._last: ServiceError = ServiceUnreachable("not opened yet")
@@ -82,10 +84,8 @@ class WebSocketConnector:
 
     async def aclose(self) -> None:
         """Close the connection."""
-        if self._opening is not None:
-            self._opening.cancel()
-            await asyncio.wait([self._opening])
-            self._opening = None
+        await self._tasks.aclose()
+        self._opening = None
         await asyncio.gather(*(line.aclose() for line in tuple(self._lines)))
         self._line = None
         await self._opener.aclose()
@@ -101,7 +101,7 @@ class WebSocketConnector:
                 if rest > 0:
                     await asyncio.sleep(rest)
                     continue
-                self._opening = loop.create_task(self._open())
+                self._opening = self._tasks.start(self._open(), awaited=True)
             opened = await asyncio.shield(self._opening)
             if isinstance(opened, ServiceError):
                 raise opened
@@ -159,7 +159,7 @@ class _SocketLine:
         self._name = name
         self._greetings = greetings
         self._calls = LineCalls()
-        self.reading: Final = asyncio.get_running_loop().create_task(self._read())
+        self.reading: Final = BackgroundTasks(name).start(self._read())
 
     @property
     def is_held(self) -> bool:

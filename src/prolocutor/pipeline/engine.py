@@ -10,6 +10,7 @@ from typing import Any, Final
 
 import msgspec
 
+from prolocutor.background import BackgroundTasks
 from prolocutor.contracts.connector import Connector
 from prolocutor.contracts.store import OpenedTurn
 from prolocutor.dialog.ids import new_id
@@ -157,9 +158,9 @@ class Engine:
     async def aclose(self) -> None:
         """Let go of every service; one that does not end within `CLOSE_SECONDS` is left."""
         for step in self.prepared.every():
-            closing = asyncio.create_task(_let_go(step))
-            done, _ = await asyncio.wait([closing], timeout=CLOSE_SECONDS)
-            if not done:
+            closing = BackgroundTasks(f"the end of {step.name}")
+            closing.start(_let_go(step))
+            if not await closing.ended(CLOSE_SECONDS):
                 closing.cancel()
                 log.error("service %s was not let go within %g s", step.name, CLOSE_SECONDS)
 

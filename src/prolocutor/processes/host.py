@@ -21,6 +21,7 @@ from typing import Any, Final
 
 import uvicorn
 
+from prolocutor.background import beside
 from prolocutor.dialog.generated_words import generates, in_loop, spoken
 from prolocutor.dialog.plain import check, decode, encode
 from prolocutor.dialog.typed_functions import takes_requests, taking_dicts
@@ -63,9 +64,8 @@ class FunctionHost:
         def say(text: str, confidence: float | None = None) -> None:
             words.put_nowait(encode({"delta": text, "confidence": confidence}))
 
-        answering = asyncio.ensure_future(self._answer(scope, receive, say))
-        answering.add_done_callback(lambda _: words.put_nowait(None))
-        try:
+        with beside(self._answer(scope, receive, say)) as answering:
+            answering.add_done_callback(lambda _: words.put_nowait(None))
             piece = await words.get()
             if piece is None:
                 await _send_whole(send, *await answering)
@@ -79,8 +79,6 @@ class FunctionHost:
             if status == 200:  # else the stream ends without a reply, which is a failure
                 await _send_event(send, body)
             await send({"type": "http.response.body", "body": b""})
-        finally:
-            answering.cancel()
 
     async def _answer(
         self, scope: Scope, receive: Receive, say: Callable[..., None] | None = None

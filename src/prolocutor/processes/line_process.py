@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
+from prolocutor.background import BackgroundTasks
 from prolocutor.errors import ConfigError, ServiceUnreachable
 from prolocutor.processes.output import ProcessOutput
 from prolocutor.processes.supervisor import LAUNCHER, end_of_process
@@ -67,6 +68,7 @@ class LineProcess:
         self._last = ServiceUnreachable(f"{self.shown} was not started")
         self._child: Process | None = None
         self._starting = asyncio.Lock()
+        self._tasks = BackgroundTasks(f"program {self._name}")
         self._reading: asyncio.Task[None] | None = None
         self._killed = ""
 
@@ -89,7 +91,7 @@ class LineProcess:
             if rest > 0:
                 await asyncio.sleep(rest)
             # A caller that is cancelled leaves no half-started program behind.
-            launching = loop.create_task(self._launch())
+            launching = self._tasks.start(self._launch(), awaited=True)
             try:
                 await asyncio.shield(launching)
             except asyncio.CancelledError:
@@ -164,13 +166,13 @@ class LineProcess:
             raise self._last from None
         output.hand_over()
         self._child = child
-        self._reading = loop.create_task(self._serve(child, output), name=f"program {self._name}")
+        self._reading = self._tasks.start(self._serve(child, output))
 
     async def _serve(self, child: Process, output: ProcessOutput) -> None:
         """Read until the program ends; then note how it ended."""
         loop = asyncio.get_running_loop()
         born = loop.time()
-        logging = loop.create_task(output.read())
+        logging = self._tasks.start(output.read())
         what, status = "", 0
         try:
             what = await self._read(child)

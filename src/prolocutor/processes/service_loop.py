@@ -8,6 +8,8 @@ from collections import deque
 from collections.abc import Callable, Coroutine
 from typing import Any, Final, TypeVar
 
+from prolocutor.background import BackgroundTasks
+
 T = TypeVar("T")
 
 END_SECONDS: Final = 2.0
@@ -19,7 +21,7 @@ class ServiceLoop:
     def __init__(self) -> None:
         self._loop = asyncio.new_event_loop()
         self._posted: deque[tuple[Callable[..., None], tuple[Any, ...]]] = deque()
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._tasks = BackgroundTasks("service")
         self._thread = threading.Thread(target=self._run, name="services", daemon=True)
         self._thread.start()
 
@@ -31,9 +33,7 @@ class ServiceLoop:
 
     def start(self, work: Coroutine[Any, Any, None]) -> None:
         """Start a task; to be called in the loop."""
-        task = self._loop.create_task(work)
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+        self._tasks.start(work)
 
     async def run(self, work: Coroutine[Any, Any, T]) -> T:
         """Run something in the loop and wait for it in another loop."""
@@ -54,7 +54,6 @@ class ServiceLoop:
         try:
             self._loop.run_forever()
         finally:
-            for task in self._tasks:
-                task.cancel()
+            self._tasks.cancel()
             self._loop.run_until_complete(asyncio.sleep(0))
             self._loop.close()

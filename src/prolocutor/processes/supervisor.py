@@ -18,6 +18,7 @@ from typing import Annotated, ClassVar, Final, Literal
 import msgspec
 from msgspec import Meta
 
+from prolocutor.background import BackgroundTasks
 from prolocutor.bounds import about
 from prolocutor.errors import ConfigError
 from prolocutor.processes.output import ProcessOutput
@@ -99,7 +100,7 @@ class Supervisor:
             name: _SupervisedProcess(name, command, command.port or ports.pop())
             for name, command in commands.items()
         }
-        self._tasks: list[asyncio.Task[None]] = []
+        self._tasks = BackgroundTasks("process")
 
     def url(self, name: str) -> str:
         """Return the address of a process, `http://127.0.0.1:PORT`, the same for all its lives."""
@@ -114,12 +115,9 @@ class Supervisor:
 
     async def start(self) -> None:
         """Start all and wait until each is up, or has failed once; failures are logged."""
-        loop = asyncio.get_running_loop()
         for process in self._processes.values():
             process.tried.clear()
-            self._tasks.append(
-                loop.create_task(self._supervise(process), name=f"process {process.name}")
-            )
+            self._tasks.start(self._supervise(process))
         await asyncio.gather(*(process.tried.wait() for process in self._processes.values()))
 
     async def until(self, name: str, state: ProcessPhase) -> None:
@@ -130,10 +128,7 @@ class Supervisor:
 
     async def aclose(self) -> None:
         """End all and wait until they are gone."""
-        tasks, self._tasks = self._tasks, []
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        await self._tasks.aclose()
 
     async def _supervise(self, process: _SupervisedProcess) -> None:
         loop = asyncio.get_running_loop()
@@ -173,9 +168,9 @@ class Supervisor:
     async def _watch(
         self, process: _SupervisedProcess, launched: Process, output: ProcessOutput
     ) -> str:
-        loop = asyncio.get_running_loop()
-        reading = loop.create_task(output.read())
-        ended = loop.create_task(launched.wait())
+        watching = BackgroundTasks(f"process {process.name}")
+        reading = watching.start(output.read())
+        ended = watching.start(launched.wait())
         process.pid = launched.pid
         try:
             late = not await self._comes_up(process, ended)

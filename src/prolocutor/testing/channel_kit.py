@@ -24,6 +24,7 @@ import msgspec
 import pytest
 
 from prolocutor.assistant.assistant import Assistant
+from prolocutor.background import beside
 from prolocutor.contracts.channel import Channel, Openable, Route, WebSocketRoute
 from prolocutor.contracts.store import DialogQuery
 from prolocutor.plan.pipeline import Pipeline, Service
@@ -217,9 +218,8 @@ class ChannelKit:
 
     async def test_a_turn_ends_even_if_its_client_disconnects(self) -> None:
         async with self.door() as door:
-            leaving = asyncio.ensure_future(self.say(door, "wait", user="ann"))
-            await door.gate.entered.wait()
-            leaving.cancel()
+            with beside(self.say(door, "wait", user="ann")):
+                await door.gate.entered.wait()
             door.gate.opened.set()
             said = await self._reply_in_feed(door, "ann")
 

@@ -16,6 +16,7 @@ from typing import Final
 
 import msgspec
 
+from prolocutor.background import BackgroundTasks
 from prolocutor.contracts.store import RecordStore
 from prolocutor.dialog.ids import new_id
 from prolocutor.errors import StoreError
@@ -64,7 +65,7 @@ class AuditTrail:
         self._clock = clock
         self._waiting: list[AuditedAct] = []
         self._news = asyncio.Event()
-        self._writing: asyncio.Task[None] | None = None
+        self._tasks = BackgroundTasks("audit trail")
         self._tidied = 0.0
         self._looked: dict[tuple[str, str, str], float] = {}
 
@@ -89,13 +90,11 @@ class AuditTrail:
 
     def start(self) -> None:
         """Write in the background from now on."""
-        self._writing = asyncio.create_task(self._write_often(), name="audit trail")
+        self._tasks.start(self._write_often())
 
     async def aclose(self) -> None:
         """Write what waits, and stop."""
-        if self._writing is not None:
-            self._writing.cancel()
-            await asyncio.wait({self._writing})
+        await self._tasks.aclose()
         with suppress(StoreError):
             await self.write()
 

@@ -14,6 +14,7 @@ from typing import Final
 
 import msgspec
 
+from prolocutor.background import BackgroundTasks
 from prolocutor.contracts.http import KeyScope
 from prolocutor.contracts.store import RecordStore
 from prolocutor.dialog.ids import new_id
@@ -62,18 +63,16 @@ class KeyRing:
         self.keys: dict[str, StoredKey] = {}
         """The keys by id, those included that have ended."""
         self._used: dict[str, float] = {}
-        self._refreshing: asyncio.Task[None] | None = None
+        self._tasks = BackgroundTasks("keys")
 
     async def open(self) -> None:
         """Read the keys, and again every few seconds."""
         await self.refresh()
-        self._refreshing = asyncio.create_task(self._refresh_often(), name="keys")
+        self._tasks.start(self._refresh_often())
 
     async def aclose(self) -> None:
         """Write the last uses and stop."""
-        if self._refreshing is not None:
-            self._refreshing.cancel()
-            await asyncio.wait({self._refreshing})
+        await self._tasks.aclose()
         with suppress(StoreError):
             await self.refresh()
 

@@ -19,6 +19,7 @@ from collections.abc import Callable, Iterator, Mapping
 from time import monotonic
 from typing import Final
 
+from prolocutor.background import BackgroundTasks
 from prolocutor.contracts.shared_counters import CounterTotals, CounterUse, SharedCounters
 from prolocutor.errors import StoreError
 from prolocutor.web.quotas import OpenCounters, RateCounters
@@ -66,18 +67,16 @@ class SharedQuotas:
         self._shares = [SharedRates(label, each, self, clock) for label, each in rates.items()]
         self._sockets = [SharedSockets(label, each, self) for label, each in sockets.items()]
         self._reports = 0
-        self._reporting: asyncio.Task[None] | None = None
+        self._tasks = BackgroundTasks("shared quotas")
 
     def start(self) -> None:
         """Report in the background from now on."""
         self.urgent.set()
-        self._reporting = asyncio.create_task(self._report_often(), name="shared quotas")
+        self._tasks.start(self._report_often())
 
     async def aclose(self) -> None:
         """Stop reporting."""
-        if self._reporting is not None:
-            self._reporting.cancel()
-            await asyncio.wait({self._reporting})
+        await self._tasks.aclose()
 
     async def report(self) -> None:
         """Report once, and apply what all have counted; raise `StoreError`."""

@@ -2,18 +2,17 @@
 
 import asyncio
 import threading
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from prolocutor import Assistant, Pipeline, Service, TurnInput
-from prolocutor.contracts.store import Store
 from prolocutor.errors import Conflict, StoreError
-from prolocutor.stores.memory import MemoryStore
 from tests.unit.assistant.talks import echo
 
 
-def assistant(*skills: Service, store: str | Store = "memory:") -> Assistant:
+def assistant(*skills: Service, store: str = "memory:") -> Assistant:
     return Assistant(Pipeline(skills=skills), store=store)
 
 
@@ -78,13 +77,11 @@ async def test_it_works_beside_an_event_loop_that_runs() -> None:
     assert said.text == "re: hi"
 
 
-class Closed(MemoryStore):
-    async def open(self) -> None:
-        raise StoreError("it is closed")
-
-
-def test_a_store_that_does_not_open_leaves_no_thread() -> None:
-    with pytest.raises(StoreError, match="it is closed"), assistant(echo(), store=Closed()):
+def test_a_store_that_does_not_open_leaves_no_thread(tmp_path: Path) -> None:
+    with (
+        pytest.raises(StoreError, match="cannot be opened"),
+        assistant(echo(), store=f"sqlite:///{tmp_path}"),
+    ):
         pass
 
     assert "assistant" not in [one.name for one in threading.enumerate()]

@@ -12,6 +12,7 @@ from typing import ClassVar, Final, Literal
 import msgspec
 
 from prolocutor.assistant.assistant import Assistant
+from prolocutor.background import beside
 from prolocutor.contracts.channel import Route, WebSocketRoute
 from prolocutor.contracts.http import HttpResponse
 from prolocutor.contracts.websocket import WebSocket
@@ -81,12 +82,9 @@ class DeepPavlov:
 
     async def follow_load(self, socket: WebSocket) -> None:
         """Send the current load twice a second until the client leaves."""
-        sending = asyncio.create_task(self._send_load(socket))
-        try:
+        with beside(self._send_load(socket)):
             async for _ in socket:
                 pass  # a client has nothing to say here
-        finally:
-            sending.cancel()
 
     async def _send_load(self, socket: WebSocket) -> None:
         while True:

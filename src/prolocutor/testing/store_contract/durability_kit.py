@@ -6,6 +6,7 @@ import asyncio
 
 import pytest
 
+from prolocutor.background import BackgroundTasks
 from prolocutor.contracts.store import AnsweredRequest
 from prolocutor.dialog import agent_state
 from prolocutor.errors import StoreError
@@ -137,7 +138,8 @@ class DurabilityKit(StoreFixtures):
         self, make_store: MakeStore
     ) -> None:
         async with open_for_test(make_store) as store:
-            turns = [asyncio.ensure_future(open_new_turn(store, f"u{n}")) for n in range(10)]
+            tasks = BackgroundTasks("turn")
+            turns = [tasks.start(open_new_turn(store, f"u{n}"), awaited=True) for n in range(10)]
             await asyncio.sleep(0)
         await asyncio.gather(*turns)
 
