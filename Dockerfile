@@ -22,7 +22,8 @@ WORKDIR /assistant
 RUN demo=$(python -c 'import pathlib, prolocutor_demo; print(pathlib.Path(prolocutor_demo.__file__).parent)') \
     && sed "s#manifest: \.\./#manifest: $demo/#" "$demo/assistant/assistant.yaml" > assistant.yaml \
     && echo "auth: {keys: ['\${OPERATOR_KEY}']}" >> assistant.yaml \
-    && echo "host: 0.0.0.0" >> assistant.yaml
+    && echo "host: 0.0.0.0" >> assistant.yaml \
+    && echo "store: sqlite:////data/prolocutor/prolocutor.db" >> assistant.yaml
 
 FROM python:3.13.9-slim-trixie
 LABEL org.opencontainers.image.title="Prolocutor" \

@@ -69,7 +69,7 @@ async def open_access(
 ) -> AsyncIterator[AssistantAccess]:
     """Open the store's owner if it serves the assistant of the file, else that assistant itself."""
     settings = load_assistant(given)
-    url = store_url(store, settings.store)
+    url = store_url(store, settings)
     if (door := door_of(url, Path(settings.file))) is not None:
         yield ServedAssistant(door)
         return

@@ -36,9 +36,9 @@ def prolocutor() -> None:
       prolocutor serve
       prolocutor new my-assistant
 
-    Dialogs are stored in prolocutor.db in your data folder (~/.local/share/prolocutor on Linux),
-    unless --store or the assistant's file says otherwise. `prolocutor COMMAND --help` explains a
-    command.
+    Dialogs are stored in your data folder (~/.local/share/prolocutor on Linux): the demo's in
+    prolocutor.db, those of a FILE in a store of its own, unless --store or the file says otherwise.
+    `prolocutor COMMAND --help` explains a command.
 
     \b
     Exit status: 0 if all went well, 1 if not (with the reason on stderr), 2 if the command was

@@ -8,8 +8,6 @@ from typing import Any, Final, Protocol, TypeVar
 
 import click
 
-from prolocutor.config.store_location import STORE_NAME
-
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 
@@ -25,8 +23,8 @@ USER: Final = "local"
 STORE_OPTION: Final = click.option(
     "--store",
     metavar="URL",
-    help="Where dialogs are stored: a SQLite file, sqlite:///FILE, or memory: for nowhere.  "
-    f"[default: the file's, else {STORE_NAME} in your data folder]",
+    help="Where dialogs are stored: a SQLite file, sqlite:///FILE, memory: for nowhere, or where "
+    "an assistant's FILE keeps them.  [default: the assistant's]",
 )
 
 USER_OPTION: Final = click.option(

@@ -66,7 +66,7 @@ def replicas(
       prolocutor replicas --store postgresql://db1,db2/prolocutor --messages nats://n1
     """
     settings = load(assistant_file(file)) if file is not None else None
-    url = store_url(store, settings.store if settings is not None else None)
+    url = store_url(store, settings)
     if messages is None and settings is not None:
         messages = settings.messages
     found = asyncio.run(_look(url, messages))

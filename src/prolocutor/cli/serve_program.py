@@ -60,7 +60,7 @@ def serve_file(given: ServeOptions) -> None:
         settings=settings,
         host=settings.host if given.host is None else given.host,
         port=settings.port if given.port is None else given.port,
-        store=store_url(given.store, settings.store),
+        store=store_url(given.store, settings),
         once=given.once,
         file_given=given.file,
         store_given=given.store,

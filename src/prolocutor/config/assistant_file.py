@@ -23,7 +23,13 @@ def demo_file() -> Path:
     if spec is None or spec.origin is None:
         what = "the demo assistant is a package of its own: pip install 'prolocutor[demo]'"
         raise MissingExtra(f"{what}, or name a file; prolocutor new DIR writes one")
-    return Path(spec.origin).parent / "assistant" / FILE_NAME
+    return _demo_file(spec.origin)
+
+
+def is_demo(file: Path) -> bool:
+    """Return whether a file is that of the demo assistant."""
+    spec = find_spec(DEMO_PACKAGE)
+    return spec is not None and spec.origin is not None and file == _demo_file(spec.origin)
 
 
 def assistant_file(given: Path | None) -> Path:
@@ -37,6 +43,10 @@ def assistant_file(given: Path | None) -> Path:
     if not path.is_file():
         raise ConfigError(f"{path}: there is no such file; prolocutor new DIR writes one")
     return path
+
+
+def _demo_file(package: str) -> Path:
+    return Path(package).parent / "assistant" / FILE_NAME
 
 
 def load_assistant(given: Path | None) -> Settings:

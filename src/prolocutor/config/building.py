@@ -18,6 +18,7 @@ from prolocutor.config.imported_functions import search_in
 from prolocutor.config.loading import load
 from prolocutor.config.selector_making import make_selectors
 from prolocutor.config.settings import Settings
+from prolocutor.config.store_location import store_url
 from prolocutor.contracts.observer import Observer
 from prolocutor.contracts.store import Store
 from prolocutor.pipeline.prepared import StageDeadlines
@@ -87,7 +88,7 @@ def build(
     """
     search_in(settings.folder)
     limits = StageDeadlines.within(settings.deadline, settings.reserve)
-    kept = store or settings.store or DEFAULT_STORE
+    kept = store or (store_url(None, settings) if settings.file else DEFAULT_STORE)
     kept = open_store(kept, durability=settings.durability) if isinstance(kept, str) else kept
     made = make_selectors(
         pipeline or settings.pipeline,

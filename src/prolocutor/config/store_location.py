@@ -1,7 +1,9 @@
-"""Where a store is: at the given URL, that of the assistant's file, or the user's data folder."""
+"""Where a store is: at the given URL, where the assistant's file says, or in the data folder."""
 
 from __future__ import annotations
 
+import hashlib
+import logging
 import os
 import re
 import sys
@@ -9,10 +11,16 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
+from prolocutor.config.assistant_file import FILE_NAME, is_demo, load_assistant
+from prolocutor.config.settings import Settings
 from prolocutor.errors import ConfigError
 
-STORE_NAME: Final = "prolocutor.db"
+log = logging.getLogger(__name__)
 
+STORE_NAME: Final = "prolocutor.db"
+"""The demo's store, which once was that of all files that name none."""
+
+_ASSISTANTS: Final = (".yaml", ".yml", ".json")
 _URL: Final = re.compile(r"memory$|[a-z][a-z0-9+.-]+:")
 
 _PASSWORD: Final = re.compile(r"(?<=://)([^:/@?#]*):[^@]*@|(?<=[?&])(?:ssl)?password=[^&#]*&?")
@@ -45,14 +53,42 @@ def made_data_folder() -> Path:
     return folder
 
 
-def store_url(given: str | None, of_file: str | None = None) -> str:
-    """Return the URL of the store: the given one, that of the file, or the user's own.
+def store_url(given: str | None, settings: Settings | None = None) -> str:
+    """Return the URL of the store: the given one, that of an assistant, or the demo's.
 
-    What is given may also be the path of a SQLite file.
+    What is given may also be the path of a SQLite file, or of an assistant's file or folder.
     """
     if given is None:
-        return of_file or sqlite_url(made_data_folder() / STORE_NAME)
-    return given if _URL.match(given) else sqlite_url(Path(given))
+        return _store_of(settings)
+    if _URL.match(given):
+        return given
+    path = Path(given)
+    if path.suffix in _ASSISTANTS or path.is_dir():
+        return _store_of(load_assistant(path))
+    return sqlite_url(path)
+
+
+def _store_of(settings: Settings | None) -> str:
+    if settings is not None and settings.store is not None:
+        return settings.store
+    folder = made_data_folder()
+    if settings is None or not settings.file or is_demo(Path(settings.file)):
+        return sqlite_url(folder / STORE_NAME)
+    own, common = folder / _own_name(Path(settings.file)), folder / STORE_NAME
+    if common.exists() and not own.exists():
+        log.warning(
+            "%s names no store, so its dialogs are kept in %s from now on. Earlier ones are in %s, "
+            "with those of other files: prolocutor store copy %s %s takes all of them over",
+            settings.file, own, common, common, own,
+        )  # fmt: skip
+    return sqlite_url(own)
+
+
+def _own_name(file: Path) -> str:
+    """Return the name of the store of a file: no two files have the same."""
+    path = os.path.realpath(file)
+    name = file.absolute().parent.name if file.name == FILE_NAME else file.stem
+    return f"{name}-{hashlib.sha256(path.encode()).hexdigest()[:8]}.db"
 
 
 def sqlite_url(path: Path) -> str:

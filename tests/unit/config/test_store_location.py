@@ -1,9 +1,12 @@
+import re
 import sys
 from pathlib import Path
 
 import pytest
 
 from prolocutor.config import assistant_file, store_location
+from prolocutor.config.loading import load
+from prolocutor.config.settings import Settings
 from prolocutor.errors import ConfigError, MissingExtra
 
 
@@ -53,17 +56,70 @@ def test_no_file_means_the_demo_and_a_folder_its_assistant(tmp_path: Path) -> No
     assert assistant_file.demo_file().is_file()
 
 
-def test_a_store_is_as_given_else_the_files_else_the_users_own(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.fixture
+def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return the user's data folder; the current one is beside it."""
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
     monkeypatch.chdir(tmp_path)
+    return tmp_path / "prolocutor"
 
-    assert store_location.store_url("memory:", "sqlite:///a.db") == "memory:"
+
+def written(folder: Path, name: str = "assistant.yaml", **settings: str) -> Settings:
+    folder.mkdir(exist_ok=True)
+    lines = [f"{key}: {value}" for key, value in settings.items()]
+    (folder / name).write_text("\n".join(["skills: {a: 'http://localhost'}", *lines]))
+    return load(folder / name)
+
+
+def test_a_store_is_as_given_else_the_files_else_the_demos(data: Path) -> None:
+    settings = written(data.parent / "a", store="sqlite:////var/a.db")
+
+    assert store_location.store_url("memory:", settings) == "memory:"
     assert store_location.store_url("memory") == "memory"
-    assert store_location.store_url("my.db") == f"sqlite:///{tmp_path}/my.db"
-    assert store_location.store_url(None, "sqlite:///a.db") == "sqlite:///a.db"
-    assert store_location.store_url(None) == f"sqlite:///{tmp_path}/prolocutor/prolocutor.db"
+    assert store_location.store_url("my.db") == f"sqlite:///{data.parent}/my.db"
+    assert store_location.store_url(None, settings) == "sqlite:////var/a.db"
+    assert store_location.store_url("a/assistant.yaml") == "sqlite:////var/a.db"
+    assert store_location.store_url("a") == "sqlite:////var/a.db"
+    assert store_location.store_url(None) == f"sqlite:///{data}/prolocutor.db"
+
+
+def test_the_demo_keeps_the_common_store(data: Path) -> None:
+    demo = assistant_file.load_assistant(None)
+
+    assert store_location.store_url(None, demo) == f"sqlite:///{data}/prolocutor.db"
+
+
+def test_files_that_name_no_store_never_share_one(data: Path) -> None:
+    files = [(data.parent / "a", "assistant.yaml"), (data.parent / "a", "b.yaml"),
+             (data.parent / "b", "assistant.yaml"), (data.parent / "b", "b.yaml")]  # fmt: skip
+
+    urls = [store_location.store_url(None, written(*file)) for file in files]
+    found = [re.fullmatch(rf"sqlite:///{data}/(.+)-[0-9a-f]{{8}}\.db", url) for url in urls]
+
+    assert [one and one[1] for one in found] == ["a", "b", "b", "b"]
+    assert len({*urls}) == 4
+    (data.parent / "link").symlink_to(data.parent / "a")
+    assert sqlite_of(data.parent / "link")[-11:] == urls[0][-11:]
+
+
+def sqlite_of(folder: Path) -> str:
+    return store_location.store_url(str(folder))
+
+
+def test_where_earlier_dialogs_are_is_said_once(
+    data: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    settings = written(data.parent / "a")
+    own = Path(store_location.store_url(None, settings).removeprefix("sqlite:///"))
+    assert caplog.messages == []
+
+    (data / "prolocutor.db").touch()
+    store_location.store_url(None, settings)
+    own.touch()
+    store_location.store_url(None, settings)
+
+    (said,) = caplog.messages
+    assert f"prolocutor store copy {data}/prolocutor.db {own}" in said
 
 
 def test_a_sqlite_url_names_a_file_and_others_do_not() -> None:

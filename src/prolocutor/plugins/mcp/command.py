@@ -40,7 +40,7 @@ def mcp(file: Path | None, store: str | None, skills: bool, user: str) -> None:
     logging.basicConfig(level=logging.WARNING, stream=sys.stderr)
     pipes = take_pipes()
     settings = load_assistant(file)
-    url = store_url(store, settings.store)
+    url = store_url(store, settings)
     check_free(url)
     run(_serve(settings, url, skills, user, pipes))
 

@@ -44,7 +44,7 @@ def overlap(file: Path | None, data: str | None, store: str | None, json_file: s
     if data is not None and store is not None:
         raise click.UsageError("Say either --data or --store.")
     if data is None:
-        url = store_url(store, settings.store if settings is not None else None)
+        url = store_url(store, settings)
         answered = _answered_in_store(url)
     else:
         answered = _answered_in_data(data)
