@@ -98,7 +98,7 @@ def test_chat_answers_line_by_line_and_tells_who_answered(commands: Commands, ow
 def test_new_in_a_chat_begins_another_dialog(commands: Commands, own: Path) -> None:
     commands.output("chat", own, said="hello\n/new\nhello\n")
 
-    listed = commands.output("dialogs", "list").splitlines()
+    listed = commands.output("dialogs", "list", "--store", own).splitlines()
 
     assert [line.split("\t")[3] for line in listed] == ["1", "1"]
 

@@ -33,7 +33,7 @@ def test_serve_answers_over_http_and_ends_in_good_order(commands: Commands, own:
         assert reply["response"] == "Hello! What is your name?"
         assert server.end(signal.SIGTERM) == 0
         assert server.errors() == ""
-    assert commands.output("dialogs", "list", "--user", "ann").split("\t")[3] == "1"
+    assert commands.output("dialogs", "list", "--store", own, "--user", "ann").split("\t")[3] == "1"
 
 
 def test_serve_says_where_it_is_and_three_things_to_try(commands: Commands) -> None:
@@ -76,11 +76,11 @@ def test_other_commands_come_in_by_the_door_of_the_server(commands: Commands, ow
             commands.output("ask", "hi", "--assistant", own, "--user", "ann", "--json")
         )
         chatted = commands.output("chat", own, "--user", "ann", said="hello\n/who\n/new\n")
-        listed = commands.output("dialogs", "list").split("\t")
-        rated = commands.output("dialogs", "rate", turn["reply"]["utt_id"], "5")
-        shown = commands.output("dialogs", "show", listed[0])
-        deleted = commands.output("dialogs", "delete", "--user", "ann", "--yes")
-        left = commands.output("dialogs", "list")
+        listed = commands.output("dialogs", "list", "--store", own).split("\t")
+        rated = commands.output("dialogs", "rate", "--store", own, turn["reply"]["utt_id"], "5")
+        shown = commands.output("dialogs", "show", "--store", own, listed[0])
+        deleted = commands.output("dialogs", "delete", "--store", own, "--user", "ann", "--yes")
+        left = commands.output("dialogs", "list", "--store", own)
 
     assert asked == "Hello, Ann!"
     assert turn["record"]["asked"] == ["greeter", "mirror"]
@@ -138,6 +138,7 @@ def test_a_store_of_somebody_else_is_one_clear_line(
     owner.take()
     owner.note(OwnerNote("train").text())
     words = ["ask", "hi", "--assistant", own] if command == "ask" else [command, own]
+    words += ["--store", commands.store]
     try:
         complaint = commands.complaint(*words)
     finally:
@@ -151,6 +152,6 @@ def test_another_assistant_does_not_answer_for_the_one_that_was_meant(
     commands: Commands, own: Path
 ) -> None:
     with commands.serving(own):
-        complaint = commands.complaint("ask", "hello")
+        complaint = commands.complaint("ask", "hello", "--store", own)
 
     assert f"its assistant is {own}: choose another store with --store" in complaint

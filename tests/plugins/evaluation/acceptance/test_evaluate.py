@@ -260,7 +260,7 @@ def test_an_assistant_is_evaluated_and_each_episode_is_a_dialog(
     assert [row["by"] for row in rows] == ["greeter", "mirror"] * 2
     assert [row["act"]["text"] for row in rows][1::2] == ["cba", "cba"]
     assert all(row["calls"] >= 2 for row in rows)
-    assert not commands.store.exists()
+    assert not commands.store.parent.exists()
 
 
 def test_an_agent_gives_the_same_rows_and_scores_from_python(
@@ -321,7 +321,8 @@ def test_an_agent_gets_its_options_if_it_takes_any(
 
 
 def test_what_people_said_is_data_too(commands: Commands, own: Path, folder: Path) -> None:
-    commands.output("chat", own, "--user", "ann", said="hello\nsay abc backwards\n")
+    words = ["chat", own, "--user", "ann", "--store", commands.store]
+    commands.output(*words, said="hello\nsay abc backwards\n")
 
     told = commands.output("evaluate", "run", own, "--data", f"store:{commands.store}")
 
@@ -367,7 +368,8 @@ def test_the_questions_of_bbai_are_data(commands: Commands, folder: Path) -> Non
 def test_dialogs_are_replayed_against_a_changed_assistant(
     commands: Commands, own: Path, folder: Path
 ) -> None:
-    commands.output("chat", own, "--user", "ann", said="hello\nsay abc backwards\n")
+    words = ["chat", own, "--user", "ann", "--store", commands.store]
+    commands.output(*words, said="hello\nsay abc backwards\n")
     commands.output("dialogs", "export", "--out", "all.jsonl")
 
     same = json.loads(commands.output("replay", "all.jsonl", "--assistant", own, "--json"))
