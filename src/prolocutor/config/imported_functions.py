@@ -63,8 +63,8 @@ def import_all(services: list[ServiceEntry], findings: Findings) -> dict[str, Fu
                 findings.add(written.call, error.what, hint)
             else:
                 _check_arguments(found[written.path], written, findings)
-        for key in ("instead", "worker"):
-            if name := function_of(call.options.get(key)):
+        for key, value in call.options.items():
+            if isinstance(value, str) and (name := function_of(value)) and _is_beside(key, written):
                 try:
                     _check_arguments(resolve(name), written, findings, key)
                 except ConfigError as error:
@@ -75,6 +75,10 @@ def import_all(services: list[ServiceEntry], findings: Findings) -> dict[str, Fu
             except ConfigError as error:
                 findings.add(_child(written.node, key), error.what)
     return found
+
+
+def _is_beside(key: str, written: ServiceEntry) -> bool:
+    return isinstance(written.node.value, dict) and key in written.node.value
 
 
 def _module_beside(dotted: str, findings: Findings) -> str | None:

@@ -15,7 +15,7 @@ from prolocutor.config.file_formats import format_of
 from prolocutor.config.file_keys import OF_PIPELINE, file_table
 from prolocutor.config.service_entries import (
     ServiceEntry,
-    check_messages,
+    check_options,
     check_processes,
 )
 from prolocutor.config.setting_values import in_folder, without_secret
@@ -76,7 +76,7 @@ def _from_yaml(path: str | Path, environ: Mapping[str, str]) -> Survey:
         folder=folder,
     )
     check_processes(written, sorted(settings.processes), findings)
-    check_messages(written, settings.messages, findings)
+    check_options(written, settings.messages, findings)
     _check_reserve(settings, document, findings)
     graph = None
     if not {fault.key for fault in findings.faults} & {stage.value for stage in Stage}:

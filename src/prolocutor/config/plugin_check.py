@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import inspect
-
+from prolocutor.assistant.wiring import ServiceWiring
 from prolocutor.config.agent_cards import card_of
 from prolocutor.config.call_hints import call_hint
-from prolocutor.config.fields import Findings
-from prolocutor.config.service_entries import ServiceEntry
+from prolocutor.config.fields import Findings, child_at
+from prolocutor.config.service_entries import ServiceEntry, function_of
 from prolocutor.config.survey import Survey
-from prolocutor.connectors.connector_catalog import CONNECTORS
 from prolocutor.contracts.channel import CheckedDoor, DoorPlace
 from prolocutor.errors import ConfigError
 from prolocutor.names import suggest
-from prolocutor.plan.pipeline import Call, Stage
+from prolocutor.plan.pipeline import PendingTarget, Stage
 from prolocutor.stores.store_catalog import STORES, open_store
 
 
@@ -36,31 +34,17 @@ def check_plugins(loaded: Survey, findings: Findings) -> None:
 
 
 def _check_connector(written: ServiceEntry, loaded: Survey, findings: Findings) -> None:
+    """Record a connector that cannot be made; functions are imported elsewhere."""
     service, call = written.service, written.service.call
-    if call.connector is None:
+    if isinstance(call.target, PendingTarget) or call.target == "" or function_of(call):
         return
+    settings = loaded.settings
+    wiring = ServiceWiring(settings.name, settings.messages)
     try:
-        made = CONNECTORS.load(call.connector)
+        wiring.connect(service)
     except ConfigError as error:
-        findings.add(loaded.find(f"{written.path}.connector"), error.what)
-        return
-    takes_url = "url" in inspect.signature(made).parameters
-    if isinstance(call.target, str) and call.target and not call.options and takes_url:
-        try:
-            CONNECTORS.make(call.connector, call.target, name=service.name)
-        except ConfigError as error:
-            findings.add(written.call, error.what, call_hint(call.target))
-    elif isinstance(service.target, Call):
-        try:
-            CONNECTORS.checked(
-                call.connector,
-                call.target,
-                name=service.name,
-                batched=service.batch_size > 1,
-                **call.options,
-            )
-        except ConfigError as error:
-            findings.add(written.call, error.what)
+        hint = call_hint(call.target)
+        findings.add(child_at(written.call, error.key or ""), error.what, hint)
 
 
 def _check_doors(loaded: Survey, findings: Findings) -> None:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable
+from functools import lru_cache
 from pathlib import Path
-from typing import Any, Final, Literal, cast
+from typing import Any, Final
 from urllib.parse import urlsplit
 
 import msgspec
@@ -15,25 +16,49 @@ from msgspec.structs import replace
 from prolocutor.config.call_hints import call_hint
 from prolocutor.config.fields import (
     Findings,
-    JsonField,
+    JsonSchema,
+    TableField,
+    TextField,
+    child_at,
     named,
+    plain_value,
     shown,
 )
-from prolocutor.config.schema import SERVICE, SERVICE_NAME
 from prolocutor.config.selector_making import SELECTORS
 from prolocutor.config.settings import ProcessTarget
 from prolocutor.config.struct_fields import table_of
 from prolocutor.config.yaml_file import UNREAD, YamlNode
-from prolocutor.errors import ConfigError
+from prolocutor.connectors.connector_catalog import CONNECTORS, SCHEMES, options_of
+from prolocutor.contracts.connector import ChecksFile
+from prolocutor.errors import ConfigError, MissingExtra
 from prolocutor.names import did_you_mean, suggest
-from prolocutor.plan.pipeline import SINGLE, Call, Service, Stage, StageService, Target
-from prolocutor.plugins.nats.nats_address import SCHEMES as NATS_SCHEMES
-from prolocutor.plugins.nats.nats_address import NatsCall, is_nats, read_call
+from prolocutor.plan.pipeline import (
+    NAME_RULE,
+    SERVICE_NAME,
+    SINGLE,
+    STAGE_TYPES,
+    Call,
+    PendingTarget,
+    Stage,
+    StageService,
+    Target,
+)
 
 FUNCTION: Final = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*(\.[^\W\d]\w*)*")
 ADDRESS: Final = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]*://")
 
 CALL: Final = "module:function, a URL, or {process: NAME, path: /...}"
+_NAME: Final = TextField(what=NAME_RULE, pattern=SERVICE_NAME)
+_CONNECTOR: Final = TextField(what="the name of a connector")
+_SYNONYMS: Final = {
+    "target": "call",
+    "url": "call",
+    "function": "call",
+    "depends_on": "after",
+    "previous_services": "after",
+    "required_previous_services": "requires",
+    "dialog_formatter": "formatter",
+}
 
 
 class ServiceEntry(msgspec.Struct, frozen=True):
@@ -52,25 +77,98 @@ class ServiceEntry(msgspec.Struct, frozen=True):
         return f"{self.stage}.{self.service.name}"
 
 
+@lru_cache(maxsize=16)
+def service_table(stage: Stage) -> TableField:
+    """Return the keys that a service of a stage has beside `call` and what goes with it."""
+    table = table_of(STAGE_TYPES[stage])
+    keys = {key: kind for key, kind in table.keys.items() if key not in ("name", "target")}
+    if stage in SINGLE:
+        keys["name"] = _NAME
+    return replace(
+        table,
+        keys=keys,
+        make=dict,
+        required=(),
+        what="a service",
+        synonyms=_SYNONYMS,
+        also=("call", "connector"),
+    )
+
+
 class ServicesField(msgspec.Struct, frozen=True):
     """What the key of a stage may hold: a map of services, or for some stages one or a list."""
 
     stage: Stage
-    what: str = "services"
 
-    def schema(self) -> dict[str, Any]:
-        """Return what JSON Schema can say of it."""
-        return {}
+    @property
+    def what(self) -> str:
+        if self.stage is Stage.LAST_CHANCE:
+            return "a service"
+        one_or_several = self.stage in SINGLE
+        return "a service or a list of services" if one_or_several else "a map of services"
 
     def read(self, node: YamlNode, findings: Findings) -> list[ServiceEntry]:
         if node.value is None or node.value is UNREAD:
             return []
-        read = _single if self.stage in SINGLE else _several
-        return read(self.stage, node, findings)
+        if self.stage in SINGLE:
+            return self._read_single(node, findings)
+        return self._read_several(node, findings)
+
+    def _read_several(self, node: YamlNode, findings: Findings) -> list[ServiceEntry]:
+        if not isinstance(node.value, dict):
+            findings.expected(node, "a map from names to services")
+            return []
+        call = node.value.get("call")
+        if call is not None and not _is_service(call):
+            found = "a service without a name"
+            findings.expected(node, "a map from names to services", found=found)
+            return []
+        written = []
+        for name, child in node.value.items():
+            _NAME.read(named(child, name), findings)
+            if isinstance(child.value, dict) and "name" in child.value:
+                what = f"unknown key: the name of a service here is its own key, '{name}'"
+                findings.add(child.value["name"], what)
+            written.append(read_service(self.stage, name, child, findings))
+        return written
+
+    def _read_single(self, node: YamlNode, findings: Findings) -> list[ServiceEntry]:
+        stage = self.stage
+        if isinstance(node.value, list) and stage is not Stage.LAST_CHANCE:
+            return [
+                read_service(stage, f"{stage}_{number}", child, findings)
+                for number, child in enumerate(node.value, 1)
+            ]
+        if isinstance(node.value, dict) and self._is_map_of_services(node.value):
+            findings.expected(node, self.what, found="a map of names")
+            return []
+        if not isinstance(node.value, dict | str):
+            findings.expected(node, self.what)
+            return []
+        return [read_service(stage, str(stage), node, findings)]
+
+    def _is_map_of_services(self, entries: dict[str, YamlNode]) -> bool:
+        known = {"call", "connector", *service_table(self.stage).keys, *SELECTORS.names()}
+        services = all(map(_is_service, entries.values()))
+        return bool(entries) and not known & entries.keys() and services
+
+    def schema(self) -> JsonSchema:
+        one = _service_schema(self.stage)
+        if self.stage is Stage.LAST_CHANCE:
+            return one
+        if self.stage in SINGLE:
+            return {"anyOf": [one, {"type": "array", "items": one}]}
+        return {"type": ["object", "null"], "additionalProperties": one}
+
+
+def _is_service(node: YamlNode) -> bool:
+    return isinstance(node.value, dict) and "process" not in node.value
 
 
 def function_of(target: object) -> str | None:
     """Return `module:function` if the target is one."""
+    if isinstance(target, Call):
+        target = target.target
     return target if isinstance(target, str) and FUNCTION.fullmatch(target) else None
 
 
@@ -84,100 +182,82 @@ def check_processes(written: Iterable[ServiceEntry], known: list[str], findings:
             findings.add(each.call, f"no process is called '{target.process}'", hint)
 
 
-def check_messages(
+def check_options(
     written: Iterable[ServiceEntry], messages: str | None, findings: Findings
 ) -> None:
-    """Record every call of `nats://NAME` in a file that names no NATS servers."""
+    """Record every call whose connector cannot do with what the file says elsewhere."""
     for each in written:
-        target = each.service.call.target
-        if messages is None and isinstance(target, str) and is_nats(target):
-            call = _call_of(target)
-            if call is not None and call.servers is None:
-                what = f"nats://{call.service} names no server"
-                hint = f"say messages: nats://HOST at the top, or call: nats://HOST/{call.service}"
-                findings.add(each.call, what, hint)
+        call = each.service.call
+        if isinstance(call.target, PendingTarget) or call.target == "":
+            continue
+        try:
+            options = options_of(call)
+            if isinstance(options, ChecksFile):
+                options.check(messages)
+        except ConfigError as error:
+            findings.add(child_at(each.call, error.key or ""), error.what)
 
 
-def _call_of(target: str) -> NatsCall | None:
-    try:
-        return read_call(target)
-    except ConfigError:
-        return None  # recorded where the call was read
-
-
-def _several(stage: Stage, node: YamlNode, findings: Findings) -> list[ServiceEntry]:
-    if not isinstance(node.value, dict):
-        findings.expected(node, "a map from names to services")
-        return []
-    call = node.value.get("call")
-    if call is not None and not _is_service(call):
-        findings.expected(node, "a map from names to services", found="a service without a name")
-        return []
-    written = []
-    for name, child in node.value.items():
-        SERVICE_NAME.read(named(child, name), findings)
-        if isinstance(child.value, dict) and "name" in child.value:
-            what = f"unknown key: the name of a service here is its own key, '{name}'"
-            findings.add(child.value["name"], what)
-        written.append(_service(stage, name, child, findings))
-    return written
-
-
-def _single(stage: Stage, node: YamlNode, findings: Findings) -> list[ServiceEntry]:
-    only = stage is Stage.LAST_CHANCE
-    expected = "a service" if only else "a service or a list of services"
-    if isinstance(node.value, list) and not only:
-        return [
-            _service(stage, f"{stage}_{number}", child, findings)
-            for number, child in enumerate(node.value, 1)
-        ]
-    if isinstance(node.value, dict) and _is_map_of_services(node.value):
-        findings.expected(node, expected, found="a map of names")
-        return []
-    if not isinstance(node.value, dict | str):
-        findings.expected(node, expected)
-        return []
-    return [_service(stage, str(stage), node, findings)]
-
-
-def _is_service(node: YamlNode) -> bool:
-    return isinstance(node.value, dict) and "process" not in node.value
-
-
-def _is_map_of_services(entries: dict[str, YamlNode]) -> bool:
-    known = {"call", *SERVICE.keys, *SELECTORS.names()}
-    return bool(entries) and not known & entries.keys() and all(map(_is_service, entries.values()))
-
-
-def _service(stage: Stage, name: str, node: YamlNode, findings: Findings) -> ServiceEntry:
+def read_service(stage: Stage, name: str, node: YamlNode, findings: Findings) -> ServiceEntry:
+    """Read one service; `name` is what it is called unless it says so itself."""
+    kind = STAGE_TYPES[stage]
     if isinstance(node.value, str):
-        return ServiceEntry(stage, Service(name, _target(node, findings)), node, node)
+        return ServiceEntry(stage, kind(_call(node, None, {}, findings), name=name), node, node)
     if not isinstance(node.value, dict):
         findings.expected(node, "a service ({call: ...})")
-        return ServiceEntry(stage, Service(name, ""), node, node)
+        return ServiceEntry(stage, kind("", name=name), node, node)
     entries = dict(node.value)
     if stage not in SINGLE:
         entries.pop("name", None)
-    key = _key_of_selector(stage, entries)
-    call = entries.pop("call", None)
+    selector = _key_of_selector(stage, entries)
+    call, connector = entries.pop("call", None), entries.pop("connector", None)
     target: Target = ""
-    if key is not None:
-        selector = _selector(key, stage, call, entries, node, findings)
-        target = "" if selector is UNREAD else selector
-    elif call is None:
-        if "call" not in map(SERVICE.synonyms.get, entries):
-            findings.add(node, "the key call is missing", f"give call: {CALL}")
-    else:
-        target = _target(call, findings, foreign="connector" in entries)
-        target = _from_folder(target, entries.get("connector"), findings)
-    values = SERVICE.values(YamlNode(entries, node.steps, node.line, node.column), findings)
+    if selector is not None:
+        read = _selector(selector, stage, call, connector, entries, node, findings)
+        target = "" if read is UNREAD else read
+    elif call is not None:
+        target = _call(call, connector, entries, findings)
+    elif "call" not in map(_SYNONYMS.get, entries):
+        findings.add(node, "the key call is missing", f"give call: {CALL}")
+    values = _settings(stage, replace(node, value=entries), findings)
     if "timeout" in values and hasattr(target, "within"):
         target = target.within(values["timeout"])
-    _check_settings(stage, target, values, entries, findings)
-    values = _with_files(values, Path(findings.file).absolute().parent)
-    service = Service(values.pop("name", name), target, **values)
-    named_by = node.value.get(key) if key is not None else None
+    if values.get("fan_out") and "formatter" not in entries:
+        findings.add(entries["fan_out"], "fan_out needs a formatter that gives a list")
+    values = _with_files(values, findings.folder)
+    service = kind(target, name=values.pop("name", name), **values)
+    named_by = node.value.get(selector) if selector is not None else None
     return ServiceEntry(stage, service, node, call or named_by or node)
+
+
+def _settings(stage: Stage, node: YamlNode, findings: Findings) -> dict[str, Any]:
+    """Return the settings of a service; one of another stage or connector is named as such."""
+    table = service_table(stage)
+    entries = node.value
+    assert isinstance(entries, dict)
+    known = {key: child for key, child in entries.items() if key in table.keys}
+    for key, child in entries.items():
+        if key not in known:
+            what, hint = _unknown(key, table)
+            findings.add(child, what, hint)
+    values: dict[str, Any] = table.values(replace(node, value=known), findings)
+    return values
+
+
+def _unknown(key: str, table: TableField) -> tuple[str, str | None]:
+    """Say what is wrong with a key that services of a stage do not have."""
+    stages = [stage for stage in Stage if key in service_table(stage).keys and key != "name"]
+    if stages:
+        of = " and ".join(map(str, stages))
+        return f"unknown key here: only services of {of} have it", None
+    for name in CONNECTORS.names():
+        try:
+            beside = CONNECTORS.load(name).beside
+        except MissingExtra:
+            continue
+        if key in beside:
+            return f"unknown key here: it is for the connector {name} alone", None
+    return "unknown key", table.suggestion(key)
 
 
 def _with_files(values: dict[str, Any], folder: Path) -> dict[str, Any]:
@@ -185,7 +265,7 @@ def _with_files(values: dict[str, Any], folder: Path) -> dict[str, Any]:
     icon, card = values.get("icon"), values.get("card") or {}
     if icon is not None and not ADDRESS.match(icon):
         values = {**values, "icon": str(folder / icon)}
-    manifest = card.get("manifest")
+    manifest = card.get("manifest") if isinstance(card, dict) else None
     if isinstance(manifest, str) and "{" not in manifest:
         values = {**values, "card": {**card, "manifest": os.path.normpath(folder / manifest)}}
     return values
@@ -202,6 +282,7 @@ def _selector(
     key: str,
     stage: Stage,
     call: YamlNode | None,
+    connector: YamlNode | None,
     entries: dict[str, YamlNode],
     node: YamlNode,
     findings: Findings,
@@ -211,17 +292,16 @@ def _selector(
     A `connector` and its `call` are the way to the model that is asked.
     """
     try:
-        options = SELECTORS.load(key)
+        options: Any = SELECTORS.load(key)
     except ConfigError as error:
         return findings.add(entries.pop(key), error.what)
-    table = table_of(cast("type[msgspec.Struct]", options))
+    table = table_of(options)
     own = {name: entries.pop(name) for name in list(entries) if name in table.keys}
     if options.stage != stage:
         return findings.add(own[key], f"unknown key: a {key} belongs to {options.stage}")
     values = table.values(replace(node, value=own), findings)
-    connector = entries.pop("connector", None)
     if connector is not None and call is not None:
-        values["connector"] = SERVICE.keys["connector"].read(connector, findings)
+        values["connector"] = _CONNECTOR.read(connector, findings)
         values["endpoint"] = _endpoint(call, findings)
     elif call is not None or connector is not None:
         what = f"a {key} that asks an endpoint needs connector and call; others have neither"
@@ -229,117 +309,165 @@ def _selector(
     return table.made(node, values, findings) if key in values else UNREAD
 
 
-def _target(node: YamlNode, findings: Findings, *, foreign: bool = False) -> Target:
-    """Read a `call`; `foreign`: the connector that the service names knows what it means."""
-    if isinstance(node.value, dict):
-        if not foreign and "run" in node.value:
-            what = "the key connector is missing: a call with run starts a program"
-            findings.add(node, what, call_hint({"run": True}))
-            return ""
-        return _addressed(node, findings) if foreign else _process(node, findings)
-    if foreign and isinstance(node.value, list):
-        words = [one.value for one in node.value]
-        if words and all(isinstance(one, str) for one in words):
-            return Call("", options={"run": words, "folder": _folder(findings)})
-    if isinstance(node.value, str) and node.value.strip():
-        if foreign or FUNCTION.fullmatch(node.value):
-            return node.value
-        if ADDRESS.match(node.value):
-            check_url(node, node.value, findings)
-            return node.value
-    found = f"expected {CALL}, found {shown(node)}"
-    if node.value is not UNREAD:
-        findings.add(node, found, call_hint(node.value))
-    return ""
-
-
-def _from_folder(target: Target, connector: YamlNode | None, findings: Findings) -> Target:
-    """Return a program that is written as one line as one that runs in the file's folder."""
-    if connector is None or connector.value != "command" or not isinstance(target, str):
-        return target
-    return Call("", options={"run": target, "folder": _folder(findings)}) if target else target
-
-
-def _folder(findings: Findings) -> str:
-    """Return the folder of the file."""
-    return str(Path(findings.file).absolute().parent)
-
-
 def _endpoint(node: YamlNode, findings: Findings) -> Call:
     """Read the `call` of a model that a selector asks: its address, or a map with options."""
     if isinstance(node.value, dict):
-        return _addressed(node, findings) or Call("")
-    address = _target(node, findings, foreign=True)
-    return Call(address if isinstance(address, str) else "")
+        values = plain_value(node, findings)
+        if values is UNREAD:
+            return Call("")
+        address = values.pop("url", None) or values.pop("target", None)
+        if not isinstance(address, str) or not address.strip():
+            findings.add(node, "the key url is missing", "give call: {url: ..., and the options}")
+            return Call("")
+        return Call(address, options=values)
+    text = TextField(what="a URL").read(node, findings)
+    return Call("" if text is UNREAD else text)
 
 
-def _process(node: YamlNode, findings: Findings) -> ProcessTarget | Literal[""]:
-    read = table_of(ProcessTarget).read(node, findings)
-    return read if isinstance(read, ProcessTarget) else ""
+def _call(
+    node: YamlNode,
+    connector: YamlNode | None,
+    entries: dict[str, YamlNode],
+    findings: Findings,
+) -> Target:
+    """Read what a service calls; keys of the connector are taken out of `entries`."""
+    if connector is not None:
+        name = _CONNECTOR.read(connector, findings)
+        if name is UNREAD:
+            return ""
+        try:
+            kind = CONNECTORS.load(name)
+        except ConfigError as error:
+            findings.add(connector, error.what)
+            return ""
+        return _options(kind, name, node, entries, findings)
+    if isinstance(node.value, dict):
+        if "run" in node.value:
+            what = "the key connector is missing: a call with run starts a program"
+            findings.add(node, what, call_hint({"run": True}))
+            return ""
+        process = table_of(ProcessTarget).read(node, findings)
+        return "" if process is UNREAD else _beside(process, entries, findings)
+    if isinstance(node.value, str) and FUNCTION.fullmatch(node.value):
+        return _options(CONNECTORS.load("python"), None, node, entries, findings)
+    if isinstance(node.value, str) and ADDRESS.match(node.value):
+        return _address(node, node.value, entries, findings)
+    if node.value is not UNREAD:
+        findings.add(node, f"expected {CALL}, found {shown(node)}", call_hint(node.value))
+    return ""
 
 
-def _addressed(node: YamlNode, findings: Findings) -> Call | Literal[""]:
-    """Read what the named connector is given: `url` (or `target`, or `run`), and its options."""
-    values = JsonField(what="a map of options").read(node, findings)
-    if values is UNREAD:
+def _address(node: YamlNode, url: str, entries: dict[str, YamlNode], findings: Findings) -> Target:
+    if not check_scheme(node, url, findings):
         return ""
-    address = values.pop("url", None) or values.pop("target", None)
-    if address is None and "run" in values:
-        return Call("", options={**values, "folder": _folder(findings)})
-    if not isinstance(address, str) or not address.strip():
-        what = "the key url is missing"
-        findings.add(node, what, "give call: {url: ..., and the options}, or run for a program")
+    try:
+        kind = SCHEMES.load(url.partition(":")[0].lower())
+    except ConfigError as error:
+        findings.add(node, error.what)
         return ""
-    return Call(address, options=values)
+    return _options(kind, None, node, entries, findings)
+
+
+def _beside(target: ProcessTarget, entries: dict[str, YamlNode], findings: Findings) -> Target:
+    """Return a path of a process with the options that stand beside it."""
+    table = table_of(CONNECTORS.load("http"))
+    own = {key: entries.pop(key) for key in list(entries) if key == "wire"}
+    options = {key: table.keys[key].read(child, findings) for key, child in own.items()}
+    return Call(target, options=options) if options else target
+
+
+def _options(
+    kind: Any, name: str | None, node: YamlNode, entries: dict[str, YamlNode], findings: Findings
+) -> Target:
+    """Read the options of a connector: a bare value is the main one, a map holds all."""
+    table: TableField = table_of(kind)
+    given = dict(node.value) if isinstance(node.value, dict) else {kind.main: node}
+    for synonym in ("target", "url"):
+        if synonym in given and synonym not in table.keys and kind.main not in given:
+            given[kind.main] = given.pop(synonym)
+    rest = {}
+    if kind.rest is not None:
+        rest = {key: given.pop(key) for key in list(given) if key not in table.keys}
+    own = {key: entries.pop(key) for key in kind.beside if key in entries}
+    before = len(findings.faults)
+    made = replace(table, synonyms={}).read(replace(node, value={**given, **own}), findings)
+    if made is UNREAD or len(findings.faults) > before:
+        if hint := call_hint(node.value):
+            findings.faults[-1] = replace(findings.faults[-1], suggestion=hint)
+        return ""
+    main = getattr(made, kind.main)
+    if isinstance(main, str) and ADDRESS.match(main):
+        check_url(given.get(kind.main, node), main, findings)
+        if len(findings.faults) > before:
+            return ""
+    values = {key: plain_value(child, findings) for key, child in rest.items()}
+    if "folder" in kind.__struct_fields__:
+        values["folder"] = str(findings.folder)
+    for field in msgspec.structs.fields(kind):
+        value = getattr(made, field.name)
+        if field.name not in (kind.main, "name", "folder", kind.rest) and value != field.default:
+            values[field.name] = value
+    if values.pop("process", False):
+        name = "process"
+    return Call(main, name, values) if values or name is not None else main
+
+
+def check_scheme(node: YamlNode, url: str, findings: Findings) -> bool:
+    """Return whether some connector is for addresses of this scheme; note where none is."""
+    scheme, known = url.partition(":")[0].lower(), SCHEMES.names()
+    if scheme in known:
+        return True
+    several = f"{', '.join(known[:-1])} or {known[-1]}"
+    hint = call_hint(url) or did_you_mean(scheme, known)
+    findings.add(node, f"expected a URL of {several}, found {scheme}://", hint)
+    return False
 
 
 def check_url(node: YamlNode, url: str, findings: Findings) -> None:
-    """Note what keeps a URL from being called: its scheme, no host, a port that cannot be."""
-    scheme = url.partition(":")[0]
-    if scheme in NATS_SCHEMES:  # may hold a password, and several hosts
-        try:
-            read_call(url)
-        except ConfigError as error:
-            findings.add(node, error.what)
-        return
+    """Note what keeps a URL from being called: no host, a port that cannot be, a space."""
     try:
         parts = urlsplit(url)
         host, _ = parts.hostname, parts.port
     except ValueError as error:
-        findings.add(node, f"{shown(node)} is no URL: {error}")
+        if "," not in url:  # some have several hosts, and read them themselves
+            findings.add(node, f"{shown(node)} is no URL: {error}")
         return
-    if scheme not in ("http", "https"):
-        hint = call_hint(url) or did_you_mean(scheme.lower(), ["http", "https", *NATS_SCHEMES])
-        findings.add(node, f"expected a URL of http, https or nats, found {scheme}://", hint)
-    elif not host or re.search(r"\s", url):
+    if not host or re.search(r"\s", url):
         findings.add(node, f"{shown(node)} is no URL: it has no host or a space in it")
 
 
-def _check_settings(
-    stage: Stage,
-    target: object,
-    values: dict[str, Any],
-    entries: dict[str, YamlNode],
-    findings: Findings,
-) -> None:
-    """Record settings of one service that contradict one another."""
-    elsewhere = target != "" and (function_of(target) is None or "connector" in values)
-    rules = [
-        ("process", elsewhere, "only a module:function can run in a process of its own"),
-        ("inline", elsewhere, "only a module:function can be called inline"),
-        ("inline", values.get("process"), "a service is inline or has a process, not both"),
-        (
-            "together",
-            stage is not Stage.CANDIDATE_ANNOTATOR,
-            "only candidate annotators are asked together",
-        ),
-        ("fan_out", "formatter" not in entries, "fan_out needs a formatter that gives a list"),
-        ("instead", not is_nats(target), "only a nats:// service is called elsewhere instead"),
-        ("worker", not is_nats(target), "only a nats:// service has workers"),
+def _service_schema(stage: Stage) -> JsonSchema:
+    """Return what a service of a stage may be as JSON Schema."""
+    table = service_table(stage)
+    beside: dict[str, JsonSchema] = {}
+    calls: list[JsonSchema] = [
+        {"type": "string"},
+        {"type": "array"},
+        table_of(ProcessTarget).schema(),
     ]
-    for key, broken, what in rules:
-        if values.get(key) and broken:
-            findings.add(entries[key], what)
-    for key in ("instead", "worker"):
-        if key in values and is_nats(_target(entries[key], findings)):
-            findings.add(entries[key], "expected module:function or a URL of http or https")
+    for name in CONNECTORS.names():
+        try:
+            kind = CONNECTORS.load(name)
+        except MissingExtra:
+            continue
+        own = table_of(kind)
+        beside |= {key: own.schema()["properties"][key] for key in kind.beside}
+        options = replace(own, required=()).schema()
+        if kind.rest is not None:
+            options["additionalProperties"] = True
+        options["properties"] = {"target": {"type": "string"}, **options["properties"]}
+        calls.append({"title": name, **options})
+    keys = table.schema()["properties"]
+    properties = {
+        "call": {"description": f"What is called: {CALL}.", "anyOf": calls},
+        "connector": {"description": "The way to it.", "enum": CONNECTORS.names()},
+        **keys,
+        **beside,
+    }
+    if stage in (Stage.SKILL_SELECTOR, Stage.RESPONSE_SELECTOR):
+        for name in SELECTORS.names():
+            selector: Any = SELECTORS.load(name)
+            if selector.stage == stage:
+                properties |= table_of(selector).schema()["properties"]
+    service = {"type": "object", "properties": properties, "additionalProperties": False}
+    return {"anyOf": [{"type": "string"}, service]}

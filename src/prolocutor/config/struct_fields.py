@@ -124,6 +124,8 @@ def _kind(meta: _Meta, default: Any = None) -> FieldKind | None:
             form=extra.get("form", {}),
         )
     origin = get_origin(hint)
+    if extra.get("json"):
+        return JsonField(**_noun(extra))
     if origin in (Union, types.UnionType):
         return _union(meta, default)
     if origin is Literal:

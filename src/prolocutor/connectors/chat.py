@@ -7,9 +7,13 @@ whole text.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from collections.abc import Callable, Mapping, Sequence
+from typing import Annotated, Any, ClassVar, Final
+from urllib.parse import parse_qsl, urlsplit
 
+from msgspec import Meta
+
+from prolocutor.bounds import about
 from prolocutor.connectors.parts.call_headers import call_headers
 from prolocutor.connectors.parts.chat_replies import (
     ModelReply,
@@ -22,7 +26,7 @@ from prolocutor.connectors.parts.each_alone import each_alone
 from prolocutor.connectors.parts.event_stream import EventStream
 from prolocutor.connectors.parts.openai_endpoint import OpenAiEndpoint
 from prolocutor.connectors.parts.stripped_words import StrippedWords
-from prolocutor.contracts.connector import Replies, Request
+from prolocutor.contracts.connector import AgentOptions, Replies, Request
 from prolocutor.dialog.plain import MAX_BYTES, Plain, check, encode
 from prolocutor.errors import BadReply, ConfigError, ServiceUnreachable
 
@@ -198,3 +202,42 @@ def _price(given: Mapping[str, float]) -> tuple[float, float]:
     except (TypeError, ValueError):
         pass
     raise ConfigError(f"expected a price as {{input: 2.5, output: 10}}, found {given!r}")
+
+
+class ChatModel(AgentOptions, frozen=True, kw_only=True):
+    """A model behind a server of OpenAI's chat completions or responses."""
+
+    makes: ClassVar[Callable[..., Any]] = OpenAiChatConnector
+
+    url: Annotated[
+        str, about("The address of the API, such as http://127.0.0.1:11434/v1.", what="a URL")
+    ]
+    model: Annotated[
+        str | None,
+        about(
+            "The name of the model; it may stand in the query of the address.",
+            what="the name of a model",
+        ),
+    ] = None
+    key: Annotated[str | None, about("Sent as a bearer token.", secret=True, what="a key")] = None
+    system: Annotated[str | None, about("What the model is told to be.")] = None
+    confidence: Annotated[
+        float | None, about("The confidence of its hypotheses; by default 0.5.")
+    ] = None
+    stream: Annotated[
+        bool | None,
+        about("Whether the reply is read as it comes; by default where somebody can be shown it."),
+    ] = None
+    parameters: Annotated[
+        dict[str, Any] | None, about("Further keys of every request, such as temperature.")
+    ] = None
+    price: Annotated[
+        dict[str, Annotated[float, Meta(ge=0)]] | None,
+        about("What a million tokens cost: input and output."),
+    ] = None
+
+    def __post_init__(self) -> None:
+        """Refuse an address without a model."""
+        query = dict(parse_qsl(urlsplit(self.url).query))
+        if not (self.model or query.get("model")):
+            raise ConfigError("a chat endpoint needs a model: call: {url: ..., model: ...}")

@@ -11,10 +11,13 @@ import asyncio
 import logging
 import os
 from collections.abc import Mapping, Sequence
-from typing import Final
+from typing import Annotated, ClassVar, Final
 
+from msgspec import Meta
+
+from prolocutor.bounds import Seconds, about
 from prolocutor.connectors.parts.line_calls import LineCall, LineCalls, is_late, line_of
-from prolocutor.contracts.connector import Replies, Request
+from prolocutor.contracts.connector import AgentOptions, Replies, Request, ServiceContext
 from prolocutor.dialog.plain import MAX_BYTES
 from prolocutor.errors import ConfigError, ServiceError, ServiceUnreachable
 from prolocutor.processes.line_process import LineProcess
@@ -163,3 +166,39 @@ class _Copy:
         if not self._program.is_closing:
             log.warning("%s: %s", self._name, how)
         self._calls.fail(how)
+
+
+class Command(AgentOptions, frozen=True, kw_only=True):
+    """A program that answers lines of JSON."""
+
+    main: ClassVar[str] = "run"
+
+    run: Annotated[
+        str | Annotated[Sequence[str], Meta(min_length=1)],
+        about(
+            "The program and its arguments, as one line or a list of words.",
+            what="a command: a line, or a list of words",
+        ),
+    ]
+    environment: Annotated[
+        dict[str, str] | None, about("Added to the environment of the program.")
+    ] = None
+    copies: Annotated[
+        Annotated[int, Meta(ge=1, le=MAX_COPIES)], about("How many of it run beside each other.")
+    ] = 1
+    start_timeout: Annotated[
+        Seconds, about("How long it may take to answer its first line, beside the time-out.")
+    ] = 0.0
+
+    folder: Annotated[str | os.PathLike[str] | None, about("Where it runs.", hidden=True)] = None
+
+    def build(self, context: ServiceContext) -> CommandConnector:
+        """Make the connector; the program starts with the first request."""
+        return CommandConnector(
+            name=context.name,
+            run=self.run,
+            folder=self.folder,
+            environment=self.environment,
+            copies=self.copies,
+            start_timeout=self.start_timeout,
+        )

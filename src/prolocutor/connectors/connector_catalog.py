@@ -5,13 +5,65 @@ Another package adds its own through an entry point in the group `prolocutor.con
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Final
+from typing import Any, Final
 
+import msgspec
+
+from prolocutor.bounds import check_bounds
 from prolocutor.catalog import Catalog
-from prolocutor.contracts.connector import Connector
+from prolocutor.contracts.connector import ConnectorOptions
+from prolocutor.errors import ConfigError
+from prolocutor.names import suggest
+from prolocutor.plan.pipeline import Call, PendingTarget
 
-CONNECTORS: Final = Catalog[Callable[..., Connector]]("connector", "prolocutor.connectors")
+CONNECTORS: Final = Catalog[Any]("connector", "prolocutor.connectors")
+"""The options of each connector (`contracts.connector.ConnectorOptions`)."""
 
-ENDPOINTS: Final = Catalog[Callable[..., object]]("connector", "prolocutor.endpoints")
+SCHEMES: Final = Catalog[Any]("connector for addresses of", "prolocutor.schemes")
+"""The options of the connector that an address without a name means, by its scheme."""
+
+ENDPOINTS: Final = Catalog[Any]("connector", "prolocutor.endpoints")
 """Ways to a model that is no service, by the name of their connector."""
+
+
+def kind_of(call: Call) -> Any:
+    """Return the options Struct that a call means by its connector or the form of its target.
+
+    Raise `ConfigError` where there is none.
+    """
+    if call.connector is not None:
+        return CONNECTORS.load(call.connector)
+    if isinstance(call.target, str) and "://" in call.target:
+        return SCHEMES.load(call.target.partition("://")[0].lower())
+    if isinstance(call.target, str) or callable(call.target):
+        return CONNECTORS.load("python")
+    raise ConfigError(f"cannot call a {type(call.target).__name__}")
+
+
+def options_of(call: Call) -> ConnectorOptions:
+    """Return the options of the connector that a call means; raise `ConfigError` for wrong ones."""
+    if isinstance(call.target, msgspec.Struct) and isinstance(call.target, ConnectorOptions):
+        return call.target
+    if isinstance(call.target, PendingTarget):
+        raise ConfigError(f"cannot call a {type(call.target).__name__}")
+    return options_from(kind_of(call), call)
+
+
+def options_from(kind: Any, call: Call) -> ConnectorOptions:
+    """Return options of one kind with what a call says."""
+    values = dict(call.options)
+    if call.target != "":
+        values[kind.main] = call.target
+    known = [field for field in kind.__struct_fields__ if field != "name"]
+    if kind.rest is not None:
+        values = {kind.main: values.pop(kind.main, ""), kind.rest: values}
+    for key in values:
+        if key not in known:
+            raise ConfigError(f"it has no option {key!r}; {suggest(key, known)}", key=key)
+    try:
+        options = kind(**values)
+    except TypeError as error:  # one is missing
+        raise ConfigError(str(error)) from None
+    check_bounds(options)
+    made: ConnectorOptions = options
+    return made

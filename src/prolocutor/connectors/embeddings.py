@@ -6,11 +6,13 @@ Source: OpenAI's API, `POST {base}/embeddings`. Unknown keys are left alone.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
 import msgspec
 
+from prolocutor.bounds import about
 from prolocutor.connectors.parts.openai_endpoint import OpenAiEndpoint, error_text
+from prolocutor.contracts.connector import AgentOptions, ServiceContext
 from prolocutor.dialog.ids import new_id
 from prolocutor.errors import BadReply
 
@@ -81,3 +83,18 @@ def _read(reply: bytes, number: int) -> list[list[float]]:
         raise BadReply(f"vectors of {found_number} of {number} texts", path="$.data")
     by_place = dict(zip(places, found.data, strict=True))
     return [by_place[place].embedding for place in range(number)]
+
+
+class EmbeddingModel(AgentOptions, frozen=True, kw_only=True):
+    """A model behind a server of OpenAI's embeddings."""
+
+    url: Annotated[str, about("The address of the API.", what="a URL")]
+    model: Annotated[str | None, about("The name of the model.", what="the name of a model")] = None
+    key: Annotated[str | None, about("Sent as a bearer token.", secret=True, what="a key")] = None
+    parameters: Annotated[dict[str, Any] | None, about("Further keys of every request.")] = None
+
+    def build(self, context: ServiceContext) -> Any:
+        """Make the way to the model."""
+        return OpenAiEmbeddings(
+            self.url, model=self.model, key=self.key, parameters=self.parameters
+        )

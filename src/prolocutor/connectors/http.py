@@ -10,15 +10,16 @@ key), a list comes back, element i for request i; a request on its own takes ele
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Final, Literal
+from typing import Annotated, Any, ClassVar, Final, Literal
 
 import msgspec
 
+from prolocutor.bounds import about
 from prolocutor.connectors.parts.call_headers import call_headers
 from prolocutor.connectors.parts.each_alone import each_alone
 from prolocutor.connectors.parts.http_client import MAX_CONNECTIONS, HttpClient
 from prolocutor.connectors.parts.streamed_reply import ACCEPT, StreamedReply
-from prolocutor.contracts.connector import Replies, Request
+from prolocutor.contracts.connector import AgentOptions, Replies, Request, ServiceContext
 from prolocutor.dialog.plain import BYTE_ORDER_MARK, MAX_BYTES, Plain, encode, parse
 from prolocutor.errors import BadReply, ServiceError
 
@@ -146,3 +147,29 @@ def _merge(requests: Sequence[Request]) -> bytes | None:
                 return None
             merged[key] += items
     return encode(merged)
+
+
+class HttpService(AgentOptions, frozen=True, kw_only=True):
+    """A service over HTTP, which is sent the request as JSON."""
+
+    beside: ClassVar[tuple[str, ...]] = ("wire",)
+
+    url: Annotated[str, about("Where requests are posted.", what="a URL")]
+    wire: Annotated[
+        Literal["native", "deeppavlov"],
+        about("How it is spoken to: our wire, or DeepPavlov Agent's."),
+    ] = "native"
+    headers: Annotated[
+        dict[str, str] | None, about("Headers of every request.", what="a map of headers")
+    ] = None
+
+    def build(self, context: ServiceContext) -> HttpConnector:
+        """Make the connector."""
+        return HttpConnector(
+            self.url,
+            name=context.name,
+            wire=self.wire,
+            batched=context.batched,
+            max_connections=context.max_in_flight,
+            headers=self.headers,
+        )

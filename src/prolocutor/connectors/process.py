@@ -13,12 +13,13 @@ import signal
 import sys
 from asyncio.subprocess import PIPE, Process
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Annotated, Any, ClassVar, Final
 
 import msgspec
 
 from prolocutor.background import BackgroundTasks
-from prolocutor.contracts.connector import DeltaSink, Replies, Request
+from prolocutor.bounds import PositiveSeconds, about
+from prolocutor.contracts.connector import AgentOptions, DeltaSink, Replies, Request, ServiceContext
 from prolocutor.dialog.plain import MAX_BYTES, Plain, encode, parse
 from prolocutor.errors import BadReply, ServiceError, ServiceRaised, ServiceUnreachable
 
@@ -218,3 +219,23 @@ def _end(status: int) -> str:
     with contextlib.suppress(ValueError):
         return f"its process was ended by {signal.Signals(-status).name}"
     return f"its process was ended by signal {-status}"
+
+
+class FunctionProcess(AgentOptions, frozen=True, kw_only=True):
+    """A function in a child process of its own, which is killed at its time-out."""
+
+    main: ClassVar[str] = "function"
+
+    function: Annotated[str, about("The function, as module:function.", what="module:function")]
+    start_timeout: Annotated[PositiveSeconds, about("How long the process may take to start.")] = (
+        START_SECONDS
+    )
+
+    def build(self, context: ServiceContext) -> ProcessConnector:
+        """Make the connector; the process starts with the first request."""
+        return ProcessConnector(
+            self.function,
+            name=context.name,
+            batched=context.batched,
+            start_timeout=self.start_timeout,
+        )

@@ -9,15 +9,17 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Mapping, Sequence
-from typing import Final
+from collections.abc import Callable, Mapping, Sequence
+from typing import Annotated, Any, ClassVar, Final
 
 import aiohttp
+from msgspec import Meta
 
 from prolocutor.background import BackgroundTasks
+from prolocutor.bounds import Seconds, about
 from prolocutor.connectors.parts.line_calls import LineCall, LineCalls, is_late, line_of
 from prolocutor.connectors.parts.sockets import PING, SocketAddress, SocketOpener, end_of
-from prolocutor.contracts.connector import Replies, Request
+from prolocutor.contracts.connector import AgentOptions, Replies, Request
 from prolocutor.dialog.plain import MAX_BYTES
 from prolocutor.errors import ServiceError, ServiceUnreachable
 
@@ -224,3 +226,19 @@ class _SocketLine:
         self.end = how
         self._calls.fail(how)
         self.reading.cancel()
+
+
+class WebSocketService(AgentOptions, frozen=True, kw_only=True):
+    """A service that answers lines of JSON over a WebSocket."""
+
+    makes: ClassVar[Callable[..., Any]] = WebSocketConnector
+
+    url: Annotated[str, about("Its address, ws:// or wss://.", what="a URL")]
+    key: Annotated[str | None, about("Sent as a bearer token.", secret=True, what="a key")] = None
+    headers: Annotated[
+        dict[str, str] | None, about("Headers of every request.", what="a map of headers")
+    ] = None
+    ping: Annotated[Seconds, about("How long after a silence the line is tried; 0 never.")] = PING
+    greetings: Annotated[
+        Annotated[int, Meta(ge=0)], about("How many messages it sends before it is asked.")
+    ] = 0

@@ -9,11 +9,11 @@ A connector whose service streams hands the words on as they come, where the req
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
-from pathlib import Path
-from typing import Any, Protocol, runtime_checkable
+from typing import Annotated, Any, ClassVar, Protocol, runtime_checkable
 
 import msgspec
 
+from prolocutor.bounds import about
 from prolocutor.dialog.plain import JsonObject, Plain
 from prolocutor.errors import ConfigError, ServiceError
 
@@ -107,9 +107,9 @@ class ServiceContext(msgspec.Struct, frozen=True, kw_only=True):
 
     `batched`: requests come several at once. `together`: the service gives one reply for all
     hypotheses of a wave. `max_in_flight`: calls that run at once. `assistant`: the assistant's
-    name, `folder` where its file lies, `broker` the URL of its message broker. `share(key, make)`
-    returns what `make` made for the first connector of this assistant that asked with this key, as
-    connections are. `connect` makes the connector of another target.
+    name, `broker` the URL of its message broker. `share(key, make)` returns what `make` made for
+    the first connector of this assistant that asked with this key, as connections are. `connect`
+    makes the connector of another target.
     """
 
     name: str
@@ -117,7 +117,6 @@ class ServiceContext(msgspec.Struct, frozen=True, kw_only=True):
     together: bool = False
     max_in_flight: int = 64
     assistant: str = "assistant"
-    folder: Path | None = None
     broker: str | None = None
     share: Callable[[Hashable, Callable[[], Any]], Any] = _make_own
     connect: Callable[[Any], Connector] = _connect_nothing
@@ -134,6 +133,8 @@ class ConnectorOptions(Protocol):
 
     - `main`: the field that a bare `call` stands for; "url" where it has none
     - `beside`: fields that a file may write beside `call`, as keys of the service
+    - `folder`, as a hidden field: where the file lies, so that programs are found from there
+    - `rest`: the field, a map, that takes all keys that are no fields
     - `recognize(probe)`: an async class method, see `contracts.probe`
 
     and as fields `name: str | None`, the service's name where it is made in Python. A connector
@@ -142,6 +143,34 @@ class ConnectorOptions(Protocol):
 
     def build(self, context: ServiceContext) -> Connector:
         """Make the connector, without any traffic; raise `ConfigError` where that cannot be."""
+
+
+@runtime_checkable
+class ChecksFile(Protocol):
+    """Options that cannot do without what a file says elsewhere."""
+
+    def check(self, broker: str | None) -> None:
+        """Raise `ConfigError` where the file says no broker, and they need its."""
+
+
+class AgentOptions(msgspec.Struct, frozen=True, kw_only=True):
+    """Options of a connector whose class `makes` it of them, as keywords of the same names."""
+
+    main: ClassVar[str] = "url"
+    beside: ClassVar[tuple[str, ...]] = ()
+    rest: ClassVar[str | None] = None
+    describes: ClassVar[bool] = False
+    makes: ClassVar[Callable[..., Any]]
+
+    name: Annotated[
+        str | None, about("The name of the service, where it is made in Python.", hidden=True)
+    ] = None
+
+    def build(self, context: ServiceContext) -> Connector:
+        """Make the connector; raise `ConfigError` where that cannot be."""
+        given = {field: getattr(self, field) for field in self.__struct_fields__ if field != "name"}
+        made: Connector = type(self).makes(name=context.name, batched=context.batched, **given)
+        return made
 
 
 @runtime_checkable

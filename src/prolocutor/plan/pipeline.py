@@ -24,7 +24,7 @@ from typing import (
 import msgspec
 from msgspec import Meta
 
-from prolocutor.bounds import Count, PositiveSeconds, Seconds
+from prolocutor.bounds import Count, PositiveSeconds, Seconds, about
 from prolocutor.contracts.connector import Connector
 from prolocutor.contracts.pairing import Card
 from prolocutor.dialog.plain import JsonObject
@@ -95,15 +95,15 @@ SpokenReply = AsyncIterator[str | SkillReply] | Iterator[str | SkillReply]
 class Breaker(msgspec.Struct, frozen=True, kw_only=True):
     """When to leave a failing service alone."""
 
-    failures: Annotated[Count, Meta(description="Failed calls in a row that open it.")] = 5
-    window: Annotated[PositiveSeconds, Meta(description="Seconds they may lie apart.")] = 30.0
+    failures: Annotated[Count, about("Failed calls in a row that open it.", unit="failures")] = 5
+    window: Annotated[PositiveSeconds, about("Seconds they may lie apart.")] = 30.0
     cooldown: Annotated[
-        Seconds, Meta(description="Seconds without any call; then one tries whether it is back.")
+        Seconds, about("Seconds without any call; then one tries whether it is back.")
     ] = 10.0
 
 
 class _Named(msgspec.Struct, frozen=True, kw_only=True):
-    name: Annotated[str, Meta(description="Its name; by default the target's.")] = ""
+    name: Annotated[str, about("Its name; by default the target's.")] = ""
 
 
 class _Called(_Named, frozen=True):
@@ -115,89 +115,96 @@ class StageService(_Called, frozen=True, kw_only=True):
 
     after: Annotated[
         Sequence[str] | None,
-        Meta(
-            description="Services or stages to wait for, whatever becomes of them: by default the"
-            " previous stage that is not empty; an empty list starts at once."
+        about(
+            "Services or stages to wait for, whatever becomes of them: by default the"
+            " previous stage that is not empty; an empty list starts at once.",
+            single=True,
+            item="the name of a service or stage",
         ),
     ] = None
     requires: Annotated[
         Sequence[str],
-        Meta(description="Wait for these too, and skip this service unless they are done."),
+        about(
+            "Wait for these too, and skip this service unless they are done.",
+            single=True,
+            item="the name of a service or stage",
+        ),
     ] = ()
-    timeout: Annotated[
-        PositiveSeconds, Meta(description="Seconds for one call, retries included.")
-    ] = 2.0
+    timeout: Annotated[PositiveSeconds, about("Seconds for one call, retries included.")] = 2.0
     window: Annotated[
         Count | Literal["all"] | None,
-        Meta(description="How many of the last utterances it is shown, or all."),
+        about("How many of the last utterances it is shown, or all.", unit="utterances"),
     ] = 5
     context: Annotated[
         Literal["own", "all", "none"],
-        Meta(
-            description="Of its window, the turns in which it spoke itself, all turns, or the"
+        about(
+            "Of its window, the turns in which it spoke itself, all turns, or the"
             " present one alone."
         ),
     ] = "all"
     formatter: Annotated[
         Formatter | str | None,
-        Meta(
-            description="Cuts the request out of the agent state: a function, module:function, or"
-            " a built-in name."
+        about(
+            "Cuts the request out of the agent state: a function, module:function, or"
+            " a built-in name.",
+            what="a formatter's name or module:function",
         ),
     ] = None
     formatter_options: Annotated[
-        JsonObject | None, Meta(description="Further arguments of the formatter, by name.")
+        JsonObject | None,
+        about("Further arguments of the formatter, by name.", what="a map of arguments"),
     ] = None
     response_formatter: Annotated[
         Formatter | str | None,
-        Meta(description="Brings the reply into the stage's shape; it may return Effects."),
+        about(
+            "Brings the reply into the stage's shape; it may return Effects.",
+            what="a formatter's name or module:function",
+        ),
     ] = None
-    fan_out: Annotated[
-        bool, Meta(description="The formatter gives a list: one call for each item.")
-    ] = False
+    fan_out: Annotated[bool, about("The formatter gives a list: one call for each item.")] = False
     rewrites: Annotated[
         bool,
-        Meta(
-            description="Of a follow-up it is shown the whole question as text, the words as"
-            " orig_text."
-        ),
+        about("Of a follow-up it is shown the whole question as text, the words as orig_text."),
     ] = False
     lingers: Annotated[
         Seconds,
-        Meta(
-            description="Seconds that it waits, where it could start, for annotators of the reply"
+        about(
+            "Seconds that it waits, where it could start, for annotators of the reply"
             " before, so that it is shown what they say."
         ),
     ] = 0.0
     batch_size: Annotated[
         int,
-        Meta(ge=1, le=10_000, description="Most requests in one call; above 1 it takes lists."),
+        Meta(ge=1, le=10_000),
+        about("Most requests in one call; above 1 it takes lists.", unit="requests"),
     ] = 1
     retries: Annotated[
         int,
-        Meta(ge=0, le=1_000, description="Further attempts after an error, with growing pauses."),
+        Meta(ge=0, le=1_000),
+        about("Further attempts after an error, with growing pauses.", unit="attempts"),
     ] = 0
     max_in_flight: Annotated[
-        int, Meta(ge=1, le=100_000, description="Calls running at once; as many more may wait.")
+        int,
+        Meta(ge=1, le=100_000),
+        about("Calls running at once; as many more may wait.", unit="calls"),
     ] = 64
     rerun: Annotated[
         bool,
-        Meta(description="Whether it may be called again when a turn is run again after a crash."),
+        about("Whether it may be called again when a turn is run again after a crash."),
     ] = True
-    breaker: Annotated[Breaker, Meta(description="When to leave it alone.")] = Breaker()
+    breaker: Annotated[Breaker, about("When to leave it alone.")] = Breaker()
     label: Annotated[
         str | None,
-        Meta(
-            description="The name of what it writes, and by which selectors name it; by default"
-            " its own."
-        ),
+        about("The name of what it writes, and by which selectors name it; by default its own."),
     ] = None
     card: Annotated[
         Card | JsonObject | None,
-        Meta(description="What it can do and what a call costs, for selectors and for people."),
+        about("What it can do and what a call costs, for selectors and for people.", json=True),
     ] = None
 
     def __post_init__(self) -> None:
+        if self.window == "all":
+            msgspec.structs.force_setattr(self, "window", None)
         if not self.name:
             msgspec.structs.force_setattr(self, "name", name_of(self.target))
 
@@ -228,19 +235,19 @@ class Annotator(StageService, frozen=True, kw_only=True):
 
     writes: Annotated[
         Literal["annotation", "previous_reply", "attributes", "nothing"],
-        Meta(
-            description="What becomes of its reply: a note on what the person said, a note on the"
+        about(
+            "What becomes of its reply: a note on what the person said, a note on the"
             " reply before, changed attributes, or nothing."
         ),
     ] = "annotation"
     selects: Annotated[
         bool,
-        Meta(description="Its reply names, by label, whom to ask of those whose after names it."),
+        about("Its reply names, by label, whom to ask of those whose after names it."),
     ] = False
     first_turn_attributes: Annotated[
         JsonObject | None,
-        Meta(
-            description="Once it is through in a dialog's first turn, the person has these"
+        about(
+            "Once it is through in a dialog's first turn, the person has these"
             " attributes only; the values are for those who had none."
         ),
     ] = None
@@ -249,29 +256,27 @@ class Annotator(StageService, frozen=True, kw_only=True):
 class SkillSelector(StageService, frozen=True, kw_only=True):
     """What says which skills are asked."""
 
-    empty: Annotated[
-        Literal["nobody", "all"], Meta(description="Whom an empty list of names means.")
-    ] = "nobody"
+    empty: Annotated[Literal["nobody", "all"], about("Whom an empty list of names means.")] = (
+        "nobody"
+    )
     selects: Annotated[
         bool,
-        Meta(description="Its reply names, by label, whom to ask of those whose after names it."),
+        about("Its reply names, by label, whom to ask of those whose after names it."),
     ] = False
     commit: Annotated[
         Commit | None,
-        Meta(description="When words are shown as they come; by default as the pipeline says."),
+        about("When words are shown as they come; by default as the pipeline says."),
     ] = None
 
 
 class Skill(StageService, frozen=True, kw_only=True):
     """A way to an agent, which answers with hypotheses."""
 
-    always: Annotated[bool, Meta(description="It is asked whatever the skill selectors say.")] = (
-        False
-    )
-    icon: Annotated[str | None, Meta(description="Its picture: a file or a URL.")] = None
+    always: Annotated[bool, about("It is asked whatever the skill selectors say.")] = False
+    icon: Annotated[str | None, about("Its picture: a file or a URL.")] = None
     format: Annotated[
         TextFormat | None,
-        Meta(description="How its texts are written; by default as its connector says."),
+        about("How its texts are written; by default as its connector says."),
     ] = None
 
 
@@ -280,12 +285,12 @@ class CandidateAnnotator(StageService, frozen=True, kw_only=True):
 
     together: Annotated[
         bool,
-        Meta(description="It is asked once a wave about all its hypotheses, and gives a list."),
+        about("It is asked once a wave about all its hypotheses, and gives a list."),
     ] = False
     mismatch: Annotated[
         Literal["fails", "empty"],
-        Meta(
-            description="A reply with another number of items fails, or is empty for each; empty"
+        about(
+            "A reply with another number of items fails, or is empty for each; empty"
             " with fan_out says that each reply is about all hypotheses."
         ),
     ] = "fails"
@@ -296,14 +301,14 @@ class ResponseSelector(StageService, frozen=True, kw_only=True):
 
     carries: Annotated[
         Literal["all", "nothing"],
-        Meta(
-            description="With the reply go the chosen hypothesis' attributes, annotations and"
+        about(
+            "With the reply go the chosen hypothesis' attributes, annotations and"
             " messages, or only what the response selector says itself."
         ),
     ] = "all"
     commit: Annotated[
         Commit | None,
-        Meta(description="When words are shown as they come; by default as the pipeline says."),
+        about("When words are shown as they come; by default as the pipeline says."),
     ] = None
 
 
@@ -320,15 +325,15 @@ class LastChance(StageService, frozen=True, kw_only=True):
 
     before_confidence: Annotated[
         bool,
-        Meta(
-            description="It is asked before the most confident hypothesis is taken, not only where"
+        about(
+            "It is asked before the most confident hypothesis is taken, not only where"
             " there is none."
         ),
     ] = True
-    icon: Annotated[str | None, Meta(description="Its picture: a file or a URL.")] = None
+    icon: Annotated[str | None, about("Its picture: a file or a URL.")] = None
     format: Annotated[
         TextFormat | None,
-        Meta(description="How its texts are written; by default as its connector says."),
+        about("How its texts are written; by default as its connector says."),
     ] = None
 
 
@@ -348,29 +353,29 @@ class CallOptions(msgspec.Struct, frozen=True, kw_only=True):
     """How a service's target is called, as `Service` and files say it beside the target."""
 
     connector: Annotated[
-        str | None, Meta(description="The way to it; by default as the form of the target says.")
+        str | None, about("The way to it; by default as the form of the target says.")
     ] = None
-    wire: Annotated[
-        Literal["native", "deeppavlov"], Meta(description="How an HTTP service is spoken to.")
-    ] = "native"
+    wire: Annotated[Literal["native", "deeppavlov"], about("How an HTTP service is spoken to.")] = (
+        "native"
+    )
     inline: Annotated[
         bool,
-        Meta(description="A plain function is quick: call it in the event loop, not in a thread."),
+        about("A plain function is quick: call it in the event loop, not in a thread."),
     ] = False
     process: Annotated[
         bool,
-        Meta(description="Run the function in a child process, which is killed at its time-out."),
+        about("Run the function in a child process, which is killed at its time-out."),
     ] = False
     instead: Annotated[
         str | None,
-        Meta(
-            description="A URL or module:function that is asked in place of a nats:// target where"
+        about(
+            "A URL or module:function that is asked in place of a nats:// target where"
             " NATS or all workers are away, or a request is too large for NATS."
         ),
     ] = None
     worker: Annotated[
         str | None,
-        Meta(description="What prolocutor worker runs for a nats:// target."),
+        about("What prolocutor worker runs for a nats:// target."),
     ] = None
 
 

@@ -9,7 +9,7 @@ import pytest
 from prolocutor.config.faults import ConfigFaults
 from prolocutor.config.file_keys import file_table
 from prolocutor.config.loading import load
-from prolocutor.config.schema import SERVICE
+from prolocutor.config.service_entries import service_table
 from prolocutor.config.settings import Limits, ProcessTarget, Settings
 from prolocutor.config.struct_fields import table_of
 from prolocutor.errors import ConfigError
@@ -31,13 +31,9 @@ def test_one_skill_is_an_assistant() -> None:
 def test_the_full_file_uses_every_key_there_is() -> None:
     text = (FOLDER / "full.yaml").read_text()
 
-    tables = [file_table(), SERVICE, table_of(Limits), table_of(ProcessCommand)]
+    tables = [file_table(), *map(service_table, Stage), table_of(Limits), table_of(ProcessCommand)]
     keys = {key for table in tables for key in table.keys}
     assert {key for key in keys if f"{key}:" not in text} == set()
-
-
-def test_every_key_of_a_service_is_a_setting_of_the_plan() -> None:
-    assert {*SERVICE.keys, "target"} == set(Service.__struct_fields__)
 
 
 def test_the_full_file_is_read_to_the_letter() -> None:
@@ -61,7 +57,7 @@ def test_the_full_file_is_read_to_the_letter() -> None:
     assert settings.processes["units"] == ProcessCommand(
         ["python", "-m", "unit_server"], port=0, health="/health"
     )
-    assert settings.pipeline.of(Stage.SKILL)[2].window is None
+    assert settings.pipeline.of(Stage.SKILL)[2].last is None
     assert settings.pipeline.last_chance == LastChance("echoes:echo", name="last_chance")
 
 
@@ -163,15 +159,24 @@ def test_a_process_without_an_address_is_named(tmp_path: Path) -> None:
         ("annotators: {a: {timeout: 1}}", "the key call is missing; give call: module:function"),
         ("annotators: {a: b}", "expected module:function, a URL, or {process: NAME, path: /...}"),
         ("annotators: {a: 'b:c d'}", "expected module:function, a URL"),
-        ("annotators: {a: 'ftp://host/x'}", "expected a URL of http, https or nats, found ftp://"),
+        (
+            "annotators: {a: 'ftp://host/x'}",
+            "expected a URL of http, https, nats or tls, found ftp://",
+        ),
         ("annotators: {a: 'http://host:x/'}", "'http://host:x/' is no URL: Port could not"),
         ("annotators: {a: {call: {process: p}}}", "no process is called 'p'; the file has no"),
         ("annotators: {a: {call: {proces: p}}}", "the key process is missing"),
-        ("annotators: {a: {call: 'http://h', inline: true}}", "can be called inline"),
-        ("annotators: {a: {call: 'http://h', process: true}}", "in a process of its own"),
+        (
+            "annotators: {a: {call: 'http://h', inline: true}}",
+            "it is for the connector python alone",
+        ),
+        (
+            "annotators: {a: {call: 'http://h', process: true}}",
+            "it is for the connector python alone",
+        ),
         ("annotators: {a: {call: 'a:b', fan_out: true}}", "needs a formatter that gives a list"),
         ("annotators: {a: {call: 'a:b', retries: -1}}", "a whole number of attempts of at least 0"),
-        ("annotators: {a: {call: 'a:b', wire: dream}}", "expected native or deeppavlov"),
+        ("annotators: {a: {call: 'http://h', wire: dream}}", "expected native or deeppavlov"),
         ("annotators: {a: {call: 'a:b', card: [1]}}", "expected a map, found a list"),
         ("annotators: {a: {call: 'a:b', card: {x: .nan}}}", "something that JSON can say"),
         ("annotators: {a: {call: 'a:b', after: [7]}}", "expected the name of a service or stage"),
@@ -214,10 +219,11 @@ def test_a_flag_is_true_in_any_of_yamls_words(tmp_path: Path, word: str) -> None
     assert settings.pipeline.of(Stage.SKILL)[0].call.options == {"inline": True}
 
 
-def test_a_connector_of_ones_own_may_take_any_call(tmp_path: Path) -> None:
-    settings = _load(tmp_path, "skills: {a: {call: 'amqp://queue', connector: amqp}}\n")
+def test_a_connector_says_what_a_call_is(tmp_path: Path) -> None:
+    settings = _load(tmp_path, "skills: {a: {call: './bot --fast', connector: command}}\n")
 
-    assert settings.pipeline.of(Stage.SKILL)[0].call == Call("amqp://queue", "amqp")
+    folder = {"folder": str(tmp_path)}
+    assert settings.pipeline.of(Stage.SKILL)[0].call == Call("./bot --fast", "command", folder)
 
 
 def test_every_fault_of_the_pipeline_is_found_not_only_the_first(tmp_path: Path) -> None:

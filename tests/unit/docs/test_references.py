@@ -16,7 +16,7 @@ from prolocutor.config import agent_cards
 from prolocutor.config.fields import TableField
 from prolocutor.config.file_keys import file_table
 from prolocutor.config.plugged_fields import AUTH
-from prolocutor.config.schema import SERVICE
+from prolocutor.config.service_entries import service_table
 from prolocutor.config.settings import Limits, Settings
 from prolocutor.config.struct_fields import table_of
 from prolocutor.connectors.connector_catalog import CONNECTORS
@@ -85,8 +85,14 @@ STATES = {
 }
 
 
+def service_keys() -> set[str]:
+    beside = {key for name in CONNECTORS.names() for key in CONNECTORS.load(name).beside}
+    own = {key for stage in Stage for key in service_table(stage).keys}
+    return {"call", "connector", *beside, *own}
+
+
 def breaker_keys() -> set[str]:
-    breaker = SERVICE.keys["breaker"]
+    breaker = service_table(Stage.SKILL).keys["breaker"]
     assert isinstance(breaker, TableField)
     return set(breaker.keys)
 
@@ -95,7 +101,7 @@ def breaker_keys() -> set[str]:
     ("heading", "keys"),
     [
         ("Top level", set(file_table().keys)),
-        ("Service", {"call", *SERVICE.keys}),
+        ("Service", service_keys()),
         ("Breaker", breaker_keys()),
         ("Budget", set(table_of(BudgetSettings).keys)),
         ("Hints", set(table_of(HintSettings).keys)),

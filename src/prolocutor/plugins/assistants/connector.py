@@ -8,11 +8,12 @@ streams.
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping, Sequence
-from typing import Any, Final, Literal
+from collections.abc import Callable, Mapping, Sequence
+from typing import Annotated, Any, ClassVar, Final, Literal
 
 import msgspec
 
+from prolocutor.bounds import about
 from prolocutor.connectors.parts.asking import CHAIN, PeerQuestion, question_of
 from prolocutor.connectors.parts.call_headers import call_headers
 from prolocutor.connectors.parts.each_alone import each_alone
@@ -20,7 +21,7 @@ from prolocutor.connectors.parts.event_stream import EventStream
 from prolocutor.connectors.parts.http_address import http_url
 from prolocutor.connectors.parts.http_client import HttpClient, refusal_of
 from prolocutor.connectors.parts.replying import YES_OR_NO, hypothesis_of
-from prolocutor.contracts.connector import DeltaSink, Replies, Request
+from prolocutor.contracts.connector import AgentOptions, DeltaSink, Replies, Request
 from prolocutor.dialog.plain import MAX_BYTES, JsonObject, Plain, check, encode
 from prolocutor.errors import (
     BadReply,
@@ -289,3 +290,26 @@ class _StreamedReply:
         if text is not None and self._deltas is not None:
             self._deltas.restart()
         return _Reply("".join(self._pieces) if text is None else text, self._details)
+
+
+class OtherAssistant(AgentOptions, frozen=True, kw_only=True):
+    """Another assistant of Prolocutor."""
+
+    makes: ClassVar[Callable[..., Any]] = AssistantConnector
+
+    url: Annotated[str, about("Its address.", what="a URL")]
+    key: Annotated[str | None, about("Sent as a bearer token.", secret=True, what="a key")] = None
+    headers: Annotated[
+        dict[str, str] | None, about("Headers of every request.", what="a map of headers")
+    ] = None
+    skill: Annotated[str | None, about("The skill that is asked alone.")] = None
+    user: Annotated[
+        Speaker,
+        about(
+            "Who it is told speaks: a person for each dialog, each person, or the owner of the key."
+        ),
+    ] = "dialog"
+    confidence: Annotated[
+        float | None, about("The confidence of its hypotheses; by default its own.")
+    ] = None
+    stream: Annotated[bool | None, about("Whether replies are streamed.")] = None

@@ -9,10 +9,14 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Callable
-from typing import Any
+from typing import Annotated, Any, ClassVar
 
+import msgspec
+
+from prolocutor.bounds import about
 from prolocutor.connectors.python import PythonConnector
-from prolocutor.contracts.connector import Connector
+from prolocutor.contracts.connector import AgentOptions, Connector, ServiceContext
+from prolocutor.dialog.plain import JsonObject
 from prolocutor.dotted_names import resolve
 from prolocutor.errors import ConfigError
 from prolocutor.plan.formatters import Widening
@@ -145,17 +149,26 @@ class CallbackConnector:
         return response
 
 
-def make_connector(
-    class_name: str, *, name: str, batched: bool = False, **arguments: Any
-) -> Connector:
-    """Make the connector of a DREAM class, built in or imported; `ConfigError` if it is neither."""
-    try:
-        call = built_in(class_name, arguments, DreamEnvironment.read(os.environ))
-    except KeyError as error:
-        raise ConfigError(f"{class_name} needs {error}", key=name) from None
-    if call is None:
-        call = CallbackConnector(resolve(class_name)(**arguments).send)
-    return PythonConnector(call, name=name, inline=True)
+class DreamConnector(AgentOptions, frozen=True, kw_only=True):
+    """A Python connector of DREAM by its class, built in or imported."""
+
+    main: ClassVar[str] = "class_name"
+    rest: ClassVar[str] = "arguments"
+
+    class_name: Annotated[str, about("The class.", what="the name of a class")]
+    arguments: Annotated[JsonObject, about("What it is made with.", hidden=True)] = msgspec.field(
+        default_factory=dict
+    )
+
+    def build(self, context: ServiceContext) -> Connector:
+        """Make the connector; raise `ConfigError` for a class that is neither."""
+        try:
+            call = built_in(self.class_name, self.arguments, DreamEnvironment.read(os.environ))
+        except KeyError as error:
+            raise ConfigError(f"{self.class_name} needs {error}", key=context.name) from None
+        if call is None:
+            call = CallbackConnector(resolve(self.class_name)(**self.arguments).send)
+        return PythonConnector(call, name=context.name, inline=True)
 
 
 def __getattr__(name: str) -> Callable[..., Any]:

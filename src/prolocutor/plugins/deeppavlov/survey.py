@@ -13,7 +13,7 @@ from prolocutor.assistant.assistant_settings import DEFAULTS
 from prolocutor.config.faults import ConfigFaults, Fault
 from prolocutor.config.fields import Findings
 from prolocutor.config.imported_functions import searched
-from prolocutor.config.service_entries import ServiceEntry, check_url
+from prolocutor.config.service_entries import ServiceEntry, check_scheme, check_url
 from prolocutor.config.settings import NOBODY, Settings
 from prolocutor.config.survey import Survey
 from prolocutor.config.yaml_file import Unread, YamlDocument, YamlNode, read, read_text
@@ -63,7 +63,7 @@ def survey_deeppavlov(path: str | Path, dream: Path | None = None) -> Survey:
         node, call = document.find(planned.keys[f"{stage}.{service.name}"]), service.call
         entries.append(ServiceEntry(stage, service, node, node))
         if isinstance(call.target, str) and call.target and call.connector is None:
-            check_url(_place_of_url(node, document), call.target, findings)
+            _check_url(_place_of_url(node, document), call.target, findings)
     settings = Settings(
         name=_name(content, Path(path)),
         deadline=DEADLINE,
@@ -81,6 +81,11 @@ def survey_deeppavlov(path: str | Path, dream: Path | None = None) -> Survey:
             findings.faults.append(msgspec.structs.replace(place, what=error.what))
     warnings = (*doubles, *(_fault(one, document) for one in planned.warnings))
     return Survey(settings, entries, document, findings, graph, warnings, tuple(planned.notes))
+
+
+def _check_url(node: YamlNode, url: str, findings: Findings) -> None:
+    if "://" not in url or check_scheme(node, url, findings):
+        check_url(node, url, findings)
 
 
 def _place_of_url(service: YamlNode, document: YamlDocument) -> YamlNode:

@@ -10,13 +10,15 @@ import ast
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Final
+from typing import Annotated, Any, ClassVar, Final
 from urllib.parse import parse_qsl
 
 import msgspec
+from msgspec import Meta
 
+from prolocutor.bounds import about
 from prolocutor.connectors.parts.worker_threads import WorkerThreads
-from prolocutor.contracts.connector import Replies, Request
+from prolocutor.contracts.connector import AgentOptions, Replies, Request, ServiceContext
 from prolocutor.dialog.plain import check
 from prolocutor.dotted_names import resolve
 from prolocutor.errors import BadReply, ConfigError, ServiceError
@@ -236,3 +238,36 @@ def _value(text: str) -> Any:
         return ast.literal_eval(text)
     except (ValueError, SyntaxError):
         return text
+
+
+class ParlaiAgent(AgentOptions, frozen=True, kw_only=True):
+    """An agent written for ParlAI."""
+
+    main: ClassVar[str] = "agent"
+
+    agent: Annotated[
+        str | Callable[..., Any],
+        about("The agent's class, as module:class.", what="module:class"),
+    ]
+    opt: Annotated[dict[str, Any] | None, about("The agent's options.")] = None
+    max_dialogs: Annotated[
+        Annotated[int, Meta(ge=1)], about("The most dialogs for which a clone is kept.")
+    ] = 1000
+    max_threads: Annotated[
+        Annotated[int, Meta(ge=1)], about("The most threads that act at once.")
+    ] = 16
+    confidence: Annotated[
+        float, about("The confidence of a hypothesis that has none of its own.")
+    ] = CONFIDENCE
+
+    def build(self, context: ServiceContext) -> ParlaiConnector:
+        """Make the connector."""
+        return ParlaiConnector(
+            self.agent,
+            name=context.name,
+            batched=context.batched,
+            opt=self.opt,
+            max_dialogs=self.max_dialogs,
+            max_threads=self.max_threads,
+            confidence=self.confidence,
+        )

@@ -8,16 +8,18 @@ from __future__ import annotations
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
-from typing import Any, Final
+from typing import Annotated, Any, ClassVar, Final
 from urllib.parse import urldefrag
 
 import aiohttp
 import msgspec
+from msgspec import Meta
 
+from prolocutor.bounds import Seconds, about
 from prolocutor.connectors.parts.each_alone import each_alone
-from prolocutor.contracts.connector import Replies, Request
+from prolocutor.contracts.connector import AgentOptions, Replies, Request
 from prolocutor.dialog.plain import MAX_BYTES, Plain, check, encode
 from prolocutor.errors import BadReply, ConfigError, ServiceError, ServiceLate, ServiceUnreachable
 
@@ -173,3 +175,18 @@ def _last_text(state: Any) -> tuple[str, str]:
     if not isinstance(dialog, str) or not isinstance(text, str):
         raise BadReply("a bot needs the agent state, without a formatter")
     return dialog, text
+
+
+class ParlaiChat(AgentOptions, frozen=True, kw_only=True):
+    """A chat service of ParlAI."""
+
+    makes: ClassVar[Callable[..., Any]] = ParlaiChatConnector
+
+    url: Annotated[str, about("Its address, ws://host:port/websocket.", what="a URL")]
+    max_dialogs: Annotated[
+        Annotated[int, Meta(ge=1)], about("The most dialogs with a connection of their own.")
+    ] = 100
+    confidence: Annotated[
+        float, about("The confidence of a hypothesis that has none of its own.")
+    ] = CONFIDENCE
+    quiet: Annotated[Seconds, about("How long it is silent when it has said all.")] = QUIET

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from typing import Final
+from typing import Annotated, ClassVar, Final
 
 from nats.aio.msg import Msg
 
+from prolocutor.bounds import about
 from prolocutor.connectors.parts.call_headers import call_headers
 from prolocutor.connectors.parts.each_alone import each_alone
-from prolocutor.contracts.connector import Connector, Replies, Request
+from prolocutor.contracts.connector import AgentOptions, Connector, Replies, Request, ServiceContext
 from prolocutor.dialog.plain import Plain, parse
 from prolocutor.errors import (
     BadReply,
@@ -26,7 +27,7 @@ from prolocutor.errors import (
     ServiceUnreachable,
 )
 from prolocutor.plugins.nats import wire
-from prolocutor.plugins.nats.nats_address import read_call
+from prolocutor.plugins.nats.nats_address import is_nats, read_call, read_servers
 from prolocutor.plugins.nats.nats_connection import NatsConnection
 
 TOO_LARGE: Final = 413
@@ -125,3 +126,60 @@ def _read(answer: Msg) -> Plain:
     if error == "bad_reply":
         raise BadReply(text, path=headers.get(wire.PATH, "$"))
     raise ServiceRaised(text or "the worker failed")
+
+
+class NatsWorkers(AgentOptions, frozen=True, kw_only=True):
+    """Workers behind NATS."""
+
+    beside: ClassVar[tuple[str, ...]] = ("instead", "worker")
+
+    url: Annotated[
+        str, about("nats://NAME, or nats://HOST/NAME with servers of its own.", what="nats://NAME")
+    ]
+    instead: Annotated[
+        str | None,
+        about(
+            "A URL or function that is asked where NATS or all workers are away, or the request is"
+            " too large.",
+            what="module:function or a URL of http or https",
+        ),
+    ] = None
+    worker: Annotated[
+        str | None,
+        about(
+            "What `prolocutor worker` runs for it.",
+            what="module:function or a URL of http or https",
+        ),
+    ] = None
+
+    def __post_init__(self) -> None:
+        """Refuse an address that is none, and workers behind workers."""
+        read_call(self.url)
+        for key in ("instead", "worker"):
+            if is_nats(getattr(self, key)):
+                raise ConfigError("expected module:function or a URL of http or https", key=key)
+
+    def check(self, broker: str | None) -> None:
+        """Refuse a call that names no server in a file that names none."""
+        call = read_call(self.url)
+        if broker is None and call.servers is None:
+            what = f"nats://{call.service} names no server"
+            hint = f"say messages: nats://HOST at the top, or call: nats://HOST/{call.service}"
+            raise ConfigError(f"{what}; {hint}")
+
+    def build(self, context: ServiceContext) -> NatsConnector:
+        """Make the connector; those to the same servers share a connection."""
+        servers = read_call(self.url).servers
+        if servers is None and context.broker is not None:
+            servers = read_servers(context.broker)
+        connection: NatsConnection | None = None
+        if servers is not None:
+            found = servers
+            connection = context.share(found, lambda: NatsConnection(found, name=context.assistant))
+        return NatsConnector(
+            self.url,
+            name=context.name,
+            assistant=context.assistant,
+            connection=connection,
+            instead=None if self.instead is None else context.connect(self.instead),
+        )

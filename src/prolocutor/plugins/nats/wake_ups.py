@@ -12,6 +12,7 @@ from nats.aio.client import Client
 from nats.aio.msg import Msg
 
 from prolocutor.plugins.nats import wire
+from prolocutor.plugins.nats.nats_address import read_servers
 from prolocutor.plugins.nats.nats_connection import NatsConnection
 
 log = logging.getLogger(__name__)
@@ -92,3 +93,12 @@ class NatsWakeUps:
 
 def _nobody(user: str) -> None:
     """Hear nothing yet."""
+
+
+def wake_ups_of(
+    url: str, share: Callable[[Any, Callable[[], Any]], Any], assistant: str
+) -> NatsWakeUps:
+    """Return the hints by the servers of this URL, whose connection is shared."""
+    servers = read_servers(url)
+    connection = share(servers, lambda: NatsConnection(servers, name=assistant))
+    return NatsWakeUps(connection, assistant)

@@ -6,18 +6,19 @@ of its HTTP API.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, Final
+from collections.abc import Callable, Sequence
+from typing import Annotated, Any, ClassVar, Final
 
 import msgspec
 from yarl import URL
 
+from prolocutor.bounds import about
 from prolocutor.connectors.parts.call_headers import call_headers
 from prolocutor.connectors.parts.each_alone import each_alone
 from prolocutor.connectors.parts.event_stream import EventStream
 from prolocutor.connectors.parts.http_address import http_url
 from prolocutor.connectors.parts.http_client import HttpClient
-from prolocutor.contracts.connector import DeltaSink, Replies, Request
+from prolocutor.contracts.connector import AgentOptions, DeltaSink, Replies, Request
 from prolocutor.dialog.plain import MAX_BYTES, Plain, check, encode, parse
 from prolocutor.errors import BadReply
 from prolocutor.plugins.rasa.messages import (
@@ -208,3 +209,18 @@ def _to_parse(request: Request) -> dict[str, Any]:
     if not isinstance(state, str):
         raise BadReply("a model needs the agent state, or a text")
     return {"text": state, "message_id": request.turn_id}
+
+
+class RasaBot(AgentOptions, frozen=True, kw_only=True):
+    """A bot of Rasa, or its model."""
+
+    makes: ClassVar[Callable[..., Any]] = RasaConnector
+
+    url: Annotated[str, about("Its address.", what="a URL")]
+    token: Annotated[str | None, about("The token of its API.", secret=True, what="a token")] = None
+    key: Annotated[str | None, about("Sent as a bearer token.", secret=True, what="a key")] = None
+    confidence: Annotated[
+        float, about("The confidence of a hypothesis that has none of its own.")
+    ] = CONFIDENCE
+    stream: Annotated[bool | None, about("Whether replies are streamed.")] = None
+    channel: Annotated[str | None, about("The channel that it is told.")] = None

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Mapping, Sequence
-from typing import Final
+from collections.abc import Callable, Mapping, Sequence
+from typing import Annotated, Any, ClassVar, Final
 
 from prolocutor.asks.answer_forms import GIVEN_UP
+from prolocutor.bounds import Seconds, about
 from prolocutor.connectors.parts.call_headers import call_headers
 from prolocutor.connectors.parts.each_alone import each_alone
-from prolocutor.contracts.connector import Replies, Request
+from prolocutor.contracts.connector import AgentOptions, Replies, Request
 from prolocutor.dialog.plain import JsonObject, Plain, check
 from prolocutor.errors import (
     BadReply,
@@ -188,3 +189,26 @@ class A2aConnector:
 async def _running(endpoint: AgentEndpoint, context_id: str) -> list[str]:
     found = await endpoint.running(context_id) if context_id else []
     return [task.id for task in found if task.status.state in RUNNING]
+
+
+class A2aAgent(AgentOptions, frozen=True, kw_only=True):
+    """An agent that speaks A2A."""
+
+    describes: ClassVar[bool] = True
+    makes: ClassVar[Callable[..., Any]] = A2aConnector
+
+    url: Annotated[str, about("Its address, or that of its card.", what="a URL")]
+    key: Annotated[str | None, about("Sent as a bearer token.", secret=True, what="a key")] = None
+    headers: Annotated[
+        dict[str, str] | None, about("Headers of every request.", what="a map of headers")
+    ] = None
+    binding: Annotated[Binding | None, about("The binding to use among those on the card.")] = None
+    version: Annotated[
+        ProtocolVersion | None, about("The version to speak among those on the card.")
+    ] = None
+    tenant: Annotated[str | None, about("The tenant to use among those on the card.")] = None
+    stream: Annotated[bool, about("Whether answers are streamed where the agent can.")] = True
+    confidence: Annotated[
+        float, about("The confidence of a hypothesis that has none of its own.")
+    ] = CONFIDENCE
+    max_age: Annotated[Seconds, about("How long its card is kept.")] = MAX_AGE

@@ -7,14 +7,17 @@ from __future__ import annotations
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from collections.abc import Callable, Mapping, Sequence
+from typing import Annotated, Any, ClassVar, Final
 
+from msgspec import Meta
+
+from prolocutor.bounds import Seconds, about
 from prolocutor.connectors.parts.asking import PeerQuestion, question_of
 from prolocutor.connectors.parts.each_alone import each_alone
 from prolocutor.connectors.parts.replying import hypothesis_of
 from prolocutor.connectors.parts.sockets import PING, SocketAddress, SocketOpener
-from prolocutor.contracts.connector import Replies, Request
+from prolocutor.contracts.connector import AgentOptions, Replies, Request
 from prolocutor.dialog.plain import MAX_BYTES, JsonObject, Plain, check
 from prolocutor.errors import ConfigError
 from prolocutor.plugins.almond.connector.conversation import AlmondConversation
@@ -119,3 +122,24 @@ def _frame(asked: PeerQuestion) -> JsonObject:
         return {"type": "command", "text": asked.text}
     frame: dict[str, Any] = {"type": "parsed", "json": asked.parsed}
     return {**frame, "title": asked.text} if asked.text else frame
+
+
+class AlmondServer(AgentOptions, frozen=True, kw_only=True):
+    """An Almond or Genie, by its WebSocket."""
+
+    makes: ClassVar[Callable[..., Any]] = AlmondConnector
+
+    url: Annotated[str, about("Its address.", what="a URL")]
+    key: Annotated[str | None, about("Sent as a bearer token.", secret=True, what="a key")] = None
+    headers: Annotated[
+        dict[str, str] | None, about("Headers of every request.", what="a map of headers")
+    ] = None
+    confidence: Annotated[
+        float, about("The confidence of a hypothesis that has none of its own.")
+    ] = CONFIDENCE
+    connections: Annotated[
+        Annotated[int, Meta(ge=1)],
+        about("The most connections; the one that rested longest is closed."),
+    ] = MAX_CONNECTIONS
+    idle: Annotated[Seconds, about("After so long a connection that rests is closed.")] = IDLE
+    ping: Annotated[Seconds, about("How long after a silence a line is tried.")] = PING

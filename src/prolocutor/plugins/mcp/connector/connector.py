@@ -5,14 +5,16 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Mapping, Sequence
-from typing import Any, Final, Literal
+from typing import Annotated, Any, ClassVar, Final, Literal
 
 import msgspec
+from msgspec import Meta
 
 from prolocutor.asks.answer_forms import gives_up
+from prolocutor.bounds import about
 from prolocutor.connectors.parts.call_headers import call_headers
 from prolocutor.connectors.parts.each_alone import each_alone
-from prolocutor.contracts.connector import Replies, Request
+from prolocutor.contracts.connector import AgentOptions, Replies, Request, ServiceContext
 from prolocutor.dialog.plain import JsonObject, Plain, check
 from prolocutor.errors import BadReply, ConfigError
 from prolocutor.names import suggest
@@ -234,3 +236,59 @@ class McpConnector:
 
     def _forget_tools(self) -> None:
         self._session.forget_tools()
+
+
+class McpTool(AgentOptions, frozen=True, kw_only=True):
+    """A tool of an MCP server."""
+
+    describes: ClassVar[bool] = True
+
+    url: Annotated[str, about("The address of the server.", what="a URL")] = ""
+    run: Annotated[
+        str | Annotated[Sequence[str], Meta(min_length=1)] | None,
+        about(
+            "The program that is the server, as one line or a list of words.",
+            what="a command: a line, or a list of words",
+        ),
+    ] = None
+    tool: Annotated[
+        str | None, about("The tool; by default the only one, or the one called ask.")
+    ] = None
+    argument: Annotated[str | None, about("The argument that gets the text.")] = None
+    arguments: Annotated[dict[str, Any] | None, about("Further arguments.")] = None
+    returns: Annotated[
+        Returns, about("What the tool returns: hypotheses, or a value that is passed on.")
+    ] = "hypotheses"
+    confidence: Annotated[
+        float, about("The confidence of a hypothesis that has none of its own.")
+    ] = CONFIDENCE
+    key: Annotated[str | None, about("Sent as a bearer token.", secret=True, what="a key")] = None
+    headers: Annotated[
+        dict[str, str] | None, about("Headers of every request.", what="a map of headers")
+    ] = None
+    environment: Annotated[
+        dict[str, str] | None, about("Added to the environment of the program.")
+    ] = None
+    protocol: Annotated[
+        str | None, about("The version to speak; by default the newest that both know.")
+    ] = None
+
+    folder: Annotated[str | os.PathLike[str] | None, about("Where it runs.", hidden=True)] = None
+
+    def build(self, context: ServiceContext) -> McpConnector:
+        """Make the connector."""
+        return McpConnector(
+            self.url,
+            name=context.name,
+            run=self.run,
+            tool=self.tool,
+            argument=self.argument,
+            arguments=self.arguments,
+            returns=self.returns,
+            confidence=self.confidence,
+            key=self.key,
+            headers=self.headers,
+            environment=self.environment,
+            folder=self.folder,
+            protocol=self.protocol,
+        )
