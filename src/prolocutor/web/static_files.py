@@ -12,9 +12,10 @@ from typing import Annotated, Final
 import msgspec
 from msgspec import Meta
 
+from prolocutor.contracts.channel import Route
 from prolocutor.contracts.http import HttpResponse
 from prolocutor.errors import NotFound
-from prolocutor.web.operations import TypedRequest
+from prolocutor.web.operations import Operation, TypedRequest
 
 SHARED: Final = Path(__file__).parent / "shared_files"
 """What all pages share: colours, elements, what makes text safe, what is borrowed from others."""
@@ -119,12 +120,19 @@ class StaticFiles:
         index = self._files[INDEX].body.replace(b"{{name}}", html.escape(name).encode())
         self._files[INDEX] = _file(index, TYPES[".html"])
 
+    def routes(self, page: str, file: str) -> list[Route]:
+        """Return the routes, for all, of the page and of its files, at a path with `{file}`."""
+        cached = {304: "The browser has it already."}
+        shown = Operation(self.page, produces="text/html", statuses=cached)
+        found = Operation(self.page_file, produces="*/*", statuses=cached, errors=[NotFound])
+        return [Route("GET", page, shown, "all"), Route("GET", file, found, "all")]
+
     async def page(self, request: TypedRequest[CachedCopy, None]) -> HttpResponse:
-        """Return the chat page."""
+        """Return the page."""
         return self.find(INDEX, request.params)
 
     async def page_file(self, request: TypedRequest[FilePath, None]) -> HttpResponse:
-        """Return a file of the chat page."""
+        """Return a file of the page."""
         return self.find(request.params.file, request.params)
 
     def find(self, name: str, cached: CachedCopy) -> HttpResponse:

@@ -7,6 +7,7 @@ a status and JSON that say what is wrong with it, and unknown ids are not passed
 from __future__ import annotations
 
 import asyncio
+from pathlib import Path
 from typing import ClassVar, Final, Literal
 
 import msgspec
@@ -16,7 +17,6 @@ from prolocutor.background import beside
 from prolocutor.contracts.channel import Route, WebSocketRoute
 from prolocutor.contracts.http import HttpResponse
 from prolocutor.contracts.websocket import WebSocket
-from prolocutor.doors.http.chat_page import chat_page, chat_page_file
 from prolocutor.doors.http.dialog_endpoints import DialogEndpoints
 from prolocutor.doors.http.messages import CurrentLoad, DialogState, SayReply, SayRequest
 from prolocutor.doors.http.turn_endpoints import TurnEndpoints
@@ -24,6 +24,10 @@ from prolocutor.errors import Conflict, NotFound
 from prolocutor.observe.service_times import ServiceTimes
 from prolocutor.web.door_context import DoorContext
 from prolocutor.web.operations import Operation, TypedRequest
+from prolocutor.web.static_files import OWN_POLICY, StaticFiles
+
+FOLDER: Final = Path(__file__).parent / "static"
+"""A plain page for trying the WebSocket, as DeepPavlov Agent has it."""
 
 LOAD_PERIOD: Final = 0.5
 """Seconds between two messages that show the load."""
@@ -42,19 +46,14 @@ class DeepPavlov:
         self._assistant = assistant
         self._load = load
         turns, dialogs = TurnEndpoints(assistant), DialogEndpoints(assistant)
+        files = StaticFiles(FOLDER, assistant.name, OWN_POLICY)
         list_dialogs = Operation(dialogs.list_dialogs)
         show_dialog = Operation(dialogs.show_dialog, returns=DialogState, errors=[NotFound])
         show_user = Operation(dialogs.list_dialogs_of, returns=list[DialogState])
         delete_user = Operation(dialogs.delete_person, status=204, errors=[NotFound])
         self.routes: list[Route | WebSocketRoute] = [
             Route("POST", "/", Operation(turns.say, errors=[Conflict])),
-            Route("GET", "/chat", Operation(chat_page, produces="text/html"), "all"),
-            Route(
-                "GET",
-                "/chat/{file}",
-                Operation(chat_page_file, errors=[NotFound], produces="text/*"),
-                "all",
-            ),
+            *files.routes("/chat", "/chat/{file}"),
             WebSocketRoute("/chat/ws", turns.chat, receives=SayRequest, sends=SayReply),
             Route("GET", "/ping", Operation(self.ping, returns=Literal["pong"]), "all"),
             Route("GET", "/api/dialogs", list_dialogs),

@@ -153,14 +153,10 @@ class Page:
         if uploads is None and assistant.succession is not None:
             pictures = StorePictures(assistant.store)
         self._uploads = Uploads(assistant.store, pictures)
-        cached = {304: "The browser has it already."}
-        page = Operation(files.page, produces="text/html", statuses=cached)
-        page_file = Operation(files.page_file, produces="*/*", statuses=cached, errors=[NotFound])
         upload = Operation(self.upload_picture, status=201, consumes=PICTURES, errors=[Overloaded])
         picture = Operation(self.picture, errors=[NotFound], produces="image/*")
         self.routes: list[Route] = [
-            Route("GET", "/", page, "all"),
-            Route("GET", "/page/{file:path}", page_file, "all"),
+            *files.routes("/", "/page/{file:path}"),
             Route("GET", "/api/visitor", Operation(self.visitor)),
             Route("GET", "/api/page", Operation(info.page_info)),
             *OwnConversations(assistant).routes,

@@ -10,10 +10,9 @@ import msgspec
 from prolocutor.assistant.assistant import Assistant
 from prolocutor.contracts.channel import Route
 from prolocutor.contracts.http import HttpResponse
-from prolocutor.errors import NotFound
 from prolocutor.plan.pipeline import Stage
 from prolocutor.web.operations import Operation, TypedRequest
-from prolocutor.web.static_files import INDEX, OWN_POLICY, CachedCopy, FilePath, StaticFiles
+from prolocutor.web.static_files import INDEX, OWN_POLICY, CachedCopy, StaticFiles
 
 FOLDER: Final = Path(__file__).parent / "static"
 
@@ -47,12 +46,9 @@ class ConsolePages:
     def __init__(self, assistant: Assistant) -> None:
         self._assistant = assistant
         self._files = StaticFiles(FOLDER, assistant.name, OWN_POLICY)
-        cached = {304: "The browser has it already."}
-        page = Operation(self.console_page, produces="text/html", statuses=cached)
-        file = Operation(self.console_file, produces="*/*", statuses=cached, errors=[NotFound])
+        page = Operation(self.console_page, produces="text/html")
         self.routes: list[Route] = [
-            Route("GET", "/console", page, "all"),
-            Route("GET", "/console/files/{file:path}", file, "all"),
+            *self._files.routes("/console", "/console/files/{file:path}"),
             Route("GET", "/console/{path:path}", page, "all"),
             Route("GET", "/api/console/operator", Operation(self.operator), "operators"),
         ]
@@ -60,10 +56,6 @@ class ConsolePages:
     async def console_page(self, request: TypedRequest[PagePath, None]) -> HttpResponse:
         """Return the console."""
         return self._files.find(INDEX, request.params)
-
-    async def console_file(self, request: TypedRequest[FilePath, None]) -> HttpResponse:
-        """Return a file of the console."""
-        return self._files.find(request.params.file, request.params)
 
     async def operator(self, request: TypedRequest[None, None]) -> OperatorInfo:
         """Return who the operator is."""
