@@ -116,19 +116,6 @@ async def test_a_name_that_is_no_host_is_unreachable() -> None:
     assert str(reply).startswith("cannot connect to http://no-such-host.invalid/: ")
 
 
-async def test_a_service_without_encryption_is_unreachable_over_https() -> None:
-    async def refuse(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        writer.write(b"HTTP/1.1 400 Bad Request\r\n\r\n")
-        writer.close()
-
-    async with await asyncio.start_server(refuse, "127.0.0.1", 0) as listener:
-        port = listener.sockets[0].getsockname()[1]
-        async with closing(HttpConnector(f"https://127.0.0.1:{port}", name="s")) as connector:
-            reply = await ask(connector)
-
-    assert type(reply) is ServiceUnreachable
-
-
 async def test_a_line_that_breaks_while_the_reply_is_awaited_is_unreachable() -> None:
     async def reset(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await reader.readuntil(b"\r\n\r\n")
@@ -152,51 +139,6 @@ async def test_a_service_that_never_answers_waits_for_its_time_out_and_no_longer
         with pytest.raises(asyncio.CancelledError):
             await call
         await server.gone.wait()
-
-
-async def test_connections_are_kept_and_used_again() -> None:
-    async with (
-        raw_server(json(1)) as server,
-        closing(HttpConnector(server.url, name="s")) as connector,
-    ):
-        for _ in range(5):
-            await ask(connector)
-
-    assert server.connections == 1
-
-
-async def test_no_more_connections_are_opened_than_allowed() -> None:
-    async with (
-        raw_server(json(1)) as server,
-        closing(HttpConnector(server.url, name="s", max_connections=2)) as connector,
-    ):
-        await asyncio.gather(*(ask(connector) for _ in range(20)))
-
-    assert server.connections <= 2
-
-
-async def test_a_kept_connection_that_was_closed_meanwhile_is_replaced_in_silence() -> None:
-    async with (
-        raw_server(json(1), None, json(2)) as server,
-        closing(HttpConnector(server.url, name="s")) as connector,
-    ):
-        replies = [await ask(connector), await ask(connector)]
-
-    assert values(replies) == [1, 2]
-    assert server.connections == 2
-    assert server.asked[1] == server.asked[2]
-
-
-async def test_cookies_are_not_kept() -> None:
-    answer = b"HTTP/1.1 200 OK\r\nSet-Cookie: who=ann\r\nContent-Length: 1\r\n\r\n1"
-    async with (
-        raw_server(answer) as server,
-        closing(HttpConnector(server.url, name="s")) as connector,
-    ):
-        await ask(connector)
-        await ask(connector)
-
-    assert "cookie" not in server.headers
 
 
 async def test_headers_of_the_configuration_are_sent() -> None:
