@@ -131,8 +131,8 @@ demo-data: ## remake the demo's tables of cities and countries from geonamescach
 lock: ## remake requirements/*.lock from the two pyproject.toml with Python 3.11
 	@$(call need-python,== (3, 11),The lock files are made with Python 3.11 (the oldest one served))
 	@rm -rf build/lock
-	@$(call lock,dev,.[asks$(comma)thingtalk$(comma)learn$(comma)encoder$(comma)eval$(comma)docs$(comma)dev] ./$(DEMO))
-	@$(call lock,serve,.[asks$(comma)thingtalk] ./$(DEMO) hatchling --constraint requirements/dev.lock)
+	@$(call lock,dev,.[almond$(comma)asks$(comma)pairing$(comma)encoder$(comma)evaluation$(comma)docs$(comma)dev] ./$(DEMO))
+	@$(call lock,serve,.[almond$(comma)asks] ./$(DEMO) hatchling --constraint requirements/dev.lock)
 	@$(call lock,core,. --constraint requirements/dev.lock)
 	@rm -rf build/lock
 

@@ -45,8 +45,8 @@ def test_the_demo_requires_nothing_of_ours_and_we_require_it_as_an_extra() -> No
     assert "prolocutor-demo" not in ours["dependencies"]
 
 
-LEFT_OUT = {"demo"}
-"""Extras that nobody needs to develop: PyTorch is larger than all the rest."""
+ALIASES = {"demo", "eval", "learn", "thingtalk"}
+"""Extras that are other extras of ours."""
 
 
 @pytest.mark.parametrize("lock", ["core", "serve", "dev"])
@@ -55,8 +55,8 @@ def test_a_lock_holds_what_the_project_requires(lock: str) -> None:
     ours, demo = map(project, PROJECTS)
     extras = {
         "core": [],
-        "serve": ["asks", "thingtalk"],
-        "dev": [extra for extra in ours["optional-dependencies"] if extra not in LEFT_OUT],
+        "serve": ["almond", "asks"],
+        "dev": [extra for extra in ours["optional-dependencies"] if extra not in ALIASES],
     }[lock]
     required = [*ours["dependencies"], *(demo["dependencies"] if lock != "core" else [])]
     for extra in extras:
@@ -114,6 +114,13 @@ def test_a_release_needs_no_token() -> None:
 
     assert yaml.safe_load(text)["jobs"]["publish"]["permissions"] == {"id-token": "write"}
     assert "secrets." not in text
+
+
+def test_every_extra_of_ours_names_a_plug_in_or_what_it_is_for() -> None:
+    extras = project(PROJECTS[0])["optional-dependencies"].keys() - ALIASES
+    plugins = {one.name for one in (ROOT / "src" / "prolocutor" / "plugins").iterdir()}
+
+    assert extras - plugins == {"asks", "dev", "docs", "encoder"}
 
 
 def test_the_image_runs_as_a_user_with_a_health_check_on_pinned_versions() -> None:

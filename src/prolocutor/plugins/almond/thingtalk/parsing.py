@@ -61,5 +61,5 @@ def _grammars() -> Any:
         if error.name != "lark":
             raise
         raise MissingExtra(
-            "ThingTalk needs Lark: pip install 'prolocutor[thingtalk]'", key="thingtalk"
+            "ThingTalk needs Lark: pip install 'prolocutor[almond]'", key="thingtalk"
         ) from None

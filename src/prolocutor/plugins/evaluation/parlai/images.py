@@ -109,7 +109,7 @@ def _pillow() -> Any:
         from PIL import Image
     except ImportError:
         raise MissingExtra(
-            "images need Pillow: pip install 'prolocutor[eval]', or choose the image mode none",
+            "images need Pillow: pip install 'prolocutor[evaluation]', or take the mode none",
             key="image_mode",
         ) from None
     return Image

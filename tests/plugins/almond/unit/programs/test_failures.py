@@ -155,5 +155,5 @@ async def test_without_lark_a_program_is_refused_and_the_extra_is_named(
         answered = await it.turn("hello", user="ann")
 
     parsing._grammars.cache_clear()
-    assert "pip install 'prolocutor[thingtalk]'" in refused.reply.text
+    assert "pip install 'prolocutor[almond]'" in refused.reply.text
     assert answered.reply.active_skill == "gadgets"

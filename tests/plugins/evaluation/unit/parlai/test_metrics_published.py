@@ -14,7 +14,8 @@ NAMES = ["sacrebleu", "chrf", "rouge1", "rouge2", "rougeL"]
 def installed(*packages: str) -> pytest.MarkDecorator:
     missing = [name for name in packages if importlib.util.find_spec(name) is None]
     return pytest.mark.skipif(
-        bool(missing), reason=f"published scores ({', '.join(missing)} of extra eval is absent)"
+        bool(missing),
+        reason=f"published scores ({', '.join(missing)} of extra evaluation is absent)",
     )
 
 
@@ -25,7 +26,7 @@ def test_a_missing_package_is_named_with_its_extra(
     for module in ("sacrebleu", "sacrebleu.metrics", "rouge_score", "rouge_score.rouge_scorer"):
         monkeypatch.setitem(sys.modules, module, None)
 
-    with pytest.raises(MissingExtra, match=rf"'{name}' needs .*prolocutor\[eval\]"):
+    with pytest.raises(MissingExtra, match=rf"'{name}' needs .*prolocutor\[evaluation\]"):
         TeacherMetrics(f"default,{name}")
 
 

@@ -47,7 +47,7 @@ def _evaluator() -> Any:
     except ModuleNotFoundError as error:
         raise MissingExtra(
             f"ParlAI's rouge needs {error.name!r}, which is not installed: "
-            "pip install 'prolocutor[eval]'"
+            "pip install 'prolocutor[evaluation]'"
         ) from None
 
     class OneSentence(rouge.Rouge):  # type: ignore[misc]

@@ -113,5 +113,5 @@ def _package(module: str, name: str) -> Any:
     except ModuleNotFoundError as error:
         raise MissingExtra(
             f"the metric {name!r} needs {error.name!r}, which is not installed: "
-            "pip install 'prolocutor[eval]'"
+            "pip install 'prolocutor[evaluation]'"
         ) from None
