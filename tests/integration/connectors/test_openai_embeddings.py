@@ -7,7 +7,7 @@ import pytest
 
 from prolocutor.connectors.embeddings import OpenAiEmbeddings
 from prolocutor.errors import BadReply, ConfigError, ServiceRefused, ServiceUnreachable
-from prolocutor.plugins.pairing.encoders.endpoint import EndpointEncoder
+from prolocutor.plugins.pairing.encoders.vector_cache import EndpointEncoder
 from tests.integration.connectors.embeddings_peer import embeddings_peer
 
 

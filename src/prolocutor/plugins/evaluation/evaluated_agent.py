@@ -1,4 +1,4 @@
-"""Agents that observe and act, as ParlAI's do, as evaluated systems.
+"""What is evaluated: a system in its dialogs, and an agent that observes and acts as one.
 
 Each dialog in flight has a clone of the agent and a thread of its own, so that a slow agent delays
 no other dialog. A clone whose answer was given up is left to its thread.
@@ -7,18 +7,50 @@ no other dialog. A clone whose answer was given up is left to its thread.
 from __future__ import annotations
 
 import asyncio
+import random
+import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from queue import SimpleQueue
 from typing import Any, Final, Protocol
 
+import msgspec
+
 from prolocutor.errors import BadReply
-from prolocutor.plugins.evaluation.evaluated_system import (
-    Message,
-    SystemDialog,
-    SystemReply,
-    set_seed,
-)
+
+Message = Mapping[str, Any]
+
+
+class SystemReply(msgspec.Struct):
+    """The answer to one message: the act, which agent gave it, how many services were called."""
+
+    act: dict[str, Any]
+    by: str = ""
+    calls: int | None = None
+
+
+def set_seed(seed: int) -> None:
+    """Set the seed of Python's generator, and of NumPy's if it is loaded."""
+    random.seed(seed)
+    if numpy := sys.modules.get("numpy"):
+        numpy.random.seed(seed % 2**32)
+
+
+class SystemDialog(Protocol):
+    """An evaluated system in one dialog."""
+
+    async def answer(self, message: Message) -> SystemReply:
+        """Answer one message of the teacher."""
+
+
+class EvaluatedSystem(Protocol):
+    """What is evaluated; several dialogs may be open at once."""
+
+    async def begin(self, seed: int) -> SystemDialog:
+        """Open a new dialog."""
+
+    def end(self, respondent: SystemDialog, *, stuck: bool) -> None:
+        """Close a dialog; `stuck` if an answer was given up that may still come."""
 
 
 class ObserveActAgent(Protocol):

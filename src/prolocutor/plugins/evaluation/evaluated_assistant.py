@@ -19,7 +19,7 @@ from prolocutor.errors import BadInput
 from prolocutor.observe.record_request import RecordRequest
 from prolocutor.plan.pipeline import Pipeline
 from prolocutor.plugins.evaluation.episodes import Episode
-from prolocutor.plugins.evaluation.evaluated_system import (
+from prolocutor.plugins.evaluation.evaluated_agent import (
     Message,
     SystemDialog,
     SystemReply,

@@ -1,14 +1,59 @@
-"""The page of a run: its figures and configuration as plain HTML; the console shows its rows."""
+"""The report of a run as lines of text, and as a page of plain HTML."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from html import escape
 
 import msgspec
 
-from prolocutor.plugins.evaluation.report_lines import report_lines
+from prolocutor.cli.output import clean, figure
+from prolocutor.plugins.evaluation.parlai.metrics.estimates import Estimate
 from prolocutor.plugins.evaluation.run_folder import RunDescription
-from prolocutor.plugins.evaluation.run_report import RunReport
+from prolocutor.plugins.evaluation.run_report import EXAMPLES, RunReport
+
+
+def report_lines(report: RunReport) -> Iterator[str]:
+    """Return the report of a run as lines."""
+    failed = f", {report.failed:,} failed" if report.failed else ""
+    yield f"{report.examples:,} examples in {report.episodes:,} episodes{failed}"
+    yield from estimate_lines({**report.metrics, **report.figures})
+    if report.aggregate is not None:
+        means = "mean of the tasks' figures" if report.aggregate == "macro" else "of all examples"
+        yield f"over {len(report.tasks)} tasks: {report.aggregate} ({means})"
+        for task, of_task in report.tasks.items():
+            yield from estimate_lines({f"{task}/{name}": one for name, one in of_task.items()})
+    for name in _common(report.groups):
+        parts = (f"{group or '-'} {_one(found, name)}" for group, found in report.groups.items())
+        yield f"{name} by group: {', '.join(parts)}"
+    if len(report.by) > 1:
+        yield f"answered by: {', '.join(f'{clean(by)} {n:,}' for by, n in report.by.items())}"
+
+
+def estimate_lines(estimates: Mapping[str, Estimate]) -> Iterator[str]:
+    """Return estimates as a table: name, value, standard error, interval."""
+    width = max(map(len, estimates), default=0)
+    for name, one in estimates.items():
+        line = f"{clean(name):<{width}}  {_shown(name, one):>9}"
+        if one.error is not None:
+            line += f"  ± {figure(one.error):<8}"
+        if one.low is not None and one.high is not None:
+            line += f"  [{figure(one.low)}, {figure(one.high)}]"
+        yield line.rstrip()
+
+
+def _common(groups: Mapping[str, Mapping[str, Estimate]]) -> list[str]:
+    return list(dict.fromkeys(name for found in groups.values() for name in found))
+
+
+def _one(found: Mapping[str, Estimate], name: str) -> str:
+    return _shown(name, found[name]) if name in found else "-"
+
+
+def _shown(name: str, one: Estimate) -> str:
+    whole = name.rpartition("/")[2] == EXAMPLES
+    return f"{one.value:,.0f}" if whole else figure(one.value)
+
 
 _PAGE = """<!doctype html>
 <html lang="en">

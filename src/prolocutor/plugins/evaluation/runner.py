@@ -16,8 +16,13 @@ import msgspec
 
 from prolocutor.errors import BadReply
 from prolocutor.plugins.evaluation.episodes import Episode, group_of
-from prolocutor.plugins.evaluation.evaluated_agent import AgentRaised, EvaluatedAgent
-from prolocutor.plugins.evaluation.evaluated_system import EvaluatedSystem, Message, SystemReply
+from prolocutor.plugins.evaluation.evaluated_agent import (
+    AgentRaised,
+    EvaluatedAgent,
+    EvaluatedSystem,
+    Message,
+    SystemReply,
+)
 from prolocutor.plugins.evaluation.example_rows import ExampleRow
 from prolocutor.plugins.evaluation.run_folder import RunFolder
 from prolocutor.plugins.evaluation.scoring import own_metrics_of, plain_act

@@ -20,8 +20,13 @@ from prolocutor.dotted_names import resolve
 from prolocutor.errors import BadInput, BadReply, ConfigError
 from prolocutor.names import suggest
 from prolocutor.plugins.evaluation.episodes import Episode
-from prolocutor.plugins.evaluation.evaluated_agent import EvaluatedAgent, ObserveActAgent
-from prolocutor.plugins.evaluation.evaluated_system import Message, SystemReply, set_seed
+from prolocutor.plugins.evaluation.evaluated_agent import (
+    EvaluatedAgent,
+    Message,
+    ObserveActAgent,
+    SystemReply,
+    set_seed,
+)
 from prolocutor.plugins.evaluation.parlai.agents import AGENTS
 from prolocutor.plugins.evaluation.runner import Runner
 

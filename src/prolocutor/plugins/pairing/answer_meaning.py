@@ -17,7 +17,7 @@ from prolocutor.contracts.pairing import AgentAnswer, Card, LabelledQuestion
 from prolocutor.errors import ConfigError
 from prolocutor.plugins.pairing.agent_cards import documents
 from prolocutor.plugins.pairing.encoders.encoder_mark import EncoderMark
-from prolocutor.plugins.pairing.encoders.text_vectors import Vectors
+from prolocutor.plugins.pairing.encoders.meanings import Vectors
 from prolocutor.plugins.pairing.model_files import Array, Model
 from prolocutor.plugins.pairing.text_traits import answer_traits
 

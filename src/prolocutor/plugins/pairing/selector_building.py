@@ -21,16 +21,14 @@ from prolocutor.contracts.selector_options import SelectorContext
 from prolocutor.errors import ConfigError
 from prolocutor.plugins.pairing import method_catalog
 from prolocutor.plugins.pairing.abstention import AbstentionRule
-from prolocutor.plugins.pairing.encoders.encoder_wiring import EncoderWiring
-from prolocutor.plugins.pairing.encoders.endpoint import EndpointEncoder
-from prolocutor.plugins.pairing.encoders.meanings import Meanings
+from prolocutor.plugins.pairing.encoders.meanings import EncoderWiring, Meanings
+from prolocutor.plugins.pairing.encoders.vector_cache import EndpointEncoder
 from prolocutor.plugins.pairing.endpoints import ChatEndpoint, ClosingSelector, connector_of
 from prolocutor.plugins.pairing.hints.hint_lessons import standing
 from prolocutor.plugins.pairing.lessons import Lessons
 from prolocutor.plugins.pairing.loss_curve import loss_curve_of
 from prolocutor.plugins.pairing.model_files import load_model
 from prolocutor.plugins.pairing.model_reloading import MethodSource, ReloadedModel, VersionedMethod
-from prolocutor.plugins.pairing.new_agent_learner import NewAgentLearner
 from prolocutor.plugins.pairing.question_agent.label_journal import (
     LabelJournal,
     LabelMemory,
@@ -39,7 +37,7 @@ from prolocutor.plugins.pairing.question_agent.label_journal import (
 from prolocutor.plugins.pairing.question_agent.loaded_router import load_router_model
 from prolocutor.plugins.pairing.question_agent.meant_methods import MeantRouter, with_encoder
 from prolocutor.plugins.pairing.question_agent.router_label import RouterLabel
-from prolocutor.plugins.pairing.rating_learner import RatingLearner
+from prolocutor.plugins.pairing.rating_learner import NewAgentLearner, RatingLearner
 from prolocutor.plugins.pairing.response_selector import RankedSelector
 from prolocutor.plugins.pairing.selector_settings import (
     RankerSettings,

@@ -18,6 +18,8 @@ from prolocutor.plugins.pairing.abstention import AbstentionRule
 from prolocutor.plugins.pairing.budget import (
     AskAll,
     BudgetPolicy,
+    BudgetState,
+    BudgetStep,
     Capped,
     ExpectedGain,
     Hedged,
@@ -25,14 +27,37 @@ from prolocutor.plugins.pairing.budget import (
     TryingOut,
     UntilSure,
 )
-from prolocutor.plugins.pairing.encoders.encoder_wiring import check_encoder
+from prolocutor.plugins.pairing.encoders.meanings import check_encoder
 from prolocutor.plugins.pairing.hints.turn_hints import HintSettings
 from prolocutor.plugins.pairing.loss_curve import LossCurve, loss_curve_of
-from prolocutor.plugins.pairing.loss_policy import LossBudget
 from prolocutor.plugins.pairing.method_catalog import Need
 from prolocutor.plugins.pairing.model_files import load_model
-from prolocutor.plugins.pairing.model_reloading import MethodSource
+from prolocutor.plugins.pairing.model_reloading import MethodSource, latest
 from prolocutor.plugins.pairing.question_agent.newcomers import NewcomerSettings
+
+
+class LossBudget:
+    """A policy that asks until the loss against asking all is surely within what is wanted.
+
+    The threshold is that of the ranker's latest model; where that knows none, all are asked.
+    """
+
+    def __init__(self, ranker: MethodSource[Ranker], loss: float) -> None:
+        self._ranker: MethodSource[Ranker] = ranker
+        self._loss = loss
+
+    def next(self, standing: BudgetState) -> BudgetStep:
+        """Ask two, then one by one until an answer is sure enough."""
+        return self.policy().next(standing)
+
+    def policy(self) -> BudgetPolicy:
+        """Return the policy of the latest model."""
+        curve = latest(self._ranker).losses
+        threshold = None if curve is None else curve.threshold(self._loss)
+        if threshold is None:
+            return AskAll()
+        return UntilSure(sure=threshold, certain=max(threshold, UntilSure().certain))
+
 
 _SHORT: Final = re.compile(r"(top|sure|gain|loss):\s?(\d*\.?\d+)")
 _VALUES: Final = {"top": "calls", "sure": "sure", "gain": "per_call", "loss": "loss"}

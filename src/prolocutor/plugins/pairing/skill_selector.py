@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Collection, Iterable, Mapping, Sequence
+import random
+from collections import deque
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from inspect import iscoroutinefunction
 from math import inf
+from time import monotonic
 from typing import Any, Final
+
+import msgspec
 
 from prolocutor.contracts.pairing import Card, Pairing, Ranker, UserQuestion
 from prolocutor.contracts.selection import Enough, Selection
+from prolocutor.durations import MINUTE
 from prolocutor.plugins.pairing.abstention import AbstentionRule
 from prolocutor.plugins.pairing.budget import (
     AgentOffer,
@@ -17,17 +23,80 @@ from prolocutor.plugins.pairing.budget import (
     BudgetStep,
     asks_one,
 )
+from prolocutor.plugins.pairing.calibration import Sigmoid, logit
 from prolocutor.plugins.pairing.model_reloading import MethodSource, latest
-from prolocutor.plugins.pairing.newcomer_trial import NewcomerTrial
 from prolocutor.plugins.pairing.question_agent.newcomers import NewcomerSettings
 from prolocutor.plugins.pairing.question_response.unsupervised import UnsupervisedRanker
-from prolocutor.plugins.pairing.quotas import Quotas
 from prolocutor.plugins.pairing.turn_routing import (
     RoutingResult,
     TurnRouting,
     answers_of,
     question_of,
 )
+
+
+class Quotas:
+    """Counts the calls of the last minute, by agent; agents without a quota are not counted."""
+
+    def __init__(self, quotas: Mapping[str, int], clock: Callable[[], float] = monotonic) -> None:
+        self._quotas = dict(quotas)
+        self._clock = clock
+        self._calls: dict[str, deque[float]] = {agent: deque() for agent in quotas}
+
+    def left(self, agent: str) -> int | None:
+        """Return how many calls an agent has left in this minute; None without a quota."""
+        if agent not in self._quotas:
+            return None
+        calls, now = self._calls[agent], self._clock()
+        while calls and calls[0] <= now - MINUTE:
+            calls.popleft()
+        return max(0, self._quotas[agent] - len(calls))
+
+    def called(self, agent: str) -> None:
+        """Count a call."""
+        if agent in self._quotas:
+            self._calls[agent].append(self._clock())
+
+
+_PLAIN = Sigmoid()
+
+
+class NewcomerTrial(msgspec.Struct, frozen=True):
+    """The draws of one turn, by its id: the same turn run again asks the same agents.
+
+    `alone`: one agent alone is asked in a turn, so that nothing judges its answer.
+    """
+
+    turn: str
+    settings: NewcomerSettings
+    alone: bool = False
+
+    def prior(self, routed: Pairing) -> float:
+        """Return the probability by which an agent is asked.
+
+        Of a new one it is as high as it may well be (an upper confidence bound: the mean and one
+        standard deviation of the logit), because a ranker judges what it answers. Where it is asked
+        alone, it is a draw from what is known of it while it is tried out (Thompson sampling), and
+        the mean afterwards.
+        """
+        if routed.doubt <= 0 or self.settings.ask <= 0:
+            return routed.probability
+        deviates = routed.doubt
+        if self.alone:
+            deviates *= self._chance(routed.agent).gauss(0.0, 1.0) if routed.tried else 0.0
+        return _PLAIN(logit(routed.probability) + deviates)
+
+    def wanted(self, routed: Iterable[Pairing]) -> frozenset[str]:
+        """Return the new agents that are to be asked in addition."""
+        return frozenset(
+            one.agent
+            for one in routed
+            if one.tried and self._chance(one.agent, "ask").random() < self.settings.ask
+        )
+
+    def _chance(self, *about: str) -> random.Random:
+        return random.Random("\0".join((self.turn, *about)))
+
 
 _SHOWN: Final = 3
 

@@ -2,9 +2,9 @@
 
 from prolocutor.plugins.pairing.budget import AgentOffer, AskAll, BudgetState, UntilSure
 from prolocutor.plugins.pairing.loss_curve import LossCurve, LossPoint
-from prolocutor.plugins.pairing.loss_policy import LossBudget
 from prolocutor.plugins.pairing.model_reloading import VersionedMethod
 from prolocutor.plugins.pairing.question_response.unsupervised import UnsupervisedRanker
+from prolocutor.plugins.pairing.selector_settings import LossBudget
 
 
 def curve(**bounds: float) -> LossCurve:

@@ -1,6 +1,6 @@
 """Calls of the last minute."""
 
-from prolocutor.plugins.pairing.quotas import Quotas
+from prolocutor.plugins.pairing.skill_selector import Quotas
 
 
 def test_calls_are_counted_for_a_minute() -> None:

@@ -9,7 +9,6 @@ import click
 
 from prolocutor.cli.options import json_option
 from prolocutor.cli.output import clean, figure, write_json
-from prolocutor.plugins.evaluation.report_lines import report_lines
 from prolocutor.plugins.evaluation.rescoring import rescore as rescore_run
 from prolocutor.plugins.evaluation.run_comparison import (
     HALF,
@@ -19,7 +18,7 @@ from prolocutor.plugins.evaluation.run_comparison import (
 )
 from prolocutor.plugins.evaluation.run_comparison import compare as compare_rows
 from prolocutor.plugins.evaluation.run_folder import load_rows, load_run, rows_in_order
-from prolocutor.plugins.evaluation.run_page import page_of
+from prolocutor.plugins.evaluation.run_page import page_of, report_lines
 from prolocutor.plugins.evaluation.run_report import Aggregate, aggregate_of, report_of
 
 PAGE = "report.html"

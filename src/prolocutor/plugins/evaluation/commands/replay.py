@@ -19,7 +19,7 @@ from prolocutor.config.dialog_source import read_from
 from prolocutor.dialog.agent_state import decode_dialog
 from prolocutor.dialog.dialog import Dialog
 from prolocutor.errors import BadInput, BadReply
-from prolocutor.plugins.evaluation.evaluated_system import set_seed
+from prolocutor.plugins.evaluation.evaluated_agent import set_seed
 from prolocutor.plugins.evaluation.replaying import CHANGES, ComparedReply, Replay, ReplayedTurn
 
 _WORDS: Final = {

@@ -84,7 +84,7 @@ _LABEL_THEM: Final = (
     "budgets",
     multiple=True,
     metavar="B",
-    help=f"all, top:3, sure:0.3, gain:0.02, loss:0.01.  [default: {' '.join(BUDGETS)}]",
+    help=f"all, top:3, sure:0.3, gain:0.02.  [default: {' '.join(BUDGETS)}]",
 )
 @folds_option("Into how many parts the questions are dealt.")
 @model_options

@@ -39,19 +39,7 @@ def pairing_lines(found: Measurement) -> Iterator[str]:
                 yield f"{one.method:<{width}}  {100 * one.precision_at_1:6.2f}  (published)"
         for row in rows:
             yield f"{clean(row.method):<{width}}  {_figures(row)}"
-    yield from _thresholds(found)
     yield from _by_domain(found)
-
-
-def _thresholds(found: Measurement) -> Iterator[str]:
-    """Return where the budgets of a wanted loss stopped."""
-    for (_, method), choices in found.choices.items():
-        values = sorted(one.threshold for one in choices if one.threshold is not None)
-        if values:
-            said = (
-                f"{values[0]:g}" if values[0] == values[-1] else f"{values[0]:g} to {values[-1]:g}"
-            )
-            yield f"{clean(method)} is kept by the policy sure with sure: {said}, by fold"
 
 
 def overlap_lines(found: AnswerOverlap) -> Iterator[str]:

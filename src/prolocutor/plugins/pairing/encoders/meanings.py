@@ -2,16 +2,70 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import Any
+import asyncio
+from collections.abc import Awaitable, Iterable, Mapping, Sequence
+from time import monotonic
+from typing import Any, Final, Protocol, TypeVar
 
 import msgspec
 
 from prolocutor.contracts.pairing import Encoder, Pairing
 from prolocutor.errors import ConfigError, ProlocutorError, ServiceLate
 from prolocutor.plugins.pairing.encoders.encoder_mark import PROBES, EncoderMark, mark_of, name_of
-from prolocutor.plugins.pairing.encoders.patience import Patience
-from prolocutor.plugins.pairing.encoders.text_vectors import NO_VECTORS, TextMeaning, Vectors
+from prolocutor.plugins.pairing.model_files import Model
+
+Vectors = Mapping[str, Any]
+"""Texts and their vectors, NumPy arrays of norm 1."""
+
+NO_VECTORS: Final[Vectors] = {}
+
+
+class TextMeaning(msgspec.Struct, frozen=True):
+    """The vectors of texts, or the fault for which there are none."""
+
+    vectors: Vectors
+    fault: str = ""
+
+
+T = TypeVar("T")
+
+_PAUSE: Final = 10.0
+"""Seconds for which a model that was too slow is not asked again."""
+
+_NOTICED: Final = 0.2
+"""Seconds after which a call that is cancelled counts as one that was too slow."""
+
+
+class Patience:
+    """Waits for a model for `seconds` at most (None: as long as it takes).
+
+    A model that took longer, or for which its caller had no more time, is left alone for a while,
+    so that one that hangs does not delay every turn.
+    """
+
+    def __init__(self, seconds: float | None) -> None:
+        self._seconds = seconds
+        self._rests_until = 0.0
+
+    async def of(self, call: Awaitable[T]) -> T:
+        """Return what a call gives; `ServiceLate` says how long the model was silent."""
+        begun = monotonic()
+        try:
+            async with asyncio.timeout(self._seconds):
+                return await call
+        except TimeoutError:
+            self._rests_until = monotonic() + _PAUSE
+            raise ServiceLate(f"is silent for {self._seconds:g} s") from None
+        except asyncio.CancelledError:
+            if monotonic() - begun >= _NOTICED:
+                self._rests_until = monotonic() + _PAUSE
+            raise
+
+    def check(self) -> None:
+        """Raise `ServiceLate` while the model is left alone."""
+        if monotonic() < self._rests_until:
+            what = "" if self._seconds is None else f" for {self._seconds:g} s"
+            raise ServiceLate(f"was silent{what} a moment ago")
 
 
 class Meanings:
@@ -91,3 +145,60 @@ def _vector(numbers: Sequence[float]) -> Any:
     import numpy as np
 
     return np.asarray(numbers, np.float32)
+
+
+GIVE_ONE = "give encoder: FOLDER, or connector: openai_embeddings, call: {url: ..., model: ...}"
+
+
+class PresentEncoder(Protocol):
+    """An encoder in this process, which can be asked without waiting."""
+
+    name: str
+
+    def encode_now(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
+        """Return a vector for each text."""
+
+
+class EncoderWiring(msgspec.Struct, frozen=True):
+    """An encoder, and for how many seconds a turn may wait for it (None: as long as it takes)."""
+
+    encoder: Encoder
+    seconds: float | None = None
+
+
+def meanings_of(
+    model: Model, wired: EncoderWiring | None, fixed: Iterable[str] = ()
+) -> Meanings | None:
+    """Return what gives a model the vectors that it reads, None for one that reads none.
+
+    `ConfigError` if it needs an encoder and there is none, or the other way round.
+    """
+    mark = _mark_of(model, there=wired is not None)
+    if mark is None or wired is None:
+        return None
+    return Meanings(wired.encoder, mark, fixed=fixed, seconds=wired.seconds)
+
+
+def check_encoder(model: Model, encoder: PresentEncoder | None, *, has_endpoint: bool) -> None:
+    """Raise `ConfigError` unless the encoder at hand is the one that a model was trained with.
+
+    What is behind an endpoint is compared when it is first asked.
+    """
+    mark = _mark_of(model, there=has_endpoint or encoder is not None)
+    if mark is None or encoder is None:
+        return
+    if difference := mark.difference(encoder.encode_now(PROBES), encoder.name):
+        what = f"the model {model.id} does not fit this encoder: {difference}"
+        raise ConfigError(f"{what}; give that one, or train again", key="encoder")
+
+
+def _mark_of(model: Model, *, there: bool) -> EncoderMark | None:
+    """Return the mark of a model; `ConfigError` unless an encoder is there just if it has one."""
+    mark = EncoderMark.of_model(model)
+    if mark is None and there:
+        what = f"the model {model.id} was trained without an encoder: leave the encoder out"
+        raise ConfigError(f"{what}, or train it with --encoder", key="encoder")
+    if mark is not None and not there:
+        what = f"the model {model.id} was trained with the encoder {mark.fingerprint}"
+        raise ConfigError(f"{what}: {GIVE_ONE}", key="encoder")
+    return mark

@@ -13,7 +13,7 @@ import onnxruntime
 from tokenizers import Tokenizer
 
 from prolocutor.errors import BadReply, ConfigError, NotFound
-from prolocutor.plugins.pairing.encoders.cache import LONGEST, VectorCache, unit_vector
+from prolocutor.plugins.pairing.encoders.vector_cache import LONGEST, VectorCache, unit_vector
 
 _POOLED: Final = "sentence_embedding"
 _BATCH: Final = 32

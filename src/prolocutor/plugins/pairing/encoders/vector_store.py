@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Final
 
 from prolocutor.contracts.pairing import Encoder
-from prolocutor.plugins.pairing.encoders.cache import LONGEST
 from prolocutor.plugins.pairing.encoders.encoder_mark import PROBES, name_of
+from prolocutor.plugins.pairing.encoders.vector_cache import LONGEST
 
 _PART: Final = 256
 """How many texts are encoded between two commits: what a killed run has to encode again."""

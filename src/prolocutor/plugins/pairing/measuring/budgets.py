@@ -1,44 +1,44 @@
-"""Budgets on recorded answers: which agents a policy asks, and which answer it ends with."""
+"""Budgets on recorded answers: whom a policy asks, what it ends with, and what stopping costs."""
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from time import perf_counter
+from typing import Final
 
-from prolocutor.contracts.pairing import Card, Pairing
-from prolocutor.errors import BadInput
-from prolocutor.plugins.pairing.budget import (
-    AgentOffer,
-    AskAll,
-    BudgetPolicy,
-    BudgetState,
-    ExpectedGain,
-    TopK,
-    UntilSure,
-)
+import msgspec
+
+from prolocutor.contracts.pairing import Card, Pairing, Ranker
+from prolocutor.errors import BadInput, ConfigError
+from prolocutor.plugins.pairing.budget import AgentOffer, BudgetPolicy, BudgetState, UntilSure
+from prolocutor.plugins.pairing.loss_curve import THRESHOLDS, LossCurve, LossPoint, loss_bound
+from prolocutor.plugins.pairing.measuring.choice_scoring import ChoiceScoring
+from prolocutor.plugins.pairing.measuring.fitting import Priors, settled
+from prolocutor.plugins.pairing.measuring.method_rows import MethodChoice
+from prolocutor.plugins.pairing.measuring.pairing_data import PairingData
+from prolocutor.plugins.pairing.selector_settings import BudgetSettings
 
 Rank = Callable[[Sequence[str]], Awaitable[Sequence[Pairing]]]
 
+AskedPath = Sequence[MethodChoice]
+"""The choice after each step of asking one agent more; the last is after the last agent."""
+
+SUREST: Final = THRESHOLDS[0]
+
 
 def policy_of(text: str) -> BudgetPolicy:
-    """Read `all`, `top:K`, `sure:P` (two, then until so sure) or `gain:C` (C is what a call costs).
+    """Read a budget such as `top:3`, as a file has it in short; `BadInput` for other texts.
 
-    Raise `BadInput` for other texts.
+    A loss is no budget here: `train ranker --loss-budget` measures it.
     """
-    name, _, value = text.partition(":")
     try:
-        if text == "all":
-            return AskAll()
-        if name == "top" and int(value) > 0:
-            return TopK(int(value))
-        if name == "sure" and 0 <= float(value) <= 1:
-            return UntilSure(sure=float(value))
-        if name == "gain" and float(value) > 0:
-            return ExpectedGain(per_call=float(value))
-    except ValueError:
-        pass
-    raise BadInput(
-        f"{text!r} is no budget; write all, top:3, sure:0.3, gain:0.02, loss:0.01", field="budget"
-    )
+        settings = msgspec.convert(BudgetSettings.from_short(text), BudgetSettings)
+    except (ValueError, ConfigError):
+        settings = BudgetSettings(loss=1.0)
+    if settings.loss is not None:
+        what = f"{text!r} is no budget; write all, top:3, sure:0.3, gain:0.02"
+        raise BadInput(what, field="budget")
+    return settings.made()
 
 
 async def spend(
@@ -47,11 +47,12 @@ async def spend(
     prior: Mapping[str, float],
     answering: Sequence[str],
     rank: Rank,
-    seen: Callable[[list[list[str]], Sequence[Pairing]], None] = lambda steps, pairs: None,
-) -> tuple[list[list[str]], Sequence[Pairing]]:
-    """Ask by a policy until it has enough; return the agents by step, and the last ranking.
+    seen: Callable[[list[list[str]], Sequence[Pairing]], None],
+) -> None:
+    """Ask by a policy until it has enough.
 
-    An agent without a recorded answer has failed. `seen` is called with both after every step.
+    An agent without a recorded answer has failed. `seen` is called after every step with the agents
+    by step, and the last ranking.
     """
     offers = [
         AgentOffer(
@@ -65,15 +66,94 @@ async def spend(
     steps: list[list[str]] = []
     called: list[str] = []
     answered: dict[str, float] = {}
-    pairs: Sequence[Pairing] = ()
     while True:
         step = policy.next(BudgetState(offers=offers, answered=answered))
         asked = [agent for agent in step.ask if agent not in called]
         if step.enough or not asked:
-            return steps, pairs
+            return
         steps.append(asked)
         called += asked
         pairs = await rank([agent for agent in called if agent in answering])
         seen(steps, pairs)
         found = {one.agent: one.probability for one in reversed(pairs)}
         answered = {agent: found.get(agent, 0.0) for agent in called}
+
+
+def curve_of(known: Sequence[tuple[AskedPath, MethodChoice]], router: str = "") -> LossCurve:
+    """Return the curve over questions with their paths and the choices after asking all."""
+    points = [
+        LossPoint(
+            threshold,
+            loss_bound([after.right - stopped(path, threshold).right for path, after in known]),
+        )
+        for threshold in THRESHOLDS
+    ]
+    return LossCurve(points=points, questions=len(known), router=router)
+
+
+def stopped(path: AskedPath, threshold: float | None) -> MethodChoice:
+    """Return the first choice that is sure enough, else the last."""
+    for choice in path:
+        if threshold is not None and (choice.probability or 0.0) >= threshold:
+            return choice
+    return path[-1]
+
+
+class BudgetMeasurement:
+    """Spends budgets on the questions of a test."""
+
+    def __init__(self, data: PairingData, scoring: ChoiceScoring) -> None:
+        self._data, self._scoring = data, scoring
+
+    async def choices(
+        self, budget: str, rankers: Sequence[Ranker], priors: Priors
+    ) -> list[MethodChoice]:
+        """Return the choice for every question."""
+        everything = range(len(self._data.test))
+        paths = await self._paths(policy_of(budget), rankers, priors, everything)
+        return [path[-1] for path in paths]
+
+    async def curve(
+        self,
+        rankers: Sequence[Ranker],
+        priors: Priors,
+        whole: Sequence[MethodChoice],
+        router: str,
+    ) -> LossCurve:
+        """Return what stopping costs, over the questions with a right agent."""
+        counted = [position for position, one in enumerate(self._data.test) if one.gold]
+        paths = await self._paths(UntilSure(sure=SUREST), rankers, priors, counted)
+        after = [whole[position] for position in counted]
+        return curve_of(list(zip(paths, after, strict=True)), router)
+
+    async def _paths(
+        self,
+        policy: BudgetPolicy,
+        rankers: Sequence[Ranker],
+        priors: Priors,
+        positions: Sequence[int],
+    ) -> list[AskedPath]:
+        """Return the choices after each step of asking, for the questions at these positions."""
+        return [
+            await self._path(policy, rankers[position], priors[position], position)
+            for position in positions
+        ]
+
+    async def _path(
+        self, policy: BudgetPolicy, ranker: Ranker, prior: Mapping[str, float], position: int
+    ) -> AskedPath:
+        question, answers = self._data.test[position].question, self._scoring.answers(position)
+        path: list[MethodChoice] = []
+        start = perf_counter()
+
+        async def rank(called: Sequence[str]) -> Sequence[Pairing]:
+            known = [each for each in answers if each.agent in called]
+            return await settled(ranker.rank(question, known, prior))
+
+        def seen(steps: list[list[str]], pairs: Sequence[Pairing]) -> None:
+            spent = perf_counter() - start
+            path.append(self._scoring.of_pairs(position, pairs, spent, [*steps]))
+
+        answering = [answer.agent for answer in answers]
+        await spend(policy, self._data.cards, prior, answering, rank, seen)
+        return path or [self._scoring.of_agent(position, "", ())]

@@ -12,7 +12,10 @@ import msgspec
 
 from prolocutor.contracts.pairing import LabelledQuestion, Pairing, Ranker
 from prolocutor.plugins.pairing.loss_curve import LossCurve
-from prolocutor.plugins.pairing.measuring.baselines import (
+from prolocutor.plugins.pairing.measuring.budgets import BudgetMeasurement
+from prolocutor.plugins.pairing.measuring.choice_record import ChoiceRecord
+from prolocutor.plugins.pairing.measuring.choice_scoring import (
+    ChoiceScoring,
     SentenceBm25,
     best_single,
     by_chance,
@@ -20,9 +23,6 @@ from prolocutor.plugins.pairing.measuring.baselines import (
     nearest_answer,
     surest_answer,
 )
-from prolocutor.plugins.pairing.measuring.budget_measurement import BudgetMeasurement
-from prolocutor.plugins.pairing.measuring.choice_record import ChoiceRecord
-from prolocutor.plugins.pairing.measuring.choice_scoring import ChoiceScoring
 from prolocutor.plugins.pairing.measuring.fitting import (
     NO_FOLDING,
     NO_MODELS,
@@ -38,10 +38,11 @@ from prolocutor.plugins.pairing.measuring.method_rows import (
     MethodChoice,
     MethodRow,
     PairingStage,
+    PublishedResult,
+    published_for,
     row_of,
 )
 from prolocutor.plugins.pairing.measuring.pairing_data import PairingData, checked
-from prolocutor.plugins.pairing.measuring.published import PublishedResult, published_for
 
 _FREE: Final = "cards"
 
@@ -223,7 +224,7 @@ class _Measuring:
             given = free if needs_no_labels(name, "ranker") else priors
             ranked = self._known("rank", name) or await self._ranked(rankers, given)
             self._add(name, "rank", ranked)
-            spending = BudgetMeasurement(self._data, self._scoring, self.methods.folds)
+            spending = BudgetMeasurement(self._data, self._scoring)
             if measures_loss:
                 self._on_step(f"loss of stopping with {name}")
                 router = next(iter(self._plan.routers), "")
@@ -233,7 +234,7 @@ class _Measuring:
                 method = f"{name}, {budget}"
                 spent = self._known("budget", method)
                 if spent is None:
-                    spent = await spending.choices(budget, rankers, given, ranked)
+                    spent = await spending.choices(budget, rankers, given)
                 self._add(method, "budget", spent, against=name)
 
     def _known(self, stage: PairingStage, method: str) -> list[MethodChoice] | None:

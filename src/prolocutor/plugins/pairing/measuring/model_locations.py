@@ -14,8 +14,8 @@ from prolocutor.contracts.pairing import Encoder
 from prolocutor.errors import ProlocutorError
 from prolocutor.plan.pipeline import Call
 from prolocutor.plugins.pairing.encoders.encoder_mark import name_of
-from prolocutor.plugins.pairing.encoders.endpoint import EndpointEncoder
-from prolocutor.plugins.pairing.encoders.patience import Patience
+from prolocutor.plugins.pairing.encoders.meanings import Patience
+from prolocutor.plugins.pairing.encoders.vector_cache import EndpointEncoder
 from prolocutor.plugins.pairing.encoders.vector_store import StoredEncoder, cache_file
 from prolocutor.plugins.pairing.endpoints import ChatEndpoint
 from prolocutor.plugins.pairing.measuring.fitting import PairingModels

@@ -30,7 +30,7 @@ from prolocutor.plugins.pairing.measuring.fitting import (
     probabilities,
     unseen_priors,
 )
-from prolocutor.plugins.pairing.measuring.kept_folds import KeptFolds
+from prolocutor.plugins.pairing.measuring.kept_folds import KeptFolds, PartialTraining
 from prolocutor.plugins.pairing.measuring.measurement import Measurement, MeasurementPlan, measure
 from prolocutor.plugins.pairing.measuring.method_rows import (
     BootstrapSamples,
@@ -38,11 +38,10 @@ from prolocutor.plugins.pairing.measuring.method_rows import (
     PairingStage,
 )
 from prolocutor.plugins.pairing.measuring.pairing_data import PairingData
-from prolocutor.plugins.pairing.measuring.partial_training import PartialTraining
-from prolocutor.plugins.pairing.measuring.training_memory import folding_within
 from prolocutor.plugins.pairing.measuring.training_plan import (
     TrainingPlan,
     dependencies_of,
+    folding_within,
     hash_of,
     lessons_of,
 )

@@ -9,7 +9,7 @@ from prolocutor.contracts.pairing import AgentAnswer, Pairing, TrainingData
 from prolocutor.contracts.training import TrainingOrder
 from prolocutor.errors import MissingExtra
 from prolocutor.plugins.pairing.budget import UntilSure
-from prolocutor.plugins.pairing.measuring.budgets import spend
+from prolocutor.plugins.pairing.measuring.budgets import SUREST, AskedPath, spend
 from prolocutor.plugins.pairing.measuring.fitting import (
     Priors,
     fitted_ranker,
@@ -18,7 +18,6 @@ from prolocutor.plugins.pairing.measuring.fitting import (
     settled,
     unseen_priors,
 )
-from prolocutor.plugins.pairing.measuring.loss_budget import SUREST, AskedPath
 from prolocutor.plugins.pairing.measuring.method_rows import MethodChoice
 from prolocutor.plugins.pairing.measuring.training_material import Material
 from prolocutor.plugins.pairing.method_catalog import load_fit

@@ -24,7 +24,7 @@ from prolocutor.errors import BadInput
 from prolocutor.plugins.pairing.encoders.encoder_mark import EncoderMark
 from prolocutor.plugins.pairing.folds import folds_of
 from prolocutor.plugins.pairing.loss_curve import LossCurve, loss_curve_of, with_loss_curve
-from prolocutor.plugins.pairing.measuring.loss_budget import AskedPath, curve_of
+from prolocutor.plugins.pairing.measuring.budgets import AskedPath, curve_of
 from prolocutor.plugins.pairing.measuring.method_rows import BootstrapSamples, MethodChoice
 from prolocutor.plugins.pairing.measuring.model_training import LABEL_FREE
 from prolocutor.plugins.pairing.measuring.refitting import Refitting, prior_of, refitting_of

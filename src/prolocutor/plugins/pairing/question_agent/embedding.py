@@ -16,8 +16,12 @@ from prolocutor.errors import BadInput, ConfigError
 from prolocutor.plugins.pairing.agent_cards import checked, documents
 from prolocutor.plugins.pairing.calibration import Sigmoid, logit
 from prolocutor.plugins.pairing.curve_fitting import fit_sigmoid
-from prolocutor.plugins.pairing.encoders.meanings import trained_meanings, vectors_of
-from prolocutor.plugins.pairing.encoders.text_vectors import NO_VECTORS, Vectors
+from prolocutor.plugins.pairing.encoders.meanings import (
+    NO_VECTORS,
+    Vectors,
+    trained_meanings,
+    vectors_of,
+)
 from prolocutor.plugins.pairing.method_catalog import ENCODER, LABELS, PairingMethod
 from prolocutor.plugins.pairing.model_files import Array, Model, TrainingCard
 from prolocutor.plugins.pairing.question_agent.cards import CardsRouter

@@ -8,7 +8,7 @@ from typing import Any, Final
 import msgspec
 
 from prolocutor.contracts.pairing import Card, Pairing, Router, UserQuestion
-from prolocutor.plugins.pairing.encoders.text_vectors import NO_VECTORS, Vectors
+from prolocutor.plugins.pairing.encoders.meanings import NO_VECTORS, Vectors
 from prolocutor.plugins.pairing.method_catalog import ENCODER, LABELS, PairingMethod
 from prolocutor.plugins.pairing.model_files import Model, TrainingCard
 from prolocutor.plugins.pairing.question_agent.follow_ups import pairings

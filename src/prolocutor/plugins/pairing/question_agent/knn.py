@@ -14,15 +14,15 @@ import msgspec
 from prolocutor.contracts.pairing import Card, Pairing, TrainingData, UserQuestion
 from prolocutor.errors import BadInput, ConfigError
 from prolocutor.plugins.pairing.agent_cards import checked
-from prolocutor.plugins.pairing.encoders.text_vectors import NO_VECTORS, Vectors
+from prolocutor.plugins.pairing.encoders.meanings import NO_VECTORS, Vectors
 from prolocutor.plugins.pairing.method_catalog import ENCODER, LABELS, PairingMethod
 from prolocutor.plugins.pairing.model_files import Model, TrainingCard, training_card
 from prolocutor.plugins.pairing.question_agent.cards import CardsRouter
 from prolocutor.plugins.pairing.question_agent.follow_ups import pairings
-from prolocutor.plugins.pairing.question_agent.meaning_index import MeaningIndex
 from prolocutor.plugins.pairing.question_agent.meant_methods import MeantRouter, meant_fit
 from prolocutor.plugins.pairing.question_agent.router_label import RouterLabel, router_label_of
 from prolocutor.plugins.pairing.question_agent.similarity_index import (
+    MeaningIndex,
     Neighbours,
     SimilarityIndex,
     WordIndex,

@@ -14,7 +14,7 @@ from typing import Any, Final
 import numpy as np
 
 from prolocutor.errors import ConfigError
-from prolocutor.plugins.pairing.encoders.text_vectors import NO_VECTORS, Vectors
+from prolocutor.plugins.pairing.encoders.meanings import NO_VECTORS, Vectors
 from prolocutor.plugins.pairing.model_files import Array, Model
 from prolocutor.plugins.pairing.question_agent.linear import LinearRouter
 from prolocutor.plugins.pairing.question_agent.similarity_index import (

@@ -19,7 +19,7 @@ from prolocutor.contracts.pairing import Card, Pairing, UserQuestion
 from prolocutor.errors import ConfigError
 from prolocutor.plugins.pairing.calibration import Sigmoid
 from prolocutor.plugins.pairing.encoders.encoder_mark import EncoderMark
-from prolocutor.plugins.pairing.encoders.text_vectors import NO_VECTORS, Vectors
+from prolocutor.plugins.pairing.encoders.meanings import NO_VECTORS, Vectors
 from prolocutor.plugins.pairing.method_catalog import ENCODER, LABELS, PairingMethod
 from prolocutor.plugins.pairing.model_files import Array, Model, TrainingCard
 from prolocutor.plugins.pairing.question_agent.follow_ups import pairings

@@ -22,7 +22,7 @@ from prolocutor.contracts.pairing import LabelledQuestion, TrainingData
 from prolocutor.errors import BadInput
 from prolocutor.plugins.pairing.calibration import Sigmoid
 from prolocutor.plugins.pairing.curve_fitting import fit_sigmoid
-from prolocutor.plugins.pairing.encoders.text_vectors import NO_VECTORS, Vectors
+from prolocutor.plugins.pairing.encoders.meanings import NO_VECTORS, Vectors
 from prolocutor.plugins.pairing.folds import folds_of
 from prolocutor.plugins.pairing.question_agent.ensemble import EnsembleRouter
 from prolocutor.plugins.pairing.question_agent.knn import KnnRouter
@@ -36,10 +36,13 @@ from prolocutor.plugins.pairing.question_agent.linear import (
     vector_of,
     word_terms,
 )
-from prolocutor.plugins.pairing.question_agent.meaning_index import MeaningIndex
 from prolocutor.plugins.pairing.question_agent.meant_methods import MeantRouter, meant_fit
 from prolocutor.plugins.pairing.question_agent.router_label import router_label_of
-from prolocutor.plugins.pairing.question_agent.similarity_index import SimilarityIndex, WordIndex
+from prolocutor.plugins.pairing.question_agent.similarity_index import (
+    MeaningIndex,
+    SimilarityIndex,
+    WordIndex,
+)
 from prolocutor.reading.near_duplicates import near_duplicates
 
 _COST: Final = 0.1

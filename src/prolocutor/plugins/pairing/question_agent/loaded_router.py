@@ -11,8 +11,12 @@ import msgspec
 
 from prolocutor.contracts.pairing import Card, Pairing, UserQuestion
 from prolocutor.errors import ConfigError
-from prolocutor.plugins.pairing.encoders.encoder_wiring import EncoderWiring, meanings_of
-from prolocutor.plugins.pairing.encoders.text_vectors import NO_VECTORS, Vectors
+from prolocutor.plugins.pairing.encoders.meanings import (
+    NO_VECTORS,
+    EncoderWiring,
+    Vectors,
+    meanings_of,
+)
 from prolocutor.plugins.pairing.method_catalog import read_method
 from prolocutor.plugins.pairing.model_files import Model, agents_that_differ, load_model
 from prolocutor.plugins.pairing.question_agent.follow_ups import pairings

@@ -9,14 +9,16 @@ import msgspec
 
 from prolocutor.contracts.pairing import AgentAnswer, Pairing, Ranker, TrainingData, UserQuestion
 from prolocutor.plugins.pairing.calibration import Sigmoid
-from prolocutor.plugins.pairing.encoders.encoder_wiring import EncoderWiring, meanings_of
 from prolocutor.plugins.pairing.encoders.meanings import (
+    NO_VECTORS,
+    EncoderWiring,
     Meanings,
+    Vectors,
+    meanings_of,
     trained_meanings,
     vectors_of,
     with_fault,
 )
-from prolocutor.plugins.pairing.encoders.text_vectors import NO_VECTORS, Vectors
 from prolocutor.plugins.pairing.model_files import Model, TrainingCard
 from prolocutor.plugins.pairing.question_agent.follow_ups import pairings, question_texts
 from prolocutor.plugins.pairing.question_agent.router_label import RouterLabel

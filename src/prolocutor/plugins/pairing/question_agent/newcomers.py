@@ -1,14 +1,14 @@
-"""NewAgents: agents that a router has no labels of; what their cards and ratings say of them.
+"""New agents: what is expected of them by their cards and their like, and learned of them.
 
-What a card is worth is found on the other agents: how often are those right whose cards speak of a
-question that much? Agents with similar cards lend what they are worth at a question.
+How often agents are right whose cards speak of a question is fitted in plain Python, because
+routers without NumPy meet new agents too: scores are counted in steps, of which there are few.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from math import log, sqrt
+from math import exp, log, sqrt
 from typing import Annotated, ClassVar, Final
 
 import msgspec
@@ -17,15 +17,206 @@ from msgspec import Meta
 from prolocutor.bounds import MANY, Share, about
 from prolocutor.contracts.pairing import Card
 from prolocutor.plugins.pairing.agent_cards import documents
-from prolocutor.plugins.pairing.question_agent.card_promise import bounded_logit, card_promise
+from prolocutor.plugins.pairing.calibration import Sigmoid, logit
 from prolocutor.plugins.pairing.question_agent.cards import CardsRouter
-from prolocutor.plugins.pairing.question_agent.newcomer_estimate import (
-    NewcomerEstimate,
-    Observation,
-    Traits,
-)
 from prolocutor.plugins.pairing.question_agent.router_label import RouterLabel
+from prolocutor.plugins.pairing.question_agent.similarity_index import WordIndex
 from prolocutor.plugins.pairing.text import content_stems
+
+_USUAL: Final = -2.0
+_MOST: Final = 300
+_STEP: Final = 0.25
+_ROUNDS: Final = 25
+_RIDGE: Final = 4.0
+_LONGEST_SENTENCE: Final = 1.0
+_LEAST: Final = 1e-3
+
+
+class CardPromise(msgspec.Struct, frozen=True):
+    """What a card's probability is worth, and the logit of how often any agent is right."""
+
+    curve: Sigmoid = Sigmoid()
+    usual: float = _USUAL
+
+    def __call__(self, probability: float) -> float:
+        """Return the logit of how often an agent is right whose card says this."""
+        return self.curve.logit(logit(probability))
+
+
+def card_promise(
+    cards: CardsRouter, settled: Sequence[str], lessons: Sequence[RouterLabel]
+) -> CardPromise:
+    """Return what the cards of these agents were worth; a guess without labels."""
+    known = [one for one in lessons if one.agents and not one.judged]
+    counts: dict[int, list[float]] = {}
+    for one in known[:: max(1, len(known) // _MOST)]:
+        found = dict(zip(cards.agents, cards.probabilities(one.text), strict=True))
+        for agent in settled:
+            bin_ = counts.setdefault(round(logit(found[agent]) / _STEP), [0.0, 0.0])
+            bin_[0] += 1
+            bin_[1] += one.agents.get(agent, 0.0)
+    total, right = (sum(one[n] for one in counts.values()) for n in range(2))
+    if not right:
+        return CardPromise()
+    rows = [(step * _STEP, number, share) for step, (number, share) in counts.items()]
+    return CardPromise(_fitted(rows), bounded_logit(right / total))
+
+
+def bounded_logit(share: float) -> float:
+    """Return the logit of a share, of 0 and 1 too."""
+    kept = min(max(share, _LEAST), 1 - _LEAST)
+    return log(kept / (1 - kept))
+
+
+def _fitted(rows: Sequence[tuple[float, float, float]]) -> Sigmoid:
+    """Return the curve of (score, number, right ones), by Newton's method.
+
+    A few labels leave it near the curve of which cards speak themselves.
+    """
+    slope, offset = 1.0, 0.0
+    for _ in range(_ROUNDS):
+        by = _RIDGE * (1.0 - slope)
+        up = -_RIDGE * offset
+        a, b, c = _RIDGE, 0.0, _RIDGE
+        curve = Sigmoid(slope, offset)
+        for score, number, right in rows:
+            likely = curve(score)
+            off, bend = right - number * likely, number * likely * (1 - likely)
+            by, up = by + off * score, up + off
+            a, b, c = a + bend * score * score, b + bend * score, c + bend
+        whole = a * c - b * b
+        steps = (c * by - b * up) / whole, (a * up - b * by) / whole
+        size = min(1.0, _LONGEST_SENTENCE / max(_LEAST, *map(abs, steps)))
+        slope, offset = slope + size * steps[0], offset + size * steps[1]
+        if max(map(abs, steps)) < _LEAST:
+            break
+    return Sigmoid(slope, offset)
+
+
+Traits = tuple[float, float, float]
+"""1, the logit that the card promises, the logit of similar agents: both from their usual value."""
+
+_DEVIATION: Final[Traits] = (1.5, 0.2, 0.2)
+_WEIGHTS: Final[Traits] = (0.0, 0.8, 0.5)
+_VOTES: Final = 3.0
+_STEPS: Final = 12
+_LONGEST: Final = 1.0
+_SHORTEST: Final = 1e-4
+_MOST_FITTED: Final = 200
+_UNTOLD: Final = 1.5
+_LONG: Final = 100.0
+_SUREST: Final = 0.99
+_FAR: Final = 30.0
+
+Square = list[list[float]]
+
+
+class Observation(msgspec.Struct, frozen=True):
+    """How right the agent was for a question, 0 to 1, and how much that counts.
+
+    `ranked`: that is a ranker's score, on a scale of its own.
+    """
+
+    text: str
+    traits: Traits
+    right: float
+    weight: float
+    ranked: bool = False
+
+
+class NewcomerEstimate:
+    """The posterior of one agent; `usual` is the logit of how often a new agent is right."""
+
+    def __init__(self, usual: float) -> None:
+        self._mean: Traits = (usual, *_WEIGHTS[1:])
+        self._seen: list[Observation] = []
+        self._near = WordIndex()
+        self._scale = 1.0
+        self._weight = 0.0
+        self._weights: Sequence[float] = self._mean
+        self._covariance = _inverse(self._precision())
+
+    def learn(self, seen: Sequence[Observation], scale: float = 1.0) -> None:
+        """Take in what was seen; `scale` brings all ranker's scores to that of probabilities."""
+        self._scale = scale
+        for one in seen:
+            if one.weight > 0:
+                self._near.add(len(self._seen), one.text)
+                self._seen.append(one)
+                self._weight += one.weight
+        self._fit()
+
+    def probability(self, text: str, traits: Traits) -> float:
+        """Return how probably the agent is right for a question."""
+        right = _VOTES * _sigmoid(_dot(self._weights, traits))
+        total = _VOTES
+        for number, alike in self._near.nearest(text):
+            one = self._seen[number]
+            right += alike * one.weight * self._right(one)
+            total += alike * one.weight
+        return right / total
+
+    def doubt(self, traits: Traits) -> float:
+        """Return the standard deviation of the logit.
+
+        It falls with every observation, slowly: three numbers say little of one question.
+        """
+        known = _dot(traits, [_dot(row, traits) for row in self._covariance])
+        untold = _UNTOLD**2 * _LONG / (_LONG + self._weight)
+        return sqrt(untold + max(0.0, known))
+
+    def _fit(self) -> None:
+        """Find the weights of the largest posterior, by Newton's method."""
+        weights = list(self._weights)
+        for _ in range(_STEPS):
+            hessian = self._precision()
+            slope = [-hessian[n][n] * (weights[n] - self._mean[n]) for n in range(3)]
+            for one in self._seen[-_MOST_FITTED:]:
+                likely = _sigmoid(_dot(weights, one.traits))
+                off = one.weight * (self._right(one) - likely)
+                bend = one.weight * likely * (1 - likely)
+                for row, mine in enumerate(one.traits):
+                    slope[row] += off * mine
+                    for column, its in enumerate(one.traits):
+                        hessian[row][column] += bend * mine * its
+            self._covariance = _inverse(hessian)
+            step = [_dot(row, slope) for row in self._covariance]
+            length = sqrt(_dot(step, step))
+            size = min(1.0, _LONGEST / max(length, _SHORTEST))
+            weights = [old + size * new for old, new in zip(weights, step, strict=True)]
+            if length < _SHORTEST:
+                break
+        self._weights = weights
+
+    def _right(self, one: Observation) -> float:
+        return min(_SUREST, self._scale * one.right) if one.ranked else one.right
+
+    def _precision(self) -> Square:
+        return [
+            [1 / _DEVIATION[row] ** 2 if row == column else 0.0 for column in range(3)]
+            for row in range(3)
+        ]
+
+
+def _inverse(of: Square) -> Square:
+    """Return the inverse of a symmetric positive definite matrix of three rows."""
+    (a, b, c), (_, d, e), (_, _, f) = of
+    first, second, third = d * f - e * e, c * e - b * f, b * e - c * d
+    whole = a * first + b * second + c * third
+    return [
+        [first / whole, second / whole, third / whole],
+        [second / whole, (a * f - c * c) / whole, (b * c - a * e) / whole],
+        [third / whole, (b * c - a * e) / whole, (a * d - b * b) / whole],
+    ]
+
+
+def _dot(one: Sequence[float], other: Sequence[float]) -> float:
+    return sum(mine * its for mine, its in zip(one, other, strict=True))
+
+
+def _sigmoid(x: float) -> float:
+    return 1 / (1 + exp(-max(-_FAR, min(_FAR, x))))
+
 
 _LEAST_ALIKE: Final = 0.02
 _RIGHT: Final = 0.5

@@ -15,7 +15,7 @@ from prolocutor.plugins.pairing.answer_features import NAMES, features
 from prolocutor.plugins.pairing.answer_meaning import NAMES as MEANING_NAMES
 from prolocutor.plugins.pairing.answer_meaning import MeaningMemory
 from prolocutor.plugins.pairing.calibration import Sigmoid
-from prolocutor.plugins.pairing.encoders.text_vectors import NO_VECTORS, Vectors
+from prolocutor.plugins.pairing.encoders.meanings import NO_VECTORS, Vectors
 from prolocutor.plugins.pairing.method_catalog import ENCODER, LABELS, PairingMethod
 from prolocutor.plugins.pairing.model_files import Array, Model, TrainingCard
 from prolocutor.plugins.pairing.question_response.answer_pairings import in_order

@@ -10,8 +10,7 @@ from prolocutor.contracts.pairing import AgentAnswer, Encoder, Pairing, Training
 from prolocutor.errors import BadInput, ProlocutorError, ServiceLate
 from prolocutor.plugins.pairing.calibration import logit
 from prolocutor.plugins.pairing.encoders.encoder_mark import name_of
-from prolocutor.plugins.pairing.encoders.meanings import with_fault
-from prolocutor.plugins.pairing.encoders.patience import Patience
+from prolocutor.plugins.pairing.encoders.meanings import Patience, with_fault
 from prolocutor.plugins.pairing.method_catalog import ENCODER, PairingMethod
 from prolocutor.plugins.pairing.question_response import unsupervised
 from prolocutor.plugins.pairing.question_response.answer_pairings import answer_keys, in_order

@@ -6,8 +6,7 @@ from typing import Any
 import pytest
 
 from prolocutor.errors import BadReply
-from prolocutor.plugins.pairing.encoders.cache import LONGEST, VectorCache
-from prolocutor.plugins.pairing.encoders.endpoint import EndpointEncoder
+from prolocutor.plugins.pairing.encoders.vector_cache import LONGEST, EndpointEncoder, VectorCache
 
 
 class Endpoint:

@@ -7,12 +7,12 @@ import pytest
 
 from prolocutor.errors import ConfigError
 from prolocutor.plugins.pairing.encoders.encoder_mark import EncoderMark, mark_of
-from prolocutor.plugins.pairing.encoders.encoder_wiring import (
+from prolocutor.plugins.pairing.encoders.meanings import (
     EncoderWiring,
+    Meanings,
     check_encoder,
     meanings_of,
 )
-from prolocutor.plugins.pairing.encoders.meanings import Meanings
 from prolocutor.plugins.pairing.model_files import Model, training_card
 from tests.plugins.pairing.unit.encoders.made import WordEncoder
 

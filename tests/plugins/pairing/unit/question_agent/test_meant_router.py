@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from prolocutor.contracts.pairing import TrainingData, UserQuestion
-from prolocutor.plugins.pairing.encoders.encoder_wiring import EncoderWiring
+from prolocutor.plugins.pairing.encoders.meanings import EncoderWiring
 from prolocutor.plugins.pairing.method_catalog import load_fit
 from prolocutor.plugins.pairing.model_files import save_model, training_card
 from prolocutor.plugins.pairing.question_agent.loaded_router import load_router_model

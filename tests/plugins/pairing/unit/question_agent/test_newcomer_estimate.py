@@ -3,7 +3,7 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from prolocutor.plugins.pairing.question_agent.newcomer_estimate import (
+from prolocutor.plugins.pairing.question_agent.newcomers import (
     NewcomerEstimate,
     Observation,
     Traits,

@@ -18,18 +18,17 @@ from prolocutor.plugins.pairing.budget import (
 )
 from prolocutor.plugins.pairing.method_catalog import load_fit
 from prolocutor.plugins.pairing.model_files import Model, training_card
-from prolocutor.plugins.pairing.new_agent_learner import label_of_ranks
-from prolocutor.plugins.pairing.newcomer_trial import NewcomerTrial
-from prolocutor.plugins.pairing.question_agent.card_promise import card_promise
 from prolocutor.plugins.pairing.question_agent.cards import CardsRouter
 from prolocutor.plugins.pairing.question_agent.knn import KnnRouter
 from prolocutor.plugins.pairing.question_agent.loaded_router import PresentRouter, router_of_model
-from prolocutor.plugins.pairing.question_agent.newcomers import NewcomerSettings
+from prolocutor.plugins.pairing.question_agent.newcomers import NewcomerSettings, card_promise
 from prolocutor.plugins.pairing.question_agent.router_label import (
     RouterLabel,
     label_of_thumb,
     router_label_of,
 )
+from prolocutor.plugins.pairing.rating_learner import label_of_ranks
+from prolocutor.plugins.pairing.skill_selector import NewcomerTrial
 from tests.plugins.pairing.unit.question_agent.made import CARDS, LABELLED
 
 PIZZA = Card(name="pizza", description="Orders pizza and drinks.", examples=["order a pizza"])

@@ -12,7 +12,7 @@ import pytest
 from prolocutor.assistant.runner import run
 from prolocutor.contracts.pairing import AgentAnswer, Card, UserQuestion
 from prolocutor.errors import ConfigError
-from prolocutor.plugins.pairing.encoders.encoder_wiring import EncoderWiring
+from prolocutor.plugins.pairing.encoders.meanings import EncoderWiring
 from prolocutor.plugins.pairing.model_files import load_model, save_model, training_card
 from tests.plugins.pairing.unit.encoders.made import WordEncoder
 from tests.plugins.pairing.unit.question_response.test_learned import (
