@@ -31,6 +31,7 @@ from prolocutor.contracts.observer import Observer
 from prolocutor.contracts.programs import Programs
 from prolocutor.contracts.shared_store import BrokerWakeUps
 from prolocutor.contracts.store import Store
+from prolocutor.contracts.store.store_options import StoreOptions
 from prolocutor.dialog.inputs import InputKeywords, TurnInput, turn_input
 from prolocutor.dialog.plain import JsonObject
 from prolocutor.dialog.utterances import BotUtterance
@@ -66,7 +67,7 @@ class Assistant:
         self,
         pipeline: Pipeline,
         *,
-        store: str | Store = DEFAULT_STORE,
+        store: str | Store | StoreOptions = DEFAULT_STORE,
         deadline: float = DEFAULTS.deadline,
         reserve: float | None = DEFAULTS.reserve,
         queue_timeout: float = DEFAULTS.queue_timeout,
@@ -111,7 +112,9 @@ class Assistant:
         settings.check()
         replica.check()
         self.name = name
-        self.store = open_store(store, durability=durability) if isinstance(store, str) else store
+        if isinstance(store, str | StoreOptions):
+            store = open_store(store, durability=durability)
+        self.store: Store = store
         self.observers = ObserverGroup(observers)
         self.labels = OperatorLabels(self.store)
         self.models = list(models)

@@ -10,9 +10,8 @@ from prolocutor.config.service_entries import ServiceEntry, function_of
 from prolocutor.config.survey import Survey
 from prolocutor.contracts.channel import CheckedDoor, DoorPlace
 from prolocutor.errors import ConfigError
-from prolocutor.names import suggest
 from prolocutor.plan.pipeline import PendingTarget, Stage
-from prolocutor.stores.store_catalog import STORES, open_store
+from prolocutor.stores.store_catalog import options_of
 
 
 def check_plugins(loaded: Survey, findings: Findings) -> None:
@@ -21,16 +20,10 @@ def check_plugins(loaded: Survey, findings: Findings) -> None:
         _check_connector(written, loaded, findings)
     _check_cards(loaded, findings)
     _check_doors(loaded, findings)
-    store = loaded.settings.store or "memory:"
-    scheme = store.partition(":")[0]
-    if scheme not in (known := STORES.names()):
-        what = f"there is no store '{scheme}'"
-        findings.add(loaded.find("store"), what, suggest(scheme, known))
-    else:
-        try:
-            open_store(store)  # nothing is opened yet, but the URL is taken apart
-        except ConfigError as error:
-            findings.add(loaded.find("store"), error.what)
+    try:
+        options_of(loaded.settings.store or "memory:")
+    except ConfigError as error:
+        findings.add(loaded.find("store"), error.what)
 
 
 def _check_connector(written: ServiceEntry, loaded: Survey, findings: Findings) -> None:

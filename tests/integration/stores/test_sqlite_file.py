@@ -14,12 +14,14 @@ from pathlib import Path
 
 import pytest
 
+from prolocutor import Assistant, Pipeline, Service
 from prolocutor.dialog.agent_state import encode_dialog
 from prolocutor.errors import ConfigError, StoreCorrupt, StoreError, StoreFull, StoreLocked
 from prolocutor.stores.sqlite.memory_store import MemoryStore
 from prolocutor.stores.sqlite.ownership import LockHolder, owner_of_file
-from prolocutor.stores.sqlite.sqlite_store import SqliteStore
-from prolocutor.stores.store_catalog import open_store
+from prolocutor.stores.sqlite.sqlite_store import Sqlite, SqliteStore
+from prolocutor.stores.store_catalog import open_store, options_of, transfer_of
+from prolocutor.testing.fake_service import FakeService
 from prolocutor.testing.sample_turns import a_closing, an_opening, open_new_turn, talk
 
 OWN = """
@@ -363,6 +365,21 @@ def test_urls_name_stores(tmp_path: Path) -> None:
     assert isinstance(absolute, SqliteStore)
     assert (relative.path, absolute.path) == (Path("a/b.db"), tmp_path / "c.db")
     assert isinstance(open_store("memory:"), MemoryStore)
+    assert options_of("sqlite:///a/b.db") == Sqlite(path="a/b.db")
+
+
+async def test_the_options_of_a_store_are_a_store_to_an_assistant(tmp_path: Path) -> None:
+    options = Sqlite(path=f"{tmp_path}/dialogs.db")
+    async with Assistant(
+        Pipeline(skills=[Service("a", FakeService())]), store=options
+    ) as assistant:
+        assert isinstance(assistant.store, SqliteStore)
+    assert Path(options.path).is_file()
+
+
+def test_what_cannot_be_copied_says_so() -> None:
+    with pytest.raises(ConfigError, match="memory:: nothing is copied"):
+        transfer_of("memory:")
 
 
 @pytest.mark.parametrize("url", ["dialogs.db", "oracle:x", "sqlite:///"])

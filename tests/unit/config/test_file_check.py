@@ -208,7 +208,7 @@ def test_a_module_that_cannot_be_imported_is_a_fault(tmp_path: Path, body: str, 
         ),
         (
             "skills: {a: http://h}\nstore: sqlit:///x.db\n",
-            (2, "store", "there is no store 'sqlit'"),
+            (2, "store", "there is no store 'sqlit'; did you mean 'sqlite'?"),
         ),
     ],
 )

@@ -5,7 +5,10 @@ from __future__ import annotations
 import logging
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import suppress
-from typing import Any
+from typing import Annotated, Any
+
+import msgspec
+from msgspec import Meta
 
 from prolocutor.contracts.shared_store import ReplicaStatus, StoreTraffic
 from prolocutor.contracts.store import (
@@ -21,6 +24,7 @@ from prolocutor.contracts.store import (
     TurnOpening,
     UnfinishedTurn,
 )
+from prolocutor.contracts.store.store_options import StoreContext
 from prolocutor.dialog.dialog import Dialog
 from prolocutor.dialog.ids import DialogId, TurnId
 from prolocutor.dialog.thumbs import thumb
@@ -36,6 +40,7 @@ from prolocutor.plugins.postgresql.lanes import Lane
 from prolocutor.plugins.postgresql.membership import Membership
 from prolocutor.plugins.postgresql.openings import Openings
 from prolocutor.plugins.postgresql.outside_turns import OutsideTurns
+from prolocutor.plugins.postgresql.postgresql_transfer import PostgresqlTransfer
 from prolocutor.plugins.postgresql.reader import PostgresqlReader
 from prolocutor.plugins.postgresql.remembered import Remembered
 from prolocutor.plugins.postgresql.replica_work import ReplicaWork
@@ -45,9 +50,30 @@ from prolocutor.plugins.postgresql.wake_ups import PostgresqlWakeUps
 log = logging.getLogger(__name__)
 
 
-def from_url(url: str, durability: str) -> PostgresqlStore:
-    """Make the store that `postgresql://user@host/database` means."""
-    return PostgresqlStore(url, durability=durability)
+class Postgresql(msgspec.Struct, frozen=True, kw_only=True):
+    """Dialogs in a PostgreSQL database, which any number of replicas share."""
+
+    url: Annotated[
+        str,
+        Meta(
+            description="`postgresql://user@host1,host2/database`, with libpq's options and"
+            " `schema=NAME` for one of several assistants."
+        ),
+    ]
+
+    @classmethod
+    def from_url(cls, url: str) -> Postgresql:
+        """Read the URL."""
+        store_url.parse(url)
+        return cls(url=url)
+
+    def build(self, context: StoreContext) -> PostgresqlStore:
+        """Return the store."""
+        return PostgresqlStore(self.url, durability=context.durability)
+
+    def transfer(self) -> PostgresqlTransfer:
+        """Return what copies it."""
+        return PostgresqlTransfer(self.url)
 
 
 class PostgresqlStore(PostgresqlConversationStore):

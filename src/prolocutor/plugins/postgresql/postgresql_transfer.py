@@ -32,11 +32,6 @@ WITHIN: Final = 120.0
 ANY_NUMBER: Final = 2_147_483_647
 
 
-def from_url(url: str) -> PostgresqlTransfer:
-    """Make what `postgresql://user@host/database` means."""
-    return PostgresqlTransfer(url)
-
-
 class PostgresqlTransfer:
     """One connection to a database that no replica uses."""
 

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import Final
 
+import msgspec
+
 from prolocutor.contracts.store import AnsweredRequest, OpenedTurn, TurnClosing, TurnOpening
+from prolocutor.contracts.store.store_options import StoreContext
 from prolocutor.errors import StoreError
 from prolocutor.stores.sqlite.connection import MEMORY
 from prolocutor.stores.sqlite.sqlite_store import SqliteStore
@@ -14,10 +17,19 @@ TOGETHER: Final = 64
 """Trips of turns whose rows are written together."""
 
 
-def from_url(url: str, durability: str) -> MemoryStore:
-    """Make the store that `memory:` means; nothing of it is durable."""
-    del url, durability
-    return MemoryStore()
+class Memory(msgspec.Struct, frozen=True, kw_only=True):
+    """Dialogs in memory, which end with the process."""
+
+    @classmethod
+    def from_url(cls, url: str) -> Memory:
+        """Read `memory:`."""
+        del url
+        return cls()
+
+    def build(self, context: StoreContext) -> MemoryStore:
+        """Return the store; nothing of it is durable."""
+        del context
+        return MemoryStore()
 
 
 class MemoryStore(SqliteStore):

@@ -5,7 +5,10 @@ from __future__ import annotations
 import os
 from collections.abc import AsyncIterator
 from pathlib import Path
-from typing import Any, Final
+from typing import Annotated, Any, Final
+
+import msgspec
+from msgspec import Meta
 
 from prolocutor.contracts.store import (
     ALL_DIALOGS,
@@ -21,12 +24,14 @@ from prolocutor.contracts.store import (
     TurnOpening,
     UnfinishedTurn,
 )
+from prolocutor.contracts.store.store_options import StoreContext
 from prolocutor.dialog.dialog import Dialog
 from prolocutor.dialog.ids import DialogId, TurnId
 from prolocutor.dialog.utterances import BotUtterance, HumanUtterance
 from prolocutor.errors import ConfigError, StoreError
 from prolocutor.stores.sqlite.ownership import Ownership
 from prolocutor.stores.sqlite.reader import SqliteReader
+from prolocutor.stores.sqlite.sqlite_transfer import SqliteTransfer
 from prolocutor.stores.sqlite.turn_record_reader import TurnRecordReader
 from prolocutor.stores.sqlite.turn_records import SqliteTurnRecords
 from prolocutor.stores.sqlite.worker_thread import JobWorker, WorkerThread
@@ -41,17 +46,26 @@ _TOGETHER: Final = 0.001
 """Seconds that a short look-up may wait for the next ones of its kind."""
 
 
-def from_url(url: str, durability: str) -> SqliteStore:
-    """Make the store that `sqlite:///path` means."""
-    return SqliteStore(path_of(url), durability=durability)
+class Sqlite(msgspec.Struct, frozen=True, kw_only=True):
+    """Dialogs in one SQLite file, which one process owns."""
 
+    path: Annotated[str, Meta(description="The file; it and its folder are made if missing.")]
 
-def path_of(url: str) -> str:
-    """Return the path of the file that `sqlite:///path` names."""
-    path = url.partition(":")[2].removeprefix("//").removeprefix("/")
-    if not path:
-        raise ConfigError(f"{url} names no file; write sqlite:///dialogs.db", key="store")
-    return path
+    @classmethod
+    def from_url(cls, url: str) -> Sqlite:
+        """Read `sqlite:///path`."""
+        path = url.partition(":")[2].removeprefix("//").removeprefix("/")
+        if not path:
+            raise ConfigError(f"{url} names no file; write sqlite:///dialogs.db", key="store")
+        return cls(path=path)
+
+    def build(self, context: StoreContext) -> SqliteStore:
+        """Return the store."""
+        return SqliteStore(self.path, durability=context.durability)
+
+    def transfer(self) -> SqliteTransfer:
+        """Return what copies it."""
+        return SqliteTransfer(self.path)
 
 
 class SqliteStore:

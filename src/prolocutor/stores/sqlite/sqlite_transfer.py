@@ -25,17 +25,11 @@ from prolocutor.stores.sqlite import migrations
 from prolocutor.stores.sqlite.connection import connect, prepare_writing, translated
 from prolocutor.stores.sqlite.ownership import Ownership
 from prolocutor.stores.sqlite.queries import named
-from prolocutor.stores.sqlite.sqlite_store import path_of
 
 T = TypeVar("T")
 
 _OF_USER = ("agenda", "records")
 _OF_PERSON = ("feed", "requests", "open_turns", "dialog_names")
-
-
-def from_url(url: str) -> SqliteTransfer:
-    """Make what `sqlite:///path` means."""
-    return SqliteTransfer(path_of(url))
 
 
 class SqliteTransfer:
