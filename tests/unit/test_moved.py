@@ -8,6 +8,7 @@ import sys
 import warnings
 from collections.abc import Iterator
 from importlib.metadata import EntryPoint
+from pathlib import Path
 
 import pytest
 
@@ -69,3 +70,15 @@ def test_importing_the_package_looks_up_no_entry_points() -> None:
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
 
     assert run.stdout.strip() == "False"
+
+
+def test_an_old_name_in_a_file_is_told_with_the_new_one(tmp_path: Path) -> None:
+    file = tmp_path / "assistant.yaml"
+    file.write_text("skills: {it: {call: 'prolocutor.services.follow_up:annotate'}}\n")
+
+    run = subprocess.run(
+        [sys.executable, "-m", "prolocutor", "check", file], capture_output=True, text=True
+    )
+
+    told = "prolocutor.services is now prolocutor.plugins.language; the old name goes after"
+    assert (run.returncode, run.stderr) == (0, f"prolocutor: {told} this release\n")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import warnings
 from collections.abc import Sequence
 from typing import Any, Final
 
@@ -14,6 +15,8 @@ from prolocutor.errors import ProlocutorError
 
 FAILED: Final = 1
 INTERRUPTED: Final = 130
+MOVED: Final = r"prolocutor\.\S+ is now "
+"""What a warning of an old name in an assistant's file begins with (`prolocutor/moved.py`)."""
 
 
 @click.group(
@@ -48,6 +51,8 @@ def prolocutor() -> None:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line and exit: 0 done, 1 our own errors in one line, 2 not understood."""
+    warnings.filterwarnings("default", MOVED, DeprecationWarning)
+    warnings.formatwarning = lambda message, *_, **__: f"prolocutor: {message}\n"
     sys.exit(run(arguments))
 
 
