@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
 from pathlib import Path
@@ -11,10 +12,13 @@ import click
 
 from prolocutor.cli.add import KEY_HELP, look, put
 from prolocutor.config.assistant_file import FILE_NAME
+from prolocutor.config.file_keys import file_schema
 from prolocutor.errors import BadInput
 
 TEMPLATE: Final = Path(__file__).with_name("template")
 SUFFIX: Final = ".template"
+SCHEMA: Final = "assistant.schema.json"
+"""What editors complete and check the assistant's file by."""
 
 
 @click.command(short_help="Write a small assistant of your own.")
@@ -71,7 +75,9 @@ def write(folder: Path, name: str) -> list[str]:
         file = folder / template.name.removesuffix(SUFFIX)
         file.write_text(template.read_text(encoding="utf-8").format(name=name), encoding="utf-8")
         files.append(file.name)
-    return files
+    schema = json.dumps(file_schema(), ensure_ascii=False, separators=(",", ":"))
+    (folder / SCHEMA).write_text(f"{schema}\n", encoding="utf-8")
+    return [*files, SCHEMA]
 
 
 def name_of(folder: Path) -> str:

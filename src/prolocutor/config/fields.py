@@ -79,6 +79,14 @@ class FieldKind(Protocol):
         """Return the kind as JSON Schema (draft 2020-12)."""
 
 
+VARIABLE: Final[JsonSchema] = {"$ref": "#/$defs/variable"}
+"""A variable of the environment, which may stand for any scalar."""
+
+
+def _or_variable(schema: JsonSchema) -> JsonSchema:
+    return {"anyOf": [schema, VARIABLE]}
+
+
 class NumberField(msgspec.Struct, frozen=True, kw_only=True):
     """A number within bounds; `words` stand for values that are not numbers."""
 
@@ -120,7 +128,8 @@ class NumberField(msgspec.Struct, frozen=True, kw_only=True):
         }
         finite: JsonSchema = {key: limit for key, limit in limits.items() if math.isfinite(limit)}
         number = {"type": "integer" if bounds.whole else "number", **finite}
-        return {"anyOf": [number, {"enum": list(self.words)}]} if self.words else number
+        words = [{"enum": list(self.words)}] if self.words else []
+        return {"anyOf": [number, *words, VARIABLE]}
 
 
 def _whole(value: float) -> int | None:
@@ -163,7 +172,7 @@ class FlagField(msgspec.Struct, frozen=True, kw_only=True):
         return findings.expected(node, self.what)
 
     def schema(self) -> JsonSchema:
-        return {"type": "boolean"}
+        return _or_variable({"type": "boolean"})
 
 
 class TextField(msgspec.Struct, frozen=True, kw_only=True):
@@ -208,7 +217,7 @@ class ChoiceField(msgspec.Struct, frozen=True):
         return findings.expected(node, self.what)
 
     def schema(self) -> JsonSchema:
-        return {"enum": list(self.words)}
+        return _or_variable({"enum": list(self.words)})
 
 
 class FolderField(msgspec.Struct, frozen=True, kw_only=True):

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from prolocutor.assistant.wiring import BROKER_URLS
 from prolocutor.config.fields import Findings, JsonSchema, TableField, TextField
 from prolocutor.config.plugged_fields import AuthField, DoorsField
-from prolocutor.config.service_entries import ServicesField
+from prolocutor.config.service_entries import ServicesField, call_schema
 from prolocutor.config.settings import Settings
 from prolocutor.config.struct_fields import table_of
 from prolocutor.config.yaml_file import UNREAD, YamlNode
@@ -20,6 +20,24 @@ from prolocutor.plan.pipeline import Pipeline, Stage
 
 OF_PIPELINE: Final = ("commit", "user_snapshot", "own_words")
 """The settings of a pipeline that stand at the top of a file."""
+
+
+_DESCRIPTIONS: Final = {
+    "doors": "The doors to open, with their options; by default the usual ones.",
+    "commit": "When a skill's words may be shown before the turn is over.",
+    "user_snapshot": "Whether an utterance shows the person's profile before or after its turn,"
+    " or as it is now.",
+    "own_words": "Whether the assistant itself answers a bare yes, no, stop or help that nobody is"
+    " sure of.",
+    "annotators": "They note something on what was said.",
+    "skill_selector": "Names the skills to ask; without one all are asked.",
+    "skills": "They give hypotheses.",
+    "candidate_annotators": "They note something on each hypothesis.",
+    "response_selector": "Chooses or composes the reply; without one the most confident wins.",
+    "postprocessors": "They rewrite the text of the reply, in declared order.",
+    "response_annotators": "They note something on the reply.",
+    "last_chance": "Is asked for words when the ordinary way failed.",
+}
 
 
 class BrokerField(msgspec.Struct, frozen=True):
@@ -58,7 +76,13 @@ def file_table() -> TableField:
         **{key: pipeline.keys[key] for key in OF_PIPELINE},
         **{stage.value: ServicesField(stage) for stage in Stage},
     }
-    return replace(settings, keys=keys, make=dict, what="a map of settings")
+    return replace(
+        settings,
+        keys=keys,
+        make=dict,
+        what="a map of settings",
+        descriptions={**settings.descriptions, **_DESCRIPTIONS},
+    )
 
 
 def file_schema() -> JsonSchema:
@@ -66,5 +90,9 @@ def file_schema() -> JsonSchema:
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "An assistant of Prolocutor",
+        "$defs": {
+            "variable": {"type": "string", "pattern": r"\$\{[A-Za-z_]\w*(:-[^}]*)?\}"},
+            "call": call_schema(),
+        },
         **file_table().schema(),
     }

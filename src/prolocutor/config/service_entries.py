@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final
@@ -250,12 +250,8 @@ def _unknown(key: str, table: TableField) -> tuple[str, str | None]:
     if stages:
         of = " and ".join(map(str, stages))
         return f"unknown key here: only services of {of} have it", None
-    for name in CONNECTORS.names():
-        try:
-            beside = CONNECTORS.load(name).beside
-        except MissingExtra:
-            continue
-        if key in beside:
+    for name, kind in _connectors():
+        if key in kind.beside:
             return f"unknown key here: it is for the connector {name} alone", None
     return "unknown key", table.suggestion(key)
 
@@ -436,32 +432,41 @@ def check_url(node: YamlNode, url: str, findings: Findings) -> None:
         findings.add(node, f"{shown(node)} is no URL: it has no host or a space in it")
 
 
-def _service_schema(stage: Stage) -> JsonSchema:
-    """Return what a service of a stage may be as JSON Schema."""
-    table = service_table(stage)
-    beside: dict[str, JsonSchema] = {}
+def call_schema() -> JsonSchema:
+    """Return what a `call` may be as JSON Schema, for all connectors that are installed."""
     calls: list[JsonSchema] = [
         {"type": "string"},
         {"type": "array"},
         table_of(ProcessTarget).schema(),
     ]
+    for name, kind in _connectors():
+        own = replace(table_of(kind), required=()).schema()
+        own["properties"] = {"target": {"type": "string"}, **own["properties"]}
+        if kind.rest is not None:
+            own["additionalProperties"] = True
+        calls.append({"title": name, **own})
+    return {"description": f"What is called: {CALL}.", "anyOf": calls}
+
+
+def _connectors() -> Iterator[tuple[str, Any]]:
+    """Return the options of all connectors whose libraries are installed."""
     for name in CONNECTORS.names():
         try:
-            kind = CONNECTORS.load(name)
+            yield name, CONNECTORS.load(name)
         except MissingExtra:
             continue
-        own = table_of(kind)
-        beside |= {key: own.schema()["properties"][key] for key in kind.beside}
-        options = replace(own, required=()).schema()
-        if kind.rest is not None:
-            options["additionalProperties"] = True
-        options["properties"] = {"target": {"type": "string"}, **options["properties"]}
-        calls.append({"title": name, **options})
-    keys = table.schema()["properties"]
+
+
+def _service_schema(stage: Stage) -> JsonSchema:
+    """Return what a service of a stage may be as JSON Schema."""
+    beside: dict[str, JsonSchema] = {}
+    for _, kind in _connectors():
+        table = table_of(kind).schema()
+        beside |= {key: table["properties"][key] for key in kind.beside}
     properties = {
-        "call": {"description": f"What is called: {CALL}.", "anyOf": calls},
+        "call": {"$ref": "#/$defs/call"},
         "connector": {"description": "The way to it.", "enum": CONNECTORS.names()},
-        **keys,
+        **service_table(stage).schema()["properties"],
         **beside,
     }
     if stage in (Stage.SKILL_SELECTOR, Stage.RESPONSE_SELECTOR):

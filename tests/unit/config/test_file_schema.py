@@ -1,0 +1,56 @@
+"""The JSON Schema of a file says what the file's reader says."""
+
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+import yaml
+
+from prolocutor.config.assistant_file import demo_file
+from prolocutor.config.file_keys import file_schema
+
+DATA = Path(__file__).parents[2] / "data"
+SEEN_BY_A_SCHEMA = ("doors", "many", "out_of_range", "unknown_key", "wrong_type")
+
+
+@pytest.fixture(scope="module")
+def validator() -> Any:
+    schema = file_schema()
+    jsonschema.Draft202012Validator.check_schema(schema)
+    return jsonschema.Draft202012Validator(schema)
+
+
+@pytest.mark.parametrize(
+    "file", [demo_file(), DATA / "config" / "full.yaml", DATA / "config" / "minimal.yaml"]
+)
+def test_a_right_file_is_accepted(validator: Any, file: Path) -> None:
+    found = [error.message for error in validator.iter_errors(yaml.safe_load(file.read_text()))]
+
+    assert found == []
+
+
+@pytest.mark.parametrize("name", SEEN_BY_A_SCHEMA)
+def test_a_faulty_file_is_refused(validator: Any, name: str) -> None:
+    content = yaml.safe_load((DATA / "faulty" / f"{name}.yaml").read_text())
+
+    assert not validator.is_valid(content)
+
+
+def test_every_key_of_a_file_is_described() -> None:
+    schema = file_schema()
+
+    assert list(_undescribed(schema, "")) == []
+
+
+def _undescribed(schema: Any, path: str) -> Any:
+    if isinstance(schema, list):
+        for number, one in enumerate(schema):
+            yield from _undescribed(one, f"{path}[{number}]")
+    if not isinstance(schema, dict):
+        return
+    for key, one in schema.get("properties", {}).items():
+        if "description" not in one and "$ref" not in one and key != "target":
+            yield f"{path}.{key}"
+    for key, one in schema.items():
+        yield from _undescribed(one, f"{path}.{key}")
