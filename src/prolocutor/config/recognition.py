@@ -7,26 +7,23 @@ import re
 from collections.abc import Awaitable, Callable
 from typing import Any, Final
 
-import aiohttp
 import msgspec
-from yarl import URL
+from websockets.exceptions import WebSocketException
 
 from prolocutor.config.call_hints import call_hint
-from prolocutor.config.url_probe import UrlProbe
-from prolocutor.connectors.parts.http_address import tls_context
+from prolocutor.config.url_probe import SECONDS, UrlProbe
+from prolocutor.connectors.parts.sockets import SocketAddress, SocketOpener
+from prolocutor.connectors.parts.url import Url
 from prolocutor.dialog.ids import new_id
-from prolocutor.dialog.plain import JsonObject, decode
-from prolocutor.errors import BadInput, ProlocutorError, ServiceError
+from prolocutor.dialog.plain import MAX_BYTES, JsonObject, decode
+from prolocutor.errors import BadInput, ConfigError, ProlocutorError, ServiceError, ServiceRefused
 from prolocutor.plugins.mcp.connector.http_peer import HttpPeer
 from prolocutor.plugins.mcp.connector.open_calls import OpenCalls
 from prolocutor.plugins.mcp.connector.session import McpSession
 from prolocutor.plugins.mcp.wire.tools import ToolInfo
 
-SECONDS: Final = 5.0
 CARDS: Final = ("/.well-known/agent-card.json", "/.well-known/agent.json")
 WEBHOOK: Final = "/webhooks/rest/webhook"
-
-_SCHEMES: Final = frozenset({"http", "https", "ws", "wss"})
 
 
 class FoundService(msgspec.Struct, kw_only=True):
@@ -59,34 +56,26 @@ async def recognise(url: str, *, key: str | None = None) -> FoundService:
     `key` is sent as a bearer token. `BadInput` for what is no URL.
     """
     try:
-        given = URL(url)
-        _ = given.port
+        given = Url.read(url)
     except ValueError as error:
-        raise BadInput(f"{url!r} is no URL: {error}") from None
-    if given.scheme not in _SCHEMES or not given.host:
-        hint = call_hint(url)
-        raise BadInput(
-            f"{url!r} is no URL of http, https, ws or wss" + (f"; {hint}" if hint else "")
-        )
-    headers = {"User-Agent": "prolocutor", **({"Authorization": f"Bearer {key}"} if key else {})}
-    connector = aiohttp.TCPConnector(
-        ssl=tls_context() if given.scheme in ("https", "wss") else True
-    )
-    timeout = aiohttp.ClientTimeout(total=SECONDS)
-    async with aiohttp.ClientSession(
-        headers=headers, connector=connector, timeout=timeout, cookie_jar=aiohttp.DummyCookieJar()
-    ) as http:
-        return await _Recognition(given, http, headers).find()
+        hint = call_hint(url) or str(error)
+        raise BadInput(f"{url!r} is no URL of http, https, ws or wss; {hint}") from None
+    found = _Recognition(given, key)
+    try:
+        return await found.find()
+    finally:
+        await found.probe.aclose()
 
 
 class _Recognition:
     """One URL that is asked what it is."""
 
-    def __init__(self, url: URL, http: aiohttp.ClientSession, headers: dict[str, str]) -> None:
-        self._url = url.with_fragment(None)
+    def __init__(self, url: Url, key: str | None) -> None:
+        self._url = msgspec.structs.replace(url, fragment="")
         self._path = url.path.rstrip("/")
-        self._probe = UrlProbe(http)
-        self._headers = headers
+        self._key = key
+        self._bearer = {"Authorization": f"Bearer {key}"} if key else {}
+        self.probe = self._probe = UrlProbe(url, self._bearer)
 
     async def find(self) -> FoundService:
         """Try all ways, those first that the path speaks for."""
@@ -134,7 +123,7 @@ class _Recognition:
     async def _own(self) -> FoundService | None:
         """An assistant of ours: its models say so."""
         base = self._base("/v1/chat/completions", "/v1/models", "/v1")
-        told = (await self._probe.get(base / "v1/models")).json()
+        told = (await self._probe.get(_below(base, "/v1/models"))).json()
         models = _models_of(told)
         own = [one for one in models if one.get("owned_by") == "prolocutor"]
         if not own:
@@ -147,8 +136,8 @@ class _Recognition:
     async def _card(self) -> FoundService | None:
         """An agent that speaks A2A: it has a card."""
         places = [self._url] if self._path.endswith(".json") else []
-        bases = [self._url.with_path(self._path or "/").with_query(None), self._url.origin()]
-        places += [base.join(URL(base.path.rstrip("/") + card)) for base in bases for card in CARDS]
+        bases = [self._url.bare(), self._url.bare().with_path("/")]
+        places += [_below(base, card) for base in bases for card in CARDS]
         for place in dict.fromkeys(places):
             card = (await self._probe.get(place)).json()
             if not isinstance(card, dict) or not isinstance(card.get("name"), str):
@@ -167,16 +156,19 @@ class _Recognition:
         """A server of models, as OpenAI's."""
         ends = ("/chat/completions", "/responses", "/models")
         base = self._base(*ends)
-        bases = [base] if base.path.endswith("/v1") else [base / "v1", base]
+        bases = [base] if base.path.endswith("/v1") else [_below(base, "/v1"), base]
         for one in bases:
             ids = [
                 str(m["id"])
-                for m in _models_of((await self._probe.get(one / "models")).json())
+                for m in _models_of((await self._probe.get(_below(one, "/models"))).json())
                 if "id" in m
             ]
             if ids:
                 responds = self._path.endswith("/responses")
-                call = {"url": str(one / "responses" if responds else one), "model": ids[0]}
+                call = {
+                    "url": _text(_below(one, "/responses") if responds else one),
+                    "model": ids[0],
+                }
                 others = f"other models are {', '.join(ids[1:10])}"
                 return FoundService(
                     what=f"a server of models, as OpenAI's ({ids[0]})",
@@ -190,9 +182,9 @@ class _Recognition:
 
     async def _mcp(self) -> FoundService | None:
         """A server of tools."""
-        url = self._url if self._path.endswith("/mcp") else self._base() / "mcp"
+        url = self._url if self._path.endswith("/mcp") else _below(self._base(), "/mcp")
         peer = HttpPeer(
-            str(url), headers=self._bearer(), asks=OpenCalls().asked, tools_changed=lambda: None
+            str(url), headers=self._bearer, asks=OpenCalls().asked, tools_changed=lambda: None
         )
         session = McpSession(peer)
         try:
@@ -222,9 +214,9 @@ class _Recognition:
     async def _rasa(self) -> FoundService | None:
         """A bot of Rasa: its status, its version, or the health of its REST channel says so."""
         base = self._base(WEBHOOK, "/model/parse")
-        status = (await self._probe.get(base / "status")).json()
-        version = (await self._probe.get(base / "version")).json()
-        health = (await self._probe.get(base / "webhooks/rest/")).json()
+        status = (await self._probe.get(_below(base, "/status"))).json()
+        version = (await self._probe.get(_below(base, "/version"))).json()
+        health = (await self._probe.get(_below(base, "/webhooks/rest/"))).json()
         hello = await self._probe.get(base)
         is_rasa = (
             (isinstance(status, dict) and _STATUS & status.keys())
@@ -235,7 +227,7 @@ class _Recognition:
         if not is_rasa and not await self._speaks_rasa():
             return None
         parses = self._path.endswith("/model/parse")
-        url = self._url if parses else base.join(URL(base.path.rstrip("/") + WEBHOOK))
+        url = self._url if parses else _below(base, WEBHOOK)
         notes = ["it is a model: put it under annotators"] if parses else []
         return self._made("a Rasa bot", f"rasa_{self._host()}", "rasa", url, notes=notes)
 
@@ -249,31 +241,45 @@ class _Recognition:
 
     async def _almond(self) -> FoundService | None:
         """An Almond: it opens a conversation."""
-        at = (
-            self._url if self._path.endswith("/conversation") else self._base() / "api/conversation"
-        )
-        return await self._conversation(at.with_scheme("wss" if at.scheme == "https" else "ws"))
+        at = self._url
+        if not self._path.endswith("/conversation"):
+            at = _below(self._base(), "/api/conversation")
+        scheme = "wss" if at.is_secure else "ws"
+        return await self._conversation(msgspec.structs.replace(at, scheme=scheme))
 
     async def _socket(self) -> FoundService | None:
         """An Almond if it opens a conversation by itself, else lines of JSON."""
         found = await self._conversation(self._url)
-        if found is not None or self._probe.is_refused or "opened" not in self._probe.tried[-1]:
+        if (
+            found is not None
+            or self._probe.is_refused
+            or not self._probe.tried[-1].endswith(": opened")
+        ):
             return found
         notes = ["it is taken for a service that answers lines of JSON; it said nothing by itself"]
         name = f"socket_{self._host()}"
         return self._made("a WebSocket", name, "websocket", self._url, notes=notes)
 
-    async def _conversation(self, url: URL) -> FoundService | None:
-        probe = url.update_query(id=f"probe-{new_id()}", hide_welcome="1", skip_history="1")
+    async def _conversation(self, url: Url) -> FoundService | None:
+        probe = url.with_parameters(id=f"probe-{new_id()}", hide_welcome="1", skip_history="1")
         try:
-            async with asyncio.timeout(SECONDS), self._probe.http.ws_connect(probe) as socket:
+            address = SocketAddress(str(probe), key=self._key)
+            opener = SocketOpener(address, max_message=MAX_BYTES, ping=0)
+            async with asyncio.timeout(SECONDS), await opener.open() as socket:
                 self._probe.tried.append(f"{url}: opened")
                 async with asyncio.timeout(2.0):
-                    frame = decode((await socket.receive_str()).encode())
-        except aiohttp.WSServerHandshakeError as error:
-            self._probe.note(url, error.status)
+                    frame = decode(await socket.recv(decode=False))
+        except ServiceRefused as error:
+            self._probe.note(url, error.status or 0)
             return None
-        except (aiohttp.ClientError, OSError, ValueError, TypeError, RecursionError) as error:
+        except (
+            ServiceError,
+            ConfigError,
+            WebSocketException,
+            OSError,
+            ValueError,
+            RecursionError,
+        ) as error:
             if not self._probe.tried or not self._probe.tried[-1].endswith(": opened"):
                 self._probe.tried.append(f"{url}: {str(error) or type(error).__name__}")
             return None
@@ -291,32 +297,29 @@ class _Recognition:
         name = _slug(self._path.rpartition("/")[2] or self._host())
         return FoundService(
             what="a native HTTP service, which answered hello",
-            name=name, connector=None, call=str(self._url), timeout=5,
+            name=name, connector=None, call=_text(self._url), timeout=5,
         )  # fmt: skip
 
     def _made(
-        self, what: str, name: str, connector: str, url: URL, *, notes: list[str] | None = None
+        self, what: str, name: str, connector: str, url: Url, *, notes: list[str] | None = None
     ) -> FoundService:
         return FoundService(
             what=what,
             name=_slug(name),
             connector=connector,
-            call=str(url).rstrip("/") if url.path == "/" else str(url),
+            call=_text(url),
             notes=notes or [],
         )
 
-    def _base(self, *ends: str) -> URL:
+    def _base(self, *ends: str) -> Url:
         """Return the URL without the first of these ends that its path has, and without a query."""
         path = next(
             (self._path.removesuffix(e) for e in ends if self._path.endswith(e)), self._path
         )
-        return self._url.with_path(path or "/").with_query(None)
+        return self._url.bare().with_path(path or "/")
 
     def _host(self) -> str:
-        return (self._url.host or "agent").replace(".", "_")
-
-    def _bearer(self) -> dict[str, str]:
-        return {key: value for key, value in self._headers.items() if key == "Authorization"}
+        return self._url.host.replace(".", "_")
 
 
 _STATUS: Final = frozenset({"model_file", "model_id", "fingerprint", "num_active_training_jobs"})
@@ -330,6 +333,14 @@ _TURN: Final[JsonObject] = {
     "human": {"attributes": {}, "user_external_id": "probe"},
     "bot": {"attributes": {}},
 }
+
+
+def _below(base: Url, path: str) -> Url:
+    return base.with_path(base.path.rstrip("/") + path)
+
+
+def _text(url: Url) -> str:
+    return str(url).rstrip("/") if url.target == "/" else str(url)
 
 
 def _models_of(told: Any) -> list[JsonObject]:

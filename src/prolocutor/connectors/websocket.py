@@ -12,13 +12,20 @@ import logging
 from collections.abc import Callable, Mapping, Sequence
 from typing import Annotated, Any, ClassVar, Final
 
-import aiohttp
 from msgspec import Meta
+from websockets.asyncio.client import ClientConnection
+from websockets.exceptions import ConnectionClosed
 
 from prolocutor.background import BackgroundTasks
 from prolocutor.bounds import Seconds, about
 from prolocutor.connectors.parts.line_calls import LineCall, LineCalls, is_late, line_of
-from prolocutor.connectors.parts.sockets import PING, SocketAddress, SocketOpener, end_of
+from prolocutor.connectors.parts.sockets import (
+    PING,
+    SocketAddress,
+    SocketOpener,
+    end_of,
+    is_open,
+)
 from prolocutor.contracts.connector import AgentOptions, Replies, Request
 from prolocutor.dialog.plain import MAX_BYTES
 from prolocutor.errors import ServiceError, ServiceUnreachable
@@ -90,7 +97,6 @@ class WebSocketConnector:
         self._opening = None
         await asyncio.gather(*(line.aclose() for line in tuple(self._lines)))
         self._line = None
-        await self._opener.aclose()
 
     async def _opened(self, until: float) -> _SocketLine:
         """Return the connection, opened if need be; concurrent calls wait for the same one."""
@@ -151,9 +157,7 @@ class WebSocketConnector:
 class _SocketLine:
     """One connection, and the calls whose answers come over it."""
 
-    def __init__(
-        self, socket: aiohttp.ClientWebSocketResponse, shown: str, name: str, greetings: int
-    ) -> None:
+    def __init__(self, socket: ClientConnection, shown: str, name: str, greetings: int) -> None:
         self.is_open = True
         self.end: ServiceError = ServiceUnreachable(f"{shown} closed the connection")
         self._socket = socket
@@ -172,13 +176,13 @@ class _SocketLine:
         """Send requests and add their calls; return False if it is closed and nothing was sent."""
         for request in requests:
             line = line_of(request).decode()
-            if not self.is_open or self._socket.closed or self._socket.close_code is not None:
+            if not self.is_open or not is_open(self._socket):
                 self.is_open = False
                 return bool(calls)
             calls.append(self._calls.add(request.deltas))
             try:
-                await self._socket.send_str(line)
-            except ConnectionError:
+                await self._socket.send(line)
+            except ConnectionClosed:
                 self._close(ServiceUnreachable(f"{self._shown} closed the connection"))
         return True
 
@@ -197,13 +201,9 @@ class _SocketLine:
         """Hand messages over until the connection ends."""
         wrong = None
         try:
-            async for message in self._socket:
-                if message.type is aiohttp.WSMsgType.TEXT:
-                    wrong = self._take(message.data.encode("utf-8", "replace").strip())
-                elif message.type is aiohttp.WSMsgType.BINARY:
-                    wrong = self._take(message.data.strip())
-                if wrong is not None or (not self.is_open and self._calls.is_abandoned):
-                    break
+            while wrong is None and (self.is_open or not self._calls.is_abandoned):
+                wrong = self._take((await self._socket.recv(decode=False)).strip())
+        except ConnectionClosed:
             self.end = end_of(self._socket, self._shown)
         except asyncio.CancelledError:
             pass

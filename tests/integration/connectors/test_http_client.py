@@ -468,7 +468,7 @@ class TestAddresses:
                     return found if name == "getaddrinfo" else getattr(loop, name)
 
             monkeypatch.setattr(
-                "prolocutor.connectors.parts.http_pool.asyncio.get_running_loop", Resolving
+                "prolocutor.connectors.parts.connecting.asyncio.get_running_loop", Resolving
             )
             async with client_of(f"http://two-addresses.test:{server.port}/") as client:
                 assert await body_of(client, b"hi") == b"hi"

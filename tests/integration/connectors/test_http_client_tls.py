@@ -140,3 +140,41 @@ async def test_closing_a_client_of_https_leaves_nothing(
         error = await error_of(client)
 
     assert isinstance(error, ServiceUnreachable)
+
+
+async def test_a_client_that_may_goes_through_the_proxy_of_the_environment(
+    authority: trustme.CA, trusting: ssl.SSLContext, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[bytes] = []
+
+    async def tunnel(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        head = await reader.readuntil(b"\r\n\r\n")
+        asked.append(head.split(b"\r\n")[0])
+        if b"Basic YW5uOnM=" not in head:
+            writer.write(b"HTTP/1.1 407 Who are you\r\n\r\n")
+        else:
+            there_reader, there = await asyncio.open_connection("127.0.0.1", server.port)
+            writer.write(b"HTTP/1.1 200 OK\r\n\r\n")
+            await asyncio.gather(copy(reader, there), copy(there_reader, writer))
+        writer.close()
+
+    async def copy(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        while data := await reader.read(65_536):
+            writer.write(data)
+        writer.close()
+
+    monkeypatch.delenv("no_proxy", raising=False)
+    async with (
+        scripted_server(echo, tls=server_context(authority, "far.test")) as server,
+        await asyncio.start_server(tunnel, "127.0.0.1", 0) as proxy,
+    ):
+        at = f"127.0.0.1:{proxy.sockets[0].getsockname()[1]}"
+        monkeypatch.setenv("https_proxy", f"http://ann:s@{at}")
+        async with client_of("https://far.test/", tls=trusting, by_proxy=True) as client:
+            assert await body_of(client, b"hi") == b"hi"
+        monkeypatch.setenv("https_proxy", at)
+        async with client_of("https://far.test/", tls=trusting, by_proxy=True) as client:
+            error = await error_of(client)
+
+    assert asked == [b"CONNECT far.test:443 HTTP/1.1"] * 2
+    assert f"the proxy http://{at}/ refused: 407 Who are you" in str(error)

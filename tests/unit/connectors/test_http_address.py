@@ -3,6 +3,7 @@
 import pytest
 
 from prolocutor.connectors.parts.http_address import HttpAddress, header_lines
+from prolocutor.connectors.parts.url import Url
 from prolocutor.errors import ConfigError
 
 
@@ -63,5 +64,30 @@ def test_a_proxy_of_the_environment_is_known_but_for_hosts_that_need_none(
     monkeypatch.setenv("http_proxy", "http://proxy:3128")
     monkeypatch.setenv("no_proxy", "localhost,.intern")
 
-    assert HttpAddress("http://a.example/", {}).unused_proxy() == "http://proxy:3128"
-    assert HttpAddress("http://a.intern/", {}).unused_proxy() is None
+    assert HttpAddress("http://a.example/", {}).environment_proxy() == "http://proxy:3128"
+    assert HttpAddress("http://a.intern/", {}).environment_proxy() is None
+
+
+@pytest.mark.parametrize(
+    ("text", "written"),
+    [
+        ("HTTP://Example.COM:80/A", "http://example.com/A"),
+        ("ws://h:1/x%zz?a=ü b#c", "ws://h:1/x%25zz?a=%C3%BC%20b#c"),
+        ("https://:k%20y@h/v1", "https://:k%20y@h/v1"),
+        ("http://[::1]:81", "http://[::1]:81/"),
+    ],
+)
+def test_a_url_is_written_as_it_is_sent(text: str, written: str) -> None:
+    assert str(Url.read(text)) == written
+
+
+@pytest.mark.parametrize("text", ["", "a", "ftp://a", "http://", "http://a:x/", "ws://a:99999/"])
+def test_what_is_no_url_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match=r"write it|[Pp]ort"):
+        Url.read(text)
+
+
+def test_parameters_are_replaced_by_their_names() -> None:
+    url = Url.read("http://h/?a=1&b=2&a=3").with_parameters(a="x y", c="")
+
+    assert (url.target, url.parameters) == ("/?b=2&a=x%20y&c=", {"b": "2", "a": "x y", "c": ""})

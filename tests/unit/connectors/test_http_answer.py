@@ -147,7 +147,7 @@ def test_an_answer_may_end_with_the_connection_only_where_nothing_else_ends_it()
 
 
 def test_of_an_answer_with_an_error_status_little_is_read() -> None:
-    reader = read(b"HTTP/1.1 500 X\r\nContent-Length: 100000\r\n\r\n" + b"x" * 801)
+    reader = read(b"HTTP/1.1 500 X\r\nContent-Length: 100000\r\n\r\n" + b"x" * 8_001)
 
     assert reader.is_done
     assert reader.is_refusal

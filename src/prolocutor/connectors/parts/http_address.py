@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import ssl
 from base64 import b64encode
 from collections.abc import Mapping
@@ -11,8 +10,7 @@ from functools import lru_cache
 from typing import Final
 from urllib.request import getproxies, proxy_bypass
 
-from yarl import URL
-
+from prolocutor.connectors.parts.url import Url
 from prolocutor.errors import ConfigError
 
 _ACCEPT_ANY: Final = b"Accept: */*\r\n"
@@ -26,18 +24,18 @@ class HttpAddress:
     the URL for messages: without user, password and query, which may be secret.
     """
 
-    def __init__(self, url: str | URL, headers: Mapping[str, str]) -> None:
+    def __init__(self, url: str | Url, headers: Mapping[str, str]) -> None:
         found = http_url(url)
-        self.host: Final = found.raw_host or ""
-        self.port: Final = found.port or 80
-        self.is_tls: Final = found.scheme == "https"
-        self.shown: Final = str(found.with_user(None).with_query(None).with_fragment(None))
-        sent = {"Host": found.host_port_subcomponent or self.host, "User-Agent": "prolocutor"}
-        if found.raw_user is not None or found.raw_password is not None:
+        self.host: Final = found.host
+        self.port: Final = found.port
+        self.is_tls: Final = found.is_secure
+        self.shown: Final = found.shown
+        sent = {"Host": found.authority, "User-Agent": "prolocutor"}
+        if found.user is not None or found.password is not None:
             pair = f"{found.user or ''}:{found.password or ''}"
             sent["Authorization"] = f"Basic {b64encode(pair.encode()).decode()}"
         sent |= {"Accept": "*/*", "Accept-Encoding": "identity", **headers}
-        self._target = found.raw_path_qs
+        self._target = found.target
         self._lines = header_lines(sent)
         self.head: Final = self.head_of("POST")
 
@@ -55,35 +53,22 @@ class HttpAddress:
             head = head.replace(_ACCEPT_ANY, b"", 1)
         return head + header_lines(headers)
 
-    def unused_proxy(self) -> str | None:
-        """Return the proxy that the environment names for this address; it is never used."""
+    def environment_proxy(self) -> str | None:
+        """Return the proxy that the environment names for this address."""
         if proxy_bypass(self.host):
             return None
         return getproxies().get("https" if self.is_tls else "http")
 
 
-def http_url(url: str | URL) -> URL:
+def http_url(url: str | Url) -> Url:
     """Read a URL of http or https; `ConfigError` for any other."""
     try:
-        found = URL(url)
-    except (TypeError, ValueError) as error:
+        found = url if isinstance(url, Url) else Url.read(url)
+        if found.scheme not in ("http", "https"):
+            raise ValueError("write it as http://host:port/path")
+    except (AttributeError, TypeError, ValueError) as error:
         raise ConfigError(f"{url!r} is no URL: {error}") from None
-    if found.scheme not in ("http", "https") or not found.raw_host:
-        raise ConfigError(f"{url!r} is no URL; write it as http://host:port/path")
-    if not _is_host(found.raw_host):
-        raise ConfigError(f"{url!r} is no URL: no host has such a name")
     return found
-
-
-def _is_host(name: str) -> bool:
-    """Return whether a name can be looked up: a resolver raises no `OSError` for one it cannot."""
-    try:
-        return bool(name.encode("idna").decode("idna")) and not _SPACE.search(name)
-    except UnicodeError:
-        return False
-
-
-_SPACE: Final = re.compile(r"\s")
 
 
 def header_lines(headers: Mapping[str, str]) -> bytes:

@@ -20,7 +20,7 @@ MAX_HEAD: Final = 64 * 1024
 MAX_INFORMATIONAL: Final = 32
 """Most answers of status 1xx before the answer proper."""
 
-MAX_REFUSAL: Final = 800
+MAX_REFUSAL: Final = 8_000
 """Bytes that are read of the body of an answer with an error status."""
 
 MAX_STREAMED: Final = 256 * 1024 * 1024

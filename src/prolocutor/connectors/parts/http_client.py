@@ -1,6 +1,6 @@
 """HttpClient: requests to one URL over a pool of connections.
 
-No cookies, no redirects, no proxies; bodies and heads of a bounded size. Time-outs are the
+No cookies, no redirects; bodies and heads of a bounded size. Time-outs are the
 caller's, who cancels. This is the one place where what goes wrong below becomes a `ServiceError`.
 """
 
@@ -12,13 +12,12 @@ import ssl
 from collections.abc import Mapping
 from typing import NoReturn
 
-from yarl import URL
-
 from prolocutor.connectors.parts.http_address import HttpAddress, tls_context
 from prolocutor.connectors.parts.http_answer import MAX_EXCERPT, BodyStream, HttpReply
 from prolocutor.connectors.parts.http_connection import BrokenExchange
 from prolocutor.connectors.parts.http_pool import HttpPool, PoolClosed
 from prolocutor.connectors.parts.shared_pool import SharedPool
+from prolocutor.connectors.parts.url import Url
 from prolocutor.errors import ServiceRefused, ServiceUnreachable
 
 MAX_CONNECTIONS = 100
@@ -30,21 +29,29 @@ class HttpClient:
     A request is sent a second time only if it went out over an idle connection that turns out to
     be closed, before a byte of the answer came. `tls`: the context for https, by default one that
     verifies certificates and host names. `shared`: other such clients of the same server use the
-    same connections, up to the `max_connections` of all of them.
+    same connections, up to the `max_connections` of all of them. `by_proxy`: https goes through the
+    proxy that the environment names, if any.
     """
 
     def __init__(
         self,
-        url: str | URL,
+        url: str | Url,
         *,
         headers: Mapping[str, str] | None = None,
         max_connections: int = MAX_CONNECTIONS,
         tls: ssl.SSLContext | None = None,
         shared: bool = False,
+        by_proxy: bool = False,
     ) -> None:
         self._address = HttpAddress(url, headers or {})
         context = (tls or tls_context()) if self._address.is_tls else None
-        self._pool = (SharedPool if shared else HttpPool)(self._address, max_connections, context)
+        self._by_proxy = by_proxy
+        self._pool: HttpPool | SharedPool
+        if shared:
+            self._pool = SharedPool(self._address, max_connections, context)
+        else:
+            proxy = self._address.environment_proxy() if by_proxy and context is not None else None
+            self._pool = HttpPool(self._address, max_connections, context, proxy)
 
     async def post(
         self,
@@ -116,7 +123,7 @@ class HttpClient:
                 f"the certificate of {shown} is not accepted: {error.verify_message}"
             )
         reason = _system_text(error)
-        proxy = self._address.unused_proxy()
+        proxy = not self._by_proxy and self._address.environment_proxy()
         hint = " (a proxy is set in the environment, but proxies are not used)" if proxy else ""
         return ServiceUnreachable(f"cannot connect to {shown}: {reason[:MAX_EXCERPT]}{hint}")
 

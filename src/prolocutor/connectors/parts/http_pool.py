@@ -3,19 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import ipaddress
-import socket
 import ssl
 from collections import deque
-from typing import Final
 
-import aiohappyeyeballs
-
+from prolocutor.connectors.parts.connecting import connect_by_proxy, connect_socket, is_ip_address
 from prolocutor.connectors.parts.http_address import HttpAddress
 from prolocutor.connectors.parts.http_connection import HttpConnection
-
-HAPPY_EYEBALLS_DELAY: Final = 0.25
-"""Seconds after which the next address of a host is tried beside the first (RFC 8305)."""
 
 
 class PoolClosed(Exception):
@@ -29,8 +22,15 @@ class HttpPool:
     served in the order in which they came. Every connection that was acquired must be released.
     """
 
-    def __init__(self, address: HttpAddress, most: int, tls: ssl.SSLContext | None) -> None:
+    def __init__(
+        self,
+        address: HttpAddress,
+        most: int,
+        tls: ssl.SSLContext | None,
+        proxy: str | None = None,
+    ) -> None:
         self._address = address
+        self._proxy = proxy
         self._most = most
         self._tls = tls
         self._taken = 0  # connections that are idle, in use or being opened
@@ -141,24 +141,21 @@ class HttpPool:
         return connection
 
     async def _opened(self) -> HttpConnection:
-        """Open a connection, to the first address of the host that answers.
-
-        asyncio's `happy_eyeballs_delay` is not there in uvloop, so the race is aiohappyeyeballs'.
-        """
+        """Open a connection, to the first address of the host that answers."""
         loop = asyncio.get_running_loop()
         host, port = self._address.host, self._address.port
         name = host if self._tls is not None else None
         connection = HttpConnection(loop, self._open.add, self._lost)
         try:
-            if _is_ip_address(host):
+            if self._proxy is None and is_ip_address(host):
                 await loop.create_connection(
                     lambda: connection, host, port, ssl=self._tls, server_hostname=name
                 )
                 return connection
-            found = await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-            connected = await aiohappyeyeballs.start_connection(
-                found, happy_eyeballs_delay=HAPPY_EYEBALLS_DELAY, interleave=1, loop=loop
-            )
+            if self._proxy is not None:
+                connected = await connect_by_proxy(self._proxy, host, port)
+            else:
+                connected = await connect_socket(host, port)
             await loop.create_connection(
                 lambda: connection, sock=connected, ssl=self._tls, server_hostname=name
             )
@@ -188,11 +185,3 @@ class HttpPool:
         left = [connection.expires for connection in self._idle if connection.is_reusable()]
         if left:
             self._sweep_at(min(left))
-
-
-def _is_ip_address(host: str) -> bool:
-    try:
-        ipaddress.ip_address(host.partition("%")[0])
-    except ValueError:
-        return False
-    return True

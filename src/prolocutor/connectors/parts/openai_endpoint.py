@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 from typing import Any
-from urllib.parse import unquote
-
-from yarl import URL
 
 from prolocutor.connectors.parts.http_address import http_url
 from prolocutor.connectors.parts.http_client import HttpClient
@@ -21,25 +18,22 @@ class OpenAiEndpoint:
 
     def __init__(self, url: str, path: str, *, model: str | None, key: str | None) -> None:
         given = http_url(url)
-        base, self.query = given.with_query(None).with_fragment(None), given.query
+        self.query = given.parameters
         found = model or self.query.get("model")
         if not found:
             what = "a chat endpoint" if "chat" in path else "an endpoint for embeddings"
             raise ConfigError(f"{what} needs a model: call: {{url: ..., model: ...}}")
         self.model: str = found
-        key = key or (unquote(base.password) if base.password else None)
+        key = key or given.password
         headers = {"Content-Type": "application/json"}
         if key:
             headers["Authorization"] = f"Bearer {key}"
-        self.client = HttpClient(_with_path(base.with_user(None), path), headers=headers)
+        own = given.path.rstrip("/")
+        target = given if own.endswith(path) else given.with_path(own + path)
+        self.client = HttpClient(target.shown, headers=headers)
 
 
 def error_text(error: Any) -> str:
     """Return the text of an `error` that came instead of a reply."""
     text = error.get("message") if isinstance(error, dict) else error
     return f"an error instead of a reply: {text!s:.200}"
-
-
-def _with_path(base: URL, path: str) -> URL:
-    own = base.path.rstrip("/")
-    return base if own.endswith(path) else base.with_path(own + path)

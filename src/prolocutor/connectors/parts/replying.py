@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any, Final
+from urllib.parse import urljoin
 
-from yarl import URL
-
+from prolocutor.connectors.parts.url import Url
 from prolocutor.dialog.messages import ASKS, checked_messages
 from prolocutor.dialog.plain import JsonObject, decode
 from prolocutor.errors import BadReply
@@ -18,7 +18,7 @@ _NOT_OURS: Final = frozenset({"id", "icon", "idx", "state"})
 
 
 def hypothesis_of(
-    text: str, said: Sequence[Any], ask: Any, confidence: float, home: URL | None = None
+    text: str, said: Sequence[Any], ask: Any, confidence: float, home: Url | None = None
 ) -> JsonObject | None:
     """Return one hypothesis that says the messages, and asks what they ask; None for silence.
 
@@ -44,7 +44,7 @@ def hypothesis_of(
     return found
 
 
-def _messages(said: Sequence[Any], home: URL | None) -> list[JsonObject]:
+def _messages(said: Sequence[Any], home: Url | None) -> list[JsonObject]:
     messages: list[JsonObject] = []
     for one in said[:MAX_MESSAGES]:
         if not isinstance(one, dict):
@@ -74,7 +74,7 @@ def _command(json: Any) -> Any:
     return json
 
 
-def _address(url: str, home: URL) -> str:
+def _address(url: str, home: Url) -> str:
     with suppress(ValueError):
-        return str(home.join(URL(url)))
+        return urljoin(str(home), url)
     return url

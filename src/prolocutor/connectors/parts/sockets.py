@@ -6,13 +6,18 @@ import asyncio
 from collections.abc import Mapping
 from typing import Final
 
-import aiohttp
-from yarl import URL
+import msgspec
+from websockets.asyncio.client import ClientConnection, connect
+from websockets.exceptions import InvalidStatus, WebSocketException
+from websockets.protocol import State
 
+from prolocutor.connectors.parts.connecting import connect_socket
 from prolocutor.connectors.parts.http_address import header_lines, tls_context
+from prolocutor.connectors.parts.url import Url
 from prolocutor.errors import ConfigError, ServiceError, ServiceRefused, ServiceUnreachable
 
 OPENING: Final = 10.0
+CLOSING: Final = 2.0
 PING: Final = 20.0
 _SCHEMES: Final = {"ws": "ws", "wss": "wss", "http": "ws", "https": "wss"}
 
@@ -27,63 +32,54 @@ class SocketAddress:
         self, url: str, *, key: str | None = None, headers: Mapping[str, str] | None = None
     ) -> None:
         try:
-            found = URL(url)
-        except (TypeError, ValueError) as error:
-            raise ConfigError(f"{url!r} is no URL: {error}") from None
-        if found.scheme not in _SCHEMES or not found.host:
-            raise ConfigError(f"{url!r} is no WebSocket; write it as ws://host:port/path")
-        self.url: Final = found.with_scheme(_SCHEMES[found.scheme]).with_fragment(None)
-        self.shown: Final = str(self.url.with_user(None).with_query(None))
+            found = Url.read(url)
+        except (AttributeError, TypeError, ValueError):
+            what = f"{url!r} is no WebSocket; write it as ws://host:port/path"
+            raise ConfigError(what) from None
+        scheme = _SCHEMES[found.scheme]
+        self.url: Final = msgspec.structs.replace(found, scheme=scheme, fragment="")
+        self.shown: Final = self.url.shown
         bearer = {"Authorization": f"Bearer {key}"} if key else {}
-        self.headers: Final = {"User-Agent": "prolocutor", **bearer, **(headers or {})}
+        self.headers: Final = {**bearer, **(headers or {})}
         header_lines(self.headers)
 
 
 class SocketOpener:
-    """Opens sockets to one server, over one HTTP session that is made when it is needed."""
+    """Opens sockets to one server. `ping`: seconds between pings, 0 for none."""
 
     def __init__(self, address: SocketAddress, *, max_message: int, ping: float) -> None:
         self.address = address
         self._max_message = max_message
-        self._ping = ping
-        self._session: aiohttp.ClientSession | None = None
+        self._ping = ping or None
 
-    async def open(self, url: URL | None = None) -> aiohttp.ClientWebSocketResponse:
+    async def open(self, url: Url | None = None) -> ClientConnection:
         """Open a socket, at another URL if one is given; `ServiceError` if it cannot be opened."""
         shown = self.address.shown
+        target = url or self.address.url
+        tls = tls_context() if target.is_secure else None
         try:
             async with asyncio.timeout(OPENING):
-                return await self._made().ws_connect(
-                    url or self.address.url,
-                    headers=self.address.headers,
-                    heartbeat=self._ping or None,
-                    max_msg_size=self._max_message,
-                    timeout=aiohttp.ClientWSTimeout(ws_close=2.0),
+                return await connect(
+                    str(target),
+                    sock=await connect_socket(target.host, target.port),
+                    ssl=tls,
+                    additional_headers=self.address.headers,
+                    user_agent_header="prolocutor",
+                    compression=None,
+                    open_timeout=None,
+                    close_timeout=CLOSING,
+                    ping_interval=self._ping,
+                    ping_timeout=self._ping,
+                    max_size=self._max_message,
                 )
-        except aiohttp.WSServerHandshakeError as error:
-            raise _refused(shown, error.status) from None
         except TimeoutError:
             raise ServiceUnreachable(f"{shown} did not open within {OPENING:g} s") from None
-        except (aiohttp.ClientError, OSError, ValueError) as error:
+        except (WebSocketException, OSError, EOFError, ValueError) as error:
+            refused = error.__cause__ if isinstance(error, ValueError) else error  # a redirect
+            if isinstance(refused, InvalidStatus):
+                raise _refused(shown, refused.response.status_code) from None
             said = str(error) or type(error).__name__
             raise ServiceUnreachable(f"{shown} cannot be opened: {said}") from None
-
-    async def aclose(self) -> None:
-        """Close the session with all its sockets."""
-        session, self._session = self._session, None
-        if session is not None:
-            await session.close()
-
-    def _made(self) -> aiohttp.ClientSession:
-        if self._session is None:
-            secure = tls_context() if self.address.url.scheme == "wss" else True
-            self._session = aiohttp.ClientSession(
-                connector=aiohttp.TCPConnector(limit=0, ssl=secure), cookie_jar=_NO_COOKIES()
-            )
-        return self._session
-
-
-_NO_COOKIES: Final = aiohttp.DummyCookieJar
 
 
 def _refused(shown: str, status: int) -> ServiceError:
@@ -92,12 +88,16 @@ def _refused(shown: str, status: int) -> ServiceError:
     return ServiceRefused(f"{shown} answered with status {status}", status=status)
 
 
-def end_of(socket: aiohttp.ClientWebSocketResponse, shown: str) -> ServiceUnreachable:
+def is_open(socket: ClientConnection) -> bool:
+    """Return whether a socket takes messages."""
+    return socket.state is State.OPEN
+
+
+def end_of(socket: ClientConnection, shown: str) -> ServiceUnreachable:
     """Return why a socket is closed."""
-    error = socket.exception()
-    if isinstance(error, aiohttp.WebSocketError):
+    error = socket.protocol.parser_exc
+    if error is not None and not isinstance(error, EOFError):
         return ServiceUnreachable(f"{shown} sent what cannot be taken: {error}")
-    if error is not None:
-        return ServiceUnreachable(f"{shown} broke off: {str(error) or type(error).__name__}")
-    code = f" with code {socket.close_code}" if socket.close_code else ""
-    return ServiceUnreachable(f"{shown} closed the connection{code}")
+    if socket.protocol.close_rcvd is None:
+        return ServiceUnreachable(f"{shown} broke off")
+    return ServiceUnreachable(f"{shown} closed the connection with code {socket.close_code}")

@@ -70,9 +70,9 @@ class AssistantConnector:
         if user not in ("dialog", "person", "token"):
             raise ConfigError(f"user is dialog, person or token, not {user!r}", key="user")
         self.name = name
-        given = http_url(url)
+        given = http_url(url).bare()
         base = given.path.rstrip("/").removesuffix(SAY).removesuffix("/v1")
-        self._home = given.with_path(base or "/").with_query(None)
+        self._home = given.with_path(base or "/")
         self._user = user
         self._skill = skill
         self._confidence = confidence

@@ -13,15 +13,22 @@ from contextlib import suppress
 from typing import Annotated, Any, ClassVar, Final
 from urllib.parse import urldefrag
 
-import aiohttp
 import msgspec
 from msgspec import Meta
+from websockets.asyncio.client import ClientConnection
+from websockets.exceptions import ConnectionClosed
 
 from prolocutor.bounds import Seconds, about
 from prolocutor.connectors.parts.each_alone import each_alone
+from prolocutor.connectors.parts.sockets import (
+    SocketAddress,
+    SocketOpener,
+    end_of,
+    is_open,
+)
 from prolocutor.contracts.connector import AgentOptions, Replies, Request
 from prolocutor.dialog.plain import MAX_BYTES, Plain, check, encode
-from prolocutor.errors import BadReply, ConfigError, ServiceError, ServiceLate, ServiceUnreachable
+from prolocutor.errors import BadReply, ServiceError, ServiceLate
 
 CONFIDENCE: Final = 0.5
 QUIET: Final = 0.7
@@ -51,10 +58,9 @@ class ParlaiChatConnector:
     ) -> None:
         del batched  # several requests are several calls
         address, fragment = urldefrag(str(url))
-        if not address.startswith(("ws://", "wss://", "http://", "https://")):
-            raise ConfigError(f"{url!r} is no address of a chat service, ws://host:port/websocket")
         self.name = name
-        self._url = address
+        self._opener = SocketOpener(SocketAddress(address), max_message=MAX_BYTES, ping=0)
+        self._shown = self._opener.address.shown
         self._opening = [text for text in fragment.split(",") if text]
         self._most = max_dialogs
         self._confidence = confidence
@@ -78,7 +84,7 @@ class ParlaiChatConnector:
             await session.aclose()
             session = None
         fresh = session is None
-        session = session or _ChatSession(self._url)
+        session = session or _ChatSession(self._opener)
         try:
             async with asyncio.timeout(request.timeout):
                 if fresh:
@@ -86,8 +92,8 @@ class ParlaiChatConnector:
                 reply = await session.answer(text)
         except TimeoutError:
             await session.aclose()
-            what = f"{self._url} said nothing for {request.timeout:g} s after {session.sent!r:.80}"
-            raise ServiceLate(what) from None
+            waited = f"for {request.timeout:g} s after {session.sent!r:.80}"
+            raise ServiceLate(f"{self._shown} said nothing {waited}") from None
         except BaseException:
             await session.aclose()
             raise
@@ -104,21 +110,18 @@ class ParlaiChatConnector:
 
 
 class _ChatSession:
-    """One socket to the service, over a connection of its own."""
+    """One socket to the service."""
 
-    def __init__(self, url: str) -> None:
-        self._url = url
-        self._http = aiohttp.ClientSession()
-        self._socket: aiohttp.ClientWebSocketResponse | None = None
+    def __init__(self, opener: SocketOpener) -> None:
+        self._opener = opener
+        self._shown = opener.address.shown
+        self._socket: ClientConnection | None = None
         self.sent = ""
         """The last text that was sent."""
 
     async def open(self, opening: Sequence[str], quiet: float) -> None:
         """Connect, and send the opening messages."""
-        try:
-            self._socket = await self._http.ws_connect(self._url, max_msg_size=MAX_BYTES)
-        except (aiohttp.ClientError, OSError) as error:
-            raise ServiceUnreachable(f"{self._url}: {error}") from None
+        self._socket = await self._opener.open()
         for text in opening:
             await self.answer(text)
             await self._skip(quiet)
@@ -128,9 +131,9 @@ class _ChatSession:
         assert self._socket is not None
         self.sent = text
         try:
-            await self._socket.send_str(encode({"text": text}).decode())
-        except (aiohttp.ClientError, OSError) as error:
-            raise ServiceUnreachable(f"{self._url}: {error}") from None
+            await self._socket.send(encode({"text": text}).decode())
+        except ConnectionClosed:
+            raise end_of(self._socket, self._shown) from None
         return await self._receive()
 
     async def is_lost(self) -> bool:
@@ -139,11 +142,12 @@ class _ChatSession:
             await self._skip(0)
         except ServiceError:
             return True
-        return self._socket is None or self._socket.closed
+        return self._socket is None or not is_open(self._socket)
 
     async def aclose(self) -> None:
         """Close the connection without waiting for the service."""
-        await self._http.close()
+        if self._socket is not None:
+            self._socket.transport.abort()
 
     async def _skip(self, quiet: float) -> None:
         """Skip texts until the service is silent for `quiet` seconds; 0: those already there."""
@@ -154,11 +158,12 @@ class _ChatSession:
 
     async def _receive(self) -> str:
         assert self._socket is not None
-        message = await self._socket.receive()
-        if message.type not in (aiohttp.WSMsgType.TEXT, aiohttp.WSMsgType.BINARY):
-            raise ServiceUnreachable(f"{self._url} closed the session")
         try:
-            text = msgspec.json.decode(message.data)["text"]
+            message = await self._socket.recv(decode=False)
+        except ConnectionClosed:
+            raise end_of(self._socket, self._shown) from None
+        try:
+            text = msgspec.json.decode(message)["text"]
         except (msgspec.DecodeError, KeyError, TypeError) as error:
             raise BadReply(f"a message of a chat service has a text ({error!r})") from None
         if not isinstance(text, str):

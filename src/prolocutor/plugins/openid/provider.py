@@ -10,10 +10,12 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 from urllib.parse import quote_plus, urlencode, urlsplit
 
-import aiohttp
 import msgspec
 
-from prolocutor.errors import ProviderAway, SignInFailed
+from prolocutor.connectors.parts.http_address import http_url
+from prolocutor.connectors.parts.http_client import HttpClient
+from prolocutor.connectors.parts.url import Url
+from prolocutor.errors import ConfigError, ProviderAway, ServiceError, SignInFailed
 from prolocutor.plugins.openid import id_tokens
 from prolocutor.plugins.openid.openid_settings import OpenIdSettings
 from prolocutor.plugins.openid.roles import Claims, find_claim
@@ -31,7 +33,8 @@ AWAY_PAUSE: Final = 2.0
 """Seconds without a request after one that was not answered."""
 
 MAX_ANSWER: Final = 1_000_000
-TIME: Final = aiohttp.ClientTimeout(total=8.0, sock_connect=4.0)
+PATIENCE: Final = 8.0
+"""Seconds for an answer."""
 
 
 class ProviderDocument(msgspec.Struct, frozen=True, kw_only=True):
@@ -78,7 +81,7 @@ class IdentityProvider:
     def __init__(self, settings: OpenIdSettings, clock: Callable[[], float] = time.time) -> None:
         self.settings = settings
         self._clock = clock
-        self._http: aiohttp.ClientSession | None = None
+        self._clients: dict[str, HttpClient] = {}
         self._document: ProviderDocument | None = None
         self._document_at = self._keys_at = float("-inf")
         self._keys: list[id_tokens.VerifyingKey] = []
@@ -87,9 +90,9 @@ class IdentityProvider:
 
     async def aclose(self) -> None:
         """Close the connections."""
-        if self._http is not None:
-            await self._http.close()
-            self._http = None
+        clients, self._clients = self._clients, {}
+        for client in clients.values():
+            await client.aclose()
 
     async def document(self) -> ProviderDocument:
         """Return the provider's document."""
@@ -245,28 +248,34 @@ class IdentityProvider:
         """Send a request; return the status and the JSON object of the answer."""
         if self._clock() - self._failed_at < AWAY_PAUSE:
             raise self._away(None)
-        if self._http is None:
-            self._http = aiohttp.ClientSession(timeout=TIME, trust_env=True)
-        data = None if form is None else urlencode(form)
         headers = {"Accept": "application/json", **headers}
-        if data is not None:
+        if form is not None:
             headers["Content-Type"] = "application/x-www-form-urlencoded"
         try:
-            async with self._http.request(
-                method, url, headers=headers, data=data, allow_redirects=False
-            ) as response:
-                body = await read_within(response.content, MAX_ANSWER)
-        except (aiohttp.ClientError, TimeoutError, OSError, ValueError) as error:
+            address = http_url(url)
+            async with asyncio.timeout(PATIENCE):
+                reply = await self._client(address).exchange(
+                    urlencode(form or {}).encode(),
+                    headers,
+                    max_bytes=MAX_ANSWER,
+                    method=method,
+                    target=address.target,
+                )
+        except (ServiceError, ConfigError, TimeoutError) as error:
             self._failed_at = self._clock()
             raise self._away(str(error) or type(error).__name__) from None
-        if body is None:
-            raise self._away("its answer is too long")
         try:
-            return response.status, msgspec.json.decode(body, type=dict[str, Any])
+            return reply.status, msgspec.json.decode(reply.body, type=dict[str, Any])
         except (msgspec.DecodeError, RecursionError, UnicodeError):
-            if response.status != 200:
-                return response.status, {}
+            if reply.status != 200:
+                return reply.status, {}
             raise self._away("its answer is no JSON") from None
+
+    def _client(self, address: Url) -> HttpClient:
+        """Return the client of a server, by the proxy of the environment if there is one."""
+        if address.origin not in self._clients:
+            self._clients[address.origin] = HttpClient(address, by_proxy=True)
+        return self._clients[address.origin]
 
     def _away(self, why: str | None) -> ProviderAway:
         """Return the error that visitors read; why it is so is for the log."""
@@ -283,14 +292,3 @@ def is_safe(url: str, issuer: str) -> bool:
     parts = urlsplit(url)
     schemes = ("http", "https") if issuer.startswith("http://") else ("https",)
     return parts.scheme in schemes and bool(parts.netloc)
-
-
-async def read_within(content: aiohttp.StreamReader, limit: int) -> bytes | None:
-    """Return a body of at most `limit` bytes; None for a longer one."""
-    pieces, size = [], 0
-    async for piece in content.iter_any():
-        size += len(piece)
-        if size > limit:
-            return None
-        pieces.append(piece)
-    return b"".join(pieces)

@@ -10,7 +10,6 @@ from collections.abc import Callable, Sequence
 from typing import Annotated, Any, ClassVar, Final
 
 import msgspec
-from yarl import URL
 
 from prolocutor.bounds import about
 from prolocutor.connectors.parts.call_headers import call_headers
@@ -66,18 +65,18 @@ class RasaConnector:
         self.name = name
         given = http_url(url)
         if given.path in ("", "/"):
-            given = given.with_path(WEBHOOK).with_query(given.query)
+            given = given.with_path(WEBHOOK)
         if token:
-            given = given.update_query(token=token)
+            given = given.with_parameters(token=token)
         headers = {"Content-Type": "application/json"}
         if key:
             headers["Authorization"] = f"Bearer {key}"
         self._parses = given.path.rstrip("/").endswith(PARSE)
         self._confidence = confidence
         self._channel = channel
-        self._stream = given.query.get("stream") == "true" or stream
+        self._stream = given.parameters.get("stream") == "true" or stream
         self._plain = HttpClient(given, headers=headers)
-        self._streamed = HttpClient(_streamed(given), headers=headers)
+        self._streamed = HttpClient(given.with_parameters(stream="true"), headers=headers)
 
     async def send(self, requests: Sequence[Request]) -> Replies:
         """Ask the bot, or its model, once for each request."""
@@ -142,10 +141,6 @@ class _ComingMessages:
             self._deltas.add(before + message.text, self._confidence)
             self._has_spoken = True
         return False
-
-
-def _streamed(url: URL) -> URL:
-    return url.update_query(stream="true")
 
 
 def _lines(body: bytes) -> list[RasaMessage] | None:

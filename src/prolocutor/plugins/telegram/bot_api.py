@@ -10,8 +10,11 @@ import asyncio
 import logging
 from typing import Any, Final, NoReturn, TypeVar
 
-import aiohttp
 import msgspec
+
+from prolocutor.connectors.parts.http_address import http_url
+from prolocutor.connectors.parts.http_client import HttpClient
+from prolocutor.errors import BadReply, ServiceUnreachable
 
 log = logging.getLogger(__name__)
 
@@ -19,6 +22,7 @@ T = TypeVar("T")
 
 PATIENCE: Final = 20.0
 """Seconds for an answer, beyond those of a long poll."""
+MAX_ANSWER: Final = 20_000_000
 LONGEST_PAUSE: Final = 30.0
 _NO_TOKEN: Final = frozenset({401, 404})
 """Statuses for a token that is unknown, and for one that is malformed."""
@@ -105,14 +109,14 @@ class BotApi:
 
     def __init__(self, token: str, api: str) -> None:
         self._token = token
-        self._address = f"{api.rstrip('/')}/bot{token}/"
-        self._http: aiohttp.ClientSession | None = None
+        address = http_url(api)
+        self._path = f"{address.path.rstrip('/')}/bot{token}/"
+        self._http = HttpClient(address, headers={"Content-Type": "application/json"})
         self.first_pause = 1.0
 
     async def aclose(self) -> None:
         """Close the connections."""
-        if self._http is not None:
-            await self._http.close()
+        await self._http.aclose()
 
     async def updates(self, offset: int | None, timeout: int) -> list[msgspec.Raw]:
         """Wait up to `timeout` seconds for updates; those before `offset` are confirmed."""
@@ -140,9 +144,9 @@ class BotApi:
                     return msgspec.json.decode(answer.result, type=kind)
                 wait = answer.parameters.retry_after
                 problem = self._problem(status, answer)
-            except (aiohttp.ClientError, TimeoutError, OSError) as error:
+            except (ServiceUnreachable, TimeoutError) as error:
                 problem = type(error).__name__
-            except msgspec.MsgspecError:
+            except (BadReply, msgspec.MsgspecError):
                 problem = "the answer is not of the Bot API"
             log.warning("Telegram: %s fails: %s; it is tried again", method, problem)
             await asyncio.sleep(pause if wait is None else wait)
@@ -151,18 +155,14 @@ class BotApi:
     async def _answer(
         self, method: str, asked: dict[str, Any], patience: float
     ) -> tuple[int, _BotAnswer]:
-        if self._http is None:
-            self._http = aiohttp.ClientSession()
-        limit = aiohttp.ClientTimeout(total=patience)
         body = msgspec.json.encode(asked)
-        headers = {"Content-Type": "application/json"}
-        async with self._http.post(
-            self._address + method, data=body, headers=headers, timeout=limit, allow_redirects=False
-        ) as response:
-            content = await response.read()
-            if response.status >= 500:
-                return response.status, _BotAnswer(False, description="an error of the server")
-            return response.status, msgspec.json.decode(content, type=_BotAnswer)
+        async with asyncio.timeout(patience):
+            reply = await self._http.exchange(
+                body, {}, max_bytes=MAX_ANSWER, target=self._path + method
+            )
+        if reply.status >= 500:
+            return reply.status, _BotAnswer(False, description="an error of the server")
+        return reply.status, msgspec.json.decode(reply.body, type=_BotAnswer)
 
     def _problem(self, status: int, answer: _BotAnswer) -> str:
         """Return what is wrong where it may pass; raise `BotRefusal` where it does not."""

@@ -110,7 +110,7 @@ async def test_a_session_that_was_evicted_begins_anew() -> None:
 
 async def test_a_session_that_was_lost_begins_anew() -> None:
     async with chat() as (connector, _):
-        with pytest.raises(ServiceUnreachable, match="closed the session"):
+        with pytest.raises(ServiceUnreachable, match="closed the connection"):
             await said(connector, "hang up")
 
         assert await said(connector, "a") == "1: a"
@@ -155,7 +155,7 @@ async def test_nobody_at_the_address_is_unreachable() -> None:
 
 
 def test_what_is_no_address_is_refused() -> None:
-    with pytest.raises(ConfigError, match="no address of a chat service"):
+    with pytest.raises(ConfigError, match="is no WebSocket"):
         ParlaiChatConnector("module:function", name="x")
 
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import Any, Final, TypeVar
-from urllib.parse import quote
+from urllib.parse import quote, urlsplit
 
 import msgspec
-from yarl import URL
 
 from prolocutor.connectors.parts.event_stream import EventStream
 from prolocutor.connectors.parts.http_answer import HttpReply
@@ -70,7 +69,7 @@ class AgentEndpoint:
         self._is_rest = interface.binding == REST
         self._is_legacy = interface.is_legacy
         self._read_event, self._read_task = _readers(self._is_legacy, self._is_rest)
-        base = URL(interface.url).raw_path.rstrip("/")
+        base = quote(urlsplit(interface.url).path, safe="/%:@!$&'()*+,;=~").rstrip("/")
         tenant = f"/{quote(interface.tenant, safe='')}" if interface.tenant else ""
         self._base = f"{base}/v1" if self._is_legacy else base + tenant
 

@@ -7,11 +7,13 @@ import logging
 import time
 from collections.abc import Mapping, Sequence
 from typing import Final, Literal
+from urllib.parse import urljoin
 
-from yarl import URL
+import msgspec
 
 from prolocutor.connectors.parts.http_address import http_url
 from prolocutor.connectors.parts.http_client import MAX_CONNECTIONS, HttpClient, refusal_of
+from prolocutor.connectors.parts.url import Url
 from prolocutor.dialog.plain import MAX_BYTES
 from prolocutor.errors import BadReply, ServiceError, ServiceRefused
 from prolocutor.plugins.a2a.connector.endpoint import AgentEndpoint, headers_of
@@ -60,7 +62,7 @@ class A2aPeer:
         self._lock = asyncio.Lock()
         self._card: AgentCard | None = None
         self._endpoint: AgentEndpoint | None = None
-        self._found_at: URL | None = None
+        self._found_at: Url | None = None
         self._etag: str | None = None
         self._until = 0.0
 
@@ -124,22 +126,22 @@ class A2aPeer:
                 continue
         return await self._card_at(places[-1])
 
-    def _places(self) -> Sequence[URL]:
+    def _places(self) -> Sequence[Url]:
         """Return where a card may be: at the URL, below it, or at the root of its host."""
-        url = self._url.with_fragment(None)
+        url = self._url
         if url.path.endswith(".json"):
             return [url]
-        base = url.with_query(None)
+        base = url.bare()
         below = [base.with_path(base.path.rstrip("/") + path) for path in (CARD_PATH, OLD_PATH)]
         root = base.with_path(CARD_PATH)
         return list(dict.fromkeys([below[0], *([url] if url.path != "/" else []), below[1], root]))
 
-    async def _card_at(self, place: URL) -> AgentCard | None:
+    async def _card_at(self, place: Url) -> AgentCard | None:
         headers = {**self._headers, VERSION_HEADER: VERSION, "Accept": "application/json"}
         if self._etag is not None and place == self._found_at:
             headers["If-None-Match"] = self._etag
-        reply = await self._client(place, str(place.origin()), {}).exchange(
-            b"", headers, max_bytes=MAX_BYTES, method="GET", target=place.raw_path_qs
+        reply = await self._client(place, place.origin, {}).exchange(
+            b"", headers, max_bytes=MAX_BYTES, method="GET", target=place.target
         )
         if reply.status == 304 and self._card is not None:
             return None
@@ -155,7 +157,7 @@ class A2aPeer:
 
     def _made(self, card: AgentCard) -> AgentEndpoint:
         interface = self._chosen(card)
-        url = self._reachable(URL(interface.url))
+        url = self._reachable(interface.url)
         own = url.host == self._url.host
         if not own and self._headers:
             log.warning("the agent of %s is at %s, which gets no key", self._url.host, url.host)
@@ -176,22 +178,21 @@ class A2aPeer:
         there = ", ".join(f"{one.binding} {one.version}" for one in card.interfaces) or "none"
         raise BadReply(f"its card has no address that can be used here: {there}")
 
-    def _reachable(self, url: URL) -> URL:
+    def _reachable(self, address: str) -> Url:
         """Return the address; an agent that names itself `localhost` is on the host of its card."""
-        if not url.is_absolute():
-            return http_url(self._url.join(url))
-        there = http_url(url)
+        there = http_url(urljoin(str(self._url), address))
         elsewhere = self._url.host not in _HERE and there.host in _HERE
         if there.host in _EVERYWHERE or elsewhere:
-            return there.with_host(self._url.host or "")
+            return msgspec.structs.replace(there, host=self._url.host)
         return there
 
-    def _client(self, url: URL, key: str, headers: Mapping[str, str]) -> HttpClient:
+    def _client(self, url: Url, key: str, headers: Mapping[str, str]) -> HttpClient:
         """Return the client of an address; user and password of the URL stay on its host."""
         if key not in self._clients:
             target = url
-            if url.host == self._url.host and self._url.raw_user is not None and not url.raw_user:
-                target = url.with_user(self._url.user).with_password(self._url.password)
+            if url.host == self._url.host and self._url.user is not None and not url.user:
+                user, password = self._url.user, self._url.password
+                target = msgspec.structs.replace(url, user=user, password=password)
             self._clients[key] = HttpClient(
                 target, headers=headers, max_connections=MAX_CONNECTIONS
             )

@@ -12,9 +12,10 @@ import ipaddress
 import socket
 from collections.abc import Sequence
 from typing import Final
+from urllib.parse import unquote
 
-from yarl import URL
-
+from prolocutor.connectors.parts.http_address import http_url
+from prolocutor.connectors.parts.url import Url
 from prolocutor.errors import ConfigError
 
 LOOPBACK: Final = "loopback"
@@ -32,7 +33,7 @@ class PushRules:
     def __init__(self, allowed: Sequence[str] | None = ()) -> None:
         self.enabled = allowed is not None
         self._words = {one for one in allowed or () if one in _OPERATORS}
-        self._prefixes: list[URL] = []
+        self._prefixes: list[Url] = []
         self._hosts: set[str] = set()
         for one in allowed or ():
             if one in _OPERATORS:
@@ -40,19 +41,19 @@ class PushRules:
             if not str(one).strip():
                 raise ConfigError("an allowed webhook is a URL or the name of a host", key="push")
             if "://" in one:
-                self._prefixes.append(URL(one))
+                self._prefixes.append(http_url(one))
             else:
                 self._hosts.add(one.lower())
 
     async def refusal(self, address: str, *, trusted: bool) -> str | None:
         """Return why a webhook may not be at an address, None if it may."""
         try:
-            url = URL(address)
+            url = Url.read(address)
         except ValueError:
             return "this is no URL"
-        if url.scheme not in ("http", "https") or not url.host or url.raw_user is not None:
+        if url.scheme not in ("http", "https") or url.user is not None:
             return "it is http or https, with a host and without a password"
-        host = url.host.lower()
+        host = url.host
         if host in self._hosts or f"{host}:{url.port}" in self._hosts:
             return None
         if any(_is_below(url, prefix) for prefix in self._prefixes):
@@ -60,7 +61,7 @@ class PushRules:
         words = self._words | set(_OPERATORS if trusted else ())
         if not words:
             return "the file allows no webhooks but those in doors.a2a.push"
-        return await _refused(host, url.port or 443, words)
+        return await _refused(host, url.port, words)
 
 
 async def _refused(host: str, port: int, words: set[str]) -> str | None:
@@ -91,7 +92,7 @@ def _kind(address: str) -> str | None:
     return None
 
 
-def _is_below(url: URL, prefix: URL) -> bool:
-    path = prefix.path.rstrip("/")
-    inside = url.path == path or url.path.startswith(path + "/")
-    return url.origin() == prefix.origin() and inside and ".." not in url.path
+def _is_below(url: Url, prefix: Url) -> bool:
+    path, prefix_path = unquote(url.path), unquote(prefix.path).rstrip("/")
+    inside = path == prefix_path or path.startswith(prefix_path + "/")
+    return url.origin == prefix.origin and inside and ".." not in path

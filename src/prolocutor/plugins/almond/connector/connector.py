@@ -17,6 +17,7 @@ from prolocutor.connectors.parts.asking import PeerQuestion, question_of
 from prolocutor.connectors.parts.each_alone import each_alone
 from prolocutor.connectors.parts.replying import hypothesis_of
 from prolocutor.connectors.parts.sockets import PING, SocketAddress, SocketOpener
+from prolocutor.connectors.parts.url import Url
 from prolocutor.contracts.connector import AgentOptions, Replies, Request
 from prolocutor.dialog.plain import MAX_BYTES, JsonObject, Plain, check
 from prolocutor.errors import ConfigError
@@ -61,9 +62,10 @@ class AlmondConnector:
         address = SocketAddress(url, key=key, headers=headers)
         self._url = address.url
         if self._url.path in ("", "/"):
-            self._url = self._url.with_path(CONVERSATION).with_query(self._url.query)
-        self._home = self._url.with_scheme("https" if self._url.scheme == "wss" else "http")
-        self._home = self._home.with_user(None).with_path("/").with_query(None)
+            self._url = self._url.with_path(CONVERSATION)
+        scheme = "https" if self._url.is_secure else "http"
+        self._home = Url(scheme=scheme, host=self._url.host, port=self._url.port)
+        self._parameters = self._url.parameters
         self._opener = SocketOpener(address, max_message=MAX_BYTES, ping=ping)
         self._confidence = confidence
         self._connections = connections
@@ -79,13 +81,12 @@ class AlmondConnector:
         conversations = [*self._conversations.values()]
         self._conversations.clear()
         await asyncio.gather(*(one.aclose() for one in conversations))
-        await self._opener.aclose()
 
     async def _ask(self, request: Request) -> Plain:
         asked = question_of(request)
         if not asked.text.strip() and asked.parsed is None:
             return check([])  # of which an Almond takes no notice
-        given = self._url.query.get("id") or self._url.query.get("conversationId")
+        given = self._parameters.get("id") or self._parameters.get("conversationId")
         kept = asked.kept.get(CONVERSATION_KEY + self.name)
         id_ = given or (kept if isinstance(kept, str) else asked.dialog_id)
         conversation = self._conversation(given or asked.dialog_id, id_)

@@ -11,11 +11,12 @@ import asyncio
 import logging
 from typing import Any, Final
 
-import aiohttp
 import msgspec
-from yarl import URL
+from websockets.asyncio.client import ClientConnection
+from websockets.exceptions import ConnectionClosed
 
-from prolocutor.connectors.parts.sockets import SocketOpener, end_of
+from prolocutor.connectors.parts.sockets import SocketOpener, end_of, is_open
+from prolocutor.connectors.parts.url import Url
 from prolocutor.dialog.plain import JsonObject, encode
 from prolocutor.errors import BadReply, ServiceError, ServiceRaised, ServiceUnreachable
 
@@ -43,7 +44,7 @@ class AlmondSaid(msgspec.Struct):
 class AlmondConversation:
     """One conversation; one turn at a time. `id` is its name there, as far as it is known."""
 
-    def __init__(self, opener: SocketOpener, url: URL, id_: str) -> None:
+    def __init__(self, opener: SocketOpener, url: Url, id_: str) -> None:
         self.id = id_
         self.last_used = 0.0
         self._opener = opener
@@ -92,7 +93,7 @@ class AlmondConversation:
     async def _opened(self) -> _AlmondLine:
         if self._line is None or not self._line.is_open:
             own = {"id": self.id, "skip_history": "1", "hide_welcome": "1"}
-            socket = await self._opener.open(self._url.update_query(own))
+            socket = await self._opener.open(self._url.with_parameters(**own))
             self._line = _AlmondLine(socket, self._opener.address.shown)
             await asyncio.wait([self._line.ready], timeout=OPENING_QUIET)
             self._line.begin()
@@ -157,7 +158,7 @@ class _Turn:
 class _AlmondLine:
     """One connection; what comes over it outside of a turn is passed over."""
 
-    def __init__(self, socket: aiohttp.ClientWebSocketResponse, shown: str) -> None:
+    def __init__(self, socket: ClientConnection, shown: str) -> None:
         loop = asyncio.get_running_loop()
         self.id: str | None = None
         self.is_open = True
@@ -175,15 +176,15 @@ class _AlmondLine:
 
     async def say(self, frame: JsonObject, until: float) -> AlmondSaid | None:
         """Send a frame and wait for what is said; None if the connection was closed before."""
-        if not self.is_open or self._socket.closed or self._socket.close_code is not None:
+        if not self.is_open or not is_open(self._socket):
             self.is_open = False
             return None
         turn = self._turn = _Turn(echoes=self.id is not None)
         timer = asyncio.get_running_loop().call_at(until, turn.take_as_it_is)
         try:
             try:
-                await self._socket.send_str(encode(frame).decode())
-            except ConnectionError:
+                await self._socket.send(encode(frame).decode())
+            except ConnectionClosed:
                 self.is_open = False
                 return None
             said = await turn.said
@@ -197,9 +198,9 @@ class _AlmondLine:
     async def _read(self) -> None:
         """Take frames until the connection ends."""
         try:
-            async for message in self._socket:
-                if message.type in (aiohttp.WSMsgType.TEXT, aiohttp.WSMsgType.BINARY):
-                    await self._take(message.data)
+            while True:
+                await self._take(await self._socket.recv(decode=False))
+        except ConnectionClosed:
             self.end = end_of(self._socket, self._shown)
         except ServiceError as error:
             self.end = error
@@ -212,7 +213,7 @@ class _AlmondLine:
                 self._turn.settle(self.end)
             await self._socket.close()
 
-    async def _take(self, data: str | bytes) -> None:
+    async def _take(self, data: bytes) -> None:
         try:
             frame: Any = msgspec.json.decode(data)
         except (ValueError, RecursionError) as error:
@@ -223,7 +224,7 @@ class _AlmondLine:
         if kind == "id" and isinstance(frame.get("id"), str):
             self.id = frame["id"]
         elif kind == "ping":
-            await self._socket.send_str('{"type":"ping"}')
+            await self._socket.send('{"type":"ping"}')
         if not self.ready.done():
             if kind == "askSpecial":
                 self.begin()

@@ -111,7 +111,7 @@ async def _encoder(
     made: Any
     if "://" in where:
         given = http_url(where)
-        endpoint = OpenAiEmbeddings(where, model=given.query.get("model") or _ANY_MODEL)
+        endpoint = OpenAiEmbeddings(where, model=given.parameters.get("model") or _ANY_MODEL)
         stack.push_async_callback(endpoint.aclose)
         patience = Patience(_LONGEST_CALL)
 
@@ -119,7 +119,7 @@ async def _encoder(
             return await patience.of(endpoint.embed(texts))
 
         made, place = EndpointEncoder(embed, name=endpoint.model), str(given)
-        shown = str(given.with_user(None))
+        shown = str(msgspec.structs.replace(given, user=None, password=None))
     else:
         made, place, shown = load_encoder(where), where, where
         stack.push_async_callback(made.aclose)

@@ -1,0 +1,124 @@
+"""Url: a URL of http, https, ws or wss, taken apart, and its parts as they are sent."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+from urllib.parse import parse_qsl, quote, unquote, urlencode, urljoin, urlsplit
+
+import msgspec
+
+_PORTS: Final = {"http": 80, "ws": 80, "https": 443, "wss": 443}
+_NAME: Final = re.compile(r"[\w.-]+", re.ASCII)
+_PATH: Final = "/%:@!$&'()*+,;=~"
+_STRAY: Final = re.compile(r"%(?![0-9A-Fa-f]{2})")
+
+
+class Url(msgspec.Struct, frozen=True, kw_only=True):
+    """A URL. `host` is ASCII and without brackets; `path` and `query` are quoted, the rest is not.
+
+    `str` writes it in full: user and password, too, which may be secret (`shown` has neither).
+    """
+
+    scheme: str
+    host: str
+    port: int
+    path: str = "/"
+    query: str = ""
+    fragment: str = ""
+    user: str | None = None
+    password: str | None = None
+
+    @classmethod
+    def read(cls, text: str) -> Url:
+        """Read a URL; raise `ValueError` for any other text, which says what is wrong."""
+        parts = urlsplit(text.strip())
+        scheme = parts.scheme.lower()
+        if scheme not in _PORTS or not parts.hostname:
+            raise ValueError("write it as http://host:port/path")
+        port = parts.port
+        return cls(
+            scheme=scheme,
+            host=_ascii_host(parts.hostname),
+            port=_PORTS[scheme] if port is None else port,
+            path=_quoted(parts.path, _PATH) or "/",
+            query=_quoted(parts.query, _PATH + "?"),
+            fragment=parts.fragment,
+            user=None if parts.username is None else unquote(parts.username),
+            password=None if parts.password is None else unquote(parts.password),
+        )
+
+    def __str__(self) -> str:
+        user = "" if self.user is None else quote(self.user, safe="")
+        if self.password is not None:
+            user += ":" + quote(self.password, safe="")
+        secret = f"{user}@" if self.user is not None or self.password is not None else ""
+        fragment = f"#{self.fragment}" if self.fragment else ""
+        return f"{self.scheme}://{secret}{self.authority}{self.target}{fragment}"
+
+    @property
+    def authority(self) -> str:
+        """The host, in brackets if it has colons, and the port if it is not the usual one."""
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return host if self.port == _PORTS[self.scheme] else f"{host}:{self.port}"
+
+    @property
+    def origin(self) -> str:
+        """The scheme, the host and the port."""
+        return f"{self.scheme}://{self.authority}"
+
+    @property
+    def target(self) -> str:
+        """The path with the query, as a request line has it."""
+        return f"{self.path}?{self.query}" if self.query else self.path
+
+    @property
+    def shown(self) -> str:
+        """The URL for messages: without user, password, query and fragment."""
+        return self.origin + self.path
+
+    @property
+    def is_secure(self) -> bool:
+        """Whether it is reached by TLS."""
+        return self.scheme in ("https", "wss")
+
+    @property
+    def parameters(self) -> dict[str, str]:
+        """The parameters of the query, the last of each name."""
+        return dict(parse_qsl(self.query, keep_blank_values=True))
+
+    def with_parameters(self, **more: str) -> Url:
+        """Return the URL with these parameters in its query, in place of those of their names."""
+        query = [one for one in parse_qsl(self.query, keep_blank_values=True) if one[0] not in more]
+        return msgspec.structs.replace(
+            self, query=urlencode([*query, *more.items()], quote_via=quote)
+        )
+
+    def with_path(self, path: str) -> Url:
+        """Return the URL with another path, quoted already, and the same query."""
+        return msgspec.structs.replace(self, path=path)
+
+    def bare(self) -> Url:
+        """Return the URL without query and fragment."""
+        return msgspec.structs.replace(self, query="", fragment="")
+
+    def join(self, text: str) -> Url:
+        """Return where a link leads that stands at this URL; raise `ValueError` if nowhere."""
+        return Url.read(urljoin(str(self), text))
+
+
+def _ascii_host(name: str) -> str:
+    if ":" in name:
+        return name
+    try:
+        host = name.encode("idna").decode()
+        host.encode().decode("idna")
+    except UnicodeError:
+        host = ""
+    if not _NAME.fullmatch(host):
+        raise ValueError("no host has such a name")
+    return host
+
+
+def _quoted(text: str, safe: str) -> str:
+    return _STRAY.sub("%25", quote(text, safe=safe))
