@@ -13,6 +13,7 @@ from typing import Any, Final, Literal
 
 import msgspec
 
+from prolocutor.background import BackgroundTasks
 from prolocutor.dialog import plain
 from prolocutor.dialog.ids import new_id
 from prolocutor.errors import NotFound, Overloaded, ProlocutorError
@@ -58,6 +59,7 @@ class JobRegister:
         self._lanes = {kind: asyncio.Semaphore(number) for kind, number in at_once.items()}
         self._jobs: OrderedDict[str, Job] = OrderedDict()
         self._tasks: dict[str, asyncio.Task[None]] = {}
+        self._running = BackgroundTasks("job")
         self._last = 0
 
     def start(self, kind: str, work: Work, *, by: str, about: str | None = None) -> Job:
@@ -74,7 +76,7 @@ class JobRegister:
         self._last += 1
         job = Job(kind, by, self._last, about)
         self._jobs[job.id] = job
-        task = asyncio.create_task(self._run(job, work), name=f"job {job.id}")
+        task = self._running.start(self._run(job, work))
         task.add_done_callback(partial(self._ended, job))
         self._tasks[job.id] = task
         self._forget()
@@ -106,11 +108,7 @@ class JobRegister:
 
     async def aclose(self) -> None:
         """Cancel all jobs."""
-        tasks = set(self._tasks.values())
-        for task in tasks:
-            task.cancel()
-        if tasks:
-            await asyncio.wait(tasks)
+        await self._running.aclose()
 
     async def _run(self, job: Job, work: Work) -> None:
         try:

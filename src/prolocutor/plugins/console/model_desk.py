@@ -12,6 +12,7 @@ from typing import Final, Literal
 import msgspec
 
 from prolocutor.assistant.operator_labels import OperatorLabels
+from prolocutor.background import BackgroundTasks
 from prolocutor.contracts.model_use import ModelInUse, ModelShelf, StoredModel
 from prolocutor.contracts.pairing import Role
 from prolocutor.contracts.store import RecordStore
@@ -70,20 +71,18 @@ class ModelDesk:
         self._models = list(models)
         self._shelves = {one.role: one.source.shelf for one in models}
         self._lock = asyncio.Lock()
-        self._watching: asyncio.Task[None] | None = None
+        self._watching = BackgroundTasks("models")
 
     def open(self) -> None:
         """Remove what cut-off trainings left, and look at the folders from time to time."""
         if self._models:
             for shelf in self._shelves.values():
                 shelf.sweep()
-            self._watching = asyncio.create_task(self._watch(), name="models")
+            self._watching.start(self._watch())
 
     async def aclose(self) -> None:
         """Stop looking."""
-        if self._watching is not None:
-            self._watching.cancel()
-            await asyncio.wait({self._watching})
+        await self._watching.aclose()
 
     @property
     def roles(self) -> list[Role]:

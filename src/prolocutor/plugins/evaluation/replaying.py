@@ -9,6 +9,7 @@ from typing import Final, Literal
 import msgspec
 
 from prolocutor.assistant.assistant import Assistant
+from prolocutor.background import BackgroundTasks
 from prolocutor.dialog.dialog import Dialog
 from prolocutor.dialog.ids import new_id
 from prolocutor.dialog.utterances import BotUtterance, HumanUtterance
@@ -49,18 +50,17 @@ class Replay:
 
     async def turns(self, dialogs: AsyncIterator[Dialog]) -> AsyncIterator[list[ReplayedTurn]]:
         """Return the turns of each dialog, in the dialogs' order."""
+        tasks = BackgroundTasks("replayed dialog")
         running: list[asyncio.Task[list[ReplayedTurn]]] = []
         try:
             async for dialog in dialogs:
-                running.append(asyncio.ensure_future(self._dialog(dialog)))
+                running.append(tasks.start(self._dialog(dialog), awaited=True))
                 if len(running) >= self._concurrency:
                     yield await running.pop(0)
             while running:
                 yield await running.pop(0)
         finally:
-            for task in running:
-                task.cancel()
-            await asyncio.gather(*running, return_exceptions=True)
+            await tasks.aclose()
 
     async def _dialog(self, dialog: Dialog) -> list[ReplayedTurn]:
         user = f"replay-{new_id()}"

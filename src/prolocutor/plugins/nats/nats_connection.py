@@ -20,6 +20,7 @@ from nats.aio.msg import Msg
 from nats.errors import Error as NatsError
 from nats.errors import UnexpectedEOF
 
+from prolocutor.background import BackgroundTasks
 from prolocutor.dialog.ids import new_id
 from prolocutor.errors import ServiceRefused, ServiceUnreachable
 from prolocutor.plugins.nats import wire
@@ -53,7 +54,7 @@ class NatsConnection:
         self._name = name
         self._client: NatsClient | None = None
         self._setups: list[Setup] = []
-        self._task: asyncio.Task[None] | None = None
+        self._tasks = BackgroundTasks("nats")
         self._tried = asyncio.Event()
         self._connected = asyncio.Event()
         self._failure = ""
@@ -65,9 +66,9 @@ class NatsConnection:
     def open(self) -> None:
         """Start connecting, unless that has begun; a fault of the files for TLS is raised."""
         self._users += 1
-        if self._task is None:
+        if not self._tasks:
             tls = self.servers.tls_context()
-            self._task = asyncio.get_running_loop().create_task(self._keep(tls), name="nats")
+            self._tasks.start(self._keep(tls))
 
     @property
     def client(self) -> Client | None:
@@ -172,11 +173,9 @@ class NatsConnection:
     async def aclose(self) -> None:
         """Close the connection, if this was its last user."""
         self._users -= 1
-        if self._users > 0 or self._task is None:
+        if self._users > 0 or not self._tasks:
             return
-        task, self._task = self._task, None
-        task.cancel()
-        await asyncio.wait([task])
+        await self._tasks.aclose()
         if self._looking is not None:
             self._looking.cancel()
             self._looking = None

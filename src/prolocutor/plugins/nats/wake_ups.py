@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 import zlib
 from collections.abc import Callable
@@ -11,6 +10,7 @@ from typing import Any
 from nats.aio.client import Client
 from nats.aio.msg import Msg
 
+from prolocutor.background import BackgroundTasks
 from prolocutor.plugins.nats import wire
 from prolocutor.plugins.nats.nats_address import read_servers
 from prolocutor.plugins.nats.nats_connection import NatsConnection
@@ -32,7 +32,7 @@ class NatsWakeUps:
         self._assistant = assistant
         self._listener: Callable[[str], None] = _nobody
         self._waiting: set[str] = set()
-        self._sending: asyncio.Task[None] | None = None
+        self._sending = BackgroundTasks("hints")
 
     async def open(self) -> None:
         """Connect in the background, and hear the others from then on."""
@@ -41,8 +41,7 @@ class NatsWakeUps:
 
     async def aclose(self) -> None:
         """Send what waits and let go of the connection."""
-        if self._sending is not None:
-            await asyncio.wait([self._sending])
+        await self._sending.ended()
         await self._connection.aclose()
 
     @property
@@ -53,24 +52,21 @@ class NatsWakeUps:
     def wake(self, user: str) -> None:
         """Send a hint that this person has something new, or is free; return at once."""
         self._waiting.add(user)
-        if self._sending is None:
-            self._sending = asyncio.get_running_loop().create_task(self._send())
+        if not self._sending:
+            self._sending.start(self._send())
 
     def on_wake(self, listener: Callable[[str], None]) -> None:
         """Call `listener(user)` for each hint of others, with "" where some were missed."""
         self._listener = listener
 
     async def _send(self) -> None:
-        try:
-            while self._waiting:
-                user = self._waiting.pop()
-                bucket = zlib.crc32(user.encode(errors="replace")) % wire.BUCKETS
-                subject = wire.feed_subject(self._assistant, bucket)
-                body = user.encode(errors="surrogatepass")
-                headers = {_REPLICA: self._connection.inbox}
-                await self._connection.publish(subject, body, headers)
-        finally:
-            self._sending = None
+        while self._waiting:
+            user = self._waiting.pop()
+            bucket = zlib.crc32(user.encode(errors="replace")) % wire.BUCKETS
+            subject = wire.feed_subject(self._assistant, bucket)
+            body = user.encode(errors="surrogatepass")
+            headers = {_REPLICA: self._connection.inbox}
+            await self._connection.publish(subject, body, headers)
 
     async def _subscribe(self, client: Client) -> None:
         subject = wire.feed_subject(self._assistant, "*")

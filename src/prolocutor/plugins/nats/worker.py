@@ -22,6 +22,7 @@ from opentelemetry import trace
 from opentelemetry.trace import SpanKind
 from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
 
+from prolocutor.background import BackgroundTasks
 from prolocutor.contracts.connector import Connector, Replies
 from prolocutor.dialog.plain import Plain
 from prolocutor.errors import BadReply, NoPlace, ServiceError, ServiceRefused
@@ -96,6 +97,7 @@ class Worker:
         self._listing: WorkerListing | None = None
         self._beating: asyncio.TimerHandle | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
+        self._tasks = BackgroundTasks(f"worker {settings.service}")
 
     async def start(self) -> None:
         """Take calls from now on, or as soon as there is a connection."""
@@ -187,8 +189,7 @@ class Worker:
     def _start_beat(self) -> None:
         self._beating = None
         if self._held:
-            assert self._loop is not None
-            self._beats = self._loop.create_task(self._beat())
+            self._tasks.start(self._beat())
 
     async def _beat(self) -> None:
         """Say of every call that is old enough that it is not forgotten."""
@@ -201,8 +202,7 @@ class Worker:
             self._beat_later()
 
     def _reply(self) -> None:
-        assert self._loop is not None
-        self._replies = self._loop.create_task(self._send_replies())
+        self._tasks.start(self._send_replies())
 
     async def _send_replies(self) -> None:
         while self._settled:

@@ -12,6 +12,7 @@ from typing import Final, NoReturn
 import click
 
 from prolocutor.assistant.wiring import connect
+from prolocutor.background import beside
 from prolocutor.contracts.connector import Connector
 from prolocutor.pipeline.guard import Batcher
 from prolocutor.plugins.nats.nats_address import NatsServers
@@ -47,12 +48,11 @@ async def run_workers(
         connection.open()
     for worker in workers:
         await worker.start()
-    telling = asyncio.create_task(_tell(workers, connections))
     try:
-        await stop.wait()
-        await asyncio.gather(*(worker.drain() for worker in workers))
+        with beside(_tell(workers, connections)):
+            await stop.wait()
+            await asyncio.gather(*(worker.drain() for worker in workers))
     finally:
-        telling.cancel()
         for worker in workers:
             with suppress(TimeoutError):
                 async with asyncio.timeout(CLOSE_SECONDS):

@@ -19,6 +19,7 @@ from joserfc import jwe
 from joserfc.errors import JoseError
 from joserfc.jwk import OctKey
 
+from prolocutor.background import BackgroundTasks
 from prolocutor.contracts.http import KeyScope, Visitor
 from prolocutor.contracts.store import RecordStore
 from prolocutor.errors import ProviderAway, SignInFailed, StoreError
@@ -109,15 +110,13 @@ class Sessions:
         self._settings: OpenIdSettings = provider.settings
         self._clock = clock
         self._held: OrderedDict[str, _Held] = OrderedDict()
+        self._renewing = BackgroundTasks("session")
         self._away_until = 0.0
         self.days = SessionDays(records, KIND, clock)
 
     async def aclose(self) -> None:
         """End what runs; the sessions stay."""
-        running = [held.renewing for held in self._held.values() if held.renewing is not None]
-        for task in running:
-            task.cancel()
-        await asyncio.gather(*running, return_exceptions=True)
+        await self._renewing.aclose()
 
     async def create(self, who: SignedIn, grant: Grant) -> str:
         """Begin a session and return the value of its cookie."""
@@ -252,7 +251,7 @@ class Sessions:
         if self._clock() < self._away_until:
             return True
         if held.renewing is None or held.renewing.done():
-            held.renewing = asyncio.create_task(self._renew(held), name="session")
+            held.renewing = self._renewing.start(self._renew(held), awaited=True)
         return await asyncio.shield(held.renewing)
 
     async def _renew(self, held: _Held) -> bool:

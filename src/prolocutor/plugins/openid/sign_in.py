@@ -12,6 +12,7 @@ import msgspec
 from msgspec import Meta
 
 from prolocutor.assistant.assistant import Assistant
+from prolocutor.background import BackgroundTasks
 from prolocutor.contracts.channel import Route
 from prolocutor.contracts.http import HttpResponse, Visitor
 from prolocutor.durations import DAY
@@ -105,7 +106,7 @@ class SignIn:
         self._provider = IdentityProvider(settings)
         self.sessions = Sessions(assistant.store, self._provider, prefixes)
         self._finishing = 0
-        self._sweeping: asyncio.Task[None] | None = None
+        self._sweeping = BackgroundTasks("sessions")
         moved = {303: "To the identity provider, or back."}
         errors = (SignInFailed, ProviderAway, Overloaded)
         page: dict[str, Any] = {"statuses": moved, "produces": "text/html", "errors": errors}
@@ -121,13 +122,11 @@ class SignIn:
 
     async def open(self) -> None:
         """Delete sessions that ended long ago, now and once a day."""
-        self._sweeping = asyncio.create_task(self._sweep_daily(), name="sessions")
+        self._sweeping.start(self._sweep_daily())
 
     async def close(self) -> None:
         """Close the connections to the provider; the sessions stay."""
-        if self._sweeping is not None:
-            self._sweeping.cancel()
-            await asyncio.wait({self._sweeping})
+        await self._sweeping.aclose()
         await self.sessions.aclose()
         await self._provider.aclose()
 

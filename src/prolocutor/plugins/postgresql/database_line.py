@@ -11,6 +11,7 @@ from typing import Any, Final, Protocol
 
 import asyncpg
 
+from prolocutor.background import BackgroundTasks
 from prolocutor.errors import (
     ConfigError,
     DeclaredDead,
@@ -91,7 +92,7 @@ class DatabaseLine:
         self._name = name
         self._prepare = prepare
         self._connection: Connection | None = None
-        self._making: asyncio.Task[None] | None = None
+        self._making = BackgroundTasks("connection")
         self._fault: StoreError = StoreAway(f"{url.shown}: not connected yet")
         self._asked_at: float | None = None
         self._closed = False
@@ -111,9 +112,7 @@ class DatabaseLine:
     async def aclose(self) -> None:
         """Close the connection."""
         self._closed = True
-        if self._making is not None:
-            self._making.cancel()
-            self._making = None
+        self._making.cancel()
         connection, self._connection = self._connection, None
         if connection is not None and not connection.is_closed():
             try:
@@ -138,8 +137,7 @@ class DatabaseLine:
         """Wait for a lost line to come back; return whether it is up."""
         if not self.is_up and not self._closed:
             self._lost(StoreAway(f"{self._url.shown}: the connection was lost"))
-            if self._making is not None:
-                await asyncio.wait({self._making}, timeout=patience)
+            await self._making.ended(patience)
         return self.is_up
 
     def name_session(self, name: str) -> None:
@@ -196,8 +194,8 @@ class DatabaseLine:
         if fault is not None:
             self._fault = fault
         self._connection = None
-        if self._making is None:
-            self._making = asyncio.get_running_loop().create_task(self._make_anew())
+        if not self._making:
+            self._making.start(self._make_anew())
         return self._fault
 
     async def _make_anew(self) -> None:
@@ -211,7 +209,6 @@ class DatabaseLine:
                 pause = min(LONGEST_PAUSE, 2 * pause)
             else:
                 break
-        self._making = None
         if self.is_up:
             log.warning("%s: the connection '%s' is back", self._url.shown, self._name)
             self.on_return()

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, Final, Generic, Protocol, TypeVar
 
+from prolocutor.background import BackgroundTasks
 from prolocutor.errors import DeclaredDead, StoreAway, StoreError
 from prolocutor.plugins.postgresql.database_line import DatabaseLine
 
@@ -44,7 +45,7 @@ class Lane(Generic[Item]):
         self._call = call
         self._at_most = at_most
         self._waiting: list[tuple[asyncio.Future[Any], Item]] = []
-        self._worker: asyncio.Task[None] | None = None
+        self._worker = BackgroundTasks("lane")
         self.calls = 0
         """Groups sent so far."""
         self.trips = 0
@@ -54,32 +55,28 @@ class Lane(Generic[Item]):
         """Send an item with the next group; the future gets its outcome."""
         future: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
         self._waiting.append((future, item))
-        if self._worker is None:
-            self._worker = asyncio.get_running_loop().create_task(self._work())
+        if not self._worker:
+            self._worker.start(self._work())
         return future
 
     async def drained(self) -> None:
         """Wait until all that was submitted has its outcome."""
-        if self._worker is not None:
-            await asyncio.wait({self._worker})
+        await self._worker.ended()
 
     async def _work(self) -> None:
-        try:
-            while self._waiting:
-                group = self._waiting[: self._at_most]
-                del self._waiting[: self._at_most]
-                self.calls += 1
-                self.trips += len(group)
-                outcomes = await self._outcomes([item for _, item in group])
-                for (future, _), outcome in zip(group, outcomes, strict=True):
-                    if future.done():
-                        continue
-                    if isinstance(outcome, BaseException):
-                        future.set_exception(outcome)
-                    else:
-                        future.set_result(outcome)
-        finally:
-            self._worker = None
+        while self._waiting:
+            group = self._waiting[: self._at_most]
+            del self._waiting[: self._at_most]
+            self.calls += 1
+            self.trips += len(group)
+            outcomes = await self._outcomes([item for _, item in group])
+            for (future, _), outcome in zip(group, outcomes, strict=True):
+                if future.done():
+                    continue
+                if isinstance(outcome, BaseException):
+                    future.set_exception(outcome)
+                else:
+                    future.set_result(outcome)
 
     async def _outcomes(self, items: list[Item]) -> list[Any]:
         up = self._line.is_up or await self._line.back(PAUSE)

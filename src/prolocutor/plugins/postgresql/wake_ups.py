@@ -13,6 +13,7 @@ from typing import Any, Final
 
 import msgspec
 
+from prolocutor.background import BackgroundTasks
 from prolocutor.errors import StoreError
 from prolocutor.plugins.postgresql.database_line import Connection
 from prolocutor.plugins.postgresql.membership import Membership
@@ -45,14 +46,14 @@ class PostgresqlWakeUps:
         self._membership = membership
         self._channel = f"{CHANNEL} {schema}".rstrip()
         self._waiting: set[str] = set()
-        self._sending: asyncio.Task[None] | None = None
+        self._sending = BackgroundTasks("hints")
         self._listener: Callable[[str], None] | None = None
 
     def wake(self, user: str) -> None:
         """Send a hint with the next notification."""
         self._waiting.add(user)
-        if self._sending is None:
-            self._sending = asyncio.get_running_loop().create_task(self._send())
+        if not self._sending:
+            self._sending.start(self._send())
 
     def on_wake(self, listener: Callable[[str], None]) -> None:
         """Call the listener for each hint of another replica."""
@@ -69,8 +70,7 @@ class PostgresqlWakeUps:
 
     async def sent(self) -> None:
         """Wait until the hints are sent."""
-        if self._sending is not None:
-            await asyncio.wait({self._sending})
+        await self._sending.ended()
 
     async def _send(self) -> None:
         try:
@@ -81,8 +81,6 @@ class PostgresqlWakeUps:
                 await self._membership.fetch("notify", self._channel, payloads, within=2.0)
         except StoreError as error:
             log.debug("hints were lost: %s", error)  # every reader polls as well
-        finally:
-            self._sending = None
 
     def _heard(self, connection: Any, pid: int, channel: str, payload: str) -> None:
         if self._listener is None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import re
-from collections.abc import Coroutine, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from typing import Annotated, Final
 from weakref import WeakValueDictionary
@@ -21,6 +21,7 @@ from msgspec import Meta
 from prolocutor.asks.parsed_commands import object_of
 from prolocutor.assistant.assistant import Assistant
 from prolocutor.assistant.feed_message import feed_message
+from prolocutor.background import BackgroundTasks, beside
 from prolocutor.contracts.channel import DoorPlace, Route
 from prolocutor.dialog.inputs import TurnInput
 from prolocutor.dialog.plain import JsonObject
@@ -95,26 +96,18 @@ class Telegram:
         self._assistant = assistant
         self._delivery = ChatDelivery(assistant, self.bot, self.prefix)
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
-        self._running: set[asyncio.Task[None]] = set()
+        self._running = BackgroundTasks("Telegram")
         self._ids: set[int] = set()
 
     async def open(self) -> None:
         """Start to poll."""
-        self._start(self._run())
+        self._running.start(self._run())
 
     async def close(self) -> None:
         """Stop; a turn that runs is the assistant's, its reply is sent after the next start."""
-        running = list(self._running)
-        for task in running:
-            task.cancel()
-        await asyncio.gather(*running, return_exceptions=True)
+        await self._running.aclose()
         await self._delivery.aclose()
         await self.bot.aclose()
-
-    def _start(self, work: Coroutine[None, None, None]) -> None:
-        task = asyncio.ensure_future(work)
-        self._running.add(task)
-        task.add_done_callback(self._running.discard)
 
     async def _run(self) -> None:
         resumed, offset = False, None
@@ -157,7 +150,7 @@ class Telegram:
     def _begin(self, update: BotUpdate) -> None:
         if update.update_id not in self._ids:
             self._ids.add(update.update_id)
-            self._start(self._handle(update))
+            self._running.start(self._handle(update))
 
     async def _handle(self, update: BotUpdate) -> None:
         """Answer an update, after the earlier ones of its person."""
@@ -177,7 +170,7 @@ class Telegram:
     async def _answer(self, update: BotUpdate) -> None:
         if update.callback_query is not None:
             asked = {"callback_query_id": update.callback_query.id}
-            self._start(self._quietly(BotCall("answerCallbackQuery", asked)))
+            self._running.start(self._quietly(BotCall("answerCallbackQuery", asked)))
         chat = _chat(update)
         if chat is None:
             return
@@ -197,14 +190,11 @@ class Telegram:
             await self._assistant.archive.close(said.user, dialog)
             await self._say(said.chat, _BEGUN)
             return
-        typing = asyncio.ensure_future(self._typing(said.chat))
-        try:
-            input = TurnInput(
-                said.text, said.user, dialog, {}, key, channel=self.name, parsed=said.parsed
-            )
+        input = TurnInput(
+            said.text, said.user, dialog, {}, key, channel=self.name, parsed=said.parsed
+        )
+        with beside(self._typing(said.chat)):
             await self._assistant.turn(input)
-        finally:
-            typing.cancel()
 
     async def _said(self, update: BotUpdate) -> TelegramInput | None:
         """Return what an update says; None where nobody speaks. Raise `BadInput`."""

@@ -6,7 +6,6 @@ sent, so what a process that ended has not sent is sent by the next one.
 
 from __future__ import annotations
 
-import asyncio
 import logging
 from contextlib import suppress
 from typing import Any, Final
@@ -15,6 +14,7 @@ import msgspec
 
 from prolocutor.assistant.assistant import Assistant
 from prolocutor.assistant.feed_message import FeedMessage, feed_message
+from prolocutor.background import BackgroundTasks
 from prolocutor.contracts.store import FeedRow
 from prolocutor.dialog.rendering import plain_text
 from prolocutor.plugins.telegram.bot_api import BotApi, BotRefusal, BotTokenRefused
@@ -39,7 +39,8 @@ class ChatDelivery:
         self._assistant = assistant
         self._bot = bot
         self._prefix = prefix
-        self._following: dict[str, asyncio.Task[None]] = {}
+        self._following: set[str] = set()
+        self._tasks = BackgroundTasks("delivery to Telegram")
 
     async def resume(self) -> None:
         """Follow the persons that are known from before."""
@@ -55,9 +56,7 @@ class ChatDelivery:
 
     async def aclose(self) -> None:
         """End; what is not sent stays for the next start."""
-        for task in self._following.values():
-            task.cancel()
-        await asyncio.gather(*self._following.values(), return_exceptions=True)
+        await self._tasks.aclose()
 
     async def send(self, call: BotCall) -> None:
         """Make a call; a refusal is logged. Raise `BotTokenRefused`."""
@@ -73,7 +72,8 @@ class ChatDelivery:
 
     def _follow(self, user: str, n: int) -> None:
         if user not in self._following:
-            self._following[user] = asyncio.create_task(self._deliver(user, n))
+            self._following.add(user)
+            self._tasks.start(self._deliver(user, n))
 
     async def _deliver(self, user: str, sent: int) -> None:
         """Send each reply of a person that is whole, and note how far it has come."""

@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Annotated, Any, ClassVar, Final
 
 from prolocutor.asks.answer_forms import GIVEN_UP
+from prolocutor.background import BackgroundTasks
 from prolocutor.bounds import Seconds, about
 from prolocutor.connectors.parts.call_headers import call_headers
 from prolocutor.connectors.parts.each_alone import each_alone
@@ -82,7 +83,7 @@ class A2aConnector:
         self._peer = A2aPeer(
             url, headers=sent, binding=binding, version=version, tenant=tenant, max_age=max_age
         )
-        self._leaving: set[asyncio.Task[None]] = set()
+        self._leaving = BackgroundTasks("cancelling of a task")
 
     async def send(self, requests: Sequence[Request]) -> Replies:
         """Send one message for each request."""
@@ -94,8 +95,7 @@ class A2aConnector:
 
     async def aclose(self) -> None:
         """Wait until tasks are cancelled that nobody waits for, then close the connections."""
-        if self._leaving:
-            await asyncio.wait(self._leaving, timeout=CANCELLING)
+        await self._leaving.ended(CANCELLING)
         await self._peer.aclose()
 
     async def _ask(self, request: Request) -> Plain:
@@ -169,11 +169,7 @@ class A2aConnector:
 
     def _leave(self, endpoint: AgentEndpoint, task_id: str, context_id: str) -> None:
         """Cancel a task after the call that waited for it is over."""
-        leaving = asyncio.get_running_loop().create_task(
-            self._cancel(endpoint, task_id, context_id), name=f"{self.name}: cancel a task"
-        )
-        self._leaving.add(leaving)
-        leaving.add_done_callback(self._leaving.discard)
+        self._leaving.start(self._cancel(endpoint, task_id, context_id))
 
     async def _cancel(self, endpoint: AgentEndpoint, task_id: str, context_id: str) -> None:
         """Cancel a task; without its id, those that run in the context. It never raises."""

@@ -7,13 +7,13 @@ import base64
 import binascii
 import time
 from asyncio import FIRST_COMPLETED
-from collections.abc import AsyncIterator, Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncIterator
 from typing import Final
 
 import msgspec
 
 from prolocutor.assistant.assistant import Assistant
+from prolocutor.background import beside
 from prolocutor.plugins.a2a.door.archive import TaskArchive, moment_of, with_history
 from prolocutor.plugins.a2a.door.places import A2aPlace, place_of, place_of_task
 from prolocutor.plugins.a2a.door.running_tasks import A2aCaller
@@ -192,13 +192,12 @@ class AgentOperations:
         place = place_of_task(caller.user, task.id)
         yield A2aEvent(task=task)
         until = time.monotonic() + LISTENING
-        leaving = asyncio.ensure_future(caller.left() if caller.left else _never())
-        with self._assistant.feeds.listening(place.user) as news, cancelling(leaving):
+        left = caller.left() if caller.left else _never()
+        with self._assistant.feeds.listening(place.user) as news, beside(left) as leaving:
             while task.status.state not in TERMINAL and time.monotonic() < until:
                 now = await self._sender.task(caller.user, task.id)
                 if now.status == task.status:
-                    pausing = asyncio.ensure_future(self._sender.pause(place.user, task.id, news))
-                    with cancelling(pausing):
+                    with beside(self._sender.pause(place.user, task.id, news)) as pausing:
                         await asyncio.wait({pausing, leaving}, return_when=FIRST_COMPLETED)
                     if leaving.done():
                         return
@@ -211,15 +210,6 @@ class AgentOperations:
 async def _never() -> None:
     """Wait without end."""
     await asyncio.Event().wait()
-
-
-@contextmanager
-def cancelling(task: asyncio.Future[None]) -> Iterator[None]:
-    """Cancel a task at the end of the context."""
-    try:
-        yield
-    finally:
-        task.cancel()
 
 
 def _given(id_: str, field: str) -> str:

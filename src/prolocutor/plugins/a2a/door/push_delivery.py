@@ -14,6 +14,7 @@ from contextlib import suppress
 from typing import Any, Final
 
 from prolocutor.assistant.assistant import Assistant
+from prolocutor.background import BackgroundTasks
 from prolocutor.connectors.parts.http_client import HttpClient
 from prolocutor.contracts.store import FeedRow
 from prolocutor.dialog import plain
@@ -47,10 +48,10 @@ class PushDelivery:
         self._assistant = assistant
         self._webhooks = webhooks
         self._archive = archive
-        self._watching: dict[str, asyncio.Task[None]] = {}
+        self._watching: set[str] = set()
+        self._tasks = BackgroundTasks("what tells webhooks")
         self._posts = asyncio.Semaphore(AT_ONCE)
         self._is_open = False
-        self._opening: asyncio.Task[None] | None = None
 
     async def open(self) -> None:
         """Watch for everyone who has webhooks."""
@@ -59,7 +60,7 @@ class PushDelivery:
         try:
             await self._watch_all()
         except StoreError:  # a shared store may answer later
-            self._opening = asyncio.create_task(self._watch_all_later())
+            self._tasks.start(self._watch_all_later())
 
     async def _watch_all(self) -> None:
         for user in await self._webhooks.users():
@@ -74,24 +75,14 @@ class PushDelivery:
     def watch(self, user: str) -> None:
         """Watch the feed of a person, unless it is being watched."""
         if self._is_open and user not in self._watching:
-            task = asyncio.get_running_loop().create_task(self._watch(user))
-            self._watching[user] = task
-            task.add_done_callback(lambda done: self._ended(user, done))
+            self._watching.add(user)
+            task = self._tasks.start(self._watch(user))
+            task.add_done_callback(lambda _: self._watching.discard(user))
 
     async def aclose(self) -> None:
         """Stop watching; what was not posted is posted after the next start."""
         self._is_open = False
-        tasks = [*self._watching.values()]
-        if self._opening is not None:
-            tasks.append(self._opening)
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
-
-    def _ended(self, user: str, task: asyncio.Task[None]) -> None:
-        self._watching.pop(user, None)
-        if not task.cancelled() and (error := task.exception()) is not None:
-            log.error("webhooks are not told any more: %s", error, exc_info=error)
+        await self._tasks.aclose()
 
     async def _watch(self, user: str) -> None:
         with self._assistant.feeds.listening(user) as news:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Coroutine
+from collections.abc import AsyncIterator
 from contextlib import suppress
-from typing import Any, Final
+from typing import Final
 
 from prolocutor.assistant.assistant import Assistant
 from prolocutor.assistant.turn_result import TurnResult
 from prolocutor.assistant.turn_stream import TurnStream
+from prolocutor.background import BackgroundTasks
 from prolocutor.dialog.inputs import TurnInput
 from prolocutor.dialog.turn_events import ReplyGiven, TurnEvent
 from prolocutor.errors import Conflict
@@ -77,7 +78,7 @@ class TaskSender:
         self._known = KnownContexts(archive, own_contexts=own_contexts)
         self._running = RunningTasks()
         self._preparing = MessagePreparation(archive, webhooks, self._known, self._running)
-        self._alone: set[asyncio.Task[A2aTask]] = set()
+        self._alone = BackgroundTasks("message that nobody waits for")
 
     # -- what clients ask -------------------------------------------------------------------
 
@@ -86,7 +87,7 @@ class TaskSender:
         running = await self._begun(params, caller)
         if not params.configuration.return_immediately:
             return await self._finish(running)
-        self._start(self._finish(running))
+        self._alone.start(self._finish(running))
         return running.task()
 
     async def stream(self, params: A2aSendParams, caller: A2aCaller) -> AsyncIterator[A2aEvent]:
@@ -158,9 +159,7 @@ class TaskSender:
 
     async def aclose(self) -> None:
         """Stop waiting for turns; they are the assistant's and end by themselves."""
-        for task in self._alone:
-            task.cancel()
-        await asyncio.gather(*self._alone, return_exceptions=True)
+        await self._alone.aclose()
 
     # -- the turn ---------------------------------------------------------------------------
 
@@ -236,16 +235,6 @@ class TaskSender:
                 sent.task = found.id
                 return await self._archive.task(place.user, place.context, found.id)
         return None
-
-    def _start(self, finishing: Coroutine[Any, Any, A2aTask]) -> None:
-        task = asyncio.get_running_loop().create_task(finishing)
-        self._alone.add(task)
-        task.add_done_callback(self._left)
-
-    def _left(self, task: asyncio.Task[A2aTask]) -> None:
-        self._alone.discard(task)
-        if not task.cancelled() and (error := task.exception()) is not None:
-            log.error("a message that nobody waited for failed: %s", error)
 
 
 def _anonymous(message: A2aMessage | None) -> str:

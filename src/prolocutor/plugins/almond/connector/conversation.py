@@ -15,6 +15,7 @@ import msgspec
 from websockets.asyncio.client import ClientConnection
 from websockets.exceptions import ConnectionClosed
 
+from prolocutor.background import BackgroundTasks
 from prolocutor.connectors.parts.sockets import SocketOpener, end_of, is_open
 from prolocutor.connectors.parts.url import Url
 from prolocutor.dialog.plain import JsonObject, encode
@@ -167,7 +168,7 @@ class _AlmondLine:
         self._socket = socket
         self._shown = shown
         self._turn: _Turn | None = None
-        self.reading: Final = loop.create_task(self._read())
+        self.reading: Final = BackgroundTasks(shown).start(self._read())
 
     def begin(self) -> None:
         """Take what comes from now on as the answer to what is said."""

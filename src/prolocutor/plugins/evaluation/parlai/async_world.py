@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from typing import Any, Protocol
 
 import msgspec
 
+from prolocutor.background import BackgroundTasks
 from prolocutor.plugins.evaluation.parlai.message import Message
 from prolocutor.plugins.evaluation.parlai.worlds import Act, checked_act
 
@@ -61,27 +62,23 @@ class AsyncWorld:
     async def run(self) -> AsyncIterator[EpisodeResult]:
         """Yield the episodes as they end, in any order; leaving early cancels the rest."""
         waiting = iter(enumerate(self._episodes))
+        tasks = BackgroundTasks("episode")
         running: set[asyncio.Task[EpisodeResult]] = set()
+
+        def fill() -> None:
+            while len(running) < self._most and (following := next(waiting, None)) is not None:
+                running.add(tasks.start(self._tell(*following), awaited=True))
+
         try:
-            self._fill(running, waiting)
+            fill()
             while running:
                 ended, _ = await asyncio.wait(running, return_when=asyncio.FIRST_COMPLETED)
                 running -= ended
-                self._fill(running, waiting)
+                fill()
                 for task in ended:
                     yield task.result()
         finally:
-            for task in running:
-                task.cancel()
-            await asyncio.gather(*running, return_exceptions=True)
-
-    def _fill(
-        self,
-        running: set[asyncio.Task[EpisodeResult]],
-        waiting: Iterator[tuple[int, Sequence[Said]]],
-    ) -> None:
-        while len(running) < self._most and (following := next(waiting, None)) is not None:
-            running.add(asyncio.create_task(self._tell(*following)))
+            await tasks.aclose()
 
     async def _tell(self, number: int, messages: Sequence[Said]) -> EpisodeResult:
         acts: list[Act] = []

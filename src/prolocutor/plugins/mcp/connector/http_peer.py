@@ -16,6 +16,7 @@ from typing import Any, Final
 import msgspec
 from msgspec import UNSET, Raw
 
+from prolocutor.background import BackgroundTasks
 from prolocutor.connectors.parts.http_answer import HttpReply
 from prolocutor.connectors.parts.http_client import HttpClient, refusal_of
 from prolocutor.connectors.parts.server_events import ServerEvent, ServerEvents
@@ -78,7 +79,7 @@ class HttpPeer:
         self._known: dict[tuple[str, str, str, str | None], Mapping[str, str]] = {}
         self._asks = asks
         self._tools_changed = tools_changed
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._tasks = BackgroundTasks("MCP over HTTP")
         self._client = HttpClient(
             url,
             headers={
@@ -107,7 +108,7 @@ class HttpPeer:
                 self._session = given.decode("latin-1").strip()
         except asyncio.CancelledError:
             if method != "initialize" and not is_stateless(self.version):
-                self._soon(self.notify("notifications/cancelled", {"requestId": id_}))
+                self._tasks.start(self.notify("notifications/cancelled", {"requestId": id_}))
             raise
         return call.result(reply)
 
@@ -115,7 +116,7 @@ class HttpPeer:
         """Post a notification; after the handshake listen to what the server says unasked."""
         await self._post(rpc_notification(method, params))
         if method == "notifications/initialized" and self._session is not None:
-            self._soon(self._listen(self._session))
+            self._tasks.start(self._listen(self._session))
 
     async def renew(self) -> None:
         """Forget the session and its version."""
@@ -123,8 +124,7 @@ class HttpPeer:
 
     async def aclose(self) -> None:
         """End the session and close the connections."""
-        for task in self._tasks:
-            task.cancel()
+        await self._tasks.aclose()
         if self._session is not None:
             with suppress(ServiceError, TimeoutError):
                 async with asyncio.timeout(CLOSING):
@@ -148,7 +148,7 @@ class HttpPeer:
     def take(self, message: RpcMessage, within: int | None) -> None:
         """Take what a server sends beside the answer to a request."""
         if message.is_request:
-            self._soon(self._answer(message, within))
+            self._tasks.start(self._answer(message, within))
         elif message.is_notification and message.method == "notifications/tools/list_changed":
             self._tools_changed()
 
@@ -219,11 +219,6 @@ class HttpPeer:
                 if named:
                     headers[NAME_HEADER] = header_value(named)
         return headers
-
-    def _soon(self, work: Any) -> None:
-        task = asyncio.get_running_loop().create_task(work)
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
 
 
 class _HttpCall:

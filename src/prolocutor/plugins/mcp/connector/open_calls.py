@@ -14,6 +14,7 @@ from typing import Any, Final
 import msgspec
 from msgspec import UNSET
 
+from prolocutor.background import BackgroundTasks
 from prolocutor.contracts.connector import Request
 from prolocutor.dialog.plain import JsonObject
 from prolocutor.errors import ServiceError
@@ -40,7 +41,7 @@ class OpenCall:
         self.id = id_
         self.form: Form | None = None
         self._loop = asyncio.get_running_loop()
-        self._task = self._loop.create_task(calling)
+        self._task = BackgroundTasks("call of a tool").start(calling, awaited=True)
         self._task.add_done_callback(self._go_on)
         self._stop: asyncio.Future[None] = self._loop.create_future()
         self._answer: asyncio.Future[JsonObject] | None = None

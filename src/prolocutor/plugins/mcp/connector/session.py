@@ -16,6 +16,7 @@ from typing import Final, TypeVar
 import msgspec
 from msgspec import Raw
 
+from prolocutor.background import BackgroundTasks
 from prolocutor.dialog.plain import JsonObject
 from prolocutor.errors import BadReply, ServiceError, ServiceRaised
 from prolocutor.json_rpc import INVALID_REQUEST, RpcFault
@@ -109,7 +110,8 @@ class McpSession:
         if self._is_agreed:
             return
         if self._agreeing is None:
-            self._agreeing = asyncio.get_running_loop().create_task(self._agree_in_time())
+            agreeing = BackgroundTasks("agreement on a version")
+            self._agreeing = agreeing.start(self._agree_in_time(), awaited=True)
             self._agreeing.add_done_callback(self._agreed)
         await asyncio.shield(self._agreeing)
 

@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from msgspec import UNSET, Raw
 
+from prolocutor.background import BackgroundTasks
 from prolocutor.errors import BadReply, ServiceError, ServiceUnreachable
 from prolocutor.json_rpc import (
     RpcFault,
@@ -52,7 +53,7 @@ class StdioPeer:
         self._asks = asks
         self._tools_changed = tools_changed
         self._calls: dict[int, asyncio.Future[RpcMessage]] = {}
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._tasks = BackgroundTasks(name)
         self._is_new = True
         self._program = LineProcess(
             run,
@@ -102,8 +103,7 @@ class StdioPeer:
 
     async def aclose(self) -> None:
         """End the program."""
-        for task in self._tasks:
-            task.cancel()
+        await self._tasks.aclose()
         await self._program.aclose()
 
     def _take(self, line: bytes) -> None:
@@ -120,7 +120,7 @@ class StdioPeer:
 
     def _read(self, message: RpcMessage) -> None:
         if message.is_request:
-            self._soon(self._answer(message))
+            self._tasks.start(self._answer(message))
         elif message.method == "notifications/tools/list_changed":
             self._tools_changed()
         elif message.method is UNSET and isinstance(message.id, int):
@@ -141,8 +141,3 @@ class StdioPeer:
         for call in self._calls.values():
             if not call.done():
                 call.set_exception(how)
-
-    def _soon(self, work: Any) -> None:
-        task = asyncio.get_running_loop().create_task(work)
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)

@@ -16,6 +16,7 @@ import msgspec
 from msgspec import UNSET, Meta, Raw
 
 from prolocutor.assistant.assistant import Assistant
+from prolocutor.background import BackgroundTasks
 from prolocutor.contracts.channel import DoorPlace, ErrorForm, Route
 from prolocutor.contracts.http import HttpRequest, HttpResponse, Visitor
 from prolocutor.errors import Forbidden
@@ -114,6 +115,7 @@ class Mcp:
         self._server = McpServer(ToolCalls(assistant, skills), assistant.name)
         self._origins = frozenset(origins)
         self._sessions = McpSessions()
+        self._running = BackgroundTasks("MCP request")
         self.routes: list[Route | ErrorForm] = [
             Route("POST", PATH, self.post, any_secret=True),
             Route("DELETE", PATH, self.delete, any_secret=True),
@@ -199,12 +201,12 @@ class Mcp:
         )
         streams = message.method == "tools/call" and _takes_events(request)
         if not streams or not (client.elicits or _wants_progress(message)):
-            task = asyncio.get_running_loop().create_task(self._run(message, client))
+            task = self._running.start(self._run(message, client), awaited=True)
             session.begin(_id_of(message), task)
             return HttpResponse(await _ended(task, message))
         outbox = EventOutbox()
         client = client.with_back(SessionBack(session, outbox.send))
-        task = asyncio.get_running_loop().create_task(self._run(message, client))
+        task = self._running.start(self._run(message, client), awaited=True)
         session.begin(_id_of(message), task)
         return await outbox.response(_ended(task, message))
 

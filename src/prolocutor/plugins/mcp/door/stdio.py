@@ -11,6 +11,7 @@ from typing import BinaryIO, Final
 from msgspec import UNSET, Raw
 
 from prolocutor.assistant.assistant import Assistant
+from prolocutor.background import BackgroundTasks
 from prolocutor.json_rpc import (
     INTERNAL_ERROR,
     INVALID_REQUEST,
@@ -41,7 +42,7 @@ class StdioDoor:
         self._user = PREFIX + user
         self._session = ClientSession(HANDSHAKE_VERSIONS[-1], None, elicits=False)
         self._lines: asyncio.Queue[bytes] = asyncio.Queue()
-        self._tasks: set[asyncio.Task[bytes]] = set()
+        self._tasks = BackgroundTasks("MCP over stdio")
 
     async def serve(self, read: BinaryIO, write: BinaryIO) -> None:
         """Answer the lines that are read until there are no more, then what was begun."""
@@ -52,13 +53,12 @@ class StdioDoor:
             loop.call_soon_threadsafe(incoming.put_nowait, line)
 
         threading.Thread(target=_read_lines, args=(read, put), daemon=True).start()
-        writing = loop.create_task(self._write(write))
+        writing = BackgroundTasks("MCP over stdio").start(self._write(write), awaited=True)
         while (line := await incoming.get()) is not None:
             if line.strip():
                 self._take(line)
         self._session.end()
-        if self._tasks:
-            await asyncio.wait(self._tasks)
+        await self._tasks.ended()
         self._lines.put_nowait(b"")
         await writing
 
@@ -76,8 +76,7 @@ class StdioDoor:
         if not message.is_request:
             self._session.take(message)
             return
-        task = asyncio.get_running_loop().create_task(self._answer(message))
-        self._tasks.add(task)
+        task = self._tasks.start(self._answer(message))
         if message.id is not UNSET:
             self._session.begin(message.id, task)
         task.add_done_callback(self._answered)
@@ -115,7 +114,6 @@ class StdioDoor:
 
     def _answered(self, task: asyncio.Task[bytes]) -> None:
         """Send an answer; a request that was cancelled gets none."""
-        self._tasks.discard(task)
         if not task.cancelled():
             self._send(task.result())
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncGenerator, Awaitable
+from collections.abc import AsyncGenerator, Coroutine
 from contextlib import suppress
 from typing import Any, Final
 
+from prolocutor.background import BackgroundTasks
 from prolocutor.contracts.http import HttpResponse
 from prolocutor.dialog.plain import JsonObject
 from prolocutor.json_rpc import (
@@ -40,9 +41,9 @@ class EventOutbox:
         self._messages.append(message)
         self._changed.set()
 
-    async def response(self, answer: Awaitable[bytes]) -> HttpResponse:
+    async def response(self, answer: Coroutine[Any, Any, bytes]) -> HttpResponse:
         """Return the response: JSON where the answer comes soon and nothing before it."""
-        answering = asyncio.ensure_future(answer)
+        answering = BackgroundTasks("answer of events").start(answer, awaited=True)
         answering.add_done_callback(lambda _: self._changed.set())
         with suppress(TimeoutError):
             async with asyncio.timeout(SILENCE):
