@@ -4,7 +4,6 @@ import json
 import os
 import resource
 import select
-import shutil
 import signal
 import subprocess
 import sys
@@ -110,13 +109,18 @@ def test_a_run_is_kept_reported_and_found_again(commands: Commands, folder: Path
 
 
 @pytest.mark.parametrize(
-    ("stop", "status", "complaint"),
+    ("stop", "status", "complaint", "after", "concurrency"),
     [
-        (signal.SIGKILL, -9, ""),
-        (signal.SIGINT, 130, "\nended: interrupted; the same command goes on from here\n"),
+        (signal.SIGKILL, -9, "", 57, 1),
+        (
+            signal.SIGINT,
+            130,
+            "\nended: interrupted; the same command goes on from here\n",
+            130,
+            2,
+        ),
     ],
 )
-@pytest.mark.parametrize(("after", "concurrency"), [(1, 2), (57, 1), (130, 2)])
 def test_a_run_that_was_ended_goes_on_and_is_as_if_it_never_was(
     stop: int, status: int, complaint: str, after: int, concurrency: int,
     commands: Commands, folder: Path,
@@ -147,31 +151,6 @@ def test_a_run_that_was_ended_goes_on_and_is_as_if_it_never_was(
     assert [row["n"] for row in rows_of(folder / "ended")] == list(range(200))
     if concurrency == 1:  # else agents share one generator, and who draws first is up to threads
         assert rows_of(folder / "ended") == rows_of(folder / "whole")
-
-
-@pytest.mark.parametrize("size", [0.1, 0.5, 0.999])
-def test_a_torn_file_goes_on(size: float, commands: Commands, folder: Path) -> None:
-    commands.output(*RUN, "--out", "whole")
-    shutil.copytree("whole", "torn")
-    rows = folder / "torn" / "rows.jsonl"
-    os.truncate(rows, int(rows.stat().st_size * size))
-
-    commands.output(*RUN, "--out", "torn", "--concurrency", "4")
-
-    assert len(rows_of(folder / "torn")) == 200
-    assert [row["n"] for row in rows_of(folder / "torn")] == list(range(200))
-
-
-def test_another_configuration_is_refused(commands: Commands, folder: Path) -> None:
-    commands.output(*RUN, "--out", "run")
-
-    assert commands.complaint(*RUN, "--out", "run", "--seed", "7").startswith(
-        "prolocutor: run holds a run of another configuration: seed was 42, is now 7; choose"
-    )
-    (folder / "my_agents.py").write_text(f"{AGENTS}\n# changed\n")
-    assert "subject content was" in commands.complaint(*RUN, "--out", "run")
-    write_data(folder / "numbers.jsonl", 100)
-    assert "data content was" in commands.complaint(*RUN, "--out", "run")
 
 
 def test_a_run_under_its_bound_fails(commands: Commands, folder: Path) -> None:
@@ -277,22 +256,6 @@ def test_an_agent_gives_the_same_rows_and_scores_from_python(
     assert report_of(folder / "from_python") == report_of(folder / "by_command")
     assert run_of(folder / "from_python") == run_of(folder / "by_command")
     assert found.report.failed == 38
-
-
-def test_an_assistant_gives_the_same_rows_and_scores_from_python(
-    commands: Commands, own: Path, folder: Path
-) -> None:
-    (folder / "talk.jsonl").write_text(
-        '{"text": "hello", "labels": ["hi"], "episode_done": false}\n'
-        '{"text": "say abc backwards", "labels": ["cba"]}\n'
-    )
-    commands.output("evaluate", "run", own, "--data", "jsonl:talk.jsonl", "--out", "by_command")
-
-    evaluate(own, "jsonl:talk.jsonl", out="from_python")
-
-    assert rows_of(folder / "from_python") == rows_of(folder / "by_command")
-    assert report_of(folder / "from_python") == report_of(folder / "by_command")
-    assert run_of(folder / "from_python") == run_of(folder / "by_command")
 
 
 @pytest.mark.parametrize(
