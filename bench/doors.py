@@ -32,12 +32,12 @@ import msgspec
 import uvloop
 
 from prolocutor.assistant.assistant import Assistant
-from prolocutor.connectors.connector_catalog import CONNECTORS as CATALOG
-from prolocutor.contracts.connector import Connector
+from prolocutor.connectors.connector_catalog import options_of
+from prolocutor.contracts.connector import Connector, ServiceContext
 from prolocutor.dialog.ids import new_id
 from prolocutor.doors import door_catalog
 from prolocutor.errors import ServiceError
-from prolocutor.plan.pipeline import Pipeline, Service
+from prolocutor.plan.pipeline import Call, Pipeline, Service
 from prolocutor.web.asgi import App
 from prolocutor.web.door_context import DoorContext
 from prolocutor.web.listener import make_app
@@ -368,7 +368,8 @@ async def connector_costs(
             at = url + one.path if one.path else ""
             if one.path.startswith("ws/"):
                 at = sockets + one.path.removeprefix("ws")
-            connector = CATALOG.make(one.connector, at, name=one.name, **one.options)
+            call = Call(at, one.connector, one.options)
+            connector = options_of(call).build(ServiceContext(name=one.name))
             stack.push_async_callback(connector.aclose)
             made[one.name] = connector
         for lap in range(-1, options.laps):
