@@ -18,8 +18,8 @@ import msgspec
 from prolocutor.contracts.http import Access, Visitor
 from prolocutor.errors import ConfigError, Forbidden, QuotaExceeded, SignInNeeded, Unauthenticated
 from prolocutor.web.client_address import ClientAddresses, client_name
+from prolocutor.web.cors import is_own_page
 from prolocutor.web.key_ring import PREFIX, KeyRing, StoredKey
-from prolocutor.web.own_pages import is_own_page
 from prolocutor.web.quotas import MAX_COUNTERS, MINUTE, RateCounters
 
 OPERATOR: Final = Visitor("operator", name="operator")

@@ -15,7 +15,7 @@ from prolocutor.errors import NotFound, Stopping, StoreAway
 from prolocutor.observe.metrics import CONTENT_TYPE, TurnMetrics
 from prolocutor.web.error_table import ErrorResponse
 from prolocutor.web.icons import Icons
-from prolocutor.web.in_flight import InFlight
+from prolocutor.web.limits import InFlight
 from prolocutor.web.openapi import document
 from prolocutor.web.operations import Operation, TypedRequest
 from prolocutor.web.requests import json_response

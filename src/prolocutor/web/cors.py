@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from typing import Final
+from urllib.parse import urlsplit
 
 from prolocutor.web.asgi import App, Message, Receive, Scope, Send
 
@@ -53,3 +54,14 @@ class CrossOrigin:
         if origin in self._origins:
             return [(b"access-control-allow-origin", origin), (b"vary", b"Origin")]
         return []
+
+
+def is_own_page(origin: str | None, host: str | None) -> bool:
+    """Return whether `Origin` names the host that the request is for, or the request has none."""
+    if origin is None:
+        return True
+    try:
+        site = urlsplit(origin).netloc
+    except ValueError:  # such as "http://["
+        return False
+    return bool(site) and site == host

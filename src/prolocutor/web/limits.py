@@ -1,7 +1,8 @@
-"""The limits of the listener."""
+"""The limits of the listener, and the number of requests that they bound."""
 
 from __future__ import annotations
 
+import asyncio
 from typing import Annotated
 
 import msgspec
@@ -45,3 +46,31 @@ class ListenerLimits(msgspec.Struct, frozen=True):
     wrong_keys: Annotated[
         Count, about("Unknown keys and tokens from one address in a minute.", unit="keys")
     ] = 10
+
+
+class InFlight:
+    """A count of the requests that are being answered; `with in_flight:` counts one."""
+
+    def __init__(self) -> None:
+        self._count = 0
+        self._none_left = asyncio.Event()
+
+    def __len__(self) -> int:
+        """Return the number of requests that are being answered."""
+        return self._count
+
+    def __enter__(self) -> None:
+        """Count one more."""
+        self._count += 1
+
+    def __exit__(self, *_: object) -> None:
+        """Count one less."""
+        self._count -= 1
+        if not self._count:
+            self._none_left.set()
+
+    async def empty(self) -> None:
+        """Wait until nothing is being answered."""
+        while self._count:
+            self._none_left.clear()
+            await self._none_left.wait()

@@ -19,16 +19,14 @@ from prolocutor.contracts.shared_counters import SharedCounters
 from prolocutor.contracts.websocket import WebSocket
 from prolocutor.errors import ConfigError, Forbidden, Overloaded, Stopping
 from prolocutor.observe.metrics import TurnMetrics
-from prolocutor.web.asgi import App, Receive, Scope, Send
+from prolocutor.web.asgi import App, Receive, Scope, Send, follow_lifespan
 from prolocutor.web.audit_trail import AuditTrail
 from prolocutor.web.authentication import AccessPolicy, Authenticator, Headers
 from prolocutor.web.builtin_routes import BuiltinRoutes
 from prolocutor.web.cors import CrossOrigin
 from prolocutor.web.error_table import HttpError, error_response
-from prolocutor.web.in_flight import InFlight
 from prolocutor.web.key_ring import KeyRing
-from prolocutor.web.lifespan import follow_lifespan
-from prolocutor.web.limits import ListenerLimits
+from prolocutor.web.limits import InFlight, ListenerLimits
 from prolocutor.web.requests import AsgiRequest, refuse_socket, send_response
 from prolocutor.web.routing import RouteTable
 from prolocutor.web.session_admission import SESSION_ENDED, SessionAdmission, SessionFinder

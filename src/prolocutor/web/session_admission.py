@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 from prolocutor.contracts.http import Access, Visitor
 from prolocutor.errors import Forbidden
 from prolocutor.web.authentication import Headers
-from prolocutor.web.own_pages import is_own_page
+from prolocutor.web.cors import is_own_page
 
 SESSION_ENDED: Final = 4401
 """The code by which a socket is closed whose session has ended."""

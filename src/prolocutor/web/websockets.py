@@ -11,8 +11,7 @@ from typing import Final
 from prolocutor.contracts.http import Visitor
 from prolocutor.web.asgi import Message, Receive, Scope, Send
 from prolocutor.web.authentication import ANONYMOUS
-from prolocutor.web.in_flight import InFlight
-from prolocutor.web.limits import ListenerLimits
+from prolocutor.web.limits import InFlight, ListenerLimits
 from prolocutor.web.requests import AsgiConnection
 
 log = logging.getLogger(__name__)

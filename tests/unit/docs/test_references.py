@@ -41,8 +41,7 @@ from prolocutor.plugins.pairing.hints.turn_hints import HintSettings
 from prolocutor.plugins.pairing.selector_settings import BudgetSettings
 from prolocutor.processes.supervisor import ProcessCommand
 from prolocutor.web.builtin_routes import BuiltinRoutes
-from prolocutor.web.in_flight import InFlight
-from prolocutor.web.limits import ListenerLimits
+from prolocutor.web.limits import InFlight, ListenerLimits
 from prolocutor.web.quotas import QUOTA_WORDS
 from prolocutor_demo.demonstration import WORDS
 from tests.pages import ROOT, blocks, table

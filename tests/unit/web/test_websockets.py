@@ -3,8 +3,7 @@
 import asyncio
 from typing import Any
 
-from prolocutor.web.in_flight import InFlight
-from prolocutor.web.limits import ListenerLimits
+from prolocutor.web.limits import InFlight, ListenerLimits
 from prolocutor.web.websockets import ABORT, AsgiWebSocket
 
 

@@ -6,8 +6,8 @@ import msgspec
 
 from prolocutor.contracts.http import HttpRequest, HttpResponse
 from prolocutor.errors import Forbidden
+from prolocutor.web.cors import is_own_page
 from prolocutor.web.operations import Operation
-from prolocutor.web.own_pages import is_own_page
 
 
 class EmptyBody(msgspec.Struct, frozen=True):

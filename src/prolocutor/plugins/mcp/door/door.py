@@ -52,9 +52,9 @@ from prolocutor.plugins.mcp.wire.protocol import (
     VERSION_HEADER,
     is_stateless,
 )
+from prolocutor.web.cors import is_own_page
 from prolocutor.web.door_context import DoorContext
 from prolocutor.web.error_table import HttpError, error_response
-from prolocutor.web.own_pages import is_own_page
 
 PATH: Final = "/mcp"
 ASSUMED: Final = "2025-03-26"
