@@ -19,10 +19,10 @@ from prolocutor.assistant.assistant_settings import (
 )
 from prolocutor.assistant.feed_message import FeedMessage, followed
 from prolocutor.assistant.handover_settings import HandoverSettings
+from prolocutor.assistant.loop_thread import LoopThread
 from prolocutor.assistant.observer_group import ObserverGroup
 from prolocutor.assistant.operator_labels import OperatorLabels
 from prolocutor.assistant.record_settings import RecordSettings
-from prolocutor.assistant.runner import LoopThread
 from prolocutor.assistant.service_status import ServiceStatus, services_of
 from prolocutor.assistant.turn_result import TurnResult
 from prolocutor.assistant.turn_stream import TurnStream
@@ -137,7 +137,7 @@ class Assistant:
         self.succession = parts.succession
         """What this replica does among others; None where the store is this process's alone."""
         self.stop, self.notify = self.turns.stop, self.agenda.notify
-        self._thread: LoopThread | None = None
+        self._thread: LoopThread[Assistant] | None = None
         if records is not None:
             self.records.keep(records)
 
@@ -167,23 +167,14 @@ class Assistant:
         await self.aclose()
 
     def __enter__(self) -> Self:
-        thread = LoopThread()
-        thread.start()
-        try:
-            thread.call(self.start())
-        except BaseException:
-            thread.stop()
-            raise
+        thread: LoopThread[Assistant] = LoopThread(self, "assistant")
         self._thread = thread
         return self
 
     def __exit__(self, *_: object) -> None:
         thread, self._thread = self._thread, None
-        assert thread is not None
-        try:
-            thread.call(self.aclose())
-        finally:
-            thread.stop()
+        assert thread is not None, "it was entered"
+        thread.close()
 
     async def start(self, *, patient: bool = False) -> None:
         """Open the store and take up the turns that were cut off, each in its person's queue.

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Coroutine
 from concurrent.futures import Future
 from contextlib import AbstractAsyncContextManager
-from threading import Lock, Thread
+from threading import Lock, Thread, current_thread
 from typing import Any, Final, Generic, Self, TypeVar
 
 T = TypeVar("T")
@@ -48,11 +48,12 @@ class LoopThread(Generic[T]):
     def call(self, work: Coroutine[Any, Any, V]) -> V:
         """Run a coroutine in the loop and return its result; Ctrl-C cancels it.
 
-        Raise `RuntimeError` once it is closed.
+        Raise `RuntimeError` once it is closed, and in the loop itself.
         """
-        if not self._open:
+        if not self._open or current_thread() is self._thread:
             work.close()
-            raise RuntimeError("the assistant was shut down")
+            what = "cannot wait for itself: await it" if self._open else "was shut down"
+            raise RuntimeError(f"the assistant {what}")
         future = asyncio.run_coroutine_threadsafe(work, self._loop)
         try:
             return future.result()

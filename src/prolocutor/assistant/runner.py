@@ -5,9 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import sys
-import threading
 from collections.abc import Callable, Coroutine
-from concurrent.futures import Future
 from typing import Any, Final, Generic, TypeVar
 
 from prolocutor.assistant.service_code import codes_of_error, codes_of_frame, service_on
@@ -49,39 +47,6 @@ def run(work: Coroutine[Any, Any, T]) -> T:
                     log.error(what, who, exc_info=error)
                 if program.is_over:
                     return program.result()
-
-
-class LoopThread:
-    """An event loop in a thread of its own, for callers that are not async."""
-
-    def __init__(self) -> None:
-        self._begun: Future[tuple[asyncio.AbstractEventLoop, asyncio.Event]] = Future()
-        self._thread = threading.Thread(
-            target=lambda: run(self._live()), name="assistant", daemon=True
-        )
-
-    def start(self) -> None:
-        """Start the loop."""
-        self._thread.start()
-
-    def call(self, work: Coroutine[Any, Any, T]) -> T:
-        """Run a coroutine in the loop and wait for its result."""
-        if threading.current_thread() is self._thread:
-            work.close()
-            raise RuntimeError("what runs in the assistant cannot wait for it: await the coroutine")
-        loop, _ = self._begun.result()
-        return asyncio.run_coroutine_threadsafe(work, loop).result()
-
-    def stop(self) -> None:
-        """End the loop, and what is left in it."""
-        loop, over = self._begun.result()
-        loop.call_soon_threadsafe(over.set)
-        self._thread.join()
-
-    async def _live(self) -> None:
-        over = asyncio.Event()
-        self._begun.set_result((asyncio.get_running_loop(), over))
-        await over.wait()
 
 
 class _Stops:

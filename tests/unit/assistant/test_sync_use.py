@@ -67,7 +67,7 @@ def test_what_runs_in_it_cannot_wait_for_it() -> None:
     with assistant(Service("self", asks_itself)) as it:
         it.reply_sync("hi", "ann")
 
-    assert "cannot wait for it" in wrong[0]
+    assert "cannot wait for itself" in wrong[0]
 
 
 async def test_it_works_beside_an_event_loop_that_runs() -> None:
