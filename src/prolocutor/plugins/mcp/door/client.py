@@ -35,10 +35,6 @@ class McpClient(msgspec.Struct, frozen=True, kw_only=True):
     back: BackChannel | None = None
     is_stateless: bool = False
 
-    def with_back(self, back: BackChannel | None) -> McpClient:
-        """Return the same client with another way back."""
-        return msgspec.structs.replace(self, back=back)
-
 
 def elicits(capabilities: Any) -> bool:
     """Return whether a client's capabilities say that it can show forms to its user."""

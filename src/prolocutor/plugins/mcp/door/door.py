@@ -37,7 +37,13 @@ from prolocutor.json_rpc import (
 from prolocutor.plugins.mcp.door.asking import ToolCalls, check_skills
 from prolocutor.plugins.mcp.door.client import McpClient, elicits
 from prolocutor.plugins.mcp.door.persons import PREFIX, named_user
-from prolocutor.plugins.mcp.door.server import McpServer, check_envelope, envelope_of, unsupported
+from prolocutor.plugins.mcp.door.server import (
+    McpServer,
+    check_envelope,
+    envelope_of,
+    id_of,
+    unsupported,
+)
 from prolocutor.plugins.mcp.door.sessions import ClientSession, McpSessions, SessionBack
 from prolocutor.plugins.mcp.door.streams import EventOutbox, StreamBack
 from prolocutor.plugins.mcp.wire.headers import text_of_header
@@ -192,23 +198,21 @@ class Mcp:
     async def _answer(
         self, message: RpcMessage, session: ClientSession, request: HttpRequest, user: str | None
     ) -> HttpResponse:
+        outbox: EventOutbox | None = None
+        if message.method == "tools/call" and _takes_events(request):
+            outbox = EventOutbox() if session.elicits or _wants_progress(message) else None
         client = McpClient(
             version=session.version,
             user=user,
             skill=request.query("skill"),
             elicits=session.elicits,
             key=request.header("idempotency-key"),
+            back=None if outbox is None else SessionBack(session, outbox.send),
         )
-        streams = message.method == "tools/call" and _takes_events(request)
-        if not streams or not (client.elicits or _wants_progress(message)):
-            task = self._running.start(self._run(message, client), awaited=True)
-            session.begin(_id_of(message), task)
-            return HttpResponse(await _ended(task, message))
-        outbox = EventOutbox()
-        client = client.with_back(SessionBack(session, outbox.send))
-        task = self._running.start(self._run(message, client), awaited=True)
-        session.begin(_id_of(message), task)
-        return await outbox.response(_ended(task, message))
+        task = self._running.start(self._server.respond(message, client), awaited=True)
+        session.begin(id_of(message), task)
+        ended = _ended(task, message)
+        return HttpResponse(await ended) if outbox is None else await outbox.response(ended)
 
     async def _batch(
         self, batch: list[Raw], request: HttpRequest, user: str | None
@@ -226,7 +230,7 @@ class Mcp:
                 answers.append(_done(rpc_failure(None, fault)))
                 continue
             if message.is_request:
-                answers.append(self._run(message, client))
+                answers.append(self._server.respond(message, client))
             else:
                 session.take(message)
         if not answers:
@@ -244,35 +248,25 @@ class Mcp:
             if not is_stateless(version):
                 raise unsupported(version)
             return _ACCEPTED
-        id_ = _id_of(message)
+        id_ = id_of(message)
         try:
             version, capabilities = check_envelope(_checked_headers(message, request))
+            streams = _takes_events(request) and _wants_progress(message)
+            outbox = EventOutbox()
             client = McpClient(
                 version=version,
                 user=user,
                 skill=request.query("skill"),
                 elicits=elicits(capabilities),
                 key=request.header("idempotency-key"),
+                back=StreamBack(outbox.send) if streams else None,
                 is_stateless=True,
             )
-            if _takes_events(request) and _wants_progress(message):
-                outbox = EventOutbox()
-                client = client.with_back(StreamBack(outbox.send))
-                return await outbox.response(self._run(message, client))
+            if streams:
+                return await outbox.response(self._server.respond(message, client))
             return HttpResponse(rpc_result(id_, await self._server.answer(message, client)))
         except RpcFault as fault:
             return HttpResponse(rpc_failure(id_, fault), _STATUS.get(fault.number, 200))
-
-    async def _run(self, message: RpcMessage, client: McpClient) -> bytes:
-        """Return the response to a request."""
-        id_ = _id_of(message)
-        try:
-            return rpc_result(id_, await self._server.answer(message, client))
-        except RpcFault as fault:
-            return rpc_failure(id_, fault)
-        except Exception as error:
-            what = error_response(error).error
-            return rpc_failure(id_, RpcFault(INTERNAL_ERROR, what))
 
     def _check_origin(self, request: HttpRequest) -> None:
         """Refuse a page of another site, whatever key it sends."""
@@ -311,10 +305,6 @@ def _shakes(message: RpcMessage) -> bool:
     return message.method == "initialize"
 
 
-def _id_of(message: RpcMessage) -> str | float | None:
-    return None if message.id is UNSET else message.id
-
-
 def _takes_events(request: HttpRequest) -> bool:
     return "text/event-stream" in (request.header("accept") or "")
 
@@ -327,7 +317,7 @@ async def _ended(task: asyncio.Task[bytes], message: RpcMessage) -> bytes:
     """Wait for a call; one that the client cancels ends with an error."""
     await asyncio.wait([task])
     if task.cancelled():
-        return rpc_failure(_id_of(message), RpcFault(CANCELLED, "the request was cancelled"))
+        return rpc_failure(id_of(message), RpcFault(CANCELLED, "the request was cancelled"))
     return task.result()
 
 

@@ -7,14 +7,19 @@ from importlib.metadata import version as version_of
 from typing import Any, Final
 
 import msgspec
+from msgspec import UNSET
 
 from prolocutor.dialog.plain import JsonObject
 from prolocutor.json_rpc import (
+    INTERNAL_ERROR,
     INVALID_PARAMS,
     METHOD_NOT_FOUND,
     RpcFault,
+    RpcId,
     RpcMessage,
     params_as,
+    rpc_failure,
+    rpc_result,
 )
 from prolocutor.plugins.mcp.door.asking import ToolCallParams, ToolCalls
 from prolocutor.plugins.mcp.door.client import McpClient
@@ -27,6 +32,7 @@ from prolocutor.plugins.mcp.wire.protocol import (
     VERSION_KEY,
     VERSIONS,
 )
+from prolocutor.web.error_table import error_response
 
 TTL: Final = 60_000
 """Milliseconds for which a client may keep the list of tools."""
@@ -62,6 +68,14 @@ class McpServer:
         chosen = wanted if wanted in HANDSHAKE_VERSIONS else HANDSHAKE_VERSIONS[-1]
         return hello, chosen, {"protocolVersion": chosen, "serverInfo": self._info, **self._about}
 
+    async def respond(self, message: RpcMessage, client: McpClient) -> bytes:
+        """Return the response to a request."""
+        id_ = id_of(message)
+        try:
+            return rpc_result(id_, await self.answer(message, client))
+        except Exception as error:
+            return failure(id_, error)
+
     async def answer(self, message: RpcMessage, client: McpClient) -> JsonObject:
         """Return the result of a request; raise `RpcFault` for one that cannot be answered."""
         method = str(message.method)
@@ -92,6 +106,18 @@ class McpServer:
     async def _discover(self, _: RpcMessage, __: McpClient) -> JsonObject:
         cached = {"ttlMs": TTL, "cacheScope": "public"}
         return {"supportedVersions": list(VERSIONS), **self._about, **cached}
+
+
+def id_of(message: RpcMessage) -> RpcId:
+    """Return the id of a request; None for what has none."""
+    return None if message.id is UNSET else message.id
+
+
+def failure(id_: RpcId, error: Exception) -> bytes:
+    """Write an error as the response to a request."""
+    if not isinstance(error, RpcFault):
+        error = RpcFault(INTERNAL_ERROR, error_response(error).error)
+    return rpc_failure(id_, error)
 
 
 def envelope_of(message: RpcMessage) -> JsonObject | None:

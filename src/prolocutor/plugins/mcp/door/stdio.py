@@ -13,7 +13,6 @@ from msgspec import UNSET, Raw
 from prolocutor.assistant.assistant import Assistant
 from prolocutor.background import BackgroundTasks
 from prolocutor.json_rpc import (
-    INTERNAL_ERROR,
     INVALID_REQUEST,
     RpcFault,
     RpcMessage,
@@ -25,10 +24,9 @@ from prolocutor.json_rpc import (
 from prolocutor.plugins.mcp.door.asking import ToolCalls
 from prolocutor.plugins.mcp.door.client import McpClient, elicits
 from prolocutor.plugins.mcp.door.persons import PREFIX
-from prolocutor.plugins.mcp.door.server import McpServer, check_envelope, envelope_of
+from prolocutor.plugins.mcp.door.server import McpServer, check_envelope, envelope_of, id_of
 from prolocutor.plugins.mcp.door.sessions import ClientSession, SessionBack
 from prolocutor.plugins.mcp.wire.protocol import HANDSHAKE_VERSIONS
-from prolocutor.web.error_table import error_response
 from prolocutor.web.speaking import LOCAL
 
 MAX_LINE: Final = 4_000_000
@@ -82,18 +80,15 @@ class StdioDoor:
         task.add_done_callback(self._answered)
 
     async def _answer(self, message: RpcMessage) -> bytes:
-        id_ = None if message.id is UNSET else message.id
         try:
             if message.method == "initialize":
                 hello, version, result = self._server.welcome(message)
                 self._session.version = version
                 self._session.elicits = elicits(hello.capabilities)
-                return rpc_result(id_, result)
-            return rpc_result(id_, await self._server.answer(message, self._client(message)))
+                return rpc_result(id_of(message), result)
+            return await self._server.respond(message, self._client(message))
         except RpcFault as fault:
-            return rpc_failure(id_, fault)
-        except Exception as error:
-            return rpc_failure(id_, RpcFault(INTERNAL_ERROR, error_response(error).error))
+            return rpc_failure(id_of(message), fault)
 
     def _client(self, message: RpcMessage) -> McpClient:
         session = self._session

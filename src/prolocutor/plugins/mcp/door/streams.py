@@ -12,13 +12,11 @@ from prolocutor.background import BackgroundTasks
 from prolocutor.contracts.http import HttpResponse
 from prolocutor.dialog.plain import JsonObject
 from prolocutor.json_rpc import (
-    INTERNAL_ERROR,
     METHOD_NOT_FOUND,
     RpcFault,
-    rpc_failure,
     rpc_notification,
 )
-from prolocutor.web.error_table import error_response
+from prolocutor.plugins.mcp.door.server import failure
 from prolocutor.web.event_writing import event_stream, server_event
 
 ALIVE: Final = 15.0
@@ -91,5 +89,4 @@ def _event(message: bytes) -> bytes:
 
 
 def _failure(error: Exception) -> bytes:
-    fault = RpcFault(INTERNAL_ERROR, error_response(error).error)
-    return _event(rpc_failure(None, fault))
+    return _event(failure(None, error))
