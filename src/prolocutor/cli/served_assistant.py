@@ -30,7 +30,7 @@ from prolocutor.observe.service_times import ServiceTimes
 from prolocutor.observe.spans import TurnSpans
 from prolocutor.plan.pipeline import Stage
 from prolocutor.web.authentication import AccessPolicy
-from prolocutor.web.door_context import DoorContext, DoorOptions, PlannedFile
+from prolocutor.web.door_context import DoorContext, DoorOptions, ServedFile
 from prolocutor.web.key_ring import KeyRing
 from prolocutor.web.listener import Listener, make_app
 
@@ -121,7 +121,7 @@ def _context(
     return DoorContext(
         assistant=assistant,
         folder=folder,
-        file=PlannedFile(path, partial(told_hints, path)) if settings.file else None,
+        file=ServedFile(path, partial(told_hints, path)) if settings.file else None,
         store=url,
         uploads=store.with_name(f"{store.stem}-uploads") if store is not None else None,
         ring=ring,

@@ -16,7 +16,7 @@ from prolocutor.observe.service_times import ServiceTimes
 from prolocutor.web.key_ring import KeyRing
 
 
-class PlannedFile(msgspec.Struct, frozen=True):
+class ServedFile(msgspec.Struct, frozen=True):
     """The file that an assistant was made of.
 
     `hints` finds what there is to know of it, (what, where) each; it may block.
@@ -40,7 +40,7 @@ class DoorContext(msgspec.Struct, frozen=True):
 
     assistant: Assistant
     folder: Path = Path()
-    file: PlannedFile | None = None
+    file: ServedFile | None = None
     store: str | None = None
     uploads: Path | None = None
     ring: KeyRing | None = None

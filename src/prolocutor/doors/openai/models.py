@@ -15,7 +15,7 @@ from prolocutor.names import did_you_mean
 from prolocutor.web.operations import TypedRequest
 
 
-class ChatModel(msgspec.Struct, kw_only=True):
+class OfferedModel(msgspec.Struct, kw_only=True):
     """A model: the assistant, or one skill alone."""
 
     id: str
@@ -28,7 +28,7 @@ class ChatModel(msgspec.Struct, kw_only=True):
 class ModelList(msgspec.Struct, kw_only=True):
     """All models."""
 
-    data: Sequence[ChatModel]
+    data: Sequence[OfferedModel]
     object: Literal["list"] = "list"
 
 
@@ -44,16 +44,16 @@ class ChatModels:
     def __init__(self, assistant: Assistant) -> None:
         self.name = assistant.name
         created = int(time.time())
-        self._models = {self.name: ChatModel(id=self.name, created=created)}
+        self._models = {self.name: OfferedModel(id=self.name, created=created)}
         for name, step in assistant.engine.prepared.skill_steps.items():
             id_, about = f"{self.name}/{name}", step.service.card_members.get("description")
-            self._models[id_] = ChatModel(id=id_, created=created, description=_text(about))
+            self._models[id_] = OfferedModel(id=id_, created=created, description=_text(about))
 
     async def list_models(self, _: TypedRequest[None, None]) -> ModelList:
         """List the models: the assistant, and its skills."""
         return ModelList(data=list(self._models.values()))
 
-    async def show_model(self, request: TypedRequest[ModelPath, None]) -> ChatModel:
+    async def show_model(self, request: TypedRequest[ModelPath, None]) -> OfferedModel:
         """Return one model."""
         self.skill_of(request.params.model)
         return self._models[request.params.model]

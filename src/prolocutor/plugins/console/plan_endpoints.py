@@ -18,7 +18,7 @@ from prolocutor.observe.recent_figures import RecentFigures
 from prolocutor.pipeline.prepared import ServiceStep
 from prolocutor.plugins.console.agent_states import AgentState, AgentStates
 from prolocutor.plugins.console.resources import BASE
-from prolocutor.web.door_context import PlannedFile
+from prolocutor.web.door_context import ServedFile
 from prolocutor.web.operations import Operation, TypedRequest
 
 log = logging.getLogger(__name__)
@@ -77,7 +77,7 @@ class PlanEndpoint:
         assistant: Assistant,
         figures: RecentFigures,
         states: AgentStates,
-        file: PlannedFile | None,
+        file: ServedFile | None,
     ) -> None:
         self._prepared = assistant.engine.prepared
         self._figures = figures

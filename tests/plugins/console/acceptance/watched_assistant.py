@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 from prolocutor.assistant.assistant import Assistant
 from prolocutor.plan.pipeline import Breaker, Pipeline, Service
 from prolocutor.plugins.console.channel import Console
-from prolocutor.web.door_context import DoorContext, PlannedFile
+from prolocutor.web.door_context import DoorContext, ServedFile
 from prolocutor.web.listener import make_app
 from prolocutor.web.serving import serve
 from tests.unit.pipeline.talk import hypothesis, says
@@ -101,7 +101,7 @@ class WatchedAssistant:
 
     async def _live(self) -> None:
         self._loop, self._stop = asyncio.get_running_loop(), asyncio.Event()
-        file = PlannedFile(self._file, lambda: [(HOSTILE, "kitchen.yaml:31")])
+        file = ServedFile(self._file, lambda: [(HOSTILE, "kitchen.yaml:31")])
         options: dict[str, Any] = {"store": "memory:", "deadline": PATIENCE}
         async with Assistant(pipeline(self.held), **options) as self.assistant:
             app = make_app(self.assistant, [Console(DoorContext(self.assistant, file=file))])

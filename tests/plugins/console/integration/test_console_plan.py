@@ -15,7 +15,7 @@ from prolocutor.config.loading import load
 from prolocutor.plan.pipeline import Pipeline, Service
 from prolocutor.plugins.console.channel import Console
 from prolocutor.testing.channel_kit import STRICT, at_the_door, running
-from prolocutor.web.door_context import DoorContext, PlannedFile
+from prolocutor.web.door_context import DoorContext, ServedFile
 from prolocutor.web.listener import make_app
 from tests.integration.doors.fakes import get
 from tests.unit.pipeline.talk import hypothesis, says
@@ -34,7 +34,7 @@ skills:
 """
 
 
-async def plan_of(it: Assistant, file: PlannedFile | None = None) -> Any:
+async def plan_of(it: Assistant, file: ServedFile | None = None) -> Any:
     async with (
         running(make_app(it, [Console(DoorContext(it, file=file))])) as url,
         aiohttp.ClientSession(url) as http,
@@ -95,7 +95,7 @@ async def test_hints_have_file_and_line_and_nothing_secret(
     path.write_text(FILE)
     os.utime(path, (0, 0))
     settings = load(path)
-    file = PlannedFile(path, partial(told_hints, path))
+    file = ServedFile(path, partial(told_hints, path))
     async with assistant_from(settings) as it:
         plan = await plan_of(it, file)
         changed = plan["file"], [one["what"] for one in plan["hints"]]
