@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from prolocutor.dialog.messages import ASK_KINDS
 from prolocutor.dialog.rounds import Ask
 
 NOT_ASKED: Final = "Sorry, but that's not what I context."
@@ -30,7 +31,10 @@ _WANTED: Final[dict[Ask, str]] = {
 
 def hint_for(kind: Ask) -> str:
     """Return the sentence that says what an ask of this kind expects."""
-    return _WANTED[kind]
+    if kind in _WANTED:
+        return _WANTED[kind]
+    hint: str = ASK_KINDS.load(kind).hint
+    return hint
 
 
 def extra_hint(what: str, instead: str) -> str:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, Final, Protocol
+from functools import lru_cache
+from typing import Any, ClassVar, Final, Protocol
 
 from prolocutor.asks import (
     choice,
@@ -19,6 +20,7 @@ from prolocutor.asks import (
 )
 from prolocutor.asks.answers import AnswerContext, Outcome
 from prolocutor.asks.verbatim import COMMAND, PASSWORD, RAW_STRING
+from prolocutor.dialog.messages import ASK_KINDS
 from prolocutor.dialog.rounds import Ask
 
 
@@ -50,9 +52,29 @@ _READERS: Final[dict[Ask, AnswerReader]] = {
 }
 
 
+class AskKind(Protocol):
+    """A kind of ask of a plug-in: what an entry point of the group `prolocutor.asks` names.
+
+    It is a frozen `msgspec.Struct`; `hint` is the sentence that says what is expected.
+    """
+
+    hint: ClassVar[str]
+
+    def build(self, context: None) -> AnswerReader:
+        """Return what reads answers."""
+
+
+@lru_cache(maxsize=64)
+def _reader(kind: Ask) -> AnswerReader:
+    if kind in _READERS:
+        return _READERS[kind]
+    made: AnswerReader = ASK_KINDS.load(kind)().build(None)
+    return made
+
+
 def read(kind: Ask, text: str, context: AnswerContext) -> Outcome:
     """Read a text as an answer to an ask of this kind. It never raises."""
-    return _READERS[kind].read(text, context)
+    return _reader(kind).read(text, context)
 
 
 def from_value(kind: Ask, type_name: str | None, value: Any, context: AnswerContext) -> Outcome:
@@ -61,4 +83,4 @@ def from_value(kind: Ask, type_name: str | None, value: Any, context: AnswerCont
     `type_name` is the kind of ask that the value fits (`Intent.kind`): "number" for a number. Texts
     (`raw_string`) are read if the ask is for something that is written as text.
     """
-    return _READERS[kind].take(type_name or "", value, context)
+    return _reader(kind).take(type_name or "", value, context)

@@ -9,9 +9,7 @@ from msgspec.structs import replace
 
 from prolocutor.catalog import Catalog
 from prolocutor.config.fields import (
-    FieldKind,
     Findings,
-    JsonField,
     JsonSchema,
     ListField,
     TextField,
@@ -23,20 +21,13 @@ from prolocutor.doors.door_catalog import DOORS, SIGN_IN
 from prolocutor.errors import ConfigError, MissingExtra
 
 
-def options_table(loaded: object) -> FieldKind:
-    """Return the keys of a plug-in's options."""
-    if isinstance(loaded, type) and issubclass(loaded, msgspec.Struct):
-        return table_of(loaded)
-    return JsonField(what="a map of options, true or false")
-
-
 def read_options(catalog: Catalog[Any], name: str, node: YamlNode, findings: Findings) -> object:
     """Return a plug-in's options; UNREAD after recording what is wrong with its name or them."""
     try:
         loaded = catalog.load(name)
     except ConfigError as error:
         return findings.add(node, error.what)
-    return options_table(loaded).read(node, findings)
+    return table_of(loaded).read(node, findings)
 
 
 def plugged_schema(catalog: Catalog[Any]) -> dict[str, JsonSchema]:
@@ -47,7 +38,7 @@ def plugged_schema(catalog: Catalog[Any]) -> dict[str, JsonSchema]:
             loaded = catalog.load(name)
         except MissingExtra:
             continue  # its library is not installed
-        schemas[name] = options_table(loaded).schema()
+        schemas[name] = table_of(loaded).schema()
         if summary := (getattr(loaded, "__doc__", None) or "").partition("\n")[0]:
             schemas[name] = {"description": summary, **schemas[name]}
     return schemas
@@ -81,8 +72,10 @@ class DoorsField(msgspec.Struct, frozen=True):
 
     def schema(self) -> JsonSchema:
         options = plugged_schema(DOORS)
+        flag = {"type": ["boolean", "null"]}
         several = {
-            key: {"anyOf": [one, {"type": ["boolean", "null"]}]} for key, one in options.items()
+            key: {"description": one.pop("description", key), "anyOf": [one, flag]}
+            for key, one in options.items()
         }
         return {
             "anyOf": [

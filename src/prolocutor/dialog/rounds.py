@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, Final
 
 import msgspec
 
 from prolocutor.dialog.plain import JsonObject
 
-Ask = Literal[
+Ask = str
+"""What kind of value is asked for: one of `ASKS`, or of a plug-in."""
+
+ASKS: Final[tuple[str, ...]] = (
     "yesno",
     "number",
     "date",
@@ -23,8 +26,8 @@ Ask = Literal[
     "choice",
     "command",
     "generic",
-]
-"""What kind of value is asked for; with null (nothing) the fifteen of Almond's dialog API."""
+)
+"""The kinds of the core; with null (nothing) the fifteen of Almond's dialog API."""
 
 RAW: frozenset[str] = frozenset({"raw_string", "password"})
 """Asks whose answer is whatever text comes, even "cancel"."""

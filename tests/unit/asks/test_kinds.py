@@ -1,23 +1,27 @@
 """All kinds of asks: what is typed, what is as it is, and that no words ever break a reader."""
 
+import sys
 import time
-from typing import Any, get_args
+from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from prolocutor.asks import kinds
 from prolocutor.asks.answers import NotUnderstood, Understood
 from prolocutor.asks.controls import control_of
 from prolocutor.asks.hints import hint_for
 from prolocutor.asks.kinds import from_value, read
 from prolocutor.dialog import plain
-from prolocutor.dialog.rounds import RAW, Ask
+from prolocutor.dialog.messages import checked_ask
+from prolocutor.dialog.rounds import ASKS, RAW, Ask
 from prolocutor.reading import libraries
 from tests.unit.asks.contexts import BERLIN, value
 from tests.unit.asks.test_contacts_and_locations import KNOWN
 
-KINDS: list[Ask] = list(get_args(Ask))
+KINDS: list[Ask] = list(ASKS)
 LONG = (
     "one " * 25_000,
     "a" * 100_000,
@@ -155,3 +159,39 @@ def test_any_parsed_value_answers_a_generic_ask() -> None:
 @pytest.mark.parametrize("kind", KINDS)
 def test_each_kind_says_what_it_looks_for(kind: Ask) -> None:
     assert hint_for(kind).endswith(".")
+
+
+def test_an_installed_package_adds_a_kind_of_ask(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "shop_asks.py").write_text(
+        """
+from typing import ClassVar
+import msgspec
+from prolocutor.asks import kinds
+from prolocutor.asks.answers import AnswerContext, NotUnderstood, Understood
+
+class Sizes:
+    def read(self, text, context):
+        size = text.strip().upper()
+        return Understood(size) if size in ("S", "M", "L") else NotUnderstood(Size.hint)
+
+    def take(self, type_name, value, context):
+        return self.read(str(value), context)
+
+class Size(msgspec.Struct, frozen=True):
+    hint: ClassVar[str] = "I'm looking for a size: S, M or L."
+
+    def build(self, context):
+        return Sizes()
+"""
+    )
+    folder = tmp_path / "shop-1.0.dist-info"
+    folder.mkdir()
+    (folder / "METADATA").write_text("Metadata-Version: 2.1\nName: shop\nVersion: 1.0\n")
+    (folder / "entry_points.txt").write_text("[prolocutor.asks]\nsize = shop_asks:Size\n")
+    monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
+
+    assert checked_ask("size") == "size"
+    assert kinds.read("size", " m ", BERLIN) == Understood("M")
+    assert kinds.read("size", "huge", BERLIN) == NotUnderstood(hint_for("size"))

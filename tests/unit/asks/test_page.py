@@ -2,13 +2,13 @@
 
 import json
 import re
-from typing import Any, get_args
+from typing import Any
 
 import msgspec
 import pytest
 
 from prolocutor.asks.controls import control_of
-from prolocutor.dialog.rounds import Ask, OfferedChoice
+from prolocutor.dialog.rounds import ASKS, Ask, OfferedChoice
 from tests.pages import ROOT, table
 from tests.unit.asks.contexts import BERLIN, value
 
@@ -25,7 +25,7 @@ EXAMPLES = [
 
 
 def test_every_ask_has_a_row() -> None:
-    assert list(UNDERSTOOD) == list(get_args(Ask))
+    assert list(UNDERSTOOD) == list(ASKS)
 
 
 @pytest.mark.parametrize(("kind", "text", "expected"), EXAMPLES)

@@ -10,7 +10,13 @@ def test_what_is_written_has_no_faults(tmp_path: Path) -> None:
     files = write(tmp_path, "My assistant")
 
     report = check(tmp_path / "assistant.yaml")
-    assert files == ["README.md", "assistant.yaml", "skills.py", "test_assistant.py"]
+    assert files == [
+        "README.md",
+        "assistant.yaml",
+        "skills.py",
+        "test_assistant.py",
+        "assistant.schema.json",
+    ]
     assert report.ok
     assert report.name == "My assistant"
     assert report.warnings == ()

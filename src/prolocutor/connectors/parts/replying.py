@@ -8,7 +8,7 @@ from typing import Any, Final
 from urllib.parse import urljoin
 
 from prolocutor.connectors.parts.url import Url
-from prolocutor.dialog.messages import ASKS, checked_messages
+from prolocutor.dialog.messages import checked_messages, is_ask
 from prolocutor.dialog.plain import JsonObject, decode
 from prolocutor.errors import BadReply
 
@@ -37,7 +37,7 @@ def hypothesis_of(
             del found["text"]
     if ask is not None:
         has_choices = any(one["type"] == "choice" for one in messages)
-        known = isinstance(ask, str) and ask in ASKS and (ask != "choice" or has_choices)
+        known = isinstance(ask, str) and is_ask(ask) and (ask != "choice" or has_choices)
         found |= {"ask": ask if known else "raw_string", "can_continue": True}
         if not text and not messages:
             found["text"] = "?"

@@ -10,7 +10,7 @@ import msgspec
 
 from prolocutor.dialog import plain
 from prolocutor.dialog.inputs import EarlierTurn
-from prolocutor.dialog.messages import ASKS
+from prolocutor.dialog.messages import is_ask
 from prolocutor.dialog.utterances import BotUtterance
 from prolocutor.doors.openai.requests import ChatInput, Said
 
@@ -51,7 +51,7 @@ def as_earlier(text: str, reply: BotUtterance) -> EarlierTurn:
         text=text,
         reply=reply.text,
         messages=messages if isinstance(messages, list) else [],
-        ask=ask if ask in ASKS else None,
+        ask=ask if is_ask(ask) else None,
         skill=reply.active_skill,
     )
 

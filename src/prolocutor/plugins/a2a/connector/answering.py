@@ -7,7 +7,7 @@ from typing import Any, Final
 import msgspec
 from msgspec import UNSET
 
-from prolocutor.dialog.messages import ASKS, KINDS
+from prolocutor.dialog.messages import KINDS, is_ask
 from prolocutor.dialog.plain import JsonObject
 from prolocutor.errors import BadReply, ServiceRaised, ServiceRefused
 from prolocutor.plugins.a2a.connector.asking import CONTEXT_KEY, AgentQuestion, OpenTask
@@ -96,7 +96,7 @@ def _ask(found: JsonObject, answer: GatheredAnswer, others: list[JsonObject]) ->
 
 
 def _is_ask(data: Any) -> bool:
-    return isinstance(data, dict) and data.get("type") == "ask" and data.get("ask") in ASKS
+    return isinstance(data, dict) and data.get("type") == "ask" and is_ask(data.get("ask"))
 
 
 def _sorted_parts(parts: list[A2aPart]) -> tuple[list[JsonObject], list[JsonObject]]:
