@@ -43,7 +43,6 @@ ALLOWED = {
     "is_training": PARLAI,
     "json_safe_payload": PARLAI,
     "lex": "called by Lark",
-    "list_commands": "called by Click",
     "log_message": "called by http.server",
     "on_header": HTTPTOOLS,
     "on_message_begin": HTTPTOOLS,
