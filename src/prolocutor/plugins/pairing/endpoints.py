@@ -7,9 +7,9 @@ from typing import Any, Final
 
 import msgspec
 
-from prolocutor.connectors.connector_catalog import CONNECTORS, ENDPOINTS
+from prolocutor.connectors.connector_catalog import CONNECTORS, ENDPOINTS, options_from
 from prolocutor.connectors.python import PythonConnector
-from prolocutor.contracts.connector import DeltaSink, Request
+from prolocutor.contracts.connector import DeltaSink, Request, ServiceContext
 from prolocutor.dialog.ids import new_id
 from prolocutor.dialog.plain import Plain, decode, encode
 from prolocutor.errors import ConfigError, ServiceError
@@ -43,15 +43,11 @@ class ModelRequest(msgspec.Struct, frozen=True):
 
 def connector_of(connector: str, endpoint: Call, *, name: str, verb: str) -> Any:
     """Make the connector to an endpoint; raise `ConfigError` unless it has the method `verb`."""
-    is_service = connector not in ENDPOINTS.names()
-    made: Any = CONNECTORS.load(connector) if is_service else ENDPOINTS.load(connector)
+    kinds = ENDPOINTS if connector in ENDPOINTS.names() else CONNECTORS
+    made: Any = options_from(kinds.load(connector), endpoint).build(ServiceContext(name=name))
     if not hasattr(made, verb):
         raise ConfigError(f"the connector {connector!r} reaches no endpoint of this kind")
-    try:
-        named = {"name": name} if is_service else {}
-        return made(endpoint.target, **named, **endpoint.options)
-    except TypeError as error:
-        raise ConfigError(f"the connector {connector!r} cannot be made: {error}") from None
+    return made
 
 
 class ChatEndpoint:

@@ -10,8 +10,8 @@ from prolocutor.assistant import succession
 from prolocutor.contracts.observer import Rated
 from prolocutor.plugins.pairing.lessons import Lessons
 from prolocutor.plugins.pairing.rating_learner import RatingLearner
-from prolocutor.testing.shared_memory import SharedMemory
-from prolocutor.testing.shared_memory_store import SharedMemoryStore
+from tests.model_store.shared_model_store import SharedModelStore
+from tests.model_store.shared_state import SharedModel
 from tests.unit.assistant.talks import assistant
 from tests.unit.assistant.test_replicas import until
 
@@ -39,11 +39,9 @@ async def test_what_is_learned_at_one_replica_is_learned_and_forgotten_at_all(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(succession, "FEED_POLL", 0.02)
-    database, pupils = SharedMemory(), [Pupil(), Pupil(), Pupil()]
+    database, pupils = SharedModel(), [Pupil(), Pupil(), Pupil()]
     taught = [Lessons(cast(RatingLearner, one)) for one in pupils]
-    made = [
-        partial(assistant, store=SharedMemoryStore(database), observers=[one]) for one in taught
-    ]
+    made = [partial(assistant, store=SharedModelStore(database), observers=[one]) for one in taught]
     async with made[0]() as one, made[1]():
         reply = await one.reply("hi", user="ann")
         for rating in (1, -1):
@@ -59,7 +57,7 @@ async def test_what_is_learned_at_one_replica_is_learned_and_forgotten_at_all(
     assert [one for one in (await all_records(database)).values() if b"ann" in one] == []
 
 
-async def all_records(database: SharedMemory) -> dict[str, bytes]:
-    store = SharedMemoryStore(database)
+async def all_records(database: SharedModel) -> dict[str, bytes]:
+    store = SharedModelStore(database)
     await store.open()
     return await store.records("", "lesson")

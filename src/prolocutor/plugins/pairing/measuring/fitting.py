@@ -38,8 +38,6 @@ Priors = list[dict[str, float]]
 _LABELS: Final = "labels"
 _LEAST_SHARED: Final = 4
 _MOST_AT_ONCE: Final = 4
-_WHOLE: Final = "ensemble"
-_PART: Final = "linear"
 
 
 class PairingModels(msgspec.Struct, frozen=True, kw_only=True):
@@ -81,16 +79,13 @@ def needs_no_labels(name: str, role: Role) -> bool:
     return _LABELS not in needs_of(name, role)
 
 
-async def fitted_router(name: str, training: TrainingData) -> Router:
-    """Return a router, fitted; one that works without labels is given none."""
-    made: Router = await _fitted("router", name, training)
-    return made
-
-
-async def fitted_ranker(name: str, training: TrainingData) -> Ranker:
-    """Return a ranker, fitted; one that works without labels is given none."""
-    made: Ranker = await _fitted("ranker", name, training)
-    return made
+async def fitted(role: Role, name: str, training: TrainingData) -> Any:
+    """Return a router or ranker, fitted; one that works without labels is given none."""
+    if needs_no_labels(name, role):
+        bare: dict[str, Any] = {"agents": {}, "gold": frozenset()}
+        labelled = [msgspec.structs.replace(one, **bare) for one in training.labelled]
+        training = msgspec.structs.replace(training, labelled=labelled, priors=[])
+    return await settled(await asyncio.to_thread(load_fit(name, role), training))
 
 
 async def unseen_priors(name: str, training: TrainingData, folds: int) -> Priors:
@@ -103,7 +98,7 @@ async def unseen_priors(name: str, training: TrainingData, folds: int) -> Priors
     dealt = folds_of(near_duplicates([one.question.text for one in labelled]), folds, training.seed)
     for fold in sorted(set(dealt)):
         known = [one for one, its in zip(labelled, dealt, strict=True) if its != fold]
-        router = await fitted_router(name, msgspec.structs.replace(training, labelled=known))
+        router = await fitted("router", name, msgspec.structs.replace(training, labelled=known))
         for position, one in enumerate(labelled):
             if dealt[position] == fold and one.answers:
                 priors[position] = await probabilities(router, one)
@@ -123,9 +118,8 @@ async def settled(found: Made | Awaitable[Made]) -> Made:
 class FoldedMethods:
     """Routers and rankers fitted once a fold; none has seen a question of its own fold.
 
-    `prior` names the router whose probabilities rankers are given in training. Of `methods`, those
-    that are a part of another one are taken from it. Folds are fitted at the same time, as many as
-    there are cores, four at most.
+    `prior` names the router whose probabilities rankers are given in training. Folds are fitted at
+    the same time, as many as there are cores, four at most.
     """
 
     def __init__(
@@ -136,13 +130,10 @@ class FoldedMethods:
         folds: int,
         seed: int,
         models: PairingModels,
-        methods: Sequence[str] = (),
         folding: Folding = NO_FOLDING,
     ) -> None:
         self._data, self._prior, self.models = data, prior, models
         self._number, self._seed = folds, seed
-        self._methods = frozenset(methods)
-        self._wholes: dict[int, Any] = {}
         self._pairs: dict[tuple[int, int], dict[int, dict[str, float]]] = {}
         self._folding = folding
         self._free = asyncio.Semaphore(folding.number_at_once)
@@ -193,40 +184,20 @@ class FoldedMethods:
         rankers = dict(zip(folds, await asyncio.gather(*map(made, folds)), strict=True))
         return [rankers[fold] for fold in self.folds]
 
-    async def _made(self, role: Role, name: str, fold: int, training: TrainingData) -> Any:
-        """Fit a method for a fold; one that is a part of another of the methods is fitted with it.
-
-        The whole is kept until it is asked for itself.
-        """
-        whole = self._whole(role, name)
-        async with self._free:
-            if (role, whole) != ("router", _WHOLE):
-                return await self._fitted(role, whole, fold, training)
-            made = self._wholes.get(fold) or await self._fitted(role, whole, fold, training)
-            self._wholes[fold] = made
-            if whole == name:
-                return made
-            part = getattr(made, "parts", {}).get(name)
-            return part or await self._fitted(role, name, fold, training)
-
-    def _whole(self, role: Role, name: str) -> str:
-        """Return the router that has this one as a part, if it is wanted too."""
-        is_part = (role, name) == ("router", _PART) and _WHOLE in self._methods
-        return _WHOLE if is_part else name
-
     def _found(self, role: Role, name: str, fold: int) -> Any:
         """Return what was kept for a fold; None if nothing was."""
         if self._folding.kept is None:
             return None
-        return self._folding.kept.find(role, self._whole(role, name), fold)
+        return self._folding.kept.find(role, name, fold)
 
-    async def _fitted(self, role: Role, name: str, fold: int, training: TrainingData) -> Any:
+    async def _made(self, role: Role, name: str, fold: int, training: TrainingData) -> Any:
         """Return what was kept for a fold, or fit it."""
-        if needs_no_labels(name, role):
-            return await _fitted(role, name, training)
-        if (found := self._found(role, name, fold)) is not None:
-            return found
-        made = await _fitted(role, name, training)
+        async with self._free:
+            if needs_no_labels(name, role):
+                return await fitted(role, name, training)
+            if (found := self._found(role, name, fold)) is not None:
+                return found
+            made = await fitted(role, name, training)
         if self._folding.kept is not None:
             self._folding.kept.keep(role, name, fold, made)
         one_for_all = role == "router" and self._data.learn
@@ -268,7 +239,7 @@ class FoldedMethods:
             one for one, its in zip(self._data.test, self.folds, strict=True) if its not in pair
         ]
         async with self._free:
-            router = await fitted_router(self._prior, self._training(known))
+            router = await fitted("router", self._prior, self._training(known))
             test = self._data.test
             self._pairs[pair] = {n: await probabilities(router, test[n]) for n in apart}
 
@@ -283,11 +254,3 @@ class FoldedMethods:
         return self.models.training(
             cards=self._data.cards, labelled=labelled, priors=priors or [], seed=self._seed
         )
-
-
-async def _fitted(role: Role, name: str, training: TrainingData) -> Any:
-    if needs_no_labels(name, role):
-        bare: dict[str, Any] = {"agents": {}, "gold": frozenset()}
-        labelled = [msgspec.structs.replace(one, **bare) for one in training.labelled]
-        training = msgspec.structs.replace(training, labelled=labelled)
-    return await settled(await asyncio.to_thread(load_fit(name, role), training))

@@ -132,7 +132,6 @@ async def measure(
         folds=plan.folds,
         seed=plan.seed,
         models=models,
-        methods=[*plan.routers, *plan.rankers],
         folding=folding,
     )
     measuring = _Measuring(data, plan, methods, on_step, record)

@@ -25,8 +25,7 @@ from prolocutor.plugins.pairing.measuring.automatic_method import picked as pick
 from prolocutor.plugins.pairing.measuring.fitting import (
     Folding,
     Priors,
-    fitted_ranker,
-    fitted_router,
+    fitted,
     probabilities,
     unseen_priors,
 )
@@ -267,16 +266,15 @@ async def _fitted(
     """Learn from everything; `priors` as the measurement had them, None where there was none."""
     training = wanted.models.training(cards=data.cards, labelled=learned, seed=wanted.seed)
     if wanted.role == "router":
-        return await fitted_router(wanted.method, training)
+        return await fitted("router", wanted.method, training)
     apart = _apart(data)
     if priors is None and apart:
-        router = await fitted_router(
-            wanted.prior, msgspec.structs.replace(training, labelled=apart)
-        )
+        learned_apart = msgspec.structs.replace(training, labelled=apart)
+        router = await fitted("router", wanted.prior, learned_apart)
         priors = [await probabilities(router, one) for one in learned]
     elif priors is None:
         priors = await unseen_priors(wanted.prior, training, wanted.folds)
-    return await fitted_ranker(wanted.method, msgspec.structs.replace(training, priors=priors))
+    return await fitted("ranker", wanted.method, msgspec.structs.replace(training, priors=priors))
 
 
 def _is_tested_apart(data: PairingData, wanted: TrainingPlan) -> bool:

@@ -3,21 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 from prolocutor.contracts.pairing import AgentAnswer, Pairing, TrainingData
 from prolocutor.contracts.training import TrainingOrder
 from prolocutor.errors import MissingExtra
 from prolocutor.plugins.pairing.budget import UntilSure
 from prolocutor.plugins.pairing.measuring.budgets import SUREST, AskedPath, spend
-from prolocutor.plugins.pairing.measuring.fitting import (
-    Priors,
-    fitted_ranker,
-    fitted_router,
-    needs_no_labels,
-    settled,
-    unseen_priors,
-)
+from prolocutor.plugins.pairing.measuring.fitting import Priors, fitted, settled, unseen_priors
 from prolocutor.plugins.pairing.measuring.method_rows import MethodChoice
 from prolocutor.plugins.pairing.measuring.training_material import Material
 from prolocutor.plugins.pairing.method_catalog import load_fit
@@ -26,66 +19,45 @@ _PRIOR: Final = "ensemble"
 _FREE: Final = "cards"
 
 
-class Refitting(Protocol):
-    """Fits on lessons by their places, and has what it fitted choose."""
+class Refitting:
+    """Fits on lessons by their places, and has what it fitted choose.
+
+    `priors` are those of a ranker's lessons; of a router's there are none.
+    """
+
+    def __init__(self, order: TrainingOrder, material: Material, priors: Priors | None) -> None:
+        self._order, self._material, self._priors = order, material, priors
+
+    @classmethod
+    async def of(cls, order: TrainingOrder, material: Material) -> Refitting:
+        """Return what fits the method of an order."""
+        if order.role == "router":
+            return cls(order, material, None)
+        training = TrainingData(cards=material.cards, labelled=material.lessons, seed=order.seed)
+        return cls(order, material, await unseen_priors(prior_of(material), training, order.folds))
 
     async def fit(self, places: Sequence[int], method: str = "") -> Any:
         """Return a router or ranker that has learned these; `method`, where it is another one."""
-
-    async def choose(self, fitted: Any, place: int) -> Sequence[Pairing]:
-        """Return its pairings for the question of a lesson, the best first."""
-
-    async def path(self, fitted: Any, place: int) -> AskedPath:
-        """Return a ranker's choices while one agent more is asked step by step; of a router ()."""
-
-
-async def refitting_of(order: TrainingOrder, material: Material) -> Refitting:
-    """Return what fits the method of an order."""
-    if order.role == "router":
-        return _RouterRefitting(order, material)
-    training = TrainingData(cards=material.cards, labelled=material.lessons, seed=order.seed)
-    priors = await unseen_priors(prior_of(material), training, order.folds)
-    return _RankerRefitting(order, material, priors)
-
-
-class _RouterRefitting:
-    def __init__(self, order: TrainingOrder, material: Material) -> None:
-        self._order, self._material = order, material
-
-    async def fit(self, places: Sequence[int], method: str = "") -> Any:
-        lessons = [self._material.lessons[place] for place in places]
-        training = TrainingData(cards=self._material.cards, labelled=lessons, seed=self._order.seed)
-        return await fitted_router(method or self._order.method, training)
-
-    async def choose(self, fitted: Any, place: int) -> Sequence[Pairing]:
-        found: Sequence[Pairing] = await settled(
-            fitted.route(self._material.lessons[place].question)
-        )
-        return found
-
-    async def path(self, fitted: Any, place: int) -> AskedPath:
-        return ()
-
-
-class _RankerRefitting:
-    def __init__(self, order: TrainingOrder, material: Material, priors: Priors) -> None:
-        self._order, self._material, self._priors = order, material, priors
-
-    async def fit(self, places: Sequence[int], method: str = "") -> Any:
-        name = method or self._order.method
-        free = needs_no_labels(name, "ranker")
         training = TrainingData(
             cards=self._material.cards,
             labelled=[self._material.lessons[place] for place in places],
-            priors=[] if free else [self._priors[place] for place in places],
+            priors=[self._priors[place] for place in places] if self._priors else [],
             seed=self._order.seed,
         )
-        return await fitted_ranker(name, training)
+        return await fitted(self._order.role, method or self._order.method, training)
 
-    async def choose(self, fitted: Any, place: int) -> Sequence[Pairing]:
-        return await self._ranked(fitted, place, [*self._material.lessons[place].answers])
+    async def choose(self, method: Any, place: int) -> Sequence[Pairing]:
+        """Return its pairings for the question of a lesson, the best first."""
+        one = self._material.lessons[place]
+        if self._priors is None:
+            found: Sequence[Pairing] = await settled(method.route(one.question))
+            return found
+        return await self._ranked(method, place, [*one.answers])
 
-    async def path(self, fitted: Any, place: int) -> AskedPath:
+    async def path(self, ranker: Any, place: int) -> AskedPath:
+        """Return a ranker's choices while one agent more is asked step by step; of a router ()."""
+        if self._priors is None:
+            return ()
         one, found = self._material.lessons[place], []
 
         def seen(steps: list[list[str]], pairs: Sequence[Pairing]) -> None:
@@ -99,17 +71,18 @@ class _RankerRefitting:
             )
 
         async def rank(called: Sequence[str]) -> Sequence[Pairing]:
-            return await self._ranked(fitted, place, called)
+            return await self._ranked(ranker, place, called)
 
         policy, cards = UntilSure(sure=SUREST), self._material.cards
         await spend(policy, cards, self._priors[place], [*one.answers], rank, seen)
         return found
 
-    async def _ranked(self, fitted: Any, place: int, agents: Sequence[str]) -> Sequence[Pairing]:
+    async def _ranked(self, ranker: Any, place: int, agents: Sequence[str]) -> Sequence[Pairing]:
+        assert self._priors is not None
         one = self._material.lessons[place]
         answers = [AgentAnswer(agent=name, text=one.answers[name]) for name in agents]
         found: Sequence[Pairing] = await settled(
-            fitted.rank(one.question, answers, self._priors[place])
+            ranker.rank(one.question, answers, self._priors[place])
         )
         return found
 

@@ -27,7 +27,7 @@ from prolocutor.plugins.pairing.loss_curve import LossCurve, loss_curve_of, with
 from prolocutor.plugins.pairing.measuring.budgets import AskedPath, curve_of
 from prolocutor.plugins.pairing.measuring.method_rows import BootstrapSamples, MethodChoice
 from prolocutor.plugins.pairing.measuring.model_training import LABEL_FREE
-from prolocutor.plugins.pairing.measuring.refitting import Refitting, prior_of, refitting_of
+from prolocutor.plugins.pairing.measuring.refitting import Refitting, prior_of
 from prolocutor.plugins.pairing.measuring.training_material import Material, gathered
 from prolocutor.plugins.pairing.method_catalog import load_reader
 from prolocutor.plugins.pairing.model_files import Model, load_model, save_model, training_card
@@ -59,7 +59,7 @@ async def retrain(
         raise BadInput(f"{what}; train it with prolocutor train --encoder", field="role")
     material = gathered(order, live, rated)
     on_step(0.0, "learning from everything")
-    fitting = await refitting_of(order, material)
+    fitting = await Refitting.of(order, material)
     made = await fitting.fit(range(len(material)))
     had_curve = live is not None and loss_curve_of(live) is not None
     comparing = _Comparison(order, material, fitting, on_step, stepwise=had_curve)

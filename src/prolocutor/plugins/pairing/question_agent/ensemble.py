@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import msgspec
 
-from prolocutor.contracts.pairing import Card, Pairing, Router, UserQuestion
+from prolocutor.contracts.pairing import Card, Pairing, UserQuestion
 from prolocutor.plugins.pairing.encoders.meanings import NO_VECTORS, Vectors
 from prolocutor.plugins.pairing.method_catalog import ENCODER, LABELS, PairingMethod
 from prolocutor.plugins.pairing.model_files import Model, TrainingCard
@@ -28,11 +28,6 @@ class EnsembleRouter:
         self, linear: LinearRouter, neighbours: KnnRouter, index: LatentIndex | None = None
     ) -> None:
         self._linear, self._neighbours, self._index = linear, neighbours, index
-
-    @property
-    def parts(self) -> dict[str, Router]:
-        """The routers whose mean it is, by method."""
-        return {"linear": self._linear}
 
     @property
     def agents(self) -> Sequence[str]:
