@@ -27,7 +27,13 @@ class ListenerLimits(msgspec.Struct, frozen=True):
     query: Annotated[int, about("", hidden=True)] = 8_192
     patience: Annotated[float, about("", hidden=True)] = 30.0
     requests: Annotated[int, about("", hidden=True)] = 2_000
-    connections: Annotated[Count, about("Open connections.", unit="connections")] = 10_000
+    connections: Annotated[
+        Count,
+        about(
+            "Open connections; a few more may ask for `/health/live` and `/health/ready` alone.",
+            unit="connections",
+        ),
+    ] = 10_000
     outbox: Annotated[int, about("", hidden=True)] = 1_000_000
     keep_alive: Annotated[
         Count,
