@@ -29,6 +29,7 @@ from prolocutor.doors.page.channel import Page
 from prolocutor.plan.pipeline import Pipeline, Service
 from prolocutor.plugins.almond.door.door import Almond
 from prolocutor.web.asgi import App, Receive, Scope, Send
+from prolocutor.web.door_context import DoorContext
 from prolocutor.web.error_table import error_response
 from prolocutor.web.listener import Listener, make_app
 from prolocutor.web.operations import Operation, TypedRequest
@@ -59,7 +60,7 @@ async def say(request: TypedRequest[SayParams, SayRequest]) -> Said:
 
 def doors(assistant: Assistant) -> list[Channel]:
     """Return the usual doors, whose operations at the measured paths only write back."""
-    made: list[Any] = [DeepPavlov(assistant), Almond(assistant), Page(assistant)]
+    made: list[Any] = [DeepPavlov(assistant), Almond(assistant), Page(DoorContext(assistant))]
     for door in made:
         door.routes = [
             msgspec.structs.replace(route, answer=Operation(say)) if is_measured(route) else route

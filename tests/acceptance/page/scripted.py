@@ -22,6 +22,7 @@ from prolocutor.plan.pipeline import Pipeline
 from prolocutor.plugins.almond.door.door import Almond
 from prolocutor.testing.channel_kit import running
 from prolocutor.web.authentication import AccessPolicy
+from prolocutor.web.door_context import DoorContext
 from prolocutor.web.listener import make_app
 
 PATIENCE = 180.0
@@ -159,7 +160,7 @@ class Server:
         async with Assistant(self._pipeline, **settings) as assistant:
             self.assistant = assistant
             self.script = Script(assistant)
-            page = PageDoor(assistant, recent=recent)
+            page = PageDoor(DoorContext(assistant, recent=recent))
             door = self.script if self._scripted else Almond(assistant)
             app = make_app(assistant, [door, page], auth=self._auth)
             async with running(app) as self.url:

@@ -37,7 +37,11 @@ def signing_in() -> Iterator[tuple[str, OpenIdProvider]]:
             settings = OpenIdSettings(
                 issuer=provider.issuer, client_id=CLIENT, client_secret=SECRET, operators=(RULE,)
             )
-            doors = [Almond(assistant), Page(assistant), Console(DoorContext(assistant))]
+            doors = [
+                Almond(assistant),
+                Page(DoorContext(assistant)),
+                Console(DoorContext(assistant)),
+            ]
             sign_in = SignIn(assistant, settings, tuple(door.prefix for door in doors))
             auth = AccessPolicy(sign_in=True)
             app = make_app(assistant, [*doors, sign_in], auth=auth, sessions=sign_in)

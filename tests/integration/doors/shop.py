@@ -158,7 +158,7 @@ async def a_shop(
     file = write_shop(folder, hints=hints, **(more or {}))
     async with assistant_of_file(file, store=store) as it:
         console = Console(DoorContext(it, folder=folder), ConsoleDoor(**options))
-        app = make_app(it, [console, DeepPavlov(it), Page(it)], auth=access)
+        app = make_app(it, [console, DeepPavlov(it), Page(DoorContext(it))], auth=access)
         headers = {"Authorization": "Bearer key-of-eve"} if access is ACCESS else {}
         async with running(app) as url, aiohttp.ClientSession(url, headers=headers) as http:
             yield Shop(it, url, http)

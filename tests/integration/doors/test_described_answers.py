@@ -14,6 +14,7 @@ from prolocutor.observe.recent_turns import RecentTurns
 from prolocutor.plugins.almond.door.door import Almond
 from prolocutor.plugins.evaluation.chat_door import Parlai
 from prolocutor.testing.channel_kit import Gate, pipeline, running
+from prolocutor.web.door_context import DoorContext
 from prolocutor.web.listener import make_app
 
 PNG = b"\x89PNG\r\n\x1a\n..."
@@ -24,7 +25,7 @@ async def test_every_answer_is_as_it_is_described() -> None:
     metrics, recent = TurnMetrics(), RecentTurns()
     observers = [metrics, recent]
     async with Assistant(pipeline(Gate()), store="memory:", observers=observers) as assistant:
-        page = Page(assistant, recent=recent)
+        page = Page(DoorContext(assistant, recent=recent))
         doors = [DeepPavlov(assistant), Almond(assistant), page, Parlai(assistant)]
         app = make_app(assistant, doors, metrics=metrics)
         async with running(app) as url, aiohttp.ClientSession(url) as http:

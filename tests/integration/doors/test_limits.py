@@ -17,6 +17,7 @@ from prolocutor.plugins.almond.door.door import Almond
 from prolocutor.plugins.mcp.door.door import Mcp
 from prolocutor.testing.channel_kit import KEY, TOKENS, Gate, at_the_door, pipeline, running
 from prolocutor.web.authentication import AccessPolicy
+from prolocutor.web.door_context import DoorContext
 from prolocutor.web.limits import ListenerLimits
 from prolocutor.web.listener import make_app
 from prolocutor.web.quotas import VisitorQuotas
@@ -31,7 +32,7 @@ TOKEN = {"Authorization": "Bearer the-token-of-ann"}
 
 @pytest.mark.parametrize("auth", [AccessPolicy(), OPEN], ids=["local", "anonymous"])
 async def test_a_flood_of_uploads_under_fresh_names_does_not_pass(auth: AccessPolicy) -> None:
-    async with at_the_door(Page, auth) as door:
+    async with at_the_door(lambda it: Page(DoorContext(it)), auth) as door:
 
         async def upload(number: int) -> tuple[int, str | None]:
             query = {"user": f"u{number}"} if auth is not OPEN else {"id": f"web-{number:032x}"}

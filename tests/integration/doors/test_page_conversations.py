@@ -6,12 +6,18 @@ import pytest
 
 from prolocutor.assistant.assistant import Assistant
 from prolocutor.contracts.channel import Channel
-from prolocutor.doors.page.channel import Page
+from prolocutor.contracts.pairing import Card
+from prolocutor.doors.page.channel import Page, PageDoor
 from prolocutor.testing.channel_kit import KEY, STRICT, Door, at_the_door
 from prolocutor.web.authentication import AccessPolicy
+from prolocutor.web.door_context import DoorContext
 from tests.integration.doors.fakes import get
 
 SECRET = "5" * 32
+
+
+def the_page(assistant: Assistant) -> Page:
+    return Page(DoorContext(assistant))
 
 
 async def said(door: Door, user: str, dialog: str, *texts: str) -> None:
@@ -32,7 +38,7 @@ async def listed(door: Door, **query: str) -> list[tuple[str, str]]:
 
 async def test_conversations_are_listed_renamed_and_deleted_by_their_person() -> None:
     long = "can I get my money back if the train to Bergen is late?"
-    async with at_the_door(Page, STRICT) as door, door.as_visitor("the-token-of-ann") as ann:
+    async with at_the_door(the_page, STRICT) as door, door.as_visitor("the-token-of-ann") as ann:
         await said(door, "almond:ann", "main", long, "thanks")
         await said(door, "almond:ann", "a/b c", "  second\nwords ")
         await said(door, "almond:bob", "his", "a secret")
@@ -65,7 +71,7 @@ async def test_conversations_are_listed_renamed_and_deleted_by_their_person() ->
 
 
 async def test_search_leads_to_the_messages_with_all_words_the_latest_first() -> None:
-    async with at_the_door(Page, STRICT) as door, door.as_visitor("the-token-of-ann") as ann:
+    async with at_the_door(the_page, STRICT) as door, door.as_visitor("the-token-of-ann") as ann:
         await said(door, "almond:ann", "main", "Where is the LATE train?", "something else")
         await said(door, "almond:ann", "work", "a train of thought, " + "x" * 500)
         await said(door, "almond:bob", "main", "the late train is mine")
@@ -90,7 +96,7 @@ async def test_search_leads_to_the_messages_with_all_words_the_latest_first() ->
 
 
 async def test_an_anonymous_person_has_several_conversations() -> None:
-    async with at_the_door(Page, AccessPolicy(anonymous=True, loopback=False)) as door:
+    async with at_the_door(the_page, AccessPolicy(anonymous=True, loopback=False)) as door:
         user, id_ = f"almond:anonymous-{SECRET}", f"web-{SECRET}"
         await said(door, user, "main", "one")
         await said(door, user, "next", "two")
@@ -110,7 +116,7 @@ async def test_an_anonymous_person_has_several_conversations() -> None:
 
 @pytest.mark.parametrize("secret", [None, "a-guess"])
 async def test_strangers_are_told_nothing(secret: str | None) -> None:
-    async with at_the_door(Page, STRICT) as door, door.as_visitor(secret) as stranger:
+    async with at_the_door(the_page, STRICT) as door, door.as_visitor(secret) as stranger:
         asked = ["/api/conversations", "/api/search?words=a", "/api/page"]
         found = [(await get(stranger, path))[0] for path in asked]
         found.append(await ask(stranger, "DELETE", "/api/conversations/main"))
@@ -119,7 +125,7 @@ async def test_strangers_are_told_nothing(secret: str | None) -> None:
 
 
 async def test_an_operator_reads_those_of_the_user_they_name() -> None:
-    async with at_the_door(Page, STRICT) as door, door.as_visitor(KEY) as operator:
+    async with at_the_door(the_page, STRICT) as door, door.as_visitor(KEY) as operator:
         await said(door, "almond:bob", "his", "a secret")
 
         assert await listed(operator, user="bob") == [("his", "a secret")]
@@ -128,10 +134,12 @@ async def test_an_operator_reads_those_of_the_user_they_name() -> None:
 
 async def test_starters_are_the_files_or_examples_of_cards() -> None:
     def written(assistant: Assistant) -> Channel:
-        return Page(assistant, starters=["Hello!"], voice=True)
+        return Page(DoorContext(assistant, starters=["Hello!"]), PageDoor(voice=True))
 
     def of_cards(assistant: Assistant) -> Channel:
-        return Page(assistant, examples={"gate": ["One", "Two", "Three"], "gone": ["Four"]})
+        texts = {"gate": ["One", "Two", "Three"], "gone": ["Four"]}
+        cards = {name: Card(examples=examples) for name, examples in texts.items()}
+        return Page(DoorContext(assistant, cards=cards))
 
     async with at_the_door(written) as door:
         _, info = await get(door, "/api/page")

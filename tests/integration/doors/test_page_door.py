@@ -8,11 +8,16 @@ from prolocutor.doors.page.channel import Page
 from prolocutor.observe.recent_turns import RecentTurns
 from prolocutor.testing.channel_kit import KEY, STRICT, Door, at_the_door
 from prolocutor.web.authentication import AccessPolicy
+from prolocutor.web.door_context import DoorContext
 from tests.integration.doors.fakes import get, post
 from tests.unit.observe.records import record, service
 
 SECRET = "5" * 32
 PNG = b"\x89PNG\r\n\x1a\n..."
+
+
+def the_page(assistant: Assistant) -> Page:
+    return Page(DoorContext(assistant))
 
 
 async def reply_to(door: Door, user: str) -> str:
@@ -21,7 +26,7 @@ async def reply_to(door: Door, user: str) -> str:
 
 
 async def test_a_person_sees_how_their_own_replies_came_about() -> None:
-    async with at_the_door(Page, STRICT) as door, door.as_visitor("the-token-of-ann") as ann:
+    async with at_the_door(the_page, STRICT) as door, door.as_visitor("the-token-of-ann") as ann:
         mine = await get(ann, f"/api/turns/{await reply_to(door, 'almond:ann')}")
         others = await get(ann, f"/api/turns/{await reply_to(door, 'almond:bob')}")
 
@@ -30,14 +35,14 @@ async def test_a_person_sees_how_their_own_replies_came_about() -> None:
 
 
 async def test_an_operator_sees_everybodys() -> None:
-    async with at_the_door(Page, STRICT) as door, door.as_visitor(KEY) as operator:
+    async with at_the_door(the_page, STRICT) as door, door.as_visitor(KEY) as operator:
         status, turn = await get(operator, f"/api/turns/{await reply_to(door, 'almond:bob')}")
 
     assert (status, turn["active_skill"]) == (200, "gate")
 
 
 async def test_an_anonymous_person_is_known_by_the_conversation() -> None:
-    async with at_the_door(Page, AccessPolicy(anonymous=True, loopback=False)) as door:
+    async with at_the_door(the_page, AccessPolicy(anonymous=True, loopback=False)) as door:
         utt_id = await reply_to(door, f"almond:anonymous-{SECRET}")
         known = await get(door, f"/api/turns/{utt_id}", id=f"web-{SECRET}")
         another = await get(door, f"/api/turns/{utt_id}", id=f"web-{'6' * 32}")
@@ -47,7 +52,7 @@ async def test_an_anonymous_person_is_known_by_the_conversation() -> None:
 
 
 async def test_a_stranger_sees_the_page_and_nothing_else() -> None:
-    async with at_the_door(Page, STRICT) as door:
+    async with at_the_door(the_page, STRICT) as door:
         async with door.http.get("/") as page:
             assert page.status == 200
         utt_id = await reply_to(door, "almond:ann")
@@ -63,7 +68,7 @@ async def test_a_recent_turn_has_its_services_and_an_old_one_its_hypotheses() ->
 
     def make(assistant: Assistant) -> Channel:
         assistant.observers.add(recent)
-        return Page(assistant, recent=recent)
+        return Page(DoorContext(assistant, recent=recent))
 
     async with at_the_door(make) as door:
         old, new = [await reply_to(door, "almond:local") for _ in range(2)]
@@ -83,7 +88,7 @@ async def test_only_operators_read_the_words_of_errors() -> None:
     faults = [{"service": "gate", "what": "no route to 10.0.0.7"}]
 
     async with (
-        at_the_door(lambda assistant: Page(assistant, recent=recent), STRICT) as door,
+        at_the_door(lambda assistant: Page(DoorContext(assistant, recent=recent)), STRICT) as door,
         door.as_visitor("the-token-of-ann") as ann,
         door.as_visitor(KEY) as operator,
     ):
@@ -98,7 +103,7 @@ async def test_only_operators_read_the_words_of_errors() -> None:
 
 
 async def test_a_reply_is_rated_by_whom_it_was_for() -> None:
-    async with at_the_door(Page, STRICT) as door, door.as_visitor("the-token-of-ann") as ann:
+    async with at_the_door(the_page, STRICT) as door, door.as_visitor("the-token-of-ann") as ann:
         mine, others = await reply_to(door, "almond:ann"), await reply_to(door, "almond:bob")
         async with ann.http.post("/rating/reply", json={"utt_id": mine, "rating": -1}) as rated:
             assert rated.status == 204
@@ -114,7 +119,7 @@ async def test_a_reply_is_rated_by_whom_it_was_for() -> None:
 
 
 async def test_a_rating_that_is_none_is_refused_by_its_field() -> None:
-    async with at_the_door(Page) as door:
+    async with at_the_door(the_page) as door:
         utt_id = await reply_to(door, "almond:local")
         answers = [
             await post(door, "/rating/reply", **body)
@@ -131,7 +136,7 @@ async def test_a_rating_that_is_none_is_refused_by_its_field() -> None:
 
 
 async def test_a_picture_is_kept_and_shown_to_whoever_knows_its_name() -> None:
-    async with at_the_door(Page, STRICT) as door, door.as_visitor("the-token-of-ann") as ann:
+    async with at_the_door(the_page, STRICT) as door, door.as_visitor("the-token-of-ann") as ann:
         async with ann.http.post("/uploads", data=PNG) as answer:
             url = msgspec.json.decode(await answer.read())["url"]
         async with door.http.get(url) as shown:
@@ -143,9 +148,9 @@ async def test_a_picture_is_kept_and_shown_to_whoever_knows_its_name() -> None:
 
 
 async def test_openapi_describes_all_its_routes() -> None:
-    async with at_the_door(Page) as door, door.http.get("/openapi.json") as response:
+    async with at_the_door(the_page) as door, door.http.get("/openapi.json") as response:
         described = (await response.json())["paths"]
-        page = Page(door.assistant)
+        page = Page(DoorContext(door.assistant))
 
     told = {(method.upper(), path) for path, methods in described.items() for method in methods}
     assert {(route.method, route.path.replace(":path}", "}")) for route in page.routes} <= told

@@ -41,6 +41,7 @@ from prolocutor.plugins.pairing.hints.turn_hints import HintSettings
 from prolocutor.plugins.pairing.selector_settings import BudgetSettings
 from prolocutor.processes.supervisor import ProcessCommand
 from prolocutor.web.builtin_routes import BuiltinRoutes
+from prolocutor.web.door_context import DoorContext
 from prolocutor.web.limits import InFlight, ListenerLimits
 from prolocutor.web.quotas import QUOTA_WORDS
 from prolocutor_demo.demonstration import WORDS
@@ -254,7 +255,7 @@ async def test_every_address_of_the_chat_page_is_told_with_who_may_come() -> Non
     async with Assistant(
         Pipeline(skills=[Service("skill", lambda request: [])]), store="memory:"
     ) as assistant:
-        routes = Page(assistant).routes
+        routes = Page(DoorContext(assistant)).routes
 
     assert {address: row[0] for address, row in told.items()} == {
         f"{route.method} {route.path}".replace(":path}", "}"): route.access for route in routes

@@ -22,6 +22,7 @@ from prolocutor.plugins.evaluation.chat_door import Parlai
 from prolocutor.testing.channel_kit import Gate, pipeline
 from prolocutor.web.builtin_routes import BuiltinRoutes
 from prolocutor.web.decoding import JsonReader
+from prolocutor.web.door_context import DoorContext
 from prolocutor.web.limits import InFlight
 from prolocutor.web.openapi import document
 from prolocutor.web.operations import Operation
@@ -35,7 +36,7 @@ def whole(*, with_metrics: bool = True) -> tuple[dict[str, list[Any]], Any]:
     doors = [
         DeepPavlov(assistant),
         Almond(assistant),
-        Page(assistant),
+        Page(DoorContext(assistant)),
         Parlai(assistant),
         OwnerChannel(assistant),
     ]

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, ClassVar, Final, Literal, TypeAlias
 
 import msgspec
 from msgspec import Meta
 
-from prolocutor.assistant.assistant import Assistant
 from prolocutor.contracts.channel import Route
 from prolocutor.contracts.http import HttpResponse
 from prolocutor.contracts.quota import spend
@@ -25,7 +23,6 @@ from prolocutor.doors.page.page_info import PageInfoEndpoint
 from prolocutor.doors.page.pictures import FolderPictures, StorePictures
 from prolocutor.doors.page.uploads import Pictures, Uploads
 from prolocutor.errors import NotFound, Overloaded, StoreError
-from prolocutor.observe.recent_turns import RecentTurns
 from prolocutor.web.door_context import DoorContext
 from prolocutor.web.operations import Operation, TypedRequest
 from prolocutor.web.static_files import StaticFiles
@@ -108,49 +105,30 @@ class PageDoor(msgspec.Struct, frozen=True, kw_only=True):
 
     def build(self, context: DoorContext) -> Page:
         """Return the door."""
-        cards = context.cards
-        return Page(
-            context.assistant,
-            recent=context.recent,
-            uploads=context.uploads if self.uploads is None else self.uploads,
-            starters=context.starters,
-            examples=None if cards is None else {n: one.examples for n, one in cards.items()},
-            voice=self.voice,
-        )
+        return Page(context, self)
 
 
 class Page:
     """The chat page, the pictures that are uploaded there, and explanations of replies.
 
-    `recent` has to be among the assistant's observers; without it the panel shows what is stored.
-    `uploads` is the folder of the pictures; without it they are in the store that replicas share,
-    or last as long as the door. `starters` are what a person may begin with; without them
-    `examples` of the agents' cards. `voice`: words may be spoken into the browser, which sends the
-    sound to its maker.
+    Without a folder for pictures they are in the store that replicas share, or last as long as the
+    door; where no turns are remembered the panel shows what is stored.
     """
 
     name: Final = "page"
     prefix: Final = "page:"
 
-    def __init__(
-        self,
-        assistant: Assistant,
-        *,
-        recent: RecentTurns | None = None,
-        uploads: str | Path | None = None,
-        starters: Sequence[str] = (),
-        examples: Mapping[str, Sequence[str]] | None = None,
-        voice: bool = False,
-    ) -> None:
-        files = StaticFiles(FOLDER, assistant.name, speaks=voice)
-        info = PageInfoEndpoint(
-            assistant, recent, starters=starters, examples=examples, voice=voice
-        )
+    def __init__(self, context: DoorContext, options: PageDoor | None = None) -> None:
+        options = options or PageDoor()
+        assistant = context.assistant
+        files = StaticFiles(FOLDER, assistant.name, speaks=options.voice)
+        info = PageInfoEndpoint(context, voice=options.voice)
         self._assistant = assistant
         self._store = assistant.store
-        self._explanations = TurnExplanations(assistant.store, recent)
-        pictures: Pictures = FolderPictures(Path(uploads) if uploads is not None else None)
-        if uploads is None and assistant.succession is not None:
+        self._explanations = TurnExplanations(assistant.store, context.recent)
+        folder = context.uploads if options.uploads is None else Path(options.uploads)
+        pictures: Pictures = FolderPictures(folder)
+        if folder is None and assistant.succession is not None:
             pictures = StorePictures(assistant.store)
         self._uploads = Uploads(assistant.store, pictures)
         upload = Operation(self.upload_picture, status=201, consumes=PICTURES, errors=[Overloaded])

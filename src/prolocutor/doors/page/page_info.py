@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
 from typing import Annotated, Final
 
 import msgspec
 from msgspec import Meta
 
-from prolocutor.assistant.assistant import Assistant
-from prolocutor.observe.recent_turns import RecentTurns
 from prolocutor.plan.pipeline import Stage
+from prolocutor.web.door_context import DoorContext
 from prolocutor.web.operations import TypedRequest
 
 EXAMPLES: Final = 2
@@ -39,24 +37,15 @@ class PageInfo(msgspec.Struct, frozen=True):
 class PageInfoEndpoint:
     """Answers with what the page asks once.
 
-    `starters` are those of the file; without them `examples` of the agents that were asked most
-    of late are shown, by the agent's name (None: those that stand in the cards themselves).
+    Without starters in the file, examples of the agents that were asked most of late are shown.
     """
 
-    def __init__(
-        self,
-        assistant: Assistant,
-        recent: RecentTurns | None,
-        *,
-        starters: Sequence[str] = (),
-        examples: Mapping[str, Sequence[str]] | None = None,
-        voice: bool = False,
-    ) -> None:
-        self._assistant = assistant
-        self._recent = recent
-        self._starters = list(starters)
+    def __init__(self, context: DoorContext, *, voice: bool) -> None:
+        self._assistant = context.assistant
+        self._recent = context.recent
+        self._starters = list(context.starters)
         self._voice = voice
-        self._examples = examples
+        self._cards = context.cards
 
     async def page_info(self, _: TypedRequest[None, None]) -> PageInfo:
         """Return what the page shows of the assistant before anything is said."""
@@ -77,13 +66,16 @@ class PageInfoEndpoint:
         """Return examples of the agents that were asked most of late; else in declared order."""
         records = self._recent.last(len(self._recent)) if self._recent is not None else []
         times = Counter(name for record in records for name in record.asked)
-        examples = self._examples if self._examples is not None else self._written()
+        examples = self._examples()
         with_examples = [name for name in names if examples.get(name)]
         most = sorted(with_examples, key=lambda name: -times[name])
         found = dict.fromkeys(text for name in most for text in examples[name][:EXAMPLES])
         return list(found)[:STARTERS]
 
-    def _written(self) -> dict[str, list[str]]:
+    def _examples(self) -> dict[str, list[str]]:
+        """Return the examples of the agents' cards, or those that the services have."""
+        if self._cards is not None:
+            return {name: card.examples for name, card in self._cards.items()}
         cards = {one.name: one.card or {} for one in self._assistant.services()}
         given = {name: card.get("examples") for name, card in cards.items()}
         return {

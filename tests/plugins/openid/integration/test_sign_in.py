@@ -72,7 +72,7 @@ async def site(**changes: Any) -> AsyncIterator[Site]:
             doors = [
                 DeepPavlov(assistant),
                 Almond(assistant),
-                Page(assistant),
+                Page(DoorContext(assistant)),
                 Console(DoorContext(assistant)),
             ]
             sign_in = SignIn(assistant, settings, tuple(door.prefix for door in doors))
