@@ -135,7 +135,7 @@ class AgendaDelivery:
             after = Round(waiting=due.waiting, handover=state.handover, ended=state.ended)
         rows: list[bytes] = []
         if due.messages:
-            rows = reply_messages("", {"messages": due.messages}, due.skill, None)
+            rows = reply_messages("", due.messages, due.skill, None)
         human_id, dialog_id, id_, bot_id = new_ids(4)
         delivered = await self._store.deliver(
             Delivery(

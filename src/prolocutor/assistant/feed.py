@@ -3,35 +3,59 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence, Set
 from contextlib import contextmanager
+from typing import Any, Final
 
 from prolocutor.contracts.shared_store import WakeUps
 from prolocutor.dialog import plain
-from prolocutor.dialog.inputs import is_utterance_id
+from prolocutor.dialog.inputs import AGAIN_OF, OPERATOR, TurnInput, is_utterance_id
 from prolocutor.dialog.plain import JsonObject
+from prolocutor.dialog.stop_signal import STOPPED
+from prolocutor.pipeline.draft import DraftReply
+
+NO_MARKS: Final[JsonObject] = {}
 
 
-def human_message(
-    encoded_text: bytes, parsed: JsonObject | None = None, again_of: object = None
-) -> bytes:
-    """Return the feed's message for an input, of which the text is given as JSON.
+def row_of_input(input: TurnInput, encoded_text: bytes, bot_utt_id: str) -> bytes:
+    """Return the row for an input, of which the text is given as JSON.
 
-    `again_of` counts where it is the `utt_id` of a reply.
+    That of an operator is a message to the person.
     """
-    again = b',"again_of":%b' % plain.encode(again_of) if is_utterance_id(again_of) else b""
-    if parsed is not None:
-        json = plain.encode(parsed)
-        return b'{"type":"command","command":%b,"json":%b%b}' % (encoded_text, json, again)
-    return b'{"type":"command","command":%b%b}' % (encoded_text, again)
+    act, again_of = input.operator, input.attributes.get(AGAIN_OF)
+    if act is not None:
+        message = {"type": "text", "text": act.text, "handover": {"by": act.by, "state": act.state}}
+        (row,) = reply_messages(act.text, [message], OPERATOR, bot_utt_id)
+        return row
+    more = b""
+    if input.parsed is not None:
+        more = b',"json":%b' % plain.encode(input.parsed)
+    if again_of is not None and is_utterance_id(again_of):
+        more += b',"again_of":%b' % plain.encode(again_of)
+    return b'{"type":"command","command":%b%b}' % (encoded_text, more)
+
+
+def rows_of_reply(reply: DraftReply, utt_id: str, markdown: Set[str]) -> list[bytes]:
+    """Return the rows for a reply; none if the reply is silent.
+
+    Texts of the skills in `markdown` say so, and those of a stopped turn that it was stopped.
+    """
+    if reply.silent:
+        return []
+    marks: JsonObject = {}
+    if reply.active_skill in markdown:
+        marks["format"] = "markdown"
+    if reply.by == STOPPED:
+        marks[STOPPED] = True
+    return reply_messages(reply.text, reply.messages, reply.active_skill, utt_id, marks)
 
 
 def reply_messages(
     text: str,
-    attributes: JsonObject,
+    messages: Sequence[Any],
     skill: str,
     utt_id: str | None,
-    marks: JsonObject | None = None,
+    marks: JsonObject = NO_MARKS,
 ) -> list[bytes]:
     """Return the feed's messages for a reply: its messages, or its text as one.
 
@@ -39,21 +63,23 @@ def reply_messages(
     it, for clients that cannot show the result. A notification is no utterance, so it has no
     `utt_id`.
     """
-    messages = [m for m in attributes.get("messages") or () if isinstance(m, dict) and "type" in m]
+    ids = {} if utt_id is None else {"utt_id": utt_id}
+    if messages:
+        messages = [one for one in messages if isinstance(one, dict) and "type" in one]
     if not messages:
-        messages = [{"type": "text", "text": text}]
-    elif any(message["type"] == "result" for message in messages):
+        said = {"type": "text", "text": text, **marks, "icon": skill or None, **ids}
+        return [plain.encode(said)]
+    if any(message["type"] == "result" for message in messages):
         messages = list(_with_fallbacks(messages))
     if marks:
         messages = [{**one, **marks, **one} if one["type"] == "text" else one for one in messages]
-    ids = {} if utt_id is None else {"utt_id": utt_id}
     return [
         plain.encode({**message, "icon": message.get("icon") or skill or None, **ids})
         for message in messages
     ]
 
 
-def _with_fallbacks(messages: list[JsonObject]) -> Iterator[JsonObject]:
+def _with_fallbacks(messages: Sequence[JsonObject]) -> Iterator[JsonObject]:
     said = None
     for message in messages:
         if message["type"] == "result" and message.get("fallback") not in (None, "", said):
@@ -79,8 +105,10 @@ class FeedListeners:
 
     def wake(self, user: str) -> None:
         """Wake the listeners of a person: there may be something new."""
-        self.wake_here(user)
-        self.wake_others(user)
+        for event in self._events.get(user, ()):
+            event.set()
+        if self._wake_ups is not None:
+            self._wake_ups.wake(user)
 
     def wake_here(self, user: str) -> None:
         """Wake the listeners of a person at this replica alone."""

@@ -22,9 +22,8 @@ def checked_input(input: TurnInput, max_text: int, skills: Sequence[str]) -> Tur
     """Return the input; one that came parsed without a title is shown as it would be typed."""
     check_words(input.text, max_text)
     check_name(input.user, "a user", "user_id")
-    if not input.dialog:
-        input = replace(input, dialog="main")
-    check_name(input.dialog, "a dialog's name", "dialog")
+    if input.dialog != "main":
+        input = replace(input, dialog=checked_dialog(input.dialog))
     attributes: Any = input.attributes  # a caller may have given anything
     parsed: Any = input.parsed
     program: Any = input.program
@@ -52,7 +51,8 @@ def check_words(text: object, max_text: int) -> None:
     """Refuse what is no text of at most so many characters."""
     if not isinstance(text, str) or len(text) > max_text:
         raise BadInput(f"an input is a text of at most {max_text:,} characters", field="text")
-    _check_text(text, "text")
+    if not text.isascii():
+        _check_text(text, "text")
 
 
 def checked_dialog(dialog: str | None) -> str:
@@ -67,7 +67,8 @@ def check_name(name: object, what: str, field: str) -> None:
     """Refuse what is not a text of 1 to 500 characters; `what` says what it should name."""
     if not isinstance(name, str) or not 0 < len(name) <= MAX_NAME:
         raise BadInput(f"{what} is a text of 1 to {MAX_NAME} characters", field=field)
-    _check_text(name, field)
+    if not name.isascii():
+        _check_text(name, field)
 
 
 def _check_skill(name: object, known: Sequence[str]) -> None:
@@ -85,7 +86,7 @@ def _as_typed(parsed: dict[str, Any] | None) -> str:
 
 def _check_text(text: str, field: str) -> None:
     """Refuse a text with a lone surrogate; a search is cheaper than encoding the text."""
-    if not text.isascii() and _SURROGATE.search(text):
+    if _SURROGATE.search(text):
         _check_plain(text, field)
 
 

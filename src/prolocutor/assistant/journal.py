@@ -11,7 +11,7 @@ from typing import Any, Final, Literal, TypeVar
 
 import msgspec
 
-from prolocutor.assistant.feed_rows import row_of_input, rows_of_reply
+from prolocutor.assistant.feed import row_of_input, rows_of_reply
 from prolocutor.assistant.rounds.operator_acts import check_act
 from prolocutor.assistant.rounds.secrets import KnownRounds, Secrets, is_secret_in, masked
 from prolocutor.assistant.rounds.turn_effects import TurnEffects
@@ -89,7 +89,8 @@ class Journal:
         A password is not stored: a turn that was cut off with one does not run again. `turn_id` is
         that of an earlier try.
         """
-        await self.settle(input.user)
+        if self._unstored:
+            await self.settle(input.user)
         ids = new_ids(7)
         if turn_id is not None:
             ids[0] = turn_id
@@ -144,6 +145,7 @@ class Journal:
         said = plain.encode(input.text) if secret else text
         start = _start_of(input)
         came = attributes if start == b"{}" else attributes + start
+        stored = _SECRET if secret else start
         return TurnOpening(
             turn_id=TurnId(turn_id),
             user=input.user,
@@ -157,7 +159,7 @@ class Journal:
             encoded_text=text,
             attributes=attributes,
             message=row_of_input(shown, text, bot_utt_id),
-            start=self._with_trace(_SECRET if secret else start),
+            start=_with_trace(stored) if self._shared else stored,
             round=round,
             request_key=request_id,
             request_hash=None if request_id is None else _digest(said, input.dialog, came),
@@ -171,13 +173,6 @@ class Journal:
                 attributes=self.new_dialog_attributes,
             ),
         )
-
-    def _with_trace(self, start: bytes) -> bytes:
-        """Add the trace that the turn is part of, for a second run at another replica."""
-        traceparent = current_traceparent() if self._shared else None
-        if traceparent is None:
-            return start
-        return plain.encode({**plain.decode(start), "traceparent": traceparent})
 
     async def resume_turn(self, turn_id: TurnId) -> OpenedTurn:
         """Count one more attempt at a turn that was cut off, and return what it starts from."""
@@ -318,6 +313,14 @@ def _start_of(input: TurnInput) -> bytes:
         "operator": input.operator,
     }
     return plain.encode({key: value for key, value in came.items() if value is not None})
+
+
+def _with_trace(start: bytes) -> bytes:
+    """Add the trace that the turn is part of, for a second run at another replica."""
+    traceparent = current_traceparent()
+    if traceparent is None:
+        return start
+    return plain.encode({**plain.decode(start), "traceparent": traceparent})
 
 
 def _stored(

@@ -6,7 +6,9 @@ import asyncio
 import logging
 from collections import deque
 from collections.abc import Awaitable, Callable
-from typing import Any, Generic, TypeVar
+from typing import Any, TypeVar
+
+import msgspec
 
 from prolocutor.errors import Overloaded, Stopping
 from prolocutor.pipeline.calls import start_now
@@ -18,15 +20,12 @@ T = TypeVar("T")
 Work = Callable[[], Awaitable[T]]
 
 
-class _QueuedWork(Generic[T]):
+class _QueuedWork(msgspec.Struct, eq=False):
     """Work in the queue, the future of its result, and the timer of its time-out."""
 
-    __slots__ = ("done", "timer", "work")
-
-    def __init__(self, work: Work[T], done: asyncio.Future[T]) -> None:
-        self.work = work
-        self.done = done
-        self.timer: asyncio.TimerHandle | None = None
+    work: Work[Any]
+    done: asyncio.Future[Any]
+    timer: asyncio.TimerHandle | None = None
 
 
 class PersonQueues:
@@ -39,7 +38,7 @@ class PersonQueues:
     def __init__(self, *, limit: int, timeout: float) -> None:
         self._limit = limit
         self._timeout = timeout
-        self._queues: dict[str, deque[_QueuedWork[Any]]] = {}
+        self._queues: dict[str, deque[_QueuedWork]] = {}
         self._workers: dict[str, asyncio.Task[None]] = {}
 
     def __len__(self) -> int:
@@ -91,7 +90,7 @@ class PersonQueues:
             worker.cancel()
         await asyncio.sleep(0)
 
-    async def _work_off(self, user: str, queue: deque[_QueuedWork[Any]]) -> None:
+    async def _work_off(self, user: str, queue: deque[_QueuedWork]) -> None:
         while queue:
             queued = queue[0]
             if queued.timer is not None:
@@ -107,7 +106,7 @@ class PersonQueues:
         del self._queues[user]
         self._workers.pop(user, None)  # none where all was done at its first step
 
-    def _expire(self, queue: deque[_QueuedWork[Any]], queued: _QueuedWork[Any]) -> None:
+    def _expire(self, queue: deque[_QueuedWork], queued: _QueuedWork) -> None:
         queue.remove(queued)
         if not queued.done.done():
             seconds = f"{self._timeout:g}"

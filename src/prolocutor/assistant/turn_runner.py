@@ -34,7 +34,7 @@ from prolocutor.assistant.stored_replies import StoredReplies
 from prolocutor.assistant.turn_record import record_of
 from prolocutor.assistant.turn_result import TurnResult
 from prolocutor.contracts.programs import Programs
-from prolocutor.contracts.store import AnsweredRequest, OpenedTurn, UnfinishedTurn
+from prolocutor.contracts.store import NO_ROUND, AnsweredRequest, OpenedTurn, UnfinishedTurn
 from prolocutor.dialog.inputs import TurnInput, TurnStart
 from prolocutor.dialog.stop_signal import STOPPED, StopSignal
 from prolocutor.dialog.turn_events import TurnListener, TurnStarted
@@ -115,37 +115,29 @@ class TurnRunner:
 
         `place` is its place among the work for this person at all replicas.
         """
+        started = monotonic()
         try:
-            result = await self._open(input, listener, stop, place)
+            if self._access is None or place is None:
+                opened = await self._journal.open_turn(input)
+            else:
+                attempt = partial(self._journal.open_turn, input, place.ticket)
+                opened = await self._access.open(place, attempt)
+                started = place.since
+            if isinstance(opened, AnsweredRequest):
+                result = TurnResult.from_outcome(opened.reply or b"")
+            else:
+                self._listeners.wake(input.user)
+                if opened.attempt > 1 and not is_withheld(opened):
+                    input = input_of(opened)
+                if listener is not None:
+                    said = opened.opening
+                    listener(TurnStarted(said.turn_id, opened.dialog_id, said.bot_utt_id))
+                result = await self._run(opened, input, started, listener, stop)
         except StoreError as error:
             self._health.note_failed(error)
             raise
         self._health.note_stored()
         return result
-
-    async def _open(
-        self,
-        input: TurnInput,
-        listener: TurnListener | None,
-        stop: StopSignal | None,
-        place: Place | None,
-    ) -> TurnResult:
-        started = monotonic()
-        if self._access is None or place is None:
-            opened = await self._journal.open_turn(input)
-        else:
-            attempt = partial(self._journal.open_turn, input, place.ticket)
-            opened = await self._access.open(place, attempt)
-            started = place.since
-        if isinstance(opened, AnsweredRequest):
-            return TurnResult.from_outcome(opened.reply or b"")
-        self._listeners.wake(input.user)
-        if opened.attempt > 1 and not is_withheld(opened):
-            input = input_of(opened)
-        if listener is not None:
-            said = opened.opening
-            listener(TurnStarted(said.turn_id, opened.dialog_id, said.bot_utt_id))
-        return await self._run(opened, input, started, listener, stop)
 
     async def recover(self, unfinished: UnfinishedTurn) -> None:
         """Take up a turn that was cut off: run it once more if it is young, else close it."""
@@ -189,10 +181,12 @@ class TurnRunner:
         listener: TurnListener | None,
         stop: StopSignal | None,
     ) -> TurnResult:
-        if (unasked := self._handovers.turn_of(opened, input)) is not None:
+        handed_over = opened.round != NO_ROUND or input.operator is not None
+        if handed_over and (unasked := self._handovers.turn_of(opened, input)) is not None:
             return await self._close(*unasked, started)
-        opened = self._handovers.marked(opened)
         try:
+            if handed_over:
+                opened = self._handovers.marked(opened)
             decision = self._interpreter.read(opened, input)
             if decision.program is not None:
                 seconds = started + self._engine.prepared.limits.deadline - monotonic()
@@ -201,11 +195,13 @@ class TurnRunner:
                 await self._speaking.add_to(opened)
             watch = FollowedTurn(opened, self._observers) if self._observers.followers else None
             turn = await self._engine.run(opened, decision.start, started, listener, watch, stop)
-            if turn.draft.spoken().by == STOPPED:  # what was open before it stays open
+            reply = turn.draft.spoken()
+            if reply.by == STOPPED:  # what was open before it stays open
                 decision = Decision(start=decision.start, state=decision.state)
-            learn(turn, decision)
+            if decision.learned or decision.run is not None:
+                learn(turn, decision)
             skill = decision.cancelled_skill
-            if skill is not None and is_cancelled(decision, turn.draft.spoken()):
+            if skill is not None and is_cancelled(decision, reply):
                 over = {"answer": cancelled_answer(decision.state.waiting)}
                 await self._engine.tell(turn, skill, over)
             effects = effects_of(opened, decision, turn.draft)
@@ -244,10 +240,10 @@ class TurnRunner:
                 self._observers.dialog_waits(result.dialog_id)
         for entry in effects.entries:
             self._scheduler.expect(entry.due)
-        if effects.waiting is None:
-            self._scheduler.round_ended(result.user, turn.draft.opened.opening.dialog_name)
-        else:
+        if effects.waiting is not None:
             load_ahead()
+        elif turn.draft.opened.round != NO_ROUND:
+            self._scheduler.round_ended(result.user, turn.draft.opened.opening.dialog_name)
         if self._observers.observers:
             result.record = record_of(turn, monotonic() - started)
             self._observers.turn_ended(result.record)

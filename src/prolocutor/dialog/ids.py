@@ -58,7 +58,7 @@ def new_ids(number: int) -> list[str]:
     tick = time.time_ns() // 1_000_000
     first = tick if tick > _last_tick else _last_tick + 1
     _last_tick = first + number - 1
-    random = _random_digits(number)
+    random = _random.pop() if _random and number <= _IDS else _random_digits(number)
     low = first & 255
     if low + number > 256:
         return [f"{first + n:012x}{random[20 * n : 20 * n + 20]}" for n in range(number)]
@@ -71,13 +71,10 @@ def _random_digits(number: int) -> str:
     """Return random halves for so many ids, one after the other."""
     if number > _IDS:
         return os.urandom(10 * number).hex()
-    try:
-        return _random.pop()
-    except IndexError:
-        digits, length = os.urandom(10 * _IDS * _AT_ONCE).hex(), 20 * _IDS
-        first, *others = [digits[at : at + length] for at in range(0, len(digits), length)]
-        _random.extend(others)
-        return first
+    digits, length = os.urandom(10 * _IDS * _AT_ONCE).hex(), 20 * _IDS
+    first, *others = [digits[at : at + length] for at in range(0, len(digits), length)]
+    _random.extend(others)
+    return first
 
 
 _LAST_DIGITS: Final = [f"{n:02x}" for n in range(256)]

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
+import msgspec
+
 STOPPED: Final = "stopped"
 """By which way a stopped turn's reply came about, and the attribute that marks that reply."""
 
@@ -12,21 +14,14 @@ NOTHING_SAID: Final = "Stopped."
 """The reply of a turn that was stopped before words of it were shown."""
 
 
-class StopSignal:
-    """Set at most once, before the turn runs or while it does; the turn is then woken."""
+class StopSignal(msgspec.Struct, eq=False):
+    """Set at most once, before the turn runs or while it does; the turn is then woken by `wake`."""
 
-    __slots__ = ("_wake", "is_set")
-
-    def __init__(self) -> None:
-        self.is_set = False
-        self._wake: Callable[[], None] | None = None
+    is_set: bool = False
+    wake: Callable[[], None] | None = None
 
     def set(self) -> None:
         """Ask the turn to end now."""
         self.is_set = True
-        if self._wake is not None:
-            self._wake()
-
-    def watch(self, wake: Callable[[], None] | None) -> None:
-        """Call `wake` when it is set; None: nobody is to be woken any more."""
-        self._wake = wake
+        if self.wake is not None:
+            self.wake()

@@ -76,8 +76,8 @@ class Turn:
         )
         self._groups: dict[int, CallGroup] = {}
         self._stop_signal = stop or StopSignal()
-        self._stop_signal.watch(self._calls.wake)
-        if zone := start.input.timezone:
+        self._stop_signal.wake = self._calls.wake
+        if start.input.attributes and (zone := start.input.timezone):
             self.draft.know({"timezone": zone}, self.max_attributes, self.slots.fault_of("client"))
 
     @property
@@ -117,7 +117,7 @@ class Turn:
                 with calls.apart:
                     self._work()
         finally:
-            stop.watch(None)
+            stop.wake = None
             calls.close()
             self._groups.clear()
             self.view.drop_snapshots()

@@ -7,10 +7,11 @@ from typing import Any
 import pytest
 
 from prolocutor.assistant.assistant import Assistant
-from prolocutor.assistant.feed import human_message, reply_messages
+from prolocutor.assistant.feed import reply_messages, row_of_input
 from prolocutor.assistant.feed_message import FeedMessage
 from prolocutor.contracts.store import FeedRow
 from prolocutor.dialog import plain
+from prolocutor.dialog.inputs import TurnInput
 from tests.model_store import ModelStore
 from tests.unit.assistant.talks import assistant, echo
 from tests.unit.pipeline.talk import hypothesis, says, settle_down
@@ -171,9 +172,9 @@ async def test_the_rich_messages_of_a_reply_are_rows_of_their_own() -> None:
     ]
 
 
-@pytest.mark.parametrize("messages", [[], ["no object"], [{"text": "no type"}], None])
+@pytest.mark.parametrize("messages", [[], ["no object"], [{"text": "no type"}]])
 def test_what_is_no_message_leaves_the_text(messages: Any) -> None:
-    [row] = reply_messages("hello", {"messages": messages}, "", "1")
+    [row] = reply_messages("hello", messages, "", "1")
     assert plain.decode(row) == {"type": "text", "text": "hello", "icon": None, "utt_id": "1"}
 
 
@@ -189,7 +190,7 @@ async def test_a_feed_of_somebody_unknown_waits_for_the_first_word() -> None:
 def test_a_result_is_said_before_it_is_shown() -> None:
     result = {"type": "result", "result": {}, "fallback": "It is 21 degrees."}
 
-    rows = [plain.decode(row) for row in reply_messages("", {"messages": [result]}, "sky", "u")]
+    rows = [plain.decode(row) for row in reply_messages("", [result], "sky", "u")]
 
     assert [(row["type"], row["icon"]) for row in rows] == [("text", "sky"), ("result", "sky")]
     assert rows[0]["text"] == "It is 21 degrees."
@@ -199,10 +200,12 @@ def test_a_result_that_was_said_by_its_skill_is_not_said_again() -> None:
     said = {"type": "text", "text": "It is 21 degrees."}
     result = {"type": "result", "result": {}, "fallback": "It is 21 degrees."}
 
-    assert len(reply_messages("", {"messages": [said, result]}, "sky", "u")) == 2
+    assert len(reply_messages("", [said, result], "sky", "u")) == 2
 
 
 def test_what_came_parsed_is_in_the_echo() -> None:
-    row = plain.decode(human_message(b'"Help"', {"code": ["help"]}))
+    row = plain.decode(
+        row_of_input(TurnInput("Help", "ann", parsed={"code": ["help"]}), b'"Help"', "u")
+    )
 
     assert row == {"type": "command", "command": "Help", "json": {"code": ["help"]}}

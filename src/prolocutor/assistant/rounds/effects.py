@@ -32,7 +32,12 @@ def effects_of(opened: OpenedTurn, decision: Decision, draft: Draft) -> TurnEffe
     """
     reply = draft.spoken()
     ordinary = decision.pending is None and decision.run is None and not reply.messages
-    if ordinary and reply.ask is None and opened.round == NO_ROUND and not _has_effects(draft):
+    if (
+        ordinary
+        and reply.ask is None
+        and opened.round == NO_ROUND
+        and not _has_effects(draft, reply)
+    ):
         return _NO_EFFECTS
     if decision.ends and reply.ask is not None:
         draft.show(reply.messages, None)
@@ -68,11 +73,11 @@ _WANTS_PERSON: Final = b'"wants_person"'
 _WITH_EFFECTS: Final = frozenset({"can_continue", "schedule", "unschedule"})
 
 
-def _has_effects(draft: Draft) -> bool:
+def _has_effects(draft: Draft, reply: DraftReply) -> bool:
     """Return whether the reply, or a hypothesis of it, carries effects of its own."""
-    if _WANTS_PERSON in draft.spoken().attributes:
+    if _WANTS_PERSON in reply.attributes:
         return True
-    return any(not _WITH_EFFECTS.isdisjoint(one.value) for one in draft.speakers)
+    return not all(map(_WITH_EFFECTS.isdisjoint, [one.value for one in draft.speakers]))
 
 
 def _wanted_person(reply: DraftReply) -> str | None:

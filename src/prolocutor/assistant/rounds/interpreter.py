@@ -76,7 +76,9 @@ class InputInterpreter:
 
     def read(self, opened: OpenedTurn, input: TurnInput) -> Decision:
         """Return what an input means for the turn that it starts."""
-        state = round_of(opened)
+        state = NOTHING if opened.round == NO_ROUND else round_of(opened)
+        if state is NOTHING and _is_plain(input):  # as nearly all are
+            return self._text(opened, input, NOTHING)
         if state.waiting is not None and not self._can_answer(state.waiting):
             state = NOTHING
         if input.retold is not None:
@@ -217,6 +219,12 @@ class InputInterpreter:
         if not input.text.startswith("\\") or (waiting is not None and waiting.ask in RAW):
             return None
         return read_prefixed(input.text)
+
+
+def _is_plain(input: TurnInput) -> bool:
+    """Return whether an input is a text for no skill alone, without a prefix."""
+    only_text = input.parsed is None and input.program is None and input.skill is None
+    return only_text and input.retold is None and input.text[:1] != "\\"
 
 
 def _misread(input: TurnInput, waiting: PendingAsk | None, what: str) -> Decision:

@@ -20,6 +20,7 @@ MASK: Final = "••••••••"
 
 _ASK: Final = "password"
 _CACHED_USERS: Final = 10_000
+_NONE: Final[Mapping[str, bool]] = {}
 _USUAL: Final[Mapping[str, bool]] = {"main": False}
 
 
@@ -39,7 +40,7 @@ class Secrets:
     async def is_secret(self, input: TurnInput) -> bool:
         """Return whether an input is a password; `StoreError` if its dialog cannot be read."""
         user, dialog = input.user, input.dialog
-        asked = self._dialogs(user).get(dialog)
+        asked = (self._recent.get(user) or self._older.get(user) or _NONE).get(dialog)
         if asked is None:
             asked = self.note(user, dialog, _waiting(await self._store.round(user, dialog)))
         return asked and _answers(input)
@@ -47,7 +48,7 @@ class Secrets:
     def note(self, user: str, dialog: str, waiting: PendingAsk | None) -> bool:
         """Cache the open ask of a dialog; return whether it is for a password."""
         asked = waiting is not None and waiting.ask == _ASK
-        dialogs = self._dialogs(user)
+        dialogs = self._recent.get(user) or self._older.get(user) or _NONE
         if dialogs.get(dialog) is not asked:
             dialogs = {**dialogs, dialog: asked}
         self._recent[user] = _USUAL if dialogs == _USUAL else dialogs
@@ -59,9 +60,6 @@ class Secrets:
         """Drop what is cached of a user."""
         self._recent.pop(user, None)
         self._older.pop(user, None)
-
-    def _dialogs(self, user: str) -> Mapping[str, bool]:
-        return self._recent.get(user) or self._older.get(user) or {}
 
 
 class KnownRounds:

@@ -81,7 +81,8 @@ class DialogHead:
             del recent[: len(recent) - self.window]
         size = 0
         for i in range(len(recent) - 1, -1, -1):
-            size += len(recent[i][0].state)
+            parts = recent[i][0]
+            size += len(parts.body) + len(parts.user) + len(parts.hypotheses)
             if size > MAX_WINDOW_BYTES:
                 del recent[: i + 1]
                 break
