@@ -16,7 +16,7 @@ ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "src" / "prolocutor"
 PLUGINS = sorted(one.name for one in (PACKAGE / "plugins").iterdir() if one.name[0] != "_")
 
-STILL_KNOWN = {"almond", "mcp"}
+STILL_KNOWN = {"mcp"}
 """Plug-ins that the core still knows by name; each goes from here."""
 
 FILES = {

@@ -9,6 +9,7 @@ import msgspec
 from msgspec.structs import replace
 
 from prolocutor.assistant.assistant_settings import DEFAULTS
+from prolocutor.assistant.no_programs import NoPrograms
 from prolocutor.assistant.person_access import shared_store
 from prolocutor.catalog import Catalog
 from prolocutor.connectors.connector_catalog import options_of
@@ -34,8 +35,14 @@ BROKER_URLS: Final = Catalog[Callable[[str], object]]("message broker", "prolocu
 def make_programs(
     skills: Sequence[Skill], caller: Caller, store: Store, deadline: float
 ) -> Programs:
-    """Make what runs the programs of one assistant; `deadline` is that of a turn, in seconds."""
-    return PROGRAMS.make("thingtalk", skills, caller, store, deadline=deadline)
+    """Make what runs the programs of one assistant; `deadline` is that of a turn, in seconds.
+
+    Of several languages that are installed the first by name is taken.
+    """
+    languages = sorted(PROGRAMS.names())
+    if not languages:
+        return NoPrograms()
+    return PROGRAMS.make(languages[0], skills, caller, store, deadline=deadline)
 
 
 class ServiceWiring:

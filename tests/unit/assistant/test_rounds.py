@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from prolocutor.asks.hints import NOT_ASKED, NOT_UNDERSTOOD
 from prolocutor.assistant.assistant import Assistant
+from prolocutor.assistant.no_programs import NONE, NoPrograms
 from prolocutor.assistant.rounds import choice_pages, own_words
 from prolocutor.contracts.programs import ProgramRun, ProgramStart
 from prolocutor.contracts.store import AgendaEntry, OpenedTurn
@@ -664,6 +665,16 @@ async def test_what_is_no_program_leaves_what_was_asked(came: dict[str, Any]) ->
         await it.turn("5", user="ann")
         assert await closings(it) == ["number", "number", None]
     assert (broken.ask, broken.reply.active_skill) == ("number", "")
+    assert [answer["value"] for answer in asker.told] == [5]
+
+
+async def test_where_no_language_is_installed_programs_are_refused_and_the_ask_stays() -> None:
+    asker = Asker()
+    async with assistant(*asking_skills(asker), programs=NoPrograms()) as it:
+        await it.turn("ask number", user="ann")
+        refused = await it.turn("", user="ann", program="now => @a.b();")
+        await it.turn("5", user="ann")
+    assert (said(refused)[0], refused.ask) == (NONE, "number")
     assert [answer["value"] for answer in asker.told] == [5]
 
 
