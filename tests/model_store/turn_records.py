@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
 
@@ -23,18 +23,16 @@ from prolocutor.contracts.store.turn_record_store import (
 from prolocutor.dialog import plain, splicing
 from prolocutor.dialog.ids import parse_time
 from prolocutor.durations import HOUR
+from prolocutor.stores.agent_figures import FiguresKey, add_figures, summed_up
 from prolocutor.stores.turn_records import (
     DOWN,
     UP,
-    FiguresKey,
-    add_figures,
-    all_of,
     count_hour,
     cut,
     flags_of,
     search_words,
+    search_words_of,
     shown_flags,
-    summed_up,
     unpack,
 )
 from prolocutor.stores.turn_rows import TurnRow, joined_turns
@@ -274,3 +272,9 @@ def _row(position: int, one: ModelUtterance, kept: KeptRecord | None, with_recor
         flags=kept.flags,
         record=kept.packed if with_record else None,
     )
+
+
+def all_of(texts: Iterable[str], words: Iterable[str]) -> bool:
+    """Return whether each of the words begins a word of the texts."""
+    said = {one.casefold() for text in texts for one in search_words_of(text)}
+    return all(any(one.startswith(word.casefold()) for one in said) for word in words)

@@ -1,16 +1,25 @@
-"""From rows of utterances, beside what is kept of their turns, to the turns of a dialog."""
+"""What operators are shown, out of rows of queries: columns are in the order of the fields."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 import msgspec
 
-from prolocutor.contracts.store.turn_record_store import ConversationTurn
+from prolocutor.contracts.store.turn_record_store import (
+    ConversationCounts,
+    ConversationHead,
+    ConversationTurn,
+    DialogSummary,
+    KeptTurn,
+    TurnHour,
+)
 from prolocutor.dialog import plain
-from prolocutor.dialog.ids import parse_time
-from prolocutor.stores.turn_records import shown_flags, unpack
+from prolocutor.dialog.ids import DialogId, parse_time
+from prolocutor.stores.turn_records import cut, shown_flags, unpack
+
+Columns = Iterable[Any]
 
 
 class SpokenBody(msgspec.Struct, frozen=True):
@@ -40,6 +49,81 @@ class TurnRow(msgspec.Struct, frozen=True):
     record: bytes | None = None
 
 
+class SummaryRow(msgspec.Struct, frozen=True):
+    """A dialog, the last turn of it or the one with the words, and what is counted of its turns."""
+
+    dialog: int
+    at: float
+    turns: int
+    slowest: float
+    cost: float
+    failed: int
+    flags: int
+    dialog_id: str
+    active: int
+    channel: str
+    user: str
+    said: bytes | None
+    reply: bytes | None
+    utt_id: str | None
+
+    def summary(self, spoke: Sequence[str], *, is_hit: bool) -> DialogSummary:
+        """Return what lists show of the dialog, in which these skills spoke."""
+        return DialogSummary(
+            dialog_id=DialogId(self.dialog_id),
+            user=self.user,
+            channel=self.channel,
+            active=bool(self.active),
+            at=self.at,
+            said=cut(spoken_body(self.said).text),
+            reply=cut(spoken_body(self.reply).text),
+            spoke=[*spoke],
+            turns=self.turns,
+            slowest=self.slowest,
+            cost=self.cost,
+            failed=self.failed,
+            flags=shown_flags(self.flags),
+            hit=self.utt_id if is_hit else None,
+        )
+
+
+def hour_of(columns: Columns) -> TurnHour:
+    """Return an hour that has turns."""
+    return TurnHour(**dict(zip(TurnHour.__struct_fields__, columns, strict=True)))
+
+
+def counts_of(columns: Columns) -> ConversationCounts:
+    """Return the numbers of dialogs."""
+    fields = ConversationCounts.__struct_fields__
+    return ConversationCounts(**dict(zip(fields, columns, strict=True)))
+
+
+def head_of(columns: Columns) -> ConversationHead:
+    """Return a dialog without its turns."""
+    id_, user, name, channel, started, active = columns
+    return ConversationHead(
+        dialog_id=DialogId(id_),
+        user=user,
+        name=name,
+        channel=channel,
+        started=parse_time(started),
+        active=bool(active),
+    )
+
+
+def kept_turn(utt_id: str, columns: Columns, rating: Any) -> KeptTurn:
+    """Return a turn; `rating` is JSON, or None."""
+    position, dialog_id, user, flags, packed = columns
+    return KeptTurn(
+        utt_id=utt_id,
+        dialog_id=DialogId(dialog_id),
+        position=position,
+        flags=None if flags is None else shown_flags(flags),
+        rating=None if rating is None else plain.decode(rating),
+        record=unpack(packed, user=user, dialog_id=dialog_id, utt_id=utt_id),
+    )
+
+
 def spoken_body(body: bytes | None) -> SpokenBody:
     """Read the body of an utterance; one that cannot be read says nothing."""
     if body is None:
@@ -48,6 +132,22 @@ def spoken_body(body: bytes | None) -> SpokenBody:
         return _bodies.decode(body)
     except msgspec.DecodeError:
         return _NOTHING
+
+
+def page_of_turns(
+    rows: Sequence[Columns], ratings: Mapping[int, Any], limit: int, *, newest: bool
+) -> list[ConversationTurn]:
+    """Return so many turns out of the rows of twice as many utterances and one more.
+
+    A turn has at most two utterances; one more tells whether the outermost one is whole. With
+    `newest` the rows are the last ones, the latest first.
+    """
+    found = [TurnRow(*columns) for columns in (reversed(rows) if newest else rows)]
+    turns = joined_turns(found, ratings)
+    if newest:
+        whole = turns[1:] if len(turns) > limit else turns
+        return whole[-limit:]
+    return turns[:limit]
 
 
 def joined_turns(rows: Sequence[TurnRow], ratings: Mapping[int, Any]) -> list[ConversationTurn]:

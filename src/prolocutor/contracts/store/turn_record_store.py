@@ -13,7 +13,7 @@ from typing import Any, Final, Literal, Protocol, runtime_checkable
 
 import msgspec
 
-from prolocutor.contracts.observer import TurnRecord
+from prolocutor.contracts.observer import BOUNDS, TurnRecord
 from prolocutor.dialog.ids import DialogId
 
 TurnFlag = Literal["down", "none", "failed", "slow"]
@@ -171,6 +171,22 @@ class AgentSpan(msgspec.Struct, kw_only=True, omit_defaults=True):
     cost: float = 0.0
     up: int = 0
     down: int = 0
+
+    def within(self, share: float) -> float | None:
+        """Return the seconds within which this share of the answers came; None without any.
+
+        Between the bounds of its bucket it is interpolated.
+        """
+        wanted, seen = share * sum(self.buckets), 0
+        if not wanted:
+            return None
+        lower = 0.0
+        for bound, count in zip((*BOUNDS, BOUNDS[-1]), self.buckets, strict=True):
+            if count and seen + count >= wanted:
+                return lower + (bound - lower) * (wanted - seen) / count
+            seen += count
+            lower = bound
+        return lower
 
 
 class KeptTurn(msgspec.Struct, frozen=True, kw_only=True):

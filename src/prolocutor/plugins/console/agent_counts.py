@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import Final
@@ -12,11 +11,11 @@ from typing import Final
 import msgspec
 
 from prolocutor.assistant.turn_recorder import TurnRecorder
-from prolocutor.contracts.observer import BOUNDS
 from prolocutor.contracts.store.turn_record_store import SPAN, AgentSpan, LatestFailure
 from prolocutor.durations import DAY, HOUR
-from prolocutor.observe.recent_figures import RecentFigures, ServiceKey, ServiceTally
 from prolocutor.plan.pipeline import Stage
+from prolocutor.plugins.console.recent_figures import RecentFigures, ServiceKey
+from prolocutor.stores.agent_figures import add_span, new_span
 
 FRESH: Final = 2.0
 """Seconds for which what was read of the store is cached, unless a turn ends before."""
@@ -26,7 +25,6 @@ LONG_FRESH: Final = 60.0
 """Seconds for which figures of a period longer than `LONG` are cached, whatever happens."""
 
 MOST_CACHED: Final = 20
-BUCKETS: Final = len(BOUNDS) + 1
 _ALWAYS: Final = 1e12
 _SETTLING: Final = 1.0
 """Seconds that records of turns which have just ended are waited for."""
@@ -43,18 +41,18 @@ class PeriodCounts:
         self,
         recent: RecentFigures,
         since: float,
-        tallies: Mapping[str, ServiceTally] | None = None,
+        tallies: Mapping[str, AgentSpan] | None = None,
     ) -> None:
         self.since = since if tallies is not None else max(since, recent.since)
         self.turns = recent.turns(since)
         self._recent = recent
         self._tallies = tallies
 
-    def tally(self, key: ServiceKey) -> ServiceTally:
+    def tally(self, key: ServiceKey) -> AgentSpan:
         """Return what became of a service."""
         if self._tallies is None or key[0] != Stage.SKILL:
             return self._recent.tally(key, self.since)
-        return self._tallies.get(key[1]) or ServiceTally()
+        return self._tallies.get(key[1]) or new_span()
 
 
 class ServiceHistory:
@@ -70,14 +68,15 @@ class ServiceHistory:
         self._recent, self._key, self._since = recent, key, since
         self._spans = spans
 
-    def series(self, step: int) -> list[tuple[float, ServiceTally]]:
+    def series(self, step: int) -> list[tuple[float, AgentSpan]]:
         """Return the figures of steps of so many seconds, with when each begins."""
-        if self._spans is None:
-            return self._recent.series(self._key, self._since, step)
-        steps: dict[int, list[AgentSpan]] = {}
-        for span in self._spans:
-            steps.setdefault(span.at // step, []).append(span)
-        return [(number * float(step), tally_of(spans)) for number, spans in steps.items()]
+        spans = self._recent.spans(self._key, self._since)
+        if self._spans is not None:
+            spans = [(span.at, span) for span in self._spans]
+        steps: dict[int, AgentSpan] = {}
+        for at, span in spans:
+            add_span(steps.setdefault(at // step, new_span()), span)
+        return [(number * float(step), tally) for number, tally in steps.items()]
 
     def latest(self) -> dict[str, LatestFailure]:
         """Return the last turn with each kind of failure, as far as the store has it."""
@@ -145,27 +144,8 @@ class AgentCounts:
             async with asyncio.timeout(_SETTLING):
                 await recorder.settle()
         totals = await recorder.store.totals(since, _ALWAYS)
-        counts = PeriodCounts(self._recent, since, {one.agent: tally_of([one]) for one in totals})
+        counts = PeriodCounts(self._recent, since, {one.agent: one for one in totals})
         if since < self._recent.since:
             hours = await recorder.store.hours(since // HOUR * HOUR, _ALWAYS)
             counts.turns = sum(one.turns for one in hours)
         return counts
-
-
-def tally_of(spans: Sequence[AgentSpan]) -> ServiceTally:
-    """Return the sum of what an agent did."""
-    failed: Counter[str] = Counter()
-    for one in spans:
-        for code, number in one.kinds.items():
-            failed[code] += number
-    columns = zip(*[one.buckets for one in spans if len(one.buckets) == BUCKETS], strict=True)
-    return ServiceTally(
-        asked=sum([one.asked for one in spans]),
-        won=sum([one.won for one in spans]),
-        declined=sum([one.declined for one in spans]),
-        failed=failed,
-        buckets=[sum(column) for column in columns] or [0] * BUCKETS,
-        cost=sum([one.cost for one in spans]),
-        up=sum([one.up for one in spans]),
-        down=sum([one.down for one in spans]),
-    )

@@ -15,11 +15,11 @@ from prolocutor.contracts.pairing import Card
 from prolocutor.dialog.plain import JsonObject
 from prolocutor.durations import DAY
 from prolocutor.errors import NotFound, StoreError
-from prolocutor.observe.recent_figures import STEP, RecentFigures
 from prolocutor.pipeline.prepared import ServiceStep
 from prolocutor.plan.pipeline import Stage
 from prolocutor.plugins.console.agent_states import AgentStates
 from prolocutor.plugins.console.agent_views import AgentDetail, AgentList, AgentViews
+from prolocutor.plugins.console.recent_figures import STEP, RecentFigures
 from prolocutor.plugins.console.resources import BASE
 from prolocutor.plugins.console.writes import ConsoleWrite, EmptyBody
 from prolocutor.web.operations import Operation, TypedRequest

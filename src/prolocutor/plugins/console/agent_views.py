@@ -10,14 +10,14 @@ import msgspec
 from prolocutor.assistant.assistant import Assistant
 from prolocutor.assistant.turn_recorder import TurnRecorder
 from prolocutor.contracts.pairing import Card
-from prolocutor.contracts.store.turn_record_store import LatestFailure
+from prolocutor.contracts.store.turn_record_store import AgentSpan, LatestFailure
 from prolocutor.dialog.plain import JsonObject
 from prolocutor.errors import BreakerOpen
-from prolocutor.observe.recent_figures import RecentFigures, ServiceKey, ServiceTally, Trouble
 from prolocutor.pipeline.prepared import ServiceStep
 from prolocutor.plan.pipeline import Stage
 from prolocutor.plugins.console.agent_counts import AgentCounts, PeriodCounts, ServiceHistory
 from prolocutor.plugins.console.agent_states import AgentState, AgentStates
+from prolocutor.plugins.console.recent_figures import RecentFigures, ServiceKey, Trouble
 from prolocutor.plugins.console.ways import way_of
 
 Breaker = Literal["closed", "open", "half-open"]
@@ -197,8 +197,8 @@ class AgentViews:
             asked=tally.asked,
             wins=tally.won,
             declines=tally.declined,
-            failed=tally.failures(),
-            kinds=dict(tally.failed.most_common()),
+            failed=tally.failed,
+            kinds=dict(sorted(tally.kinds.items(), key=lambda one: -one[1])),
             p50=_at_most(tally.within(0.5), step),
             p99=_at_most(tally.within(0.99), step),
             timeout=service.timeout,
@@ -218,7 +218,7 @@ class AgentViews:
         for code, kept in history.latest().items():
             if code not in found or found[code].at < kept.at:
                 found[code] = await self._looked_up(key[1], code, kept)
-        numbers = counts.tally(key).failed
+        numbers = counts.tally(key).kinds
         shown = [
             _failure(await self._still_there(one), numbers.get(code, 0))
             for code, one in found.items()
@@ -250,11 +250,11 @@ class AgentViews:
         return self._cards.get((step.stage_name, step.name), step.service.card_members)
 
     def _overlap(self, step: ServiceStep, since: float) -> list[AgentOverlap]:
-        tally = self._figures.tally((step.stage_name, step.name), since)
-        if step.stage is not Stage.SKILL or not tally.answered:
-            return []
         together = self._figures.together(step.name, since)
-        shares = [AgentOverlap(name, n / tally.answered) for name, n in together.items()]
+        answered = together.pop(step.name, 0)
+        if step.stage is not Stage.SKILL or not answered:
+            return []
+        shares = [AgentOverlap(name, n / answered) for name, n in together.items()]
         return sorted(shares, key=lambda one: (-one.share, one.agent))
 
     def _needing(self, step: ServiceStep) -> Iterator[str]:
@@ -273,16 +273,14 @@ def _at_most(seconds: float | None, step: ServiceStep) -> float | None:
     )
 
 
-def _series(
-    step: ServiceStep, steps: list[tuple[float, ServiceTally]], seconds: int
-) -> AgentSeries:
+def _series(step: ServiceStep, steps: list[tuple[float, AgentSpan]], seconds: int) -> AgentSeries:
     steps = steps[-MOST_STEPS:]
     return AgentSeries(
         step=seconds,
         at=[at for at, _ in steps],
         p50=[_at_most(tally.within(0.5), step) for _, tally in steps],
         p99=[_at_most(tally.within(0.99), step) for _, tally in steps],
-        failed=[tally.failures() for _, tally in steps],
+        failed=[tally.failed for _, tally in steps],
     )
 
 

@@ -9,7 +9,6 @@ from msgspec import Meta
 
 from prolocutor.assistant.record_settings import RecordSettings
 from prolocutor.contracts.channel import Route, WebSocketRoute
-from prolocutor.observe.recent_figures import RecentFigures
 from prolocutor.plugins.console.again_endpoints import AgainEndpoints
 from prolocutor.plugins.console.agent_endpoints import AgentEndpoints
 from prolocutor.plugins.console.agent_states import AgentStates
@@ -23,6 +22,7 @@ from prolocutor.plugins.console.model_desk import ModelDesk
 from prolocutor.plugins.console.model_endpoints import ModelEndpoints
 from prolocutor.plugins.console.people_endpoints import PeopleEndpoints
 from prolocutor.plugins.console.plan_endpoints import PlanEndpoint
+from prolocutor.plugins.console.recent_figures import RecentFigures
 from prolocutor.plugins.console.resources import ConsoleContext, ConsoleResource
 from prolocutor.plugins.console.run_endpoints import RunEndpoints
 from prolocutor.plugins.console.share_endpoints import ShareEndpoints

@@ -14,9 +14,9 @@ import msgspec
 from prolocutor.assistant.assistant import Assistant
 from prolocutor.contracts.channel import Route
 from prolocutor.durations import DAY
-from prolocutor.observe.recent_figures import RecentFigures
 from prolocutor.pipeline.prepared import ServiceStep
 from prolocutor.plugins.console.agent_states import AgentState, AgentStates
+from prolocutor.plugins.console.recent_figures import RecentFigures
 from prolocutor.plugins.console.resources import BASE
 from prolocutor.web.door_context import ServedFile
 from prolocutor.web.operations import Operation, TypedRequest

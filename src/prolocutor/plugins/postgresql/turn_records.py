@@ -23,8 +23,6 @@ from prolocutor.contracts.store.turn_record_store import (
     LatestFailure,
     TurnHour,
 )
-from prolocutor.dialog import plain
-from prolocutor.dialog.ids import DialogId, parse_time
 from prolocutor.plugins.postgresql.conversation_search import (
     SharedConversationSearch,
     SharedFoundPlace,
@@ -36,14 +34,18 @@ from prolocutor.plugins.postgresql.queries import named
 from prolocutor.plugins.postgresql.stored_text import shown_text, stored_text
 from prolocutor.stores.turn_records import (
     FIGURES_KEPT,
-    cut,
     flags_of,
     pack,
     search_words_of,
-    shown_flags,
-    unpack,
 )
-from prolocutor.stores.turn_rows import TurnRow, joined_turns, spoken_body
+from prolocutor.stores.turn_rows import (
+    SummaryRow,
+    counts_of,
+    head_of,
+    hour_of,
+    kept_turn,
+    page_of_turns,
+)
 
 WITHIN: Final = 30.0
 TRIMMED: Final = 500
@@ -133,23 +135,12 @@ class PostgresqlTurnRecords:
         if search.finds_nothing:
             return ConversationCounts()
         (row,) = await self._fetch(*search.counts())
-        return ConversationCounts(all=row[0], down=row[1], none=row[2], failed=row[3], slow=row[4])
+        return counts_of(row)
 
     async def hours(self, since: float, until: float) -> list[TurnHour]:
         """Return the hours that have turns, ascending."""
         rows = await self._rows("hours_between", int(since), int(until))
-        return [
-            TurnHour(
-                at=row[0],
-                turns=row[1],
-                bad=row[2],
-                down=row[3],
-                none=row[4],
-                failed=row[5],
-                slow=row[6],
-            )
-            for row in rows
-        ]
+        return [hour_of(row) for row in rows]
 
     async def figures(
         self, since: float, until: float, agent: str | None = None
@@ -181,17 +172,7 @@ class PostgresqlTurnRecords:
     async def head(self, dialog_id: str) -> ConversationHead | None:
         """Return a dialog by its id."""
         rows = await self._rows("conversation_head", stored_text(dialog_id))
-        if not rows:
-            return None
-        row = rows[0]
-        return ConversationHead(
-            dialog_id=DialogId(row["dialog_id"]),
-            user=shown_text(row["user"]),
-            name=shown_text(row["name"]),
-            channel=shown_text(row["channel_type"]),
-            started=parse_time(row["date_start"]),
-            active=row["active"],
-        )
+        return head_of(_shown(rows[0])[2:]) if rows else None
 
     async def turns(
         self, dialog_id: str, after: int | None, limit: int, *, newest: bool = False
@@ -201,19 +182,12 @@ class PostgresqlTurnRecords:
         if not heads:
             return []
         person, dialog = heads[0]["person"], heads[0]["dialog"]
-        # A turn has at most two utterances; one more tells whether the outermost one is whole.
-        many = 2 * limit + 1
-        if newest:
-            end = _LAST if after is None else after
-            rows = (await self._rows("turns_before", person, dialog, end, many))[::-1]
-        else:
-            start = -1 if after is None else after
-            rows = await self._rows("turns_after", person, dialog, start, many)
-        turns = joined_turns([_turn_row(row) for row in rows], await self._ratings(person, dialog))
-        if newest:
-            whole = turns[1:] if len(turns) > limit else turns
-            return whole[-limit:]
-        return turns[:limit]
+        end = _LAST if newest else -1
+        which = "turns_before" if newest else "turns_after"
+        place = end if after is None else after
+        rows = await self._rows(which, person, dialog, place, 2 * limit + 1)
+        ratings = await self._ratings(person, dialog)
+        return page_of_turns(rows, ratings, limit, newest=newest)
 
     async def turn(self, utt_id: str) -> KeptTurn | None:
         """Return the turn whose reply has this id."""
@@ -221,16 +195,8 @@ class PostgresqlTurnRecords:
         if not rows:
             return None
         row = rows[0]
-        rating = (await self._ratings(row["person"], row["dialog"])).get(row["position"])
-        user, dialog_id = shown_text(row["user"]), row["dialog_id"]
-        return KeptTurn(
-            utt_id=utt_id,
-            dialog_id=DialogId(dialog_id),
-            position=row["position"],
-            flags=None if row["flags"] is None else shown_flags(row["flags"]),
-            rating=None if rating is None else plain.decode(rating),
-            record=unpack(row["record"], user=user, dialog_id=dialog_id, utt_id=utt_id),
-        )
+        ratings = await self._ratings(row["person"], row["dialog"])
+        return kept_turn(utt_id, _shown(row)[2:], ratings.get(row["position"]))
 
     async def _ratings(self, person: int, dialog: int) -> dict[int, bytes]:
         rows = await self._rows("values_of_ratings", person, dialog)
@@ -240,11 +206,12 @@ class PostgresqlTurnRecords:
         if not places:
             return []
         dialogs, hits = [one.dialog for one in places], [one.hit for one in places]
-        known = {row["dialog"]: row for row in await self._rows("summaries", dialogs, hits)}
+        known = {row["dialog"]: _shown(row) for row in await self._rows("summaries", dialogs, hits)}
         return [
-            _summary(known[one.dialog], one.hit is not None)
+            SummaryRow(*columns).summary(spoke or (), is_hit=one.hit is not None)
             for one in places
             if one.dialog in known
+            for *columns, spoke in (known[one.dialog],)
         ]
 
     async def _write(self, name: str, *values: Any) -> list[Row]:
@@ -311,36 +278,13 @@ def _add_row(span: AgentSpan, row: Row) -> None:
             span.latest[code] = LatestFailure(row["latest"], row["utt_id"])
 
 
-def _turn_row(row: Row) -> TurnRow:
-    return TurnRow(
-        utterance=row["position"],
-        position=row["position"],
-        utt_id=row["utt_id"],
-        by_bot=int(row["by_bot"]),
-        date_time=row["date_time"],
-        body=row["body"],
-        at=row["at"],
-        seconds=row["seconds"],
-        cost=row["cost"],
-        flags=row["flags"],
-        record=row["record"],
-    )
-
-
-def _summary(row: Row, is_hit: bool) -> DialogSummary:
-    return DialogSummary(
-        dialog_id=DialogId(row["dialog_id"]),
-        user=shown_text(row["user"]),
-        channel=shown_text(row["channel"]),
-        active=row["active"],
-        at=row["at"],
-        said=cut(spoken_body(row["said"]).text),
-        reply=cut(spoken_body(row["reply"]).text),
-        spoke=[shown_text(skill) for skill in row["spoke"] or ()],
-        turns=row["turns"],
-        slowest=row["slowest"],
-        cost=row["cost"],
-        failed=row["failed"],
-        flags=shown_flags(row["flags"]),
-        hit=row["utt_id"] if is_hit else None,
-    )
+def _shown(row: Row) -> list[Any]:
+    """Return the columns of a row, texts as they were given."""
+    return [
+        shown_text(one)
+        if isinstance(one, str)
+        else [shown_text(each) for each in one]
+        if isinstance(one, list)
+        else one
+        for one in row
+    ]

@@ -9,8 +9,14 @@ import msgspec
 
 from prolocutor.contracts.store.turn_record_store import AgentSpan
 from prolocutor.durations import DAY, HOUR
+from prolocutor.stores.agent_figures import (
+    FiguresKey,
+    add_span,
+    new_span,
+    summed_up,
+    take_span,
+)
 from prolocutor.stores.sqlite.queries import named
-from prolocutor.stores.turn_records import FiguresKey, merged, summed_up
 
 _SUMMED: Final = named("figures_summed")
 _SET_SUMMED: Final = named("set_figures_summed")
@@ -64,9 +70,9 @@ class AgentDays:
         row = self._connection.execute(_DAY, (day, name)).fetchone()
         if row is None and sign < 0:
             return
-        known = AgentSpan(at=day * DAY, agent=name) if row is None else _decoded(row)
-        figures = msgspec.json.encode(merged(known, more, sign))
-        self._connection.execute(_PUT_DAY, (day, name, figures))
+        known = new_span(day * DAY, name) if row is None else _decoded(row)
+        (add_span if sign > 0 else take_span)(known, more)
+        self._connection.execute(_PUT_DAY, (day, name, msgspec.json.encode(known)))
 
 
 def read_totals(connection: sqlite3.Connection, since: float, until: float) -> list[AgentSpan]:

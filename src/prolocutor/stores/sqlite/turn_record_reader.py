@@ -20,14 +20,18 @@ from prolocutor.contracts.store.turn_record_store import (
     KeptTurn,
     TurnHour,
 )
-from prolocutor.dialog import plain
-from prolocutor.dialog.ids import DialogId, parse_time
 from prolocutor.stores.sqlite.agent_days import read_totals
 from prolocutor.stores.sqlite.conversation_search import ConversationSearch, FoundPlace
 from prolocutor.stores.sqlite.queries import named
 from prolocutor.stores.sqlite.reader import SqliteReader
-from prolocutor.stores.turn_records import cut, shown_flags, unpack
-from prolocutor.stores.turn_rows import TurnRow, joined_turns, spoken_body
+from prolocutor.stores.turn_rows import (
+    SummaryRow,
+    counts_of,
+    head_of,
+    hour_of,
+    kept_turn,
+    page_of_turns,
+)
 
 HITS: Final = 400
 """Turns with the words looked for that are read at once."""
@@ -47,25 +51,6 @@ _KEPT: Final = named("kept_turn")
 _RATINGS: Final = named("values_of_ratings")
 
 _figures: Final = msgspec.json.Decoder(AgentSpan)
-
-
-class SummaryRow(msgspec.Struct, frozen=True):
-    """A row of the statement of `summaries`."""
-
-    dialog: int
-    at: float
-    turns: int
-    slowest: float
-    cost: float
-    failed: int
-    flags: int
-    dialog_id: str
-    active: int
-    channel: str
-    user: str
-    said: bytes | None
-    reply: bytes | None
-    utt_id: str | None
 
 
 class TurnRecordReader(SqliteReader):
@@ -88,16 +73,11 @@ class TurnRecordReader(SqliteReader):
 
     def counts(self, query: ConversationQuery) -> ConversationCounts:
         """Count the dialogs that match."""
-        every, down, none, failed, slow = ConversationSearch(self.connection, query).counts()
-        return ConversationCounts(all=every, down=down, none=none, failed=failed, slow=slow)
+        return counts_of(ConversationSearch(self.connection, query).counts())
 
     def hours(self, since: float, until: float) -> list[TurnHour]:
         """Return the hours that have turns."""
-        rows = self.connection.execute(_HOURS, (since, until)).fetchall()
-        return [
-            TurnHour(at=at, turns=turns, bad=bad, down=down, none=none, failed=failed, slow=slow)
-            for at, turns, bad, down, none, failed, slow in rows
-        ]
+        return [hour_of(row) for row in self.connection.execute(_HOURS, (since, until)).fetchall()]
 
     def figures(self, since: float, until: float, agent: str | None) -> list[AgentSpan]:
         """Return what agents did."""
@@ -115,17 +95,7 @@ class TurnRecordReader(SqliteReader):
     def conversation_head(self, dialog_id: str) -> ConversationHead | None:
         """Return a dialog by its id."""
         row = self.connection.execute(_HEAD, (dialog_id,)).fetchone()
-        if row is None:
-            return None
-        id_, user, name, channel, started, active = row
-        return ConversationHead(
-            dialog_id=DialogId(id_),
-            user=user,
-            name=name,
-            channel=channel,
-            started=parse_time(started),
-            active=bool(active),
-        )
+        return None if row is None else head_of(row)
 
     def turns(
         self, dialog_id: str, after: int | None, limit: int, newest: bool
@@ -134,36 +104,20 @@ class TurnRecordReader(SqliteReader):
         number = self.find(dialog_id)
         if number is None:
             return []
-        # A turn has at most two utterances; one more tells whether the outermost one is whole.
-        if newest:
-            values = (number, _LAST if after is None else after, 2 * limit + 1)
-            rows = self.connection.execute(_BEFORE, values).fetchall()[::-1]
-        else:
-            values = (number, -1 if after is None else after, 2 * limit + 1)
-            rows = self.connection.execute(_AFTER, values).fetchall()
+        end = _LAST if newest else -1
+        values = (number, end if after is None else after, 2 * limit + 1)
+        rows = self.connection.execute(_BEFORE if newest else _AFTER, values).fetchall()
         ratings = dict(self.connection.execute(_RATINGS, (number,)).fetchall())
-        turns = joined_turns([TurnRow(*row) for row in rows], ratings)
-        if newest:
-            whole = turns[1:] if len(turns) > limit else turns
-            return whole[-limit:]
-        return turns[:limit]
+        return page_of_turns(rows, ratings, limit, newest=newest)
 
     def kept_turn(self, utt_id: str) -> KeptTurn | None:
         """Return the turn whose reply has this id."""
         row = self.connection.execute(_KEPT, (utt_id,)).fetchone()
         if row is None:
             return None
-        turn, number, position, dialog_id, user, flags, packed = row
+        turn, number, *columns = row
         ratings = dict(self.connection.execute(_RATINGS, (number,)).fetchall())
-        rating = ratings.get(turn)
-        return KeptTurn(
-            utt_id=utt_id,
-            dialog_id=DialogId(dialog_id),
-            position=position,
-            flags=None if flags is None else shown_flags(flags),
-            rating=None if rating is None else plain.decode(rating.encode()),
-            record=unpack(packed, user=user, dialog_id=dialog_id, utt_id=utt_id),
-        )
+        return kept_turn(utt_id, columns, ratings.get(turn))
 
     def _hits(
         self, search: ConversationSearch, after: DialogPlace | None, limit: int
@@ -213,27 +167,7 @@ class TurnRecordReader(SqliteReader):
             spoke.setdefault(dialog, []).append(skill)
         known = {row.dialog: row for row in (SummaryRow(*columns) for columns in rows)}
         return [
-            _summary(known[one.dialog], spoke.get(one.dialog, []), one.hit is not None)
+            known[one.dialog].summary(spoke.get(one.dialog, []), is_hit=one.hit is not None)
             for one in places
             if one.dialog in known
         ]
-
-
-def _summary(row: SummaryRow, spoke: list[str], is_hit: bool) -> DialogSummary:
-    said, reply = spoken_body(row.said), spoken_body(row.reply)
-    return DialogSummary(
-        dialog_id=DialogId(row.dialog_id),
-        user=row.user,
-        channel=row.channel,
-        active=bool(row.active),
-        at=row.at,
-        said=cut(said.text),
-        reply=cut(reply.text),
-        spoke=spoke,
-        turns=row.turns,
-        slowest=row.slowest,
-        cost=row.cost,
-        failed=row.failed,
-        flags=shown_flags(row.flags),
-        hit=row.utt_id if is_hit else None,
-    )

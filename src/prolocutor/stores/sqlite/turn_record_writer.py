@@ -13,6 +13,13 @@ from prolocutor.contracts.observer import TurnRecord
 from prolocutor.contracts.store.turn_record_store import AgentSpan, TurnHour
 from prolocutor.dialog.thumbs import thumb
 from prolocutor.durations import HOUR
+from prolocutor.stores.agent_figures import (
+    FiguresKey,
+    add_figures,
+    add_span,
+    new_span,
+    take_span,
+)
 from prolocutor.stores.sqlite.agent_days import AgentDays
 from prolocutor.stores.sqlite.pending_rows import PendingRows
 from prolocutor.stores.sqlite.queries import for_rows, named
@@ -20,11 +27,8 @@ from prolocutor.stores.turn_records import (
     DOWN,
     FIGURES_KEPT,
     UP,
-    FiguresKey,
-    add_figures,
     count_hour,
     flags_of,
-    merged,
     pack,
     thumbed,
     unpack,
@@ -212,8 +216,9 @@ class TurnRecordWriter:
             row = execute(_FIGURES, key).fetchone()
             if row is None and sign < 0:
                 continue
-            known = None if row is None else _figures.decode(row[0])
-            execute(_PUT_FIGURES, (*key, msgspec.json.encode(merged(known, more, sign))))
+            known = new_span(*key) if row is None else _figures.decode(row[0])
+            (add_span if sign > 0 else take_span)(known, more)
+            execute(_PUT_FIGURES, (*key, msgspec.json.encode(known)))
         self._days.change(figures, sign)
 
     def _index(self) -> bool:

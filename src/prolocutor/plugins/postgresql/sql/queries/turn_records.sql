@@ -50,12 +50,12 @@ SELECT d.person, d.dialog, d.dialog_id, p."user", d.name, d.channel_type, d.date
 FROM dialogs d JOIN people p USING (person) WHERE d.dialog_id = $1 OR d.id = $1;
 
 -- name: turns_after
-SELECT u.position, u.utt_id, u.by_bot, u.date_time, u.body, t.at, t.seconds, t.cost, t.flags, t.record
+SELECT u.position AS utterance, u.position, u.utt_id, u.by_bot, u.date_time, u.body, t.at, t.seconds, t.cost, t.flags, t.record
 FROM utterances u LEFT JOIN turns t USING (person, dialog, position)
 WHERE u.person = $1 AND u.dialog = $2 AND u.position > $3 ORDER BY u.position LIMIT $4;
 
 -- name: turns_before
-SELECT u.position, u.utt_id, u.by_bot, u.date_time, u.body, t.at, t.seconds, t.cost, t.flags, t.record
+SELECT u.position AS utterance, u.position, u.utt_id, u.by_bot, u.date_time, u.body, t.at, t.seconds, t.cost, t.flags, t.record
 FROM utterances u LEFT JOIN turns t USING (person, dialog, position)
 WHERE u.person = $1 AND u.dialog = $2 AND u.position < $3 ORDER BY u.position DESC LIMIT $4;
 

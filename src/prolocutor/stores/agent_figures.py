@@ -1,0 +1,108 @@
+"""The figures of agents: out of the records of turns, and added up."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterable
+from operator import add, sub
+from typing import Final
+
+from prolocutor.contracts.observer import BOUNDS, FAILURES, ServiceRecord, TurnRecord
+from prolocutor.contracts.store.turn_record_store import SPAN, AgentSpan, LatestFailure
+
+FiguresKey = tuple[int, str]
+"""The start of a span and the name of an agent."""
+
+BUCKETS: Final = len(BOUNDS) + 1
+_TIMED: Final = frozenset({"done", "late"})
+"""What counts for durations: an agent that fails or is left alone does so at once."""
+_SKILLS: Final = "skills"
+_COUNTS: Final = ("asked", "won", "declined", "failed", "seconds", "cost", "up", "down")
+
+
+def new_span(at: int = 0, agent: str = "") -> AgentSpan:
+    """Return the figures of an agent of which nothing is counted yet."""
+    return AgentSpan(at=at, agent=agent, buckets=[0] * BUCKETS)
+
+
+def add_figures(
+    figures: dict[FiguresKey, AgentSpan], record: TurnRecord, *, up: int = 0, down: int = 0
+) -> None:
+    """Add what the agents of one turn did, and the thumbs of its reply."""
+    at = int(record.started) // SPAN * SPAN
+    won = winners(record)
+    for one in record.services:
+        if one.stage != _SKILLS or one.started is None:
+            continue
+        known = figures.get((at, one.name))
+        if known is None:
+            known = figures[at, one.name] = new_span(at, one.name)
+        count_service(known, one, record)
+        if one.name in won:
+            known.won += 1
+            known.up += up
+            known.down += down
+
+
+def winners(record: TurnRecord) -> set[str]:
+    """Return the skills whose hypotheses, `<skill>.<position>`, were chosen."""
+    return {one.rpartition(".")[0] for one in record.chosen} or {record.active_skill}
+
+
+def count_service(span: AgentSpan, one: ServiceRecord, record: TurnRecord) -> None:
+    """Add what a service did in one turn, but for what became of its hypotheses."""
+    span.asked += 1
+    span.cost += one.cost
+    span.declined += one.stage == _SKILLS and one.declined
+    if one.outcome in FAILURES:
+        code = one.code or one.outcome
+        span.failed += 1
+        span.kinds[code] = span.kinds.get(code, 0) + 1
+        span.latest[code] = LatestFailure(record.started, record.utt_id)
+    if one.started is not None and one.ended is not None and one.outcome in _TIMED:
+        seconds = one.ended - one.started
+        span.seconds += seconds
+        span.buckets[bisect_left(BOUNDS, seconds)] += 1
+
+
+def add_span(total: AgentSpan, more: AgentSpan) -> None:
+    """Add figures in place; later ones come later. A month of many agents has over 100,000."""
+    total.asked += more.asked
+    total.won += more.won
+    total.declined += more.declined
+    total.failed += more.failed
+    total.seconds += more.seconds
+    total.cost += more.cost
+    total.up = max(0, total.up + more.up)  # a thumb that was turned takes one away
+    total.down = max(0, total.down + more.down)
+    if len(more.buckets) == BUCKETS:
+        total.buckets[:] = map(add, total.buckets or [0] * BUCKETS, more.buckets)
+    if more.kinds:
+        for code, number in more.kinds.items():
+            total.kinds[code] = total.kinds.get(code, 0) + number
+        total.latest.update(more.latest)
+
+
+def take_span(total: AgentSpan, less: AgentSpan) -> None:
+    """Take figures away again, in place; none falls below 0."""
+    for name in _COUNTS:
+        setattr(total, name, max(0, getattr(total, name) - getattr(less, name)))
+    if less.buckets:
+        left = map(sub, total.buckets or [0] * BUCKETS, less.buckets)
+        total.buckets = [max(0, number) for number in left]
+    kinds = {code: number - less.kinds.get(code, 0) for code, number in total.kinds.items()}
+    total.kinds = {code: number for code, number in kinds.items() if number > 0}
+    gone = {one.utt_id for one in less.latest.values()}
+    total.latest = {code: one for code, one in total.latest.items() if one.utt_id not in gone}
+
+
+def summed_up(
+    spans: Iterable[AgentSpan], since: float, found: dict[str, AgentSpan] | None = None
+) -> dict[str, AgentSpan]:
+    """Add spans, the oldest first, up by agent."""
+    found = {} if found is None else found
+    for one in spans:
+        if one.agent not in found:
+            found[one.agent] = new_span(int(since), one.agent)
+        add_span(found[one.agent], one)
+    return found
