@@ -18,7 +18,7 @@ from prolocutor.dialog.dialog import Dialog
 from prolocutor.dialog.ids import DialogId
 from prolocutor.dialog.profile_chain import FRAME, VersionRow, rebuilt
 from prolocutor.dialog.utterances import BotUtterance, HumanUtterance
-from prolocutor.plugins.postgresql import dialog_search
+from prolocutor.plugins.postgresql import searches
 from prolocutor.plugins.postgresql.database_line import DatabaseLine, Row, first_column
 from prolocutor.plugins.postgresql.lanes import JobLane
 from prolocutor.plugins.postgresql.queries import named
@@ -184,7 +184,7 @@ class PostgresqlReader:
 
     async def dialog_ids(self, query: DialogQuery) -> list[DialogId]:
         """Return the ids of the dialogs that match, oldest first."""
-        statement, values = dialog_search.statement(query)
+        statement, values = searches.statement(query)
         return first_column(await self._fetch(statement, *values))
 
     async def _without_utterances(self, row: Row, ratings: dict[int, list[bytes]]) -> Dialog:

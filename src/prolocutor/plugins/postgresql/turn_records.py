@@ -23,14 +23,14 @@ from prolocutor.contracts.store.turn_record_store import (
     LatestFailure,
     TurnHour,
 )
-from prolocutor.plugins.postgresql.conversation_search import (
-    SharedConversationSearch,
-    SharedFoundPlace,
-)
 from prolocutor.plugins.postgresql.database_line import DatabaseLine, Row
 from prolocutor.plugins.postgresql.lanes import JobLane
 from prolocutor.plugins.postgresql.membership import Membership
 from prolocutor.plugins.postgresql.queries import named
+from prolocutor.plugins.postgresql.searches import (
+    SharedConversationSearch,
+    SharedFoundPlace,
+)
 from prolocutor.plugins.postgresql.stored_text import shown_text, stored_text
 from prolocutor.stores.turn_records import (
     FIGURES_KEPT,

@@ -25,7 +25,7 @@ from prolocutor.dialog.ids import DialogId
 from prolocutor.dialog.utterances import BotUtterance, HumanUtterance
 from prolocutor.errors import StoreCorrupt, StoreError
 from prolocutor.stores.opening_codec import unpack_opening
-from prolocutor.stores.sqlite import dialog_search, migrations, profiles
+from prolocutor.stores.sqlite import migrations, profiles, searches
 from prolocutor.stores.sqlite.connection import connect, translated
 from prolocutor.stores.sqlite.queries import named
 from prolocutor.stores.sqlite.query_rows import (
@@ -252,7 +252,7 @@ class SqliteReader:
 
     def dialog_ids(self, query: DialogQuery) -> list[DialogId]:
         """Return the ids of the dialogs that match, oldest first."""
-        found = self.connection.execute(*dialog_search.statement(query))
+        found = self.connection.execute(*searches.statement(query))
         return [dialog_id for (dialog_id,) in found.fetchall()]
 
     def numbers_after(self, number: int, user: str | None, limit: int) -> list[int]:

@@ -21,9 +21,9 @@ from prolocutor.contracts.store.turn_record_store import (
     TurnHour,
 )
 from prolocutor.stores.sqlite.agent_days import read_totals
-from prolocutor.stores.sqlite.conversation_search import ConversationSearch, FoundPlace
 from prolocutor.stores.sqlite.queries import named
 from prolocutor.stores.sqlite.reader import SqliteReader
+from prolocutor.stores.sqlite.searches import ConversationSearch, FoundPlace
 from prolocutor.stores.turn_rows import (
     SummaryRow,
     counts_of,
@@ -73,7 +73,7 @@ class TurnRecordReader(SqliteReader):
 
     def counts(self, query: ConversationQuery) -> ConversationCounts:
         """Count the dialogs that match."""
-        return counts_of(ConversationSearch(self.connection, query).counts())
+        return counts_of(ConversationSearch(self.connection, query, counts=True).counts())
 
     def hours(self, since: float, until: float) -> list[TurnHour]:
         """Return the hours that have turns."""

@@ -1,19 +1,49 @@
-"""The statements that find dialogs for operators: each has only the conditions of its query."""
+"""The statements that find dialogs: each has only the conditions of its query."""
 
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Sequence
 from functools import cached_property
 from typing import Any, Final
 
 import msgspec
 
+from prolocutor.contracts.store import DialogQuery
 from prolocutor.contracts.store.turn_record_store import ConversationQuery, DialogPlace
+from prolocutor.stores.query_conditions import FLAG_BITS, QueryConditions
 from prolocutor.stores.sqlite.queries import named
 from prolocutor.stores.turn_records import search_words
 
-_FLAGS: Final = {"down": 1, "none": 2, "failed": 4, "slow": 8}
+_OF_DIALOGS: Final = {
+    "user": "person = (SELECT person FROM people WHERE user = {0})",
+    "skill": "dialog IN (SELECT dialog FROM spoke WHERE skill = {0})",
+    "rating": "dialog IN (SELECT dialog FROM ratings WHERE value = {0})",
+    "since": "date_start >= {0}",
+    "until": "date_start < {0}",
+    "active": "active = {0}",
+    "after": "dialog > coalesce((SELECT dialog FROM dialogs WHERE dialog_id <= {0}"
+    " ORDER BY dialog_id DESC LIMIT 1), 0)",
+}
+"""The dialog `after` may have been deleted since: then the next older one stands for it."""
+
+_OF_CONVERSATIONS: Final = {
+    "agent": "EXISTS (SELECT 1 FROM spoke WHERE spoke.skill = {0} AND spoke.dialog = f.dialog)",
+    "user": "f.dialog IN (SELECT dialog FROM dialogs"
+    " WHERE person = (SELECT person FROM people WHERE user = {0}))",
+    "channel": "f.channel = {0}",
+    "since": "f.at >= {0}",
+    "until": "f.began < {0}",
+}
+_BY_SPEAKER: Final = {**_OF_CONVERSATIONS, "agent": "spoke.skill = {0}"}
+"""Where the dialogs in which a skill spoke are found by the skill."""
+
+_IN_TIME: Final = (
+    "EXISTS (SELECT 1 FROM utterances AS u LEFT JOIN turns AS t ON t.turn = u.utterance"
+    " WHERE u.dialog = f.dialog AND u.by_bot"
+    " AND coalesce(t.at, (julianday(u.date_time) - 2440587.5) * 86400.0) >= {0}"
+    " AND coalesce(t.at, (julianday(u.date_time) - 2440587.5) * 86400.0) < {1})"
+)
+
 _RARE: Final = 2000
 """Dialogs in which an agent spoke up to which it is quicker to begin with these."""
 _HITS_COUNTED: Final = 20_000
@@ -23,23 +53,16 @@ _COMMON: Final = 400
 _IS_RARE: Final = named("is_rare")
 _HITS_OF: Final = named("hits_of")
 
-_CONDITIONS: Final = {
-    "agent": "EXISTS (SELECT 1 FROM spoke WHERE spoke.skill = :agent AND spoke.dialog = f.dialog)",
-    "user": "f.dialog IN (SELECT dialog FROM dialogs"
-    " WHERE person = (SELECT person FROM people WHERE user = :user))",
-    "channel": "f.channel = :channel",
-    "since": "f.at >= :since",
-    "until": "f.began < :until",
-}
-_SPEAKERS: Final = "spoke CROSS JOIN facts AS f ON f.dialog = spoke.dialog"
-"""The dialogs in which a skill spoke, found by the skill."""
 
-_IN_TIME: Final = (
-    "EXISTS (SELECT 1 FROM utterances AS u LEFT JOIN turns AS t ON t.turn = u.utterance"
-    " WHERE u.dialog = f.dialog AND u.by_bot"
-    " AND coalesce(t.at, (julianday(u.date_time) - 2440587.5) * 86400.0) >= :since"
-    " AND coalesce(t.at, (julianday(u.date_time) - 2440587.5) * 86400.0) < :until)"
-)
+def statement(query: DialogQuery) -> tuple[str, list[Any]]:
+    """Return the statement that finds the ids of dialogs, and its values."""
+    given = QueryConditions(query, _OF_DIALOGS, "?")
+    where = given.where()
+    limit, offset = given.value(query.limit), given.value(query.offset)
+    return (
+        f"SELECT dialog_id FROM dialogs{where} ORDER BY dialog LIMIT {limit} OFFSET {offset}",
+        given.values,
+    )
 
 
 class FoundPlace(msgspec.Struct, frozen=True):
@@ -53,36 +76,39 @@ class FoundPlace(msgspec.Struct, frozen=True):
 class ConversationSearch:
     """One query; called in the thread of its connection."""
 
-    def __init__(self, connection: sqlite3.Connection, query: ConversationQuery) -> None:
+    def __init__(
+        self, connection: sqlite3.Connection, query: ConversationQuery, *, counts: bool = False
+    ) -> None:
         self._connection = connection
         self._query = query
-        given = msgspec.structs.asdict(query)
-        self._values: dict[str, Any] = {
-            name: given[name] for name in _CONDITIONS if given[name] is not None
-        }
-        self._conditions = [_CONDITIONS[name] for name in self._values]
+        self._by_speaker = (
+            query.agent is not None and query.words is None and (counts or self._is_rare())
+        )
+        texts = _BY_SPEAKER if self._by_speaker else _OF_CONVERSATIONS
+        self._given = given = QueryConditions(query, texts, "?")
         if query.since is not None and query.until is not None:
-            self._conditions.append(_IN_TIME)
+            since, until = given.value(query.since), given.value(query.until)
+            given.conditions.append(_IN_TIME.format(since, until))
         if query.ids is not None:
-            self._conditions.append(self._among(query.ids))
-        self._begins_rare = query.words is None and self._is_rare()
-        if self._begins_rare and query.agent is not None:
-            self._conditions = _by_speaker(self._conditions)
+            ids = ", ".join(given.value(id_) for id_ in query.ids) or "NULL"
+            given.conditions.append(
+                f"f.dialog IN (SELECT dialog FROM dialogs WHERE dialog_id IN ({ids}))"
+            )
 
     def page(self, after: DialogPlace | None, limit: int) -> list[FoundPlace]:
         """Return dialogs, those with the latest turn first."""
-        flag = self._query.flag
-        conditions, values = [*self._conditions], {**self._values, "limit": limit}
+        flag, given, more = self._query.flag, self._given, []
         if after is not None:
-            conditions.append("(f.at, f.dialog) < (:at, :number)")
-            values |= {"at": after.at, "number": after.number}
+            place = f"({given.value(after.at)}, {given.value(after.number)})"
+            more.append(f"(f.at, f.dialog) < {place}")
         if flag is not None:
-            conditions.append(f"f.flags & {_FLAGS[flag]}")
-        statement = (
-            f"SELECT f.dialog, f.at FROM {self._source(flag)}{_where(conditions)}"
-            " ORDER BY f.at DESC, f.dialog DESC LIMIT :limit"
+            more.append(f"f.flags & {FLAG_BITS[flag]}")
+        rows = self._connection.execute(
+            f"SELECT f.dialog, f.at FROM {self._source(flag)}{given.where(*more)}"
+            f" ORDER BY f.at DESC, f.dialog DESC LIMIT {given.value(limit)}",
+            given.values,
         )
-        return [FoundPlace(*row) for row in self._connection.execute(statement, values)]
+        return [FoundPlace(*row) for row in rows]
 
     def hits(self, before: int, number: int) -> tuple[list[FoundPlace], int | None]:
         """Return dialogs with the words, the latest hit of each first.
@@ -99,14 +125,14 @@ class ConversationSearch:
         ).fetchall()
         if not turns:
             return [], None
-        conditions = [*self._conditions, f"u.utterance IN ({_numbers(turns)})"]
+        more = [f"u.utterance IN ({', '.join(str(int(one)) for (one,) in turns)})"]
         if self._query.flag is not None:
-            conditions.append(f"f.flags & {_FLAGS[self._query.flag]}")
+            more.append(f"f.flags & {FLAG_BITS[self._query.flag]}")
         rows = self._connection.execute(
             "SELECT f.dialog, f.at, u.utterance FROM utterances AS u"
-            f" CROSS JOIN facts AS f ON f.dialog = u.dialog{_where(conditions)}"
+            f" CROSS JOIN facts AS f ON f.dialog = u.dialog{self._given.where(*more)}"
             " ORDER BY u.utterance DESC",
-            self._values,
+            self._given.values,
         )
         found = [FoundPlace(*row) for row in rows.fetchall()]
         return found, turns[-1][0] if len(turns) == number else None
@@ -122,26 +148,24 @@ class ConversationSearch:
 
     def counts(self) -> tuple[int, int, int, int, int]:
         """Return the number of dialogs: all, and by flag."""
-        conditions, source = [*self._conditions], self._source(None)
-        if self._query.agent is not None and self._query.words is None:
-            conditions, source = _by_speaker(conditions), _SPEAKERS
+        given, bits = self._given, FLAG_BITS.values()
         if self._query.words is not None:
             if self.match is None:
                 return 0, 0, 0, 0, 0
-            conditions = [*self._conditions, (
+            given.conditions.append(
                 "f.dialog IN (SELECT u.dialog FROM utterances AS u WHERE u.utterance IN ("
-                "SELECT rowid FROM words WHERE words MATCH :match"
+                f"SELECT rowid FROM words WHERE words MATCH {given.value(self.match)}"
                 f" ORDER BY rowid DESC LIMIT {_HITS_COUNTED}))"
-            )]  # fmt: skip
-        if not conditions:
-            flags = (f"(SELECT count(*) FROM facts WHERE flags & {bit})" for bit in _FLAGS.values())
+            )
+        if not given.conditions:
+            flags = (f"(SELECT count(*) FROM facts WHERE flags & {bit})" for bit in bits)
             statement = f"SELECT (SELECT count(*) FROM facts), {', '.join(flags)}"
         else:
-            sums = (f"coalesce(sum(f.flags & {bit} != 0), 0)" for bit in _FLAGS.values())
-            statement = f"SELECT count(*), {', '.join(sums)} FROM {source}{_where(conditions)}"
-        values = {**self._values, "match": self.match}
+            sums = (f"coalesce(sum(f.flags & {bit} != 0), 0)" for bit in bits)
+            source = f"{self._source(None)}{given.where()}"
+            statement = f"SELECT count(*), {', '.join(sums)} FROM {source}"
         counted: tuple[int, int, int, int, int]
-        counted = self._connection.execute(statement, values).fetchone()
+        counted = self._connection.execute(statement, given.values).fetchone()
         return counted
 
     @cached_property
@@ -162,34 +186,13 @@ class ConversationSearch:
     def _source(self, flag: str | None) -> str:
         """Return the tables, in the order in which it is quick to go through them."""
         query = self._query
-        if self._begins_rare and query.agent is not None:
-            return _SPEAKERS
+        if self._by_speaker:
+            return "spoke CROSS JOIN facts AS f ON f.dialog = spoke.dialog"
         if query.words is not None or query.ids is not None or query.user is not None:
             return "facts AS f"
         return f"facts AS f INDEXED BY {f'facts_{flag}' if flag else 'facts_by_time'}"
 
     def _is_rare(self) -> bool:
         """Return whether the agent of the query spoke in few dialogs."""
-        if self._query.agent is None:
-            return False
         (count,) = self._connection.execute(_IS_RARE, (self._query.agent,)).fetchone()
         return bool(count <= _RARE)
-
-    def _among(self, ids: Sequence[str]) -> str:
-        """Return the condition that a dialog has one of these ids."""
-        self._values |= {f"id{place}": id_ for place, id_ in enumerate(ids)}
-        names = ", ".join(f":id{place}" for place in range(len(ids))) or "NULL"
-        return f"f.dialog IN (SELECT dialog FROM dialogs WHERE dialog_id IN ({names}))"
-
-
-def _by_speaker(conditions: Sequence[str]) -> list[str]:
-    """Return the conditions for `_SPEAKERS`."""
-    return ["spoke.skill = :agent" if one == _CONDITIONS["agent"] else one for one in conditions]
-
-
-def _where(conditions: Sequence[str]) -> str:
-    return f" WHERE {' AND '.join(conditions)}" if conditions else ""
-
-
-def _numbers(rows: Sequence[tuple[int]]) -> str:
-    return ", ".join(str(int(number)) for (number,) in rows)

@@ -1,0 +1,48 @@
+"""QueryConditions: the conditions of a query in a store's SQL, with their values."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+from msgspec import structs
+
+from prolocutor.contracts.store import DialogQuery
+from prolocutor.contracts.store.turn_record_store import ConversationQuery
+from prolocutor.dialog import plain
+
+FLAG_BITS: Final = {"down": 1, "none": 2, "failed": 4, "slow": 8}
+
+
+class QueryConditions:
+    """The conditions of the fields that a query has.
+
+    `texts` are conditions by field, with {0} for the value, `sign` is what stands before the
+    number of a value in the statement, and `stored` makes a value what the store keeps.
+    """
+
+    def __init__(
+        self,
+        query: DialogQuery | ConversationQuery,
+        texts: Mapping[str, str],
+        sign: str,
+        stored: Callable[[Any], Any] = lambda value: value,
+    ) -> None:
+        self._sign = sign
+        self._stored = stored
+        self.values: list[Any] = []
+        self.conditions: list[str] = []
+        for name, value in structs.asdict(query).items():
+            if value is not None and name in texts:
+                given = plain.encode(value).decode() if name == "rating" else value
+                self.conditions.append(texts[name].format(self.value(given)))
+
+    def value(self, value: Any) -> str:
+        """Add a value; return what stands for it in the statement."""
+        self.values.append(self._stored(value))
+        return f"{self._sign}{len(self.values)}"
+
+    def where(self, *more: str) -> str:
+        """Return the clause with all conditions and these."""
+        conditions = [*self.conditions, *more]
+        return f" WHERE {' AND '.join(conditions)}" if conditions else ""
