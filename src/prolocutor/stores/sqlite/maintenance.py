@@ -75,9 +75,13 @@ class Maintenance:
             raise NotFound(f"there is no utterance {utt_id}", field="utt_id")
 
     def delete_person(self, user: str) -> bool:
-        """Delete a person with all that is theirs.
+        """Delete a person with all that is theirs; return False if unknown.
 
-        The highest feed number stays as the floor of new feeds.
+        What is deleted is overwritten with zeros in the file (`secure_delete`), and the write-ahead
+        log, which may still hold old pages, is checkpointed and truncated before this returns, or
+        soon after if another process is reading the file. Below the file, the file system and the
+        device may keep old blocks; backups are the operator's. The highest feed number stays as
+        the floor of new feeds.
         """
         self._rows.write(self._connection)
         execute = self._connection.execute

@@ -13,6 +13,7 @@ from typing import Any, Final
 import msgspec
 
 from prolocutor.contracts.store import (
+    ALL_DIALOGS,
     NO_ROUND,
     AgendaEntry,
     ConversationRow,
@@ -38,6 +39,9 @@ from prolocutor.stores.sqlite.worker_thread import StoreJob
 
 PAGE: Final = 200
 """Utterances read by one job."""
+
+_NEVER: Final = (1 << 63) - 1
+"""Greater than every number of a feed."""
 
 MANY_NAMES: Final = 1000
 """Conversations of a person from which on they are many."""
@@ -101,7 +105,7 @@ class SqliteReader:
         """Close the file."""
         self.connection.close()
 
-    def feed(self, user: str, after: int, limit: int) -> list[FeedRow]:
+    def feed(self, user: str, after: int, limit: int = 100) -> list[FeedRow]:
         """Return rows of the feed, those of open turns included."""
         return _feed_rows(self.connection.execute(_FEED, (user, after, limit)).fetchall())
 
@@ -114,7 +118,7 @@ class SqliteReader:
         return int(feed_end)
 
     def feed_tail(
-        self, user: str, dialog_name: str, limit: int, after: int | None
+        self, user: str, dialog_name: str, limit: int = 10, after: int | None = None
     ) -> list[FeedRow]:
         """Return the last rows of one dialog name, or the first after the message `after`."""
         named_so = self.connection.execute(_DIALOG_NAME, (user, dialog_name)).fetchone()
@@ -126,18 +130,21 @@ class SqliteReader:
         values = (*named_so, limit, after)
         return _feed_rows(self.connection.execute(_FEED_TAIL_AFTER, values).fetchall())
 
-    def feed_before(self, user: str, before: int, limit: int) -> list[FeedRow]:
+    def feed_before(self, user: str, before: int | None = None, limit: int = 100) -> list[FeedRow]:
         """Return rows of the feed, the latest first."""
-        return _feed_rows(self.connection.execute(_FEED_BEFORE, (user, before, limit)).fetchall())
+        values = (user, before or _NEVER, limit)
+        return _feed_rows(self.connection.execute(_FEED_BEFORE, values).fetchall())
 
-    def conversations(self, user: str, before: int, limit: int) -> list[ConversationRow]:
+    def conversations(
+        self, user: str, before: int | None = None, limit: int = 50
+    ) -> list[ConversationRow]:
         """Return conversations, the latest first; the first words may be in an open turn.
 
         Few are found by their names, many by going back in the feed.
         """
         (names,) = self.connection.execute(_COUNT_NAMES, (user, MANY_NAMES)).fetchone()
         statement = _CONVERSATIONS if names < MANY_NAMES else _CONVERSATIONS_OF_MANY
-        rows = self.connection.execute(statement, (user, before, limit)).fetchall()
+        rows = self.connection.execute(statement, (user, before or _NEVER, limit)).fetchall()
         return [
             ConversationRow(name, n, at, first or (opening and unpack_opening(opening).message))
             for name, n, at, first, opening in rows
@@ -153,7 +160,7 @@ class SqliteReader:
         (found,) = self.connection.execute(_ROUND, (user, dialog_name)).fetchone() or (NO_ROUND,)
         return bytes(found)
 
-    def due(self, now: float, limit: int) -> list[AgendaEntry]:
+    def due(self, now: float, limit: int = 100) -> list[AgendaEntry]:
         """Return the entries of the agenda with `due <= now`."""
         return _entries(self.connection.execute(_DUE, (now, limit)).fetchall())
 
@@ -162,7 +169,7 @@ class SqliteReader:
         due: tuple[float | None] = self.connection.execute(_NEXT_DUE, (after,)).fetchone()
         return due[0]
 
-    def entries(self, user: str, skill: str | None) -> list[AgendaEntry]:
+    def entries(self, user: str, skill: str | None = None) -> list[AgendaEntry]:
         """Return a person's entries (of one skill)."""
         return _entries(self.connection.execute(_ENTRIES, (user, skill)).fetchall())
 
@@ -240,7 +247,7 @@ class SqliteReader:
             found.setdefault(utterance, []).append(shown)
         return found
 
-    def active_dialog_id(self, user: str, dialog_name: str) -> DialogId | None:
+    def active_dialog_id(self, user: str, dialog_name: str = "main") -> DialogId | None:
         """Return the id of the active dialog of that name."""
         dialog_id: DialogId | None = self._value(_ACTIVE, user, dialog_name)
         return dialog_id
@@ -250,7 +257,7 @@ class SqliteReader:
         user: str | None = self._value(_OWNER, id_)
         return user
 
-    def dialog_ids(self, query: DialogQuery) -> list[DialogId]:
+    def dialog_ids(self, query: DialogQuery = ALL_DIALOGS) -> list[DialogId]:
         """Return the ids of the dialogs that match, oldest first."""
         found = self.connection.execute(*searches.statement(query))
         return [dialog_id for (dialog_id,) in found.fetchall()]

@@ -3,44 +3,42 @@
 from __future__ import annotations
 
 import os
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
+from functools import partial, wraps
+from operator import attrgetter
 from pathlib import Path
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Concatenate, Final, ParamSpec, TypeVar
 
 import msgspec
 from msgspec import Meta
 
+from prolocutor.contracts.observer import TurnRecord
 from prolocutor.contracts.store import (
-    ALL_DIALOGS,
-    MAX_AGENDA_ENTRIES,
-    AgendaEntry,
     AnsweredRequest,
-    ConversationRow,
-    Delivery,
-    DialogQuery,
-    FeedRow,
     OpenedTurn,
     TurnClosing,
     TurnOpening,
-    UnfinishedTurn,
 )
 from prolocutor.contracts.store.store_options import StoreContext
 from prolocutor.dialog.dialog import Dialog
-from prolocutor.dialog.ids import DialogId, TurnId
-from prolocutor.dialog.utterances import BotUtterance, HumanUtterance
+from prolocutor.dialog.utterances import BotUtterance
 from prolocutor.errors import ConfigError, StoreError
+from prolocutor.stores.sqlite.agenda_writer import AgendaWriter
+from prolocutor.stores.sqlite.maintenance import Maintenance
 from prolocutor.stores.sqlite.ownership import Ownership
 from prolocutor.stores.sqlite.reader import SqliteReader
 from prolocutor.stores.sqlite.sqlite_transfer import SqliteTransfer
 from prolocutor.stores.sqlite.turn_record_reader import TurnRecordReader
-from prolocutor.stores.sqlite.turn_records import SqliteTurnRecords
+from prolocutor.stores.sqlite.turn_writer import TurnWriter
 from prolocutor.stores.sqlite.worker_thread import JobWorker, WorkerThread
 from prolocutor.stores.sqlite.writer import SqliteWriter
 
+P = ParamSpec("P")
+T = TypeVar("T")
+
 _PAGE: Final = 100
-_NEVER: Final = (1 << 63) - 1
 _ANY_DATE: Final = "9999"
-"""Greater than every number of a feed, and than every time."""
+"""Greater than every time."""
 _DELETED_AT_ONCE: Final = 10
 _TOGETHER: Final = 0.001
 """Seconds that a short look-up may wait for the next ones of its kind."""
@@ -68,6 +66,39 @@ class Sqlite(msgspec.Struct, frozen=True, kw_only=True):
         return SqliteTransfer(self.path)
 
 
+_TURNS, _AGENDA, _UPKEEP = attrgetter("turns"), attrgetter("agenda"), attrgetter("upkeep")
+"""Parts of the writer."""
+
+
+def _reads(
+    method: Callable[Concatenate[SqliteReader, P], T],
+) -> Callable[Concatenate[SqliteStore, P], Coroutine[Any, Any, T]]:
+    """Return the method of the store that calls this one in the thread that reads."""
+
+    @wraps(method)
+    async def read(self: SqliteStore, /, *args: P.args, **keywords: P.kwargs) -> T:
+        return await self._read.submit(_bound(method, self._reader, keywords), *args)
+
+    return read
+
+
+def _writes(
+    part: Callable[[SqliteWriter], Any], method: Callable[Concatenate[Any, P], T]
+) -> Callable[Concatenate[SqliteStore, P], Coroutine[Any, Any, T]]:
+    """Return the method of the store that calls this one of the writer in its thread."""
+
+    @wraps(method)
+    async def write(self: SqliteStore, /, *args: P.args, **keywords: P.kwargs) -> T:
+        return await self._write.submit(_bound(method, part(self._writer), keywords), *args)
+
+    return write
+
+
+def _bound(method: Any, owner: object, keywords: dict[str, Any]) -> Callable[..., Any]:
+    bound = method.__get__(owner)  # equal for equal methods: what calls the same may go together
+    return partial(bound, **keywords) if keywords else bound
+
+
 class SqliteStore:
     """Dialogs in one SQLite file.
 
@@ -85,9 +116,8 @@ class SqliteStore:
         self._writer = SqliteWriter(self.path, durability)
         self._reader = SqliteReader(self.path)
         self._searcher = TurnRecordReader(self.path)
-        self.turn_records = SqliteTurnRecords(
-            self._writer, lambda: self._write, self._searcher, self._search
-        )
+        self.turn_records = SqliteTurnRecords(self)
+        """What is kept of turns for operators."""
         self._writing: JobWorker | None = None
         self._reading: JobWorker | None = None
         self._searching: WorkerThread | None = None
@@ -136,127 +166,46 @@ class SqliteStore:
         """Store all that the turn added and close it."""
         await self._write.submit(self._writer.turns.close_turn, finished)
 
-    async def unfinished_turns(self) -> list[UnfinishedTurn]:
-        """Return the turns that were opened and not closed, oldest first."""
-        return await self._write.submit(self._writer.turns.unfinished_turns)
+    unfinished_turns = _writes(_TURNS, TurnWriter.unfinished_turns)
+    resume_turn = _writes(_TURNS, TurnWriter.resume_turn)
+    close_dialog = _writes(_TURNS, TurnWriter.close_dialog)
 
-    async def resume_turn(self, turn_id: TurnId, window: int | None, hypotheses: int) -> OpenedTurn:
-        """Count one more attempt, durably, and return what the turn starts from."""
-        return await self._write.submit(self._writer.turns.resume_turn, turn_id, window, hypotheses)
+    feed = _reads(SqliteReader.feed)
+    feed_end = _reads(SqliteReader.feed_end)
+    feed_tail = _reads(SqliteReader.feed_tail)
+    round = _reads(SqliteReader.round)
 
-    async def close_dialog(self, user: str, dialog_name: str) -> DialogId | None:
-        """End the active dialog of that name."""
-        return await self._write.submit(self._writer.turns.close_dialog, user, dialog_name)
+    schedule = _writes(_AGENDA, AgendaWriter.schedule)
+    strike = _writes(_AGENDA, AgendaWriter.strike)
+    due = _reads(SqliteReader.due)
+    next_due = _reads(SqliteReader.next_due)
+    entries = _reads(SqliteReader.entries)
+    deliver = _writes(_TURNS, TurnWriter.deliver)
 
-    async def feed(self, user: str, after: int, limit: int = 100) -> list[FeedRow]:
-        """Return up to `limit` rows with `n > after`, ascending."""
-        return await self._read.submit(self._reader.feed, user, after, limit)
+    put_record = _writes(_AGENDA, AgendaWriter.put_record)
+    records = _reads(SqliteReader.records)
+    delete_record = _writes(_AGENDA, AgendaWriter.delete_record)
 
-    async def feed_end(self, user: str) -> int:
-        """Return the number of the last row ever written for this person, 0 if none."""
-        return await self._read.submit(self._reader.feed_end, user)
+    conversations = _reads(SqliteReader.conversations)
+    feed_before = _reads(SqliteReader.feed_before)
 
-    async def feed_tail(
-        self, user: str, dialog_name: str, limit: int = 10, after: int | None = None
-    ) -> list[FeedRow]:
-        """Return the last rows of one dialog name, or the first after the message `after`."""
-        return await self._read.submit(self._reader.feed_tail, user, dialog_name, limit, after)
-
-    async def conversations(
-        self, user: str, before: int | None = None, limit: int = 50
-    ) -> list[ConversationRow]:
-        """Return conversations with `n < before`, the latest first."""
-        return await self._read.submit(self._reader.conversations, user, before or _NEVER, limit)
-
-    async def feed_before(
-        self, user: str, before: int | None = None, limit: int = 100
-    ) -> list[FeedRow]:
-        """Return rows with `n < before`, the latest first."""
-        return await self._read.submit(self._reader.feed_before, user, before or _NEVER, limit)
+    turn = _reads(SqliteReader.turn)
+    active_dialog_id = _reads(SqliteReader.active_dialog_id)
+    dialog_ids = _reads(SqliteReader.dialog_ids)
+    rate_dialog = _writes(_UPKEEP, Maintenance.rate_dialog)
+    rate_utterance = _writes(_UPKEEP, Maintenance.rate_utterance)
+    owner_of = _reads(SqliteReader.owner_of)
+    delete_person = _writes(_UPKEEP, Maintenance.delete_person)
 
     async def delete_conversation(self, user: str, dialog_name: str) -> int:
         """Delete the dialogs of that name in which no turn runs; return their number."""
         numbers = await self._read.submit(self._reader.dialogs_named, user, dialog_name)
         return await self._write.submit(self._writer.upkeep.delete_dialogs, numbers, _ANY_DATE)
 
-    async def round(self, user: str, dialog_name: str) -> bytes:
-        """Return the round of the active dialog of that name."""
-        return await self._read.submit(self._reader.round, user, dialog_name)
-
-    async def schedule(self, entry: AgendaEntry, limit: int = MAX_AGENDA_ENTRIES) -> None:
-        """Write an entry, in place of one of the same user, skill and key."""
-        await self._write.submit(self._writer.agenda.schedule, entry, limit)
-
-    async def strike(self, user: str, skill: str, key: str) -> bool:
-        """Take an entry off the agenda; return False if there is none."""
-        return await self._write.submit(self._writer.agenda.strike, user, skill, key)
-
-    async def due(self, now: float, limit: int = 100) -> list[AgendaEntry]:
-        """Return the entries with `due <= now`, earliest first."""
-        return await self._read.submit(self._reader.due, now, limit)
-
-    async def next_due(self, after: float) -> float | None:
-        """Return the earliest `due` later than `after`."""
-        return await self._read.submit(self._reader.next_due, after)
-
-    async def entries(self, user: str, skill: str | None = None) -> list[AgendaEntry]:
-        """Return a person's entries (of one skill), earliest first."""
-        return await self._read.submit(self._reader.entries, user, skill)
-
-    async def deliver(self, delivery: Delivery) -> bool:
-        """Write the messages and settle the entry; return False if the entry is gone."""
-        return await self._write.submit(self._writer.turns.deliver, delivery)
-
-    async def put_record(self, user: str, kind: str, key: str, body: bytes) -> None:
-        """Write a document, in place of the one of this kind and key."""
-        await self._write.submit(self._writer.agenda.put_record, user, kind, key, body)
-
-    async def records(self, user: str, kind: str) -> dict[str, bytes]:
-        """Return the documents of a kind by key, in the order in which they were first written."""
-        return await self._read.submit(self._reader.records, user, kind)
-
-    async def delete_record(self, user: str, kind: str, key: str) -> bool:
-        """Delete a document; return False if there is none."""
-        return await self._write.submit(self._writer.agenda.delete_record, user, kind, key)
-
     async def dialog(self, dialog_id: str) -> Dialog | None:
         """Return a whole dialog by `dialog_id` or `_id`."""
         number = await self._read.submit(self._reader.find, dialog_id)
         return None if number is None else await self._whole(number)
-
-    async def turn(self, utt_id: str) -> list[HumanUtterance | BotUtterance]:
-        """Return what was said to the reply with this `utt_id`, and the reply."""
-        return await self._read.submit(self._reader.turn, utt_id)
-
-    async def active_dialog_id(self, user: str, dialog_name: str = "main") -> DialogId | None:
-        """Return the `dialog_id` of the person's active dialog of that name."""
-        return await self._read.submit(self._reader.active_dialog_id, user, dialog_name)
-
-    async def dialog_ids(self, query: DialogQuery = ALL_DIALOGS) -> list[DialogId]:
-        """Return the ids of the dialogs that match, oldest first."""
-        return await self._read.submit(self._reader.dialog_ids, query)
-
-    async def rate_dialog(self, dialog_id: str, rating: Any, user: str | None, at: str) -> None:
-        """Add a rating to the dialog's."""
-        await self._write.submit(self._writer.upkeep.rate_dialog, dialog_id, rating, user, at)
-
-    async def rate_utterance(self, utt_id: str, rating: Any, user: str | None, at: str) -> None:
-        """Add a rating to the utterance's."""
-        await self._write.submit(self._writer.upkeep.rate_utterance, utt_id, rating, user, at)
-
-    async def owner_of(self, id_: str) -> str | None:
-        """Return the user whose dialog or utterance this is."""
-        return await self._read.submit(self._reader.owner_of, id_)
-
-    async def delete_person(self, user: str) -> bool:
-        """Delete a person with all that is theirs; return False if unknown.
-
-        What is deleted is overwritten with zeros in the file (`secure_delete`), and the write-ahead
-        log, which may still hold old pages, is checkpointed and truncated before this returns, or
-        soon after if another process is reading the file. Below the file, the file system and the
-        device may keep old blocks; backups are the operator's.
-        """
-        return await self._write.submit(self._writer.upkeep.delete_person, user)
 
     async def delete_older(self, before: str) -> int:
         """Delete the dialogs whose last utterance is older than `before`; return their number."""
@@ -321,6 +270,49 @@ class SqliteStore:
         if self._reading is None:
             raise StoreError(f"{self.path}: open the store first")
         return self._reading
+
+
+def _searches(
+    method: Callable[Concatenate[TurnRecordReader, P], T],
+) -> Callable[Concatenate[SqliteTurnRecords, P], Coroutine[Any, Any, T]]:
+    """Return the method that calls this one where operators search."""
+
+    @wraps(method)
+    async def search(self: SqliteTurnRecords, /, *args: P.args, **keywords: P.kwargs) -> T:
+        worker = await self.store._search()
+        return await worker.submit(_bound(method, self.store._searcher, keywords), *args)
+
+    return search
+
+
+class SqliteTurnRecords:
+    """Implements `TurnRecordStore`.
+
+    What operators search for takes longer than what turns and doors read, so it has a thread of
+    its own.
+    """
+
+    def __init__(self, store: SqliteStore) -> None:
+        self.store = store
+
+    async def add(self, records: Sequence[TurnRecord], *, slow: float) -> None:
+        """Keep records."""
+        add = partial(self.store._writer.turn_records.add, slow=slow)
+        await self.store._write.submit(add, records)
+
+    async def tend(self, *, now: float, keep: float, most: int) -> bool:
+        """Do a bounded piece of what is due; return whether there is more."""
+        tend = partial(self.store._writer.turn_records.tend, now=now, keep=keep, most=most)
+        return await self.store._write.submit(tend)
+
+    conversations = _searches(TurnRecordReader.found_conversations)
+    counts = _searches(TurnRecordReader.counts)
+    hours = _searches(TurnRecordReader.hours)
+    figures = _searches(TurnRecordReader.figures)
+    totals = _searches(TurnRecordReader.totals)
+    head = _searches(TurnRecordReader.conversation_head)
+    turns = _searches(TurnRecordReader.turns)
+    turn = _searches(TurnRecordReader.kept_turn)
 
 
 async def _started(worker: WorkerThread) -> WorkerThread:

@@ -79,7 +79,7 @@ class TurnRecordReader(SqliteReader):
         """Return the hours that have turns."""
         return [hour_of(row) for row in self.connection.execute(_HOURS, (since, until)).fetchall()]
 
-    def figures(self, since: float, until: float, agent: str | None) -> list[AgentSpan]:
+    def figures(self, since: float, until: float, agent: str | None = None) -> list[AgentSpan]:
         """Return what agents did."""
         execute = self.connection.execute
         if agent is None:
@@ -98,7 +98,7 @@ class TurnRecordReader(SqliteReader):
         return None if row is None else head_of(row)
 
     def turns(
-        self, dialog_id: str, after: int | None, limit: int, newest: bool
+        self, dialog_id: str, after: int | None, limit: int, *, newest: bool = False
     ) -> list[ConversationTurn]:
         """Return turns of a dialog."""
         number = self.find(dialog_id)

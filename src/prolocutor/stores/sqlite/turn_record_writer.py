@@ -101,7 +101,7 @@ class TurnRecordWriter:
         self._merge_begins = False
         self._looks_for_lost = True
 
-    def add(self, records: Sequence[TurnRecord], slow: float) -> None:
+    def add(self, records: Sequence[TurnRecord], *, slow: float) -> None:
         """Keep records; those of dialogs that are not there any more are left out."""
         self._rows.write(self._connection)
         execute = self._connection.execute
@@ -181,7 +181,7 @@ class TurnRecordWriter:
         if execute(_FORGET_WORDS, (dialog,)).rowcount:
             self._merges = self._merge_begins = True
 
-    def tend(self, now: float, keep: float, most: int) -> bool:
+    def tend(self, *, now: float, keep: float, most: int) -> bool:
         """Index the words of some turns, delete some old records; return whether there is more."""
         self._rows.write(self._connection)
         if self._looks_for_lost:
