@@ -32,9 +32,8 @@ MODULES = """
     pipeline/guard pipeline/ledger pipeline/ledger_entries pipeline/prepared pipeline/replies
     pipeline/requests pipeline/slots pipeline/snapshot pipeline/turn
     stores/opening_codec stores/sqlite/agenda_writer stores/sqlite/head_cache
-    stores/sqlite/head_factory stores/sqlite/pending_rows stores/sqlite/queries
-    stores/sqlite/request_log stores/sqlite/turn_writer stores/sqlite/worker_thread
-    stores/sqlite/writer
+    stores/sqlite/pending_rows stores/sqlite/queries stores/sqlite/request_log
+    stores/sqlite/turn_writer stores/sqlite/worker_thread stores/sqlite/writer
 """.split()
 
 COMPILE = """

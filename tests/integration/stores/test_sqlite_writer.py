@@ -12,7 +12,7 @@ from prolocutor.contracts.store import AnsweredRequest, OpenedTurn, TurnClosing
 from prolocutor.errors import Conflict, StoreCorrupt, StoreError, StoreFull, StoreLocked
 from prolocutor.stores.sqlite import head_cache as heads_module
 from prolocutor.stores.sqlite import writer as writer_module
-from prolocutor.stores.sqlite.opened_turn import SqliteOpenedTurn
+from prolocutor.stores.sqlite.query_rows import SqliteOpenedTurn
 from prolocutor.stores.sqlite.writer import SqliteWriter
 from prolocutor.testing.sample_turns import a_closing, a_delivery, an_entry, an_opening
 

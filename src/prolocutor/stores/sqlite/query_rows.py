@@ -6,6 +6,7 @@ from typing import Any
 
 import msgspec
 
+from prolocutor.contracts.store import OpenedTurn
 from prolocutor.dialog.ids import DialogId
 
 Columns = tuple[Any, ...]
@@ -60,3 +61,10 @@ class FeedAndOpeningRow(msgspec.Struct, frozen=True):
     id: int
     closing: bytes | None
     opening: bytes | None
+
+
+class SqliteOpenedTurn(OpenedTurn, kw_only=True):
+    """An opened turn with the numbers of its person and dialog in the file."""
+
+    person: int
+    dialog: int

@@ -20,10 +20,10 @@ from prolocutor.contracts.store.turn_record_store import (
     KeptTurn,
     TurnHour,
 )
-from prolocutor.stores.sqlite.agent_days import read_totals
 from prolocutor.stores.sqlite.queries import named
 from prolocutor.stores.sqlite.reader import SqliteReader
 from prolocutor.stores.sqlite.searches import ConversationSearch, FoundPlace
+from prolocutor.stores.sqlite.turn_record_writer import read_totals
 from prolocutor.stores.turn_rows import (
     SummaryRow,
     counts_of,

@@ -26,12 +26,16 @@ from prolocutor.dialog.profile_chain import FRAME
 from prolocutor.errors import NotFound, StoreError
 from prolocutor.stores.opening_codec import pack_opening, unpack_opening
 from prolocutor.stores.sqlite.agenda_writer import AgendaWriter
-from prolocutor.stores.sqlite.head_cache import DialogHead, HeadCache, MessageNumbering, PersonHead
-from prolocutor.stores.sqlite.head_factory import HeadFactory
-from prolocutor.stores.sqlite.opened_turn import SqliteOpenedTurn
+from prolocutor.stores.sqlite.head_cache import (
+    DialogHead,
+    HeadCache,
+    HeadFactory,
+    MessageNumbering,
+    PersonHead,
+)
 from prolocutor.stores.sqlite.pending_rows import PendingRows
 from prolocutor.stores.sqlite.queries import named
-from prolocutor.stores.sqlite.query_rows import DialogRow
+from prolocutor.stores.sqlite.query_rows import DialogRow, SqliteOpenedTurn
 from prolocutor.stores.sqlite.request_log import RequestLog
 
 _OPEN_TURN: Final = named("open_turn")
