@@ -22,7 +22,7 @@ from prolocutor.plugins.postgresql.database_line import DatabaseLine, Row
 from prolocutor.plugins.postgresql.membership import Membership
 from prolocutor.plugins.postgresql.openings import WITHIN, PostgresqlOpenedTurn
 from prolocutor.plugins.postgresql.remembered import Remembered, RememberedDialog
-from prolocutor.plugins.postgresql.stored_text import place_of, stored_text
+from prolocutor.plugins.postgresql.statements import place_of, stored_text
 
 FINISH: Final = (
     "SELECT * FROM finish_turns(" + ", ".join(f"${number}" for number in range(1, 41)) + ")"

@@ -13,7 +13,7 @@ from prolocutor.contracts.shared_store import DEFAULT_LEASE
 from prolocutor.errors import StoreAway
 from prolocutor.plugins.postgresql.database_line import DatabaseLine, Row
 from prolocutor.plugins.postgresql.lanes import JobLane
-from prolocutor.plugins.postgresql.queries import named
+from prolocutor.plugins.postgresql.statements import named
 
 NAME: Final = "prolocutor {}"
 """The application name of a replica's connections, before the schema.

@@ -12,7 +12,7 @@ from typing import Final
 
 from prolocutor.errors import StoreError
 from prolocutor.plugins.postgresql.database_line import DatabaseLine
-from prolocutor.plugins.postgresql.queries import named
+from prolocutor.plugins.postgresql.statements import named
 from prolocutor.plugins.postgresql.store_url import StoreUrl
 
 LOCK: Final = 7_032_001

@@ -27,7 +27,7 @@ from prolocutor.plugins.postgresql.remembered import (
     RememberedDialog,
     RememberedPerson,
 )
-from prolocutor.plugins.postgresql.stored_text import stored_text
+from prolocutor.plugins.postgresql.statements import stored_text
 from prolocutor.stores.opening_codec import pack_opening
 
 BEGIN: Final = (

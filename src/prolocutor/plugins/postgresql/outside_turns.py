@@ -19,9 +19,8 @@ from prolocutor.plugins.postgresql.database_line import DatabaseLine, Row
 from prolocutor.plugins.postgresql.lanes import JobLane
 from prolocutor.plugins.postgresql.membership import Membership
 from prolocutor.plugins.postgresql.openings import fresh_ids
-from prolocutor.plugins.postgresql.queries import named
 from prolocutor.plugins.postgresql.remembered import Remembered
-from prolocutor.plugins.postgresql.stored_text import place_of, stored_text
+from prolocutor.plugins.postgresql.statements import named, place_of, stored_text
 
 WITHIN: Final = 65.0
 """Seconds; deleting a person with all that is theirs may take long."""
@@ -46,7 +45,7 @@ class OutsideTurns:
         """Do other work on the same line."""
         return await self._lane.do(work, repeatable=repeatable)
 
-    async def schedule(self, entry: AgendaEntry, limit: int) -> None:
+    async def schedule(self, entry: AgendaEntry, limit: int = MAX_AGENDA_ENTRIES) -> None:
         """Write an entry, in place of one of the same user, skill and key."""
         await self._rows("put_entry", *entry_columns(entry), limit)
 

@@ -3,36 +3,30 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 from contextlib import suppress
-from typing import Annotated, Any
+from functools import wraps
+from operator import attrgetter
+from typing import Annotated, Any, Concatenate, Final, ParamSpec, TypeVar
 
 import msgspec
 from msgspec import Meta
 
-from prolocutor.contracts.shared_store import ReplicaStatus, StoreTraffic
+from prolocutor.contracts.shared_store import StoreTraffic
 from prolocutor.contracts.store import (
-    ALL_DIALOGS,
-    MAX_AGENDA_ENTRIES,
-    AgendaEntry,
     AnsweredRequest,
     Delivery,
-    DialogQuery,
-    FeedRow,
     OpenedTurn,
     TurnClosing,
     TurnOpening,
-    UnfinishedTurn,
 )
 from prolocutor.contracts.store.store_options import StoreContext
 from prolocutor.dialog.dialog import Dialog
-from prolocutor.dialog.ids import DialogId, TurnId
+from prolocutor.dialog.ids import DialogId
 from prolocutor.dialog.thumbs import thumb
-from prolocutor.dialog.utterances import BotUtterance, HumanUtterance
 from prolocutor.errors import StoreError
 from prolocutor.plugins.postgresql import migrations, store_url
 from prolocutor.plugins.postgresql.closings import Closings
-from prolocutor.plugins.postgresql.conversations import PostgresqlConversationStore
 from prolocutor.plugins.postgresql.counters import PostgresqlCounters
 from prolocutor.plugins.postgresql.database_line import DatabaseLine
 from prolocutor.plugins.postgresql.database_lines import DatabaseLines
@@ -46,6 +40,12 @@ from prolocutor.plugins.postgresql.remembered import Remembered
 from prolocutor.plugins.postgresql.replica_work import ReplicaWork
 from prolocutor.plugins.postgresql.turn_records import PostgresqlTurnRecords
 from prolocutor.plugins.postgresql.wake_ups import PostgresqlWakeUps
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+_ANY_DATE: Final = "9999"
+"""Greater than every time."""
 
 log = logging.getLogger(__name__)
 
@@ -76,7 +76,24 @@ class Postgresql(msgspec.Struct, frozen=True, kw_only=True):
         return PostgresqlTransfer(self.url)
 
 
-class PostgresqlStore(PostgresqlConversationStore):
+_READER, _OTHERS = attrgetter("_reader"), attrgetter("_others")
+_REPLICAS: Final = attrgetter("_replicas")
+"""Parts of the store."""
+
+
+def _handed_on(
+    part: Callable[[PostgresqlStore], Any], method: Callable[Concatenate[Any, P], Awaitable[T]]
+) -> Callable[Concatenate[PostgresqlStore, P], Coroutine[Any, Any, T]]:
+    """Return the method of the store that is this one of a part."""
+
+    @wraps(method)
+    async def hand_on(self: PostgresqlStore, /, *args: P.args, **keywords: P.kwargs) -> T:
+        return await method(part(self), *args, **keywords)
+
+    return hand_on
+
+
+class PostgresqlStore:
     """Dialogs in a PostgreSQL database, which any number of replicas share.
 
     `durability` is `full` (a reply that was given survives a crash of the server) or `relaxed` (the
@@ -180,13 +197,8 @@ class PostgresqlStore(PostgresqlConversationStore):
         """Store all that the turn added and close it."""
         await self.closings.submit(closing)
 
-    async def unfinished_turns(self) -> list[UnfinishedTurn]:
-        """Return the open turns of this replica and of dead ones, oldest first."""
-        return await self._replicas.unfinished_turns()
-
-    async def resume_turn(self, turn_id: TurnId, window: int | None, hypotheses: int) -> OpenedTurn:
-        """Count one more attempt, durably, and return what the turn starts from."""
-        return await self._replicas.resume_turn(turn_id, window, hypotheses)
+    unfinished_turns = _handed_on(_REPLICAS, ReplicaWork.unfinished_turns)
+    resume_turn = _handed_on(_REPLICAS, ReplicaWork.resume_turn)
 
     async def close_dialog(self, user: str, dialog_name: str) -> DialogId | None:
         """End the active dialog of that name."""
@@ -194,92 +206,52 @@ class PostgresqlStore(PostgresqlConversationStore):
 
     # The feed
 
-    async def feed(self, user: str, after: int, limit: int = 100) -> list[FeedRow]:
-        """Return up to `limit` rows with `n > after`, ascending."""
-        return await self._reader.feed(user, after, limit)
+    feed = _handed_on(_READER, PostgresqlReader.feed)
+    feed_ends = _handed_on(_READER, PostgresqlReader.feed_ends)
+    feed_tail = _handed_on(_READER, PostgresqlReader.feed_tail)
+    feed_before = _handed_on(_READER, PostgresqlReader.feed_before)
+    conversations = _handed_on(_READER, PostgresqlReader.conversations)
+    round = _handed_on(_READER, PostgresqlReader.round)
 
     async def feed_end(self, user: str) -> int:
         """Return the number of the last row ever written for this person, 0 if none."""
         return (await self._reader.feed_ends([user])).get(user, 0)
 
-    async def feed_tail(
-        self, user: str, dialog_name: str, limit: int = 10, after: int | None = None
-    ) -> list[FeedRow]:
-        """Return the last rows of one dialog name, or the first after the message `after`."""
-        return await self._reader.feed_tail(user, dialog_name, limit, after)
-
-    async def round(self, user: str, dialog_name: str) -> bytes:
-        """Return the round of the active dialog of that name."""
-        return await self._reader.round(user, dialog_name)
+    async def delete_conversation(self, user: str, dialog_name: str) -> int:
+        """Delete the dialogs of that name in which no turn runs; return their number."""
+        deleted = 0
+        for number in await self._reader.dialogs_named(user, dialog_name):
+            deleted += await self._others.delete_old_dialog(number, _ANY_DATE)
+        return deleted
 
     # The agenda and the records
 
-    async def schedule(self, entry: AgendaEntry, limit: int = MAX_AGENDA_ENTRIES) -> None:
-        """Write an entry, in place of one of the same user, skill and key."""
-        await self._others.schedule(entry, limit)
-
-    async def strike(self, user: str, skill: str, key: str) -> bool:
-        """Take an entry off the agenda; return False if there is none."""
-        return await self._others.strike(user, skill, key)
-
-    async def due(self, now: float, limit: int = 100) -> list[AgendaEntry]:
-        """Return the entries with `due <= now`, earliest first."""
-        return await self._reader.due(now, limit)
-
-    async def next_due(self, after: float) -> float | None:
-        """Return the earliest `due` later than `after`."""
-        return await self._reader.next_due(after)
-
-    async def entries(self, user: str, skill: str | None = None) -> list[AgendaEntry]:
-        """Return a person's entries (of one skill), earliest first."""
-        return await self._reader.entries(user, skill)
+    schedule = _handed_on(_OTHERS, OutsideTurns.schedule)
+    strike = _handed_on(_OTHERS, OutsideTurns.strike)
+    due = _handed_on(_READER, PostgresqlReader.due)
+    next_due = _handed_on(_READER, PostgresqlReader.next_due)
+    entries = _handed_on(_READER, PostgresqlReader.entries)
+    put_record = _handed_on(_OTHERS, OutsideTurns.put_record)
+    records = _handed_on(_READER, PostgresqlReader.records)
+    delete_record = _handed_on(_OTHERS, OutsideTurns.delete_record)
 
     async def deliver(self, delivery: Delivery) -> bool:
         """Write the messages and settle the entry; return False if the entry is gone."""
         return await self._replicas.held(delivery.user, self._others.deliver(delivery))
 
-    async def put_record(self, user: str, kind: str, key: str, body: bytes) -> None:
-        """Write a document, in place of the one of this kind and key."""
-        await self._others.put_record(user, kind, key, body)
-
-    async def records(self, user: str, kind: str) -> dict[str, bytes]:
-        """Return the documents of a kind by key, in the order in which they were first written."""
-        return await self._reader.records(user, kind)
-
-    async def delete_record(self, user: str, kind: str, key: str) -> bool:
-        """Delete a document; return False if there is none."""
-        return await self._others.delete_record(user, kind, key)
-
     # The archive
 
-    async def dialog(self, dialog_id: str) -> Dialog | None:
-        """Return a whole dialog by `dialog_id` or `_id`."""
-        return await self._reader.dialog_by_id(dialog_id)
-
-    async def turn(self, utt_id: str) -> list[HumanUtterance | BotUtterance]:
-        """Return what was said to the reply with this `utt_id`, and the reply."""
-        return await self._reader.turn(utt_id)
-
-    async def active_dialog_id(self, user: str, dialog_name: str = "main") -> DialogId | None:
-        """Return the `dialog_id` of the person's active dialog of that name."""
-        return await self._reader.active_dialog_id(user, dialog_name)
-
-    async def dialog_ids(self, query: DialogQuery = ALL_DIALOGS) -> list[DialogId]:
-        """Return the ids of the dialogs that match, oldest first."""
-        return await self._reader.dialog_ids(query)
-
-    async def rate_dialog(self, dialog_id: str, rating: Any, user: str | None, at: str) -> None:
-        """Add a rating to the dialog's."""
-        await self._others.rate_dialog(dialog_id, rating, user, at)
+    dialog = _handed_on(_READER, PostgresqlReader.dialog_by_id)
+    turn = _handed_on(_READER, PostgresqlReader.turn)
+    active_dialog_id = _handed_on(_READER, PostgresqlReader.active_dialog_id)
+    dialog_ids = _handed_on(_READER, PostgresqlReader.dialog_ids)
+    owner_of = _handed_on(_READER, PostgresqlReader.owner_of)
+    rate_dialog = _handed_on(_OTHERS, OutsideTurns.rate_dialog)
 
     async def rate_utterance(self, utt_id: str, rating: Any, user: str | None, at: str) -> None:
         """Add a rating to the utterance's."""
         await self._others.rate_utterance(utt_id, rating, user, at)
         await self.turn_records.note_thumb(utt_id, thumb(rating))
-
-    async def owner_of(self, id_: str) -> str | None:
-        """Return the user whose dialog or utterance this is."""
-        return await self._reader.owner_of(id_)
 
     async def delete_person(self, user: str) -> bool:
         """Delete a person with all that is theirs; return False if unknown.
@@ -317,41 +289,14 @@ class PostgresqlStore(PostgresqlConversationStore):
             )
         return await self._membership.join(lease, url)
 
-    async def beat(self) -> bool:
-        """Prolong the lease; return False where this replica was declared dead and joined again."""
-        return await self._replicas.beat()
-
-    async def inherit(self, limit: int = 1000) -> list[UnfinishedTurn]:
-        """Declare dead whose lease has run out, take over their turns; return all that we have."""
-        return await self._replicas.inherit(limit)
-
-    async def claim_due(self, limit: int = 100) -> list[AgendaEntry]:
-        """Return entries that are due by the database's clock, claimed by this replica."""
-        return await self._replicas.claim_due(limit)
-
-    async def take_ticket(self, user: str, ticket: str) -> None:
-        """Queue up for a person before it is one's turn."""
-        await self._replicas.take_ticket(user, ticket)
-
-    async def withdraw(self, user: str, ticket: str) -> None:
-        """Hand a ticket back, if there is one."""
-        await self._replicas.withdraw(user, ticket)
-
-    async def hold(self, user: str, ticket: str) -> None:
-        """Hold a person for work that is no turn."""
-        await self._replicas.hold(user, ticket)
-
-    async def release(self, user: str, ticket: str) -> None:
-        """Release a person, if they are held with this ticket."""
-        await self._replicas.release(user, ticket)
-
-    async def feed_ends(self, users: Sequence[str]) -> dict[str, int]:
-        """Return `feed_end` of many persons in one query; unknown ones are left out."""
-        return await self._reader.feed_ends(users)
-
-    async def replicas(self) -> list[ReplicaStatus]:
-        """Return the replicas that live, and those that died less than a day ago, by number."""
-        return await self._replicas.replicas()
+    beat = _handed_on(_REPLICAS, ReplicaWork.beat)
+    inherit = _handed_on(_REPLICAS, ReplicaWork.inherit)
+    claim_due = _handed_on(_REPLICAS, ReplicaWork.claim_due)
+    take_ticket = _handed_on(_REPLICAS, ReplicaWork.take_ticket)
+    withdraw = _handed_on(_REPLICAS, ReplicaWork.withdraw)
+    hold = _handed_on(_REPLICAS, ReplicaWork.hold)
+    release = _handed_on(_REPLICAS, ReplicaWork.release)
+    replicas = _handed_on(_REPLICAS, ReplicaWork.replicas)
 
     def wake(self, user: str) -> None:
         """Send a hint that this person has something new, or is free."""

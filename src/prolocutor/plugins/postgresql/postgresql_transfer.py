@@ -21,9 +21,8 @@ from prolocutor.errors import StoreError, StoreLocked
 from prolocutor.plugins.postgresql import migrations, store_url
 from prolocutor.plugins.postgresql.closings import entry_columns
 from prolocutor.plugins.postgresql.database_line import DatabaseLine, Row, first_column
-from prolocutor.plugins.postgresql.queries import named
-from prolocutor.plugins.postgresql.session import LineSession
-from prolocutor.plugins.postgresql.stored_text import place_of, shown_text, stored_text
+from prolocutor.plugins.postgresql.database_lines import LineSession
+from prolocutor.plugins.postgresql.statements import named, place_of, shown_text, stored_text
 from prolocutor.plugins.postgresql.turn_records import INDEXED
 from prolocutor.stores.turn_records import search_words_of
 from prolocutor.stores.turn_rows import spoken_body, turn_time

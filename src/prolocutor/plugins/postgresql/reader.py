@@ -7,6 +7,7 @@ from functools import partial
 from typing import Any, Final
 
 from prolocutor.contracts.store import (
+    ALL_DIALOGS,
     NO_ROUND,
     AgendaEntry,
     ConversationRow,
@@ -21,8 +22,7 @@ from prolocutor.dialog.utterances import BotUtterance, HumanUtterance
 from prolocutor.plugins.postgresql import searches
 from prolocutor.plugins.postgresql.database_line import DatabaseLine, Row, first_column
 from prolocutor.plugins.postgresql.lanes import JobLane
-from prolocutor.plugins.postgresql.queries import named
-from prolocutor.plugins.postgresql.stored_text import shown_text, stored_text
+from prolocutor.plugins.postgresql.statements import named, shown_text, stored_text
 from prolocutor.stores.opening_codec import unpack_opening
 
 PAGE: Final = 200
@@ -32,6 +32,9 @@ DIALOGS: Final = 100
 WITHIN: Final = 30.0
 
 Utterance = HumanUtterance | BotUtterance
+
+_NEVER: Final = (1 << 63) - 1
+"""Greater than every number of a feed."""
 
 MANY_NAMES: Final = 1000
 """Conversations of a person from which on they are many."""
@@ -48,7 +51,7 @@ class PostgresqlReader:
         """Wait until all that was asked for is answered."""
         await self._lane.drained()
 
-    async def feed(self, user: str, after: int, limit: int) -> list[FeedRow]:
+    async def feed(self, user: str, after: int, limit: int = 100) -> list[FeedRow]:
         """Return rows of the feed, those of open turns included."""
         return _feed_rows(await self._rows("feed_after", stored_text(user), after, limit))
 
@@ -58,7 +61,7 @@ class PostgresqlReader:
         return {shown_text(row["user"]): row["n"] for row in rows}
 
     async def feed_tail(
-        self, user: str, dialog_name: str, limit: int, after: int | None
+        self, user: str, dialog_name: str, limit: int = 10, after: int | None = None
     ) -> list[FeedRow]:
         """Return the last rows of one dialog name, or the first after the message `after`."""
         found = await self._rows("name_of_dialog", stored_text(user), stored_text(dialog_name))
@@ -70,18 +73,24 @@ class PostgresqlReader:
             return _feed_rows(rows[::-1])
         return _feed_rows(await self._rows("feed_tail_after", person, number, limit, after))
 
-    async def feed_before(self, user: str, before: int, limit: int) -> list[FeedRow]:
+    async def feed_before(
+        self, user: str, before: int | None = None, limit: int = 100
+    ) -> list[FeedRow]:
         """Return rows of the feed, the latest first."""
-        return _feed_rows(await self._rows("feed_before", stored_text(user), before, limit))
+        return _feed_rows(
+            await self._rows("feed_before", stored_text(user), before or _NEVER, limit)
+        )
 
-    async def conversations(self, user: str, before: int, limit: int) -> list[ConversationRow]:
+    async def conversations(
+        self, user: str, before: int | None = None, limit: int = 50
+    ) -> list[ConversationRow]:
         """Return conversations, the latest first; the first words may be in an open turn.
 
         Few are found by their names, many by going back in the feed.
         """
         names = await self._rows("count_names", stored_text(user), MANY_NAMES)
         statement = "conversations_before" if names[0][0] < MANY_NAMES else "conversations_of_many"
-        rows = await self._rows(statement, stored_text(user), before, limit)
+        rows = await self._rows(statement, stored_text(user), before or _NEVER, limit)
         return [
             ConversationRow(
                 shown_text(row["name"]),
@@ -102,7 +111,7 @@ class PostgresqlReader:
         rows = await self._rows("round_of", stored_text(user), stored_text(dialog_name))
         return bytes(rows[0][0]) if rows else NO_ROUND
 
-    async def due(self, now: float, limit: int) -> list[AgendaEntry]:
+    async def due(self, now: float, limit: int = 100) -> list[AgendaEntry]:
         """Return the entries of the agenda with `due <= now`."""
         return entries_of(await self._rows("due_entries", now, limit))
 
@@ -111,7 +120,7 @@ class PostgresqlReader:
         rows = await self._rows("next_due", after)
         return float(rows[0][0]) if rows else None
 
-    async def entries(self, user: str, skill: str | None) -> list[AgendaEntry]:
+    async def entries(self, user: str, skill: str | None = None) -> list[AgendaEntry]:
         """Return a person's entries (of one skill)."""
         wanted = None if skill is None else stored_text(skill)
         return entries_of(await self._rows("entries_of", stored_text(user), wanted))
@@ -172,7 +181,7 @@ class PostgresqlReader:
         """Return the numbers of the next dialogs, and when something was said there last."""
         return [(row[0], row[1]) for row in await self._rows("last_dates", number, DIALOGS)]
 
-    async def active_dialog_id(self, user: str, dialog_name: str) -> DialogId | None:
+    async def active_dialog_id(self, user: str, dialog_name: str = "main") -> DialogId | None:
         """Return the id of the active dialog of that name."""
         rows = await self._rows("active_dialog_id", stored_text(user), stored_text(dialog_name))
         return DialogId(rows[0][0]) if rows else None
@@ -182,7 +191,7 @@ class PostgresqlReader:
         rows = await self._rows("owner_of", stored_text(id_))
         return shown_text(rows[0][0]) if rows else None
 
-    async def dialog_ids(self, query: DialogQuery) -> list[DialogId]:
+    async def dialog_ids(self, query: DialogQuery = ALL_DIALOGS) -> list[DialogId]:
         """Return the ids of the dialogs that match, oldest first."""
         statement, values = searches.statement(query)
         return first_column(await self._fetch(statement, *values))

@@ -15,9 +15,8 @@ from prolocutor.plugins.postgresql.database_line import DatabaseLine, Row
 from prolocutor.plugins.postgresql.membership import Membership
 from prolocutor.plugins.postgresql.openings import MAX_INT, resumed_turn
 from prolocutor.plugins.postgresql.outside_turns import OutsideTurns
-from prolocutor.plugins.postgresql.queries import named
 from prolocutor.plugins.postgresql.reader import entries_of
-from prolocutor.plugins.postgresql.stored_text import shown_text, stored_text
+from prolocutor.plugins.postgresql.statements import named, shown_text, stored_text
 from prolocutor.stores.opening_codec import unpack_opening
 
 WITHIN: Final = 10.0
@@ -56,7 +55,7 @@ class ReplicaWork:
         await self._hint_rows("forget_requests")
         return living
 
-    async def inherit(self, limit: int) -> list[UnfinishedTurn]:
+    async def inherit(self, limit: int = 1000) -> list[UnfinishedTurn]:
         """Take over turns of the dead; return all that this replica has.
 
         A server that this replica has known for less than a lease proves nothing: before, perhaps
@@ -95,7 +94,7 @@ class ReplicaWork:
             raise PersonBusy(f"turn {turn_id} is run by another replica")
         return resumed_turn(row, unpack_opening(row["opening"]), window, hypotheses, number)
 
-    async def claim_due(self, limit: int) -> list[AgendaEntry]:
+    async def claim_due(self, limit: int = 100) -> list[AgendaEntry]:
         """Claim entries that are due."""
         return entries_of(await self._rows("claim_due", await self._membership.needed(), limit))
 

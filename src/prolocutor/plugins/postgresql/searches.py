@@ -8,7 +8,7 @@ import msgspec
 
 from prolocutor.contracts.store import DialogQuery
 from prolocutor.contracts.store.turn_record_store import ConversationQuery, DialogPlace
-from prolocutor.plugins.postgresql.stored_text import stored_text
+from prolocutor.plugins.postgresql.statements import stored_text
 from prolocutor.stores.query_conditions import FLAG_BITS, QueryConditions
 from prolocutor.stores.turn_records import search_words
 

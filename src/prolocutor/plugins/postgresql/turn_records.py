@@ -26,12 +26,11 @@ from prolocutor.contracts.store.turn_record_store import (
 from prolocutor.plugins.postgresql.database_line import DatabaseLine, Row
 from prolocutor.plugins.postgresql.lanes import JobLane
 from prolocutor.plugins.postgresql.membership import Membership
-from prolocutor.plugins.postgresql.queries import named
 from prolocutor.plugins.postgresql.searches import (
     SharedConversationSearch,
     SharedFoundPlace,
 )
-from prolocutor.plugins.postgresql.stored_text import shown_text, stored_text
+from prolocutor.plugins.postgresql.statements import named, shown_text, stored_text
 from prolocutor.stores.turn_records import (
     FIGURES_KEPT,
     flags_of,

@@ -1,10 +1,12 @@
-"""Texts as PostgreSQL can store them: it has no NUL in a text, JSON has."""
+"""Statements by name, and texts as PostgreSQL can store them: it has no NUL in a text, JSON has."""
 
 from __future__ import annotations
 
 import hashlib
 import re
 from typing import Final
+
+from prolocutor.stores.named_statements import named_statements
 
 _ESCAPED: Final = re.compile("\x01[01]")
 
@@ -27,3 +29,11 @@ def place_of(first: str, second: str) -> bytes:
     """Return a digest of two names, a key of one size however long they are."""
     given = f"{len(first)} {first}{second}".encode("utf-8", "surrogatepass")
     return hashlib.blake2b(given, digest_size=16).digest()
+
+
+_QUERIES: Final = named_statements("prolocutor.plugins.postgresql")
+
+
+def named(name: str) -> str:
+    """Return the statement of that name."""
+    return _QUERIES[name]
