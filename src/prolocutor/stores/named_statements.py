@@ -1,10 +1,15 @@
-"""Named statements: the SQL files of a store, each statement under `-- name: ...`."""
+"""Named statements: the SQL files of a store, each under `-- name: ...`, and what rows are made."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from importlib.resources import files
-from typing import Final
+from typing import Any, Final, TypeVar
+
+import msgspec
+
+S = TypeVar("S", bound=msgspec.Struct)
 
 _NAME: Final = re.compile(r"^-- name: (\w+)\n", re.MULTILINE)
 
@@ -17,3 +22,8 @@ def named_statements(package: str) -> dict[str, str]:
         texts = (text.strip().rstrip(";") for text in parts[1::2])
         found.update(zip(parts[::2], texts, strict=True))
     return found
+
+
+def struct_of(kind: type[S], columns: Iterable[Any]) -> S:
+    """Return a Struct whose fields are the columns of a row, in their order."""
+    return kind(**dict(zip(kind.__struct_fields__, columns, strict=True)))

@@ -8,12 +8,10 @@ from typing import Any, Final
 import msgspec
 
 from prolocutor.contracts.store.turn_record_store import (
-    ConversationCounts,
     ConversationHead,
     ConversationTurn,
     DialogSummary,
     KeptTurn,
-    TurnHour,
 )
 from prolocutor.dialog import plain
 from prolocutor.dialog.ids import DialogId, parse_time
@@ -85,17 +83,6 @@ class SummaryRow(msgspec.Struct, frozen=True):
             flags=shown_flags(self.flags),
             hit=self.utt_id if is_hit else None,
         )
-
-
-def hour_of(columns: Columns) -> TurnHour:
-    """Return an hour that has turns."""
-    return TurnHour(**dict(zip(TurnHour.__struct_fields__, columns, strict=True)))
-
-
-def counts_of(columns: Columns) -> ConversationCounts:
-    """Return the numbers of dialogs."""
-    fields = ConversationCounts.__struct_fields__
-    return ConversationCounts(**dict(zip(fields, columns, strict=True)))
 
 
 def head_of(columns: Columns) -> ConversationHead:

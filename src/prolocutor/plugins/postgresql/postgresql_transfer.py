@@ -22,8 +22,15 @@ from prolocutor.plugins.postgresql import migrations, store_url
 from prolocutor.plugins.postgresql.closings import entry_columns
 from prolocutor.plugins.postgresql.database_line import DatabaseLine, Row, first_column
 from prolocutor.plugins.postgresql.database_lines import LineSession
-from prolocutor.plugins.postgresql.statements import named, place_of, shown_text, stored_text
+from prolocutor.plugins.postgresql.statements import (
+    named,
+    place_of,
+    shown_columns,
+    shown_text,
+    stored_text,
+)
 from prolocutor.plugins.postgresql.turn_records import INDEXED
+from prolocutor.stores.named_statements import struct_of
 from prolocutor.stores.turn_records import search_words_of
 from prolocutor.stores.turn_rows import spoken_body, turn_time
 
@@ -94,64 +101,28 @@ class PostgresqlTransfer:
                 await self._line.execute("COMMIT")
 
     async def _taken_out(self, user: str) -> StoredPerson:
-        stored = stored_text(user)
+        rows, stored = self._tuples, stored_text(user)
         agenda = [
-            AgendaEntry(
-                user=user,
-                dialog_name=shown_text(name),
-                skill=shown_text(skill),
-                key=shown_text(key),
-                due=due,
-                body=body,
-                dropped=dropped,
-            )
-            for name, skill, key, due, body, dropped in await self._tuples("copied_agenda", stored)
+            struct_of(AgendaEntry, (user, *row)) for row in await rows("copied_agenda", stored)
         ]
-        records = [
-            StoredRecord(shown_text(kind), shown_text(key), body)
-            for kind, key, body in await self._tuples("copied_records", stored)
-        ]
-        found = await self._tuples("copied_person", stored)
+        records = [StoredRecord(*row) for row in await rows("copied_records", stored)]
+        found = await rows("copied_person", stored)
         if not found:
             return StoredPerson(user=user, agenda=agenda, records=records)
         person, human_id, feed_end = found[0]
+        turns = await rows("copied_open_turns", person)
         return StoredPerson(
             user=user,
             human_id=human_id,
             feed_end=feed_end,
-            human=[StoredVersion(*row) for row in await self._tuples("copied_versions", person, 0)],
-            said={
-                shown_text(name): said for name, said in await self._tuples("copied_names", person)
-            },
+            human=[StoredVersion(*row) for row in await rows("copied_versions", person, 0)],
+            said=dict(await rows("copied_names", person)),
             dialogs=[
-                await self._dialog(person, row)
-                for row in await self._tuples("copied_dialogs", person)
+                await self._dialog(person, row) for row in await rows("copied_dialogs", person)
             ],
-            feed=[
-                StoredFeedRow(n, dialog_id, shown_text(name), *rest)
-                for n, dialog_id, name, *rest in await self._tuples("copied_feed", person)
-            ],
-            requests=[
-                StoredRequest(shown_text(key), *rest)
-                for key, *rest in await self._tuples("copied_requests", person)
-            ],
-            open_turns=[
-                StoredOpenTurn(
-                    turn_id=turn_id,
-                    attempts=attempts,
-                    dialog_id=dialog_id,
-                    dialog_name=shown_text(name),
-                    n=n,
-                    id=id_,
-                    started=started,
-                    request_key=key if key is None else shown_text(key),
-                    request_hash=digest,
-                    opening=opening,
-                )
-                for turn_id, attempts, dialog_id, name, n, id_, started, key, digest, opening in (
-                    await self._tuples("copied_open_turns", person)
-                )
-            ],
+            feed=[StoredFeedRow(*row) for row in await rows("copied_feed", person)],
+            requests=[StoredRequest(*row) for row in await rows("copied_requests", person)],
+            open_turns=[struct_of(StoredOpenTurn, row) for row in turns],
             agenda=agenda,
             records=records,
         )
@@ -169,31 +140,12 @@ class PostgresqlTransfer:
             raise
 
     async def _dialog(self, person: int, row: Sequence[Any]) -> StoredDialog:
-        number, dialog_id, id_, bot_id, name, channel, date, active, attributes, round_ = row
-        skills = first_column(await self._rows("copied_skills", person, number))
-        return StoredDialog(
-            number=number,
-            dialog_id=dialog_id,
-            id=id_,
-            bot_id=bot_id,
-            name=shown_text(name),
-            channel_type=shown_text(channel),
-            date_start=date,
-            active=active,
-            attributes=attributes,
-            round=round_,
-            skills=[shown_text(skill) for skill in skills],
-            bot=[
-                StoredVersion(*one) for one in await self._tuples("copied_versions", person, number)
-            ],
-            utterances=[
-                StoredUtterance(*one)
-                for one in await self._tuples("copied_utterances", person, number)
-            ],
-            ratings=[
-                StoredRating(*one) for one in await self._tuples("copied_ratings", person, number)
-            ],
-        )
+        rows, number = self._tuples, row[0]
+        skills = [skill for (skill,) in await rows("copied_skills", person, number)]
+        versions = [StoredVersion(*one) for one in await rows("copied_versions", person, number)]
+        said = [StoredUtterance(*one) for one in await rows("copied_utterances", person, number)]
+        ratings = [StoredRating(*one) for one in await rows("copied_ratings", person, number)]
+        return struct_of(StoredDialog, (*row, skills, versions, said, ratings))
 
     async def _put_in(self, person: StoredPerson) -> None:
         user = stored_text(person.user)
@@ -263,8 +215,8 @@ class PostgresqlTransfer:
             await self._rows("leave", self._replica)
         return self._replica
 
-    async def _tuples(self, name: str, *values: Any) -> list[tuple[Any, ...]]:
-        return [tuple(row) for row in await self._rows(name, *values)]
+    async def _tuples(self, name: str, *values: Any) -> list[list[Any]]:
+        return [shown_columns(row) for row in await self._rows(name, *values)]
 
     async def _rows(self, name: str, *values: Any) -> list[Row]:
         return await self._line.fetch(named(name), *values, within=WITHIN)

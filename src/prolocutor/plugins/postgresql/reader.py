@@ -22,7 +22,8 @@ from prolocutor.dialog.utterances import BotUtterance, HumanUtterance
 from prolocutor.plugins.postgresql import searches
 from prolocutor.plugins.postgresql.database_line import DatabaseLine, Row, first_column
 from prolocutor.plugins.postgresql.lanes import JobLane
-from prolocutor.plugins.postgresql.statements import named, shown_text, stored_text
+from prolocutor.plugins.postgresql.statements import named, shown_columns, shown_text, stored_text
+from prolocutor.stores.named_statements import struct_of
 from prolocutor.stores.opening_codec import unpack_opening
 
 PAGE: Final = 200
@@ -289,15 +290,4 @@ def _feed_rows(rows: list[Row]) -> list[FeedRow]:
 
 def entries_of(rows: list[Row]) -> list[AgendaEntry]:
     """Make entries of the agenda."""
-    return [
-        AgendaEntry(
-            user=shown_text(row["user"]),
-            dialog_name=shown_text(row["name"]),
-            skill=shown_text(row["skill"]),
-            key=shown_text(row["key"]),
-            due=row["due"],
-            body=row["body"],
-            dropped=row["dropped"],
-        )
-        for row in rows
-    ]
+    return [struct_of(AgendaEntry, shown_columns(row)) for row in rows]

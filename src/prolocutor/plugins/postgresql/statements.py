@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import re
-from typing import Final
+from collections.abc import Iterable
+from typing import Any, Final
 
 from prolocutor.stores.named_statements import named_statements
 
@@ -23,6 +24,18 @@ def shown_text(text: str) -> str:
     if "\x01" in text:
         return _ESCAPED.sub(lambda found: "\x00" if found.group() == "\x010" else "\x01", text)
     return text
+
+
+def shown_columns(row: Iterable[Any]) -> list[Any]:
+    """Return the columns of a row, texts as they were given."""
+    return [
+        shown_text(one)
+        if isinstance(one, str)
+        else [shown_text(each) for each in one]
+        if isinstance(one, list)
+        else one
+        for one in row
+    ]
 
 
 def place_of(first: str, second: str) -> bytes:

@@ -30,7 +30,8 @@ from prolocutor.plugins.postgresql.searches import (
     SharedConversationSearch,
     SharedFoundPlace,
 )
-from prolocutor.plugins.postgresql.statements import named, shown_text, stored_text
+from prolocutor.plugins.postgresql.statements import named, shown_columns, shown_text, stored_text
+from prolocutor.stores.named_statements import struct_of
 from prolocutor.stores.turn_records import (
     FIGURES_KEPT,
     flags_of,
@@ -39,9 +40,7 @@ from prolocutor.stores.turn_records import (
 )
 from prolocutor.stores.turn_rows import (
     SummaryRow,
-    counts_of,
     head_of,
-    hour_of,
     kept_turn,
     page_of_turns,
 )
@@ -134,12 +133,12 @@ class PostgresqlTurnRecords:
         if search.finds_nothing:
             return ConversationCounts()
         (row,) = await self._fetch(*search.counts())
-        return counts_of(row)
+        return struct_of(ConversationCounts, row)
 
     async def hours(self, since: float, until: float) -> list[TurnHour]:
         """Return the hours that have turns, ascending."""
         rows = await self._rows("hours_between", int(since), int(until))
-        return [hour_of(row) for row in rows]
+        return [struct_of(TurnHour, row) for row in rows]
 
     async def figures(
         self, since: float, until: float, agent: str | None = None
@@ -171,7 +170,7 @@ class PostgresqlTurnRecords:
     async def head(self, dialog_id: str) -> ConversationHead | None:
         """Return a dialog by its id."""
         rows = await self._rows("conversation_head", stored_text(dialog_id))
-        return head_of(_shown(rows[0])[2:]) if rows else None
+        return head_of(shown_columns(rows[0])[2:]) if rows else None
 
     async def turns(
         self, dialog_id: str, after: int | None, limit: int, *, newest: bool = False
@@ -195,7 +194,7 @@ class PostgresqlTurnRecords:
             return None
         row = rows[0]
         ratings = await self._ratings(row["person"], row["dialog"])
-        return kept_turn(utt_id, _shown(row)[2:], ratings.get(row["position"]))
+        return kept_turn(utt_id, shown_columns(row)[2:], ratings.get(row["position"]))
 
     async def _ratings(self, person: int, dialog: int) -> dict[int, bytes]:
         rows = await self._rows("values_of_ratings", person, dialog)
@@ -205,7 +204,10 @@ class PostgresqlTurnRecords:
         if not places:
             return []
         dialogs, hits = [one.dialog for one in places], [one.hit for one in places]
-        known = {row["dialog"]: _shown(row) for row in await self._rows("summaries", dialogs, hits)}
+        known = {
+            row["dialog"]: shown_columns(row)
+            for row in await self._rows("summaries", dialogs, hits)
+        }
         return [
             SummaryRow(*columns).summary(spoke or (), is_hit=one.hit is not None)
             for one in places
@@ -275,15 +277,3 @@ def _add_row(span: AgentSpan, row: Row) -> None:
         span.kinds[code] = span.kinds.get(code, 0) + number
         if code not in span.latest or span.latest[code].at < row["latest"]:
             span.latest[code] = LatestFailure(row["latest"], row["utt_id"])
-
-
-def _shown(row: Row) -> list[Any]:
-    """Return the columns of a row, texts as they were given."""
-    return [
-        shown_text(one)
-        if isinstance(one, str)
-        else [shown_text(each) for each in one]
-        if isinstance(one, list)
-        else one
-        for one in row
-    ]

@@ -25,6 +25,7 @@ from prolocutor.dialog.dialog import Dialog
 from prolocutor.dialog.ids import DialogId
 from prolocutor.dialog.utterances import BotUtterance, HumanUtterance
 from prolocutor.errors import StoreCorrupt, StoreError
+from prolocutor.stores.named_statements import struct_of
 from prolocutor.stores.opening_codec import unpack_opening
 from prolocutor.stores.sqlite import migrations, profiles, searches
 from prolocutor.stores.sqlite.connection import connect, translated
@@ -304,9 +305,4 @@ def _feed_row(row: FeedAndOpeningRow) -> FeedRow:
 
 
 def _entries(rows: list[Columns]) -> list[AgendaEntry]:
-    return [
-        AgendaEntry(
-            user=user, dialog_name=name, skill=skill, key=key, due=due, body=body, dropped=gone
-        )
-        for user, name, skill, key, due, body, gone in rows
-    ]
+    return [struct_of(AgendaEntry, columns) for columns in rows]

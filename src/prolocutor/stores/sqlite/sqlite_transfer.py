@@ -21,6 +21,7 @@ from prolocutor.contracts.store.transfer import (
     StoredVersion,
 )
 from prolocutor.errors import StoreError
+from prolocutor.stores.named_statements import struct_of
 from prolocutor.stores.sqlite import migrations
 from prolocutor.stores.sqlite.connection import connect, prepare_writing, translated
 from prolocutor.stores.sqlite.ownership import Ownership
@@ -135,41 +136,25 @@ def _taken_out(db: sqlite3.Connection, user: str) -> StoredPerson:
     def rows(name: str, *values: Any) -> list[Any]:
         return db.execute(named(name), values).fetchall()
 
-    agenda = [
-        AgendaEntry(
-            user=user, dialog_name=name, skill=skill, key=key, due=due, body=body, dropped=dropped
-        )
-        for name, skill, key, due, body, dropped in rows("copied_agenda", user)
-    ]
+    agenda = [struct_of(AgendaEntry, (user, *row)) for row in rows("copied_agenda", user)]
     records = [StoredRecord(*row) for row in rows("copied_records", user)]
     found = rows("copied_person", user)
     if not found:
         return StoredPerson(user=user, agenda=agenda, records=records)
     person, human_id, feed_end = found[0]
     dialogs = []
-    for number, dialog_id, id_, bot_id, *rest in rows("copied_dialogs", person):
-        name, channel, date, active, attributes, round_ = rest
-        dialogs.append(
-            StoredDialog(
-                number=number,
-                dialog_id=dialog_id,
-                id=id_,
-                bot_id=bot_id,
-                name=name,
-                channel_type=channel,
-                date_start=date,
-                active=bool(active),
-                attributes=attributes,
-                round=round_,
-                skills=[skill for (skill,) in rows("copied_skills", number)],
-                bot=[StoredVersion(*row) for row in rows("copied_versions", bot_id)],
-                utterances=[
-                    StoredUtterance(position, utt_id, bool(by_bot), *others)
-                    for position, utt_id, by_bot, *others in rows("copied_utterances", number)
-                ],
-                ratings=[StoredRating(*row) for row in rows("copied_ratings", number)],
-            )
-        )
+    for number, dialog_id, id_, bot_id, name, channel, date, active, *rest in rows(
+        "copied_dialogs", person
+    ):
+        skills = [skill for (skill,) in rows("copied_skills", number)]
+        versions = [StoredVersion(*row) for row in rows("copied_versions", bot_id)]
+        utterances = [
+            StoredUtterance(position, utt_id, bool(by_bot), *others)
+            for position, utt_id, by_bot, *others in rows("copied_utterances", number)
+        ]
+        ratings = [StoredRating(*row) for row in rows("copied_ratings", number)]
+        own = (number, dialog_id, id_, bot_id, name, channel, date, bool(active), *rest)
+        dialogs.append(struct_of(StoredDialog, (*own, skills, versions, utterances, ratings)))
     return StoredPerson(
         user=user,
         human_id=human_id,
@@ -179,23 +164,7 @@ def _taken_out(db: sqlite3.Connection, user: str) -> StoredPerson:
         dialogs=dialogs,
         feed=[StoredFeedRow(*row) for row in rows("copied_feed", person)],
         requests=[StoredRequest(*row) for row in rows("copied_requests", person)],
-        open_turns=[
-            StoredOpenTurn(
-                turn_id=turn_id,
-                attempts=attempts,
-                dialog_id=dialog_id,
-                dialog_name=name,
-                n=n,
-                id=id_,
-                started=started,
-                request_key=key,
-                request_hash=digest,
-                opening=opening,
-            )
-            for turn_id, attempts, dialog_id, name, n, id_, started, key, digest, opening in rows(
-                "copied_open_turns", person
-            )
-        ],
+        open_turns=[struct_of(StoredOpenTurn, row) for row in rows("copied_open_turns", person)],
         agenda=agenda,
         records=records,
     )

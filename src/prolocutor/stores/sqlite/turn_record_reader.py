@@ -20,15 +20,14 @@ from prolocutor.contracts.store.turn_record_store import (
     KeptTurn,
     TurnHour,
 )
+from prolocutor.stores.named_statements import struct_of
 from prolocutor.stores.sqlite.queries import named
 from prolocutor.stores.sqlite.reader import SqliteReader
 from prolocutor.stores.sqlite.searches import ConversationSearch, FoundPlace
 from prolocutor.stores.sqlite.turn_record_writer import read_totals
 from prolocutor.stores.turn_rows import (
     SummaryRow,
-    counts_of,
     head_of,
-    hour_of,
     kept_turn,
     page_of_turns,
 )
@@ -73,11 +72,16 @@ class TurnRecordReader(SqliteReader):
 
     def counts(self, query: ConversationQuery) -> ConversationCounts:
         """Count the dialogs that match."""
-        return counts_of(ConversationSearch(self.connection, query, counts=True).counts())
+        return struct_of(
+            ConversationCounts, ConversationSearch(self.connection, query, counts=True).counts()
+        )
 
     def hours(self, since: float, until: float) -> list[TurnHour]:
         """Return the hours that have turns."""
-        return [hour_of(row) for row in self.connection.execute(_HOURS, (since, until)).fetchall()]
+        return [
+            struct_of(TurnHour, row)
+            for row in self.connection.execute(_HOURS, (since, until)).fetchall()
+        ]
 
     def figures(self, since: float, until: float, agent: str | None = None) -> list[AgentSpan]:
         """Return what agents did."""
