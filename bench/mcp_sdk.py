@@ -147,9 +147,16 @@ def round3(value: float) -> str:
     return f"{value:.3f}"
 
 
+ROLES: dict[tuple[str, str], Any] = {
+    ("serve", "ours"): serve_ours,
+    ("serve", "sdk"): serve_sdk,
+    ("call", "ours"): call_ours,
+    ("call", "sdk"): call_sdk,
+}
+
 if __name__ == "__main__":
     if sys.argv[1:] and sys.argv[1] in SIDES:
         side, role, *rest = sys.argv[1:]
-        asyncio.run(globals()[f"{role}_{side}"](*rest))
+        asyncio.run(ROLES[role, side](*rest))
     else:
         main(*map(int, sys.argv[1:]))
