@@ -28,7 +28,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from bench.turns.report import table
 from prolocutor import Assistant, Pipeline, Service
-from prolocutor.assistant.record_settings import RecordSettings
+from prolocutor.assistant.assistant_settings import RecordSettings
 from prolocutor.contracts.channel import Route
 from prolocutor.contracts.http import Visitor
 from prolocutor.contracts.observer import ServiceRecord, TurnRecord

@@ -29,7 +29,7 @@ from bench.peers.load import Figures, Load, Usage, WrongReply, load_of, measure,
 from bench.peers.load import parser as load_parser
 from bench.turns.workload import make_pipeline, said
 from prolocutor import Assistant
-from prolocutor.assistant.record_settings import RecordSettings
+from prolocutor.assistant.assistant_settings import RecordSettings
 from prolocutor.observe.record_request import RecordRequest
 
 ROOT = Path(__file__).resolve().parents[2]

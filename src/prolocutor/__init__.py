@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from prolocutor.assistant.assistant import Assistant as Assistant
     from prolocutor.assistant.feed_message import FeedMessage as FeedMessage
     from prolocutor.assistant.runner import run as run
-    from prolocutor.assistant.service_status import ServiceStatus as ServiceStatus
+    from prolocutor.assistant.services import ServiceStatus as ServiceStatus
     from prolocutor.assistant.turn_result import TurnResult as TurnResult
     from prolocutor.contracts.pairing import Card as Card
     from prolocutor.contracts.selection import Selection as Selection
@@ -106,7 +106,7 @@ _MODULES = {
     "Service": "prolocutor.plan.pipeline",
     "ServiceAsked": "prolocutor.dialog.turn_events",
     "ServiceSettled": "prolocutor.dialog.turn_events",
-    "ServiceStatus": "prolocutor.assistant.service_status",
+    "ServiceStatus": "prolocutor.assistant.services",
     "Skill": "prolocutor.plan.pipeline",
     "SkillSelector": "prolocutor.plan.pipeline",
     "StageEnded": "prolocutor.dialog.turn_events",

@@ -19,7 +19,7 @@ from prolocutor.assistant.operator_labels import OperatorLabels
 from prolocutor.assistant.person_queues import PersonQueues
 from prolocutor.assistant.rounds.interpreter import InputInterpreter
 from prolocutor.assistant.rounds.secrets import Secrets
-from prolocutor.assistant.service_switches import ServiceSwitches
+from prolocutor.assistant.services import ServiceSwitches
 from prolocutor.assistant.speaking_skills import SpeakingSkills
 from prolocutor.assistant.store_health import StoreHealth
 from prolocutor.assistant.store_sharing import StoreSharing

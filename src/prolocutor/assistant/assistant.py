@@ -15,15 +15,15 @@ from prolocutor.assistant.assistant_settings import (
     DEFAULTS,
     REPLICA,
     AssistantSettings,
+    HandoverSettings,
+    RecordSettings,
     ReplicaSettings,
 )
 from prolocutor.assistant.feed_message import FeedMessage, followed
-from prolocutor.assistant.handover_settings import HandoverSettings
 from prolocutor.assistant.loop_thread import LoopThread
 from prolocutor.assistant.observer_group import ObserverGroup
 from prolocutor.assistant.operator_labels import OperatorLabels
-from prolocutor.assistant.record_settings import RecordSettings
-from prolocutor.assistant.service_status import ServiceStatus, services_of
+from prolocutor.assistant.services import ServiceStatus, services_of
 from prolocutor.assistant.turn_result import TurnResult
 from prolocutor.assistant.turn_stream import TurnStream
 from prolocutor.contracts.model_use import ModelInUse

@@ -1,4 +1,4 @@
-"""AssistantSettings: the settings of an assistant beside its pipeline, with defaults and bounds."""
+"""The settings of an assistant beside its pipeline, with defaults and bounds."""
 
 from __future__ import annotations
 
@@ -7,12 +7,64 @@ from typing import Annotated, ClassVar, Final, Literal
 import msgspec
 from msgspec import Meta
 
-from prolocutor.assistant.handover_settings import HandoverSettings
-from prolocutor.assistant.record_settings import RecordSettings
 from prolocutor.bounds import MANY, Count, PositiveSeconds, about, check_bounds
 from prolocutor.contracts.shared_store import DEFAULT_LEASE
-from prolocutor.durations import DAY
+from prolocutor.durations import DAY, WEEK
 from prolocutor.errors import ConfigError
+
+SLOW: Final = 2 / 3
+"""The share of the deadline beyond which a turn is slow, where no time is set."""
+
+
+class RecordSettings(msgspec.Struct, frozen=True, kw_only=True):
+    """How long the records of turns are kept, and how many."""
+
+    expected: ClassVar[str] = "a map of keep, most and slow, or false"
+
+    keep: Annotated[float, Meta(gt=0), about("How long they are kept.", duration=True)] = WEEK
+    most: Annotated[int, Meta(ge=0), about("How many are kept.", unit="records")] = 1_000_000
+    slow: Annotated[
+        Annotated[float, Meta(gt=0, le=DAY)] | None,
+        about(
+            "Beyond so long a turn is slow; by default two thirds of the deadline.", unit="seconds"
+        ),
+    ] = None
+
+    @classmethod
+    def from_short(cls, value: object) -> RecordSettings | None:
+        """Return the usual settings for true, None (no records) for false."""
+        if not isinstance(value, bool):
+            raise ValueError(cls.expected)
+        return cls() if value else None
+
+    def slow_beyond(self, deadline: float) -> float:
+        """Return the seconds beyond which a turn with this deadline is slow."""
+        return deadline * SLOW if self.slow is None else self.slow
+
+
+class HandoverSettings(msgspec.Struct, frozen=True, kw_only=True):
+    """How dialogs are handed over to operators; in what is said, `{by}` is the operator's name."""
+
+    idle: Annotated[
+        PositiveSeconds, about("After so long without a word a dialog goes back to the assistant.")
+    ] = 900.0
+    webhook: Annotated[
+        Annotated[str, Meta(pattern=r"https?://\S+")] | None,
+        about("A URL to which each change is posted.", what="a URL"),
+    ] = None
+    waiting: Annotated[
+        Literal["answer", "silent"],
+        about("What the assistant does while a person is wanted and none has taken over."),
+    ] = "answer"
+    taken: Annotated[str, about("What is said when an operator takes over.")] = (
+        "You are talking with a person now."
+    )
+    given: Annotated[str, about("What is said when the dialog goes back.")] = (
+        "You are talking with the assistant again."
+    )
+    missed: Annotated[str, about("What is said when nobody took over in time.")] = (
+        "Nobody is free at the moment, so I go on."
+    )
 
 
 class ReplicaSettings(msgspec.Struct, frozen=True, kw_only=True):

@@ -15,10 +15,10 @@ from typing import Any, Final
 
 import msgspec
 
+from prolocutor.assistant.assistant_settings import HandoverSettings
 from prolocutor.assistant.duty_webhook import DutyWebhook
-from prolocutor.assistant.handover_settings import HandoverSettings
+from prolocutor.assistant.rounds.decision import HandoverChange, TurnEffects
 from prolocutor.assistant.rounds.interpreter import round_of
-from prolocutor.assistant.rounds.turn_effects import HandoverChange, TurnEffects
 from prolocutor.contracts.store import NO_ROUND, AgendaEntry, OpenedTurn, Store
 from prolocutor.dialog import plain, rounds
 from prolocutor.dialog.inputs import OPERATOR, DirectReply, OperatorAct, TurnInput, TurnStart

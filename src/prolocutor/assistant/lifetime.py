@@ -20,7 +20,7 @@ from prolocutor.assistant.lone_talk import LoneTalk
 from prolocutor.assistant.observer_group import ObserverGroup
 from prolocutor.assistant.operator_desk import OperatorDesk
 from prolocutor.assistant.person_queues import PersonQueues
-from prolocutor.assistant.service_switches import ServiceSwitches
+from prolocutor.assistant.services import ServiceSwitches
 from prolocutor.assistant.store_health import StoreHealth
 from prolocutor.assistant.succession import Succession
 from prolocutor.assistant.turn_recorder import RecordKeeping

@@ -6,7 +6,7 @@ from functools import partial
 
 import msgspec
 
-from prolocutor.assistant.handover_settings import HandoverSettings
+from prolocutor.assistant.assistant_settings import HandoverSettings
 from prolocutor.assistant.handovers import RECORDS, ListedDialog
 from prolocutor.assistant.input_checks import check_name, check_words, checked_dialog
 from prolocutor.assistant.person_access import Place

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable, Coroutine
 from typing import Any, Final, Generic, TypeVar
 
-from prolocutor.assistant.service_code import codes_of_error, codes_of_frame, service_on
+from prolocutor.assistant.watchdog import codes_of_error, codes_of_frame, service_on
 from prolocutor.background import BackgroundTasks
 
 T = TypeVar("T")

@@ -11,7 +11,7 @@ from prolocutor.assistant.feed import FeedListeners
 from prolocutor.assistant.journal import Journal
 from prolocutor.assistant.observer_group import ObserverGroup
 from prolocutor.assistant.person_access import PersonAccess, shared_store
-from prolocutor.assistant.service_switches import ServiceSwitches
+from prolocutor.assistant.services import ServiceSwitches
 from prolocutor.assistant.shared_agenda import SharedAgenda
 from prolocutor.assistant.stored_replies import StoredReplies
 from prolocutor.assistant.succession import Succession

@@ -14,7 +14,7 @@ from prolocutor.assistant.feed import FeedListeners
 from prolocutor.assistant.journal import Journal
 from prolocutor.assistant.observer_group import ObserverGroup
 from prolocutor.assistant.person_access import PersonAccess, ReplicaStore
-from prolocutor.assistant.service_switches import ServiceSwitches
+from prolocutor.assistant.services import ServiceSwitches
 from prolocutor.assistant.turn_runner import TurnRunner
 from prolocutor.background import BackgroundTasks
 from prolocutor.contracts.shared_store import WakeUps

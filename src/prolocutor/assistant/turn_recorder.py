@@ -9,8 +9,8 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Final
 
+from prolocutor.assistant.assistant_settings import RecordSettings
 from prolocutor.assistant.observer_group import ObserverGroup
-from prolocutor.assistant.record_settings import RecordSettings
 from prolocutor.background import BackgroundTasks
 from prolocutor.contracts.observer import TurnRecord
 from prolocutor.contracts.store import Store

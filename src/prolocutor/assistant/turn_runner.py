@@ -22,12 +22,11 @@ from prolocutor.assistant.journal import (
 )
 from prolocutor.assistant.observer_group import ObserverGroup
 from prolocutor.assistant.person_access import PersonAccess, Place
-from prolocutor.assistant.rounds.decision import Decision
+from prolocutor.assistant.rounds.decision import Decision, TurnEffects
 from prolocutor.assistant.rounds.effects import effects_of, is_cancelled
 from prolocutor.assistant.rounds.interpreter import InputInterpreter, round_of
 from prolocutor.assistant.rounds.open_ask import cancelled_answer
 from prolocutor.assistant.rounds.program_turns import learn, run_program
-from prolocutor.assistant.rounds.turn_effects import TurnEffects
 from prolocutor.assistant.speaking_skills import SpeakingSkills
 from prolocutor.assistant.store_health import StoreHealth
 from prolocutor.assistant.stored_replies import StoredReplies

@@ -12,10 +12,10 @@ from msgspec import Meta
 from prolocutor.assistant.assistant_settings import (
     DEFAULTS,
     REPLICA,
+    RecordSettings,
     ReplicaSettings,
     TurnSettings,
 )
-from prolocutor.assistant.record_settings import RecordSettings
 from prolocutor.bounds import Count, about
 from prolocutor.errors import ConfigError
 from prolocutor.plan.pipeline import ORDER, SINGLE, PendingTarget, Pipeline, Skill, StageService

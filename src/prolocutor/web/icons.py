@@ -10,7 +10,7 @@ from typing import Final
 
 import msgspec
 
-from prolocutor.assistant.service_status import ServiceStatus
+from prolocutor.assistant.services import ServiceStatus
 from prolocutor.contracts.http import HttpResponse
 from prolocutor.errors import NotFound
 from prolocutor.web.operations import TypedRequest

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from prolocutor.assistant.assistant import Assistant
-from prolocutor.assistant.handover_settings import HandoverSettings
+from prolocutor.assistant.assistant_settings import HandoverSettings
 from prolocutor.assistant.handovers import RECORDS
 from prolocutor.dialog import plain
 from prolocutor.dialog.inputs import OperatorAct, TurnInput

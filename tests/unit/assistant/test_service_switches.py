@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from prolocutor.assistant.assistant import Assistant
-from prolocutor.assistant.service_switches import RECORDS
+from prolocutor.assistant.services import RECORDS
 from prolocutor.plan.pipeline import Pipeline, Stage
 from tests.unit.assistant.talks import echo
 from tests.unit.assistant.test_replicas import fleet, until

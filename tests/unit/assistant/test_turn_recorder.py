@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from prolocutor.assistant.assistant import Assistant
-from prolocutor.assistant.record_settings import RecordSettings
+from prolocutor.assistant.assistant_settings import RecordSettings
 from prolocutor.assistant.turn_recorder import BATCH, MOST_WAITING, TurnRecorder
 from prolocutor.contracts.observer import ServiceRecord, TurnRecord
 from prolocutor.contracts.selection import Enough, Selection

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from prolocutor.assistant.record_settings import RecordSettings
+from prolocutor.assistant.assistant_settings import RecordSettings
 from prolocutor.config.faults import ConfigFaults
 from prolocutor.config.loading import load
 

@@ -7,9 +7,8 @@ from typing import Any, Final
 from msgspec.structs import replace
 
 from prolocutor.assistant.rounds import agenda_lines, choice_pages
-from prolocutor.assistant.rounds.decision import Decision
+from prolocutor.assistant.rounds.decision import Decision, HandoverChange, TurnEffects
 from prolocutor.assistant.rounds.interpreter import round_of
-from prolocutor.assistant.rounds.turn_effects import HandoverChange, TurnEffects
 from prolocutor.contracts.store import NO_ASK_CLOSING, NO_ROUND, OpenedTurn
 from prolocutor.dialog import plain, rounds
 from prolocutor.dialog.messages import with_owner

@@ -7,7 +7,7 @@ from typing import Annotated, ClassVar, Final
 import msgspec
 from msgspec import Meta
 
-from prolocutor.assistant.record_settings import RecordSettings
+from prolocutor.assistant.assistant_settings import RecordSettings
 from prolocutor.contracts.channel import Route, WebSocketRoute
 from prolocutor.plugins.console.again_endpoints import AgainEndpoints
 from prolocutor.plugins.console.agent_endpoints import AgentEndpoints

@@ -10,7 +10,7 @@ import pytest
 
 from prolocutor import Assistant, Pipeline
 from prolocutor.assistant import duty_webhook
-from prolocutor.assistant.handover_settings import HandoverSettings
+from prolocutor.assistant.assistant_settings import HandoverSettings
 from prolocutor.doors.openai.channel import OpenAi
 from prolocutor.plugins.a2a.door.door import A2a
 from prolocutor.plugins.agui.channel import AgUi

@@ -13,7 +13,7 @@ import msgspec
 from msgspec import Meta
 
 from prolocutor.assistant.assistant import Assistant
-from prolocutor.assistant.service_status import ServiceStatus
+from prolocutor.assistant.services import ServiceStatus
 from prolocutor.dialog import plain
 from prolocutor.dialog.plain import JsonObject
 from prolocutor.errors import NotFound

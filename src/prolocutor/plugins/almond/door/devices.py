@@ -9,7 +9,7 @@ import msgspec
 from msgspec import Meta
 
 from prolocutor.assistant.assistant import Assistant
-from prolocutor.assistant.service_status import ServiceStatus
+from prolocutor.assistant.services import ServiceStatus
 from prolocutor.dialog import plain
 from prolocutor.errors import BadInput, Forbidden
 from prolocutor.plan.pipeline import Stage

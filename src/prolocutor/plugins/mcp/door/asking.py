@@ -22,7 +22,7 @@ from prolocutor.asks.answer_forms import (
     question,
 )
 from prolocutor.assistant.assistant import Assistant
-from prolocutor.assistant.service_status import ServiceStatus
+from prolocutor.assistant.services import ServiceStatus
 from prolocutor.dialog.inputs import TurnInput
 from prolocutor.dialog.plain import JsonObject, encode
 from prolocutor.dialog.rounds import PendingAsk

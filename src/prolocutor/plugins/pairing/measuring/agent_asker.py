@@ -16,8 +16,8 @@ from prolocutor.assistant.assistant import Assistant
 from prolocutor.assistant.assistant_settings import DEFAULTS
 from prolocutor.assistant.input_checks import check_words
 from prolocutor.assistant.journal import Journal
+from prolocutor.assistant.rounds.decision import TurnEffects
 from prolocutor.assistant.rounds.secrets import Secrets
-from prolocutor.assistant.rounds.turn_effects import TurnEffects
 from prolocutor.contracts.observer import ServiceRecord
 from prolocutor.contracts.pairing import AgentCall, UserQuestion
 from prolocutor.contracts.store import OpenedTurn

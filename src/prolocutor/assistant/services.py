@@ -1,4 +1,4 @@
-"""ServiceSwitches: services that operators have switched off, kept in the store."""
+"""Services from outside of the engine: their state, and switching them off and on."""
 
 from __future__ import annotations
 
@@ -12,10 +12,51 @@ import msgspec
 
 from prolocutor.contracts.store import RecordStore
 from prolocutor.dialog import plain
+from prolocutor.dialog.plain import JsonObject
 from prolocutor.errors import StoreError
+from prolocutor.pipeline.circuit_breaker import BreakerState
 from prolocutor.pipeline.prepared import PreparedPipeline, ServiceStep
+from prolocutor.plan.pipeline import Stage
 
 log = logging.getLogger(__name__)
+
+
+class ServiceStatus(msgspec.Struct, frozen=True, kw_only=True):
+    """A service and its state at one moment.
+
+    `breaker` is `closed` while the service is asked as usual. `in_flight` counts the calls that
+    run now, cancelled ones that run on included; `max_in_flight` bounds it. `timeout` is in
+    seconds. `card` and `icon` are as declared. `off` says by whom it is switched off, if it is.
+    """
+
+    name: str
+    stage: Stage
+    breaker: BreakerState
+    in_flight: int
+    max_in_flight: int
+    timeout: float
+    card: JsonObject | None = None
+    icon: str | None = None
+    off: str | None = None
+
+
+def services_of(prepared: PreparedPipeline) -> list[ServiceStatus]:
+    """Return the status of every service, in declared order, the last chance at the end."""
+    return [
+        ServiceStatus(
+            name=step.name,
+            stage=step.stage,
+            breaker=step.guard.breaker.state,
+            in_flight=step.guard.in_flight,
+            max_in_flight=step.service.max_in_flight,
+            timeout=step.service.timeout,
+            card=step.service.card_members or None,
+            icon=getattr(step.service, "icon", None),
+            off=step.off,
+        )
+        for step in prepared.every()
+    ]
+
 
 RECORDS: Final = "switch"
 """The kind of the records; the key is `stage.name`."""
