@@ -16,13 +16,11 @@ HTTPTOOLS = "called by httptools' parser"
 UVICORN = "called by uvicorn's protocols, which are extended"
 TRANSPORT = "called by asyncio's transports"
 ALLOWED = {
-    "AsyncWorld": "a world for Python users, in which many episodes run at once",
     "FunctionData": "a teacher for Python users, out of a function",
     "SelfChatWorld": "a world for Python users, in which two agents talk",
     "Teacher": "the promise that data sets of others keep",
     "add_cmdline_args": PARLAI,
     "add_metrics": PARLAI,
-    "any_right_probability": "what the curve that rankers learn (`any_right`) is for",
     "as_int": PARLAI,
     "batch_respond": PARLAI,
     "beam_texts": PARLAI,

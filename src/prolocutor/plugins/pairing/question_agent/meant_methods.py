@@ -8,7 +8,6 @@ from typing import Any, Protocol
 import msgspec
 
 from prolocutor.contracts.pairing import AgentAnswer, Pairing, Ranker, TrainingData, UserQuestion
-from prolocutor.plugins.pairing.calibration import Sigmoid
 from prolocutor.plugins.pairing.encoders.meanings import (
     NO_VECTORS,
     EncoderWiring,
@@ -40,8 +39,6 @@ class MeaningScorer(Protocol):
 
 class MeaningRanker(Protocol):
     """Ranks by words, and by vectors where these have question and answers."""
-
-    any_right: Sigmoid
 
     def rank(
         self,
@@ -137,7 +134,6 @@ class MeantRanker(_MeantMethod):
     def __init__(self, ranker: MeaningRanker, meanings: Meanings) -> None:
         super().__init__(ranker, meanings)
         self.at_once: Ranker = ranker
-        self.any_right = ranker.any_right
         self._ranker = ranker
 
     async def rank(

@@ -79,7 +79,7 @@ class LinearScore(msgspec.Struct, frozen=True):
 class LearnedBlend(msgspec.Struct, frozen=True):
     """The parts of the learned ranker; `linear_share` is the weight of the linear model.
 
-    `sigmoid` turns a score into a probability, `any_right` an `any_right_logit` of several.
+    `sigmoid` turns a score into a probability.
     """
 
     agent_log: AgentLog
@@ -88,7 +88,6 @@ class LearnedBlend(msgspec.Struct, frozen=True):
     linear: LinearScore
     linear_share: float
     sigmoid: Sigmoid
-    any_right: Sigmoid
     memory: MeaningMemory | None = None
 
     @property
@@ -103,7 +102,6 @@ class LearnedRanker:
     def __init__(self, blend: LearnedBlend, agents: Sequence[str]) -> None:
         self.agents: Sequence[str] = list(agents)
         self.fixed_texts: Sequence[str] = blend.memory.fixed_texts if blend.memory else ()
-        self.any_right = blend.any_right
         self._blend = blend
 
     def rank(
@@ -140,7 +138,6 @@ class LearnedRanker:
                 "linear_share": blend.linear_share,
                 "linear_offset": blend.linear.offset,
                 "sigmoid": msgspec.to_builtins(blend.sigmoid),
-                "any_right": msgspec.to_builtins(blend.any_right),
             },
             parts={
                 "log": msgspec.to_builtins(blend.agent_log.counts()),
@@ -202,7 +199,6 @@ def _blend_of(model: Model, cards: Sequence[Card]) -> LearnedBlend:
         linear=LinearScore(mean, deviation, weight, settings["linear_offset"]),
         linear_share=settings["linear_share"],
         sigmoid=msgspec.convert(settings["sigmoid"], Sigmoid),
-        any_right=msgspec.convert(settings["any_right"], Sigmoid),
         memory=memory,
     )
 

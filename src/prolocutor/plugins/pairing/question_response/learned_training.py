@@ -33,7 +33,6 @@ from prolocutor.plugins.pairing.encoders.meanings import (
 )
 from prolocutor.plugins.pairing.folds import folds_of
 from prolocutor.plugins.pairing.question_agent.meant_methods import MeantRanker
-from prolocutor.plugins.pairing.question_response.answer_pairings import any_right_logit
 from prolocutor.plugins.pairing.question_response.learned import (
     LearnedBlend,
     LearnedRanker,
@@ -194,7 +193,6 @@ _LEAST_RIGHT: Final = 20
 _INNER_FOLDS: Final = 5
 _PARTS: Final = 3
 _LINEAR_SHARE: Final = 0.5
-_VIEWS: Final = 3
 _HIDDEN_VIEW: Final = 1
 
 
@@ -281,15 +279,13 @@ def _learn(
     forest = joined(forests, 1 / len(forests))
     if len(forests) == len(both):
         unseen_scores = _scores(forest, linear, stacked.rows)
-    sigmoid, any_right = _curves(stacked, unseen_scores)
     return LearnedBlend(
         agent_log=agent_log,
         wording=table.terms.wording(_learned_style(table, questions)),
         forest=forest,
         linear=linear,
         linear_share=_LINEAR_SHARE,
-        sigmoid=sigmoid,
-        any_right=any_right,
+        sigmoid=_curve(stacked, unseen_scores),
     )
 
 
@@ -315,21 +311,11 @@ def _scores(forest: TreeEnsemble, linear: LinearScore, rows: Rows) -> Floats:
     return found
 
 
-def _curves(stacked: StackedRows, scores: Floats) -> tuple[Sigmoid, Sigmoid]:
-    """Fit the curves of one answer and of all together; what lacks priors is left out."""
+def _curve(stacked: StackedRows, scores: Floats) -> Sigmoid:
+    """Fit the curve of an answer; what lacks priors is left out."""
     shown = np.flatnonzero(stacked.views != _HIDDEN_VIEW)
     order = shown[np.lexsort((stacked.views[shown], stacked.questions[shown]))]
-    right, weights = stacked.right[order], stacked.weights[order]
-    sigmoid = fit_sigmoid(scores[order], right, weights)
-    keys = stacked.questions[order] * _VIEWS + stacked.views[order]
-    starts = np.flatnonzero(np.diff(keys, prepend=-1))
-    probabilities = np.split([*map(sigmoid, scores[order].tolist())], starts[1:])
-    any_right = fit_sigmoid(
-        [any_right_logit(some.tolist()) for some in probabilities],
-        np.maximum.reduceat(right, starts),
-        np.maximum.reduceat(weights, starts),
-    )
-    return sigmoid, any_right
+    return fit_sigmoid(scores[order], stacked.right[order], stacked.weights[order])
 
 
 def _unseen_styles(
