@@ -16,9 +16,6 @@ ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "src" / "prolocutor"
 PLUGINS = sorted(one.name for one in (PACKAGE / "plugins").iterdir() if one.name[0] != "_")
 
-STILL_KNOWN = {"mcp"}
-"""Plug-ins that the core still knows by name; each goes from here."""
-
 FILES = {
     "assistant.yaml": "name: small\nskills:\n  echo: {call: 'agents:echo'}\n",
     "agents.py": (
@@ -42,13 +39,7 @@ sys.exit(run(["serve", "assistant.yaml", "--port", "0", "--store", "memory:", "-
 
 @pytest.mark.parametrize(
     "deleted",
-    [
-        *(
-            pytest.param({name}, marks=pytest.mark.xfail if name in STILL_KNOWN else ())
-            for name in PLUGINS
-        ),
-        pytest.param(set(PLUGINS), marks=pytest.mark.xfail if STILL_KNOWN else ()),
-    ],
+    [*({name} for name in PLUGINS), set(PLUGINS)],
     ids=lambda deleted: "-".join(deleted) if len(deleted) == 1 else "all",
 )
 def test_the_rest_works_without(deleted: set[str], tmp_path: Path) -> None:

@@ -11,11 +11,14 @@ import click
 
 from prolocutor.config.assistant_file import FILE_NAME
 from prolocutor.config.file_formats import format_of
-from prolocutor.config.recognition import FoundService, recognise
+from prolocutor.config.recognition import NotRecognized, recognize
 from prolocutor.config.service_writing import add_service, deadline_notes, new_file, write_whole
+from prolocutor.contracts.probe import FoundService
 from prolocutor.errors import BadInput, ConfigError
 
 KEY_HELP = "The environment variable that holds its key; the file names it as ${NAME}."
+AS_HELP = "The connector that it is for, such as a2a; nothing is guessed."
+VERBOSE_HELP = "Show what was tried where nothing is recognised."
 
 
 @click.command(short_help="Add what is behind a URL to an assistant's file.")
@@ -30,12 +33,21 @@ KEY_HELP = "The environment variable that holds its key; the file names it as ${
 )
 @click.option("--name", help="The name of the skill; by default one that suits what was found.")
 @click.option("--key", metavar="NAME", help=KEY_HELP)
-def add(urls: tuple[str, ...], file: Path, name: str | None, key: str | None) -> None:
+@click.option("--as", "connector", metavar="NAME", help=AS_HELP)
+@click.option("--verbose", is_flag=True, help=VERBOSE_HELP)
+def add(
+    urls: tuple[str, ...],
+    file: Path,
+    name: str | None,
+    key: str | None,
+    connector: str | None,
+    verbose: bool,
+) -> None:
     """Find out what is behind each URL and add it to an assistant's file, as a skill.
 
-    It may be an assistant of Prolocutor, an A2A agent, a server of models as OpenAI's, an MCP
-    server, a Rasa bot, an Almond, a WebSocket, or a service of our own wire. Comments and order of
-    the file stay as they are.
+    All installed connectors are asked whether it is theirs: it may be an assistant of Prolocutor,
+    an A2A agent, a server of models as OpenAI's, an MCP server, a Rasa bot, an Almond, a WebSocket,
+    or a service of our own wire. Comments and order of the file stay as they are.
 
     \b
     Example:
@@ -47,7 +59,7 @@ def add(urls: tuple[str, ...], file: Path, name: str | None, key: str | None) ->
     if (form := format_of(path)) is not None:
         raise BadInput(f"{path} {form.refusal}")
     for url in urls:
-        found = look(url, key)
+        found = look(url, key, connector, verbose=verbose)
         added = put(path, found, name, key)
         click.echo(f"{url} is {found.what}; {path} has it as the skill {added}")
         for note in [*found.notes, *deadline_notes(path.read_text("utf-8"), found)]:
@@ -55,7 +67,7 @@ def add(urls: tuple[str, ...], file: Path, name: str | None, key: str | None) ->
     click.echo(f"Next:\n  prolocutor check {path}")
 
 
-def look(url: str, key: str | None) -> FoundService:
+def look(url: str, key: str | None, connector: str | None, *, verbose: bool) -> FoundService:
     """Return what is behind a URL; `BadInput` where the variable with its key is not set."""
     if key is not None and not re.fullmatch(r"[A-Za-z_]\w*", key):
         raise BadInput(
@@ -63,7 +75,13 @@ def look(url: str, key: str | None) -> FoundService:
         )
     if key is not None and key not in os.environ:
         raise BadInput(f"the environment has no variable {key}", field="key")
-    return asyncio.run(recognise(url, key=os.environ[key] if key is not None else None))
+    held = os.environ[key] if key is not None else None
+    try:
+        return asyncio.run(recognize(url, key=held, connector=connector))
+    except NotRecognized as error:
+        if verbose:
+            click.echo("\n".join(error.tried), err=True)
+        raise
 
 
 def put(path: Path, found: FoundService, name: str | None, key: str | None) -> str:

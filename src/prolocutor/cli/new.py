@@ -10,7 +10,7 @@ from typing import Final
 
 import click
 
-from prolocutor.cli.add import KEY_HELP, look, put
+from prolocutor.cli.add import AS_HELP, KEY_HELP, VERBOSE_HELP, look, put
 from prolocutor.config.assistant_file import FILE_NAME
 from prolocutor.config.file_keys import file_schema
 from prolocutor.errors import BadInput
@@ -26,7 +26,16 @@ SCHEMA: Final = "assistant.schema.json"
 @click.argument("folder", metavar="DIR", required=False, type=click.Path(path_type=Path))
 @click.option("--name", help="With a URL: the name of the skill.")
 @click.option("--key", metavar="NAME", help=f"With a URL: {KEY_HELP[0].lower()}{KEY_HELP[1:]}")
-def new(target: str, folder: Path | None, name: str | None, key: str | None) -> None:
+@click.option("--as", "connector", metavar="NAME", help=f"With a URL: t{AS_HELP[1:]}")
+@click.option("--verbose", is_flag=True, help=f"With a URL: s{VERBOSE_HELP[1:]}")
+def new(
+    target: str,
+    folder: Path | None,
+    name: str | None,
+    key: str | None,
+    connector: str | None,
+    verbose: bool,
+) -> None:
     """Write a small assistant that runs at once into DIR, which must be empty or new.
 
     It has two skills in skills.py, put together in assistant.yaml; a test; and a README.md with
@@ -42,7 +51,7 @@ def new(target: str, folder: Path | None, name: str | None, key: str | None) -> 
       prolocutor new http://127.0.0.1:9000 hotel
     """
     if "://" in target:
-        found = look(target, key)
+        found = look(target, key, connector, verbose=verbose)
         folder = folder or Path(found.name)
         _check_empty(folder)
         path = folder / FILE_NAME
@@ -50,7 +59,7 @@ def new(target: str, folder: Path | None, name: str | None, key: str | None) -> 
         click.echo(f"{target} is {found.what}; {path} has it as the skill {skill}. Next:")
         for note in found.notes:
             click.echo(f"  # {note}")
-    elif folder is not None or name is not None or key is not None:
+    elif folder is not None or name or key or connector or verbose:
         raise click.UsageError(f"{target} is no URL; prolocutor new DIR, or prolocutor new URL DIR")
     else:
         folder = Path(target)

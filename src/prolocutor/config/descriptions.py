@@ -14,7 +14,7 @@ from typing import Any, Final
 import msgspec
 
 from prolocutor.assistant.wiring import connect
-from prolocutor.connectors.connector_catalog import CONNECTORS
+from prolocutor.connectors.connector_catalog import options_of
 from prolocutor.contracts.connector import DescribingConnector
 from prolocutor.dialog.plain import JsonObject
 from prolocutor.errors import ConfigError, ServiceError, ServiceLate
@@ -65,13 +65,10 @@ def _with_card(skill: Skill, found: Any) -> Skill:
 
 
 def _can_describe(skill: Skill) -> bool:
-    connector = skill.call.connector
-    if connector is None:
-        return False
     try:
-        return hasattr(CONNECTORS.load(connector), "describe")
+        return bool(getattr(options_of(skill.call), "describes", False))
     except ConfigError:
-        return False
+        return False  # which is said where the connector is made
 
 
 async def _description(skill: Skill, seconds: float) -> JsonObject | ServiceError | ConfigError:

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import yaml
 
-from prolocutor.config.recognition import FoundService
+from prolocutor.contracts.probe import FoundService
 from prolocutor.errors import BadInput, ConfigError
 from prolocutor.plan.pipeline import Stage
 

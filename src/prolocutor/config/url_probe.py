@@ -1,92 +1,166 @@
-"""UrlProbe: what a server answers at addresses, each asked once, and what came of it in words."""
+"""SharedProbe: what a server answers at addresses, each asked once for all connectors."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
-from typing import Any, Final
+from collections import defaultdict
+from collections.abc import Awaitable, Callable
+from typing import Final
 
 import msgspec
+from websockets.exceptions import ConnectionClosed
 
+from prolocutor.connectors.parts.connecting import connect_socket
 from prolocutor.connectors.parts.http_answer import HttpReply
-from prolocutor.connectors.parts.http_client import HttpClient
+from prolocutor.connectors.parts.http_client import HttpClient, system_text
+from prolocutor.connectors.parts.sockets import SocketAddress, SocketOpener
 from prolocutor.connectors.parts.url import Url
-from prolocutor.dialog.plain import JsonObject, decode, encode
-from prolocutor.errors import ServiceError
+from prolocutor.contracts.probe import ProbeAnswer
+from prolocutor.dialog.plain import JsonObject, encode
+from prolocutor.errors import ConfigError, ServiceError, ServiceRefused
+
+SECONDS: Final = 5.0
+"""How long one answer is waited for."""
+
+LISTENING: Final = 2.0
+"""How long a WebSocket may take to say something by itself, in seconds."""
 
 MAX_BODY: Final = 2_000_000
-MAX_REDIRECTS: Final = 5
-SECONDS: Final = 5.0
+MAX_CONNECTIONS: Final = 4
+MAX_TRIED: Final = 160
+"""Most characters that are noted of one try."""
 
 
-class ProbeAnswer(msgspec.Struct):
-    """What came: a status, 0 for no answer, and the body."""
+class SharedProbe:
+    """The probe of one address (`contracts.probe.UrlProbe`).
 
-    status: int
-    body: bytes = b""
-
-    def json(self) -> Any:
-        """Return the body as JSON, None if it is none."""
-        try:
-            return decode(self.body) if self.status == 200 else None
-        except (ValueError, RecursionError):
-            return None
-
-
-class UrlProbe:
-    """Asks a server; `tried` is what was done, and what came of it.
-
-    `headers` go to the server of `url` alone, also where it says to ask elsewhere.
+    `tried`: what was done and what came of it. `is_refused`: something wants a key. `leads_to`:
+    where the address itself redirects to.
     """
 
-    def __init__(self, url: Url, headers: Mapping[str, str]) -> None:
+    def __init__(self, url: Url, key: str | None) -> None:
+        self.given: Final = msgspec.structs.replace(url, fragment="")
+        self.url: Final = str(self.given)
+        self.path: Final = url.path.rstrip("/")
+        self.key: Final = key
         self.tried: list[str] = []
         self.is_refused = False
-        self._headers = {url.origin: headers}
+        self.leads_to: str | None = None
         self._clients: dict[str, HttpClient] = {}
-        self._seen: dict[Url, ProbeAnswer] = {}
+        self._answers: dict[tuple[str, Url, bytes], ProbeAnswer] = {}
+        self._asking: defaultdict[tuple[str, Url, bytes], asyncio.Lock] = defaultdict(asyncio.Lock)
+
+    def base(self, *endings: str) -> str:
+        """Return the address without query, closing slash, and the first of these endings."""
+        path = next((self.path.removesuffix(e) for e in endings if self.path.endswith(e)), None)
+        path = self.path if path is None else path
+        return str(msgspec.structs.replace(self.given, path=path, query=""))
+
+    def with_query(self, url: str) -> str:
+        """Return an address with the query that the given one has; its own goes before."""
+        found, given = Url.read(url), self.given
+        if not given.query or found.query == given.query:
+            return url
+        if not found.query:
+            return str(msgspec.structs.replace(found, query=given.query))
+        return str(found.with_parameters(**{**given.parameters, **found.parameters}))
+
+    async def is_there(self) -> bool:
+        """Return whether somebody listens at the host and port of the address."""
+        try:
+            async with asyncio.timeout(SECONDS):
+                (await connect_socket(self.given.host, self.given.port)).close()
+        except TimeoutError:
+            self.note(f"{self.given.shown}: no answer within {SECONDS:g} s")
+            return False
+        except OSError as error:
+            self.note(f"{self.given.shown}: {system_text(error)}")
+            return False
+        return True
+
+    async def get(self, url: str) -> ProbeAnswer:
+        """Return the answer to a GET."""
+        return await self._once("GET", url, b"", lambda at: self._exchange("GET", at, b""))
+
+    async def post(self, url: str, body: JsonObject) -> ProbeAnswer:
+        """Return the answer to a POST of JSON."""
+        sent = encode(body)
+        return await self._once("POST", url, sent, lambda at: self._exchange("POST", at, sent))
+
+    async def greet(self, url: str) -> ProbeAnswer:
+        """Open a WebSocket and return the first message that it sends by itself, if any."""
+        return await self._once("open", url, b"", self._open)
+
+    def note(self, tried: str) -> None:
+        """Note what was tried, in one line and without a page that came."""
+        self.tried.append(" ".join(tried.partition("<")[0].split())[:MAX_TRIED])
 
     async def aclose(self) -> None:
         """Close the connections."""
         for client in self._clients.values():
             await client.aclose()
 
-    async def get(self, url: Url) -> ProbeAnswer:
-        """Get what is at an address, or where it says that it is."""
-        if url not in self._seen:
-            self._seen[url] = await self._answer("GET", url, b"")
-        return self._seen[url]
+    async def _once(
+        self, how: str, url: str, body: bytes, ask: Callable[[Url], Awaitable[ProbeAnswer]]
+    ) -> ProbeAnswer:
+        at = Url.read(self.with_query(url))
+        what = (how, at, body)
+        async with self._asking[what]:
+            if what not in self._answers:
+                try:
+                    async with asyncio.timeout(SECONDS):
+                        self._answers[what] = await ask(at)
+                        came = f"status {self._answers[what].status}"
+                except TimeoutError:
+                    self._answers[what], came = ProbeAnswer(0), f"no answer within {SECONDS:g} s"
+                except (ServiceError, ConfigError) as error:
+                    status = error.status if isinstance(error, ServiceRefused) else 0
+                    self._answers[what], came = ProbeAnswer(status or 0), str(error)
+                if self._answers[what].status in (401, 403):
+                    self.is_refused = True
+                self.note(f"{how} {at.shown}: {came}")
+        return self._answers[what]
 
-    async def post(self, url: Url, body: JsonObject) -> ProbeAnswer:
-        """Post JSON to an address."""
-        return await self._answer("POST", url, encode(body))
-
-    async def _answer(self, method: str, url: Url, body: bytes) -> ProbeAnswer:
-        try:
-            async with asyncio.timeout(SECONDS):
-                place = url
-                reply = await self._reply(method, place, body)
-                for _ in range(MAX_REDIRECTS if method == "GET" else 0):
-                    if not reply.is_redirect:
-                        break
-                    place = place.join(reply.headers[b"location"].decode("latin-1"))
-                    reply = await self._reply(method, place, body)
-        except (ServiceError, TimeoutError, ValueError) as error:
-            self.tried.append(f"{method} {url}: {str(error) or 'no answer in time'}")
-            return ProbeAnswer(0)
-        self.note(url, reply.status, method)
+    async def _exchange(self, method: str, at: Url, body: bytes) -> ProbeAnswer:
+        if at.scheme not in ("http", "https"):
+            raise ConfigError("this is no address of HTTP")
+        reply = await self._client(at).exchange(
+            body,
+            {"Content-Type": "application/json"} if body else {},
+            max_bytes=MAX_BODY,
+            method=method,
+            target=at.target,
+        )
+        if reply.is_redirect and at == self.given:
+            self.leads_to = _target_of(reply, at) or self.leads_to
         return ProbeAnswer(reply.status, reply.body)
 
-    async def _reply(self, method: str, url: Url, body: bytes) -> HttpReply:
-        if url.origin not in self._clients:
-            headers = self._headers.get(url.origin, {})
-            self._clients[url.origin] = HttpClient(url.origin, headers=headers)
-        sent = {"Content-Type": "application/json"} if body else {}
-        return await self._clients[url.origin].exchange(
-            body, sent, max_bytes=MAX_BODY, method=method, target=url.target
-        )
+    def _client(self, at: Url) -> HttpClient:
+        """Return the client of a server; the key goes to that of the given address alone."""
+        origin = at.origin
+        if origin not in self._clients:
+            own = origin == self.given.origin
+            bearer = {"Authorization": f"Bearer {self.key}"} if self.key and own else {}
+            self._clients[origin] = HttpClient(at, headers=bearer, max_connections=MAX_CONNECTIONS)
+        return self._clients[origin]
 
-    def note(self, url: Url, status: int, method: str = "GET") -> None:
-        """Note a status."""
-        self.is_refused = self.is_refused or status in (401, 403)
-        self.tried.append(f"{method} {url}: status {status}")
+    async def _open(self, at: Url) -> ProbeAnswer:
+        opener = SocketOpener(SocketAddress(str(at), key=self.key), max_message=MAX_BODY, ping=0)
+        socket = await opener.open()
+        try:
+            try:
+                async with asyncio.timeout(LISTENING):
+                    first = await socket.recv(decode=False)
+            except (TimeoutError, ConnectionClosed):
+                first = b""
+            return ProbeAnswer(101, first)
+        finally:
+            await socket.close()
+
+
+def _target_of(reply: HttpReply, at: Url) -> str | None:
+    location = reply.headers.get(b"location")
+    try:
+        return None if location is None else at.join(location.decode("latin-1")).shown
+    except ValueError:
+        return None

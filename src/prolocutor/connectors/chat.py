@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Annotated, Any, ClassVar, Final
 from urllib.parse import parse_qsl, urlsplit
 
+import msgspec
 from msgspec import Meta
 
 from prolocutor.bounds import about
@@ -27,6 +28,7 @@ from prolocutor.connectors.parts.event_stream import EventStream
 from prolocutor.connectors.parts.openai_endpoint import OpenAiEndpoint
 from prolocutor.connectors.parts.stripped_words import StrippedWords
 from prolocutor.contracts.connector import AgentOptions, Replies, Request
+from prolocutor.contracts.probe import FoundService, UrlProbe
 from prolocutor.dialog.plain import MAX_BYTES, Plain, check, encode
 from prolocutor.errors import BadReply, ConfigError, ServiceUnreachable
 
@@ -241,3 +243,33 @@ class ChatModel(AgentOptions, frozen=True, kw_only=True):
         query = dict(parse_qsl(urlsplit(self.url).query))
         if not (self.model or query.get("model")):
             raise ConfigError("a chat endpoint needs a model: call: {url: ..., model: ...}")
+
+    @classmethod
+    async def recognize(cls, probe: UrlProbe) -> FoundService | None:
+        """Look for a list of models, at the address or below it."""
+        base = probe.base(PATH, RESPONSES, "/models")
+        for place in [base] if base.endswith("/v1") else [f"{base}/v1", base]:
+            page = (await probe.get(f"{place}/models")).read(_ModelList)
+            if page is None or not page.data:
+                continue
+            first, *others = [one.id for one in page.data]
+            return FoundService(
+                what=f"a server of models, as OpenAI's ({first})",
+                name=first.rpartition("/")[2],
+                call={
+                    "url": place + RESPONSES if probe.path.endswith(RESPONSES) else place,
+                    "model": first,
+                },
+                timeout=30,
+                certainty=0.7,
+                notes=[f"other models are {', '.join(others[:9])}"] if others else [],
+            )
+        return None
+
+
+class _ListedModel(msgspec.Struct):
+    id: str
+
+
+class _ModelList(msgspec.Struct):
+    data: list[_ListedModel]

@@ -20,7 +20,8 @@ from prolocutor.connectors.parts.each_alone import each_alone
 from prolocutor.connectors.parts.http_client import MAX_CONNECTIONS, HttpClient
 from prolocutor.connectors.parts.streamed_reply import ACCEPT, StreamedReply
 from prolocutor.contracts.connector import AgentOptions, Replies, Request, ServiceContext
-from prolocutor.dialog.plain import BYTE_ORDER_MARK, MAX_BYTES, Plain, encode, parse
+from prolocutor.contracts.probe import FoundService, UrlProbe
+from prolocutor.dialog.plain import BYTE_ORDER_MARK, MAX_BYTES, JsonObject, Plain, encode, parse
 from prolocutor.errors import BadReply, ServiceError
 
 Wire = Literal["native", "deeppavlov"]
@@ -173,3 +174,34 @@ class HttpService(AgentOptions, frozen=True, kw_only=True):
             max_connections=context.max_in_flight,
             headers=self.headers,
         )
+
+    @classmethod
+    async def recognize(cls, probe: UrlProbe) -> FoundService | None:
+        """Say hello as our own wire does: a hypothesis answers, or a list of them, or of none."""
+        reply = (await probe.post(probe.url, _HELLO)).json()
+        replies = reply if isinstance(reply, list) else [reply]
+        if not all(isinstance(one, dict) and "text" in one for one in replies):
+            return None
+        says = "answered hello" if replies else "had no answer to hello"
+        if not isinstance(reply, list) and "confidence" not in reply:
+            return None
+        return FoundService(
+            what=f"a native HTTP service, which {says}",
+            name=probe.path.rpartition("/")[2],
+            call=probe.url,
+            timeout=5,
+            certainty=0.3 if replies else 0.2,
+        )
+
+
+_UTTERANCE: Final[JsonObject] = {"text": "hello", "attributes": {}, "annotations": {}}
+_HELLO: Final[JsonObject] = {
+    "dialog_id": "0" * 32,
+    "turn_id": "0" * 32,
+    "service": "probe",
+    "utterances": [_UTTERANCE],
+    "human_utterances": [_UTTERANCE],
+    "bot_utterances": [],
+    "human": {"attributes": {}, "user_external_id": "probe"},
+    "bot": {"attributes": {}},
+}

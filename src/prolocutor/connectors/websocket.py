@@ -27,6 +27,7 @@ from prolocutor.connectors.parts.sockets import (
     is_open,
 )
 from prolocutor.contracts.connector import AgentOptions, Replies, Request
+from prolocutor.contracts.probe import FoundService, UrlProbe
 from prolocutor.dialog.plain import MAX_BYTES
 from prolocutor.errors import ServiceError, ServiceUnreachable
 
@@ -242,3 +243,19 @@ class WebSocketService(AgentOptions, frozen=True, kw_only=True):
     greetings: Annotated[
         Annotated[int, Meta(ge=0)], about("How many messages it sends before it is asked.")
     ] = 0
+
+    @classmethod
+    async def recognize(cls, probe: UrlProbe) -> FoundService | None:
+        """Take what opens as a WebSocket for a service that answers lines of JSON."""
+        if not probe.url.startswith("ws"):
+            return None
+        opened = await probe.greet(probe.url)
+        if opened.status != 101:
+            return None
+        how = "it greeted by itself" if opened.body else "it said nothing by itself"
+        return FoundService(
+            what="a WebSocket",
+            call={"url": probe.url, "greetings": 1} if opened.body else probe.url,
+            certainty=0.2,
+            notes=[f"it is taken for a service that answers lines of JSON; {how}"],
+        )

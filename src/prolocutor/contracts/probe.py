@@ -1,63 +1,106 @@
-"""Probe: how connectors find out whether what is behind an address is theirs."""
+"""Probe: how connectors find out whether what is behind an address is theirs.
+
+The options of a connector may have a class method `recognize`, a `Recognize`. All that are
+installed are asked at once; the surest answer wins.
+"""
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from collections.abc import Awaitable, Callable
+from typing import Any, Protocol, TypeVar
 
 import msgspec
 
 from prolocutor.dialog.plain import JsonObject
 
+T = TypeVar("T")
+
+_GOOD = (200, 101)
+
 
 class ProbeAnswer(msgspec.Struct, frozen=True):
-    """What a server answered: a status, 0 where it did not answer, and the body."""
+    """What came back: a status and the body.
+
+    The status is 0 where nothing came, and 101 for a WebSocket that opened, whose first message
+    is the body.
+    """
 
     status: int
     body: bytes = b""
-    content_type: str = ""
 
     def json(self) -> Any:
-        """Return the body as JSON, None if it is none."""
-        if self.status != 200:
-            return None
+        """Return the body of a good answer as JSON, None if it is none."""
+        return self.read(Any)
+
+    def read(self, kind: type[T]) -> T | None:
+        """Return the body of a good answer as JSON of this kind, None if it is none."""
         try:
-            return msgspec.json.decode(self.body)
+            return msgspec.json.decode(self.body, type=kind) if self.status in _GOOD else None
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             return None
-
-
-class UrlProbe(Protocol):
-    """Asks what is behind an address, and asks the same only once, however many want to know."""
-
-    @property
-    def url(self) -> str:
-        """The address as it was given, its query included."""
-
-    @property
-    def key(self) -> str | None:
-        """The key that is sent as a bearer token, if one was given."""
-
-    async def get(self, url: str) -> ProbeAnswer:
-        """Return the answer to a GET; a query that the given address has goes with it."""
-
-    async def post(self, url: str, body: object) -> ProbeAnswer:
-        """Return the answer to a POST of JSON."""
-
-    def base(self, *endings: str) -> str:
-        """Return the address without its query, and without the first of these endings it has."""
 
 
 class FoundService(msgspec.Struct, frozen=True, kw_only=True):
     """What was found behind an address, and how it is called.
 
-    `what` names it for people, `name` is a name for the service, `call` what a file has there.
-    `timeout` is in seconds. `notes` are for the person who adds it. `certainty`: the surest of
-    several wins; 1 for a protocol that says its name, less for an answer that many might give.
+    `what` names it for people, `name` suggests a name for the service (by default its connector's
+    and its host's), `call` is what a file has there, to which the query of the address is added.
+    `timeout` is in seconds. `notes` are for the person who adds it.
+
+    `certainty`: 1 where the path of the address is that of the protocol and what answers there
+    speaks it; up to 0.9 for an answer that names its protocol but was found elsewhere; below 0.5
+    for answers that others might give.
+
+    `connector` is filled in by who asks, None where the address alone says enough.
     """
 
     what: str
-    name: str
     call: JsonObject | str
-    timeout: float = 10.0
-    certainty: float = 1.0
+    name: str = ""
+    timeout: int = 10
+    certainty: float = 0.5
     notes: list[str] = []
+    connector: str | None = None
+
+
+class UrlProbe(Protocol):
+    """Asks what is behind an address, the same thing only once, however many want to know.
+
+    Nothing is raised: what fails is an answer with status 0. No redirect is followed. The query of
+    the given address goes with every request to its server, as does the key.
+    """
+
+    @property
+    def url(self) -> str:
+        """The address as it was given, of http, https, ws or wss, its query included."""
+
+    @property
+    def path(self) -> str:
+        """The path of the address, without a slash at its end."""
+
+    @property
+    def key(self) -> str | None:
+        """The key that is sent as a bearer token, if one was given."""
+
+    def base(self, *endings: str) -> str:
+        """Return the address without query, without a slash at its end, and without the first of
+        these endings that its path has."""
+
+    def with_query(self, url: str) -> str:
+        """Return an address with the query that the given one has."""
+
+    async def get(self, url: str) -> ProbeAnswer:
+        """Return the answer to a GET."""
+
+    async def post(self, url: str, body: JsonObject) -> ProbeAnswer:
+        """Return the answer to a POST of JSON."""
+
+    async def greet(self, url: str) -> ProbeAnswer:
+        """Open a WebSocket and return the first message that it sends by itself, if any."""
+
+    def note(self, tried: str) -> None:
+        """Note what was tried otherwise and came to nothing, for who wants to know all."""
+
+
+Recognize = Callable[[UrlProbe], Awaitable[FoundService | None]]
+"""Returns what is behind an address, None where it is not this connector's."""

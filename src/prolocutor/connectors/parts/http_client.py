@@ -122,7 +122,7 @@ class HttpClient:
             return ServiceUnreachable(
                 f"the certificate of {shown} is not accepted: {error.verify_message}"
             )
-        reason = _system_text(error)
+        reason = system_text(error)
         proxy = not self._by_proxy and self._address.environment_proxy()
         hint = " (a proxy is set in the environment, but proxies are not used)" if proxy else ""
         return ServiceUnreachable(f"cannot connect to {shown}: {reason[:MAX_EXCERPT]}{hint}")
@@ -137,7 +137,7 @@ class HttpClient:
         raise ServiceUnreachable(what + reason) from None
 
 
-def _system_text(error: OSError) -> str:
+def system_text(error: OSError) -> str:
     """Return what the system says of an error, without asyncio's additions."""
     if error.errno and not isinstance(error, ssl.SSLError | socket.gaierror):
         return os.strerror(error.errno)

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
+
+import msgspec
 
 from prolocutor.connectors.parts.http_address import http_url
 from prolocutor.connectors.parts.http_client import HttpClient
 from prolocutor.errors import ConfigError
+
+_OWN: Final = frozenset({"model", "system", "confidence", "stream"})
+"""Keys of a URL's query that are ours; the others are sent."""
 
 
 class OpenAiEndpoint:
@@ -29,8 +34,16 @@ class OpenAiEndpoint:
         if key:
             headers["Authorization"] = f"Bearer {key}"
         own = given.path.rstrip("/")
-        target = given if own.endswith(path) else given.with_path(own + path)
-        self.client = HttpClient(target.shown, headers=headers)
+        target = msgspec.structs.replace(
+            given,
+            path=given.path if own.endswith(path) else own + path,
+            query="&".join(
+                one for one in given.query.split("&") if one.partition("=")[0] not in _OWN
+            ),
+            user=None,
+            password=None,
+        )
+        self.client = HttpClient(target, headers=headers)
 
 
 def error_text(error: Any) -> str:

@@ -22,6 +22,7 @@ from prolocutor.connectors.parts.http_address import http_url
 from prolocutor.connectors.parts.http_client import HttpClient, refusal_of
 from prolocutor.connectors.parts.replying import YES_OR_NO, hypothesis_of
 from prolocutor.contracts.connector import AgentOptions, DeltaSink, Replies, Request
+from prolocutor.contracts.probe import FoundService, UrlProbe
 from prolocutor.dialog.plain import MAX_BYTES, JsonObject, Plain, check, encode
 from prolocutor.errors import (
     BadReply,
@@ -70,9 +71,9 @@ class AssistantConnector:
         if user not in ("dialog", "person", "token"):
             raise ConfigError(f"user is dialog, person or token, not {user!r}", key="user")
         self.name = name
-        given = http_url(url).bare()
+        given = http_url(url)
         base = given.path.rstrip("/").removesuffix(SAY).removesuffix("/v1")
-        self._home = given.with_path(base or "/")
+        self._home = given.bare().with_path(base or "/")
         self._user = user
         self._skill = skill
         self._confidence = confidence
@@ -82,7 +83,7 @@ class AssistantConnector:
         if key:
             sent["Authorization"] = f"Bearer {key}"
         self._client = HttpClient(given.with_path(base + SAY), headers=sent, shared=True)
-        self._models = base + MODELS
+        self._models = given.with_path(base + MODELS).target
 
     async def send(self, requests: Sequence[Request]) -> Replies:
         """Ask the assistant once for each request."""
@@ -295,6 +296,7 @@ class _StreamedReply:
 class OtherAssistant(AgentOptions, frozen=True, kw_only=True):
     """Another assistant of Prolocutor."""
 
+    describes: ClassVar[bool] = True
     makes: ClassVar[Callable[..., Any]] = AssistantConnector
 
     url: Annotated[str, about("Its address.", what="a URL")]
@@ -313,3 +315,21 @@ class OtherAssistant(AgentOptions, frozen=True, kw_only=True):
         float | None, about("The confidence of its hypotheses; by default its own.")
     ] = None
     stream: Annotated[bool | None, about("Whether replies are streamed.")] = None
+
+    @classmethod
+    async def recognize(cls, probe: UrlProbe) -> FoundService | None:
+        """Look for models that say they are an assistant's."""
+        base = probe.base(SAY, MODELS, "/v1")
+        page = (await probe.get(base + MODELS)).read(_ModelPage)
+        own = [one.id for one in page.data if one.owned_by == "prolocutor"] if page else []
+        if not own:
+            return None
+        name, *skills = own
+        told = ", ".join(skill.removeprefix(f"{name}/") for skill in skills)
+        return FoundService(
+            what="an assistant of Prolocutor",
+            name=name,
+            call=base,
+            certainty=0.9,
+            notes=[f"its skills are {told}"] if told else [],
+        )

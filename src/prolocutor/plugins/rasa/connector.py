@@ -18,6 +18,7 @@ from prolocutor.connectors.parts.event_stream import EventStream
 from prolocutor.connectors.parts.http_address import http_url
 from prolocutor.connectors.parts.http_client import HttpClient
 from prolocutor.contracts.connector import AgentOptions, DeltaSink, Replies, Request
+from prolocutor.contracts.probe import FoundService, UrlProbe
 from prolocutor.dialog.plain import MAX_BYTES, Plain, check, encode, parse
 from prolocutor.errors import BadReply
 from prolocutor.plugins.rasa.messages import (
@@ -219,3 +220,37 @@ class RasaBot(AgentOptions, frozen=True, kw_only=True):
     ] = CONFIDENCE
     stream: Annotated[bool | None, about("Whether replies are streamed.")] = None
     channel: Annotated[str | None, about("The channel that it is told.")] = None
+
+    @classmethod
+    async def recognize(cls, probe: UrlProbe) -> FoundService | None:
+        """Look for its status, its version or the health of its REST channel, and say hello."""
+        base = probe.base(WEBHOOK, PARSE)
+        parses, talks = probe.path.endswith(PARSE), probe.path.endswith(WEBHOOK)
+        if not await _is_rasa(base, probe) and not (talks and await _says_hello(probe)):
+            return None
+        return FoundService(
+            what="a Rasa bot",
+            call=probe.url if parses else base + WEBHOOK,
+            certainty=1.0 if parses or talks else 0.6,
+            notes=["it is a model: put it under annotators"] if parses else [],
+        )
+
+
+_STATUS: Final = frozenset({"model_file", "model_id", "fingerprint", "num_active_training_jobs"})
+
+
+async def _is_rasa(base: str, probe: UrlProbe) -> bool:
+    status = (await probe.get(f"{base}/status")).json()
+    if isinstance(status, dict) and _STATUS & status.keys():
+        return True
+    version = (await probe.get(f"{base}/version")).json()
+    if isinstance(version, dict) and "minimum_compatible_version" in version:
+        return True
+    health = (await probe.get(f"{base}/webhooks/rest/")).json()
+    return health == {"status": "ok"} or b"from Rasa" in (await probe.get(base)).body
+
+
+async def _says_hello(probe: UrlProbe) -> bool:
+    said = (await probe.post(probe.url, {"sender": "probe", "message": "hello"})).json()
+    messages = said if isinstance(said, list) else []
+    return any(isinstance(one, dict) and "recipient_id" in one for one in messages)

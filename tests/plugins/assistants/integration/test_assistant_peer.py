@@ -174,11 +174,12 @@ async def test_an_assistant_that_asks_itself_or_in_a_circle_refuses() -> None:
         async with served(asking(url)) as (other, _):
             first.__init__(other, name="itself")  # type: ignore[misc]
             round_ = await own.turn("hello", user="bob")
+            kept = [one async for one in own.store.export()]
 
     assert [alone.reply.text, round_.reply.text] == ["here", "here"]
     assert alone.record is not None
     assert "asks itself" in str(alone.record)
-    assert len([one async for one in own.store.export()]) == 2
+    assert len(kept) == 2
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,9 @@ from prolocutor.background import BackgroundTasks
 from prolocutor.bounds import Seconds, about
 from prolocutor.connectors.parts.call_headers import call_headers
 from prolocutor.connectors.parts.each_alone import each_alone
+from prolocutor.connectors.parts.url import Url
 from prolocutor.contracts.connector import AgentOptions, Replies, Request
+from prolocutor.contracts.probe import FoundService, UrlProbe
 from prolocutor.dialog.plain import JsonObject, Plain, check
 from prolocutor.errors import (
     BadReply,
@@ -30,8 +32,14 @@ from prolocutor.plugins.a2a.connector.answering import hypotheses_of
 from prolocutor.plugins.a2a.connector.asking import AgentQuestion, question_of
 from prolocutor.plugins.a2a.connector.endpoint import AgentEndpoint, AgentRefusal
 from prolocutor.plugins.a2a.connector.gathering import GatheredAnswer
-from prolocutor.plugins.a2a.connector.peer import MAX_AGE, A2aPeer, Binding, ProtocolVersion
-from prolocutor.plugins.a2a.wire.core import RUNNING
+from prolocutor.plugins.a2a.connector.peer import (
+    MAX_AGE,
+    OLD_PATH,
+    A2aPeer,
+    Binding,
+    ProtocolVersion,
+)
+from prolocutor.plugins.a2a.wire.core import CARD_PATH, RUNNING
 
 log = logging.getLogger(__name__)
 
@@ -208,3 +216,28 @@ class A2aAgent(AgentOptions, frozen=True, kw_only=True):
         float, about("The confidence of a hypothesis that has none of its own.")
     ] = CONFIDENCE
     max_age: Annotated[Seconds, about("How long its card is kept.")] = MAX_AGE
+
+    @classmethod
+    async def recognize(cls, probe: UrlProbe) -> FoundService | None:
+        """Look for a card: at the address, below it, or at the root of its host."""
+        cards = (CARD_PATH, OLD_PATH)
+        here = probe.base(*cards)
+        root = str(Url.read(here).with_path("/")).rstrip("/")
+        places = {base + card: base for base in (here, root) for card in cards}
+        if here.endswith(".json"):
+            places = {here: here, **places}
+        for place, url in places.items():
+            card = (await probe.get(place)).json()
+            if not isinstance(card, dict) or not isinstance(card.get("name"), str):
+                continue
+            if not {"supportedInterfaces", "url", "protocolVersion"} & card.keys():
+                continue
+            told = str(card.get("description", "")).strip()
+            return FoundService(
+                what="an A2A agent",
+                name=card["name"],
+                call=url,
+                certainty=1.0 if probe.path.endswith((".json", "/a2a")) else 0.8,
+                notes=[f"it says of itself: {told[:200]}"] if told else [],
+            )
+        return None

@@ -131,9 +131,8 @@ class A2aPeer:
         url = self._url
         if url.path.endswith(".json"):
             return [url]
-        base = url.bare()
-        below = [base.with_path(base.path.rstrip("/") + path) for path in (CARD_PATH, OLD_PATH)]
-        root = base.with_path(CARD_PATH)
+        below = [url.with_path(url.path.rstrip("/") + path) for path in (CARD_PATH, OLD_PATH)]
+        root = url.with_path(CARD_PATH)
         return list(dict.fromkeys([below[0], *([url] if url.path != "/" else []), below[1], root]))
 
     async def _card_at(self, place: Url) -> AgentCard | None:

@@ -19,6 +19,8 @@ from prolocutor.connectors.parts.replying import hypothesis_of
 from prolocutor.connectors.parts.sockets import PING, SocketAddress, SocketOpener
 from prolocutor.connectors.parts.url import Url
 from prolocutor.contracts.connector import AgentOptions, Replies, Request
+from prolocutor.contracts.probe import FoundService, UrlProbe
+from prolocutor.dialog.ids import new_id
 from prolocutor.dialog.plain import MAX_BYTES, JsonObject, Plain, check
 from prolocutor.errors import ConfigError
 from prolocutor.plugins.almond.connector.conversation import AlmondConversation
@@ -144,3 +146,16 @@ class AlmondServer(AgentOptions, frozen=True, kw_only=True):
     ] = MAX_CONNECTIONS
     idle: Annotated[Seconds, about("After so long a connection that rests is closed.")] = IDLE
     ping: Annotated[Seconds, about("How long after a silence a line is tried.")] = PING
+
+    @classmethod
+    async def recognize(cls, probe: UrlProbe) -> FoundService | None:
+        """Open a conversation, in which an Almond speaks first."""
+        is_named = probe.path.endswith("/conversation")
+        is_socket = probe.url.startswith("ws")
+        url = probe.base() if is_named or is_socket else probe.base() + CONVERSATION
+        url = url if is_socket else f"ws{url.removeprefix('http')}"
+        quiet = f"id=probe-{new_id()}&hide_welcome=1&skip_history=1"
+        frame = (await probe.greet(f"{url}?{quiet}")).json()
+        if not isinstance(frame, dict) or frame.get("type") not in ("id", "askSpecial", "text"):
+            return None
+        return FoundService(what="an Almond", call=url, certainty=1.0 if is_named else 0.5)

@@ -15,8 +15,9 @@ from prolocutor.bounds import about
 from prolocutor.connectors.parts.call_headers import call_headers
 from prolocutor.connectors.parts.each_alone import each_alone
 from prolocutor.contracts.connector import AgentOptions, Replies, Request, ServiceContext
+from prolocutor.contracts.probe import FoundService, UrlProbe
 from prolocutor.dialog.plain import JsonObject, Plain, check
-from prolocutor.errors import BadReply, ConfigError
+from prolocutor.errors import BadReply, ConfigError, ServiceError
 from prolocutor.names import suggest
 from prolocutor.plugins.mcp.connector.answers import hypotheses_of, reply_of, value_of
 from prolocutor.plugins.mcp.connector.arguments import (
@@ -33,7 +34,7 @@ from prolocutor.plugins.mcp.connector.peer import ServerPeer, SessionLost
 from prolocutor.plugins.mcp.connector.session import McpSession, MissingTool
 from prolocutor.plugins.mcp.connector.stdio_peer import StdioPeer
 from prolocutor.plugins.mcp.wire.protocol import VERSIONS
-from prolocutor.plugins.mcp.wire.tools import ToolResult
+from prolocutor.plugins.mcp.wire.tools import ToolInfo, ToolResult
 
 CONFIDENCE: Final = 0.5
 MAX_ROUNDS: Final = 20
@@ -41,6 +42,7 @@ AGAIN: Final = 0.05
 """Seconds until a server that only gives its state away is called again."""
 
 DESCRIBING: Final = 20.0
+RECOGNIZING: Final = 5.0
 
 Returns = Literal["hypotheses", "value"]
 
@@ -292,3 +294,49 @@ class McpTool(AgentOptions, frozen=True, kw_only=True):
             folder=self.folder,
             protocol=self.protocol,
         )
+
+    @classmethod
+    async def recognize(cls, probe: UrlProbe) -> FoundService | None:
+        """Shake hands and choose a tool: `ask`, or the first that takes a text."""
+        if not probe.url.startswith("http"):
+            return None
+        is_named = probe.path.endswith("/mcp")
+        url = probe.url if is_named else probe.with_query(f"{probe.base()}/mcp")
+        tools = await _tools_at(url, probe)
+        if not tools:
+            return None
+        asks = [one for one in tools if one.name == "ask"]
+        tool = next(iter([*asks, *filter(_takes_text, tools)]), tools[0])
+        others = [one.name for one in tools if one is not tool]
+        return FoundService(
+            what=f"an MCP server (its tool {tool.name})",
+            name="" if tool.name == "ask" else tool.name,
+            call={"url": url, "tool": tool.name},
+            certainty=1.0 if is_named else 0.65,
+            notes=[f"other tools are {', '.join(others[:20])}"] if others else [],
+        )
+
+
+async def _tools_at(url: str, probe: UrlProbe) -> list[ToolInfo]:
+    """Return the tools of a server, none where there is no server."""
+    headers = {"Authorization": f"Bearer {probe.key}"} if probe.key else {}
+    peer = HttpPeer(url, headers=headers, asks=OpenCalls().asked, tools_changed=lambda: None)
+    session = McpSession(peer)
+    try:
+        async with asyncio.timeout(RECOGNIZING):
+            await session.agree(RECOGNIZING)
+            tools = await session.tools()
+    except (ServiceError, TimeoutError) as error:
+        probe.note(f"MCP: {str(error) or 'no answer in time'}")
+        return []
+    finally:
+        await session.aclose()
+    if not tools:
+        probe.note("MCP: it has no tools")
+    return tools
+
+
+def _takes_text(tool: ToolInfo) -> bool:
+    properties = tool.input_schema.get("properties") or {}
+    kinds = [one.get("type") for one in properties.values() if isinstance(one, dict)]
+    return "string" in kinds or any(name in properties for name in ("text", "query", "question"))

@@ -13,14 +13,17 @@ from aiohttp import web
 from prolocutor.assistant.assistant import Assistant
 from prolocutor.cli.add import put
 from prolocutor.config.file_check import check
-from prolocutor.config.recognition import FoundService, NotRecognised, recognise
+from prolocutor.config.recognition import NotRecognized, recognize
 from prolocutor.config.service_writing import add_service
+from prolocutor.connectors.connector_catalog import CONNECTORS
+from prolocutor.contracts.probe import FoundService, UrlProbe
 from prolocutor.doors.openai.channel import OpenAi
 from prolocutor.errors import BadInput, ConfigError
 from prolocutor.plan.pipeline import Pipeline, Service
 from prolocutor.plugins.a2a.door.door import A2a
 from prolocutor.plugins.almond.door.door import Almond
 from prolocutor.plugins.mcp.door.door import Mcp
+from prolocutor.plugins.rasa.connector import RasaBot
 from prolocutor.testing.channel_kit import running
 from prolocutor.web.listener import make_app
 from tests.integration.peers.socket_peer import behaving, socket_peer
@@ -42,11 +45,19 @@ async def served(door: Any) -> AsyncIterator[str]:
 
 
 @asynccontextmanager
-async def site(answers: dict[tuple[str, str], Any]) -> AsyncIterator[str]:
-    async def answer(request: web.Request) -> web.Response:
+async def site(
+    answers: dict[tuple[str, str], Any], asked: list[str] | None = None
+) -> AsyncIterator[str]:
+    async def answer(request: web.Request) -> web.StreamResponse:
         found = answers.get((request.method, request.path))
+        if asked is not None:
+            asked.append(f"{request.method} {await request.text()} {request.path_qs}")
         if found is None:
             return web.Response(status=404)
+        if callable(found):
+            return await found(request)
+        if isinstance(found, web.Response):
+            return web.Response(body=found.body, status=found.status)
         return (
             web.json_response(found) if not isinstance(found, int) else web.Response(status=found)
         )
@@ -87,7 +98,7 @@ async def test_our_doors_are_recognised(
     door: Any, path: str, connector: str, tmp_path: Path
 ) -> None:
     async with served(door) as url:
-        found = await recognise(url + path)
+        found = await recognize(url + path)
 
     assert found.connector == connector
     assert f"connector: {connector}" in written(found, tmp_path)
@@ -97,31 +108,135 @@ async def test_other_services_are_recognised(tmp_path: Path) -> None:
     models = {"object": "list", "data": [{"id": "llama3.2:1b"}, {"id": "qwen"}]}
     said = [{"text": "hello", "confidence": 0.7}]
     async with rasa_peer() as rasa, site({("GET", "/"): {}, ("GET", "/v1/models"): models}) as chat:
-        assert (await recognise(f"{rasa.url}/webhooks/rest/webhook")).connector == "rasa"
-        found = await recognise(chat)
+        assert (await recognize(f"{rasa.url}/webhooks/rest/webhook")).connector == "rasa"
+        found = await recognize(chat)
         assert found.call == {"url": f"{chat}/v1", "model": "llama3.2:1b"}
     assert "llama3.2:1b" in written(found, tmp_path)
     async with site({("POST", "/talk"): said}) as native:
-        found = await recognise(f"{native}/talk")
+        found = await recognize(f"{native}/talk")
         assert (found.connector, found.name, found.call) == (None, "talk", f"{native}/talk")
     async with socket_peer(behaving(lambda asked: asked)) as peer:
-        assert (await recognise(peer.url)).connector == "websocket"
+        assert (await recognize(peer.url)).connector == "websocket"
 
 
-async def test_what_is_not_recognised_is_refused_with_what_was_tried() -> None:
-    async with site({("GET", "/"): 401}) as url:
-        with pytest.raises(NotRecognised, match=r"wants a key.*MCP"):
-            await recognise(url)
+async def test_what_is_not_recognised_is_refused_in_three_short_lines() -> None:
+    page = web.Response(text="<html>no</html>", content_type="text/html", status=404)
+    async with site({("GET", "/"): 401, ("POST", "/"): page, ("POST", "/mcp"): page}) as url:
+        with pytest.raises(NotRecognized, match="wants a key") as refused:
+            await recognize(url)
+    lines = str(refused.value).splitlines()
+    assert len(lines) == 3
+    assert max(map(len, lines)) <= 100
+    assert any("MCP" in one for one in refused.value.tried)
+    assert not any("html" in one for one in [*lines, *refused.value.tried])
     for wrong in ("http://127.0.0.1:1", "ws://127.0.0.1:1/x"):
-        with pytest.raises(NotRecognised, match=r"127\.0\.0\.1:1"):
-            await recognise(wrong)
+        with pytest.raises(NotRecognized, match=r"127\.0\.0\.1:1.*: Connection refused"):
+            await recognize(wrong)
     for wrong, hint in (
         ("openai:gpt-4o", "openai_chat"),
         ("ftp://h/x", "http"),
         ("http://h:x", "URL"),
     ):
         with pytest.raises(BadInput, match=hint):
-            await recognise(wrong)
+            await recognize(wrong)
+
+
+async def test_a_redirect_is_no_service_of_our_wire_and_says_where_it_leads() -> None:
+    async def lead(request: web.Request) -> web.Response:
+        raise web.HTTPTemporaryRedirect("/there")
+
+    said = [{"text": "hello", "confidence": 0.7}]
+    async with site({("POST", "/talk"): lead, ("POST", "/there"): said}) as url:
+        with pytest.raises(NotRecognized, match=f"redirects to {url}/there"):
+            await recognize(f"{url}/talk")
+
+
+async def test_a_service_that_drops_the_connection_without_a_body_is_recognised() -> None:
+    async def answer(request: web.Request) -> web.Response:
+        if "utterances" not in await request.text():
+            assert request.transport is not None
+            request.transport.abort()
+        return web.json_response([{"text": "hello", "confidence": 0.7}])
+
+    every = {(method, "/talk"): answer for method in ("GET", "POST")}
+    async with site(every) as url:
+        assert (await recognize(f"{url}/talk")).connector is None
+
+
+async def test_an_empty_list_is_taken_for_a_service_of_our_wire() -> None:
+    async with site({("POST", "/talk"): []}) as url:
+        assert (await recognize(f"{url}/talk")).name == "talk"
+
+
+async def test_each_address_is_asked_once() -> None:
+    asked: list[str] = []
+    async with site({}, asked) as url:
+        with pytest.raises(NotRecognized):
+            await recognize(f"{url}/talk?key=abc")
+
+    own = [one for one in asked if "mcp" not in one]
+    assert len(own) > 8
+    assert sorted(own) == sorted(set(own))
+    assert all("?key=abc" in one for one in own)
+
+
+@pytest.mark.parametrize(
+    ("door", "path"), [(OpenAi, ""), (A2a, ""), (Mcp, "/mcp"), (Almond, "/api/conversation")]
+)
+async def test_the_query_of_an_address_stays_in_the_file(
+    door: Any, path: str, tmp_path: Path
+) -> None:
+    async with served(door) as url:
+        found = await recognize(f"{url}{path}?key=abc")
+
+    assert "?key=abc" in written(found, tmp_path)
+
+
+async def test_a_connector_that_is_named_is_taken_whatever_answers(tmp_path: Path) -> None:
+    async with served(OpenAi) as url:
+        found = await recognize(url, connector="openai_chat")
+        assert found.call == {"url": f"{url}/v1", "model": "Inn"}
+    found = await recognize("http://127.0.0.1:1/?key=abc", connector="a2a")
+    assert (found.connector, found.call) == ("a2a", "http://127.0.0.1:1/?key=abc")
+    assert "connector: a2a" in written(found, tmp_path)
+    assert (await recognize("http://127.0.0.1:1", connector="http")).connector is None
+
+
+@pytest.mark.parametrize(
+    ("connector", "error"),
+    [("a2", "did you mean"), ("python", "address"), ("openai_chat", "needs a model")],
+)
+async def test_a_connector_that_cannot_be_named_so_is_refused(connector: str, error: str) -> None:
+    with pytest.raises((BadInput, ConfigError), match=error):
+        await recognize("http://127.0.0.1:1", connector=connector)
+
+
+async def test_a_socket_that_greets_is_called_so(tmp_path: Path) -> None:
+    async with socket_peer(behaving(lambda asked: asked), opening=["welcome"]) as peer:
+        found = await recognize(f"{peer.url}?key=abc")
+
+    assert found.call == {"url": f"{peer.url}?key=abc", "greetings": 1}
+    assert "greetings: 1" in written(found, tmp_path)
+
+
+async def test_connectors_of_others_are_asked_and_may_fail(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    class Sure(RasaBot, frozen=True, kw_only=True):
+        @classmethod
+        async def recognize(cls, probe: UrlProbe) -> FoundService | None:
+            return FoundService(what="sure", call=probe.url, certainty=1.0)
+
+    class Broken(RasaBot, frozen=True, kw_only=True):
+        @classmethod
+        async def recognize(cls, probe: UrlProbe) -> FoundService | None:
+            raise RuntimeError("broken")
+
+    kinds = {"broken": Broken, "sure": Sure}
+    monkeypatch.setattr(type(CONNECTORS), "names", lambda _: list(kinds))
+    monkeypatch.setattr(type(CONNECTORS), "load", lambda _, name: kinds[name])
+    async with site({}) as url:
+        assert (await recognize(url)).connector == "sure"
 
 
 FOUND = FoundService(what="a bot", name="hotel", connector="a2a", call="http://h:1")
