@@ -74,20 +74,6 @@ class Bounds(msgspec.Struct, frozen=True, kw_only=True):
         return "a whole number" if self.whole else "a number"
 
 
-def bounds_of(struct: type[msgspec.Struct], name: str) -> Bounds:
-    """Return the bounds of a numeric field; `LookupError` if it is none."""
-    for kind in _kinds(struct)[name]:
-        if isinstance(kind, Bounds):
-            return kind
-    raise LookupError(f"{struct.__name__}.{name} is no number")
-
-
-def words_of(struct: type[msgspec.Struct], name: str) -> tuple[str, ...]:
-    """Return the words that a field may be; empty if it may be none."""
-    literals = (kind for kind in _kinds(struct)[name] if isinstance(kind, tuple))
-    return tuple(word for words in literals for word in words)
-
-
 def check_bounds(struct: msgspec.Struct, *, path: str = "") -> None:
     """Raise a `ConfigError` with the key of the first field that is out of its bounds.
 

@@ -7,7 +7,7 @@ import msgspec
 import pytest
 from msgspec import Meta
 
-from prolocutor.bounds import Bounds, bounds_of, check_bounds, words_of
+from prolocutor.bounds import check_bounds
 from prolocutor.errors import ConfigError
 
 
@@ -17,14 +17,6 @@ class Lamp(msgspec.Struct):
     switches: Annotated[int, Meta(ge=1)] | Literal["all"] | None = 1
     colour: Literal["white", "red"] = "white"
     owner: Any = None
-
-
-def test_bounds_and_words_are_read_from_the_type() -> None:
-    assert bounds_of(Lamp, "watts") == Bounds(above=0, most=100)
-    assert bounds_of(Lamp, "switches") == Bounds(whole=True, least=1)
-    assert (words_of(Lamp, "colour"), words_of(Lamp, "switches")) == (("white", "red"), ("all",))
-    with pytest.raises(LookupError, match=r"Lamp\.name is no number"):
-        bounds_of(Lamp, "name")
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,6 @@ from typing import Any
 import msgspec
 import pytest
 
-from prolocutor.bounds import bounds_of, words_of
 from prolocutor.errors import ConfigError
 from prolocutor.plan.pipeline import (
     STAGE_TYPES,
@@ -22,7 +21,6 @@ from prolocutor.plan.pipeline import (
     Skill,
     SkillSelector,
     Stage,
-    StageService,
     service,
 )
 from prolocutor.testing.fake_service import FakeService
@@ -86,13 +84,6 @@ def test_every_option_says_what_it_is() -> None:
     ]
 
     assert silent == []
-
-
-@pytest.mark.parametrize("kind", [*STAGE_TYPES.values(), Service])
-def test_bounds_and_words_are_read_from_the_types(kind: type[StageService]) -> None:
-    assert bounds_of(kind, "timeout").expected(0) == "more than 0"
-    assert bounds_of(kind, "window").whole
-    assert words_of(kind, "context") == ("own", "all", "none")
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from itertools import chain, zip_longest
 from typing import Any, Final
 
+from prolocutor.background import BackgroundTasks
 from prolocutor.connectors.parts.url import Url
 
 DELAY: Final = 0.25
@@ -33,11 +34,12 @@ async def connect_socket(host: str, port: int) -> socket.socket:
     turns = chain(*zip_longest(*families.values()))
     waiting = deque(one for one in turns if one is not None)
     trying: set[asyncio.Task[socket.socket]] = set()
+    tasks = BackgroundTasks("connecting")
     failed: list[BaseException] = []
     try:
         while waiting or trying:
             if waiting:
-                trying.add(loop.create_task(_connect(waiting.popleft())))
+                trying.add(tasks.start(_connect(waiting.popleft()), awaited=True))
             delay = DELAY if waiting else None
             done, _ = await asyncio.wait(trying, timeout=delay, return_when=asyncio.FIRST_COMPLETED)
             for task in done:

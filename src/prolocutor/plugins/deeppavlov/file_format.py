@@ -1,4 +1,4 @@
-"""PipelineFile: a pipeline file of DeepPavlov Agent in the place of our YAML."""
+"""PipelineFileFormat: a pipeline file of DeepPavlov Agent in the place of our YAML."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _SERVICES: Final = re.compile(rb"^services\s*:", re.MULTILINE)
 _SKILLS: Final = re.compile(rb"^skills\s*:", re.MULTILINE)
 
 
-class PipelineFile(msgspec.Struct, frozen=True):
+class PipelineFileFormat(msgspec.Struct, frozen=True):
     """A `pipeline_conf.json` of DeepPavlov Agent, or the same as YAML."""
 
     refusal: ClassVar[str] = (
