@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from prolocutor.assistant.runner import run as run
     from prolocutor.assistant.services import ServiceStatus as ServiceStatus
     from prolocutor.assistant.turn_result import TurnResult as TurnResult
+    from prolocutor.contracts.effects import Effects as Effects
     from prolocutor.contracts.pairing import Card as Card
     from prolocutor.contracts.selection import Selection as Selection
     from prolocutor.contracts.selection import enough as enough
@@ -52,37 +53,38 @@ if TYPE_CHECKING:
     from prolocutor.dialog.utterances import ScheduledMessage as ScheduledMessage
     from prolocutor.dialog.utterances import SelectorReply as SelectorReply
     from prolocutor.errors import ProlocutorError as ProlocutorError
-    from prolocutor.plan.pipeline import Annotator as Annotator
-    from prolocutor.plan.pipeline import Breaker as Breaker
-    from prolocutor.plan.pipeline import CandidateAnnotator as CandidateAnnotator
     from prolocutor.plan.pipeline import Pipeline as Pipeline
-    from prolocutor.plan.pipeline import Postprocessor as Postprocessor
-    from prolocutor.plan.pipeline import ResponseAnnotator as ResponseAnnotator
-    from prolocutor.plan.pipeline import ResponseSelector as ResponseSelector
     from prolocutor.plan.pipeline import Service as Service
-    from prolocutor.plan.pipeline import Skill as Skill
-    from prolocutor.plan.pipeline import SkillSelector as SkillSelector
     from prolocutor.plan.pipeline import service as service
     from prolocutor.plan.pipeline import skill as skill
+    from prolocutor.plan.stages import Annotator as Annotator
+    from prolocutor.plan.stages import Breaker as Breaker
+    from prolocutor.plan.stages import CandidateAnnotator as CandidateAnnotator
+    from prolocutor.plan.stages import Postprocessor as Postprocessor
+    from prolocutor.plan.stages import ResponseAnnotator as ResponseAnnotator
+    from prolocutor.plan.stages import ResponseSelector as ResponseSelector
+    from prolocutor.plan.stages import Skill as Skill
+    from prolocutor.plan.stages import SkillSelector as SkillSelector
     from prolocutor.plugins.evaluation.parlai.message import Message as Message
 
 __version__ = "0.1.0"
 
 _MODULES = {
-    "Annotator": "prolocutor.plan.pipeline",
+    "Annotator": "prolocutor.plan.stages",
     "Ask": "prolocutor.dialog.rounds",
     "AskAnswer": "prolocutor.dialog.turn_request",
     "Assistant": "prolocutor.assistant.assistant",
     "Audio": "prolocutor.dialog.messages",
     "Bot": "prolocutor.dialog.profiles",
     "BotUtterance": "prolocutor.dialog.utterances",
-    "Breaker": "prolocutor.plan.pipeline",
+    "Breaker": "prolocutor.plan.stages",
     "Button": "prolocutor.dialog.messages",
-    "CandidateAnnotator": "prolocutor.plan.pipeline",
+    "CandidateAnnotator": "prolocutor.plan.stages",
     "Card": "prolocutor.contracts.pairing",
     "Choice": "prolocutor.dialog.messages",
     "Delta": "prolocutor.dialog.turn_events",
     "Dialog": "prolocutor.dialog.dialog",
+    "Effects": "prolocutor.contracts.effects",
     "FeedMessage": "prolocutor.assistant.feed_message",
     "Human": "prolocutor.dialog.profiles",
     "HumanUtterance": "prolocutor.dialog.utterances",
@@ -91,12 +93,12 @@ _MODULES = {
     "Message": "prolocutor.parlai.message",
     "Picture": "prolocutor.dialog.messages",
     "Pipeline": "prolocutor.plan.pipeline",
-    "Postprocessor": "prolocutor.plan.pipeline",
+    "Postprocessor": "prolocutor.plan.stages",
     "ProlocutorError": "prolocutor.errors",
     "Replaced": "prolocutor.dialog.turn_events",
     "ReplyGiven": "prolocutor.dialog.turn_events",
-    "ResponseAnnotator": "prolocutor.plan.pipeline",
-    "ResponseSelector": "prolocutor.plan.pipeline",
+    "ResponseAnnotator": "prolocutor.plan.stages",
+    "ResponseSelector": "prolocutor.plan.stages",
     "Result": "prolocutor.dialog.messages",
     "RichLink": "prolocutor.dialog.messages",
     "RichMessage": "prolocutor.dialog.messages",
@@ -107,8 +109,8 @@ _MODULES = {
     "ServiceAsked": "prolocutor.dialog.turn_events",
     "ServiceSettled": "prolocutor.dialog.turn_events",
     "ServiceStatus": "prolocutor.assistant.services",
-    "Skill": "prolocutor.plan.pipeline",
-    "SkillSelector": "prolocutor.plan.pipeline",
+    "Skill": "prolocutor.plan.stages",
+    "SkillSelector": "prolocutor.plan.stages",
     "StageEnded": "prolocutor.dialog.turn_events",
     "StageStarted": "prolocutor.dialog.turn_events",
     "Text": "prolocutor.dialog.messages",

@@ -12,8 +12,11 @@ from prolocutor.config.service_entries import ADDRESS, ServiceEntry
 from prolocutor.config.settings import ProcessTarget, Settings
 from prolocutor.config.survey import Survey
 from prolocutor.dialog.follow_up import FOLLOW_UP
+from prolocutor.dotted_names import resolve
+from prolocutor.errors import ConfigError
+from prolocutor.plan.formatters import reply_formatter
 from prolocutor.plan.graph import Graph, PlanNode
-from prolocutor.plan.pipeline import Stage
+from prolocutor.plan.pipeline import Stage, StageService
 
 LEAST_ATTEMPT: Final = 0.5
 """Seconds for one attempt below which retries are doubtful."""
@@ -70,9 +73,17 @@ def _unawaited(graph: Graph) -> Iterator[tuple[str, str]]:
     if not graph.stages[Stage.RESPONSE_SELECTOR]:
         heard |= {Stage.SKILL, Stage.CANDIDATE_ANNOTATOR}
     for node in graph.nodes:
-        writes = getattr(node.service, "writes", "annotation")
-        if not node.then and node.stage not in heard and writes == "annotation":
+        if not node.then and node.stage not in heard and not _has_effects(node.service):
             yield node.path, "no service waits for it, so its result may come too late to be used"
+
+
+def _has_effects(service: StageService) -> bool:
+    """Return whether more becomes of a service's reply than what others are shown."""
+    try:
+        formatter = reply_formatter(service, resolve)
+    except ConfigError:
+        return False
+    return getattr(formatter, "annotates", "annotation") != "annotation"
 
 
 def _hurried(services: list[ServiceEntry]) -> Iterator[tuple[str, str]]:

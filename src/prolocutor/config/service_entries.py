@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, cast
 from urllib.parse import urlsplit
 
 import msgspec
@@ -42,6 +42,8 @@ from prolocutor.plan.pipeline import (
     Stage,
     StageService,
     Target,
+    keys_at,
+    service_at,
 )
 
 FUNCTION: Final = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*(\.[^\W\d]\w*)*")
@@ -82,6 +84,9 @@ def service_table(stage: Stage) -> TableField:
     """Return the keys that a service of a stage has beside `call` and what goes with it."""
     table = table_of(STAGE_TYPES[stage])
     keys = {key: kind for key, kind in table.keys.items() if key not in ("name", "target")}
+    for plugged, names in keys_at(stage):
+        own = table_of(cast("type[msgspec.Struct]", plugged)).keys
+        keys |= {key: own[key] for key in names}
     if stage in SINGLE:
         keys["name"] = _NAME
     return replace(
@@ -225,7 +230,7 @@ def read_service(stage: Stage, name: str, node: YamlNode, findings: Findings) ->
     if values.get("fan_out") and "formatter" not in entries:
         findings.add(entries["fan_out"], "fan_out needs a formatter that gives a list")
     values = _with_files(values, findings.folder)
-    service = kind(target, name=values.pop("name", name), **values)
+    service = service_at(stage, target, **{"name": name, **values})
     named_by = node.value.get(selector) if selector is not None else None
     return ServiceEntry(stage, service, node, call or named_by or node)
 

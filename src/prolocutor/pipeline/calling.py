@@ -7,20 +7,23 @@ asks many services side by side and waits for all of them; `answers_of` asks one
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from time import monotonic
 from typing import Any
 
 import msgspec
 
+from prolocutor.contracts.effects import Effects
 from prolocutor.dialog import plain
 from prolocutor.dialog.draft_hypothesis import DraftHypothesis
 from prolocutor.dialog.plain import Plain, PlainItems
+from prolocutor.dialog.turn_request import TurnRequest
 from prolocutor.errors import BadReply, ServiceError, ServiceRaised
 from prolocutor.functions import text_of
 from prolocutor.pipeline.calls import RunningCalls, ServiceCall, Strays
 from prolocutor.pipeline.ledger_entries import SkillWave
 from prolocutor.pipeline.prepared import ServiceStep
+from prolocutor.pipeline.replies import EffectsReply, checked_effects
 from prolocutor.pipeline.requests import AnyRequest
 from prolocutor.plan.pipeline import Formatter
 
@@ -32,8 +35,8 @@ class CallGroup(msgspec.Struct, eq=False):
     """The calls by which one service is asked once; their replies stand by position.
 
     `wave` and `about` are what a candidate annotator is asked about. `reshape` is the response
-    formatter that replies go through, `left` counts the calls that are not through. `counted`:
-    failures count for the service's breaker.
+    formatter that replies go through, `turn` what it is shown if it asks for that; `left` counts
+    the calls that are not through. `counted`: failures count for the service's breaker.
     """
 
     step: ServiceStep
@@ -45,6 +48,7 @@ class CallGroup(msgspec.Struct, eq=False):
     failed: int = 0
     counted: bool = True
     calls: list[ServiceCall[CallToken]] | None = None
+    turn: Callable[[], object] | None = None
 
     def take(self, position: int, outcome: Any) -> bool:
         """Take in what one call gave, whatever it is; return whether it was the last."""
@@ -68,7 +72,7 @@ class CallGroup(msgspec.Struct, eq=False):
             if self.step.guard.is_foreign:
                 read = _checked_again(outcome)
             if self.reshape is not None and isinstance(read, Plain):
-                read = _reshaped(self.reshape, read)
+                read = _reshaped(self.reshape, read, self.turn)
             return read
         if isinstance(outcome, ServiceError):
             return outcome
@@ -86,16 +90,19 @@ class CallGroup(msgspec.Struct, eq=False):
         assert type(reply) is Plain or isinstance(reply, Plain)
         return reply
 
-    def joined(self) -> Plain:
+    def joined(self) -> Plain | None:
         """Return one annotation: the reply, or the list of replies of a fan-out.
 
-        It is `{}` where the formatter found nothing to ask.
+        It is `{}` where the formatter found nothing to ask, None where it is in effects alone.
         """
         if not self.replies and self.step.may_skip:
             return Plain({}, b"{}")
         if not self.step.fan_out:
-            return self.only()
-        good = [reply for reply in self.replies if isinstance(reply, Plain)]
+            return _valued(self.only())
+        each = [_valued(reply) for reply in self.replies if isinstance(reply, Plain)]
+        good = [reply for reply in each if reply is not None]
+        if each and not good:
+            return None
         encoded = b",".join([reply.encoded for reply in good])
         return Plain([reply.value for reply in good], b"[%b]" % encoded)
 
@@ -143,15 +150,19 @@ async def answers_of(
     seconds: float,
     strays: Strays,
     *,
+    turn: Callable[[], object] | None = None,
     formatted: bool = True,
     counted: bool = True,
 ) -> CallGroup:
     """Ask a service once, outside of a turn's graph, and wait until all its replies are there.
 
-    Without `counted` its breaker does not stop the calls and learns nothing of them.
+    `turn` returns the state that its response formatter is shown. Without `counted` its breaker
+    does not stop the calls and learns nothing of them.
     """
     group = new_group(step, len(requests))
     group.counted = counted
+    if step.formats_by_turn:
+        group.turn = turn
     ask = ask_once if counted else _ask_alone
     if not formatted:
         group.reshape = None
@@ -205,10 +216,21 @@ def _item_again(item: Any) -> Plain | ServiceError:
         return error
 
 
-def _reshaped(format_reply: Formatter, reply: Plain) -> Plain | ServiceError:
+def _valued(reply: Plain) -> Plain | None:
+    """Return a reply, None where its effects are all that counts."""
+    return None if type(reply) is EffectsReply and not reply.has_value else reply
+
+
+def _reshaped(
+    format_reply: Formatter, reply: Plain, turn: Callable[[], object] | None
+) -> Plain | ServiceError:
     """Apply a response formatter; what it does wrong is its service's failure."""
     try:
-        return plain.check(format_reply(reply.value))
+        if turn is None:
+            given = format_reply(reply.value)
+        else:
+            given = format_reply(reply.value, turn=TurnRequest(turn()))
+        return checked_effects(given) if isinstance(given, Effects) else plain.check(given)
     except ServiceError as error:
         return error
     except BaseException as error:

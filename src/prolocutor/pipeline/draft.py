@@ -66,7 +66,7 @@ class Draft:
     `changes` counts what was written. `speakers` are the hypotheses that the reply was made of,
     `previous_reply` the body of the bot utterance before this turn, where this turn has annotated
     it. `human` and `bot` are the profiles if the turn has changed them, `newest_human` and
-    `newest_bot` in any case.
+    `newest_bot` in any case. `replaced_attributes`: the person's were replaced whole in mid-turn.
     """
 
     def __init__(self, opened: OpenedTurn, order: Order, skills: list[str]) -> None:
@@ -79,6 +79,7 @@ class Draft:
         self.newest_bot: ProfileVersion | NewProfileVersion = opened.bot
         self.speakers: list[DraftHypothesis] = []
         self.abstained = False
+        self.replaced_attributes = False
         self.previous_reply: bytes | None = None
         self.annotation_slots: Slots = {}
         self._order = order
@@ -306,14 +307,10 @@ class Draft:
         self._known = attributes
         self._learn([], max_attributes, fault)
 
-    def reset_attributes(self, defaults: dict[str, Any], max_attributes: int, fault: Fault) -> None:
-        """Leave the person these attributes only; `defaults` are for those who had none."""
-        known = decode(self.newest_human.state)["attributes"]
-        attributes = {key: known.get(key) or default for key, default in defaults.items()}
-        self.learn({"human_attributes": {"attributes": attributes}}, max_attributes, fault)
-
     def learn(self, value: dict[str, Any], max_attributes: int, fault: Fault) -> None:
-        """Let attributes of a skill that does not speak count as well, after all others."""
+        """Let attributes that no reply brings count as well, after all others."""
+        if "attributes" in (value.get("human_attributes") or ()):
+            self.replaced_attributes = True
         self._learn([*self._learned, value], max_attributes, fault)
         self.changes += 1
 

@@ -74,13 +74,11 @@ class DraftView:
         draft: Draft,
         heard: str | None = None,
         user_snapshot: Literal["before", "after", "current"] = "after",
-        resets: bool = False,
     ) -> None:
         said = draft.opened.opening
         self._draft = draft
         self._user_snapshot = user_snapshot
         self._profiles: CurrentProfiles | None = None
-        self._resets = resets
         self._input = HumanInput(said, said.text, said.encoded_text)
         self._shown_input = self._input if heard is None else HumanInput(said, heard, b"")
         self._changes = draft.changes
@@ -249,8 +247,8 @@ class DraftView:
         """Return the profile that is stored as the human utterance's."""
         draft = self._draft
         before = self._user_snapshot == "before"
-        if self._user_snapshot == "current":
-            before = self._resets and not draft.opened.length
+        if self._user_snapshot == "current":  # the utterance keeps what it was said with
+            before = draft.replaced_attributes
         return draft.opened.human if before else draft.newest_human
 
     def _current_bot(self, reply: DraftReply) -> CurrentUtterance:

@@ -27,6 +27,7 @@ from prolocutor.pipeline.ledger_entries import LedgerWatch
 from prolocutor.pipeline.prepared import PreparedPipeline, ServiceStep, StageDeadlines
 from prolocutor.pipeline.requests import (
     PayloadRequest,
+    StateRequest,
     checked_payload,
     formatter_failure,
     requests_for,
@@ -116,7 +117,8 @@ class Engine:
         except BaseException as error:
             turn.slots.fault(skill, f"its formatter raised {text_of(error)}")
             return
-        group = await answers_of(step, requests, seconds, self.prepared.strays)
+        state = StateRequest(step, turn_id, seconds, snapshot, extra)
+        group = await answers_of(step, requests, seconds, self.prepared.strays, turn=lambda: state)
         for reply in group.replies:
             turn.slots.learn(step, reply)
 
@@ -148,7 +150,9 @@ class Engine:
         key = key or f"{new_id()}/{service}"
         payload = PayloadRequest(service, key.partition("/")[0], key, timeout, asked)
         strays = self.prepared.strays
-        group = await answers_of(step, [payload], timeout, strays, formatted=formatted)
+        group = await answers_of(
+            step, [payload], timeout, strays, turn=lambda: request, formatted=formatted
+        )
         (reply,) = group.replies
         if isinstance(reply, ServiceError):
             raise reply
@@ -235,7 +239,8 @@ async def ask_alone(
     except BaseException as error:
         return LoneAnswer(hypotheses=[], seconds=0.0, error=formatter_failure(error))
     strays = prepared.strays
-    group = await answers_of(step, asked, step.timeout, strays, counted=False)
+    state = StateRequest(step, opened.opening.turn_id, step.timeout, snapshot)
+    group = await answers_of(step, asked, step.timeout, strays, turn=lambda: state, counted=False)
     seconds = monotonic() - began
     failures = group.failures()
     if failures and len(failures) == len(group.replies):

@@ -128,10 +128,10 @@ class Guard:
     def watched(self, work: Callable[..., Any]) -> Callable[..., Any]:
         """Return a function that does the same and is known as the service's while it runs."""
 
-        def run(*given: Any) -> Any:
+        def run(*given: Any, **named: Any) -> Any:
             self._cell.guard = self
             try:
-                return work(*given)
+                return work(*given, **named)
             finally:
                 self._cell.guard = None
 

@@ -16,14 +16,15 @@ from prolocutor.plan.formatters import (
     is_own,
     reply_formatter,
     request_formatter,
+    takes_turn,
     wants_hypotheses,
 )
 from prolocutor.plan.graph import Graph, PlanNode, compile_graph
 from prolocutor.plan.pipeline import (
-    Annotator,
     CandidateAnnotator,
     Commit,
     Formatter,
+    LastChance,
     Pipeline,
     ResponseSelector,
     SkillSelector,
@@ -82,13 +83,17 @@ class ServiceStep:
     previous reply for which it lingers. `may_skip`: a formatter that gives None has nothing to ask.
     `price`: of a call, by its card. `reads_replies`: its replies are not taken as its connector
     gives them.
+    `formats_by_turn`: its response formatter is shown the turn. `annotates_previous`: it writes on
+    the reply before, by what its response formatter says of itself.
     `off` says by whom it is switched off, None while it is on; `switch` changes it, from the next
     service that is entered on.
     """
 
     __slots__ = (
+        "annotates_previous",
         "before",
         "before_candidates",
+        "before_confidence",
         "before_reply",
         "conditional",
         "counts",
@@ -97,6 +102,7 @@ class ServiceStep:
         "fan_out",
         "format_reply",
         "format_request",
+        "formats_by_turn",
         "guard",
         "index",
         "is_last_chance",
@@ -116,7 +122,6 @@ class ServiceStep:
         "rerun",
         "rewrites",
         "selecting",
-        "selects",
         "service",
         "stage",
         "stage_name",
@@ -126,7 +131,6 @@ class ServiceStep:
         "wants_hypotheses",
         "widens",
         "window",
-        "writes",
     )
 
     def __init__(
@@ -146,6 +150,8 @@ class ServiceStep:
         self.guard = guard
         self.format_request = format_request and guard.watched(format_request)
         self.format_reply = format_reply and guard.watched(format_reply)
+        self.formats_by_turn = takes_turn(format_reply)
+        self.annotates_previous = getattr(format_reply, "annotates", "") == "previous"
         self.fan_out = service.fan_out or bool(getattr(format_request, "fan_out", False))
         self.own_formatter = is_own(format_request)
         self.wants_hypotheses = wants_hypotheses(format_request)
@@ -157,13 +163,11 @@ class ServiceStep:
         self.price = float(price) if isinstance(price, int | float) else 0.0
         self.together = isinstance(service, CandidateAnnotator) and service.together
         self.timeout = service.timeout
-        self.empty_means_all = isinstance(service, SkillSelector) and service.empty == "all"
+        self.empty_means_all = isinstance(service, SkillSelector) and service.empty_means_all
         self.rerun = service.rerun
         self.rewrites = service.rewrites
         self.end = limits.end_of(node.stage)
         self.label = service.label or node.name
-        self.writes = service.writes if isinstance(service, Annotator) else "annotation"
-        self.selects = isinstance(service, Annotator | SkillSelector) and service.selects
         self.before = tuple(other.index for other in node.before)
         self.requires = tuple(other.index for other in node.requires)
         self.then = tuple(other.index for other in node.then)
@@ -175,6 +179,7 @@ class ServiceStep:
         self.may_wait = node.stage is Stage.SKILL
         self.lingers_for: tuple[int, ...] = ()
         self.is_last_chance = node.stage is Stage.LAST_CHANCE
+        self.before_confidence = not isinstance(service, LastChance) or service.before_confidence
         self.before_candidates = False
         self.before_reply = False
         self.selecting = node.stage is Stage.RESPONSE_SELECTOR
@@ -227,10 +232,6 @@ class PreparedPipeline:
         self.last_chance = step(self.graph.last_chance) if self.graph.last_chance else None
         for one in self.steps:  # what waits for a later stage has as long as that
             one.end = max([one.end, *(self.steps[index].end for index in one.before)])
-        self.resets = any(
-            isinstance(one.service, Annotator) and one.service.first_turn_attributes is not None
-            for one in self.steps
-        )
         self._plan_lingering()
         self._plan_selection(pipeline)
         self._plan_reply()
@@ -300,7 +301,7 @@ class PreparedPipeline:
         before: list[set[int]] = []  # the steps are in an order in which each comes after these
         for one in self.steps:
             before.append(set(one.before).union(*(before[index] for index in one.before)))
-        writers = [one.index for one in self.steps if one.writes == "previous_reply"]
+        writers = [one.index for one in self.steps if one.annotates_previous]
         for one in (one for one in self.steps if one.service.lingers):
             one.lingers_for = tuple(
                 at for at in writers if at not in before[one.index] and one.index not in before[at]

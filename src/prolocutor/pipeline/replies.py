@@ -8,10 +8,11 @@ from typing import Any, Final, cast
 
 import msgspec
 
+from prolocutor.contracts.effects import Effects
 from prolocutor.contracts.selection import Selection
 from prolocutor.dialog import schedules
 from prolocutor.dialog.messages import checked_ask, checked_messages
-from prolocutor.dialog.plain import Plain, PlainItems, encode
+from prolocutor.dialog.plain import Plain, PlainItems, check, encode
 from prolocutor.dialog.profile_changes import Fault
 from prolocutor.dialog.rendering import plain_text
 from prolocutor.errors import BadReply, ServiceError
@@ -32,6 +33,35 @@ class SkillReply(msgspec.Struct, frozen=True, gc=False):
     def with_part(self, part: int) -> SkillReply:
         """Return the same as one of the parts of a fan-out."""
         return SkillReply({**self.value, "part": part}, None)
+
+
+class EffectsReply(Plain, frozen=True, eq=False, gc=True):
+    """A checked reply with its effects, checked too.
+
+    `previous` and `hypotheses` are the annotations that it has for these; `has_value`: the reply
+    itself counts.
+    """
+
+    effects: Effects
+    has_value: bool
+    previous: Plain | None
+    hypotheses: Sequence[Plain] | None
+
+
+def checked_effects(effects: Effects) -> EffectsReply:
+    """Check everything that a response formatter gave; raise `BadReply` for what is no JSON."""
+    has_value = effects.value is not msgspec.UNSET
+    value = check(effects.value) if has_value else Plain(None, b"null")
+    previous = None if effects.previous is msgspec.UNSET else check(effects.previous)
+    hypotheses = effects.hypotheses
+    noted = None if hypotheses is None else [check(one) for one in hypotheses]
+    attributes = {
+        "human_attributes": effects.human_attributes,
+        "bot_attributes": effects.bot_attributes,
+    }
+    asks = None if effects.asks is None else labels(check(effects.asks).value)
+    effects = Effects(**check(attributes).value, asks=asks, carries=effects.carries)
+    return EffectsReply(value.value, value.encoded, effects, has_value, previous, noted)
 
 
 class SelectorChoice(msgspec.Struct, frozen=True, kw_only=True):
@@ -113,9 +143,7 @@ _split: Final = msgspec.json.Decoder(list[msgspec.Raw]).decode
 
 
 def labels(value: Any) -> list[str]:
-    """Read the reply of a selector: labels; empty where nobody is left out."""
-    if value is None:
-        return []
+    """Read the labels of those that are asked."""
     if not isinstance(value, list) or not all(isinstance(name, str) for name in value):
         raise BadReply(f"expected a list of names, found {_kind(value)}")
     return value
@@ -127,23 +155,10 @@ def own_faults(value: Any) -> list[str]:
     return [one for one in found if isinstance(one, str)] if isinstance(found, list) else []
 
 
-def changed_attributes(value: Any) -> dict[str, Any]:
-    """Read a reply that changes attributes: `human_attributes` and `bot_attributes`, if any."""
-    if not isinstance(value, dict):
-        return {}
-    both = ("human_attributes", "bot_attributes")
-    return {key: value[key] for key in both if isinstance(value.get(key), dict)}
-
-
-def notes(reply: Plain, number: int, fault: Fault, mismatch: str = "fails") -> list[Plain | None]:
-    """Read a reply about so many hypotheses at once: a list, None for an item that is bad.
-
-    `mismatch`: another number of items `fails`, or makes each of them an `empty` object.
-    """
+def notes(reply: Plain, number: int, fault: Fault) -> list[Plain | None]:
+    """Read a reply about so many hypotheses at once: a list, None for an item that is bad."""
     if isinstance(reply.value, dict) and isinstance(reply.value.get("batch"), list):
         reply = Plain(reply.value["batch"], encode(reply.value["batch"]))
-    if mismatch == "empty" and isinstance(reply.value, list) and len(reply.value) != number:
-        return [Plain({}, b"{}") for _ in range(number)]
     if not isinstance(reply.value, list):
         raise BadReply(f"expected a list of {number} items, found {_kind(reply.value)}")
     if len(reply.value) != number:

@@ -26,7 +26,7 @@ from prolocutor.pipeline.draft import Draft
 from prolocutor.pipeline.ledger import Ledger
 from prolocutor.pipeline.ledger_entries import LedgerEntry
 from prolocutor.pipeline.prepared import PreparedPipeline, ServiceStep
-from prolocutor.plan.pipeline import Annotator, Stage
+from prolocutor.plan.pipeline import Stage
 
 State = dict[str, Any]
 
@@ -71,20 +71,26 @@ class SlotWriter:
         if stage is _SKILL:
             draft.hypothesize(step.name, self._hypotheses(group))
         elif stage is _ANNOTATOR:
-            self._annotate_input(entry, group)
+            if (note := group.joined()) is not None:
+                draft.annotate(step.label, note)
         elif stage is _CANDIDATE_ANNOTATOR:
             self._annotations(group)
         elif stage is _SKILL_SELECTOR:
-            self._propose(entry, group)
+            self._propose(group)
         elif stage is _RESPONSE_SELECTOR:
             self._choose(group)
         elif stage is _POSTPROCESSOR:
             draft.rewrite(replies.rewritten(group.only().value))
         elif stage is _RESPONSE_ANNOTATOR:
-            draft.annotate_reply(step.label, group.joined())
+            if (note := group.joined()) is not None:
+                draft.annotate_reply(step.label, note)
         else:
             text, annotations, confidence = replies.last_words(group.only().value)
             draft.say("last_chance", step.name, text, annotations, confidence=confidence)
+        if group.reshape is not None:
+            for reply in group.replies:
+                if isinstance(reply, replies.EffectsReply):
+                    self._affect(entry, reply)
 
     def learn(self, step: ServiceStep, reply: Plain | ServiceError) -> None:
         """Let the attributes count of a skill that was called after the reply."""
@@ -111,30 +117,17 @@ class SlotWriter:
         """Return what records a fault of this service."""
         return partial(self.fault, service)
 
-    def _annotate_input(self, entry: LedgerEntry, group: CallGroup) -> None:
-        """Write an annotator's reply where its `writes` says."""
-        step, draft, reply = group.step, self._draft, group.joined()
-        if step.selects:
-            self._skip_others(entry, reply.value)
-        writes = step.writes
-        if writes == "annotation":
-            draft.annotate(step.label, reply)
-        elif writes == "previous_reply":
-            draft.annotate_previous_reply(step.label, reply)
-        elif writes == "attributes":
-            changes = replies.changed_attributes(reply.value)
+    def _affect(self, entry: LedgerEntry, reply: replies.EffectsReply) -> None:
+        """Let a reply have the effects that it has beside its slot."""
+        step, draft, effects = entry.step, self._draft, reply.effects
+        if effects.asks is not None:
+            self._ledger.skip_others(entry, effects.asks, monotonic())
+        if reply.previous is not None:
+            draft.annotate_previous_reply(step.label, reply.previous)
+        human, bot = effects.human_attributes, effects.bot_attributes
+        if human or bot:
+            changes = {"human_attributes": human, "bot_attributes": bot}
             draft.learn(changes, self._max_attributes, self.fault_of(step.name))
-        service = step.service
-        assert isinstance(service, Annotator)
-        defaults = service.first_turn_attributes
-        if defaults is not None and not draft.opened.length:
-            draft.reset_attributes(defaults, self._max_attributes, self.fault_of(step.name))
-
-    def _skip_others(self, entry: LedgerEntry, named: Any) -> None:
-        """Skip those successors of a selector that it does not name."""
-        labels = replies.labels(named)
-        if labels:
-            self._ledger.skip_others(entry, labels, monotonic())
 
     def _hypotheses(self, group: CallGroup) -> list[replies.SkillReply]:
         step, fault = group.step, self.fault_of(group.step.name)
@@ -166,26 +159,26 @@ class SlotWriter:
     def _annotations(self, group: CallGroup) -> None:
         step, about = group.step, group.about or []
         noted: list[Plain | ServiceError | None] = [*group.replies]
-        fault, mismatch = self.fault_of(step.name), step.service.mismatch  # type: ignore[attr-defined]
-        if mismatch == "empty" and self._draft.reply is not None:
-            return  # the hypotheses stay as they were when the reply was chosen
-        if step.together:
-            noted = [*replies.notes(group.only(), len(about), fault, mismatch)]
-        elif step.fan_out and mismatch == "empty":
-            for given in group.replies:  # each is about all hypotheses: the last one counts
-                if isinstance(given, Plain):
-                    noted = [*replies.notes(given, len(about), fault, mismatch)]
+        of_all = [
+            one for one in noted if isinstance(one, replies.EffectsReply) and not one.has_value
+        ]
+        if of_all:  # each is about all hypotheses: the last one counts
+            noted = (
+                [None] * len(about) if of_all[-1].hypotheses is None else [*of_all[-1].hypotheses]
+            )
+            if len(noted) != len(about):
+                raise BadReply(f"{len(noted)} items for {len(about)} hypotheses")
+        elif step.together:
+            noted = [*replies.notes(group.only(), len(about), self.fault_of(step.name))]
         for one, reply in zip(about, noted, strict=True):
             if isinstance(reply, Plain):
                 self._draft.annotate_hypothesis(one, step.label, reply)
 
-    def _propose(self, entry: LedgerEntry, group: CallGroup) -> None:
+    def _propose(self, group: CallGroup) -> None:
         step, fault = group.step, self.fault_of(group.step.name)
         value = group.only().value
         if value == [] and step.empty_means_all:
             value = None
-        if step.selects:
-            self._skip_others(entry, value)
         if self._skills_of_label and isinstance(value, list):
             same = [self._skills_of_label.get(one, ()) for one in value if isinstance(one, str)]
             value = [*value, *chain.from_iterable(same)]
@@ -193,14 +186,16 @@ class SlotWriter:
         self._selection.propose(step.name, selection, fault)
 
     def _choose(self, group: CallGroup) -> None:
-        draft, value = self._draft, group.only().value
+        draft, reply = self._draft, group.only()
+        value, carries = reply.value, True
+        if isinstance(reply, replies.EffectsReply):
+            carries = reply.effects.carries
         for what in replies.own_faults(value):
             self.fault(group.step.name, what)
         if isinstance(value, dict) and value.get("abstain") is True:
             draft.abstain()
             return
         choice = replies.choice(value, lambda one: draft.find(one) is not None)
-        carries = group.step.service.carries == "all"  # type: ignore[attr-defined]
         if choice.skill_name:
             if carries and not draft.chosen(choice):
                 raise BadReply(f"chooses '{choice.skill_name:.80}', which gave no hypothesis")

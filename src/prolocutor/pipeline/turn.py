@@ -6,6 +6,7 @@ Where a hypothesis passes on its way to the store stands in docs/explanation/arc
 from __future__ import annotations
 
 import asyncio
+from functools import partial
 from time import monotonic
 from typing import Final
 
@@ -25,8 +26,8 @@ from prolocutor.pipeline.draft import Draft
 from prolocutor.pipeline.draft_view import DraftView
 from prolocutor.pipeline.ledger import Due, Ledger
 from prolocutor.pipeline.ledger_entries import LedgerEntry, LedgerWatch, SkillWave, watched_by
-from prolocutor.pipeline.prepared import PreparedPipeline
-from prolocutor.pipeline.requests import extra_for, formatter_failure, requests_for
+from prolocutor.pipeline.prepared import PreparedPipeline, ServiceStep
+from prolocutor.pipeline.requests import StateRequest, extra_for, formatter_failure, requests_for
 from prolocutor.pipeline.slots import SkillSelection, SlotWriter
 from prolocutor.plan.pipeline import Stage
 
@@ -54,7 +55,7 @@ class Turn:
         stop: StopSignal | None = None,
     ) -> None:
         self.draft = Draft(opened, prepared.order, prepared.skills)
-        self.view = DraftView(self.draft, start.heard, prepared.user_snapshot, prepared.resets)
+        self.view = DraftView(self.draft, start.heard, prepared.user_snapshot)
         self._prepared = prepared
         self._start = start
         self._started = started
@@ -213,12 +214,19 @@ class Turn:
             return
         self._ledger.asked(entry, now, len(requests))
         group = new_group(step, len(requests), wave, about)
+        if step.formats_by_turn:
+            group.turn = partial(self._state_now, step, about)
         if not requests:
             self._answered(entry, group)
             return
         if step.stage is _SKILL:
             self._groups[step.index] = group
         ask_once(group, requests, seconds, self._calls, now)
+
+    def _state_now(self, step: ServiceStep, about: list[DraftHypothesis] | None) -> StateRequest:
+        """Return what a response formatter is shown: the state by now, as its service sees it."""
+        snapshot = self.view.snapshot(step.window, step.only, step.rewrites, step.widens)
+        return StateRequest(step, self._id, step.timeout, snapshot, None, about)
 
     def _answered(self, entry: LedgerEntry, group: CallGroup) -> None:
         """All calls of a service are through: read its replies into its slot."""
@@ -329,7 +337,7 @@ class Turn:
         if draft.reply is None:
             last = prepared.last_chance if self._start.otherwise is None else None
             failed = prepared.has_response_selector or not draft.drafted()
-            if last is not None and not last.service.before_confidence:  # type: ignore[attr-defined]
+            if last is not None and not last.before_confidence:
                 failed = draft.abstained or not draft.drafted()
             if last is not None and failed and self._ledger.is_open(last):
                 self._ask(self._ledger.entries[last.index])

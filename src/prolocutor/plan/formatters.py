@@ -12,6 +12,7 @@ from typing import Any, Final
 
 import msgspec
 
+from prolocutor.dialog.plain import JsonObject
 from prolocutor.errors import ConfigError
 from prolocutor.plan.pipeline import Formatter, StageService
 
@@ -39,34 +40,49 @@ def resolve_formatter(
     if formatter is None:
         return None
     function = _find(formatter, resolve) if isinstance(formatter, str) else formatter
-    if not _takes_mode(function):
-        return function
-    return lambda payload: function(payload, mode=mode)
+    return partial(function, mode=mode) if _takes(function, "mode") else function
 
 
 def request_formatter(
     service: StageService, resolve: Callable[[str], Formatter]
 ) -> Formatter | None:
-    """Find what formats a service's requests, with its `formatter_options`.
-
-    What a formatter says of itself by attributes (`_SAID`) stays.
-    """
+    """Find what formats a service's requests, with its `formatter_options`."""
     formatter = resolve_formatter(service.formatter, "in", resolve)
-    if formatter is None or not service.formatter_options:
-        return formatter
-    given = partial(formatter, **service.formatter_options)
-    for name in _SAID:
-        setattr(given, name, getattr(formatter, name, False))
-    return given
+    return _given(formatter, service.formatter_options)
 
 
 def reply_formatter(service: StageService, resolve: Callable[[str], Formatter]) -> Formatter | None:
-    """Find what formats a service's replies: its own, or its `formatter` if that does both."""
-    if service.response_formatter is not None or service.formatter is None:
-        return resolve_formatter(service.response_formatter, "out", resolve)
-    both = service.formatter
+    """Find what formats a service's replies, with its `response_formatter_options`."""
+    own, both = service.response_formatter, service.formatter
+    return _given(either_formatter(own, both, resolve), service.response_formatter_options)
+
+
+def either_formatter(
+    own: Formatter | str | None,
+    both: Formatter | str | None,
+    resolve: Callable[[str], Formatter],
+) -> Formatter | None:
+    """Find what formats replies: the service's `own`, or the one for requests if it does `both`."""
+    if own is not None or both is None:
+        return resolve_formatter(own, "out", resolve)
     function = _find(both, resolve) if isinstance(both, str) else both
-    return resolve_formatter(function, "out", resolve) if _takes_mode(function) else None
+    return resolve_formatter(function, "out", resolve) if _takes(function, "mode") else None
+
+
+def takes_turn(formatter: Formatter | None) -> bool:
+    """Return whether a response formatter is shown the turn as well: it has a parameter `turn`."""
+    return formatter is not None and _takes(formatter, "turn")
+
+
+def _given(formatter: Formatter | None, options: JsonObject | None) -> Formatter | None:
+    """Return a formatter with further arguments; what it says of itself (`_SAID`) stays."""
+    if formatter is None or not options:
+        return formatter
+    given = partial(formatter, **options)
+    for name in _SAID:
+        if (said := getattr(formatter, name, None)) is not None:
+            setattr(given, name, said)
+    return given
 
 
 def wants_hypotheses(formatter: Formatter | None) -> bool:
@@ -97,9 +113,9 @@ def _find(name: str, resolve: Callable[[str], Formatter]) -> Formatter:
     return resolve(name)
 
 
-def _takes_mode(function: Formatter) -> bool:
+def _takes(function: Formatter, parameter: str) -> bool:
     try:
-        return "mode" in inspect.signature(function).parameters
+        return parameter in inspect.signature(function).parameters
     except (TypeError, ValueError):
         return False
 
@@ -149,4 +165,13 @@ BUILT_IN: dict[str, Formatter] = {
     "chitchat_example_formatter_out": _example_out,
 }
 
-_SAID: Final = ("hypotheses", "counts", "skills", "fan_out", "is_own", "may_skip", "widens")
+_SAID: Final = (
+    "hypotheses",
+    "counts",
+    "skills",
+    "fan_out",
+    "is_own",
+    "may_skip",
+    "widens",
+    "annotates",
+)

@@ -7,9 +7,11 @@ from typing import Any
 
 import pytest
 
+from prolocutor.contracts.effects import Effects
 from prolocutor.errors import ConfigError
 from prolocutor.plan.graph import compile_graph
 from prolocutor.plan.pipeline import Pipeline, Service
+from prolocutor.testing.fake_service import FakeService
 from tests.unit.pipeline.talk import (
     PATIENCE,
     Gate,
@@ -24,8 +26,17 @@ from tests.unit.pipeline.talk import (
 )
 
 
-def note(name: str, target: Any, **options: Any) -> Service:
-    return Service(name, target, timeout=PATIENCE, writes="previous_reply", after=[], **options)
+class Previous:
+    """A response formatter that annotates the reply before, and says so."""
+
+    annotates = "previous"
+
+    def __call__(self, reply: Any) -> Effects:
+        return Effects(previous=reply)
+
+
+def note(name: str, target: Any, after: Any = ()) -> Service:
+    return Service(name, target, timeout=PATIENCE, after=after, response_formatter=Previous())
 
 
 def notes_shown_to(service: Service) -> list[str]:
@@ -74,8 +85,8 @@ async def test_it_starts_when_its_time_is_over() -> None:
 
 async def test_it_lingers_for_nothing_that_waits_for_itself_or_for_which_it_waits() -> None:
     first = says("first", [hypothesis()], lingers=PATIENCE, after=["before"])
-    before = says("before", 1, writes="previous_reply", after=[])
-    behind = says("behind", 1, writes="previous_reply", after=["first"])
+    before = note("before", FakeService(1))
+    behind = note("behind", FakeService(1), ["first"])
     turn = await Talk(Pipeline(annotators=[before, behind], skills=[first])).turn()
 
     assert set(outcomes(turn).values()) == {"done"}
@@ -83,7 +94,7 @@ async def test_it_lingers_for_nothing_that_waits_for_itself_or_for_which_it_wait
 
 async def test_where_nothing_runs_it_starts() -> None:
     held = says("held", [hypothesis()], lingers=PATIENCE)
-    waiting = says("waiting", 1, writes="previous_reply", after=["never"])
+    waiting = note("waiting", FakeService(1), ["never"])
     pipeline = Pipeline(
         annotators=[waiting],
         skill_selector=says("select", ["held"], after=[]),

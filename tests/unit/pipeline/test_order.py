@@ -337,3 +337,12 @@ async def test_services_that_wait_leave_nothing_to_the_garbage_collector() -> No
         assert gc.collect() == 0
     finally:
         gc.enable()
+
+
+async def test_an_annotator_may_wait_for_a_skill() -> None:
+    late = says("late", "noted", after=["chat"])
+    chat = says("chat", [hypothesis()], after=["early"])
+
+    turn = await Talk(Pipeline(annotators=[says("early", 1), late], skills=[chat])).turn()
+
+    assert turn.draft.annotations() == {"early": 1, "late": "noted"}

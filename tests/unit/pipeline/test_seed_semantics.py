@@ -2,7 +2,6 @@
 
 from typing import Any
 
-import msgspec
 import pytest
 
 from prolocutor.dialog.agent_state import State
@@ -58,7 +57,7 @@ async def test_skills_of_one_label_are_selected_and_shown_by_it() -> None:
         skill_selector=says("selector", ["chat"]),
         skills=[
             says("chat", hypothesis()),
-            msgspec.structs.replace(says("chat_too", hypothesis()), label="chat"),
+            says("chat_too", hypothesis(), label="chat"),
         ],
     )
     _, human, bot = await after(pipeline)
@@ -428,3 +427,14 @@ async def test_a_first_turn_has_no_finish_and_a_second_one_the_time_of_the_first
     first = (await talk.state())["date_finish"]
     await talk.turn()
     assert [seen["date_finish"] for seen in asked(annotator)] == [None, first]
+
+
+@pytest.mark.parametrize(("first", "text"), [(True, "the end"), (False, "hello")])
+async def test_the_last_chance_comes_before_the_most_confident_hypothesis_or_after(
+    first: bool, text: str
+) -> None:
+    broken = says("selector", ValueError("broken"))
+    last = says("last", "the end", before_confidence=first)
+    talk = Talk(Pipeline(skills=[skill()], response_selector=broken, last_chance=last))
+
+    assert await talk.say() == text

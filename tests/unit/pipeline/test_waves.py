@@ -483,3 +483,23 @@ async def test_reasons_are_on_record_in_the_order_of_the_waves() -> None:
         {"service": "selector", "asked": ["b"], "reason": "one is too few"},
         {"service": "selector", "asked": [], "reason": "two are enough"},
     ]
+
+
+async def test_a_skill_that_is_always_asked_needs_no_selector() -> None:
+    always = says("always", [hypothesis("me too")], after=[], always=True)
+    other = says("other", [hypothesis("not me")])
+    chooser = says("chooser", ["chat"])
+    talk = Talk(Pipeline(skill_selector=chooser, skills=[skill(), always, other]))
+
+    turn = await talk.turn()
+
+    assert turn.asked_skills() == ["chat", "always"]
+
+
+async def test_a_batch_is_a_reply_about_all_hypotheses() -> None:
+    rank = says("rank", {"batch": [7]}, together=True)
+    talk = Talk(Pipeline(skills=[skill()], candidate_annotators=[rank]))
+
+    turn = await talk.turn()
+
+    assert [one["annotations"] for one in turn.draft.hypotheses()] == [{"rank": 7}]

@@ -219,3 +219,15 @@ async def test_a_skill_is_shown_all_turns_its_own_or_none_but_the_present(
             await assistant.reply(text, user="ann")
 
     assert [one["text"] for one in seen[-1]["utterances"]] == expected
+
+
+async def test_a_snapshot_of_the_user_before_the_turn_is_what_is_stored() -> None:
+    chat = says("chat", [hypothesis(human_attributes={"n": 1})])
+    talk = Talk(Pipeline(skills=[chat], user_snapshot="before"))
+    await talk.turn()
+    await talk.turn()
+
+    state = await talk.state()
+
+    users = [one["user"]["attributes"] for one in state["human_utterances"]]
+    assert users == [{}, {"n": 1}]

@@ -69,10 +69,18 @@ def test_a_service_is_named_after_its_target(target: Any, name: str) -> None:
     assert Skill(target, name="other").name == "other"
 
 
-def test_a_service_has_the_options_of_every_stage() -> None:
-    options = {key for kind in STAGE_TYPES.values() for key in kind.__struct_fields__}
+def test_a_service_has_the_options_of_every_stage_with_their_defaults() -> None:
+    given = Service("a", answers)
 
-    assert {*Service.__struct_fields__} == options | {*CallOptions.__struct_fields__}
+    for kind in (*STAGE_TYPES.values(), CallOptions):
+        for field in msgspec.structs.fields(kind):
+            if field.name not in ("name", "target"):
+                assert getattr(given, field.name) == field.default
+    assert given == Service("a", answers, timeout=2.0)
+    assert given != Service("a", answers, timeout=3.0)
+    assert repr(Service("a", "m:f", timeout=3.0)) == "Service('a', 'm:f', timeout=3.0)"
+    with pytest.raises(AttributeError, match="no option 'fields'"):
+        given.fields  # type: ignore[attr-defined]  # noqa: B018
 
 
 def test_every_option_says_what_it_is() -> None:
@@ -119,10 +127,15 @@ def test_another_target_is_called_in_the_same_way() -> None:
 
 
 def test_an_empty_list_of_deeppavlovs_wire_means_all() -> None:
-    spoken_to = one(skill_selector=Service("a", "http://here/", wire="deeppavlov"))
+    def means_all(**options: Any) -> bool:
+        selector = one(skill_selector=Service("a", "http://here/", **options))
+        assert isinstance(selector, SkillSelector)
+        return selector.empty_means_all
 
-    assert isinstance(spoken_to, SkillSelector)
-    assert spoken_to.empty == "all"
+    assert not means_all()
+    assert means_all(wire="deeppavlov")
+    assert means_all(empty="all")
+    assert not means_all(wire="deeppavlov", empty="nobody")
 
 
 @pytest.mark.parametrize(
@@ -169,7 +182,7 @@ def test_the_settings_of_a_decorated_function_count_at_any_stage() -> None:
 
 
 def test_an_option_that_there_is_not_is_refused_where_it_is_written() -> None:
-    with pytest.raises(TypeError, match="timeouts"):
+    with pytest.raises(TypeError, match="no option 'timeouts'; did you mean 'timeout'"):
         service(timeouts=1)(answers)  # type: ignore[call-overload]
 
 

@@ -17,8 +17,10 @@ from prolocutor.durations import YEAR
 from prolocutor.errors import ConfigError
 from prolocutor.names import did_you_mean
 from prolocutor.plan.formatters import BUILT_IN
-from prolocutor.plan.pipeline import Breaker, Call, Pipeline, Service, Stage, Target
+from prolocutor.plan.pipeline import Pipeline
+from prolocutor.plan.stages import STAGE_TYPES, Breaker, Call, Stage, StageService, Target
 from prolocutor.plugins.deeppavlov import dream
+from prolocutor.plugins.deeppavlov.effects import DreamKeys
 from prolocutor.plugins.deeppavlov.formatters.formatter_catalog import FORMATTERS
 from prolocutor.plugins.deeppavlov.formatters.replies import RESPONSE_FORMATTERS
 from prolocutor.plugins.deeppavlov.pipeline_entries import (
@@ -130,48 +132,50 @@ class _Planner:
         remarks = self._remarks
         return PlannedFile(pipeline, keys, said, remarks.faults, remarks.warnings, remarks.notes())
 
-    def _service(self, one: PipelineEntry) -> Service:
-        method, connector = one.service.state_manager_method, one.connector
+    def _service(self, one: PipelineEntry) -> StageService:
+        connector = one.connector
         formatter, options, window = self._formatter(one)
         http = connector.get("protocol") == "http" or _is_batch(connector)
         needed = [name for name in one.requires if not self._entries.may_be_skipped(name)]
         before = [*one.before, *(name for name in one.requires if name not in needed)]
-        service = Service(
-            one.name,
+        own, keys = self._of_stage(one, http)
+        service = STAGE_TYPES[one.stage](
             self._target(one),
+            name=one.name,
             after=[self._entries.path(name) for name in dict.fromkeys(before)],
             requires=[self._entries.path(name) for name in needed] or (),
             timeout=self._timeout(one, http),
             window=window,
-            formatter=formatter,
-            formatter_options=options,
             response_formatter=self._response_formatter(one),
-            wire="native" if _is_batch(connector) else "deeppavlov",
-            connector=None if http else "dream",
             label=None if one.label == one.name else one.label,
             breaker=Breaker(failures=PATIENCE),
             batch_size=_batch_size(connector) if http else 1,
         )
-        changes: dict[str, Any] = {}
+        service = keys.applied(msgspec.structs.replace(service, **own))
+        return msgspec.structs.replace(service, formatter=formatter, formatter_options=options)
+
+    def _of_stage(self, one: PipelineEntry, http: bool) -> tuple[JsonObject, DreamKeys]:
+        """Return what a service is told by its stage, and what becomes of its reply."""
+        method = one.service.state_manager_method
         match one.stage:
             case Stage.ANNOTATOR:
-                changes = _writing(method, one.selects)
+                return {}, _writing(method, one.selects)
             case Stage.SKILL_SELECTOR:
-                changes = {"selects": True}
+                return {"empty": "all"}, DreamKeys(selects=True)
             case Stage.SKILL:
-                changes = {"always": not self._entries.selected(one)}
-                changes["lingers"] = self._lingering if http else 0.0
+                lingers = self._lingering if http else 0.0
+                return {"always": not self._entries.selected(one), "lingers": lingers}, DreamKeys()
             case Stage.CANDIDATE_ANNOTATOR:
                 several = _short(one.service.dialog_formatter) in (*dream.SEVERAL, EACH_HYPOTHESIS)
                 batch = method == "add_hypothesis_annotation_batch"
-                changes = {"together": batch and not several, "fan_out": several}
-                changes["mismatch"] = "empty" if batch else "fails"
+                own = {"together": batch and not several, "fan_out": several}
+                return own, DreamKeys(mismatch="empty" if batch else "fails")
             case Stage.LAST_CHANCE:
-                formatter = f"{dream.MODULE}:last_words"
-                changes = {"response_formatter": formatter, "before_confidence": False}
+                last_words = f"{dream.MODULE}:last_words"
+                return {"response_formatter": last_words, "before_confidence": False}, DreamKeys()
             case Stage.RESPONSE_SELECTOR:
-                changes = {"carries": "nothing", "lingers": self._lingering}
-        return msgspec.structs.replace(service, **changes)
+                return {"lingers": self._lingering}, DreamKeys(carries="nothing")
+        return {}, DreamKeys()
 
     def _timeout(self, one: PipelineEntry, http: bool) -> float:
         given, key = one.connector.get("timeout"), f"{one.key}.connector"
@@ -194,7 +198,8 @@ class _Planner:
                 return ""
             if _is_batch(connector):
                 self._remarks.note("connectors built in", "BatchConnector")
-            return url
+                return url
+            return Call(url, options={"wire": "deeppavlov"})
         name = connector.get("class_name")
         if protocol != "python" or not isinstance(name, str):
             self._remarks.fault(key, f"expected the protocol http or python, found {protocol!r}")
@@ -203,12 +208,12 @@ class _Planner:
         given = {word: value for word, value in connector.items() if word not in noise}
         short = name.rpartition(":")[2]
         if self._is_imported(name, short in PYTHON_CONNECTORS, "connectors", key):
-            return Call(name, options=given)
+            return Call(name, "dream", given)
         if short in PYTHON_CONNECTORS:
             needed = NEEDED.get(short)
             if needed is not None and needed not in given:
                 self._remarks.fault(key, f"a {short} needs {needed}")
-            return Call(short, options=given)
+            return Call(short, "dream", given)
         hint = did_you_mean(short, PYTHON_CONNECTORS)
         self._remarks.fault(key, f"no connector is called '{name}'", hint)
         return ""
@@ -276,18 +281,18 @@ class _Planner:
         return False
 
 
-def _writing(method: str | None, selects: bool) -> dict[str, Any]:
-    """Return the settings of an annotator by its method."""
+def _writing(method: str | None, selects: bool) -> DreamKeys:
+    """Return what becomes of an annotator's reply, by its method."""
     match method:
         case "add_annotation_and_reset_human_attributes_for_first_turn":
-            return {"first_turn_attributes": {"disliked_skills": []}}
+            return DreamKeys(first_turn_attributes={"disliked_skills": []})
         case "add_annotation_prev_bot_utt":
-            return {"writes": "previous_reply"}
+            return DreamKeys(writes="previous_reply")
         case "update_attributes":
-            return {"writes": "attributes"}
+            return DreamKeys(writes="attributes")
         case None:
-            return {"writes": "nothing", "selects": selects}
-    return {}
+            return DreamKeys(writes="nothing", selects=selects)
+    return DreamKeys()
 
 
 def _short(name: str | dict[str, Any] | None) -> str:

@@ -84,7 +84,7 @@ def survey_deeppavlov(path: str | Path, dream: Path | None = None) -> Survey:
 
 
 def _check_url(node: YamlNode, url: str, findings: Findings) -> None:
-    if "://" not in url or check_scheme(node, url, findings):
+    if check_scheme(node, url, findings):
         check_url(node, url, findings)
 
 

@@ -8,10 +8,11 @@ import pytest
 
 from prolocutor.errors import ConfigError
 from prolocutor.plan.graph import compile_graph
-from prolocutor.plan.pipeline import Service, Stage
+from prolocutor.plan.stages import Stage, StageService
 from prolocutor.plugins.deeppavlov.pipeline_file import OwnCode, PlannedFile, read_pipeline
 
 MODULE = "state_formatters.dp_formatters"
+EFFECTS = "prolocutor.plugins.deeppavlov.effects"
 
 
 def http(url: str = "http://a:1/x", **more: Any) -> dict[str, Any]:
@@ -38,31 +39,32 @@ def file_of(**services: Any) -> dict[str, Any]:
     }
 
 
-def the(planned: PlannedFile, stage: Stage, name: str) -> Service:
+def the(planned: PlannedFile, stage: Stage, name: str) -> StageService:
     """Return the service of this stage and name."""
     return next(one for one in planned.pipeline.of(stage) if one.name == name)
 
 
 @pytest.mark.parametrize(
-    ("method", "setting"),
+    ("method", "formatter", "options"),
     [
-        ("add_annotation", {"writes": "annotation"}),
-        ("add_annotation_prev_bot_utt", {"writes": "previous_reply"}),
-        ("update_attributes", {"writes": "attributes"}),
+        ("add_annotation", None, None),
+        ("add_annotation_prev_bot_utt", f"{EFFECTS}:previous_reply", None),
+        ("update_attributes", f"{EFFECTS}:attributes", None),
         (
             "add_annotation_and_reset_human_attributes_for_first_turn",
-            {"first_turn_attributes": {"disliked_skills": []}},
+            f"{EFFECTS}:first_turn",
+            {"keeps": {"disliked_skills": []}},
         ),
     ],
 )
 def test_the_method_says_what_becomes_of_a_reply_not_the_group(
-    method: str, setting: dict[str, Any]
+    method: str, formatter: str | None, options: dict[str, Any] | None
 ) -> None:
     note = http(state_manager_method=method)
 
     found = the(read_pipeline(file_of(any_group={"note": note})), Stage.ANNOTATOR, "note")
 
-    assert {key: getattr(found, key) for key in setting} == setting
+    assert (found.response_formatter, found.response_formatter_options) == (formatter, options)
 
 
 def test_services_of_one_label_in_one_stage_have_names_of_their_own_and_one_label() -> None:
@@ -168,8 +170,9 @@ def test_a_selector_before_skills_selects_skills_and_another_one_selects_annotat
 
     planned = read_pipeline(content)
 
-    assert the(planned, Stage.ANNOTATOR, "pick").writes == "nothing"
-    assert the(planned, Stage.ANNOTATOR, "pick").selects
+    pick = the(planned, Stage.ANNOTATOR, "pick")
+    assert pick.response_formatter == f"{EFFECTS}:nothing"
+    assert pick.response_formatter_options == {"selects": True}
     assert [one.name for one in planned.pipeline.of(Stage.SKILL_SELECTOR)] == ["choose"]
 
 

@@ -1,4 +1,4 @@
-"""What becomes of a service's reply, said by the service itself."""
+"""What becomes of a service's reply, as the keys of DREAM's services say it."""
 
 from __future__ import annotations
 
@@ -39,18 +39,6 @@ async def test_attributes_count_in_mid_turn_and_are_no_annotation() -> None:
     assert request["utterances"][-1]["annotations"] == {}
 
 
-async def test_a_snapshot_of_the_user_before_the_turn_is_what_is_stored() -> None:
-    chat = says("chat", [hypothesis(human_attributes={"n": 1})])
-    talk = Talk(Pipeline(skills=[chat], user_snapshot="before"))
-    await talk.turn()
-    await talk.turn()
-
-    state = await talk.state()
-
-    users = [one["user"]["attributes"] for one in state["human_utterances"]]
-    assert users == [{}, {"n": 1}]
-
-
 async def test_a_selector_of_annotators_skips_those_that_it_does_not_name() -> None:
     picker = says("picker", ["tone"], selects=True, writes="nothing")
     tone = says("bot_tone", 1, after=["picker"], label="tone")
@@ -79,17 +67,6 @@ async def test_a_selector_that_names_nobody_leaves_nobody_out(nobody: object) ->
     assert outcomes(turn)["tone"] == "done"
 
 
-async def test_a_skill_that_is_always_asked_needs_no_selector() -> None:
-    always = says("always", [hypothesis("me too")], after=[], always=True)
-    other = says("other", [hypothesis("not me")])
-    chooser = says("chooser", ["chat"])
-    talk = Talk(Pipeline(skill_selector=chooser, skills=[skill(), always, other]))
-
-    turn = await talk.turn()
-
-    assert turn.asked_skills() == ["chat", "always"]
-
-
 async def test_the_first_turn_of_a_dialog_resets_attributes_but_for_those_that_are_named() -> None:
     clean = says("clean", "ok", first_turn_attributes={"disliked": []})
     chat = says("chat", [hypothesis(human_attributes={"n": 1})])
@@ -110,15 +87,6 @@ async def test_a_reply_about_another_number_of_hypotheses_may_be_empty_for_each(
     turn = await talk.turn()
 
     assert [one["annotations"] for one in turn.draft.hypotheses()] == [{"rank": {}}]
-
-
-async def test_a_batch_is_a_reply_about_all_hypotheses() -> None:
-    rank = says("rank", {"batch": [7]}, together=True)
-    talk = Talk(Pipeline(skills=[skill()], candidate_annotators=[rank]))
-
-    turn = await talk.turn()
-
-    assert [one["annotations"] for one in turn.draft.hypotheses()] == [{"rank": 7}]
 
 
 @pytest.mark.parametrize(
@@ -182,23 +150,3 @@ async def test_a_choice_that_carries_nothing_says_what_the_selector_says() -> No
 
     bot = state["bot_utterances"][-1]
     assert (bot["annotations"], bot["attributes"], state["human"]["attributes"]) == ({}, {}, {})
-
-
-async def test_an_annotator_may_wait_for_a_skill() -> None:
-    late = says("late", "noted", after=["chat"])
-    chat = says("chat", [hypothesis()], after=["early"])
-
-    turn = await Talk(Pipeline(annotators=[says("early", 1), late], skills=[chat])).turn()
-
-    assert turn.draft.annotations() == {"early": 1, "late": "noted"}
-
-
-@pytest.mark.parametrize(("first", "text"), [(True, "the end"), (False, "hello")])
-async def test_the_last_chance_comes_before_the_most_confident_hypothesis_or_after(
-    first: bool, text: str
-) -> None:
-    broken = says("selector", ValueError("broken"))
-    last = says("last", "the end", before_confidence=first)
-    talk = Talk(Pipeline(skills=[skill()], response_selector=broken, last_chance=last))
-
-    assert await talk.say() == text

@@ -1,0 +1,344 @@
+"""The stages of a pipeline, and what a service of each is told."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from enum import StrEnum
+from typing import Annotated, Any, Final, Literal, Self
+
+import msgspec
+from msgspec import Meta
+
+from prolocutor.bounds import Count, PositiveSeconds, Seconds, about
+from prolocutor.contracts.connector import Connector
+from prolocutor.contracts.pairing import Card
+from prolocutor.dialog.plain import JsonObject
+from prolocutor.dialog.utterances import Hypothesis
+
+
+class Stage(StrEnum):
+    """A stage; its value is its key in YAML and the name by which `after` may call it."""
+
+    ANNOTATOR = "annotators"
+    SKILL_SELECTOR = "skill_selector"
+    SKILL = "skills"
+    CANDIDATE_ANNOTATOR = "candidate_annotators"
+    RESPONSE_SELECTOR = "response_selector"
+    POSTPROCESSOR = "postprocessors"
+    RESPONSE_ANNOTATOR = "response_annotators"
+    LAST_CHANCE = "last_chance"
+    """Not a stage of the ordinary turn: the first way out when the ordinary one fails."""
+
+
+ORDER: tuple[Stage, ...] = tuple(stage for stage in Stage if stage is not Stage.LAST_CHANCE)
+SINGLE: frozenset[Stage] = frozenset(
+    {Stage.SKILL_SELECTOR, Stage.RESPONSE_SELECTOR, Stage.LAST_CHANCE}
+)
+"""Stages that mostly have one service: YAML gives it without a map of names."""
+
+SERVICE_NAME: Final = r"\w[\w .:@+-]{0,98}\w|\w"
+"""What names a service: it goes into headers, metrics and the ids of hypotheses."""
+
+NAME_RULE: Final = "a name of up to 100 letters, digits, spaces within and . _ - : + @"
+
+_AWAITED: Final = "the name of a service or stage"
+_FORMATTER: Final = "a formatter's name or module:function"
+
+
+class PendingTarget(msgspec.Struct, frozen=True):
+    """A target of a file that is known when the assistant is built, which puts it in its place."""
+
+
+class Call(msgspec.Struct, frozen=True):
+    """How a service is called: what its connector goes to, which that is, and its options.
+
+    Without a `connector` the form of the target says which. Of the options the assistant knows
+    nothing: they are the connector's.
+    """
+
+    target: Callable[..., Any] | str | Connector | PendingTarget
+    connector: str | None = None
+    options: JsonObject = {}
+
+
+Target = Callable[..., Any] | str | Call | Connector | PendingTarget
+"""A Python function, its dotted name `module:function`, a URL, a connector of one's own, or a
+`Call` that says more."""
+
+Commit = Literal["first_good", "only", "never"]
+"""When a skill's words may be shown before the turn is over."""
+
+TextFormat = Literal["plain", "markdown"]
+
+Function = Callable[..., Any]
+Formatter = Callable[..., Any]
+SkillReply = Hypothesis | JsonObject | Sequence[Hypothesis | JsonObject]
+"""What a skill may return: one hypothesis or several, typed or as plain data."""
+
+SpokenReply = AsyncIterator[str | SkillReply] | Iterator[str | SkillReply]
+"""What a skill may yield that streams: the words of its reply, and the reply itself."""
+
+
+class Breaker(msgspec.Struct, frozen=True, kw_only=True):
+    """When to leave a failing service alone."""
+
+    failures: Annotated[Count, about("Failed calls in a row that open it.", unit="failures")] = 5
+    window: Annotated[PositiveSeconds, about("Within how many seconds they count.")] = 30.0
+    cooldown: Annotated[
+        Seconds, about("For how long no call is made; then one tries whether it is back.")
+    ] = 10.0
+
+
+class _Named(msgspec.Struct, frozen=True, kw_only=True):
+    name: Annotated[
+        str, Meta(pattern=SERVICE_NAME), about("Its name; by default its target's.", what=NAME_RULE)
+    ] = ""
+
+
+class _Called(_Named, frozen=True):
+    target: Annotated[Target, about("What is called.", hidden=True)]
+
+
+class StageService(_Called, frozen=True, kw_only=True):
+    """A service at some stage: what is called, with what, after whom, and for how long."""
+
+    after: Annotated[
+        Sequence[str] | None,
+        about(
+            "Services or stages to wait for, whatever becomes of them; by default the previous"
+            " stage that is not empty. An empty list starts at once.",
+            item=_AWAITED,
+            single=True,
+        ),
+    ] = None
+    requires: Annotated[
+        Sequence[str],
+        about(
+            "Wait for these too, and skip this service unless they are done.",
+            item=_AWAITED,
+            single=True,
+        ),
+    ] = ()
+    timeout: Annotated[PositiveSeconds, about("The time for one call, retries included.")] = 2.0
+    window: Annotated[
+        Count | Literal["all"] | None,
+        about("How many utterances it is shown.", unit="utterances", words={"all": None}),
+    ] = 5
+    context: Annotated[
+        Literal["own", "all", "none"],
+        about("Of its window: the turns in which it spoke, all turns, or the present one alone."),
+    ] = "all"
+    formatter: Annotated[
+        Formatter | str | None,
+        about("Cuts the request out of the agent state.", what=_FORMATTER),
+    ] = None
+    formatter_options: Annotated[
+        JsonObject | None, about("Further arguments of the formatter.", what="a map of arguments")
+    ] = None
+    response_formatter: Annotated[
+        Formatter | str | None,
+        about("Brings the reply into the stage's shape, or says its effects.", what=_FORMATTER),
+    ] = None
+    response_formatter_options: Annotated[
+        JsonObject | None,
+        about("Further arguments of the response formatter.", what="a map of arguments"),
+    ] = None
+    fan_out: Annotated[bool, about("The formatter gives a list: one call each.")] = False
+    rewrites: Annotated[
+        bool, about("Of a follow-up it is shown the whole question, and the words as orig_text.")
+    ] = False
+    lingers: Annotated[
+        Seconds,
+        about(
+            "How long it waits, where it could start, for annotators that write on the previous"
+            " reply, so that it is shown what they say."
+        ),
+    ] = 0.0
+    batch_size: Annotated[
+        int,
+        Meta(ge=1, le=10_000),
+        about("Most requests in one call; above 1 it takes and gives lists.", unit="requests"),
+    ] = 1
+    retries: Annotated[
+        int,
+        Meta(ge=0, le=1_000),
+        about("Further attempts after an error, with growing pauses.", unit="attempts"),
+    ] = 0
+    max_in_flight: Annotated[
+        int,
+        Meta(ge=1, le=100_000),
+        about("Calls running at once; as many more may wait.", unit="calls"),
+    ] = 64
+    rerun: Annotated[
+        bool, about("Whether it may be called again when a turn is run again after a crash.")
+    ] = True
+    breaker: Annotated[Breaker, about("When to leave it alone.")] = Breaker()
+    label: Annotated[
+        str | None,
+        about(
+            "The name of what it writes, and by which selectors name it; by default its own.",
+            what="the name of an annotation",
+        ),
+    ] = None
+    card: Annotated[
+        Card | JsonObject | None,
+        about(
+            "What it can do and what a call costs, for selectors by pairing and for people.",
+            json=True,
+        ),
+    ] = None
+
+    def __post_init__(self) -> None:
+        if self.window == "all":
+            msgspec.structs.force_setattr(self, "window", None)
+        if not self.name:
+            msgspec.structs.force_setattr(self, "name", name_of(self.target))
+
+    @property
+    def call(self) -> Call:
+        """How it is called."""
+        return self.target if isinstance(self.target, Call) else Call(self.target)
+
+    @property
+    def card_members(self) -> JsonObject:
+        """What the card says, by key; empty without a card."""
+        return self.card.members if isinstance(self.card, Card) else self.card or {}
+
+    @property
+    def last(self) -> int | None:
+        """The number of last utterances that are shown; None: all."""
+        return None if self.window == "all" else self.window
+
+    def calling(self, target: Target) -> Self:
+        """Return the same with another target, which is called in the same way."""
+        if isinstance(self.target, Call) and not isinstance(target, Call):
+            target = msgspec.structs.replace(self.target, target=target)
+        return msgspec.structs.replace(self, target=target)
+
+
+class Annotator(StageService, frozen=True, kw_only=True):
+    """What says something about the human's words before the skills are asked."""
+
+
+class SkillSelector(StageService, frozen=True, kw_only=True):
+    """What says which skills are asked."""
+
+    empty: Annotated[
+        Literal["nobody", "all"] | None,
+        about("Whom an empty list means: nobody, or with `wire: deeppavlov` all."),
+    ] = None
+    commit: Annotated[
+        Commit | None, about("When words are shown as they come; by default as the top says.")
+    ] = None
+
+    @property
+    def empty_means_all(self) -> bool:
+        """Whether an empty list of names means all skills."""
+        target = self.call.target
+        wire = self.call.options.get("wire", getattr(target, "wire", "native"))
+        return wire == "deeppavlov" if self.empty is None else self.empty == "all"
+
+
+class Skill(StageService, frozen=True, kw_only=True):
+    """A way to an agent, which answers with hypotheses."""
+
+    always: Annotated[bool, about("It is asked whatever the skill selectors say.")] = False
+    icon: Annotated[str | None, about("Its picture.", what="a file or URL")] = None
+    format: Annotated[
+        TextFormat | None, about("How its texts are written; by default as its connector says.")
+    ] = None
+
+
+class CandidateAnnotator(StageService, frozen=True, kw_only=True):
+    """What says something about each hypothesis."""
+
+    together: Annotated[
+        bool, about("It is asked once a wave about all its hypotheses, and gives a list.")
+    ] = False
+
+
+class ResponseSelector(StageService, frozen=True, kw_only=True):
+    """What chooses the reply among the hypotheses, or composes it of them."""
+
+    commit: Annotated[
+        Commit | None, about("When words are shown as they come; by default as the top says.")
+    ] = None
+
+
+class Postprocessor(StageService, frozen=True, kw_only=True):
+    """What changes the text of the reply."""
+
+
+class ResponseAnnotator(StageService, frozen=True, kw_only=True):
+    """What says something about the reply before it is stored."""
+
+
+class LastChance(StageService, frozen=True, kw_only=True):
+    """What speaks where the ordinary way came to nothing."""
+
+    before_confidence: Annotated[
+        bool,
+        about(
+            "It is asked before the most confident hypothesis is taken, not only where there is"
+            " none."
+        ),
+    ] = True
+    icon: Annotated[str | None, about("Its picture.", what="a file or URL")] = None
+    format: Annotated[
+        TextFormat | None, about("How its texts are written; by default as its connector says.")
+    ] = None
+
+
+STAGE_TYPES: Final[dict[Stage, type[StageService]]] = {
+    Stage.ANNOTATOR: Annotator,
+    Stage.SKILL_SELECTOR: SkillSelector,
+    Stage.SKILL: Skill,
+    Stage.CANDIDATE_ANNOTATOR: CandidateAnnotator,
+    Stage.RESPONSE_SELECTOR: ResponseSelector,
+    Stage.POSTPROCESSOR: Postprocessor,
+    Stage.RESPONSE_ANNOTATOR: ResponseAnnotator,
+    Stage.LAST_CHANCE: LastChance,
+}
+
+
+class CallOptions(msgspec.Struct, frozen=True, kw_only=True):
+    """How a target is called, as `Service` and files say it beside the target."""
+
+    connector: Annotated[
+        str | None,
+        about("The way to it; by default by the form of `call`.", what="the name of a connector"),
+    ] = None
+    wire: Annotated[Literal["native", "deeppavlov"], about("How an HTTP service is spoken to.")] = (
+        "native"
+    )
+    inline: Annotated[
+        bool, about("A plain function that is quick is called in the event loop, without a thread.")
+    ] = False
+    process: Annotated[
+        bool, about("Run the function in a child process, killed at its time-out.")
+    ] = False
+    instead: Annotated[
+        str | None,
+        about(
+            "What is asked in place of a `nats://` call where NATS or all workers are away, or the"
+            " request is too large.",
+            what="a URL or module:function",
+        ),
+    ] = None
+    worker: Annotated[
+        str | None,
+        about(
+            "What `prolocutor worker` runs for a `nats://` call.", what="module:function or a URL"
+        ),
+    ] = None
+
+
+def name_of(target: object) -> str:
+    """Return the name that a target has: a function's, or what it says itself; "" without one."""
+    if isinstance(target, Call):
+        return name_of(target.target)
+    if isinstance(target, str):
+        name: object = target.rpartition(":")[2].rpartition(".")[2] if "//" not in target else ""
+    else:
+        name = getattr(target, "__name__", None) or getattr(target, "name", "")
+    return name if isinstance(name, str) and name.isidentifier() else ""
