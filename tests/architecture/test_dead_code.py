@@ -31,6 +31,7 @@ ALLOWED = {
     "distinct": "part of the interface of MongoDB's driver",
     "eof_received": TRANSPORT,
     "format_commands": "called by Click",
+    "first_turn": "named by what pipeline files of DeepPavlov come to",
     "from_mask": PARLAI,
     "get_acts": PARLAI,
     "get_agents": PARLAI,

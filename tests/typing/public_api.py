@@ -179,7 +179,7 @@ except ProlocutorError as error:
 
 hypothesis = Hypothesis(skill_name="plain", text="hi", confidence=0.5)
 Hypothesis("hi")  # type: ignore[call-arg]
-Hypothesis("hi", 0.5, ask="colour")  # type: ignore[arg-type]
+Hypothesis("hi", 0.5, ask="colour")
 Hypothesis("hi", 0.5, messages=[Picture()])  # type: ignore[call-arg]
 Button("Buy", 5)  # type: ignore[arg-type]
 assert_type(hypothesis.human_attributes, dict[str, Any] | None)

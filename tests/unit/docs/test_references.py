@@ -32,7 +32,7 @@ from prolocutor.doors.http.api import DeepPavlov
 from prolocutor.doors.page.channel import Page
 from prolocutor.observe.metrics import TurnMetrics
 from prolocutor.pipeline.prepared import StageDeadlines
-from prolocutor.plan.pipeline import Stage
+from prolocutor.plan.pipeline import Skill, Stage
 from prolocutor.plugins.almond.door.door import Almond
 from prolocutor.plugins.openid.openid_settings import OpenIdSettings
 from prolocutor.plugins.pairing.abstention import AbstentionRule
@@ -122,7 +122,7 @@ def test_every_key_of_a_file_is_told_and_no_other(heading: str, keys: set[str]) 
     ("heading", "struct"),
     [
         ("Top level", Settings),
-        ("Service", Service),
+        ("Service", Skill),
         ("Breaker", Breaker),
         ("Budget", BudgetSettings),
         ("Hints", HintSettings),
