@@ -6,7 +6,7 @@ from msgspec.structs import replace
 from prolocutor.config.assistant_file import load_assistant
 from prolocutor.config.building import assistant_from
 from prolocutor.config.settings import Settings
-from prolocutor.plan.pipeline import Service
+from prolocutor.plan.pipeline import StageService
 
 SET = {
     "en": "set a timer for 10 minutes",
@@ -31,7 +31,7 @@ def patient() -> Settings:
     settings = load_assistant(None)
     pipeline = settings.pipeline
     slow = {
-        stage: [replace(one, timeout=60.0) for one in services if isinstance(one, Service)]
+        stage: [replace(one, timeout=60.0) for one in services if isinstance(one, StageService)]
         for stage, services in (("annotators", pipeline.annotators), ("skills", pipeline.skills))
     }
     return replace(settings, pipeline=replace(pipeline, **slow), deadline=120.0)

@@ -84,9 +84,11 @@ def service_table(stage: Stage) -> TableField:
     """Return the keys that a service of a stage has beside `call` and what goes with it."""
     table = table_of(STAGE_TYPES[stage])
     keys = {key: kind for key, kind in table.keys.items() if key not in ("name", "target")}
+    descriptions = dict(table.descriptions)
     for plugged, names in keys_at(stage):
-        own = table_of(cast("type[msgspec.Struct]", plugged)).keys
-        keys |= {key: own[key] for key in names}
+        own = table_of(cast("type[msgspec.Struct]", plugged))
+        keys |= {key: own.keys[key] for key in names}
+        descriptions |= own.descriptions
     if stage in SINGLE:
         keys["name"] = _NAME
     return replace(
@@ -94,6 +96,7 @@ def service_table(stage: Stage) -> TableField:
         keys=keys,
         make=dict,
         required=(),
+        descriptions=descriptions,
         what="a service",
         synonyms=_SYNONYMS,
         also=("call", "connector"),

@@ -57,6 +57,8 @@ def options_from(kind: Any, call: Call) -> ConnectorOptions:
     known = [field for field in kind.__struct_fields__ if field != "name"]
     if kind.rest is not None:
         values = {kind.main: values.pop(kind.main, ""), kind.rest: values}
+    if call.connector is None:  # how an address is spoken to means nothing to a function
+        values = {key: value for key, value in values.items() if key in known or key != "wire"}
     for key in values:
         if key not in known:
             raise ConfigError(f"it has no option {key!r}; {suggest(key, known)}", key=key)
