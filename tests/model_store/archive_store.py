@@ -12,10 +12,8 @@ from prolocutor.contracts.store import ALL_DIALOGS, DialogQuery
 from prolocutor.dialog import plain, splicing
 from prolocutor.dialog.dialog import Dialog
 from prolocutor.dialog.ids import DialogId
-from prolocutor.dialog.thumbs import thumb
 from prolocutor.dialog.utterances import BotUtterance, HumanUtterance
 from prolocutor.errors import NotFound
-from prolocutor.stores.turn_records import thumbed
 from tests.model_store.state import ModelState
 
 
@@ -78,8 +76,6 @@ class ModelArchiveStore:
         utterance.parts = structs.replace(
             utterance.parts, body=splicing.with_ratings(utterance.parts.body, [one])
         )
-        if (kept := self._state.turn_records.get(utt_id)) is not None:
-            kept.flags = thumbed(kept.flags, thumb(rating))
 
     async def owner_of(self, id_: str) -> str | None:
         """Return the user whose dialog or utterance this is."""

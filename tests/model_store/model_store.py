@@ -1,4 +1,4 @@
-"""ModelStore: all promises of a store over one `ModelState`."""
+"""ModelStore: all promises of a store over one `ModelState`, but for records of turns."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from tests.model_store.agenda_store import ModelAgendaStore
 from tests.model_store.archive_store import ModelArchiveStore
 from tests.model_store.conversation_store import ModelConversationStore
 from tests.model_store.state import ModelState
-from tests.model_store.turn_records import ModelTurnRecords
 from tests.model_store.turn_store import ModelTurnStore
 
 
@@ -15,4 +14,3 @@ class ModelStore(ModelTurnStore, ModelAgendaStore, ModelConversationStore, Model
 
     def __init__(self) -> None:
         super().__init__(ModelState())
-        self.turn_records = ModelTurnRecords(self._state)

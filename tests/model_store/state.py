@@ -7,7 +7,6 @@ from typing import NamedTuple
 
 from msgspec import structs
 
-from prolocutor.contracts.observer import TurnRecord
 from prolocutor.contracts.store import (
     NO_ROUND,
     AgendaEntry,
@@ -26,14 +25,13 @@ from prolocutor.dialog.dialog import Dialog
 from prolocutor.dialog.ids import DialogId, TurnId
 from prolocutor.durations import DAY
 from prolocutor.errors import Conflict
-from prolocutor.stores.turn_records import pack
 
 
 class ModelState:
     """All dictionaries of one store."""
 
     __slots__ = ("agenda", "dialog_count", "dialogs", "entry_count", "feed_floor", "open_turns",
-                 "persons", "records", "turn_records", "utterances")  # fmt: skip
+                 "persons", "records", "utterances")  # fmt: skip
 
     def __init__(self) -> None:
         self.persons: dict[str, ModelPerson] = {}
@@ -45,8 +43,6 @@ class ModelState:
         """A person's entries by skill and key."""
         self.records: dict[str, dict[str, dict[str, bytes]]] = {}
         """A person's documents by kind and key."""
-        self.turn_records: dict[str, KeptRecord] = {}
-        """Records of turns by the id of the reply, oldest first."""
         self.entry_count = 0
         self.dialog_count = 0
         self.feed_floor = 0
@@ -89,7 +85,6 @@ class ModelState:
         del self.dialogs[dialog.dialog_id], self.dialogs[dialog.id]
         for utterance in dialog.utterances:
             del self.utterances[utterance.utt_id]
-            self.turn_records.pop(utterance.utt_id, None)
 
 
 class ModelPerson:
@@ -247,20 +242,6 @@ class ModelRequest:
         self.hash = opening.request_hash
         self.at = opening.started
         self.outcome: bytes | None = None
-
-
-class KeptRecord:
-    """The record of a turn, packed, and its flags."""
-
-    __slots__ = ("at", "cost", "failed", "flags", "packed", "seconds")
-
-    def __init__(self, record: TurnRecord, flags: int, failed: int) -> None:
-        self.at = record.started
-        self.seconds = record.seconds
-        self.cost = record.cost
-        self.failed = failed
-        self.flags = flags
-        self.packed = pack(record)
 
 
 class NumberedEntry(NamedTuple):

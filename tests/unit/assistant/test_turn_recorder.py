@@ -17,8 +17,8 @@ from prolocutor.errors import StoreFull
 from prolocutor.plan.graph import compile_graph
 from prolocutor.plan.pipeline import Pipeline, Service
 from prolocutor.plugins.console.critical_path import critical_path
+from prolocutor.stores.sqlite.memory_store import MemoryStore
 from prolocutor.testing.fake_service import FakeService
-from tests.model_store import ModelStore
 from tests.unit.assistant.talks import echo
 
 
@@ -97,7 +97,7 @@ async def test_a_store_that_is_slow_or_full_loses_records_and_not_turns(
 
 
 async def test_a_rating_finds_the_record_of_a_turn_that_just_ended() -> None:
-    store = ModelStore()
+    store = MemoryStore()
     pipeline = Pipeline(skills=[echo()])
     async with Assistant(pipeline, store=store, records=RecordSettings()) as assistant:
         reply = await assistant.reply("hello", user="ann")
@@ -109,11 +109,11 @@ async def test_a_rating_finds_the_record_of_a_turn_that_just_ended() -> None:
 
 
 async def test_without_records_nothing_is_kept() -> None:
-    store = ModelStore()
+    store = MemoryStore()
     async with Assistant(Pipeline(skills=[echo()]), store=store) as assistant:
         reply = await assistant.reply("hello", user="ann")
         assert assistant.records.recorder is None
-    kept = await store.turn_records.turn(reply.utt_id)
+        kept = await store.turn_records.turn(reply.utt_id)
     assert kept is not None
     assert kept.record is None
 

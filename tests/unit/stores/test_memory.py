@@ -13,7 +13,7 @@ class TestMemoryStore(StoreKit, TurnRecordStoreKit):
         return MemoryStore
 
 
-class TestModelStore(StoreKit, TurnRecordStoreKit):
+class TestModelStore(StoreKit):
     @pytest.fixture
     def make_store(self) -> MakeStore:
         return ModelStore
