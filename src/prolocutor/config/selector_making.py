@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeGuard
 
 import msgspec
 from msgspec.structs import replace
@@ -14,7 +14,7 @@ from prolocutor.config.agent_cards import cards_of
 from prolocutor.contracts.observer import Observer
 from prolocutor.contracts.selector_options import SelectorContext, SelectorOptions
 from prolocutor.pipeline.prepared import StageDeadlines
-from prolocutor.plan.pipeline import Pipeline, Stage
+from prolocutor.plan.pipeline import Pipeline, Stage, StageService
 
 SELECTORS: Final = Catalog[type[SelectorOptions]]("selector", "prolocutor.selectors")
 
@@ -60,18 +60,18 @@ def make_selectors(
         observe=made.observers.append,
         offer=made.models.append,
     )
-    changes = {}
-    for stage, some in services.items():
-        changes[stage.value] = [
-            replace(one, target=one.target.build(replace(context, name=one.name)))  # type: ignore[union-attr]
-            if _is_pending(one.target)
-            else one
-            for one in some
-        ]
+
+    def made_service(service: StageService) -> StageService:
+        target = service.target
+        if not _is_pending(target):
+            return service
+        return replace(service, target=target.build(replace(context, name=service.name)))
+
+    changes = {stage.value: [made_service(one) for one in some] for stage, some in services.items()}
     given = {key: changed for key, changed in changes.items() if changed}
     return replace(made, pipeline=replace(pipeline, **given))
 
 
-def _is_pending(target: object) -> bool:
+def _is_pending(target: object) -> TypeGuard[SelectorOptions]:
     kind = getattr(type(target), "stage", None)
     return kind is not None and hasattr(target, "build")

@@ -10,7 +10,7 @@ import msgspec
 from msgspec import Meta
 
 from prolocutor.bounds import Count, PositiveSeconds, Seconds, about
-from prolocutor.contracts.connector import Connector
+from prolocutor.contracts.connector import Connector, ConnectorOptions
 from prolocutor.contracts.pairing import Card
 from prolocutor.dialog.plain import JsonObject
 from prolocutor.dialog.utterances import Hypothesis
@@ -56,14 +56,14 @@ class Call(msgspec.Struct, frozen=True):
     nothing: they are the connector's.
     """
 
-    target: Callable[..., Any] | str | Connector | PendingTarget
+    target: Callable[..., Any] | str | Connector | ConnectorOptions | PendingTarget
     connector: str | None = None
     options: JsonObject = {}
 
 
-Target = Callable[..., Any] | str | Call | Connector | PendingTarget
-"""A Python function, its dotted name `module:function`, a URL, a connector of one's own, or a
-`Call` that says more."""
+Target = Callable[..., Any] | str | Call | Connector | ConnectorOptions | PendingTarget
+"""A Python function, its dotted name `module:function`, a URL, a connector of one's own or the
+options of one, or a `Call` that says more."""
 
 Commit = Literal["first_good", "only", "never"]
 """When a skill's words may be shown before the turn is over."""
