@@ -37,7 +37,7 @@ def test_what_is_missing_is_named_with_its_extra(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setitem(sys.modules, "sklearn", None)
     monkeypatch.setitem(sys.modules, "sklearn.svm", None)
 
-    with pytest.raises(MissingExtra, match=r"prolocutor\[learn\]"):
+    with pytest.raises(MissingExtra, match=r"prolocutor\[pairing\]"):
         method_catalog.load_fit("linear", "router")
 
 

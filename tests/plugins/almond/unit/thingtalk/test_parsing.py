@@ -409,7 +409,7 @@ def test_without_lark_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.delitem(sys.modules, "prolocutor.plugins.almond.thingtalk.grammars")
     parsing._grammars.cache_clear()
 
-    with pytest.raises(MissingExtra, match=r"prolocutor\[thingtalk\]"):
+    with pytest.raises(MissingExtra, match=r"prolocutor\[almond\]"):
         parse("$yes;")
 
     parsing._grammars.cache_clear()
