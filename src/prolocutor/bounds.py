@@ -31,6 +31,7 @@ def about(description: str, **extra: Any) -> Meta:
     - `secret`: the value is never shown
     - `reads`: a function from plain data to the value; it raises `ValueError` with what is expected
     - `each`: that function makes a list of one value, and of each value of a list
+    - `group`: an entry-point group; the value is a name in it
     - `json`: in a file it is a map of any JSON, though Python may set a Struct
     - `hidden`: Python alone sets it, it is no key of a file
     """

@@ -11,9 +11,10 @@ The extra in brackets, if there is one, brings the libraries that the module nee
 from __future__ import annotations
 
 import inspect
+import logging
 import re
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
 from importlib.metadata import EntryPoint, PackageNotFoundError, distribution, entry_points
 from typing import Any, Final, Generic, TypeVar, cast, get_type_hints
@@ -22,6 +23,8 @@ import msgspec
 
 from prolocutor.errors import BadInput, ConfigError, MissingExtra, ProlocutorError
 from prolocutor.names import did_you_mean, suggest
+
+log = logging.getLogger(__name__)
 
 T = TypeVar("T")
 Made = TypeVar("Made")
@@ -40,8 +43,8 @@ _KINDS: Final = {
 class Catalog(Generic[T]):
     """Named things of type `T`: the entry points of `group`, those of Prolocutor first.
 
-    `what` is what one of them is called in errors, `key` the setting or field that names it.
-    Unknown names raise `error`.
+    `what` is what one of them is called in errors, `key` the setting or field that names it, and
+    `needs` the attributes that each must have. Unknown names raise `error`.
     """
 
     def __init__(
@@ -51,10 +54,12 @@ class Catalog(Generic[T]):
         *,
         key: str | None = None,
         error: type[ConfigError | BadInput] = ConfigError,
+        needs: tuple[str, ...] = (),
     ) -> None:
         self.what = what
         self.group = group
         self._key = key
+        self._needs = needs
         self._error = error
 
     def names(self) -> list[str]:
@@ -67,7 +72,29 @@ class Catalog(Generic[T]):
         An unknown name raises the catalog's error with a suggestion, a library that is not
         installed `MissingExtra`, anything else that keeps it from being imported `ConfigError`.
         """
-        return cast(T, self._import(self._find(name)))
+        loaded = self._import(self._find(name))
+        for need in self._needs:
+            if not hasattr(loaded, need):
+                what = f"the {self.what} {name!r} has no {need!r}: {loaded!r} cannot be one"
+                raise ConfigError(what, key=self._key)
+        return cast(T, loaded)
+
+    def installed(self) -> Iterator[tuple[str, T]]:
+        """Import all that can be imported, with their names.
+
+        What needs a library that is not installed is left out; a broken one is so with a warning.
+        """
+        for name in self.names():
+            try:
+                yield name, self.load(name)
+            except MissingExtra:
+                continue
+            except ConfigError as error:
+                log.warning("%s", error.what)
+
+    def place(self, name: str) -> str:
+        """Return where what has this name stands, `module:attribute`, without importing it."""
+        return self._find(name).value.partition(" ")[0]
 
     def load_part(self, name: str, place: str) -> Any:
         """Import `module:attribute`, which what has this name needs; errors as those of `load`."""
@@ -92,8 +119,8 @@ class Catalog(Generic[T]):
                 install = f": pip install '{distribution}[{','.join(point.extras)}]'"
             what = f"{named} needs {error.name!r}{install}"
             raise MissingExtra(what, key=self._key) from None
-        except (ImportError, AttributeError) as error:
-            what = f"{named} cannot be loaded: {error}"
+        except Exception as error:  # a package of others may raise anything
+            what = f"{named} cannot be loaded: {type(error).__name__}: {error}"
             raise ConfigError(what, key=self._key) from error
 
     def checked(self, name: str, /, *args: Any, **options: Any) -> T:

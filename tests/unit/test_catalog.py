@@ -68,6 +68,24 @@ def test_what_cannot_be_had_is_said(name: str, error: type[ConfigError], told: s
     assert refused.value.key == "thing"
 
 
+def test_what_a_thing_lacks_is_said() -> None:
+    callers = Catalog[Any]("caller", "prolocutor.things", needs=("call",))
+
+    with pytest.raises(ConfigError, match="the caller 'fraction' has no 'call'"):
+        callers.load("fraction")
+
+
+def test_what_is_broken_or_lacks_a_library_is_not_installed(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    assert {name for name, _ in THINGS.installed()} == {"fraction", "method"}
+    assert ["faulty" in one.getMessage() for one in caplog.records] == [True]
+
+
+def test_a_place_is_told_without_an_import() -> None:
+    assert THINGS.place("absent") == "no_such_library:Thing"
+
+
 def test_arguments_that_do_not_fit_are_refused_before_anything_is_made() -> None:
     with pytest.raises(ConfigError, match=r"the thing 'fraction' cannot be made: .*'colour'"):
         THINGS.make("fraction", colour="red")

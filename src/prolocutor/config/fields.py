@@ -15,6 +15,7 @@ import msgspec
 from msgspec.structs import replace
 
 from prolocutor.bounds import Bounds
+from prolocutor.catalog import Catalog
 from prolocutor.config.faults import Fault
 from prolocutor.config.yaml_file import UNREAD, Unread, YamlNode
 from prolocutor.durations import DAY, HOUR, MINUTE, WEEK
@@ -176,11 +177,15 @@ class FlagField(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class TextField(msgspec.Struct, frozen=True, kw_only=True):
-    """Text that is not empty; `pattern` must match the whole. A secret is never shown."""
+    """Text that is not empty; `pattern` must match the whole. A secret is never shown.
+
+    `group` is the entry-point group in which the text is a name, if it is one.
+    """
 
     what: str = "text"
     pattern: str = r".*\S.*"
     secret: bool = False
+    group: str | None = None
 
     def read(self, node: YamlNode, findings: Findings) -> Any:
         if isinstance(node.value, str) and re.fullmatch(self.pattern, node.value, re.DOTALL):
@@ -196,6 +201,8 @@ class TextField(msgspec.Struct, frozen=True, kw_only=True):
         return "something else" if self.secret else None
 
     def schema(self) -> JsonSchema:
+        if self.group is not None:
+            return _or_variable({"enum": Catalog[Any](self.what, self.group).names()})
         # What stands in a file may be a variable of the environment, which fits no pattern.
         return {"type": "string", "minLength": 1}
 
@@ -382,7 +389,7 @@ class TableField(msgspec.Struct, frozen=True, kw_only=True):
 
     `synonyms` maps common mistakes to the key that is meant; `also` are keys that are read
     elsewhere. `short` makes the Struct, or the map that is meant, of something else than a map, as
-    `ReadBy` does.
+    `ReadBy` does. `defaults` are those that a text, number or flag can say.
     """
 
     keys: Mapping[str, FieldKind]
@@ -393,6 +400,7 @@ class TableField(msgspec.Struct, frozen=True, kw_only=True):
     also: tuple[str, ...] = ()
     short: Callable[[Any], Any] | None = None
     descriptions: Mapping[str, str] = {}
+    defaults: Mapping[str, str | float | bool] = {}
 
     def read(self, node: YamlNode, findings: Findings) -> Any:
         if self.short is not None and not isinstance(node.value, dict):
@@ -455,6 +463,8 @@ class TableField(msgspec.Struct, frozen=True, kw_only=True):
             properties[key] = kind.schema()
             if description := self.descriptions.get(key):
                 properties[key] = {"description": description, **properties[key]}
+            if key in self.defaults:
+                properties[key]["default"] = self.defaults[key]
         table: JsonSchema = {
             "type": "object" if self.required else ["object", "null"],
             "properties": properties,

@@ -13,7 +13,6 @@ from typing import Final, Protocol
 from prolocutor.catalog import Catalog
 from prolocutor.config.fields import Findings
 from prolocutor.config.survey import Survey
-from prolocutor.errors import MissingExtra
 
 
 class FileFormat(Protocol):
@@ -39,15 +38,11 @@ CHECKS: Final = Catalog[Callable[[Survey, Findings], Iterable[tuple[str, str]]]]
 
 def format_of(path: Path) -> FileFormat | None:
     """Return the form of a file that is not our YAML; None for our YAML."""
-    forms = (FORMATS.load(name)() for name in FORMATS.names())
+    forms = (made() for _, made in FORMATS.installed())
     return next((form for form in forms if form.recognizes(path)), None)
 
 
 def check_by_plugins(loaded: Survey) -> Iterator[tuple[str, str]]:
     """Let every plug-in record what is wrong with what concerns it; yield warnings by key."""
-    for name in CHECKS.names():
-        try:
-            check = CHECKS.load(name)
-        except MissingExtra:
-            continue  # who uses it, is told so elsewhere
+    for _, check in CHECKS.installed():
         yield from check(loaded, loaded.findings)

@@ -18,7 +18,7 @@ from prolocutor.config.settings import AuthSettings
 from prolocutor.config.struct_fields import table_of
 from prolocutor.config.yaml_file import UNREAD, YamlNode
 from prolocutor.doors.door_catalog import DOORS, SIGN_IN
-from prolocutor.errors import ConfigError, MissingExtra
+from prolocutor.errors import ConfigError
 
 
 def read_options(catalog: Catalog[Any], name: str, node: YamlNode, findings: Findings) -> object:
@@ -33,11 +33,7 @@ def read_options(catalog: Catalog[Any], name: str, node: YamlNode, findings: Fin
 def plugged_schema(catalog: Catalog[Any]) -> dict[str, JsonSchema]:
     """Return the schemas of all plug-ins of a catalog that are installed, by name."""
     schemas = {}
-    for name in catalog.names():
-        try:
-            loaded = catalog.load(name)
-        except MissingExtra:
-            continue  # its library is not installed
+    for name, loaded in catalog.installed():
         schemas[name] = table_of(loaded).schema()
         if summary := (getattr(loaded, "__doc__", None) or "").partition("\n")[0]:
             schemas[name] = {"description": summary, **schemas[name]}

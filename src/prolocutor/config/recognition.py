@@ -11,8 +11,8 @@ from typing import Any, Final
 import msgspec
 
 from prolocutor.config.call_hints import call_hint
-from prolocutor.config.url_probe import SharedProbe
-from prolocutor.connectors.connector_catalog import CONNECTORS, SCHEMES, options_from
+from prolocutor.config.url_probe import SECONDS, SharedProbe
+from prolocutor.connectors.connector_catalog import CONNECTORS, SCHEMES, form_of, options_from
 from prolocutor.connectors.parts.url import Url
 from prolocutor.contracts.probe import FoundService
 from prolocutor.errors import BadInput, ConfigError, ProlocutorError
@@ -93,7 +93,7 @@ async def _ask(name: str, kind: Any, probe: SharedProbe) -> FoundService | None:
 async def _take_for(name: str, probe: SharedProbe) -> FoundService:
     """Return what a connector of this name makes of the address, right or not."""
     kind = CONNECTORS.load(name)
-    if kind.main != "url":
+    if form_of(kind).main != "url":
         raise BadInput(f"the connector {name} is not called by an address", field="as")
     found = await _ask(name, kind, probe) if hasattr(kind, "recognize") else None
     if found is None:
@@ -134,6 +134,10 @@ def _refusal(probe: SharedProbe) -> str:
         lines.append(f"it redirects to {probe.leads_to}: give that address")
     elif probe.is_refused:
         lines.append("it wants a key: name its variable by --key NAME")
+    elif probe.is_late:
+        lines.append(f"some questions had no answer within {SECONDS:g} s")
+    elif statuses := probe.statuses():
+        lines.append(f"it answers with status {' or '.join(map(str, statuses))}")
     lines.append("--as NAME names its connector, --verbose shows what was tried")
     return "\n".join(lines)
 

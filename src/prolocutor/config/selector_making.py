@@ -16,7 +16,9 @@ from prolocutor.contracts.selector_options import SelectorContext, SelectorOptio
 from prolocutor.pipeline.prepared import StageDeadlines
 from prolocutor.plan.pipeline import Pipeline, Stage, StageService
 
-SELECTORS: Final = Catalog[type[SelectorOptions]]("selector", "prolocutor.selectors")
+SELECTORS: Final = Catalog[type[SelectorOptions]](
+    "selector", "prolocutor.selectors", needs=("build", "stage")
+)
 
 _STAGES: Final = (Stage.SKILL_SELECTOR, Stage.RESPONSE_SELECTOR)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final, cast
@@ -28,9 +28,9 @@ from prolocutor.config.selector_making import SELECTORS
 from prolocutor.config.settings import ProcessTarget
 from prolocutor.config.struct_fields import table_of
 from prolocutor.config.yaml_file import UNREAD, YamlNode
-from prolocutor.connectors.connector_catalog import CONNECTORS, SCHEMES, options_of
+from prolocutor.connectors.connector_catalog import CONNECTORS, SCHEMES, form_of, options_of
 from prolocutor.contracts.connector import ChecksFile
-from prolocutor.errors import ConfigError, MissingExtra
+from prolocutor.errors import ConfigError
 from prolocutor.names import did_you_mean, suggest
 from prolocutor.plan.pipeline import (
     NAME_RULE,
@@ -258,8 +258,8 @@ def _unknown(key: str, table: TableField) -> tuple[str, str | None]:
     if stages:
         of = " and ".join(map(str, stages))
         return f"unknown key here: only services of {of} have it", None
-    for name, kind in _connectors():
-        if key in kind.beside:
+    for name, kind in CONNECTORS.installed():
+        if key in form_of(kind).beside:
             return f"unknown key here: it is for the connector {name} alone", None
     return "unknown key", table.suggestion(key)
 
@@ -385,23 +385,24 @@ def _options(
 ) -> Target:
     """Read the options of a connector: a bare value is the main one, a map holds all."""
     table: TableField = table_of(kind)
-    given = dict(node.value) if isinstance(node.value, dict) else {kind.main: node}
+    form = form_of(kind)
+    given = dict(node.value) if isinstance(node.value, dict) else {form.main: node}
     for synonym in ("target", "url"):
-        if synonym in given and synonym not in table.keys and kind.main not in given:
-            given[kind.main] = given.pop(synonym)
+        if synonym in given and synonym not in table.keys and form.main not in given:
+            given[form.main] = given.pop(synonym)
     rest = {}
-    if kind.rest is not None:
+    if form.rest is not None:
         rest = {key: given.pop(key) for key in list(given) if key not in table.keys}
-    own = {key: entries.pop(key) for key in kind.beside if key in entries}
+    own = {key: entries.pop(key) for key in form.beside if key in entries}
     before = len(findings.faults)
     made = replace(table, synonyms={}).read(replace(node, value={**given, **own}), findings)
     if made is UNREAD or len(findings.faults) > before:
         if hint := call_hint(node.value):
             findings.faults[-1] = replace(findings.faults[-1], suggestion=hint)
         return ""
-    main = getattr(made, kind.main)
+    main = getattr(made, form.main, "")
     if isinstance(main, str) and ADDRESS.match(main):
-        check_url(given.get(kind.main, node), main, findings)
+        check_url(given.get(form.main, node), main, findings)
         if len(findings.faults) > before:
             return ""
     values = {key: plain_value(child, findings) for key, child in rest.items()}
@@ -409,7 +410,7 @@ def _options(
         values["folder"] = str(findings.folder)
     for field in msgspec.structs.fields(kind):
         value = getattr(made, field.name)
-        if field.name not in (kind.main, "name", "folder", kind.rest) and value != field.default:
+        if field.name not in (form.main, "name", "folder", form.rest) and value != field.default:
             values[field.name] = value
     if values.pop("process", False):
         name = "process"
@@ -447,30 +448,22 @@ def call_schema() -> JsonSchema:
         {"type": "array"},
         table_of(ProcessTarget).schema(),
     ]
-    for name, kind in _connectors():
+    for name, kind in CONNECTORS.installed():
         own = replace(table_of(kind), required=()).schema()
-        own["properties"] = {"target": {"type": "string"}, **own["properties"]}
-        if kind.rest is not None:
+        target = {"description": "The same as `url`, or what else is called.", "type": "string"}
+        own["properties"] = {"target": target, **own["properties"]}
+        if form_of(kind).rest is not None:
             own["additionalProperties"] = True
         calls.append({"title": name, **own})
     return {"description": f"What is called: {CALL}.", "anyOf": calls}
 
 
-def _connectors() -> Iterator[tuple[str, Any]]:
-    """Return the options of all connectors whose libraries are installed."""
-    for name in CONNECTORS.names():
-        try:
-            yield name, CONNECTORS.load(name)
-        except MissingExtra:
-            continue
-
-
 def _service_schema(stage: Stage) -> JsonSchema:
     """Return what a service of a stage may be as JSON Schema."""
     beside: dict[str, JsonSchema] = {}
-    for _, kind in _connectors():
+    for _, kind in CONNECTORS.installed():
         table = table_of(kind).schema()
-        beside |= {key: table["properties"][key] for key in kind.beside}
+        beside |= {key: table["properties"][key] for key in form_of(kind).beside}
     properties = {
         "call": {"$ref": "#/$defs/call"},
         "connector": {"description": "The way to it.", "enum": CONNECTORS.names()},
@@ -478,8 +471,7 @@ def _service_schema(stage: Stage) -> JsonSchema:
         **beside,
     }
     if stage in (Stage.SKILL_SELECTOR, Stage.RESPONSE_SELECTOR):
-        for name in SELECTORS.names():
-            selector: Any = SELECTORS.load(name)
+        for _, selector in SELECTORS.installed():
             if selector.stage == stage:
                 properties |= table_of(selector).schema()["properties"]
     service = {"type": "object", "properties": properties, "additionalProperties": False}

@@ -47,7 +47,7 @@ _MAPS: Final = (dict, Mapping)
 @lru_cache(maxsize=256)
 def table_of(struct: type[msgspec.Struct]) -> TableField:
     """Return the keys that a Struct has in a file, with the kind of each value."""
-    keys, descriptions, required = {}, {}, []
+    keys, descriptions, defaults, required = {}, {}, {}, []
     for field, hint in _fields(struct):
         meta = _Meta(hint)
         if meta.extra.get("hidden"):
@@ -60,6 +60,8 @@ def table_of(struct: type[msgspec.Struct]) -> TableField:
             descriptions[field.name] = meta.description
         if field.required:
             required.append(field.name)
+        if isinstance(field.default, str | float | int):
+            defaults[field.name] = field.default
     return TableField(
         keys=keys,
         make=struct,
@@ -68,6 +70,7 @@ def table_of(struct: type[msgspec.Struct]) -> TableField:
         synonyms=getattr(struct, "synonyms", {}),
         short=getattr(struct, "from_short", None),
         descriptions=descriptions,
+        defaults=defaults,
     )
 
 
@@ -135,8 +138,10 @@ def _kind(meta: _Meta, default: Any = None) -> FieldKind | None:
     if hint in (int, float):
         return _number(meta)
     if hint is str:
-        pattern = {} if meta.pattern is None else {"pattern": meta.pattern}
-        return TextField(secret=extra.get("secret", False), **_noun(extra), **pattern)
+        known = {key: extra[key] for key in extra if key in ("secret", "group", "what")}
+        if meta.pattern is not None:
+            known["pattern"] = meta.pattern
+        return TextField(**known)
     if hint is Path:
         return FolderField(**_noun(extra))
     if hint is Any:

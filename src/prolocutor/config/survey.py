@@ -36,8 +36,10 @@ class Survey(msgspec.Struct, frozen=True):
 
 
 def key_in_file(key: str, keys: Mapping[str, str]) -> str:
-    """Return the key in the file of what the graph calls `stage.name` or `stage.name.setting`."""
-    if key in keys:
-        return keys[key]
-    path, _, setting = key.rpartition(".")
-    return f"{keys[path]}.{setting}" if path in keys else key
+    """Return the key in the file of what the graph calls `stage.name`, or of a setting below it."""
+    path = key
+    while path not in keys:
+        path, dot, _ = path.rpartition(".")
+        if not dot:
+            return key
+    return keys[path] + key[len(path) :]

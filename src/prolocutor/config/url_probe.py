@@ -34,8 +34,8 @@ MAX_TRIED: Final = 160
 class SharedProbe:
     """The probe of one address (`contracts.probe.UrlProbe`).
 
-    `tried`: what was done and what came of it. `is_refused`: something wants a key. `leads_to`:
-    where the address itself redirects to.
+    `tried`: what was done and what came of it. `is_refused`: something wants a key. `is_late`: an
+    answer did not come in time. `leads_to`: where the address itself redirects to.
     """
 
     def __init__(self, url: Url, key: str | None) -> None:
@@ -45,6 +45,7 @@ class SharedProbe:
         self.key: Final = key
         self.tried: list[str] = []
         self.is_refused = False
+        self.is_late = False
         self.leads_to: str | None = None
         self._clients: dict[str, HttpClient] = {}
         self._answers: dict[tuple[str, Url, bytes], ProbeAnswer] = {}
@@ -100,6 +101,10 @@ class SharedProbe:
         for client in self._clients.values():
             await client.aclose()
 
+    def statuses(self) -> list[int]:
+        """Return the status codes of all HTTP answers, each once."""
+        return sorted({one.status for one in self._answers.values() if one.status})
+
     async def _once(
         self, how: str, url: str, body: bytes, ask: Callable[[Url], Awaitable[ProbeAnswer]]
     ) -> ProbeAnswer:
@@ -113,6 +118,7 @@ class SharedProbe:
                         came = f"status {self._answers[what].status}"
                 except TimeoutError:
                     self._answers[what], came = ProbeAnswer(0), f"no answer within {SECONDS:g} s"
+                    self.is_late = True
                 except (ServiceError, ConfigError) as error:
                     status = error.status if isinstance(error, ServiceRefused) else 0
                     self._answers[what], came = ProbeAnswer(status or 0), str(error)

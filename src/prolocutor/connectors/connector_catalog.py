@@ -16,7 +16,7 @@ from prolocutor.errors import ConfigError
 from prolocutor.names import suggest
 from prolocutor.plan.pipeline import Call, PendingTarget
 
-CONNECTORS: Final = Catalog[Any]("connector", "prolocutor.connectors")
+CONNECTORS: Final = Catalog[Any]("connector", "prolocutor.connectors", needs=("build",))
 """The options of each connector (`contracts.connector.ConnectorOptions`)."""
 
 SCHEMES: Final = Catalog[Any]("connector for addresses of", "prolocutor.schemes")
@@ -24,6 +24,37 @@ SCHEMES: Final = Catalog[Any]("connector for addresses of", "prolocutor.schemes"
 
 ENDPOINTS: Final = Catalog[Any]("connector", "prolocutor.endpoints")
 """Ways to a model that is no service, by the name of their connector."""
+
+
+class ConnectorForm(msgspec.Struct, frozen=True):
+    """What a connector's options say of the way they are written, as class variables.
+
+    See `contracts.connector.ConnectorOptions`.
+    """
+
+    main: str = "url"
+    beside: tuple[str, ...] = ()
+    rest: str | None = None
+
+
+def form_of(kind: Any) -> ConnectorForm:
+    """Return how the options of a connector are written."""
+    said = {name: getattr(kind, name, None) for name in ConnectorForm.__struct_fields__}
+    return ConnectorForm(**{name: value for name, value in said.items() if value is not None})
+
+
+def name_of(call: Call) -> str | None:
+    """Return the name of the connector that a call means, None for a target without one.
+
+    Nothing is imported.
+    """
+    target = call.target
+    if call.connector is not None:
+        return call.connector
+    if isinstance(target, str) and "://" in target:
+        place = SCHEMES.place(target.partition("://")[0].lower())
+        return next((one for one in CONNECTORS.names() if CONNECTORS.place(one) == place), None)
+    return "python" if isinstance(target, str) or callable(target) else None
 
 
 def kind_of(call: Call) -> Any:
@@ -51,12 +82,12 @@ def options_of(call: Call) -> ConnectorOptions:
 
 def options_from(kind: Any, call: Call) -> ConnectorOptions:
     """Return options of one kind with what a call says."""
-    values = dict(call.options)
+    values, form = dict(call.options), form_of(kind)
     if call.target != "":
-        values[kind.main] = call.target
+        values[form.main] = call.target
     known = [field for field in kind.__struct_fields__ if field != "name"]
-    if kind.rest is not None:
-        values = {kind.main: values.pop(kind.main, ""), kind.rest: values}
+    if form.rest is not None:
+        values = {form.main: values.pop(form.main, ""), form.rest: values}
     if call.connector is None:  # how an address is spoken to means nothing to a function
         values = {key: value for key, value in values.items() if key in known or key != "wire"}
     for key in values:

@@ -10,7 +10,6 @@ from typing import Final, Protocol
 
 from prolocutor.catalog import Catalog
 from prolocutor.contracts.channel import Channel
-from prolocutor.errors import MissingExtra
 from prolocutor.web.door_context import DoorContext, DoorOptions
 from prolocutor.web.session_admission import SessionFinder
 
@@ -19,7 +18,7 @@ class SessionChannel(Channel, SessionFinder, Protocol):
     """A channel that keeps the sessions of those who sign in by it."""
 
 
-DOORS: Final = Catalog[type[DoorOptions]]("door", "prolocutor.doors", key="doors")
+DOORS: Final = Catalog[type[DoorOptions]]("door", "prolocutor.doors", key="doors", needs=("build",))
 
 
 class SignInOptions(Protocol):
@@ -36,11 +35,7 @@ SIGN_IN: Final = Catalog[type[SignInOptions]]("way to sign in", "prolocutor.sign
 def usual_doors() -> dict[str, DoorOptions]:
     """Return the doors that are opened where a file names none, by name."""
     doors = {}
-    for name in DOORS.names():
-        try:
-            options = DOORS.load(name)
-        except MissingExtra:  # who wants it, names it
-            continue
+    for name, options in DOORS.installed():
         if getattr(options, "is_usual", False):
             doors[name] = options()
     return doors

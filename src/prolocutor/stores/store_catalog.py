@@ -6,7 +6,7 @@ Struct of its options, which makes it (`contracts.store.store_options.StoreOptio
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
 from prolocutor.catalog import Catalog
 from prolocutor.contracts.store import Store
@@ -19,7 +19,9 @@ from prolocutor.contracts.store.store_options import (
 from prolocutor.contracts.store.transfer import StoreTransfer
 from prolocutor.errors import ConfigError
 
-STORES: Final = Catalog[type[StoreOptions]]("store", "prolocutor.stores", key="store")
+STORES: Final = Catalog[type[StoreOptions]](
+    "store", "prolocutor.stores", key="store", needs=("build",)
+)
 
 
 def open_store(given: str | StoreOptions, *, durability: Durability = "full") -> Store:
@@ -47,4 +49,6 @@ def options_of(url: str) -> StoreOptions:
     scheme, colon, _ = url.partition(":")
     if not colon and url != "memory":
         raise ConfigError(f"{url!r} is no URL; write sqlite:///{url}", key="store")
-    return STORES.load(scheme).from_url(url)
+    kind: Any = STORES.load(scheme)
+    options: StoreOptions = kind.from_url(url) if hasattr(kind, "from_url") else kind(url=url)
+    return options

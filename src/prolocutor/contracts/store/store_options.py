@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal, Protocol, Self, runtime_checkable
+from typing import Literal, Protocol, runtime_checkable
 
 import msgspec
 
@@ -26,12 +26,10 @@ class StoreContext(msgspec.Struct, frozen=True, kw_only=True):
 class StoreOptions(Protocol):
     """The options of a store, a frozen Struct that an entry point of `prolocutor.stores` names.
 
-    The name is the scheme of its URLs.
+    The name is the scheme of its URLs. A class method `from_url(url)` returns the options that a
+    URL means, and raises `ConfigError` for one that means none; where there is none, the Struct
+    has the field `url`.
     """
-
-    @classmethod
-    def from_url(cls, url: str) -> Self:
-        """Read the options out of a URL; raise `ConfigError` for one that cannot be meant."""
 
     def build(self, context: StoreContext) -> Store:
         """Return the store, not yet open."""

@@ -60,7 +60,7 @@ def _check_rule(
     skill = target.rule.skill
     if skill is not None and skill not in names:
         hint = did_you_mean(skill, sorted({*names, FALLBACK, CLARIFY, PERSON}))
-        findings.add(loaded.find(f"{path}.unsure"), f"no skill is called '{skill}'", hint)
+        findings.add(loaded.find(f"{path}.unsure.then"), f"no skill is called '{skill}'", hint)
 
 
 def _check_budget(

@@ -163,8 +163,7 @@ class BudgetSettings(msgspec.Struct, frozen=True, kw_only=True):
 class SelectorSettings(PendingTarget, frozen=True, kw_only=True):
     """What routers and rankers have in common as a file describes them.
 
-    They stand in for the `target` of their service until they are made. `endpoint` reaches the
-    model that a method asks, if it asks one. `seconds` bounds a call of a model if given.
+    They stand in for the `target` of their service until they are made.
     """
 
     role: ClassVar[Role]
@@ -176,9 +175,15 @@ class SelectorSettings(PendingTarget, frozen=True, kw_only=True):
         Path | None,
         about("The folder of an encoder that runs here.", what="the folder of an encoder"),
     ] = None
-    connector: Annotated[str | None, about("", hidden=True)] = None
-    endpoint: Annotated[Call | None, about("", hidden=True)] = None
-    seconds: Annotated[float | None, about("", hidden=True)] = None
+    connector: Annotated[
+        str | None, about("The connector of the model that the method asks.", hidden=True)
+    ] = None
+    endpoint: Annotated[
+        Call | None, about("The way to the model that the method asks.", hidden=True)
+    ] = None
+    seconds: Annotated[float | None, about("How long a call of a model may take.", hidden=True)] = (
+        None
+    )
 
     @property
     def method(self) -> str:
@@ -202,7 +207,10 @@ class RouterSettings(SelectorSettings, frozen=True, kw_only=True):
     role: ClassVar[Role] = "router"
     stage: ClassVar[str] = "skill_selector"
 
-    router: Annotated[str, about("The name of the router.", what="the name of a router")]
+    router: Annotated[
+        str,
+        about("The name of the router.", what="the name of a router", group="prolocutor.routers"),
+    ]
     budget: Annotated[BudgetSettings, about("How many calls a turn may cost.")] = BudgetSettings()
     hints: Annotated[
         HintSettings | None, about("What a router learns from what people do, too.")
@@ -218,7 +226,10 @@ class RankerSettings(SelectorSettings, frozen=True, kw_only=True):
     role: ClassVar[Role] = "ranker"
     stage: ClassVar[str] = "response_selector"
 
-    ranker: Annotated[str, about("The name of the ranker.", what="the name of a ranker")]
+    ranker: Annotated[
+        str,
+        about("The name of the ranker.", what="the name of a ranker", group="prolocutor.rankers"),
+    ]
     unsure: Annotated[
         AbstentionRule | None, about("What is done when no answer is likely to be right.")
     ] = None

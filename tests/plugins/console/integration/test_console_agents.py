@@ -176,7 +176,12 @@ async def test_figures_failures_and_thumbs_outlive_the_process(tmp_path: Path) -
             "http",
             "https://x.org/…/say",
         ),
-        (Service("a", "nats://me:pw@x.org/weather"), "nats", "nats://x.org:4222/weather"),
+        (
+            Service("a", "nats://me:pw@x.org,you:pw@y.org:1/weather?creds=f"),
+            "nats",
+            "nats://x.org,y.org:1/weather",
+        ),
+        (Service("a", "nats://me:pw@x.org/weather"), "nats", "nats://x.org/weather"),
         (Service("a", "mod:fun", process=True), "process", "mod:fun"),
         (
             Service("a", Call("npx it --key=s3cret", options={"key": "s"}), connector="command"),
