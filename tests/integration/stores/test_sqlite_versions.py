@@ -23,7 +23,7 @@ VERSIONS = Path(__file__).parent / "versions"
 DUMPS = sorted(VERSIONS.glob("v*.sql"))
 
 
-LISTED = {"v1": [("t", "re: t", 20)], "v2": [("t", "re: t", 20)], "v3": [], "v4": []}
+LISTED = {"v1": [("t", "re: t", 20)], "v2": [("t", "re: t", 20)]}
 """Dialogs of before are listed; later ones are once a record of a turn is kept."""
 
 
@@ -47,7 +47,7 @@ async def test_a_file_of_an_earlier_version_has_all_that_it_had(dump: Path, tmp_
 
     assert resumed.opening.text == "cut off"
     assert [one.text for one in dialogs[0].utterances[:2]] == ["a", "re: a"]
-    assert [(one.said, one.reply, one.turns) for one in listed.items] == LISTED[dump.stem]
+    assert [(one.said, one.reply, one.turns) for one in listed.items] == LISTED.get(dump.stem, [])
     assert [one.user.attributes for one in dialogs[0].utterances[::2]] == [
         {"n": n} for n in range(20)
     ]

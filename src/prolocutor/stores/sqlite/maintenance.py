@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from typing import Any, Final
 
 from prolocutor.dialog import plain, splicing
 from prolocutor.errors import NotFound
+from prolocutor.stores.sqlite.erasure import Erasure
 from prolocutor.stores.sqlite.head_cache import HeadCache
 from prolocutor.stores.sqlite.pending_rows import PendingRows
 from prolocutor.stores.sqlite.queries import named
@@ -21,24 +23,18 @@ _DELETABLE: Final = named("deletable_dialog")
 _RAISE_META_FLOOR: Final = named("raise_meta_floor")
 _RAISE_FEED_FLOOR: Final = named("raise_feed_floor")
 _RAISE_ID_FLOOR: Final = named("raise_id_floor")
-_DELETE_DIALOG: Final = (
-    named("delete_hypotheses"),
-    named("delete_utterances"),
+_DOOM_DIALOGS: Final = (
+    named("doom_utterances"),
+    named("doom_bots"),
+    named("delete_facts"),
     named("delete_ratings"),
     named("delete_spoke"),
-    named("delete_bot"),
-    named("delete_dialog"),
+    named("delete_dialogs"),
 )
 _DELETE_OF_DIALOG: Final = (named("delete_feed_of_dialog"), named("delete_requests_of_dialog"))
-_DELETE_OF_PERSON: Final = (
-    named("delete_feed"),
-    named("delete_requests"),
-    named("delete_open_turns"),
-    named("delete_dialog_names"),
-    named("delete_person"),
-)
+_DELETE_OPEN_TURNS: Final = named("delete_open_turns")
+_DELETE_PERSON: Final = named("delete_person")
 _DELETE_OF_USER: Final = (named("delete_entries"), named("delete_records"))
-_DELETE_HUMAN: Final = named("delete_human")
 
 
 class Maintenance:
@@ -54,15 +50,13 @@ class Maintenance:
         rows: PendingRows,
         heads: HeadCache,
         records: TurnRecordWriter,
+        erasure: Erasure,
     ) -> None:
         self._records = records
+        self._erasure = erasure
         self._connection = connection
         self._rows = rows
         self._heads = heads
-        self.deleted = False
-        """Whether something was deleted since the write-ahead log was last cut."""
-        self.remains = False
-        """Whether the write-ahead log may still hold what was deleted."""
 
     def rate_dialog(self, dialog_id: str, rating: Any, user: str | None, at: str) -> None:
         """Add a rating to the dialog's."""
@@ -77,11 +71,8 @@ class Maintenance:
     def delete_person(self, user: str) -> bool:
         """Delete a person with all that is theirs; return False if unknown.
 
-        What is deleted is overwritten with zeros in the file (`secure_delete`), and the write-ahead
-        log, which may still hold old pages, is checkpointed and truncated before this returns, or
-        soon after if another process is reading the file. Below the file, the file system and the
-        device may keep old blocks; backups are the operator's. The highest feed number stays as
-        the floor of new feeds.
+        What there is much of is deleted by the `Erasure`, and nobody finds it meanwhile. The
+        highest feed number stays as the floor of new feeds.
         """
         self._rows.write(self._connection)
         execute = self._connection.execute
@@ -89,22 +80,22 @@ class Maintenance:
         head = self._heads.person(user)
         if head is None:
             if beside:
-                self.deleted = self.remains = True
+                self._erasure.note()
             return beside > 0
         execute(_RAISE_META_FLOOR, (head.feed,))
-        for (dialog,) in execute(_DIALOGS_OF_PERSON, (head.person,)).fetchall():
-            self._delete_dialog(dialog)
-        execute(_DELETE_HUMAN, (head.human_id,))
-        for statement in _DELETE_OF_PERSON:
-            execute(statement, (head.person,))
+        self._doom([dialog for (dialog,) in execute(_DIALOGS_OF_PERSON, (head.person,))])
+        self._erasure.doom("feed", head.person)
+        self._erasure.doom("requests", head.person)
+        self._erasure.doom("versions", head.human_id)
+        execute(_DELETE_OPEN_TURNS, (head.person,))
+        execute(_DELETE_PERSON, (head.person,))
         self._heads.drop(user)
-        self.deleted = self.remains = True
         return True
 
     def delete_dialogs(self, dialogs: list[int], before: str) -> int:
         """Delete those of the dialogs whose last utterance is older than `before`."""
         self._rows.write(self._connection)
-        deleted = 0
+        deleted = []
         for dialog in dialogs:
             row = self._connection.execute(_DELETABLE, (dialog, before)).fetchone()
             if row is None:
@@ -117,11 +108,11 @@ class Maintenance:
             self._connection.execute(_RAISE_ID_FLOOR, (head.person, dialog))
             for statement in _DELETE_OF_DIALOG:
                 self._connection.execute(statement, (head.person, dialog))
-            self._delete_dialog(dialog)
             self._heads.drop(head.user)
-            self.deleted = self.remains = True
-            deleted += 1
-        return deleted
+            deleted.append(dialog)
+        if deleted:
+            self._doom(deleted)
+        return len(deleted)
 
     def _rate(self, find: str, id_: str, rating: Any, user: str | None, at: str) -> bool:
         self._rows.write(self._connection)
@@ -138,7 +129,9 @@ class Maintenance:
         self._heads.drop(owner)
         return True
 
-    def _delete_dialog(self, dialog: int) -> None:
-        self._records.forget(dialog)
-        for statement in _DELETE_DIALOG:
-            self._connection.execute(statement, (dialog,))
+    def _doom(self, dialogs: list[int]) -> None:
+        """Delete dialogs, and have their utterances and their bots' profiles deleted soon."""
+        for statement in _DOOM_DIALOGS:
+            self._connection.execute(statement, (json.dumps(dialogs),))
+        self._records.dialogs_deleted()
+        self._erasure.note()

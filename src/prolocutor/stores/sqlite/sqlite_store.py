@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
 from functools import partial, wraps
@@ -121,6 +122,7 @@ class SqliteStore:
         self._writing: JobWorker | None = None
         self._reading: JobWorker | None = None
         self._searching: WorkerThread | None = None
+        self._erasing = asyncio.Lock()
 
     async def open(self) -> None:
         """Become the owner of the file (unless `read_only`) and get it ready."""
@@ -132,6 +134,8 @@ class SqliteStore:
             self._reading = await _started(
                 WorkerThread("prolocutor-reader", self._reader, at_most=1, within=_TOGETHER)
             )
+            if not self._read_only and self._writer.erasure.remains:
+                await self._erase()
         except BaseException:
             await self.aclose()
             raise
@@ -195,12 +199,25 @@ class SqliteStore:
     rate_dialog = _writes(_UPKEEP, Maintenance.rate_dialog)
     rate_utterance = _writes(_UPKEEP, Maintenance.rate_utterance)
     owner_of = _reads(SqliteReader.owner_of)
-    delete_person = _writes(_UPKEEP, Maintenance.delete_person)
+
+    async def delete_person(self, user: str) -> bool:
+        """Delete a person with all that is theirs, agenda and records too.
+
+        What was theirs is overwritten in the file and its write-ahead log before this returns; soon
+        after where another process is reading the file for long, or at the next start. Below the
+        file, the file system and the device may keep old blocks.
+        """
+        deleted = await self._write.submit(self._writer.upkeep.delete_person, user)
+        await self._erase()
+        return deleted
 
     async def delete_conversation(self, user: str, dialog_name: str) -> int:
         """Delete the dialogs of that name in which no turn runs; return their number."""
         numbers = await self._read.submit(self._reader.dialogs_named, user, dialog_name)
-        return await self._write.submit(self._writer.upkeep.delete_dialogs, numbers, _ANY_DATE)
+        delete = self._writer.upkeep.delete_dialogs
+        deleted = await self._write.submit(delete, numbers, _ANY_DATE)
+        await self._erase()
+        return deleted
 
     async def dialog(self, dialog_id: str) -> Dialog | None:
         """Return a whole dialog by `dialog_id` or `_id`."""
@@ -218,7 +235,14 @@ class SqliteStore:
                 deleted += await self._write.submit(
                     self._writer.upkeep.delete_dialogs, some, before
                 )
+        await self._erase()
         return deleted
+
+    async def _erase(self) -> None:
+        """Delete and overwrite what deletions have left; what comes in meanwhile goes between."""
+        async with self._erasing:
+            while await self._write.submit(self._writer.erasure.erase):
+                pass
 
     async def export(self, *, user: str | None = None) -> AsyncIterator[Dialog]:
         """Stream whole dialogs, oldest first, without holding up the turns."""
@@ -302,6 +326,8 @@ class SqliteTurnRecords:
 
     async def tend(self, *, now: float, keep: float, most: int) -> bool:
         """Do a bounded piece of what is due; return whether there is more."""
+        if self.store._writer.erasure.remains:
+            await self.store._erase()
         tend = partial(self.store._writer.turn_records.tend, now=now, keep=keep, most=most)
         return await self.store._write.submit(tend)
 

@@ -178,16 +178,20 @@ def _delete(db: sqlite3.Connection, user: str) -> None:
         return
     person, human_id, _ = found
     for (dialog,) in db.execute(named("dialogs_of_person"), (person,)).fetchall():
-        db.execute(named("forget_words"), (dialog,))
-        records = db.execute(named("delete_turns_of_dialog"), (dialog,)).rowcount
+        db.execute(named("forget_words"), (dialog, -1))
+        records = db.execute(named("forget_turns"), (dialog, -1)).rowcount
         db.execute(named("count_records"), (-records,))
-        for statement in ("facts", "hypotheses", "utterances", "ratings", "spoke", "bot", "dialog"):
-            db.execute(named(f"delete_{statement}"), (dialog,))
+        for statement in ("hypotheses", "utterances"):
+            db.execute(named(f"delete_{statement}"), (dialog, -1))
+        for statement in ("delete_bots", "delete_facts", "delete_ratings", "delete_spoke",
+                          "delete_dialogs"):  # fmt: skip
+            db.execute(named(statement), (f"[{dialog}]",))
     for table in _OF_PERSON:
         db.execute(f"DELETE FROM {table} WHERE person = ?", (person,))
     db.execute(named("delete_human"), (human_id,))
     db.execute(named("delete_person"), (person,))
     db.execute(named("index_no_further"))
+    db.execute(named("set_remains"), (1,))
 
 
 def _put_in(db: sqlite3.Connection, person: StoredPerson) -> None:

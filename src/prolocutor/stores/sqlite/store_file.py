@@ -34,6 +34,10 @@ class StoreFile:
         """Remember which file was opened."""
         self._number, self._log_number = number_of(self._path), None
 
+    def log_size(self) -> int:
+        """Return the bytes of the write-ahead log."""
+        return os.stat(self._log).st_size
+
     def check(self) -> None:
         """Raise `StoreError` unless the path still leads to the file that was opened."""
         now = monotonic()

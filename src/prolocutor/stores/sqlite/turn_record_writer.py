@@ -115,7 +115,7 @@ TRIMMED: Final = 200
 INDEXED: Final = 250
 """Utterances whose words one job adds to the index at most."""
 MERGED: Final = 100
-"""Pages of the index that one job merges at most, once something was deleted from it."""
+"""Pages of the index that one job merges at most."""
 LOOKED_AT: Final = 1000
 """The latest dialogs that are looked at once after a start: a killed process may have lost the
 records of their first turns."""
@@ -143,9 +143,8 @@ _INDEX: Final = named("index_words")
 _INDEX_CHECKED: Final = named("index_words_checked")
 _FORGET_WORDS: Final = named("forget_words")
 _MERGE: Final = named("merge_words")
-_TURNS: Final = named("turns_of_dialog")
-_DELETE_TURNS: Final = named("delete_turns_of_dialog")
-_DELETE_FACTS: Final = named("delete_facts")
+_TURNS: Final = named("turns_to_forget")
+_FORGET_TURNS: Final = named("forget_turns")
 _OLDEST: Final = named("oldest_turns")
 _DELETE_UP_TO: Final = named("delete_turns_up_to")
 _DELETE_HOURS: Final = named("delete_hours")
@@ -170,9 +169,7 @@ class TurnRecordWriter:
         self._replies = replies
         self._rows = rows
         self._days = AgentDays(connection)
-        self._merges = True
-        """Whether the index of words may hold what was deleted: it may after a restart."""
-        self._merge_begins = False
+        self._merge_begins = True
         self._looks_for_lost = True
 
     def add(self, records: Sequence[TurnRecord], *, slow: float) -> None:
@@ -234,11 +231,14 @@ class TurnRecordWriter:
         }
         self._count({hour: TurnHour(at=hour, down=down)}, thumbs)
 
-    def forget(self, dialog: int) -> None:
-        """Delete all that is kept of a dialog; its utterances are still there."""
-        self._replies.clear()  # so that records on their way look whether their dialog is there
+    def dialogs_deleted(self) -> None:
+        """Have records that are on their way look whether their dialog is there."""
+        self._replies.clear()
+
+    def forget(self, dialog: int, position: int) -> None:
+        """Delete all that is kept of the turns of a dialog after a position, before they go."""
         execute = self._connection.execute
-        kept = execute(_TURNS, (dialog,)).fetchall()
+        kept = execute(_TURNS, (dialog, position)).fetchall()
         hours: dict[int, TurnHour] = {}
         figures: dict[FiguresKey, AgentSpan] = {}
         for at, flags, packed, utt_id in kept:
@@ -249,11 +249,20 @@ class TurnRecordWriter:
                 up, down = (flags & UP) // UP, flags & DOWN
                 add_figures(figures, record, up=up, down=down)
         self._count(hours, figures, -1)
-        execute(_DELETE_TURNS, (dialog,))
+        execute(_FORGET_TURNS, (dialog, position))
         execute(_COUNT, (-len(kept),))
-        execute(_DELETE_FACTS, (dialog,))
-        if execute(_FORGET_WORDS, (dialog,)).rowcount:
-            self._merges = self._merge_begins = True
+        execute(_FORGET_WORDS, (dialog, position))
+        self._merge_begins = True
+
+    def erase_words(self) -> bool:
+        """Rewrite some pages of the index, without deleted words; return whether there is more.
+
+        The index notes what is deleted beside the words: they go when all of it becomes one part.
+        """
+        changed = self._connection.total_changes
+        self._connection.execute(_MERGE, (-MERGED if self._merge_begins else MERGED,))
+        self._merge_begins = self._connection.total_changes - changed < _SETTLED
+        return not self._merge_begins
 
     def tend(self, *, now: float, keep: float, most: int) -> bool:
         """Index the words of some turns, delete some old records; return whether there is more."""
@@ -267,8 +276,7 @@ class TurnRecordWriter:
         self._connection.execute(_DELETE_HOURS, (floor,))
         self._connection.execute(_DELETE_FIGURES, (floor,))
         self._days.delete(floor)
-        more = self._days.sum_up(now) or more
-        return self._merge() or more
+        return self._days.sum_up(now) or more
 
     def _touch(self, record: TurnRecord) -> None:
         """Note that a dialog had a turn without a reply."""
@@ -320,16 +328,6 @@ class TurnRecordWriter:
         execute(_DELETE_UP_TO, (oldest[doomed - 1][0],))
         execute(_COUNT, (-doomed,))
         return doomed == TRIMMED
-
-    def _merge(self) -> bool:
-        """Merge some pages of the index where it may hold words of deleted dialogs."""
-        if not self._merges:
-            return False
-        changed = self._connection.total_changes
-        self._connection.execute(_MERGE, (-MERGED if self._merge_begins else MERGED,))
-        self._merge_begins = False
-        self._merges = self._connection.total_changes - changed >= _SETTLED
-        return self._merges
 
 
 def _add_fact(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sqlite3
 from contextlib import suppress
 from pathlib import Path
@@ -13,12 +12,15 @@ from prolocutor.stores.sqlite import migrations
 from prolocutor.stores.sqlite.agenda_writer import AgendaWriter
 from prolocutor.stores.sqlite.connection import (
     BUSY_MS,
+    MEMORY,
     connect,
     prepare_writing,
     translated,
 )
+from prolocutor.stores.sqlite.erasure import Erasure
 from prolocutor.stores.sqlite.head_cache import HeadCache
 from prolocutor.stores.sqlite.maintenance import Maintenance
+from prolocutor.stores.sqlite.page_gaps import PageGaps
 from prolocutor.stores.sqlite.pending_rows import PendingRows
 from prolocutor.stores.sqlite.queries import named
 from prolocutor.stores.sqlite.request_log import RequestLog
@@ -68,7 +70,11 @@ class SqliteWriter:
             self.requests = RequestLog(connection, self._rows)
             self.turns = TurnWriter(connection, self._rows, self.heads, self.agenda, self.requests)
             self.turn_records = TurnRecordWriter(connection, self._rows, self.turns.replies)
-            self.upkeep = Maintenance(connection, self._rows, self.heads, self.turn_records)
+            self._gaps = None if self.path == MEMORY else PageGaps(self.path, connection)
+            self.erasure = Erasure(connection, self.turn_records, self._gaps)
+            self.upkeep = Maintenance(
+                connection, self._rows, self.heads, self.turn_records, self.erasure
+            )
         except BaseException as error:
             connection.close()
             if isinstance(error, Exception):
@@ -79,6 +85,8 @@ class SqliteWriter:
     def close(self) -> None:
         """Checkpoint the write-ahead log and close the file."""
         self.connection.close()
+        if self._gaps is not None:
+            self._gaps.close()
 
     def setting(self, pragma: str) -> Any:
         """Return the value of a PRAGMA of this connection."""
@@ -114,8 +122,11 @@ class SqliteWriter:
             raise
         self.commits += 1
         self.heads.trim()
-        if self.commits % CHECK_LOG_AFTER == 0 or self.upkeep.deleted:
-            self._cut_log()
+        with suppress(OSError, sqlite3.Error):  # the turns are safe; it is done later
+            if self.erasure.due:
+                self.erasure.overwrite(self._cut_log)
+            elif self.commits % CHECK_LOG_AFTER == 0 and self.file.log_size() > WAL_BYTES:
+                self._cut_log()
         return outcomes
 
     def _alone(self, job: StoreJob) -> Any:
@@ -124,19 +135,12 @@ class SqliteWriter:
         except Exception as error:
             return translated(error, self.path)
 
-    def _cut_log(self) -> None:
-        """Checkpoint and truncate the write-ahead log if it is long or holds what was deleted.
-
-        If a reader prevents it, it is done at the next check.
-        """
-        with suppress(OSError, sqlite3.Error):  # the turns are safe; the log is only too long
-            size = os.stat(f"{self.path}-wal").st_size
-            if size > WAL_BYTES or self.upkeep.remains:
-                self.upkeep.deleted = False
-                self.connection.execute(f"PRAGMA busy_timeout = {PATIENCE_MS}")
-                busy, _, _ = self.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
-                self.upkeep.remains = self.upkeep.remains and bool(busy)
-                self.connection.execute(f"PRAGMA busy_timeout = {BUSY_MS}")
+    def _cut_log(self) -> bool:
+        """Checkpoint and truncate the write-ahead log; return False if a reader prevents it."""
+        self.connection.execute(f"PRAGMA busy_timeout = {PATIENCE_MS}")
+        busy, _, _ = self.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+        self.connection.execute(f"PRAGMA busy_timeout = {BUSY_MS}")
+        return not busy
 
     def _roll_back(self) -> None:
         self._rows.clear()

@@ -35,23 +35,67 @@ AND coalesce((SELECT date_time FROM utterances WHERE utterances.dialog = ?1
 AND NOT EXISTS (SELECT 1 FROM open_turns
     WHERE open_turns.person = dialogs.person AND open_turns.dialog = ?1);
 
--- name: delete_hypotheses
-DELETE FROM hypotheses WHERE utterance IN (SELECT utterance FROM utterances WHERE dialog = ?);
+-- name: doom
+INSERT INTO doomed (what, key) VALUES (?, ?);
 
--- name: delete_utterances
-DELETE FROM utterances WHERE dialog = ?;
+-- name: doom_utterances
+INSERT INTO doomed (what, key) SELECT 'utterances', value FROM json_each(?);
+
+-- name: doom_bots
+INSERT INTO doomed (what, key)
+SELECT 'versions', bot_id FROM json_each(?) JOIN dialogs ON dialog = value;
+
+-- name: delete_bots
+DELETE FROM versions
+WHERE owner IN (SELECT bot_id FROM dialogs WHERE dialog IN (SELECT value FROM json_each(?)));
+
+-- name: delete_facts
+DELETE FROM facts WHERE dialog IN (SELECT value FROM json_each(?));
 
 -- name: delete_ratings
-DELETE FROM ratings WHERE dialog = ?;
+DELETE FROM ratings WHERE dialog IN (SELECT value FROM json_each(?));
 
 -- name: delete_spoke
-DELETE FROM spoke WHERE dialog = ?;
+DELETE FROM spoke WHERE dialog IN (SELECT value FROM json_each(?));
 
--- name: delete_bot
-DELETE FROM versions WHERE owner = (SELECT bot_id FROM dialogs WHERE dialog = ?);
+-- name: delete_dialogs
+DELETE FROM dialogs WHERE dialog IN (SELECT value FROM json_each(?));
 
--- name: delete_dialog
-DELETE FROM dialogs WHERE dialog = ?;
+-- name: next_doom
+SELECT doom, what, key FROM doomed ORDER BY doom LIMIT 1;
+
+-- name: done_doom
+DELETE FROM doomed WHERE doom = ?;
+
+-- The position before the last rows that are deleted at once.
+-- name: doomed_after
+SELECT position FROM utterances WHERE dialog = ? ORDER BY position DESC LIMIT 1 OFFSET ?;
+
+-- name: delete_hypotheses
+DELETE FROM hypotheses
+WHERE utterance IN (SELECT utterance FROM utterances WHERE dialog = ? AND position > ?);
+
+-- name: delete_utterances
+DELETE FROM utterances WHERE dialog = ? AND position > ?;
+
+-- name: delete_some_versions
+DELETE FROM versions WHERE owner = ?1
+AND number IN (SELECT number FROM versions WHERE owner = ?1 LIMIT ?2);
+
+-- name: delete_some_feed
+DELETE FROM feed WHERE row IN (SELECT row FROM feed WHERE person = ? LIMIT ?);
+
+-- name: delete_some_requests
+DELETE FROM requests WHERE request IN (SELECT request FROM requests WHERE person = ? LIMIT ?);
+
+-- name: delete_dialog_names
+DELETE FROM dialog_names WHERE person = ?;
+
+-- name: remains
+SELECT value FROM meta WHERE name = 'remains';
+
+-- name: set_remains
+UPDATE meta SET value = ? WHERE name = 'remains';
 
 -- name: delete_feed_of_dialog
 DELETE FROM feed WHERE person = ? AND dialog = ?;
@@ -59,17 +103,8 @@ DELETE FROM feed WHERE person = ? AND dialog = ?;
 -- name: delete_requests_of_dialog
 DELETE FROM requests WHERE person = ? AND dialog = ?;
 
--- name: delete_feed
-DELETE FROM feed WHERE person = ?;
-
--- name: delete_requests
-DELETE FROM requests WHERE person = ?;
-
 -- name: delete_open_turns
 DELETE FROM open_turns WHERE person = ?;
-
--- name: delete_dialog_names
-DELETE FROM dialog_names WHERE person = ?;
 
 -- name: delete_entries
 DELETE FROM agenda WHERE user = ?;

@@ -116,21 +116,19 @@ SELECT 'delete', reply.utterance,
 FROM utterances AS reply
 LEFT JOIN utterances AS said ON said.dialog = reply.dialog AND said.position = reply.position - 1
     AND NOT said.by_bot
-WHERE reply.dialog = ?1 AND reply.by_bot
+WHERE reply.dialog = ? AND reply.position > ? AND reply.by_bot
     AND reply.utterance <= (SELECT value FROM meta WHERE name = 'words');
 
 -- name: merge_words
 INSERT INTO words (words, rank) VALUES ('merge', ?);
 
--- name: turns_of_dialog
+-- name: turns_to_forget
 SELECT at, flags, record, utt_id FROM utterances JOIN turns ON turn = utterance
-WHERE dialog = ? AND by_bot;
+WHERE dialog = ? AND position > ? AND by_bot;
 
--- name: delete_turns_of_dialog
-DELETE FROM turns WHERE turn IN (SELECT utterance FROM utterances WHERE dialog = ? AND by_bot);
-
--- name: delete_facts
-DELETE FROM facts WHERE dialog = ?;
+-- name: forget_turns
+DELETE FROM turns
+WHERE turn IN (SELECT utterance FROM utterances WHERE dialog = ? AND position > ? AND by_bot);
 
 -- name: oldest_turns
 SELECT turn, at FROM turns ORDER BY turn LIMIT ?;

@@ -121,6 +121,12 @@ UPDATE meta SET value = value + 1 WHERE name = 'generation';
 -- name: feed_floor
 SELECT value FROM meta WHERE name = 'feed_floor';
 
+-- Numbers of what is still being deleted are not given again.
 -- name: last_numbers
-SELECT (SELECT max(person) FROM people), (SELECT max(dialog) FROM dialogs),
+SELECT (SELECT max(person) FROM (
+        SELECT max(person) AS person FROM people
+        UNION ALL SELECT max(key) FROM doomed WHERE what = 'feed')),
+    (SELECT max(dialog) FROM (
+        SELECT max(dialog) AS dialog FROM dialogs
+        UNION ALL SELECT max(key) FROM doomed WHERE what = 'utterances')),
     (SELECT max(dialog_name) FROM dialog_names), (SELECT max(utterance) FROM utterances);
