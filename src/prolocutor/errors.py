@@ -24,6 +24,7 @@ ProlocutorError                 anything this package raises on purpose
 │   ├── StoreCorrupt            the file is damaged, or not one of ours
 │   ├── StoreFull               the disk is full
 │   ├── StoreAway               the database does not answer
+│   ├── StoreMisused            we used a connection of the store wrongly
 │   ├── PersonBusy              another turn of the person is open, or others wait
 │   ├── RoundChanged            the dialog's round is not the one that the caller knew
 │   ├── DeclaredDead            this replica was declared dead and has to join again
@@ -234,6 +235,12 @@ class StoreAway(StoreError):
     """The database does not answer; what was being stored may or may not be stored."""
 
     code = "store_away"
+
+
+class StoreMisused(StoreError):
+    """A connection of the store was used wrongly by us: a fault of ours, not of the database."""
+
+    code = "store_misused"
 
 
 class PersonBusy(StoreError):

@@ -105,6 +105,11 @@ class Succession:
         return traffic.trips / traffic.calls if traffic.calls else 0.0
 
     @property
+    def misuses(self) -> int:
+        """Calls that failed because a connection of the store was used wrongly by us."""
+        return self._store.traffic.misuses
+
+    @property
     def running(self) -> int:
         """The number of turns that were taken over and run now."""
         return len(self._recoveries)

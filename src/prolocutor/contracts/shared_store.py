@@ -106,10 +106,14 @@ class BrokerWakeUps(WakeUps, Protocol):
 
 
 class StoreTraffic(msgspec.Struct, frozen=True):
-    """What went to the database so far: the trips of turns, and the calls that they shared."""
+    """What went to the database so far: the trips of turns, and the calls that they shared.
+
+    `misuses` counts the calls that failed because we used a connection wrongly.
+    """
 
     trips: int = 0
     calls: int = 0
+    misuses: int = 0
 
 
 class SharedStore(WakeUps, Protocol):

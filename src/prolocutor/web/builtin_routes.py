@@ -132,6 +132,11 @@ def watch_replica(metrics: TurnMetrics, replica: Succession) -> None:
         lambda: replica.lease_left,
     )
     metrics.watch(
+        "prolocutor_store_misuses",
+        "Calls of the database that failed by a fault of Prolocutor; there should be none",
+        lambda: replica.misuses,
+    )
+    metrics.watch(
         "prolocutor_busy_people",
         "Pieces of work that wait for a person at another replica",
         lambda: replica.waiting,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from time import monotonic
 from typing import Any, Final, Protocol
 
@@ -19,6 +19,7 @@ from prolocutor.errors import (
     StoreCorrupt,
     StoreError,
     StoreFull,
+    StoreMisused,
 )
 from prolocutor.plugins.postgresql.store_url import StoreUrl
 
@@ -99,6 +100,8 @@ class DatabaseLine:
         self._first = 0
         self._new_name: str | None = None
         self._server: tuple[int, object] | None = None
+        self.misuses = 0
+        """How often this line was used wrongly by us."""
         self.since = 0.0
         """When this server was first connected to since it was started, by the monotonic clock."""
         self.on_return: Callable[[], None] = _nothing
@@ -152,31 +155,47 @@ class DatabaseLine:
         if self._new_name is not None:
             name, self._new_name = self._new_name, None
             await self.fetch(_NAME_SESSION, name, within=within)
-        loop = asyncio.get_running_loop()
-        timer = loop.call_later(within, connection.terminate)
-        self._asked_at = monotonic()
-        try:
-            return await connection.fetch(statement, *args)
-        except Exception as error:
-            raise self.translated(error) from error
-        finally:
-            timer.cancel()
-            self._asked_at = None
+        with self._asking():
+            timer = asyncio.get_running_loop().call_later(within, connection.terminate)
+            try:
+                return await connection.fetch(statement, *args)
+            finally:
+                timer.cancel()
 
     async def execute(self, script: str) -> None:
         """Run a script of many statements, however long it takes."""
         connection = self._connection
         if connection is None or connection.is_closed():
             raise self._lost(None)
-        try:
+        with self._asking():
             await connection.execute(script)
+
+    @contextmanager
+    def _asking(self) -> Iterator[None]:
+        if self._asked_at is not None:
+            raise self._misused("it is in use by somebody else")
+        self._asked_at = monotonic()
+        try:
+            yield
         except Exception as error:
             raise self.translated(error) from error
+        finally:
+            self._asked_at = None
+
+    def _misused(self, what: str) -> StoreMisused:
+        self.misuses += 1
+        error = StoreMisused(f"{self._url.shown}: the connection '{self._name}': {what}")
+        if self.misuses == 1:
+            log.error("%s; this is a fault of Prolocutor, please report it", error, stack_info=True)
+        return error
 
     def translated(self, error: Exception) -> Exception:
         """Return the `StoreError` for an error of the database or the connection."""
         if isinstance(error, StoreError | ConfigError):
             return error
+        ours = isinstance(error, asyncpg.InterfaceError) and not isinstance(error, ValueError)
+        if ours and self.is_up:
+            return self._misused(str(error))
         found = _translated(error, self._url)
         if found is error and not self.is_up:
             # asyncpg raises AttributeError and the like where the line is lost within a statement.

@@ -8,7 +8,9 @@ from functools import partial
 from typing import Final, Protocol
 
 from prolocutor.errors import ConfigError, StoreAway
+from prolocutor.plugins.postgresql import migrations
 from prolocutor.plugins.postgresql.database_line import Connection, DatabaseLine
+from prolocutor.plugins.postgresql.lanes import JobLane
 from prolocutor.plugins.postgresql.statements import named
 from prolocutor.plugins.postgresql.store_url import StoreUrl
 
@@ -75,7 +77,10 @@ class ConnectionListener(Protocol):
 
 
 class DatabaseLines:
-    """One line for each trip of a turn, one for other changes, one to read, one for hints."""
+    """One line for each trip of a turn, one for other changes, one to read, one for hints.
+
+    Each has one owner, a lane: nobody else may use it.
+    """
 
     def __init__(self, url: StoreUrl, durability: str) -> None:
         self._url = url
@@ -85,12 +90,16 @@ class DatabaseLines:
         self._listener: ConnectionListener | None = None
         self.openings = self._line("openings", 5_000)
         self.closings = self._line("closings", 5_000)
-        self.reading = self._line("reading", 30_000)
-        self.changes = self._line("other changes", 60_000)
-        self.hints = self._line("hints", 5_000, hints=True)
+        self.reading = JobLane(self._line("reading", 30_000))
+        self._changes = self._line("other changes", 60_000)
+        self.changes = JobLane(self._changes)
+        self._hints = self._line("hints", 5_000, hints=True)
+        self.hints = JobLane(self._hints)
 
     async def open(self) -> None:
-        """Connect all that are not up yet, at once."""
+        """Connect one, bring the database up to date, and connect the others at once."""
+        await self._changes.open()
+        await migrations.migrate(self._changes, self._url)
         down = [line for line in self.all if not line.is_up]
         for outcome in await asyncio.gather(
             *(line.open() for line in down), return_exceptions=True
@@ -116,7 +125,7 @@ class DatabaseLines:
     def listen(self, listener: ConnectionListener) -> None:
         """Have the line for hints deliver them; to be called before it is opened."""
         self._listener = listener
-        self.hints.on_return = listener.missed
+        self._hints.on_return = listener.missed
 
     def rename(self, name: str) -> None:
         """Name all connections on the server, also those made later; our schema has its own."""

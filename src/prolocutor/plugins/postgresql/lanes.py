@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
 from typing import Any, Final, Generic, Protocol, TypeVar
 
 from prolocutor.background import BackgroundTasks
 from prolocutor.errors import DeclaredDead, StoreAway, StoreError
-from prolocutor.plugins.postgresql.database_line import DatabaseLine
+from prolocutor.plugins.postgresql.database_line import DatabaseLine, Row
 
 Item = TypeVar("Item")
 T = TypeVar("T")
@@ -119,15 +120,24 @@ class LineJob(Generic[T]):
 
 
 class JobLane:
-    """Does jobs on a line, one after the other."""
+    """Owns a line: all who use it do so here, one after the other."""
 
     def __init__(self, line: DatabaseLine) -> None:
+        self._line = line
         self._lane: Lane[LineJob[Any]] = Lane(line, self._do, at_most=1)
 
-    async def do(self, work: Callable[[], Awaitable[T]], *, repeatable: bool = True) -> T:
-        """Do it; a caller that is cancelled does not stop it."""
-        done: T = await self._lane.submit(LineJob(work, repeatable=repeatable))
-        return done
+    async def fetch(
+        self, statement: str, *values: Any, within: float, repeatable: bool = True
+    ) -> list[Row]:
+        """Run a statement; a caller that is cancelled does not stop it."""
+        work = partial(self._line.fetch, statement, *values, within=within)
+        rows: list[Row] = await self._lane.submit(LineJob(work, repeatable=repeatable))
+        return rows
+
+    @property
+    def since(self) -> float:
+        """When the server was first connected to, by the monotonic clock."""
+        return self._line.since
 
     async def drained(self) -> None:
         """Wait until all jobs are done."""

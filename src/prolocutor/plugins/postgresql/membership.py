@@ -5,13 +5,12 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable
-from functools import partial
 from time import monotonic
 from typing import Any, Final
 
 from prolocutor.contracts.shared_store import DEFAULT_LEASE
 from prolocutor.errors import StoreAway
-from prolocutor.plugins.postgresql.database_line import DatabaseLine, Row
+from prolocutor.plugins.postgresql.database_line import Row
 from prolocutor.plugins.postgresql.lanes import JobLane
 from prolocutor.plugins.postgresql.statements import named
 
@@ -24,20 +23,19 @@ NAME: Final = "prolocutor {}"
 class Membership:
     """The number of this replica, its lease, and what it does when it was declared dead.
 
-    `line` is the one for hints and beats; nothing that it writes has to survive a crash of the
+    `lane` is the one for hints and beats; nothing that it writes has to survive a crash of the
     database. `renamed` is called with the name that the connections have from then on.
     """
 
     def __init__(
         self,
-        line: DatabaseLine,
+        lane: JobLane,
         *,
         forget: Callable[[], None],
         renamed: Callable[[str], None],
         cut_off: Callable[[float], None],
     ) -> None:
-        self._line = line
-        self._lane = JobLane(line)
+        self._lane = lane
         self._forget = forget
         self._renamed = renamed
         self._cut_off = cut_off
@@ -59,7 +57,7 @@ class Membership:
     @property
     def connected_at(self) -> float:
         """When the server was first connected to, by the monotonic clock."""
-        return self._line.since
+        return self._lane.since
 
     def clock(self) -> float:
         """Return the database's time, as measured at the last beat."""
@@ -111,13 +109,9 @@ class Membership:
             await self.fetch("leave", self.number, within=2.0)
             self.number = None
 
-    async def drained(self) -> None:
-        """Wait until all that was sent is answered."""
-        await self._lane.drained()
-
     async def fetch(self, name: str, *values: Any, within: float) -> list[Row]:
         """Run a statement on the line for hints and beats."""
-        return await self._lane.do(partial(self._line.fetch, named(name), *values, within=within))
+        return await self._lane.fetch(named(name), *values, within=within)
 
     async def _join(self) -> None:
         asked = monotonic()

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
-from functools import partial
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
 from prolocutor.contracts.store import (
     MAX_AGENDA_ENTRIES,
@@ -15,7 +13,7 @@ from prolocutor.dialog import plain, splicing
 from prolocutor.dialog.ids import DialogId
 from prolocutor.errors import NotFound, PersonBusy
 from prolocutor.plugins.postgresql.closings import entry_arrays, entry_columns
-from prolocutor.plugins.postgresql.database_line import DatabaseLine, Row
+from prolocutor.plugins.postgresql.database_line import Row
 from prolocutor.plugins.postgresql.lanes import JobLane
 from prolocutor.plugins.postgresql.membership import Membership
 from prolocutor.plugins.postgresql.openings import fresh_ids
@@ -25,25 +23,14 @@ from prolocutor.plugins.postgresql.statements import named, place_of, stored_tex
 WITHIN: Final = 65.0
 """Seconds; deleting a person with all that is theirs may take long."""
 
-T = TypeVar("T")
-
 
 class OutsideTurns:
-    """Writes on a line of its own, each change a transaction of its own."""
+    """Writes on the line for changes, each change a transaction of its own."""
 
-    def __init__(self, line: DatabaseLine, membership: Membership, remembered: Remembered) -> None:
-        self._line = line
-        self._lane = JobLane(line)
+    def __init__(self, lane: JobLane, membership: Membership, remembered: Remembered) -> None:
+        self._lane = lane
         self._membership = membership
         self._remembered = remembered
-
-    async def drained(self) -> None:
-        """Wait until all changes are made."""
-        await self._lane.drained()
-
-    async def do(self, work: Callable[[], Awaitable[T]], *, repeatable: bool = True) -> T:
-        """Do other work on the same line."""
-        return await self._lane.do(work, repeatable=repeatable)
 
     async def schedule(self, entry: AgendaEntry, limit: int = MAX_AGENDA_ENTRIES) -> None:
         """Write an entry, in place of one of the same user, skill and key."""
@@ -138,5 +125,4 @@ class OutsideTurns:
         return bool(rows[0][0])
 
     async def _rows(self, name: str, *values: Any, repeatable: bool = True) -> list[Row]:
-        call = partial(self._line.fetch, named(name), *values, within=WITHIN)
-        return await self._lane.do(call, repeatable=repeatable)
+        return await self._lane.fetch(named(name), *values, within=WITHIN, repeatable=repeatable)

@@ -25,7 +25,7 @@ from prolocutor.dialog.dialog import Dialog
 from prolocutor.dialog.ids import DialogId
 from prolocutor.dialog.thumbs import thumb
 from prolocutor.errors import StoreError
-from prolocutor.plugins.postgresql import migrations, store_url
+from prolocutor.plugins.postgresql import store_url
 from prolocutor.plugins.postgresql.closings import Closings
 from prolocutor.plugins.postgresql.counters import PostgresqlCounters
 from prolocutor.plugins.postgresql.database_line import DatabaseLine
@@ -130,13 +130,11 @@ class PostgresqlStore:
         self._others = OutsideTurns(lines.changes, self._membership, self.remembered)
         self.turn_records = PostgresqlTurnRecords(lines.changes, lines.reading, self._membership)
         """The records of turns."""
-        self._replicas = ReplicaWork(lines.changes, self._membership, self._others)
+        self._replicas = ReplicaWork(lines.changes, self._membership)
 
     async def open(self) -> None:
         """Connect, and bring the database up to date."""
         try:
-            await self._lines.changes.open()
-            await migrations.migrate(self._lines.changes, self._url)
             await self._lines.open()
         except BaseException:
             await self.aclose()
@@ -148,13 +146,12 @@ class PostgresqlStore:
         if self._is_open:
             await self.openings.drained()
             await self.closings.drained()
-            await self._others.drained()
-            await self._reader.drained()
-            await self.turn_records.drained()
+            await self._lines.changes.drained()
+            await self._lines.reading.drained()
             await self._wake_ups.sent()
             with suppress(StoreError):  # then others take over when the lease has run out
                 await self._membership.leave()
-            await self._membership.drained()
+            await self._lines.hints.drained()
         self._is_open = False
         await self._lines.aclose()
 
@@ -178,7 +175,9 @@ class PostgresqlStore:
         """The trips of turns so far, and the calls in which they were gathered."""
         lanes = (self.openings, self.closings)
         return StoreTraffic(
-            calls=sum(lane.calls for lane in lanes), trips=sum(lane.trips for lane in lanes)
+            calls=sum(lane.calls for lane in lanes),
+            trips=sum(lane.trips for lane in lanes),
+            misuses=sum(line.misuses for line in self.lines),
         )
 
     @property

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterable, Sequence
-from functools import partial
 from typing import Any, Final
 
 from prolocutor.contracts.store import (
@@ -20,7 +19,7 @@ from prolocutor.dialog.ids import DialogId
 from prolocutor.dialog.profile_chain import FRAME, VersionRow, rebuilt
 from prolocutor.dialog.utterances import BotUtterance, HumanUtterance
 from prolocutor.plugins.postgresql import searches
-from prolocutor.plugins.postgresql.database_line import DatabaseLine, Row, first_column
+from prolocutor.plugins.postgresql.database_line import Row, first_column
 from prolocutor.plugins.postgresql.lanes import JobLane
 from prolocutor.plugins.postgresql.statements import named, shown_columns, shown_text, stored_text
 from prolocutor.stores.named_statements import struct_of
@@ -42,15 +41,10 @@ MANY_NAMES: Final = 1000
 
 
 class PostgresqlReader:
-    """Reads on a line of its own; each method is a few short statements."""
+    """Reads on the line for that; each method is a few short statements."""
 
-    def __init__(self, line: DatabaseLine) -> None:
-        self._line = line
-        self._lane = JobLane(line)
-
-    async def drained(self) -> None:
-        """Wait until all that was asked for is answered."""
-        await self._lane.drained()
+    def __init__(self, lane: JobLane) -> None:
+        self._lane = lane
 
     async def feed(self, user: str, after: int, limit: int = 100) -> list[FeedRow]:
         """Return rows of the feed, those of open turns included."""
@@ -269,7 +263,7 @@ class PostgresqlReader:
         return await self._fetch(named(name), *values)
 
     async def _fetch(self, statement: str, *values: Any) -> list[Row]:
-        return await self._lane.do(partial(self._line.fetch, statement, *values, within=WITHIN))
+        return await self._lane.fetch(statement, *values, within=WITHIN)
 
 
 def _chain(rows: list[Row]) -> list[VersionRow]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Coroutine
-from functools import partial
 from time import monotonic
 from typing import Any, Final, TypeVar
 
@@ -11,10 +10,10 @@ from prolocutor.contracts.shared_store import ReplicaStatus
 from prolocutor.contracts.store import AgendaEntry, OpenedTurn, UnfinishedTurn
 from prolocutor.dialog.ids import TurnId
 from prolocutor.errors import DeclaredDead, NotFound, PersonBusy, StoreAway, TakenOver
-from prolocutor.plugins.postgresql.database_line import DatabaseLine, Row
+from prolocutor.plugins.postgresql.database_line import Row
+from prolocutor.plugins.postgresql.lanes import JobLane
 from prolocutor.plugins.postgresql.membership import Membership
 from prolocutor.plugins.postgresql.openings import MAX_INT, resumed_turn
-from prolocutor.plugins.postgresql.outside_turns import OutsideTurns
 from prolocutor.plugins.postgresql.reader import entries_of
 from prolocutor.plugins.postgresql.statements import named, shown_text, stored_text
 from prolocutor.stores.opening_codec import unpack_opening
@@ -30,10 +29,9 @@ _Given = tuple[str, str]
 class ReplicaWork:
     """What replicas do beside turns. What it could not hand back, it hands back with a beat."""
 
-    def __init__(self, line: DatabaseLine, membership: Membership, others: OutsideTurns) -> None:
-        self._line = line
+    def __init__(self, lane: JobLane, membership: Membership) -> None:
+        self._lane = lane
         self._membership = membership
-        self._others = others
         self._holds: dict[_Given, int] = {}
         """Who is held, and under which number."""
         self._to_release: set[_Given] = set()
@@ -171,8 +169,7 @@ class ReplicaWork:
         return await self._membership.fetch(name, *values, within=WITHIN)
 
     async def _rows(self, name: str, *values: Any) -> list[Row]:
-        call = partial(self._line.fetch, named(name), *values, within=WITHIN)
-        return await self._others.do(call)
+        return await self._lane.fetch(named(name), *values, within=WITHIN)
 
 
 def _unfinished(rows: list[Row]) -> list[UnfinishedTurn]:

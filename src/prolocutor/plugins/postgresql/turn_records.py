@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Sequence
-from functools import partial
 from time import monotonic
 from typing import Any, Final
 
@@ -23,7 +22,7 @@ from prolocutor.contracts.store.turn_record_store import (
     LatestFailure,
     TurnHour,
 )
-from prolocutor.plugins.postgresql.database_line import DatabaseLine, Row
+from prolocutor.plugins.postgresql.database_line import Row
 from prolocutor.plugins.postgresql.lanes import JobLane
 from prolocutor.plugins.postgresql.membership import Membership
 from prolocutor.plugins.postgresql.searches import (
@@ -60,20 +59,11 @@ _FOR_EVER: Final = 1e15
 class PostgresqlTurnRecords:
     """Implements `TurnRecordStore`, on the lines of other changes and of reads."""
 
-    def __init__(
-        self, changes: DatabaseLine, reading: DatabaseLine, membership: Membership
-    ) -> None:
-        self._changes = JobLane(changes)
-        self._reads = JobLane(reading)
-        self._writing_line = changes
-        self._reading_line = reading
+    def __init__(self, changes: JobLane, reading: JobLane, membership: Membership) -> None:
+        self._changes = changes
+        self._reading = reading
         self._membership = membership
         self._trim_at = 0.0
-
-    async def drained(self) -> None:
-        """Wait until all that was asked for is done."""
-        await self._changes.drained()
-        await self._reads.drained()
 
     async def add(self, records: Sequence[TurnRecord], *, slow: float) -> None:
         """Keep records."""
@@ -216,15 +206,13 @@ class PostgresqlTurnRecords:
         ]
 
     async def _write(self, name: str, *values: Any) -> list[Row]:
-        call = partial(self._writing_line.fetch, named(name), *values, within=WITHIN)
-        return await self._changes.do(call, repeatable=False)
+        return await self._changes.fetch(named(name), *values, within=WITHIN, repeatable=False)
 
     async def _rows(self, name: str, *values: Any) -> list[Row]:
         return await self._fetch(named(name), *values)
 
     async def _fetch(self, statement: str, *values: Any) -> list[Row]:
-        call = partial(self._reading_line.fetch, statement, *values, within=WITHIN)
-        return await self._reads.do(call)
+        return await self._reading.fetch(statement, *values, within=WITHIN)
 
 
 AgentRow = tuple[str, str, str, str | None, bool, bool, float | None, int | None, float]

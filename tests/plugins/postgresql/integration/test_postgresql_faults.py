@@ -11,7 +11,7 @@ import msgspec
 import pytest
 
 from prolocutor.contracts.store import OpenedTurn
-from prolocutor.errors import ConfigError, StoreAway, StoreError
+from prolocutor.errors import ConfigError, StoreAway, StoreError, StoreMisused
 from prolocutor.plugins.postgresql import migrations
 from prolocutor.plugins.postgresql.database_line import DatabaseLine
 from prolocutor.plugins.postgresql.postgresql_store import PostgresqlStore
@@ -287,3 +287,49 @@ async def test_a_database_that_is_not_there_is_named_without_the_password(
         with pytest.raises(kind, match=what) as raised:
             await PostgresqlStore(url).open()
         assert "secret" not in str(raised.value)
+
+
+async def test_all_that_a_store_does_at_once_breaks_none_of_its_connections(
+    database: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with open_for_test(lambda: PostgresqlStore(database, durability="relaxed")) as store:
+        assert isinstance(store, PostgresqlStore)
+        await store.join(30.0)
+        outcomes = []
+        for number in range(10):
+            outcomes += await asyncio.gather(
+                *(store.put_record("", "kind", f"{number} {one}", b"{}") for one in range(3)),
+                *(store.turn_records.note_thumb("none", one > 1) for one in range(3)),
+                store.turn_records.hours(0.0, 1.0),
+                store.records("", "kind"),
+                store.entries("ann"),
+                store.beat(),
+                store.counters.count_together([], {"sockets": number}),
+                store.claim_due(),
+                talk(store, f"user {number}", "a"),
+                return_exceptions=True,
+            )
+            store.wake("ann")
+
+    assert [one for one in outcomes if isinstance(one, Exception)] == []
+    assert "is back" not in caplog.text
+    assert store.traffic.misuses == 0
+
+
+async def test_a_wrong_use_of_a_connection_is_an_error_of_its_own_and_leaves_it_up(
+    database: str,
+) -> None:
+    async with open_for_test(lambda: PostgresqlStore(database, durability="relaxed")) as store:
+        assert isinstance(store, PostgresqlStore)
+        line = store.lines[0]
+        (process,) = await line.fetch("SELECT pg_backend_pid()", within=PATIENCE)
+        outcomes = await asyncio.gather(
+            *(line.fetch("SELECT pg_sleep(0.01)", within=PATIENCE) for _ in range(3)),
+            return_exceptions=True,
+        )
+        with pytest.raises(StoreMisused, match="1 argument"):
+            await line.fetch("SELECT $1::int", 1, 2, within=PATIENCE)
+        assert await line.fetch("SELECT pg_backend_pid()", within=PATIENCE) == [process]
+        assert store.traffic.misuses == 3
+
+    assert [type(one) for one in outcomes] == [list, StoreMisused, StoreMisused]
