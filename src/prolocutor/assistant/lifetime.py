@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine
 from functools import partial
-from typing import Final
+from typing import Any, Final
 
 import msgspec
 
@@ -39,6 +39,8 @@ log = logging.getLogger(__name__)
 FIRST_PAUSE: Final = 0.25
 LONGEST_PAUSE: Final = 2.0
 """Seconds between two tries: the first pause is doubled up to the longest."""
+FIRST_TRY: Final = 5.0
+"""Seconds after which a start goes on in the background."""
 
 
 class AssistantParts(msgspec.Struct, frozen=True):
@@ -82,7 +84,12 @@ class Lifetime:
     @property
     def ready(self) -> bool:
         """Whether turns are taken: it has started, is not stopping, and can reach the store."""
-        return self.started and not self.stopping and not self.is_cut_off
+        return self.started and not self.stopping and not (self.waits or self.is_cut_off)
+
+    @property
+    def waits(self) -> bool:
+        """Whether the store has not answered since the start."""
+        return self._late_start.waits
 
     @property
     def is_cut_off(self) -> bool:
@@ -94,17 +101,12 @@ class Lifetime:
         """Raise `Stopping` or `StoreAway` where no turns are taken."""
         if self.stopping:
             raise Stopping("the assistant is shutting down")
-        if self._late_start.waits:
+        if self.waits:
             raise StoreAway("the store has not answered since the start")
 
     async def start(self, *, patient: bool) -> None:
         """Open the store and start all; where it is away, try on in the background if `patient`."""
-        try:
-            await self._start()
-        except StoreAway as error:
-            if not patient:
-                raise
-            self._late_start.begin(error)
+        await (self._late_start.begin() if patient else self._start())
         self.started = True
 
     async def end(self, grace: float | None) -> None:
@@ -135,6 +137,8 @@ class Lifetime:
         await self._store.open()
         unfinished = []
         try:
+            await parts.switches.refresh()
+            await parts.observers.start_learners(self._store)
             if parts.succession is None:
                 unfinished = await self._store.unfinished_turns()
             else:
@@ -144,8 +148,6 @@ class Lifetime:
             raise
         if parts.broker is not None:
             await parts.broker.open()
-        await parts.switches.refresh()
-        await parts.observers.start_learners(self._store)
         parts.watchdog.start()
         for turn in unfinished:
             recover = partial(parts.runner.recover, turn)
@@ -159,29 +161,42 @@ class Lifetime:
 class LateStart:
     """Calls `start` until the store answers; nothing is ready meanwhile."""
 
-    def __init__(self, start: Callable[[], Awaitable[None]]) -> None:
+    def __init__(self, start: Callable[[], Coroutine[Any, Any, None]]) -> None:
         self._start = start
         self._trying = BackgroundTasks("late start")
         self.waits = False
         """Whether the store has not answered yet."""
 
-    def begin(self, error: StoreAway) -> None:
-        """Try again in the background after a first try that failed."""
-        log.warning("%s; waiting for it, no turns are taken", error)
-        self.waits = True
-        self._trying.start(self._try(str(error)))
+    async def begin(self) -> None:
+        """Try, and go on in the background where the store is away or takes long to answer.
+
+        Raise any other error of the first try.
+        """
+        self.waits, said = True, "the store has not answered yet"
+        trial = self._trying.start(self._start(), awaited=True)
+        try:
+            await asyncio.wait({trial}, timeout=FIRST_TRY)
+            if trial.done():
+                await trial
+                self.waits = False
+                return
+        except StoreAway as error:
+            said = str(error)
+        except BaseException:
+            await self.aclose()
+            raise
+        log.warning("%s; waiting for it, no turns are taken", said)
+        self._trying.start(self._try(trial, said))
 
     async def aclose(self) -> None:
         """Stop trying."""
         await self._trying.aclose()
 
-    async def _try(self, said: str) -> None:
+    async def _try(self, trial: Awaitable[None], said: str) -> None:
         pause = FIRST_PAUSE
         while True:
-            await asyncio.sleep(pause)
-            pause = min(2 * pause, LONGEST_PAUSE)
             try:
-                await self._start()
+                await trial
             except (StoreError, ConfigError) as error:
                 if str(error) != said:
                     said = str(error)
@@ -192,3 +207,6 @@ class LateStart:
                 self.waits = False
                 log.warning("the store answers, turns are taken")
                 return
+            await asyncio.sleep(pause)
+            pause = min(2 * pause, LONGEST_PAUSE)
+            trial = self._start()

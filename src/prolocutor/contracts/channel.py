@@ -110,7 +110,10 @@ class Openable(Protocol):
     """What is opened before the first request and closed after the last one."""
 
     async def open(self) -> None:
-        """Get ready for the first request."""
+        """Get ready for the first request.
+
+        Where it raises a `StoreError` it is called again, until the store answers.
+        """
 
     async def close(self) -> None:
         """Release all resources; there are no more requests."""

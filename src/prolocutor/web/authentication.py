@@ -16,7 +16,14 @@ from urllib.parse import parse_qs, urlsplit
 import msgspec
 
 from prolocutor.contracts.http import Access, Visitor
-from prolocutor.errors import ConfigError, Forbidden, QuotaExceeded, SignInNeeded, Unauthenticated
+from prolocutor.errors import (
+    ConfigError,
+    Forbidden,
+    QuotaExceeded,
+    SignInNeeded,
+    StoreAway,
+    Unauthenticated,
+)
 from prolocutor.web.client_address import ClientAddresses, client_name
 from prolocutor.web.cors import is_own_page
 from prolocutor.web.key_ring import PREFIX, KeyRing, StoredKey
@@ -166,7 +173,7 @@ class Authenticator:
         any_secret: bool,
         address: str,
     ) -> Visitor:
-        any_secret = any_secret and not (self._has_secrets or (self._ring and self._ring.keys))
+        any_secret = any_secret and not (self._has_secrets or self._stored_keys())
         secret = None if any_secret else _secret(headers, query)
         if secret is not None:
             return self._look_up(secret, client_name(address))
@@ -182,7 +189,8 @@ class Authenticator:
 
     def _look_up(self, secret: str, address: str) -> Visitor:
         digest = self._digest(secret)
-        ringed = self._ring.find(secret) if self._ring and secret.startswith(PREFIX) else None
+        is_stored = secret.startswith(PREFIX) and self._stored_keys()
+        ringed = self._ring.find(secret) if self._ring and is_stored else None
         used = address, digest
         if used not in self._used and (wait := self.wrong.wait(address)):
             seconds = math.ceil(wait)
@@ -212,7 +220,13 @@ class Authenticator:
         """Return whether a visitor on this machine is an operator, also at this address."""
         if not self._loopback or (self.addresses.any_trusted and self.addresses.trusts(client)):
             return False
-        return self._ring is None or self.auth.loopback is True or not self._ring.keys
+        return self.auth.loopback is True or not self._stored_keys()
+
+    def _stored_keys(self) -> bool:
+        """Return whether the store keeps keys; raise `StoreAway` where that is not known yet."""
+        if self._ring is not None and not self._ring.is_read:
+            raise StoreAway("the keys are not read yet: the store does not answer")
+        return self._ring is not None and bool(self._ring.keys)
 
     def _own_page(self, headers: Headers) -> bool:
         """Return whether a request comes from no page, from our own or from an allowed one."""

@@ -62,6 +62,8 @@ class KeyRing:
         self._clock = clock
         self.keys: dict[str, StoredKey] = {}
         """The keys by id, those included that have ended."""
+        self.is_read = False
+        """Whether it is known which keys there are."""
         self._used: dict[str, float] = {}
         self._tasks = BackgroundTasks("keys")
 
@@ -129,7 +131,7 @@ class KeyRing:
         """Read the keys, and write when they were used last."""
         found = await self._records.records("", KIND)
         keys = {id_: msgspec.json.decode(body, type=StoredKey) for id_, body in found.items()}
-        self.keys = keys
+        self.keys, self.is_read = keys, True
         for id_, used in list(self._used.items()):
             del self._used[id_]
             key = keys.get(id_)

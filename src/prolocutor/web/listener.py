@@ -5,19 +5,20 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Collection, Sequence
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, suppress
 from functools import partial
 from http import HTTPStatus
-from typing import Protocol
+from typing import Final, Protocol
 
 from prolocutor.assistant.assistant import Assistant
 from prolocutor.assistant.person_access import shared_store
+from prolocutor.background import BackgroundTasks
 from prolocutor.contracts.channel import Channel, Openable
 from prolocutor.contracts.http import Access, HttpResponse, Visitor
 from prolocutor.contracts.quota import REQUEST_QUOTA
 from prolocutor.contracts.shared_counters import SharedCounters
 from prolocutor.contracts.websocket import WebSocket
-from prolocutor.errors import ConfigError, Forbidden, Overloaded, Stopping
+from prolocutor.errors import ConfigError, Forbidden, Overloaded, Stopping, StoreError
 from prolocutor.observe.metrics import TurnMetrics
 from prolocutor.web.asgi import App, Receive, Scope, Send, follow_lifespan
 from prolocutor.web.audit_trail import AuditTrail
@@ -34,8 +35,14 @@ from prolocutor.web.shared_quotas import SharedQuotas
 from prolocutor.web.visitor_quota import VisitorQuota, VisitorQuotaTable
 from prolocutor.web.websockets import AsgiWebSocket
 
+log = logging.getLogger(__name__)
+
 audit = logging.getLogger("prolocutor.audit")
 """What operators did: who, from where, which request; never what it held."""
+
+
+RETRY: Final = 1.0
+"""Seconds until a door that waits for the store is opened again."""
 
 
 class Admit(Protocol):
@@ -117,6 +124,7 @@ class Listener:
         self._in_flight = InFlight()
         self._sockets: set[AsgiWebSocket] = set()
         self._opened = AsyncExitStack()
+        self._opening = BackgroundTasks("opening of doors")
         builtin = BuiltinRoutes(assistant, channels, self._in_flight, metrics, self.is_ready)
         doors = (route for channel in channels for route in channel.routes)
         self._routes = RouteTable([*builtin.routes, *doors])
@@ -137,27 +145,51 @@ class Listener:
 
     async def is_ready(self) -> bool:
         """Return whether turns are taken and can be stored."""
-        if not self.assistant.ready or self.stopping:
+        if not self.assistant.ready or self.stopping or self._opening:
             return False
         return await self.assistant.store_health.check() is None
 
     async def open(self) -> None:
-        """Start the assistant if it is not running, then open the channels."""
-        async with AsyncExitStack() as opened:
-            if not self.assistant.started:
-                await self.assistant.start()
-                opened.push_async_callback(self.assistant.aclose)
-            for channel in self._channels:
-                if isinstance(channel, Openable):
-                    await channel.open()
-                    opened.push_async_callback(channel.close)
-            if (shared := shared_store(self.assistant.store)) is not None:
-                self.shared_quotas = self._share_quotas(shared.counters)
-                self.shared_quotas.start()
-                opened.push_async_callback(self.shared_quotas.aclose)
-            self._trail.start()
-            opened.push_async_callback(self._trail.aclose)
-            self._opened = opened.pop_all()
+        """Start the assistant if it is not running, then open the channels.
+
+        Those that need a store that is away are opened when it answers.
+        """
+        try:
+            await self._open()
+        except BaseException:
+            await self._opened.aclose()
+            raise
+
+    async def _open(self) -> None:
+        closing = self._opened.push_async_callback
+        if not self.assistant.started:
+            await self.assistant.start()
+            closing(self.assistant.aclose)
+        for channel in self._channels:
+            if isinstance(channel, Openable):
+                try:
+                    await self._open_channel(channel)
+                except StoreError as error:
+                    if not self._opening:
+                        log.warning("doors wait for the store: %s", error)
+                    self._opening.start(self._open_late(channel))
+        if (shared := shared_store(self.assistant.store)) is not None:
+            self.shared_quotas = self._share_quotas(shared.counters)
+            self.shared_quotas.start()
+            closing(self.shared_quotas.aclose)
+        self._trail.start()
+        closing(self._trail.aclose)
+
+    async def _open_channel(self, channel: Openable) -> None:
+        self.assistant.life.check_open()
+        await channel.open()
+        self._opened.push_async_callback(channel.close)
+
+    async def _open_late(self, channel: Openable) -> None:
+        while True:
+            await asyncio.sleep(RETRY)
+            with suppress(StoreError, Stopping):
+                return await self._open_channel(channel)
 
     def _share_quotas(self, counters: SharedCounters) -> SharedQuotas:
         rates = {**self._quotas.rates(), "wrong keys": self.authenticator.wrong}
@@ -175,6 +207,7 @@ class Listener:
     async def close(self) -> None:
         """Close the channels, and the assistant if it was started here."""
         self.stopping = True
+        await self._opening.aclose()
         await self._opened.aclose()
 
     # -- HTTP -------------------------------------------------------------------------------

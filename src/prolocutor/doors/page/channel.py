@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from pathlib import Path
 from typing import Annotated, ClassVar, Final, Literal, TypeAlias
 
@@ -22,12 +21,10 @@ from prolocutor.doors.page.ownership import PageUser, may_see, user_of
 from prolocutor.doors.page.page_info import PageInfoEndpoint
 from prolocutor.doors.page.pictures import FolderPictures, StorePictures
 from prolocutor.doors.page.uploads import Pictures, Uploads
-from prolocutor.errors import NotFound, Overloaded, StoreError
+from prolocutor.errors import NotFound, Overloaded
 from prolocutor.web.door_context import DoorContext
 from prolocutor.web.operations import Operation, TypedRequest
 from prolocutor.web.static_files import StaticFiles
-
-log = logging.getLogger(__name__)
 
 FOLDER: Final = Path(__file__).parent / "static"
 
@@ -150,10 +147,7 @@ class Page:
 
     async def open(self) -> None:
         """Remove the pictures of persons who have been deleted."""
-        try:
-            await self._uploads.sweep()
-        except StoreError as error:  # a shared store may answer later
-            log.warning("pictures of deleted persons are removed at the next start: %s", error)
+        await self._uploads.sweep()
 
     async def close(self) -> None:
         """Remove the pictures that were stored for this run alone."""

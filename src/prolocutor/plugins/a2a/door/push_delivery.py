@@ -10,7 +10,6 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Mapping
-from contextlib import suppress
 from typing import Any, Final
 
 from prolocutor.assistant.assistant import Assistant
@@ -21,7 +20,7 @@ from prolocutor.dialog import plain
 from prolocutor.dialog.inputs import OPERATOR
 from prolocutor.dialog.plain import JsonObject
 from prolocutor.dialog.rounds import PendingAsk
-from prolocutor.errors import ProlocutorError, ServiceError, StoreError
+from prolocutor.errors import ProlocutorError, ServiceError
 from prolocutor.plugins.a2a.door.archive import TaskArchive
 from prolocutor.plugins.a2a.door.outgoing import ask_parts, message_parts
 from prolocutor.plugins.a2a.door.webhooks import StoredWebhook, TaskWebhooks
@@ -57,20 +56,8 @@ class PushDelivery:
         """Watch for everyone who has webhooks."""
         self._is_open = True
         self._webhooks.changed = self.watch
-        try:
-            await self._watch_all()
-        except StoreError:  # a shared store may answer later
-            self._tasks.start(self._watch_all_later())
-
-    async def _watch_all(self) -> None:
         for user in await self._webhooks.users():
             self.watch(user)
-
-    async def _watch_all_later(self) -> None:
-        while True:
-            await asyncio.sleep(1.0)
-            with suppress(StoreError):
-                return await self._watch_all()
 
     def watch(self, user: str) -> None:
         """Watch the feed of a person, unless it is being watched."""
