@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from prolocutor.assistant.wiring import BROKER_URLS
 from prolocutor.config.fields import Findings, JsonSchema, TableField, TextField
 from prolocutor.config.plugged_fields import AuthField, DoorsField
-from prolocutor.config.service_entries import ServicesField, call_schema
+from prolocutor.config.service_entries import ServicesField, call_schemas
 from prolocutor.config.settings import Settings
 from prolocutor.config.struct_fields import table_of
 from prolocutor.config.yaml_file import UNREAD, YamlNode
@@ -92,7 +92,7 @@ def file_schema() -> JsonSchema:
         "title": "An assistant of Prolocutor",
         "$defs": {
             "variable": {"type": "string", "pattern": r"\$\{[A-Za-z_]\w*(:-[^}]*)?\}"},
-            "call": call_schema(),
+            **call_schemas(),
         },
         **file_table().schema(),
     }

@@ -135,7 +135,7 @@ def _refusal(probe: SharedProbe) -> str:
     elif probe.is_refused:
         lines.append("it wants a key: name its variable by --key NAME")
     elif probe.is_late:
-        lines.append(f"some questions had no answer within {SECONDS:g} s")
+        lines.append(f"some requests had no answer in time, within {SECONDS:g} s")
     elif statuses := probe.statuses():
         lines.append(f"it answers with status {' or '.join(map(str, statuses))}")
     lines.append("--as NAME names its connector, --verbose shows what was tried")

@@ -28,7 +28,13 @@ from prolocutor.config.selector_making import SELECTORS
 from prolocutor.config.settings import ProcessTarget
 from prolocutor.config.struct_fields import table_of
 from prolocutor.config.yaml_file import UNREAD, YamlNode
-from prolocutor.connectors.connector_catalog import CONNECTORS, SCHEMES, form_of, options_of
+from prolocutor.connectors.connector_catalog import (
+    CONNECTORS,
+    ENDPOINTS,
+    SCHEMES,
+    form_of,
+    options_of,
+)
 from prolocutor.contracts.connector import ChecksFile
 from prolocutor.errors import ConfigError
 from prolocutor.names import did_you_mean, suggest
@@ -49,6 +55,7 @@ from prolocutor.plan.pipeline import (
 FUNCTION: Final = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*(\.[^\W\d]\w*)*")
 ADDRESS: Final = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]*://")
 
+PROCESS: Final = table_of(ProcessTarget)
 CALL: Final = "module:function, a URL, or {process: NAME, path: /...}"
 _NAME: Final = TextField(what=NAME_RULE, pattern=SERVICE_NAME)
 _CONNECTOR: Final = TextField(what="the name of a connector")
@@ -350,7 +357,7 @@ def _call(
             what = "the key connector is missing: a call with run starts a program"
             findings.add(node, what, call_hint({"run": True}))
             return ""
-        process = table_of(ProcessTarget).read(node, findings)
+        process = PROCESS.read(node, findings)
         return "" if process is UNREAD else _beside(process, entries, findings)
     if isinstance(node.value, str) and FUNCTION.fullmatch(node.value):
         return _options(CONNECTORS.load("python"), None, node, entries, findings)
@@ -441,21 +448,25 @@ def check_url(node: YamlNode, url: str, findings: Findings) -> None:
         findings.add(node, f"{shown(node)} is no URL: it has no host or a space in it")
 
 
-def call_schema() -> JsonSchema:
-    """Return what a `call` may be as JSON Schema, for all connectors that are installed."""
-    calls: list[JsonSchema] = [
-        {"type": "string"},
-        {"type": "array"},
-        table_of(ProcessTarget).schema(),
-    ]
+def call_schemas() -> JsonSchema:
+    """Return JSON Schemas by name: of a `call` without a connector, with each, and with any."""
+    bare: list[JsonSchema] = [{"type": "string"}, {"type": "array"}]
+    alone = {"description": f"What is called: {CALL}.", "anyOf": [*bare, PROCESS.schema()]}
+    given = {"required": ["connector"]}
+    either: list[JsonSchema] = [{"if": given, "else": {"properties": {"call": alone}}}]
+    calls: JsonSchema = {"connected": {"allOf": either}}
     for name, kind in CONNECTORS.installed():
         own = replace(table_of(kind), required=()).schema()
         target = {"description": "The same as `url`, or what else is called.", "type": "string"}
         own["properties"] = {"target": target, **own["properties"]}
         if form_of(kind).rest is not None:
             own["additionalProperties"] = True
-        calls.append({"title": name, **own})
-    return {"description": f"What is called: {CALL}.", "anyOf": calls}
+        about = {"description": (kind.__doc__ or "").partition("\n")[0]}
+        calls[name] = {**about, "anyOf": [*bare, own]}
+        called = {"properties": {"call": {"$ref": f"#/$defs/{name}"}}}
+        this = {"properties": {"connector": {**about, "const": name}}, **given}
+        either.append({"if": this, "then": called})
+    return calls
 
 
 def _service_schema(stage: Stage) -> JsonSchema:
@@ -465,14 +476,23 @@ def _service_schema(stage: Stage) -> JsonSchema:
         table = table_of(kind).schema()
         beside |= {key: table["properties"][key] for key in form_of(kind).beside}
     properties = {
-        "call": {"$ref": "#/$defs/call"},
+        "call": {"description": "What is called."},
         "connector": {"description": "The way to it.", "enum": CONNECTORS.names()},
         **service_table(stage).schema()["properties"],
         **beside,
     }
+    selectors = {}
     if stage in (Stage.SKILL_SELECTOR, Stage.RESPONSE_SELECTOR):
-        for _, selector in SELECTORS.installed():
-            if selector.stage == stage:
-                properties |= table_of(selector).schema()["properties"]
-    service = {"type": "object", "properties": properties, "additionalProperties": False}
+        selectors = {name: one for name, one in SELECTORS.installed() if one.stage == stage}
+    for selector in selectors.values():
+        properties |= table_of(cast(Any, selector)).schema()["properties"]
+    if selectors:
+        properties["connector"]["enum"] = [*CONNECTORS.names(), *ENDPOINTS.names()]
+    service = {
+        "type": "object",
+        "properties": properties,
+        "additionalProperties": False,
+        "if": {"anyOf": [{"required": [key]} for key in selectors]} if selectors else False,
+        "else": {"$ref": "#/$defs/connected"},
+    }
     return {"anyOf": [{"type": "string"}, service]}

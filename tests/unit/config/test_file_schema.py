@@ -37,6 +37,29 @@ def test_a_faulty_file_is_refused(validator: Any, name: str) -> None:
     assert not validator.is_valid(content)
 
 
+@pytest.mark.parametrize(
+    ("service", "fits"),
+    [
+        ({"call": {"url": "http://x/v1", "model": "m"}, "connector": "openai_chat"}, True),
+        ({"call": {"url": "http://x/v1", "modell": "m"}, "connector": "openai_chat"}, False),
+        ({"call": {"url": "http://x/v1", "model": "m"}}, False),
+        ({"call": {"url": "http://x/v1", "model": "m"}, "connector": "rasa"}, False),
+        ({"call": ["echo", "hi"], "connector": "command"}, True),
+    ],
+)
+def test_the_options_of_a_call_are_those_of_its_connector(
+    validator: Any, service: dict[str, Any], fits: bool
+) -> None:
+    assert validator.is_valid({"skills": {"a": service}}) is fits
+
+
+def test_a_selector_may_ask_a_model(validator: Any) -> None:
+    call = {"url": "http://x/v1", "model": "m"}
+    selector = {"router": "embedding", "connector": "openai_embeddings", "call": call}
+
+    assert validator.is_valid({"skills": {"a": "b:c"}, "skill_selector": selector})
+
+
 def test_every_key_of_a_file_is_described() -> None:
     schema = file_schema()
 
@@ -50,7 +73,7 @@ def _undescribed(schema: Any, path: str) -> Any:
     if not isinstance(schema, dict):
         return
     for key, one in schema.get("properties", {}).items():
-        if "description" not in one and "$ref" not in one and key != "target":
+        if "description" not in one and "$ref" not in one:
             yield f"{path}.{key}"
     for key, one in schema.items():
         yield from _undescribed(one, f"{path}.{key}")
