@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import defaultdict
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Collection
 from typing import Final
 
 import msgspec
@@ -13,6 +13,7 @@ from websockets.exceptions import ConnectionClosed
 from prolocutor.connectors.parts.connecting import connect_socket
 from prolocutor.connectors.parts.http_answer import HttpReply
 from prolocutor.connectors.parts.http_client import HttpClient, system_text
+from prolocutor.connectors.parts.networks import Network, as_public_as, network_of
 from prolocutor.connectors.parts.sockets import SocketAddress, SocketOpener
 from prolocutor.connectors.parts.url import Url
 from prolocutor.contracts.probe import ProbeAnswer
@@ -35,7 +36,8 @@ class SharedProbe:
     """The probe of one address (`contracts.probe.UrlProbe`).
 
     `tried`: what was done and what came of it. `is_refused`: something wants a key. `is_late`: an
-    answer did not come in time. `leads_to`: where the address itself redirects to.
+    answer did not come in time. `leads_to`: where the address itself redirects to. What a server
+    names, and its own name later, may be nowhere that is less public than it.
     """
 
     def __init__(self, url: Url, key: str | None) -> None:
@@ -47,6 +49,7 @@ class SharedProbe:
         self.is_refused = False
         self.is_late = False
         self.leads_to: str | None = None
+        self._within: Collection[Network] | None = None
         self._clients: dict[str, HttpClient] = {}
         self._answers: dict[tuple[str, Url, bytes], ProbeAnswer] = {}
         self._asking: defaultdict[tuple[str, Url, bytes], asyncio.Lock] = defaultdict(asyncio.Lock)
@@ -70,7 +73,9 @@ class SharedProbe:
         """Return whether somebody listens at the host and port of the address."""
         try:
             async with asyncio.timeout(SECONDS):
-                (await connect_socket(self.given.host, self.given.port)).close()
+                connected = await connect_socket(self.given.host, self.given.port)
+                self._within = as_public_as(network_of(connected.getpeername()[0]))
+                connected.close()
         except TimeoutError:
             self.note(f"{self.given.shown}: no answer within {SECONDS:g} s")
             return False
@@ -147,11 +152,15 @@ class SharedProbe:
         if origin not in self._clients:
             own = origin == self.given.origin
             bearer = {"Authorization": f"Bearer {self.key}"} if self.key and own else {}
-            self._clients[origin] = HttpClient(at, headers=bearer, max_connections=MAX_CONNECTIONS)
+            self._clients[origin] = HttpClient(
+                at, headers=bearer, max_connections=MAX_CONNECTIONS, within=self._within
+            )
         return self._clients[origin]
 
     async def _open(self, at: Url) -> ProbeAnswer:
-        opener = SocketOpener(SocketAddress(str(at), key=self.key), max_message=MAX_BODY, ping=0)
+        opener = SocketOpener(
+            SocketAddress(str(at), key=self.key), max_message=MAX_BODY, ping=0, within=self._within
+        )
         socket = await opener.open()
         try:
             try:

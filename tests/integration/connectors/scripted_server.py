@@ -62,7 +62,11 @@ class Visit:
 
 @asynccontextmanager
 async def scripted_server(
-    script: Script, *, host: str = "127.0.0.1", tls: ssl.SSLContext | None = None
+    script: Script,
+    *,
+    host: str = "127.0.0.1",
+    port: int = 0,
+    tls: ssl.SSLContext | None = None,
 ) -> AsyncIterator[ScriptedServer]:
     """Run the script for each connection, and close the connection at its end."""
     server = ScriptedServer()
@@ -83,7 +87,7 @@ async def scripted_server(
             with contextlib.suppress(ConnectionError, ssl.SSLError):
                 await writer.wait_closed()
 
-    listener = await asyncio.start_server(visit, host, 0, ssl=tls)
+    listener = await asyncio.start_server(visit, host, port, ssl=tls)
     server.port = listener.sockets[0].getsockname()[1]
     shown = f"[{host}]" if ":" in host else host
     server.url = f"http{'s' if tls else ''}://{shown}:{server.port}/agent"

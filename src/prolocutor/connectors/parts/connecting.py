@@ -7,11 +7,12 @@ import ipaddress
 import socket
 from base64 import b64encode
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Collection
 from itertools import chain, zip_longest
 from typing import Any, Final
 
 from prolocutor.background import BackgroundTasks
+from prolocutor.connectors.parts.networks import Network, find_addresses
 from prolocutor.connectors.parts.url import Url
 
 DELAY: Final = 0.25
@@ -20,14 +21,15 @@ DELAY: Final = 0.25
 _MAX_HEAD: Final = 16_384
 
 
-async def connect_socket(host: str, port: int) -> socket.socket:
-    """Return a connected socket; raise `OSError`.
+async def connect_socket(
+    host: str, port: int, within: Collection[Network] | None = None
+) -> socket.socket:
+    """Return a connected socket; raise `OSError`, also for a host that is not `within` networks.
 
     The addresses of a host are tried in turns of IPv6 and IPv4, each `DELAY` seconds after the one
     before or when that has failed. asyncio's `happy_eyeballs_delay` is not there in uvloop.
     """
-    loop = asyncio.get_running_loop()
-    found: Sequence[Any] = await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    found = await find_addresses(host, port, within)
     families: dict[int, list[Any]] = {}
     for one in found:
         families.setdefault(one[0], []).append(one)

@@ -9,13 +9,14 @@ from __future__ import annotations
 import os
 import socket
 import ssl
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import NoReturn
 
 from prolocutor.connectors.parts.http_address import HttpAddress, tls_context
 from prolocutor.connectors.parts.http_answer import MAX_EXCERPT, BodyStream, HttpReply
 from prolocutor.connectors.parts.http_connection import BrokenExchange
 from prolocutor.connectors.parts.http_pool import HttpPool, PoolClosed
+from prolocutor.connectors.parts.networks import Network, as_public_as
 from prolocutor.connectors.parts.shared_pool import SharedPool
 from prolocutor.connectors.parts.url import Url
 from prolocutor.errors import ServiceRefused, ServiceUnreachable
@@ -30,7 +31,8 @@ class HttpClient:
     be closed, before a byte of the answer came. `tls`: the context for https, by default one that
     verifies certificates and host names. `shared`: other such clients of the same server use the
     same connections, up to the `max_connections` of all of them. `by_proxy`: https goes through the
-    proxy that the environment names, if any.
+    proxy that the environment names, if any. `within`: the networks that the server may be in,
+    checked for the very address of each connection; it is not for shared ones.
     """
 
     def __init__(
@@ -42,6 +44,7 @@ class HttpClient:
         tls: ssl.SSLContext | None = None,
         shared: bool = False,
         by_proxy: bool = False,
+        within: Collection[Network] | None = None,
     ) -> None:
         self._address = HttpAddress(url, headers or {})
         context = (tls or tls_context()) if self._address.is_tls else None
@@ -51,7 +54,7 @@ class HttpClient:
             self._pool = SharedPool(self._address, max_connections, context)
         else:
             proxy = self._address.environment_proxy() if by_proxy and context is not None else None
-            self._pool = HttpPool(self._address, max_connections, context, proxy)
+            self._pool = HttpPool(self._address, max_connections, context, proxy, within)
 
     async def post(
         self,
@@ -99,6 +102,17 @@ class HttpClient:
             self._raise_broken(broken)
         except PoolClosed:
             raise ServiceUnreachable(f"the client of {self._address.shown} is closed") from None
+
+    def confine(self) -> Collection[Network] | None:
+        """Return where a server may lead that has answered, and where it may be from now on.
+
+        That is nowhere less public than it was. None for anywhere.
+        """
+        pool = self._pool
+        if isinstance(pool, HttpPool) and pool.network is not None:
+            pool.within = as_public_as(pool.network)
+            return pool.within
+        return None
 
     async def aclose(self) -> None:
         """Close the connections that are no other client's; calls that still wait for one fail."""

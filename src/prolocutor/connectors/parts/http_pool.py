@@ -5,10 +5,12 @@ from __future__ import annotations
 import asyncio
 import ssl
 from collections import deque
+from collections.abc import Collection
 
 from prolocutor.connectors.parts.connecting import connect_by_proxy, connect_socket, is_ip_address
 from prolocutor.connectors.parts.http_address import HttpAddress
 from prolocutor.connectors.parts.http_connection import HttpConnection
+from prolocutor.connectors.parts.networks import Network, find_addresses, network_of
 
 
 class PoolClosed(Exception):
@@ -28,7 +30,12 @@ class HttpPool:
         most: int,
         tls: ssl.SSLContext | None,
         proxy: str | None = None,
+        within: Collection[Network] | None = None,
     ) -> None:
+        self.within = within
+        """The networks that the server may be in; None for all."""
+        self.network: Network | None = None
+        """Where the server was that answered last; None before, and behind a proxy."""
         self._address = address
         self._proxy = proxy
         self._most = most
@@ -148,6 +155,8 @@ class HttpPool:
         connection = HttpConnection(loop, self._open.add, self._lost)
         try:
             if self._proxy is None and is_ip_address(host):
+                await find_addresses(host, port, self.within)
+                self.network = network_of(host)
                 await loop.create_connection(
                     lambda: connection, host, port, ssl=self._tls, server_hostname=name
                 )
@@ -155,7 +164,8 @@ class HttpPool:
             if self._proxy is not None:
                 connected = await connect_by_proxy(self._proxy, host, port)
             else:
-                connected = await connect_socket(host, port)
+                connected = await connect_socket(host, port, self.within)
+                self.network = network_of(connected.getpeername()[0])
             await loop.create_connection(
                 lambda: connection, sock=connected, ssl=self._tls, server_hostname=name
             )

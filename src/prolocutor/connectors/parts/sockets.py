@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Final
 
 import msgspec
@@ -13,6 +13,7 @@ from websockets.protocol import State
 
 from prolocutor.connectors.parts.connecting import connect_socket
 from prolocutor.connectors.parts.http_address import header_lines, tls_context
+from prolocutor.connectors.parts.networks import Network
 from prolocutor.connectors.parts.url import Url
 from prolocutor.errors import ConfigError, ServiceError, ServiceRefused, ServiceUnreachable
 
@@ -45,10 +46,21 @@ class SocketAddress:
 
 
 class SocketOpener:
-    """Opens sockets to one server. `ping`: seconds between pings, 0 for none."""
+    """Opens sockets to one server, `within` these networks if any are named.
 
-    def __init__(self, address: SocketAddress, *, max_message: int, ping: float) -> None:
+    `ping`: seconds between pings, 0 for none.
+    """
+
+    def __init__(
+        self,
+        address: SocketAddress,
+        *,
+        max_message: int,
+        ping: float,
+        within: Collection[Network] | None = None,
+    ) -> None:
         self.address = address
+        self._within = within
         self._max_message = max_message
         self._ping = ping or None
 
@@ -61,7 +73,7 @@ class SocketOpener:
             async with asyncio.timeout(OPENING):
                 return await connect(
                     str(target),
-                    sock=await connect_socket(target.host, target.port),
+                    sock=await connect_socket(target.host, target.port, self._within),
                     ssl=tls,
                     additional_headers=self.address.headers,
                     user_agent_header="prolocutor",

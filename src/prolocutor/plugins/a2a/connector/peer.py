@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Final, Literal
 from urllib.parse import urljoin
 
@@ -13,6 +13,7 @@ import msgspec
 
 from prolocutor.connectors.parts.http_address import http_url
 from prolocutor.connectors.parts.http_client import MAX_CONNECTIONS, HttpClient, refusal_of
+from prolocutor.connectors.parts.networks import Network
 from prolocutor.connectors.parts.url import Url
 from prolocutor.dialog.plain import MAX_BYTES
 from prolocutor.errors import BadReply, ServiceError, ServiceRefused
@@ -39,7 +40,8 @@ class A2aPeer:
 
     Of the addresses on its card one is chosen: version 1.0 before 0.3, JSON-RPC before REST, unless
     `binding` or `version` says which. `headers` go to the host of the URL alone, as they may be
-    secret; an agent elsewhere gets none. `max_age` is how long a card holds, in seconds.
+    secret; an agent elsewhere gets none. `max_age` is how long a card holds, in seconds. An agent
+    is nowhere that is less public than where its first card came from.
     """
 
     def __init__(
@@ -58,6 +60,7 @@ class A2aPeer:
         self._version = version
         self._tenant = tenant
         self._max_age = max_age
+        self._within: Collection[Network] | None = None
         self._clients: dict[str, HttpClient] = {}
         self._lock = asyncio.Lock()
         self._card: AgentCard | None = None
@@ -139,9 +142,11 @@ class A2aPeer:
         headers = {**self._headers, VERSION_HEADER: VERSION, "Accept": "application/json"}
         if self._etag is not None and place == self._found_at:
             headers["If-None-Match"] = self._etag
-        reply = await self._client(place, place.origin, {}).exchange(
+        client = self._client(place, place.origin, {})
+        reply = await client.exchange(
             b"", headers, max_bytes=MAX_BYTES, method="GET", target=place.target
         )
+        self._within = self._within or client.confine()
         if reply.status == 304 and self._card is not None:
             return None
         if reply.status // 100 != 2:
@@ -193,6 +198,6 @@ class A2aPeer:
                 user, password = self._url.user, self._url.password
                 target = msgspec.structs.replace(url, user=user, password=password)
             self._clients[key] = HttpClient(
-                target, headers=headers, max_connections=MAX_CONNECTIONS
+                target, headers=headers, max_connections=MAX_CONNECTIONS, within=self._within
             )
         return self._clients[key]

@@ -20,7 +20,7 @@ from prolocutor.dialog import plain
 from prolocutor.dialog.inputs import OPERATOR
 from prolocutor.dialog.plain import JsonObject
 from prolocutor.dialog.rounds import PendingAsk
-from prolocutor.errors import ProlocutorError, ServiceError
+from prolocutor.errors import BadInput, ProlocutorError, ServiceError
 from prolocutor.plugins.a2a.door.archive import TaskArchive
 from prolocutor.plugins.a2a.door.outgoing import ask_parts, message_parts
 from prolocutor.plugins.a2a.door.webhooks import StoredWebhook, TaskWebhooks
@@ -172,10 +172,11 @@ class PushDelivery:
     async def _posted(self, webhook: StoredWebhook, body: bytes) -> str | None:
         """Post once and return why it failed, None if it did not."""
         config = webhook.config
-        why = await self._webhooks.rules.refusal(config.url, trusted=webhook.trusted)
-        if why is not None:
-            return why
-        client = HttpClient(config.url, max_connections=1)
+        try:
+            within = self._webhooks.rules.networks(config.url, trusted=webhook.trusted)
+        except BadInput as error:
+            return str(error)
+        client = HttpClient(config.url, max_connections=1, within=within)
         try:
             async with self._posts, asyncio.timeout(SECONDS):
                 await client.post(body, _headers(webhook), max_bytes=10_000)

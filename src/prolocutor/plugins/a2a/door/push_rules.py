@@ -7,20 +7,16 @@ on the public internet too, never in a private network unless it is allowed.
 
 from __future__ import annotations
 
-import asyncio
-import ipaddress
-import socket
 from collections.abc import Sequence
 from typing import Final
 from urllib.parse import unquote
 
 from prolocutor.connectors.parts.http_address import http_url
+from prolocutor.connectors.parts.networks import Network, RefusedAddress, find_addresses
 from prolocutor.connectors.parts.url import Url
-from prolocutor.errors import ConfigError
+from prolocutor.errors import BadInput, ConfigError
 
-LOOPBACK: Final = "loopback"
-PUBLIC: Final = "public"
-_OPERATORS: Final = (LOOPBACK, PUBLIC)
+_OPERATORS: Final[frozenset[Network]] = frozenset(("loopback", "public"))
 
 
 class PushRules:
@@ -32,7 +28,7 @@ class PushRules:
 
     def __init__(self, allowed: Sequence[str] | None = ()) -> None:
         self.enabled = allowed is not None
-        self._words = {one for one in allowed or () if one in _OPERATORS}
+        self._words = frozenset(one for one in _OPERATORS if one in (allowed or ()))
         self._prefixes: list[Url] = []
         self._hosts: set[str] = set()
         for one in allowed or ():
@@ -45,51 +41,38 @@ class PushRules:
             else:
                 self._hosts.add(one.lower())
 
-    async def refusal(self, address: str, *, trusted: bool) -> str | None:
-        """Return why a webhook may not be at an address, None if it may."""
+    def networks(self, address: str, *, trusted: bool) -> frozenset[Network] | None:
+        """Return where a webhook at an address may be, None for anywhere; `BadInput` if nowhere."""
         try:
             url = Url.read(address)
         except ValueError:
-            return "this is no URL"
+            raise BadInput("this is no URL") from None
         if url.scheme not in ("http", "https") or url.user is not None:
-            return "it is http or https, with a host and without a password"
-        host = url.host
-        if host in self._hosts or f"{host}:{url.port}" in self._hosts:
+            raise BadInput("it is http or https, with a host and without a password")
+        if url.host in self._hosts or f"{url.host}:{url.port}" in self._hosts:
             return None
         if any(_is_below(url, prefix) for prefix in self._prefixes):
             return None
-        words = self._words | set(_OPERATORS if trusted else ())
-        if not words:
-            return "the file allows no webhooks but those in doors.a2a.push"
-        return await _refused(host, url.port, words)
+        within = self._words | (_OPERATORS if trusted else frozenset())
+        if not within:
+            raise BadInput("the file allows no webhooks but those in doors.a2a.push")
+        return within
 
+    async def refusal(self, address: str, *, trusted: bool) -> str | None:
+        """Return why a webhook may not be at an address, None if it may for now.
 
-async def _refused(host: str, port: int, words: set[str]) -> str | None:
-    try:
-        loop = asyncio.get_running_loop()
-        found = await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-    except (OSError, UnicodeError):
-        return "the name of its host is unknown"
-    for *_, address in found:
-        kind = _kind(str(address[0]))
-        if kind not in words:
-            where = "a private network" if kind is None else kind
-            return f"its host is in {where}, which is not allowed"
-    return None
-
-
-def _kind(address: str) -> str | None:
-    """Return which word an IP address comes under; None for any other network."""
-    try:
-        ip = ipaddress.ip_address(address.partition("%")[0])
-    except ValueError:
+        Its name may mean something else when something is sent: that is checked again then.
+        """
+        try:
+            within = self.networks(address, trusted=trusted)
+            if within is not None:
+                url = Url.read(address)
+                await find_addresses(url.host, url.port, within)
+        except (BadInput, RefusedAddress) as error:
+            return str(error)
+        except (OSError, UnicodeError):
+            return "the name of its host is unknown"
         return None
-    ip = getattr(ip, "ipv4_mapped", None) or ip
-    if ip.is_loopback:
-        return LOOPBACK
-    if ip.is_global and not ip.is_multicast and not ip.is_reserved:
-        return PUBLIC
-    return None
 
 
 def _is_below(url: Url, prefix: Url) -> bool:
