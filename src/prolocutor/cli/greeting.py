@@ -9,16 +9,28 @@ from typing import Final
 from prolocutor.config.store_location import sqlite_file, without_password
 
 DEMO: Final = ("what is 15% of 80 and what time is it in Tokyo?", "how long is 5 miles in km?")
+OPERATOR: Final = (
+    "Operators need a key, also on this machine. Until this server ends: {} (send it as"
+    " `Authorization: Bearer ...`, or give it to the page that asks for one)."
+)
 OTHERS: Final = ("hello", "what can you do?")
 
 
 def greeting(
-    name: str, url: str, kept: str, *, file: Path | None, store: str | None, page: bool = False
+    name: str,
+    url: str,
+    kept: str,
+    *,
+    file: Path | None,
+    store: str | None,
+    page: bool = False,
+    key: str | None = None,
 ) -> str:
     """Return where an assistant listens, where it stores dialogs, and what to try.
 
     `kept` is the store's URL; `file` and `store` are as given on the command line. `page`: whether
-    there is a page to open in a browser.
+    there is a page to open in a browser. `key`: that of this process, where no other makes an
+    operator.
     """
     first, second = OTHERS if file else DEMO
     path = sqlite_file(kept)
@@ -39,5 +51,6 @@ def greeting(
             f"Dialogs are kept in {where_kept}. Three things to try in another terminal:",
             *(f"  {one}" for one in tries),
             *([f"Or talk to it in a browser: {url}"] if page else []),
+            *([OPERATOR.format(key)] if key else []),
         )
     )

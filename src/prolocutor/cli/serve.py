@@ -65,8 +65,9 @@ def serve(
     the processes are stopped. `POST /` answers as DeepPavlov Agent does; /openapi.json describes
     all addresses, /metrics, /health/live and /health/ready are for monitoring.
 
-    Clients on this machine need no key. For any other address set auth.keys or auth.tokens in the
-    file. Meanwhile `ask`, `chat` and `dialogs` work as usual: they come in by a door.
+    Clients on this machine need no key, unless the file lets others in. For any other address set
+    auth.keys or auth.tokens in the file. Meanwhile `ask`, `chat` and `dialogs` work as usual: they
+    come in by a door.
 
     \b
     Examples:

@@ -123,6 +123,7 @@ async def _serve(plan: ServePlan) -> None:
                     file=plan.file_given,
                     store=plan.store_given,
                     page="page" in doors_of(plan.settings),
+                    key=plan.own_key if app.authenticator.lacks_operators else None,
                 )
             )
 

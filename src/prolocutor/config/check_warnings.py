@@ -9,7 +9,7 @@ from typing import Final
 from prolocutor.config.faults import Fault
 from prolocutor.config.imported_functions import Function, is_plain, runs_in_threads
 from prolocutor.config.service_entries import ADDRESS, ServiceEntry
-from prolocutor.config.settings import ProcessTarget, Settings
+from prolocutor.config.settings import LOOPBACK, ProcessTarget, Settings
 from prolocutor.config.survey import Survey
 from prolocutor.dialog.follow_up import FOLLOW_UP
 from prolocutor.dotted_names import resolve
@@ -20,7 +20,6 @@ from prolocutor.plan.pipeline import Stage, StageService
 
 LEAST_ATTEMPT: Final = 0.5
 """Seconds for one attempt below which retries are doubtful."""
-LOOPBACK: Final = ("127.", "::1", "localhost")
 
 
 def warnings(
@@ -139,6 +138,12 @@ def _loopback(settings: Settings) -> Iterator[tuple[str, str]]:
             " without naming itself"
         )
         yield "auth.loopback", what
+    if auth.anonymous and not (auth.keys or auth.sign_in):
+        what = (
+            "nobody is an operator by coming from this machine, where proxies of strangers come"
+            " from too: serve prints a key for each run; auth.keys or `prolocutor keys create` last"
+        )
+        yield "auth.anonymous", what
 
 
 def hints(services: list[ServiceEntry], functions: Mapping[str, Function]) -> Iterator[str]:

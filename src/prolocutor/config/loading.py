@@ -19,12 +19,13 @@ from prolocutor.config.service_entries import (
     check_processes,
 )
 from prolocutor.config.setting_values import in_folder, without_secret
-from prolocutor.config.settings import NOBODY, Settings
+from prolocutor.config.settings import LOOPBACK, NOBODY, Settings
 from prolocutor.config.survey import Survey, key_in_file
 from prolocutor.config.yaml_file import YamlDocument, read
 from prolocutor.errors import ConfigError
 from prolocutor.plan.graph import Graph, compile_graph
 from prolocutor.plan.pipeline import SINGLE, Pipeline, Stage
+from prolocutor.web.authentication import NO_TRUST
 
 _MAX_GRAPH_FAULTS: Final = 50
 _TENANTS_PAGE: Final = "https://prolocutor.github.io/prolocutor/howto/tenants/"
@@ -78,6 +79,7 @@ def _from_yaml(path: str | Path, environ: Mapping[str, str]) -> Survey:
     check_processes(written, sorted(settings.processes), findings)
     check_options(written, settings.messages, findings)
     _check_reserve(settings, document, findings)
+    _check_trust(settings, document, findings)
     graph = None
     if not {fault.key for fault in findings.faults} & {stage.value for stage in Stage}:
         graph = _check_graph(settings.pipeline, misplaced, document, written, findings)
@@ -124,6 +126,13 @@ def _check_reserve(settings: Settings, document: YamlDocument, findings: Finding
     if settings.reserve is not None and settings.reserve >= settings.deadline:
         what = f"the reserve must be shorter than the deadline of {settings.deadline:g} s"
         findings.add(document.find("reserve"), what)
+
+
+def _check_trust(settings: Settings, document: YamlDocument, findings: Findings) -> None:
+    auth = settings.auth
+    if auth.loopback and (auth.anonymous or not settings.host.startswith(LOOPBACK)):
+        stranger = "auth.anonymous" if auth.anonymous else f"the host {settings.host}"
+        findings.add(document.find("auth.loopback"), NO_TRUST.format(stranger))
 
 
 def _check_graph(

@@ -57,6 +57,9 @@ def _read_keys(value: object) -> dict[str, str]:
     return dict.fromkeys(value, "")
 
 
+LOOPBACK: Final = ("127.", "::1", "localhost")
+"""How hosts begin that only this machine can use."""
+
 NOBODY: Final = Skill(PendingTarget(), name="nobody")
 """What stands in the place of the skills of a file that is faulty."""
 
@@ -91,7 +94,7 @@ class AuthSettings(msgspec.Struct, frozen=True):
         bool | None,
         about(
             "Whether a caller on this machine is an operator without a key; by default for as long"
-            " as there are no keys and tokens."
+            " as there are no keys and tokens, and no `anonymous`."
         ),
     ] = None
     sign_in: Annotated[Mapping[str, Any], about("", hidden=True)] = {}

@@ -33,6 +33,12 @@ OPERATOR: Final = Visitor("operator", name="operator")
 LOCAL: Final = Visitor("operator", name="local")
 ANONYMOUS: Final = Visitor("anonymous")
 
+NO_TRUST: Final = (
+    "with {} strangers come in, also through a proxy on this machine, and all of them would be"
+    " operators: leave it out and use a key"
+)
+"""Why loopback is not to be trusted."""
+
 _FORWARDED: Final = frozenset(
     b"forwarded via x-forwarded-for x-forwarded-host x-forwarded-proto x-forwarded-port"
     b" x-forwarded-server x-original-forwarded-for x-real-ip x-client-ip x-cluster-client-ip"
@@ -49,11 +55,11 @@ class AccessPolicy(msgspec.Struct, frozen=True):
 
     `keys` may be a map to the operators' names; else all are called `operator`.
     `anonymous`: whether a visitor with neither becomes a new person. `loopback`: whether a visitor
-    on this machine is an operator without a key, never through a proxy; None for as long as there
-    are neither keys nor tokens. `own_key`: the key of this process for the commands of its user,
-    which does not count as one. `trusted_proxies`: addresses and networks of proxies whose word
-    for a client's address counts; none of them is on this machine, wherever it is. `sign_in`:
-    whether people sign in with an identity provider.
+    on this machine is an operator without a key, never through a proxy; None for as long as nobody
+    else comes in. `own_key`: the key of this process for its user, which does not count as one.
+    `trusted_proxies`: addresses and networks of proxies whose word for a client's address counts;
+    none of them is on this machine, wherever it is. `sign_in`: whether people sign in with an
+    identity provider.
     """
 
     keys: Sequence[str] | Mapping[str, str] = ()
@@ -68,7 +74,7 @@ class AccessPolicy(msgspec.Struct, frozen=True):
     def trusts_loopback(self) -> bool:
         """Whether a visitor on this machine is an operator without a key."""
         if self.loopback is None:
-            return not (self.keys or self.tokens or self.sign_in)
+            return not (self.keys or self.tokens or self.sign_in or self.anonymous)
         return self.loopback
 
     def __repr__(self) -> str:
@@ -111,6 +117,8 @@ class Authenticator:
         if auth.own_key:
             digests[self._digest(auth.own_key)] = LOCAL
         self._known = {digest[:16]: (digest, visitor) for digest, visitor in digests.items()}
+        if auth.loopback and auth.anonymous:
+            raise ConfigError(NO_TRUST.format("auth.anonymous"), key="auth.loopback")
         if not all(auth.keys) or not all(auth.tokens) or not all(auth.tokens.values()):
             raise ConfigError("a key, a token or its user is empty", key="auth")
 
@@ -150,6 +158,13 @@ class Authenticator:
             raise Forbidden("pages of other sites may not open sockets here")
         return self.admit(headers, query, client, access, address=address)
 
+    @property
+    def lacks_operators(self) -> bool:
+        """Whether only the key of this process makes an operator."""
+        auth, ringed = self.auth, self._ring.keys.values() if self._ring else ()
+        has_keys = bool(auth.keys) or any(key.user is None for key in ringed)
+        return not (has_keys or auth.sign_in or self._trusts(None))
+
     def sends_secret(self, headers: Headers, query: bytes) -> bool:
         """Return whether a request has a key or a token, which counts before a session."""
         return b"authorization" in headers or b"access_token=" in query
@@ -158,6 +173,8 @@ class Authenticator:
         """Raise `ConfigError` for addresses where no visitor would be admitted."""
         auth = self.auth
         abroad = [address for address in addresses if not is_loopback(address)]
+        if abroad and auth.loopback:
+            raise ConfigError(NO_TRUST.format(f"the address {abroad[0]}"), key="auth.loopback")
         if abroad and not (auth.keys or auth.tokens or auth.anonymous or auth.sign_in):
             raise ConfigError(
                 f"{abroad[0]} can be reached from other machines, and nobody there could come in: "

@@ -6,6 +6,7 @@ What uvicorn itself lacks here stands in docs/adr/0017-uvicorns-protocols.md.
 from __future__ import annotations
 
 import asyncio
+import re
 from functools import partial
 from http import HTTPStatus
 from typing import Any, Final, cast
@@ -31,9 +32,17 @@ _TOO_SLOW: Final = error_response(
     HttpError(HTTPStatus.REQUEST_TIMEOUT, "the headers did not come in time")
 )
 _NOT_HTTP: Final = ErrorResponse(400, "this is not HTTP", "bad_request")
+_NO_ADDRESS: Final = ErrorResponse(
+    400, "a request has version 1.1, one header Host and a path", "bad_request"
+)
 _NO_HANDSHAKE: Final = ErrorResponse(400, "this is no handshake of a WebSocket", "bad_request")
 _NO_ANSWER: Final = ErrorResponse(503, "the WebSocket was not accepted in time", "overloaded")
 _TOO_MANY: Final = ErrorResponse(503, "too many connections are open", "overloaded")
+
+_HOST: Final = re.compile(rb"(?:\[[0-9A-Fa-f:.]+\]|[\w.~-]+)(?::\d*)?|")
+"""A host and its port (RFC 9110); never several of them, nor a user at one."""
+
+_VERSIONS: Final = ("1.1", "1.0")
 
 _QUEUED: Final = 8
 """Requests of a connection that wait behind the one that is answered; no more are parsed."""
@@ -184,6 +193,9 @@ class BoundedHttpProtocol(HttpToolsProtocol):
         """Queue the request, whose body may follow; refuse one that has no place."""
         self._deadline = None
         self._head_size, self._is_head_timed = 0, False
+        if not self._is_addressed():
+            self._refuse(_NO_ADDRESS)
+            raise ValueError("not addressed as it should be")
         if self.parser.should_upgrade() and not self._should_upgrade():
             return
         if self in self._spare:
@@ -198,6 +210,16 @@ class BoundedHttpProtocol(HttpToolsProtocol):
         cast("Any", self.scope)["extensions"] = {WHOLE_BODY: partial(_whole_body, cycle)}
         if self in self._spare:
             cycle.keep_alive = False
+
+    def _is_addressed(self) -> bool:
+        """Return whether one host is named, and a path there: proxies may read others as we do."""
+        hosts = [value for name, value in self.headers if name == b"host"]
+        version = self.parser.get_http_version()
+        if version not in _VERSIONS or not (self.url.startswith(b"/") or self.url == b"*"):
+            return False
+        if not hosts:
+            return version == "1.0"
+        return len(hosts) == 1 and _HOST.fullmatch(hosts[0]) is not None
 
     def _check_place(self) -> None:
         """Refuse a request of a connection beyond the limit, unless it asks for the health."""
@@ -273,7 +295,7 @@ class BoundedHttpProtocol(HttpToolsProtocol):
     def _refuse(self, refusal: ErrorResponse) -> None:
         """Close the connection with a response as JSON, after those that are being made."""
         if self._is_answering():
-            self._refusal = refusal
+            self._refusal = self._refusal or refusal
         elif not self.transport.is_closing():
             _write_refusal(self.transport, refusal)
 

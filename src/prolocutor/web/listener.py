@@ -295,6 +295,8 @@ class Listener:
         peer = client[0] if client else None
         addresses = self.authenticator.addresses
         address = addresses.find(scope["headers"], peer) if addresses.any_trusted else peer or ""
+        if scope.get("http_version") == "1.0":
+            peer = None  # a proxy, as nginx speaks by default: nobody sits here who comes so
         visitor = admit(request.headers, query, peer, access, address=address)
         if visitor.scopes is not None and not visitor.may(access, reads=reads):
             raise Forbidden("the scopes of this key or session do not reach so far")

@@ -11,6 +11,7 @@ from prolocutor.assistant.assistant import Assistant
 from prolocutor.doors.http.api import DeepPavlov
 from prolocutor.doors.openai.channel import OpenAi
 from prolocutor.doors.page.channel import Page
+from prolocutor.observe.metrics import TurnMetrics
 from prolocutor.plugins.a2a.door.door import A2a
 from prolocutor.plugins.agui.channel import AgUi
 from prolocutor.plugins.almond.door.door import Almond
@@ -21,7 +22,7 @@ from prolocutor.web.door_context import DoorContext
 from prolocutor.web.limits import ListenerLimits
 from prolocutor.web.listener import make_app
 from prolocutor.web.quotas import VisitorQuotas
-from tests.integration.doors.fakes import deeppavlov, post
+from tests.integration.doors.fakes import deeppavlov, line, post
 
 PNG = b"\x89PNG\r\n\x1a\n".ljust(900_000, b"0")
 OPEN = AccessPolicy(anonymous=True, loopback=False)
@@ -158,6 +159,18 @@ async def test_wrong_keys_slow_down_by_the_address_of_the_client() -> None:
     assert (known, guesses) == (200, [401, 401, 401, 429, 429])
     assert there == [429, 429, 200]  # a key that was used there before goes on
     assert elsewhere == 200
+
+
+@pytest.mark.parametrize("auth", [AccessPolicy(), AccessPolicy(anonymous=True)])
+@pytest.mark.parametrize("asked", [b"GET /metrics", b"GET /api/dialogs/", b"DELETE /api/user/ann"])
+async def test_nobody_is_an_operator_behind_a_proxy_that_says_nothing(
+    auth: AccessPolicy, asked: bytes
+) -> None:
+    async with deeppavlov(auth, metrics=TurnMetrics()) as door, line(door.url) as (reader, writer):
+        writer.write(asked + b" HTTP/1.0\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n")
+        status = (await reader.readline()).split()[1]
+
+    assert status == (b"403" if auth.anonymous else b"401")
 
 
 async def test_a_trusted_proxy_on_this_machine_makes_nobody_an_operator() -> None:

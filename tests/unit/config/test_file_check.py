@@ -227,6 +227,16 @@ def test_an_unknown_formatter_is_a_fault(tmp_path: Path) -> None:
     assert "did you mean 'dumps'?" in report.faults[0].what
 
 
+def test_it_is_told_that_strangers_end_the_trust_in_this_machine(tmp_path: Path) -> None:
+    report = _check(tmp_path, "auth: {anonymous: true}\nskills: {b: http://h}\n")
+    with_key = _check(tmp_path, "auth: {anonymous: true, keys: [k]}\nskills: {b: http://h}\n")
+
+    ((line, key, what),) = _what(report)
+    assert (line, key) == (1, "auth.anonymous")
+    assert "serve prints a key for each run" in what
+    assert _what(with_key) == []
+
+
 def _check(folder: Path, text: str) -> CheckReport:
     file = folder / "assistant.yaml"
     file.write_text(text, encoding="utf-8")

@@ -130,6 +130,8 @@ def test_a_process_without_an_address_is_named(tmp_path: Path) -> None:
         ("deadline: .inf", "expected a number of seconds of at most 86400, found inf"),
         ("deadline:", "expected a number of seconds, found nothing"),
         ("reserve: 5", "the reserve must be shorter than the deadline of 5 s"),
+        ("auth: {anonymous: true, loopback: true}", "with auth.anonymous strangers come in"),
+        ("auth: {keys: [k], loopback: true}\nhost: 0.0.0.0", "with the host 0.0.0.0"),
         ("port: 80.5", "expected a port, found 80.5"),
         ("port: [80]", "expected a port, found a list"),
         ("host: http://here", "expected a host's name or address, found 'http://here'"),

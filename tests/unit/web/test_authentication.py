@@ -122,6 +122,37 @@ def test_everybody_else_is_anonymous_where_that_is_allowed() -> None:
     assert Authenticator(AccessPolicy(anonymous=True)).admit({}, b"", THERE) == Visitor("anonymous")
 
 
+@pytest.mark.parametrize("secret", [None, "own"])
+def test_who_sits_here_is_a_stranger_where_strangers_come_in(secret: str | None) -> None:
+    keeper = Authenticator(AccessPolicy(anonymous=True, own_key="own"))
+    headers = {b"host": b"127.0.0.1", **(bearer(secret) if secret else {})}
+
+    visitor = keeper.admit(headers, b"", HERE)
+
+    assert visitor == (LOCAL if secret else Visitor("anonymous"))
+
+
+def test_loopback_is_not_trusted_beside_strangers() -> None:
+    with pytest.raises(ConfigError, match=r"^auth\.loopback: with auth\.anonymous strangers"):
+        Authenticator(AccessPolicy(anonymous=True, loopback=True))
+    with pytest.raises(ConfigError, match=r"^auth\.loopback: with the address 0\.0\.0\.0 "):
+        Authenticator(AccessPolicy(["key"], loopback=True)).check_may_listen(["0.0.0.0"])
+
+
+@pytest.mark.parametrize(
+    ("policy", "lacks"),
+    [
+        (AccessPolicy(anonymous=True), True),
+        (AccessPolicy(tokens={"t": "ann"}), True),
+        (AccessPolicy(), False),
+        (AccessPolicy(keys=["key"], anonymous=True), False),
+        (AccessPolicy(sign_in=True), False),
+    ],
+)
+def test_where_no_key_makes_an_operator_it_is_known(policy: AccessPolicy, lacks: bool) -> None:
+    assert Authenticator(policy).lacks_operators == lacks
+
+
 def test_who_sits_here_needs_a_key_where_nobody_is_trusted() -> None:
     with pytest.raises(Unauthenticated):
         Authenticator(AccessPolicy(loopback=False)).admit({}, b"", HERE)

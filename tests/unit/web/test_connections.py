@@ -166,7 +166,7 @@ async def test_bodies_and_requests_behind_them_are_told_apart(sizes: list[int]) 
 async def test_an_upgrade_that_is_not_offered_does_not_keep_a_request_from_its_answer() -> None:
     protocol, line = connected(hello)
 
-    upgrade = b"Connection: Upgrade\r\nUpgrade: h2c\r\nContent-Length: 5\r\n\r\n"
+    upgrade = b"Host: a\r\nConnection: Upgrade\r\nUpgrade: h2c\r\nContent-Length: 5\r\n\r\n"
     protocol.data_received(b"POST / HTTP/1.1\r\n" + upgrade + b"hel")
     await asyncio.sleep(0)
     protocol.data_received(b"lo" + GET % b"next")
@@ -178,7 +178,8 @@ async def test_an_upgrade_that_is_not_offered_does_not_keep_a_request_from_its_a
 async def test_many_upgrades_at_once_are_read_one_after_the_other() -> None:
     protocol, line = connected(hello)
 
-    protocol.data_received(b"GET / HTTP/1.1\r\nConnection: upgrade\r\nUpgrade: h2c\r\n\r\n" * 2_000)
+    head = b"GET / HTTP/1.1\r\nHost: localhost\r\nConnection: upgrade\r\nUpgrade: h2c\r\n\r\n"
+    protocol.data_received(head * 2_000)
 
     await line.until(lambda: line.text.count(b"HTTP/1.1 200 OK") == 2_000)
     assert not line.closed
@@ -258,6 +259,39 @@ async def test_a_client_that_takes_nothing_in_time_is_cut_off() -> None:
     protocol.pause_writing()
 
     await line.until(lambda: line.closed)
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        b"GET / HTTP/1.1\r\n",
+        b"GET / HTTP/1.1\r\nHost: a\r\nhost: a\r\n",
+        b"GET / HTTP/1.1\r\nHost: a, b\r\n",
+        b"GET / HTTP/1.0\r\nHost: a@b\r\n",
+        b"GET http://a/ HTTP/1.1\r\nHost: a\r\n",
+        b"GET / HTTP/2.0\r\nHost: a\r\n",
+        b"GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\nConnection: upgrade\r\nUpgrade: websocket\r\n",
+    ],
+)
+async def test_a_request_names_one_host_and_a_path_there(head: bytes) -> None:
+    protocol, line = connected(hello)
+
+    protocol.data_received(GET % b"1" + head + b"\r\n" + GET % b"3")
+    await line.until(lambda: line.closed)
+
+    first, refusal = line.text.split(b"HTTP/1.1 ")[1:]
+    assert (first[-3:], refusal[:4]) == (b"/1 ", b"400 ")
+    assert b"one header Host" in line.text.partition(b"400 ")[2]
+
+
+@pytest.mark.parametrize("host", [b"", b"Host:\r\n", b"Host: [::1]:4242\r\n"])
+async def test_an_old_client_need_not_name_the_host(host: bytes) -> None:
+    protocol, line = connected(hello)
+
+    protocol.data_received(b"GET /1 HTTP/1.0\r\n" + host + b"\r\n")
+    await line.until(lambda: line.closed)
+
+    assert line.text.startswith(b"HTTP/1.1 200 ")
 
 
 @pytest.mark.parametrize("rest", [b"nonsense\r\n\r\n", b"CONNECT a:1 HTTP/1.1\r\n\r\n", b"GET\r\n"])
