@@ -37,7 +37,7 @@ export PYTHONDONTWRITEBYTECODE :=
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .SUFFIXES:
-.PHONY: help setup serve quick test test-long check lint types floors format docs pictures dist wheel wheel-site test-wheel image soak soak-replicas fuzz \
+.PHONY: help setup serve quick test test-long check lint types floors format docs reference pictures dist wheel wheel-site test-wheel image soak soak-replicas fuzz \
 	bench bench-peers demo-score test-parlai demo-data lock audit clean distclean moved
 
 help: ## list the targets
@@ -72,6 +72,9 @@ format: $(READY) ## format the code and sort its imports
 
 docs: $(READY) ## build the documentation as a site in build/site (ARGS=serve shows it while you write)
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs $(or $(ARGS),build --strict --quiet)
+
+reference: $(READY) ## write anew the tables of docs/reference that are derived from the code
+	@$(BIN)/prolocutor reference --write docs/reference/*.md
 
 pictures: $(READY) ## make the pictures of the console and of the chat page in docs/howto
 	@$(BIN)/python .ci/pictures.py

@@ -50,15 +50,15 @@ class HandoverSettings(msgspec.Struct, frozen=True, kw_only=True):
     ] = 900.0
     webhook: Annotated[
         Annotated[str, Meta(pattern=r"https?://\S+")] | None,
-        about("A URL to which each change is posted.", what="a URL"),
+        about("It is told of each change, by POST.", what="a URL"),
     ] = None
     waiting: Annotated[
         Literal["answer", "silent"],
         about("What the assistant does while a person is wanted and none has taken over."),
     ] = "answer"
-    taken: Annotated[str, about("What is said when an operator takes over.")] = (
-        "You are talking with a person now."
-    )
+    taken: Annotated[
+        str, about("What the person is told when an operator takes over, who is `{by}`.")
+    ] = "You are talking with a person now."
     given: Annotated[str, about("What is said when the dialog goes back.")] = (
         "You are talking with the assistant again."
     )
@@ -122,7 +122,10 @@ class TurnSettings(msgspec.Struct, frozen=True, kw_only=True):
     recover_within: Annotated[
         float,
         Meta(ge=0),
-        about("Turns cut off less long ago are run again, older ones closed.", unit="seconds"),
+        about(
+            "Turns cut off less long ago are run again at the start, older ones closed.",
+            unit="seconds",
+        ),
     ] = 300.0
     max_attributes: Annotated[
         int,

@@ -37,6 +37,12 @@ class SchemaCommand(LazyCommand, frozen=True):
     place: ClassVar[str] = "prolocutor.cli.schema:schema"
 
 
+class ReferenceCommand(LazyCommand, frozen=True):
+    """Print what keys and plug-ins take, as tables of Markdown."""
+
+    place: ClassVar[str] = "prolocutor.cli.reference:reference"
+
+
 class NewCommand(LazyCommand, frozen=True):
     """Write a small assistant of your own."""
 

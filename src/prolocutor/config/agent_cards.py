@@ -17,7 +17,7 @@ from prolocutor.contracts.pairing import Card
 from prolocutor.errors import ConfigError
 from prolocutor.plan.pipeline import Pipeline, Skill, Stage
 
-KEYS: Final = ("description", "examples", "languages", "price", "latency", "quota")
+KEYS: Final = tuple(key for key in Card.__struct_fields__ if key != "name")
 MAX_BYTES: Final = 1_000_000
 
 

@@ -141,6 +141,12 @@ _WITH_UNIT: Final = re.compile(r"(\d{1,9}(?:\.\d{1,9})?) ?(ms|[smhdw])")
 _UNITS: Final = {"ms": 0.001, "s": 1, "m": MINUTE, "h": HOUR, "d": DAY, "w": WEEK}
 
 
+def written_time(seconds: float) -> str:
+    """Return a time with the largest unit of which it is a whole number, such as 15m."""
+    unit = next(unit for unit in reversed(_UNITS) if not seconds % _UNITS[unit])
+    return f"{seconds / _UNITS[unit]:.12g}{unit}"
+
+
 class DurationField(msgspec.Struct, frozen=True, kw_only=True):
     """Seconds as a number, or a number with its unit: 90, 500ms, 90s, 15m, 12h, 7d, 2w."""
 
@@ -267,10 +273,11 @@ class ListField(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class JsonField(msgspec.Struct, frozen=True, kw_only=True):
-    """Any JSON: a map of it, or with `anything` any value."""
+    """Any JSON: a map of it, or with `anything` any value; `table` has the keys that are known."""
 
     what: str = "a map"
     anything: bool = False
+    table: TableField | None = None
 
     def read(self, node: YamlNode, findings: Findings) -> Any:
         if not isinstance(node.value, dict) and not self.anything:
@@ -278,6 +285,8 @@ class JsonField(msgspec.Struct, frozen=True, kw_only=True):
         return plain_value(node, findings)
 
     def schema(self) -> JsonSchema:
+        if self.table is not None:
+            return {**self.table.schema(), "additionalProperties": True}
         return {} if self.anything else {"type": "object"}
 
 
@@ -389,7 +398,7 @@ class TableField(msgspec.Struct, frozen=True, kw_only=True):
 
     `synonyms` maps common mistakes to the key that is meant; `also` are keys that are read
     elsewhere. `short` makes the Struct, or the map that is meant, of something else than a map, as
-    `ReadBy` does. `defaults` are those that a text, number or flag can say.
+    `ReadBy` does. `defaults` are those of the Struct, whatever they are.
     """
 
     keys: Mapping[str, FieldKind]
@@ -400,7 +409,7 @@ class TableField(msgspec.Struct, frozen=True, kw_only=True):
     also: tuple[str, ...] = ()
     short: Callable[[Any], Any] | None = None
     descriptions: Mapping[str, str] = {}
-    defaults: Mapping[str, str | float | bool] = {}
+    defaults: Mapping[str, Any] = {}
 
     def read(self, node: YamlNode, findings: Findings) -> Any:
         if self.short is not None and not isinstance(node.value, dict):
@@ -463,8 +472,8 @@ class TableField(msgspec.Struct, frozen=True, kw_only=True):
             properties[key] = kind.schema()
             if description := self.descriptions.get(key):
                 properties[key] = {"description": description, **properties[key]}
-            if key in self.defaults:
-                properties[key]["default"] = self.defaults[key]
+            if isinstance(default := self.defaults.get(key), str | float | int):
+                properties[key]["default"] = default
         table: JsonSchema = {
             "type": "object" if self.required else ["object", "null"],
             "properties": properties,

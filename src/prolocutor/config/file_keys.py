@@ -22,24 +22,6 @@ OF_PIPELINE: Final = ("commit", "user_snapshot", "own_words")
 """The settings of a pipeline that stand at the top of a file."""
 
 
-_DESCRIPTIONS: Final = {
-    "doors": "The doors to open, with their options; by default the usual ones.",
-    "commit": "When a skill's words may be shown before the turn is over.",
-    "user_snapshot": "Whether an utterance shows the person's profile before or after its turn,"
-    " or as it is now.",
-    "own_words": "Whether the assistant itself answers a bare yes, no, stop or help that nobody is"
-    " sure of.",
-    "annotators": "They note something on what was said.",
-    "skill_selector": "Names the skills to ask; without one all are asked.",
-    "skills": "They give hypotheses.",
-    "candidate_annotators": "They note something on each hypothesis.",
-    "response_selector": "Chooses or composes the reply; without one the most confident wins.",
-    "postprocessors": "They rewrite the text of the reply, in declared order.",
-    "response_annotators": "They note something on the reply.",
-    "last_chance": "Is asked for words when the ordinary way failed.",
-}
-
-
 class BrokerField(msgspec.Struct, frozen=True):
     """The URL of a message broker, which may hold a password and so is never shown."""
 
@@ -81,7 +63,8 @@ def file_table() -> TableField:
         keys=keys,
         make=dict,
         what="a map of settings",
-        descriptions={**settings.descriptions, **_DESCRIPTIONS},
+        descriptions={**pipeline.descriptions, **settings.descriptions},
+        defaults={**pipeline.defaults, **settings.defaults},
     )
 
 

@@ -12,6 +12,7 @@ from prolocutor.config.fields import (
     Findings,
     JsonSchema,
     ListField,
+    TableField,
     TextField,
 )
 from prolocutor.config.settings import AuthSettings
@@ -30,14 +31,14 @@ def read_options(catalog: Catalog[Any], name: str, node: YamlNode, findings: Fin
     return table_of(loaded).read(node, findings)
 
 
-def plugged_schema(catalog: Catalog[Any]) -> dict[str, JsonSchema]:
-    """Return the schemas of all plug-ins of a catalog that are installed, by name."""
-    schemas = {}
-    for name, loaded in catalog.installed():
-        schemas[name] = table_of(loaded).schema()
-        if summary := (getattr(loaded, "__doc__", None) or "").partition("\n")[0]:
-            schemas[name] = {"description": summary, **schemas[name]}
-    return schemas
+def plugged_tables(catalog: Catalog[Any]) -> dict[str, TableField]:
+    """Return the keys of the options of all plug-ins that are installed, by the plug-in's name."""
+    return {name: table_of(loaded) for name, loaded in catalog.installed()}
+
+
+def summary_of(options: object) -> str:
+    """Return the first line of the docstring of a plug-in's options."""
+    return (getattr(options, "__doc__", None) or "").partition("\n")[0]
 
 
 class DoorsField(msgspec.Struct, frozen=True):
@@ -67,10 +68,10 @@ class DoorsField(msgspec.Struct, frozen=True):
         return doors
 
     def schema(self) -> JsonSchema:
-        options = plugged_schema(DOORS)
+        options = plugged_tables(DOORS)
         flag = {"type": ["boolean", "null"]}
         several = {
-            key: {"description": one.pop("description", key), "anyOf": [one, flag]}
+            key: {"description": summary_of(one.make), "anyOf": [one.schema(), flag]}
             for key, one in options.items()
         }
         return {
@@ -89,6 +90,14 @@ class AuthField(msgspec.Struct, frozen=True):
 
     what: str = AUTH.what
 
+    @property
+    def table(self) -> TableField:
+        """All keys that there may be, those of plug-ins included."""
+        ways = plugged_tables(SIGN_IN)
+        described = {key: summary_of(one.make) for key, one in ways.items()}
+        descriptions = {**AUTH.descriptions, **described}
+        return replace(AUTH, keys={**AUTH.keys, **ways}, descriptions=descriptions)
+
     def read(self, node: YamlNode, findings: Findings) -> Any:
         if not isinstance(node.value, dict):
             return AUTH.read(node, findings)
@@ -104,6 +113,4 @@ class AuthField(msgspec.Struct, frozen=True):
         return settings if settings is UNREAD else replace(settings, sign_in=sign_in)
 
     def schema(self) -> JsonSchema:
-        schema = AUTH.schema()
-        schema["properties"] |= plugged_schema(SIGN_IN)
-        return schema
+        return self.table.schema()

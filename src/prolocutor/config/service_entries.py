@@ -7,12 +7,13 @@ import re
 from collections.abc import Iterable
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Final, cast
+from typing import Annotated, Any, Final, cast
 from urllib.parse import urlsplit
 
 import msgspec
 from msgspec.structs import replace
 
+from prolocutor.bounds import about
 from prolocutor.config.call_hints import call_hint
 from prolocutor.config.fields import (
     Findings,
@@ -70,6 +71,18 @@ _SYNONYMS: Final = {
 }
 
 
+class CallKeys(msgspec.Struct, frozen=True):
+    """The keys of a service that say what is called."""
+
+    call: Annotated[
+        Any, about("What is called.", what="module:function, a URL or a map", json=True)
+    ]
+    connector: Annotated[
+        str | None,
+        about("The way to it; by default by the form of `call`.", what="the name of a connector"),
+    ] = None
+
+
 class ServiceEntry(msgspec.Struct, frozen=True):
     """A service of a file, and where it and its `call` are written.
 
@@ -91,11 +104,12 @@ def service_table(stage: Stage) -> TableField:
     """Return the keys that a service of a stage has beside `call` and what goes with it."""
     table = table_of(STAGE_TYPES[stage])
     keys = {key: kind for key, kind in table.keys.items() if key not in ("name", "target")}
-    descriptions = dict(table.descriptions)
+    descriptions, defaults = dict(table.descriptions), dict(table.defaults)
     for plugged, names in keys_at(stage):
         own = table_of(cast("type[msgspec.Struct]", plugged))
         keys |= {key: own.keys[key] for key in names}
         descriptions |= own.descriptions
+        defaults |= own.defaults
     if stage in SINGLE:
         keys["name"] = _NAME
     return replace(
@@ -104,6 +118,7 @@ def service_table(stage: Stage) -> TableField:
         make=dict,
         required=(),
         descriptions=descriptions,
+        defaults=defaults,
         what="a service",
         synonyms=_SYNONYMS,
         also=("call", "connector"),
@@ -469,18 +484,28 @@ def call_schemas() -> JsonSchema:
     return calls
 
 
+def whole_service_table(stage: Stage) -> TableField:
+    """Return all keys of a service of a stage: `call` and what goes with it, too."""
+    calling = table_of(CallKeys)
+    table, beside = service_table(stage), []
+    for _, kind in CONNECTORS.installed():
+        own = table_of(kind)
+        beside.append(replace(own, keys={key: own.keys[key] for key in form_of(kind).beside}))
+    parts = [calling, table, *beside]
+    return replace(
+        table,
+        keys={key: kind for part in parts for key, kind in part.keys.items()},
+        descriptions={key: told for part in parts for key, told in part.descriptions.items()},
+        defaults={key: value for part in parts for key, value in part.defaults.items()},
+        required=calling.required,
+    )
+
+
 def _service_schema(stage: Stage) -> JsonSchema:
     """Return what a service of a stage may be as JSON Schema."""
-    beside: dict[str, JsonSchema] = {}
-    for _, kind in CONNECTORS.installed():
-        table = table_of(kind).schema()
-        beside |= {key: table["properties"][key] for key in form_of(kind).beside}
-    properties = {
-        "call": {"description": "What is called."},
-        "connector": {"description": "The way to it.", "enum": CONNECTORS.names()},
-        **service_table(stage).schema()["properties"],
-        **beside,
-    }
+    properties = whole_service_table(stage).schema()["properties"]
+    properties["call"] = {"description": "What is called."}
+    properties["connector"]["enum"] = CONNECTORS.names()
     selectors = {}
     if stage in (Stage.SKILL_SELECTOR, Stage.RESPONSE_SELECTOR):
         selectors = {name: one for name, one in SELECTORS.installed() if one.stage == stage}

@@ -73,7 +73,9 @@ class AuthSettings(msgspec.Struct, frozen=True):
     keys: Annotated[
         dict[str, str],
         about(
-            "The keys of operators: a list, or a map from operators' names to their keys.",
+            "The keys of operators, who may be any user: a list, or a map from the names that stand"
+            " beside what they say and do to their keys.",
+            what="a list of keys, or a map from names to keys",
             reads=_read_keys,
             secret=True,
             form={"type": ["array", "object"], "items": {"type": "string"}},
@@ -82,19 +84,18 @@ class AuthSettings(msgspec.Struct, frozen=True):
     tokens: Annotated[
         dict[Annotated[str, about("", what="a token", secret=True)], str],
         about(
-            "The tokens of persons, and their users' names.",
+            "The tokens of persons, and who they are.",
             what="a map from tokens to users",
             item="a user's name",
         ),
     ] = {}
-    anonymous: Annotated[bool, about("Whether a caller without a token becomes a new person.")] = (
-        False
-    )
+    anonymous: Annotated[bool, about("Whether a caller with neither becomes a new person.")] = False
     loopback: Annotated[
         bool | None,
         about(
-            "Whether a caller on this machine is an operator without a key; by default for as long"
-            " as there are no keys and tokens, and no `anonymous`."
+            "Whether a caller on this machine is an operator without a key; by default where there"
+            " are no keys, tokens and ways to sign in, and no `anonymous`. `true` is an error"
+            " beside `anonymous` or a `host` that others reach."
         ),
     ] = None
     sign_in: Annotated[Mapping[str, Any], about("", hidden=True)] = {}
@@ -111,7 +112,7 @@ class AuthSettings(msgspec.Struct, frozen=True):
 class Limits(ListenerLimits, frozen=True):
     """How much is taken: by the listener, and by the assistant."""
 
-    text: Annotated[Count, about("The most of one text.", unit="characters")] = DEFAULTS.max_text
+    text: Annotated[Count, about("The most of one input.", unit="characters")] = DEFAULTS.max_text
     queue: Annotated[Count, about("How many inputs of one person may wait.", unit="inputs")] = (
         DEFAULTS.queue_limit
     )
@@ -138,7 +139,8 @@ class Settings(TurnSettings, frozen=True, kw_only=True):
         Annotated[str, Meta(pattern=r"memory|[a-z][a-z0-9+.-]*:.*")] | None,
         about(
             "Where dialogs are kept: `sqlite:///dialogs.db` (beside the file),"
-            " `sqlite:////var/lib/x.db`, `memory`, or the URL of another store.",
+            " `sqlite:////var/lib/x.db`, `memory` (until the end of the process), or the URL of"
+            " another store; by default one of the file's own in the user's data folder.",
             what="a store's URL such as sqlite:///dialogs.db",
         ),
     ] = None
@@ -146,7 +148,7 @@ class Settings(TurnSettings, frozen=True, kw_only=True):
         RecordSettings | None,
         about("How long records of turns are kept for operators; `false` keeps none."),
     ] = RecordSettings()
-    replica: Annotated[ReplicaSettings, about("This process among several that share a store.")] = (
+    replica: Annotated[ReplicaSettings, about("This process, where several share a store.")] = (
         REPLICA
     )
     host: Annotated[
@@ -159,9 +161,9 @@ class Settings(TurnSettings, frozen=True, kw_only=True):
     origins: Annotated[
         list[Annotated[str, Meta(pattern=ORIGIN)]],
         about(
-            "The sites whose web pages may talk to this assistant, such as"
-            ' `https://chat.example.org`, or `"*"` for all. A page of `"*"` needs a key or a token,'
-            " also on this machine.",
+            "The sites whose web pages may talk to this assistant, by requests (CORS) and"
+            ' WebSockets, such as `https://chat.example.org`, or `"*"` for all. A page of `"*"`'
+            " needs a key or a token, also on this machine.",
             what="a list of origins",
             item="an origin such as https://example.org, or *",
             single=True,
@@ -171,9 +173,10 @@ class Settings(TurnSettings, frozen=True, kw_only=True):
     trusted_proxies: Annotated[
         tuple[str, ...],
         about(
-            "Addresses and networks of proxies whose word for a client's address counts: the"
-            " right-most address that is no trusted proxy's. No connection from there is an"
-            " operator without a key.",
+            "Proxies whose `X-Forwarded-For` or `Forwarded` says who the client is, for limits and"
+            " logs: the right-most address that is no trusted proxy's. No connection from there is"
+            " an operator without a key.",
+            what="a list of addresses and networks",
             reads=_read_proxies,
             form={"type": ["array", "string"], "items": {"type": "string"}},
         ),
@@ -194,11 +197,15 @@ class Settings(TurnSettings, frozen=True, kw_only=True):
     ] = msgspec.field(default_factory=dict)
     doors: Annotated[
         dict[str, Any] | None,
-        about("The doors to open, with their options; None for the usual ones.", hidden=True),
+        about("The doors to open, with their options; by default the usual ones."),
     ] = None
     starters: Annotated[
         list[str],
-        about("What the chat page proposes to begin with.", item="a text to begin with"),
+        about(
+            "What the chat page proposes to begin with; by default two examples of each card of the"
+            " skills that were asked most of late.",
+            item="a text to begin with",
+        ),
     ] = msgspec.field(default_factory=list)
     pipeline: Annotated[Pipeline, about("", hidden=True)]
     file: Annotated[str, about("", hidden=True)] = ""

@@ -60,8 +60,8 @@ def table_of(struct: type[msgspec.Struct]) -> TableField:
             descriptions[field.name] = meta.description
         if field.required:
             required.append(field.name)
-        if isinstance(field.default, str | float | int):
-            defaults[field.name] = field.default
+        else:
+            defaults[field.name] = _default(field)
     return TableField(
         keys=keys,
         make=struct,
@@ -128,7 +128,9 @@ def _kind(meta: _Meta, default: Any = None) -> FieldKind | None:
         )
     origin = get_origin(hint)
     if extra.get("json"):
-        return JsonField(**_noun(extra))
+        structs = [one for one in (hint, *get_args(hint)) if isinstance(one, type)]
+        tables = [table_of(one) for one in structs if issubclass(one, msgspec.Struct)]
+        return JsonField(table=tables[0] if tables else None, **_noun(extra))
     if origin in (Union, types.UnionType):
         return _union(meta, default)
     if origin is Literal:
@@ -225,4 +227,5 @@ def _struct(struct: type[msgspec.Struct], default: Any) -> FieldKind:
     if not isinstance(default, struct) or (not table.required and default == struct()):
         return table
     make: Callable[..., Any] = partial(replace, default)  # what a file does not name stays
-    return replace(table, make=make, required=())
+    defaults = {key: getattr(default, key) for key in table.keys}
+    return replace(table, make=make, required=(), defaults=defaults)

@@ -231,11 +231,14 @@ class ChatModel(AgentOptions, frozen=True, kw_only=True):
         about("Whether the reply is read as it comes; by default where somebody can be shown it."),
     ] = None
     parameters: Annotated[
-        dict[str, Any] | None, about("Further keys of every request, such as temperature.")
+        dict[str, Any] | None, about("Further keys of every request, such as `{temperature: 0}`.")
     ] = None
     price: Annotated[
         dict[str, Annotated[float, Meta(ge=0)]] | None,
-        about("What a million tokens cost: input and output."),
+        about(
+            "What a million tokens cost, such as `{input: 2.5, output: 10}`; hypotheses then have"
+            " `usage` and `cost`, whose sum is the `cost` of a turn in records, logs and metrics."
+        ),
     ] = None
 
     def __post_init__(self) -> None:

@@ -176,18 +176,26 @@ class Command(AgentOptions, frozen=True, kw_only=True):
     run: Annotated[
         str | Annotated[Sequence[str], Meta(min_length=1)],
         about(
-            "The program and its arguments, as one line or a list of words.",
+            "The program and its arguments; `{python}` stands for the Python of the assistant.",
             what="a command: a line, or a list of words",
         ),
     ]
     environment: Annotated[
-        dict[str, str] | None, about("Added to the environment of the program.")
+        dict[str, str] | None,
+        about("Variables of the program, beside those of the assistant."),
     ] = None
     copies: Annotated[
-        Annotated[int, Meta(ge=1, le=MAX_COPIES)], about("How many of it run beside each other.")
+        Annotated[int, Meta(ge=1, le=MAX_COPIES)],
+        about(
+            "How many processes of it run; each is asked one request at a time, further ones wait."
+        ),
     ] = 1
     start_timeout: Annotated[
-        Seconds, about("How long it may take to answer its first line, beside the time-out.")
+        Seconds,
+        about(
+            "How long the first answer of a new process may take before it is ended, for programs"
+            " that load much."
+        ),
     ] = 0.0
 
     folder: Annotated[str | os.PathLike[str] | None, about("Where it runs.", hidden=True)] = None

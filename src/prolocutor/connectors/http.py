@@ -158,7 +158,7 @@ class HttpService(AgentOptions, frozen=True, kw_only=True):
     url: Annotated[str, about("Where requests are posted.", what="a URL")]
     wire: Annotated[
         Literal["native", "deeppavlov"],
-        about("How it is spoken to: our wire, or DeepPavlov Agent's."),
+        about("How an HTTP service is spoken to: our wire, or DeepPavlov Agent's."),
     ] = "native"
     headers: Annotated[
         dict[str, str] | None, about("Headers of every request.", what="a map of headers")

@@ -239,9 +239,10 @@ class WebSocketService(AgentOptions, frozen=True, kw_only=True):
     headers: Annotated[
         dict[str, str] | None, about("Headers of every request.", what="a map of headers")
     ] = None
-    ping: Annotated[Seconds, about("How long after a silence the line is tried; 0 never.")] = PING
+    ping: Annotated[Seconds, about("Between pings, which have to be answered; 0 for none.")] = PING
     greetings: Annotated[
-        Annotated[int, Meta(ge=0)], about("How many messages it sends before it is asked.")
+        Annotated[int, Meta(ge=0)],
+        about("How many messages the server sends by itself when a connection is opened."),
     ] = 0
 
     @classmethod

@@ -8,10 +8,11 @@ any text. Those that must wait (a chat endpoint chooses) are async; callers take
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import Literal, Protocol, TypeVar
+from typing import Annotated, Literal, Protocol, TypeVar
 
 import msgspec
 
+from prolocutor.bounds import about
 from prolocutor.dialog.plain import JsonObject
 
 Role = Literal["router", "ranker"]
@@ -22,20 +23,27 @@ Complete = Callable[[list[dict[str, str]]], Awaitable[str]]
 
 
 class Card(msgspec.Struct, frozen=True, kw_only=True):
-    """What is known of an agent before it is asked.
+    """What is known of an agent before it is asked; its `name` is that of its service."""
 
-    `name` is that of its service unless given. `description` in sentences, `examples` of questions
-    that users ask it, `languages` as codes ("en"; none: all). Hints: `price` of one call (any one
-    currency), `latency` in seconds, `quota` in calls a minute; None where it is not known.
-    """
-
-    name: str = ""
-    description: str = ""
-    examples: list[str] = []
-    languages: list[str] = []
-    price: float | None = None
-    latency: float | None = None
-    quota: int | None = None
+    name: Annotated[str, about("The name of its service.", hidden=True)] = ""
+    description: Annotated[str, about("What it can do, in sentences.")] = ""
+    examples: Annotated[list[str], about("What people ask it.")] = []
+    languages: Annotated[
+        list[str],
+        about(
+            "The languages it speaks, by default all.", item="the code of a language, such as en"
+        ),
+    ] = []
+    price: Annotated[
+        float | None, about("What one call costs, in any one currency; by default nothing.")
+    ] = None
+    latency: Annotated[
+        float | None, about("How long it takes to answer; by default no time.", unit="seconds")
+    ] = None
+    quota: Annotated[
+        int | None,
+        about("How many calls it may get a minute; by default any number.", unit="calls"),
+    ] = None
 
     @property
     def members(self) -> JsonObject:

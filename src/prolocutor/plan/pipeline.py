@@ -9,6 +9,7 @@ from functools import partial
 from itertools import chain
 from typing import (
     TYPE_CHECKING,
+    Annotated,
     Any,
     ClassVar,
     Concatenate,
@@ -23,6 +24,7 @@ from typing import (
 
 import msgspec
 
+from prolocutor.bounds import about
 from prolocutor.catalog import Catalog
 from prolocutor.dialog.plain import JsonObject
 from prolocutor.errors import ConfigError
@@ -226,37 +228,70 @@ class Pipeline(msgspec.Struct, frozen=True, kw_only=True):
     """Services by stage, in declared order. A single one may stand for a list of one.
 
     A function stands for a service of its name, with the settings of its `@service` if it has one.
-    `commit`: when a skill's words may be shown before the turn is over: when it is the `only` one
-    that can still speak; when it is the `first_good` one, though another may yet win; or `never`.
-    `user_snapshot`: a human utterance's `user` is the person's profile `before` the turn changed
-    it, or `after`; `current` shows in all utterances, of human and bot, the profile as it is
-    now (but for the persona, and attributes where there were none). `own_words`: where nothing is
-    asked, a bare yes, no, stop or help that no skill is sure of is answered by the assistant, and a
-    skill that can go on is asked and preferred; else the pipeline alone decides.
 
     Raise `ConfigError` with the key for a service that cannot stand at its stage, two of a stage
     that have one name, and no skill at all.
     """
 
-    annotators: Sequence[Annotator | Service | Function] = ()
-    skill_selector: (
-        SkillSelector | Service | Function | Sequence[SkillSelector | Service | Function] | None
-    ) = None
-    skills: Sequence[Skill | Service | Function] = ()
-    candidate_annotators: Sequence[CandidateAnnotator | Service | Function] = ()
-    response_selector: (
+    annotators: Annotated[
+        Sequence[Annotator | Service | Function],
+        about("They note something on what was said."),
+    ] = ()
+    skill_selector: Annotated[
+        SkillSelector | Service | Function | Sequence[SkillSelector | Service | Function] | None,
+        about("Names the skills to ask; without one all are asked."),
+    ] = None
+    skills: Annotated[Sequence[Skill | Service | Function], about("They give hypotheses.")] = ()
+    candidate_annotators: Annotated[
+        Sequence[CandidateAnnotator | Service | Function],
+        about("They note something on each hypothesis."),
+    ] = ()
+    response_selector: Annotated[
         ResponseSelector
         | Service
         | Function
         | Sequence[ResponseSelector | Service | Function]
-        | None
-    ) = None
-    postprocessors: Sequence[Postprocessor | Service | Function] = ()
-    response_annotators: Sequence[ResponseAnnotator | Service | Function] = ()
-    last_chance: LastChance | Service | Function | None = None
-    commit: Commit = "only"
-    user_snapshot: Literal["before", "after", "current"] = "after"
-    own_words: bool = True
+        | None,
+        about(
+            "Chooses or composes the reply, of several the next only where one failed; without one"
+            " the most confident hypothesis wins."
+        ),
+    ] = None
+    postprocessors: Annotated[
+        Sequence[Postprocessor | Service | Function],
+        about("They rewrite the text of the reply, in declared order."),
+    ] = ()
+    response_annotators: Annotated[
+        Sequence[ResponseAnnotator | Service | Function],
+        about("They note something on the reply."),
+    ] = ()
+    last_chance: Annotated[
+        LastChance | Service | Function | None,
+        about("Is asked for words when the ordinary way failed."),
+    ] = None
+    commit: Annotated[
+        Commit,
+        about(
+            "When a skill's words are shown before the turn is over: when it is the only one that"
+            " can still speak, when it is the first good one though another may yet win, or never."
+        ),
+    ] = "only"
+    user_snapshot: Annotated[
+        Literal["before", "after", "current"],
+        about(
+            "Whether a human utterance's `user` is the profile before the turn changed it, after,"
+            " or in all utterances as it is now (but for the persona, and attributes where there"
+            " were none)."
+        ),
+    ] = "after"
+    own_words: Annotated[
+        bool,
+        about(
+            "Where nothing is asked, a bare yes, no, stop or help that no skill is sure of is"
+            " answered by the assistant itself, and a skill that can go on is asked and preferred;"
+            " else the pipeline alone decides."
+        ),
+    ] = True
 
     def __post_init__(self) -> None:
         """Give every service the type of its stage."""

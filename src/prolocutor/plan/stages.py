@@ -82,11 +82,9 @@ SpokenReply = AsyncIterator[str | SkillReply] | Iterator[str | SkillReply]
 class Breaker(msgspec.Struct, frozen=True, kw_only=True):
     """When to leave a failing service alone."""
 
-    failures: Annotated[Count, about("Failed calls in a row that open it.", unit="failures")] = 5
-    window: Annotated[PositiveSeconds, about("Within how many seconds they count.")] = 30.0
-    cooldown: Annotated[
-        Seconds, about("For how long no call is made; then one tries whether it is back.")
-    ] = 10.0
+    failures: Annotated[Count, about("After so many failures in a row.", unit="failures")] = 5
+    window: Annotated[PositiveSeconds, about("Within this time.")] = 30.0
+    cooldown: Annotated[Seconds, about("No call is made for so long; then one call tries.")] = 10.0
 
 
 class _Named(msgspec.Struct, frozen=True, kw_only=True):

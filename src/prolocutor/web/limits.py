@@ -38,19 +38,29 @@ class ListenerLimits(msgspec.Struct, frozen=True):
     keep_alive: Annotated[
         Count,
         about(
-            "How long a connection without a request stays open; longer than clients keep theirs,"
-            " as one that is closed under a client costs it the request that it just sent.",
+            "How long a connection without a request stays open; more than clients and proxies"
+            " in front keep theirs, since a request that crosses the closing of its connection"
+            " is lost.",
             unit="seconds",
         ),
     ] = 75
     person: Annotated[VisitorQuotas, about("What one person may ask for.")] = PERSON
-    token: Annotated[VisitorQuotas, about("What one key or token may ask for.")] = TOKEN
-    address: Annotated[VisitorQuotas, about("What one address may ask for.")] = ADDRESS
+    token: Annotated[VisitorQuotas, about("What the holder of one key or token may ask for.")] = (
+        TOKEN
+    )
+    address: Annotated[VisitorQuotas, about("What comes from one address, operators aside.")] = (
+        ADDRESS
+    )
     anonymous: Annotated[
         VisitorQuotas, about("What all anonymous visitors together may ask for.")
     ] = ANONYMOUS
     wrong_keys: Annotated[
-        Count, about("Unknown keys and tokens from one address in a minute.", unit="keys")
+        Count,
+        about(
+            "Unknown keys and tokens from one address in a minute; then it is refused whatever"
+            " secret it sends, but for those that it used before.",
+            unit="keys",
+        ),
     ] = 10
 
 

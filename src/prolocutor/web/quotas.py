@@ -41,9 +41,9 @@ QUOTA_WORDS: Final = {
 }
 
 
-def _quota(name: str) -> Meta:
+def _quota(name: str, more: str = "") -> Meta:
     words = QUOTA_WORDS[name]
-    return about(f"{words.capitalize()}.", unit=words, words={"unlimited": None})
+    return about(f"{words.capitalize()}{more}.", unit=words, words={"unlimited": None})
 
 
 class VisitorQuotas(msgspec.Struct, frozen=True, kw_only=True):
@@ -55,12 +55,16 @@ class VisitorQuotas(msgspec.Struct, frozen=True, kw_only=True):
     expected: ClassVar[str] = "a map of quotas"
 
     turns: Annotated[Quota, _quota("turns")] = None
-    sockets: Annotated[Quota, _quota("sockets")] = None
-    uploads: Annotated[Quota, _quota("uploads")] = None
+    sockets: Annotated[
+        Quota, _quota("sockets", "; of a person, WebSockets that follow a conversation")
+    ] = None
+    uploads: Annotated[Quota, _quota("uploads", ", which are pictures")] = None
     upload_bytes: Annotated[Quota, _quota("upload_bytes")] = None
-    programs: Annotated[Quota, _quota("programs")] = None
-    backlog: Annotated[Quota, _quota("backlog")] = None
-    new_persons: Annotated[Quota, _quota("new_persons")] = None
+    programs: Annotated[Quota, _quota("programs", ", that are started outside of dialogs")] = None
+    backlog: Annotated[Quota, _quota("backlog", " that are shown or searched again")] = None
+    new_persons: Annotated[
+        Quota, _quota("new_persons", ", who are anonymous and were not here before")
+    ] = None
 
 
 PERSON: Final = VisitorQuotas(

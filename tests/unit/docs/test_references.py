@@ -3,23 +3,14 @@
 import inspect
 import re
 from functools import cached_property
-from typing import Any
 
 import click
-import msgspec
 import pytest
 
 import prolocutor
-from prolocutor import Assistant, Breaker, Pipeline, Service, errors
+from prolocutor import Assistant, Pipeline, Service, errors
 from prolocutor.cli.main import prolocutor as command_line
-from prolocutor.config import agent_cards
-from prolocutor.config.fields import TableField
-from prolocutor.config.file_keys import file_table
-from prolocutor.config.plugged_fields import AUTH
-from prolocutor.config.service_entries import service_table
-from prolocutor.config.settings import Limits, Settings
-from prolocutor.config.struct_fields import table_of
-from prolocutor.connectors.connector_catalog import CONNECTORS
+from prolocutor.config.reference import fill, subjects, table_at
 from prolocutor.contracts.channel import NotFoundText, Route
 from prolocutor.dialog import agent_state
 from prolocutor.dialog.dialog import Dialog
@@ -27,23 +18,15 @@ from prolocutor.dialog.messages import ASKS, KINDS
 from prolocutor.dialog.profiles import Bot, Human
 from prolocutor.dialog.turn_request import TurnRequest
 from prolocutor.dialog.utterances import BotUtterance, HumanUtterance, Hypothesis
-from prolocutor.doors.door_catalog import DOORS
 from prolocutor.doors.http.api import DeepPavlov
 from prolocutor.doors.page.channel import Page
 from prolocutor.observe.metrics import TurnMetrics
 from prolocutor.pipeline.prepared import StageDeadlines
-from prolocutor.plan.pipeline import Skill, Stage
+from prolocutor.plan.pipeline import Stage
 from prolocutor.plugins.almond.door.door import Almond
-from prolocutor.plugins.openid.openid_settings import OpenIdSettings
-from prolocutor.plugins.pairing.abstention import AbstentionRule
-from prolocutor.plugins.pairing.budget import ExpectedGain, UntilSure
-from prolocutor.plugins.pairing.hints.turn_hints import HintSettings
-from prolocutor.plugins.pairing.selector_settings import BudgetSettings
-from prolocutor.processes.supervisor import ProcessCommand
 from prolocutor.web.builtin_routes import BuiltinRoutes
 from prolocutor.web.door_context import DoorContext
-from prolocutor.web.limits import InFlight, ListenerLimits
-from prolocutor.web.quotas import QUOTA_WORDS
+from prolocutor.web.limits import InFlight
 from prolocutor_demo.demonstration import WORDS
 from tests.pages import ROOT, blocks, table
 
@@ -85,100 +68,20 @@ STATES = {
 }
 
 
-def service_keys() -> set[str]:
-    beside = {key for name in CONNECTORS.names() for key in CONNECTORS.load(name).beside}
-    own = {key for stage in Stage for key in service_table(stage).keys}
-    return {"call", "connector", *beside, *own}
+def test_the_tables_of_keys_are_what_the_structs_say() -> None:
+    pages = {page.name: page.read_text("utf-8") for page in REFERENCE.glob("*.md")}
+
+    stale = [name for name, text in pages.items() if fill(text) != text]
+
+    assert stale == [], "run make reference"
 
 
-def breaker_keys() -> set[str]:
-    breaker = service_table(Stage.SKILL).keys["breaker"]
-    assert isinstance(breaker, TableField)
-    return set(breaker.keys)
+def test_whatever_a_file_and_plugins_take_has_a_table() -> None:
+    pages = "".join(page.read_text("utf-8") for page in REFERENCE.glob("*.md"))
+    told = set(" ".join(re.findall(r"<!-- reference: (.+) -->", pages)).split())
+    tables = [table_at(subject).keys for subject in told]
 
-
-@pytest.mark.parametrize(
-    ("heading", "keys"),
-    [
-        ("Top level", set(file_table().keys)),
-        ("Service", service_keys()),
-        ("Breaker", breaker_keys()),
-        ("Budget", set(table_of(BudgetSettings).keys)),
-        ("Hints", set(table_of(HintSettings).keys)),
-        ("Unsure", set(table_of(AbstentionRule).keys)),
-        ("Card", {*agent_cards.KEYS, "file"}),
-        ("Processes", set(table_of(ProcessCommand).keys)),
-        ("Auth", {*AUTH.keys, "openid"}),
-        ("OpenID", set(table_of(OpenIdSettings).keys)),
-        ("Rules about claims", {"claim", "values", "scopes"}),
-        ("Limits", set(table_of(Limits).keys)),
-    ],
-)
-def test_every_key_of_a_file_is_told_and_no_other(heading: str, keys: set[str]) -> None:
-    assert set(table(YAML, heading)) == keys
-
-
-@pytest.mark.parametrize(
-    ("heading", "struct"),
-    [
-        ("Top level", Settings),
-        ("Service", Skill),
-        ("Breaker", Breaker),
-        ("Budget", BudgetSettings),
-        ("Hints", HintSettings),
-        ("Unsure", AbstentionRule),
-    ],
-)
-def test_a_key_has_the_default_that_is_told(heading: str, struct: Any) -> None:
-    arguments = inspect.signature(Assistant).parameters
-    told = table(YAML, heading)
-    true = {}
-    for field in msgspec.structs.fields(struct):
-        default = field.default
-        if default is None and field.name in arguments:
-            default = arguments[field.name].default
-        if isinstance(default, bool):
-            true[field.name] = f"`{str(default).lower()}`"
-        elif isinstance(default, int | float):
-            true[field.name] = f"`{default:.12g}`"
-        elif isinstance(default, str) and default and field.name in told and field.name != "store":
-            true[field.name] = f"`{default}`"
-
-    assert {key: told[key][1] for key in true if key in told} == {
-        key: default for key, default in true.items() if key in told
-    }
-
-
-def test_a_budget_and_the_limits_have_the_defaults_that_are_told() -> None:
-    sure, gain = UntilSure(), ExpectedGain()
-    budget, limits = table(YAML, "Budget"), table(YAML, "Limits")
-
-    assert {
-        key: budget[key][1] for key in ("start", "sure", "value", "per_call", "per_second")
-    } == {
-        "start": f"`sure` {sure.start}, `gain` {gain.start}",
-        "sure": f"`sure` {sure.sure}, `gain` {gain.sure}",
-        "value": f"`{gain.value:g}`",
-        "per_call": f"`{gain.per_call:g}`",
-        "per_second": f"`{gain.per_second:g}`",
-    }
-    scopes = [ListenerLimits().person, ListenerLimits().token]
-    scopes += [ListenerLimits().address, ListenerLimits().anonymous]
-    assert {key: row[:4] for key, row in table(YAML, "Quotas").items()} == {
-        key: [_quota(getattr(scope, key)) for scope in scopes] for key in QUOTA_WORDS
-    }
-    assert {key: row[1] for key, row in limits.items() if row[0] != "map"} == {
-        "keep_alive": f"{ListenerLimits().keep_alive:,}",
-        "wrong_keys": f"{ListenerLimits().wrong_keys:,}",
-        "body": f"{ListenerLimits().body:,}",
-        "text": f"{Limits().text:,}",
-        "queue": f"{Limits().queue:,}",
-        "connections": f"{ListenerLimits().connections:,}",
-    }
-
-
-def _quota(number: int | None) -> str:
-    return "unlimited" if number is None else f"{number:,}"
+    assert [one for one in subjects() if one not in told and table_at(one).keys not in tables] == []
 
 
 def test_every_attribute_of_a_turn_request_is_told() -> None:
@@ -336,12 +239,6 @@ def test_every_package_is_shown(page: str, heading: str, folder: str) -> None:
     told = table(ROOT / "docs" / page, heading)
 
     assert {re.findall(r"[\w.]+", name)[0] for name in told} == packages
-
-
-def test_every_connector_and_door_of_ours_is_told() -> None:
-    told = YAML.read_text("utf-8")
-
-    assert [name for name in (*CONNECTORS.names(), *DOORS.names()) if f"`{name}`" not in told] == []
 
 
 def test_the_yaml_reference_shows_every_stage() -> None:

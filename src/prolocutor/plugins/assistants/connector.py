@@ -304,17 +304,21 @@ class OtherAssistant(AgentOptions, frozen=True, kw_only=True):
     headers: Annotated[
         dict[str, str] | None, about("Headers of every request.", what="a map of headers")
     ] = None
-    skill: Annotated[str | None, about("The skill that is asked alone.")] = None
+    skill: Annotated[str | None, about("The one skill of it that is asked.")] = None
     user: Annotated[
         Speaker,
         about(
-            "Who it is told speaks: a person for each dialog, each person, or the owner of the key."
+            "Who speaks there: one of its own for each dialog, the person by name, or the owner of"
+            " the token."
         ),
     ] = "dialog"
     confidence: Annotated[
         float | None, about("The confidence of its hypotheses; by default its own.")
     ] = None
-    stream: Annotated[bool | None, about("Whether replies are streamed.")] = None
+    stream: Annotated[
+        bool | None,
+        about("Whether its words are passed on as they come; by default where they can be shown."),
+    ] = None
 
     @classmethod
     async def recognize(cls, probe: UrlProbe) -> FoundService | None:

@@ -140,19 +140,24 @@ class OpenIdSettings(msgspec.Struct, frozen=True, kw_only=True):
 
     issuer: Annotated[
         str,
-        about("The provider's URL as its discovery document has it.", reads=_read_issuer),
+        about(
+            "The provider, exactly as its discovery document names it: `https`, but on this"
+            " machine.",
+            what="a URL",
+            reads=_read_issuer,
+        ),
     ]
     client_id: Annotated[
         str,
         about(
-            "The id that the provider gave this client.",
+            "What the provider calls this server.",
             what="the id that the provider gave this client",
         ),
     ]
     client_secret: Annotated[
         str | None,
         about(
-            "The secret that the provider gave.",
+            "Its secret; without one it is a public client.",
             what="the secret that the provider gave",
             secret=True,
         ),
@@ -160,7 +165,7 @@ class OpenIdSettings(msgspec.Struct, frozen=True, kw_only=True):
     scopes: Annotated[
         tuple[Annotated[str, Meta(pattern=r"[!#-\[\]-~]+")], ...],
         about(
-            "What is asked of the provider.",
+            "What is asked for; `offline_access` for refresh tokens at some providers.",
             what="a list of the provider's scopes",
             item="a scope such as profile",
             single=True,
@@ -168,36 +173,43 @@ class OpenIdSettings(msgspec.Struct, frozen=True, kw_only=True):
     ] = ("openid", "profile", "email")
     operators: Annotated[
         tuple[ClaimRule, ...],
-        about("Rules of which one makes a person an operator.", reads=_read_operators, each=True),
+        about("Who is an operator.", what="a rule or a list", reads=_read_operators, each=True),
     ] = ()
     persons: Annotated[
         bool | tuple[ClaimRule, ...],
         about(
-            "Who is a person: everybody whom the provider signs in, nobody, or those of the rules.",
+            "Who else comes in, as a person: all, nobody, or those of the rules.",
+            what="true, false, a rule or a list",
             reads=_read_persons,
             each=True,
         ),
     ] = True
     name: Annotated[
-        str, about("The claim by which people are called.", what="the name of a claim")
+        str,
+        about(
+            "The claim by which people are called; else `name`, else `email`.",
+            what="the name of a claim",
+        ),
     ] = "preferred_username"
     url: Annotated[
         str | None,
         about(
-            "Where browsers find this server; by default the address that they asked.",
+            "Where browsers find this server; by default the address that was asked.",
+            what="a URL",
             reads=_read_url,
         ),
     ] = None
-    session: Annotated[_Lasting, about("After so long they sign in again.", duration=True)] = (
-        43_200.0
+    session: Annotated[_Lasting, about("When people sign in again.", duration=True)] = 43_200.0
+    idle: Annotated[_Lasting, about("The same, without a request meanwhile.", duration=True)] = (
+        7_200.0
     )
-    idle: Annotated[
-        _Lasting, about("After so long without a request they sign in again.", duration=True)
-    ] = 7_200.0
     recheck: Annotated[
         float,
         Meta(ge=1, le=MONTH),
-        about("After so long their claims are asked for again.", duration=True),
+        about(
+            "How often their claims are asked for again, where there is a refresh token.",
+            duration=True,
+        ),
     ] = 300.0
     clock_skew: Annotated[
         float,

@@ -21,32 +21,27 @@ _LONGEST: Final = 120
 
 
 class AbstentionRule(msgspec.Struct, frozen=True, kw_only=True):
-    """When an assistant abstains from answering, and what it does instead.
-
-    Answers of a probability under `below` are not used. `then` is `fallback` (the assistant says
-    that it has no answer), `clarify` (the user is asked which agent should answer, and that agent
-    gets the original words), `person` (a person is wanted to take over, which `person` says), or
-    the name of a skill that is called only then. `choices` is the most
-    agents that a clarifying question offers, `question` its text.
-    """
+    """When an assistant abstains from answering, and what it does instead."""
 
     expected: ClassVar[str] = "what to do when nobody knows ({below: ..., then: ...})"
 
-    below: Annotated[Share, about("Answers that are less likely to be right are not used.")] = 0.1
+    below: Annotated[Share, about("An answer that is right less probably is none.")] = 0.1
     then: Annotated[
         str,
         about(
-            "What is done then: `fallback`, `clarify`, `person`, or the name of a skill.",
+            "Say that there is no answer (`fallback`); ask the person who is to answer, and give"
+            " that agent what was said at first (`clarify`); ask for a person to take over"
+            " (`person`); or ask a skill, and only then.",
             what="fallback, clarify, person or the name of a skill",
         ),
     ] = FALLBACK
     choices: Annotated[
         int,
         Meta(ge=1, le=20),
-        about("The most agents that a clarifying question offers.", unit="choices"),
+        about("How many agents there are to choose from.", unit="choices"),
     ] = 3
-    question: Annotated[str, about("The clarifying question.", what="a question")] = _ASK
-    person: Annotated[str, about("What is said when a person is wanted.")] = _PERSON
+    question: Annotated[str, about("What the person is asked.", what="a question")] = _ASK
+    person: Annotated[str, about("What is said with `then: person`.")] = _PERSON
 
     def spoke(self, skill: str, text: str) -> bool:
         """Return whether a reply, maybe cut, is what is said when no answer is likely right."""

@@ -61,44 +61,67 @@ class LossBudget:
 
 _SHORT: Final = re.compile(r"(top|sure|gain|loss):\s?(\d*\.?\d+)")
 _VALUES: Final = {"top": "calls", "sure": "sure", "gain": "per_call", "loss": "loss"}
+_SURE, _GAIN = UntilSure(), ExpectedGain()
 _FOREIGN: Final = ("sure", "start", "value", "per_call", "per_second")
 
 
 class BudgetSettings(msgspec.Struct, frozen=True, kw_only=True):
-    """How many calls a turn may cost. None: the default of the policy itself.
-
-    `policy`: `all` are asked at once; `top`, the `calls` likeliest; `sure`, `start` at once and
-    then one by one until an answer is right with `sure`; `gain`, those that promise the largest
-    gain for their cost, while a right answer is worth `value` and a second `per_second`; `loss`,
-    two at once and then one by one until stopping surely loses no more than the share `loss` of
-    right answers against asking all.
-    """
+    """How many calls a turn may cost. None: the default of the policy itself."""
 
     expected: ClassVar[str] = "a budget ({policy: ...})"
 
     policy: Annotated[
         Literal["all", "top", "sure", "gain", "loss"] | None,
-        about("How it is decided whom to ask; by default `sure`, or `loss` where that is given."),
+        about(
+            "`all` at once; `top`: the `calls` likeliest; `sure`: `start` at once and then one"
+            " by one until an answer is right with `sure`; `gain`: the agents that promise the"
+            " largest gain for their cost; `loss`: two at once and then one by one until"
+            " stopping surely loses no more than `loss`. By default `sure`, or `loss` where"
+            " that is given."
+        ),
     ] = None
     calls: Annotated[
-        Count | None, about("The most calls of a turn; for `top` their number.", unit="calls")
+        Count | None,
+        about(f"The most calls of a turn; by default no limit, of `top` {TopK().k}.", unit="calls"),
     ] = None
-    price: Annotated[Cost | None, about("The most that the calls of a turn may cost.")] = None
-    start: Annotated[Count | None, about("How many are asked at once.", unit="calls")] = None
+    price: Annotated[
+        Cost | None,
+        about("The most that a turn may cost, in the currency of the cards; by default no limit."),
+    ] = None
+    start: Annotated[
+        Count | None,
+        about(
+            f"Calls that are made at once; by default {_SURE.start} with `sure`, {_GAIN.start} with"
+            " `gain`.",
+            unit="calls",
+        ),
+    ] = None
     sure: Annotated[
-        Share | None, about("How likely an answer has to be right for nobody else to be asked.")
+        Share | None,
+        about(
+            "How probably an answer must be right for nobody else to be asked; by default"
+            f" {_SURE.sure} with `sure`, {_GAIN.sure} with `gain`."
+        ),
     ] = None
     value: Annotated[
-        Annotated[float, Meta(gt=0)] | None, about("What a right answer is worth.")
+        Annotated[float, Meta(gt=0)] | None,
+        about(f"`gain`: what a right answer is worth; by default {_GAIN.value:g}."),
     ] = None
-    per_call: Annotated[Cost | None, about("What a call costs.")] = None
-    per_second: Annotated[Cost | None, about("What a second costs.")] = None
+    per_call: Annotated[
+        Cost | None,
+        about(f"`gain`: what a call costs beside its price; by default {_GAIN.per_call:g}."),
+    ] = None
+    per_second: Annotated[
+        Cost | None,
+        about(f"`gain`: what a second of waiting costs; by default {_GAIN.per_second:g}."),
+    ] = None
     loss: Annotated[
         Annotated[float, Meta(gt=0, le=1)] | None,
-        about("The share of right answers that may be lost against asking all."),
+        about("The share of right answers that may be lost against asking all, such as 0.01."),
     ] = None
     hedge: Annotated[
-        bool, about("Whether agents too slow to be asked later are asked at once.")
+        bool,
+        about("Start at once whom it would be too late to ask later, by the cards' `latency`."),
     ] = False
 
     def __post_init__(self) -> None:
@@ -169,11 +192,20 @@ class SelectorSettings(PendingTarget, frozen=True, kw_only=True):
     role: ClassVar[Role]
 
     model: Annotated[
-        Path | None, about("The folder of its model.", what="the folder of a model")
+        Path | None,
+        about(
+            "What `prolocutor train` wrote. It may be replaced while the assistant runs; what is"
+            " learned from thumbs is kept beside it, in `MODEL.lessons`.",
+            what="the folder of a model",
+        ),
     ] = None
     encoder: Annotated[
         Path | None,
-        about("The folder of an encoder that runs here.", what="the folder of an encoder"),
+        about(
+            "A local ONNX sentence encoder, in place of an endpoint: the one that the model was"
+            " trained with.",
+            what="the folder of an encoder",
+        ),
     ] = None
     connector: Annotated[
         str | None, about("The connector of the model that the method asks.", hidden=True)
@@ -208,13 +240,10 @@ class RouterSettings(SelectorSettings, frozen=True, kw_only=True):
     stage: ClassVar[str] = "skill_selector"
 
     router: Annotated[
-        str,
-        about("The name of the router.", what="the name of a router", group="prolocutor.routers"),
+        str, about("Who says whom to ask.", what="the name of a router", group="prolocutor.routers")
     ]
-    budget: Annotated[BudgetSettings, about("How many calls a turn may cost.")] = BudgetSettings()
-    hints: Annotated[
-        HintSettings | None, about("What a router learns from what people do, too.")
-    ] = None
+    budget: Annotated[BudgetSettings, about("How many are asked.")] = BudgetSettings()
+    hints: Annotated[HintSettings | None, about("Weak labels from what people do.")] = None
     newcomers: Annotated[NewcomerSettings, about("How new agents are tried out.")] = (
         NewcomerSettings()
     )
@@ -228,11 +257,13 @@ class RankerSettings(SelectorSettings, frozen=True, kw_only=True):
 
     ranker: Annotated[
         str,
-        about("The name of the ranker.", what="the name of a ranker", group="prolocutor.rankers"),
+        about(
+            "Who says whose answer is best.",
+            what="the name of a ranker",
+            group="prolocutor.rankers",
+        ),
     ]
-    unsure: Annotated[
-        AbstentionRule | None, about("What is done when no answer is likely to be right.")
-    ] = None
+    unsure: Annotated[AbstentionRule | None, about("What happens when nobody knows.")] = None
 
     @property
     def rule(self) -> AbstentionRule:

@@ -213,13 +213,21 @@ class RasaBot(AgentOptions, frozen=True, kw_only=True):
     makes: ClassVar[Callable[..., Any]] = RasaConnector
 
     url: Annotated[str, about("Its address.", what="a URL")]
-    token: Annotated[str | None, about("The token of its API.", secret=True, what="a token")] = None
+    token: Annotated[
+        str | None, about("Added to the query, as in `?token=...`.", secret=True, what="a token")
+    ] = None
     key: Annotated[str | None, about("Sent as a bearer token.", secret=True, what="a key")] = None
     confidence: Annotated[
         float, about("The confidence of a hypothesis that has none of its own.")
     ] = CONFIDENCE
-    stream: Annotated[bool | None, about("Whether replies are streamed.")] = None
-    channel: Annotated[str | None, about("The channel that it is told.")] = None
+    stream: Annotated[
+        bool | None,
+        about(
+            "Whether it is asked for one message after the other; by default where they can be"
+            " shown."
+        ),
+    ] = None
+    channel: Annotated[str | None, about("The `input_channel` that the bot sees.")] = None
 
     @classmethod
     async def recognize(cls, probe: UrlProbe) -> FoundService | None:

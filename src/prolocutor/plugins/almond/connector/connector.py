@@ -142,10 +142,10 @@ class AlmondServer(AgentOptions, frozen=True, kw_only=True):
     ] = CONFIDENCE
     connections: Annotated[
         Annotated[int, Meta(ge=1)],
-        about("The most connections; the one that rested longest is closed."),
+        about("How many are kept open; the one that rested longest is closed."),
     ] = MAX_CONNECTIONS
-    idle: Annotated[Seconds, about("After so long a connection that rests is closed.")] = IDLE
-    ping: Annotated[Seconds, about("How long after a silence a line is tried.")] = PING
+    idle: Annotated[Seconds, about("After so long a connection that rests may be closed.")] = IDLE
+    ping: Annotated[Seconds, about("Between pings; 0 for none.")] = PING
 
     @classmethod
     async def recognize(cls, probe: UrlProbe) -> FoundService | None:

@@ -256,10 +256,16 @@ class McpTool(AgentOptions, frozen=True, kw_only=True):
     tool: Annotated[
         str | None, about("The tool; by default the only one, or the one called ask.")
     ] = None
-    argument: Annotated[str | None, about("The argument that gets the text.")] = None
-    arguments: Annotated[dict[str, Any] | None, about("Further arguments.")] = None
+    argument: Annotated[
+        str | None,
+        about("Which argument gets what the person said; by default as the tool's schema says."),
+    ] = None
+    arguments: Annotated[dict[str, Any] | None, about("Further arguments by name.")] = None
     returns: Annotated[
-        Returns, about("What the tool returns: hypotheses, or a value that is passed on.")
+        Returns,
+        about(
+            "Hypotheses, or a value that is passed on as it is, for annotators and other stages."
+        ),
     ] = "hypotheses"
     confidence: Annotated[
         float, about("The confidence of a hypothesis that has none of its own.")
@@ -269,10 +275,12 @@ class McpTool(AgentOptions, frozen=True, kw_only=True):
         dict[str, str] | None, about("Headers of every request.", what="a map of headers")
     ] = None
     environment: Annotated[
-        dict[str, str] | None, about("Added to the environment of the program.")
+        dict[str, str] | None,
+        about("Variables of the program, beside those of the assistant."),
     ] = None
     protocol: Annotated[
-        str | None, about("The version to speak; by default the newest that both know.")
+        str | None,
+        about('The version to speak, such as "2025-06-18"; by default the newest that both know.'),
     ] = None
 
     folder: Annotated[str | os.PathLike[str] | None, about("Where it runs.", hidden=True)] = None

@@ -30,29 +30,47 @@ _NUMBER: Final = re.compile(r"(?:number |no\.? ?|#|the )?(\d{1,2})[.)]?")
 
 
 class HintSettings(msgspec.Struct, frozen=True, kw_only=True):
-    """How much each kind of hint counts, a label being 1, a thumb up 0.5, a thumb down 0.25.
-
-    Words `within` so many seconds of the reply say something of it. Hints are forgotten after
-    `keep` seconds; the latest `most` are kept.
-    """
+    """How much each kind of hint counts, a label being 1, a thumb up 0.5, a thumb down 0.25."""
 
     expected: ClassVar[str] = "true or false, or what hints count for ({again: ..., rejected: ...})"
 
-    again: Annotated[HintWeight, about("The same question again in other words.")] = 0.2
-    rejected: Annotated[HintWeight, about("Words such as no, that is wrong.")] = 0.2
-    thanked: Annotated[HintWeight, about("Thanks.")] = 0.1
+    again: Annotated[
+        HintWeight,
+        about(
+            "Against the agent: the same question again in other words, or by the arrow on the chat"
+            " page."
+        ),
+    ] = 0.2
+    rejected: Annotated[
+        HintWeight,
+        about(
+            'Against it: "no, that is wrong", "das stimmt nicht", "ce n\'est pas ça", "eso está'
+            ' mal".'
+        ),
+    ] = 0.2
+    thanked: Annotated[HintWeight, about('For the agent: thanks, "that\'s right".')] = 0.1
     kept: Annotated[
-        HintWeight, about("Another agent's answer to a question asked again, which was let stand.")
+        HintWeight,
+        about(
+            "For another agent that answered a question asked again, where its answer was let"
+            " stand."
+        ),
     ] = 0.05
-    used: Annotated[HintWeight, about("A button or choice of the answer that was used.")] = 0.1
+    used: Annotated[
+        HintWeight,
+        about(
+            "For the agent: a button or choice of its answer was used, or the person chose it with"
+            " `then: clarify`."
+        ),
+    ] = 0.1
     within: Annotated[
         PositiveSeconds,
-        about("Words so soon after a reply say something of it.", duration=True),
+        about("Words later than that say nothing of the answer before.", duration=True),
     ] = 120.0
     keep: Annotated[
-        float, Meta(gt=0, le=10 * YEAR), about("After so long hints are forgotten.", duration=True)
+        float, Meta(gt=0, le=10 * YEAR), about("Hints are forgotten after so long.", duration=True)
     ] = 30.0 * DAY
-    most: Annotated[Count, about("How many hints are kept.", unit="hints")] = 5000
+    most: Annotated[Count, about("The latest hints that are kept.", unit="hints")] = 5000
 
     @classmethod
     def from_short(cls, value: object) -> HintSettings | None:

@@ -227,19 +227,25 @@ _FARTHEST: Final = 3.0
 
 
 class NewcomerSettings(msgspec.Struct, frozen=True, kw_only=True):
-    """How new agents are tried out.
-
-    A new agent is asked in addition in the share `ask` of the turns, within the budget, until it
-    was asked in `turns` turns.
-    """
+    """How new agents are tried out."""
 
     expected: ClassVar[str] = "how new agents are tried out ({ask: ..., turns: ...})"
 
     ask: Annotated[
-        Share, about("The share of turns in which a new agent is asked in addition.")
+        Share,
+        about(
+            "The share of the turns in which it is asked beside those that the budget asks"
+            " first, by `sure` and `gain`; `calls` and `price` bound a turn as ever. 0: it is"
+            " asked where its card speaks for it."
+        ),
     ] = 1.0
     turns: Annotated[
-        int, Meta(ge=0, le=MANY), about("In how many turns it is tried out.", unit="turns")
+        int,
+        Meta(ge=0, le=MANY),
+        about(
+            "In how many turns it is tried out; then it is asked where it is likely to be right.",
+            unit="turns",
+        ),
     ] = 50
 
 

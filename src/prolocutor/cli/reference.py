@@ -1,0 +1,37 @@
+"""`prolocutor reference`: what a file may say and what plug-ins take, as tables of Markdown."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from prolocutor.config.reference import describe, fill, subjects
+
+
+@click.command(short_help="Print what keys and plug-ins take, as tables of Markdown.")
+@click.argument("names", nargs=-1, metavar="[NAME]...")
+@click.option(
+    "--write", is_flag=True, help="The names are pages: write anew the tables that they mark."
+)
+def reference(names: tuple[str, ...], write: bool) -> None:
+    """Print the keys of NAME, with their types, defaults and meanings, as a table of Markdown.
+
+    NAME is a key of a file, such as limits.person, or a plug-in, such as connectors.rasa; without
+    one all names are listed. What other packages have installed is described in the same way.
+
+    A page has its tables between <!-- reference: NAME --> and <!-- /reference -->.
+
+    \b
+    Examples:
+      prolocutor reference skills.breaker
+      prolocutor reference --write docs/reference/*.md
+    """
+    if not write:
+        click.echo(describe(names) if names else "\n".join(subjects()))
+        return
+    for page in map(Path, names):
+        text = page.read_text("utf-8")
+        if (filled := fill(text)) != text:
+            page.write_text(filled, "utf-8")
+            click.echo(f"wrote {page}")

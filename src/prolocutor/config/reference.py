@@ -1,0 +1,246 @@
+"""The reference: what a file may say, as tables of Markdown, for all that is installed.
+
+A subject is a key of a file, `file` for those at its top (`limits.person`), or a plug-in and a key
+of its options (`connectors.rasa`, `selectors.router.budget`). A page marks where the table of one
+subject stands, or that of several beside each other:
+
+    <!-- reference: limits.person limits.token -->
+    <!-- /reference -->
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
+
+from prolocutor.bounds import MANY, Bounds
+from prolocutor.catalog import Catalog
+from prolocutor.config.fields import (
+    ChoiceField,
+    DurationField,
+    FieldKind,
+    JsonField,
+    ListField,
+    MapField,
+    NumberField,
+    OneOfField,
+    TableField,
+    TextField,
+    written_time,
+)
+from prolocutor.config.file_keys import file_table
+from prolocutor.config.plugged_fields import AuthField, plugged_tables
+from prolocutor.config.selector_making import SELECTORS
+from prolocutor.config.service_entries import ServicesField, whole_service_table
+from prolocutor.connectors.connector_catalog import CONNECTORS, ENDPOINTS
+from prolocutor.data_sets import DATA
+from prolocutor.doors.door_catalog import DOORS
+from prolocutor.durations import YEAR
+from prolocutor.errors import NotFound
+from prolocutor.names import suggest
+from prolocutor.stores.store_catalog import STORES
+
+PLUGGED: Final[Mapping[str, Catalog[Any]]] = {
+    "connectors": CONNECTORS,
+    "endpoints": ENDPOINTS,
+    "doors": DOORS,
+    "stores": STORES,
+    "selectors": SELECTORS,
+    "data": DATA,
+}
+"""The plug-ins whose options have tables, by the first word of their subjects."""
+
+FILE: Final = "file"
+
+_BLOCK: Final = re.compile(
+    r"<!-- reference: (?P<subjects>[^\n]+?) -->\n.*?<!-- /reference -->", re.DOTALL
+)
+_HEADING: Final = re.compile(r"^#+ (?P<title>.+)$", re.MULTILINE)
+
+
+def subjects() -> list[str]:
+    """Return all subjects that have a table, for what is installed."""
+    plugged = [
+        f"{group}.{name}" for group, some in PLUGGED.items() for name in plugged_tables(some)
+    ]
+    return [FILE, *_below("", file_table()), *(one for top in plugged for one in _with_parts(top))]
+
+
+def _with_parts(subject: str) -> list[str]:
+    return [subject, *_below(f"{subject}.", table_at(subject))]
+
+
+def _below(path: str, table: TableField) -> Iterator[str]:
+    for key, kind in table.keys.items():
+        if (part := _table_within(kind)) is not None:
+            yield f"{path}{key}"
+            yield from _below(f"{path}{key}.", part)
+
+
+def table_at(subject: str) -> TableField:
+    """Return the keys of a subject; raise `NotFound` for one that there is not."""
+    first, *rest = subject.split(".")
+    if first in PLUGGED and rest:
+        table: TableField | None = plugged_tables(PLUGGED[first]).get(rest.pop(0))
+    else:
+        table, rest = file_table(), [] if subject == FILE else [first, *rest]
+    for key in rest:
+        kind = None if table is None else table.keys.get(key)
+        table = None if kind is None else _table_within(kind)
+    if table is None:
+        hint = suggest(subject, subjects(), "there are")
+        raise NotFound(f"there is no table of {subject!r}; {hint}")
+    return table
+
+
+def _table_within(kind: FieldKind) -> TableField | None:
+    match kind:
+        case TableField():
+            return kind
+        case AuthField() | JsonField():
+            return kind.table
+        case ServicesField():
+            return whole_service_table(kind.stage)
+        case ListField() | MapField():
+            return _table_within(kind.item)
+        case OneOfField():
+            return next((table for one in kind.kinds if (table := _table_within(one))), None)
+    return None
+
+
+def fill(page: str) -> str:
+    """Return a page of Markdown with its tables as they are now."""
+    anchors = {
+        subject: _anchor(page[: block.start()])
+        for block in _BLOCK.finditer(page)
+        for subject in block["subjects"].split()
+    }
+
+    def written(block: re.Match[str]) -> str:
+        text = describe(block["subjects"].split(), anchors)
+        return f"<!-- reference: {block['subjects']} -->\n\n{text}\n\n<!-- /reference -->"
+
+    return _BLOCK.sub(written, page)
+
+
+def _anchor(before: str) -> str:
+    """Return the anchor of the last heading, as GitHub makes it."""
+    titles = _HEADING.findall(before)
+    return re.sub(r"[^\w\- ]", "", titles[-1].lower()).replace(" ", "-") if titles else ""
+
+
+def describe(several: Sequence[str], anchors: Mapping[str, str] | None = None) -> str:
+    """Return what is to be said of some subjects: of a plug-in what it is, and a table of keys.
+
+    `anchors` are those of the subjects that have their tables on the same page.
+    """
+    tables = {subject: table_at(subject) for subject in several}
+    parts = []
+    if len(several) == 1 and several[0].count(".") == 1 and several[0].split(".")[0] in PLUGGED:
+        parts.append((table_at(several[0]).make.__doc__ or "").partition("\n\n")[0])
+    if any(table.keys for table in tables.values()):
+        parts.append(_table(tables, anchors or {}))
+    else:
+        parts.append("It has no options.")
+    return "\n\n".join(parts)
+
+
+def _table(tables: Mapping[str, TableField], anchors: Mapping[str, str]) -> str:
+    """Return a table with a row for each key of these subjects, and for each of its meanings."""
+    having: dict[tuple[str, str, str], list[str]] = {}
+    for key in dict.fromkeys(key for table in tables.values() for key in table.keys):
+        for subject, table in tables.items():
+            if (kind := table.keys.get(key)) is not None:
+                row = (key, _type(kind), table.descriptions.get(key, ""))
+                having.setdefault(row, []).append(subject)
+    differ = any(len(some) < len(tables) for some in having.values())
+    columns = ["key", *(["of"] if differ else []), "type", "default", "meaning"]
+    rows = [columns, ["---"] * len(columns)]
+    for (key, type_, meaning), some in having.items():
+        anchor = next((at for one in some if (at := anchors.get(_below_key(one, key)))), None)
+        of = ", ".join(f"`{_last(one)}`" for one in some) if len(some) < len(tables) else ""
+        row_of = [f"`{key}`", *([of] if differ else [])]
+        row_of += [f"[{type_}](#{anchor})" if anchor else type_]
+        row_of += [_same({_last(one): _default(tables[one], key) for one in some}), meaning]
+        rows.append([cell.replace("|", "\\|").replace("\n", " ") for cell in row_of])
+    return "\n".join(f"| {' | '.join(row)} |".replace("|  |", "| |") for row in rows)
+
+
+def _below_key(subject: str, key: str) -> str:
+    return key if subject == FILE else f"{subject}.{key}"
+
+
+def _same(defaults: Mapping[str, str]) -> str:
+    """Return the default of all subjects, or that of each."""
+    if len(set(defaults.values())) == 1:
+        return next(iter(defaults.values()))
+    return ", ".join(f"{subject} {default}" for subject, default in defaults.items() if default)
+
+
+def _last(subject: str) -> str:
+    return subject.rpartition(".")[2]
+
+
+def _type(kind: FieldKind) -> str:
+    match kind:
+        case ChoiceField():
+            *most, last = [f"`{word}`" for word in kind.words]
+            return f"{', '.join(most)} or {last}" if most else last
+        case NumberField():
+            words = [f"`{word}`" for word in kind.words]
+            return ", or ".join([_bounded(kind.what, kind.bounds), *words])
+        case DurationField():
+            return _bounded(kind.what, kind.bounds)
+        case TextField(group=str() as group):
+            names = [f"`{name}`" for name in Catalog[Any](kind.what, group).names()]
+            return f"{_bare(kind.what)}: {', '.join(names)}"
+        case TableField():
+            return "map" if kind.short is None else _bare(kind.what).partition(" ({")[0]
+        case ListField(what="a list"):
+            return f"list: {_type(kind.item)}"
+        case MapField(what="a map"):
+            return f"map: {_type(kind.item)}"
+    return _bare(kind.what)
+
+
+def _bare(what: str) -> str:
+    return re.sub(r"^(an?|the) ", "", what).replace("[", r"\[")
+
+
+def _bounded(what: str, bounds: Bounds) -> str:
+    """Return what a number is, with the bounds that somebody may reach."""
+    what = _bare(what)
+    most = bounds.most if bounds.most < min(MANY, YEAR) else math.inf
+    if "from" in what or ((bounds.least, bounds.above) == (0, -math.inf) and most == math.inf):
+        return what
+    if math.isfinite(most) and math.isfinite(bounds.least):
+        return f"{what}, {bounds.least:.12g} to {most:.12g}"
+    limits = [
+        *([f"above {bounds.above:.12g}"] if math.isfinite(bounds.above) else []),
+        *([f"{bounds.least:.12g} or more"] if math.isfinite(bounds.least) else []),
+        *([f"at most {most:.12g}"] if math.isfinite(most) else []),
+    ]
+    return ", ".join([what, *limits])
+
+
+def _default(table: TableField, key: str) -> str:
+    """Return the default of a key; "" where its meaning says it, or there is nothing."""
+    if key in table.required:
+        return "needed"
+    value, kind = table.defaults.get(key), table.keys[key]
+    if isinstance(kind, NumberField):
+        value = next((word for word, meant in kind.words.items() if meant == value), value)
+    if isinstance(kind, DurationField) and value is not None:
+        return f"`{written_time(value)}`"
+    match value:
+        case bool():
+            return f"`{str(value).lower()}`"
+        case int() | float():
+            return f"`{value:.12g}`"
+        case str() if value:
+            return f"`{value}`"
+        case [*_] if value:
+            return f"`[{', '.join(map(str, value))}]`"
+    return ""
