@@ -63,7 +63,13 @@ def assemble(
     sharing = StoreSharing(store, replica, broker, observers, settings.queue_timeout)
     listeners, clock = sharing.listeners, sharing.clock
     secrets = Secrets(store)
-    journal = Journal(store, engine=engine, secrets=secrets, clock=sharing.shared_clock)
+    journal = Journal(
+        store,
+        engine=engine,
+        secrets=secrets,
+        clock=sharing.steady,
+        shared=sharing.access is not None,
+    )
     handovers = Handovers(store, engine=engine, settings=settings.handover, clock=clock)
     deliveries = AgendaDelivery(
         store,
@@ -95,7 +101,7 @@ def assemble(
         recover_within=settings.recover_within,
         handovers=handovers,
         health=health,
-        clock=clock,
+        clock=sharing.steady,
         access=sharing.access,
         stored=sharing.stored,
         speaking=SpeakingSkills(store) if engine.prepared.reads_skills else None,
@@ -110,7 +116,7 @@ def assemble(
         skills=names,
         max_text=settings.max_text,
     )
-    records = RecordKeeping(store, observers, settings.deadline)
+    records = RecordKeeping(store, observers, settings.deadline, sharing.steady)
     archive = DialogArchive(
         store,
         turns,

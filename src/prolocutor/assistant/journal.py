@@ -53,7 +53,7 @@ INTERRUPTED = {"interrupted": True}
 class Journal:
     """Opens and closes turns in the store. A turn that could not be stored is tried again later.
 
-    `clock` is that of the store where several replicas share it, else None.
+    `clock` says when turns begin; `shared`: several replicas share the store.
     """
 
     def __init__(
@@ -62,12 +62,13 @@ class Journal:
         *,
         engine: Engine,
         secrets: Secrets,
-        clock: Callable[[], float] | None = None,
+        clock: Callable[[], float] = time.time,
+        shared: bool = False,
     ) -> None:
         prepared = engine.prepared
         self._store = store
         self._clock = clock
-        self._shared = clock is not None
+        self._shared = shared
         self._rounds = KnownRounds()
         self.in_hand: set[str] = set()
         """The ids of the turns that this process opened and has not stored, if it shares the
@@ -137,7 +138,7 @@ class Journal:
         round: bytes | None = None,
     ) -> TurnOpening:
         """Return what is stored of an input, said under a round."""
-        now, request_id = time.time(), input.request_id
+        now, request_id = self._clock(), input.request_id
         shown = masked(input) if secret else input
         turn_id, utt_id, bot_utt_id, human_id, dialog_id, id_, bot_id = ids
         text = plain.encode(shown.text)  # encoded once: for the feed, the digest and the utterance
@@ -154,7 +155,7 @@ class Journal:
             utt_id=UtteranceId(utt_id),
             bot_utt_id=UtteranceId(bot_utt_id),
             date_time=format_time(now),
-            started=now if self._clock is None else self._clock(),
+            started=now,
             text=shown.text,
             encoded_text=text,
             attributes=attributes,

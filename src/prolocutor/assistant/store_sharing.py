@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 
 from prolocutor.assistant.agenda_scheduler import AgendaScheduler
@@ -17,14 +16,16 @@ from prolocutor.assistant.stored_replies import StoredReplies
 from prolocutor.assistant.succession import Succession
 from prolocutor.assistant.turn_runner import TurnRunner
 from prolocutor.assistant.wake_ups import BrokerOrStore
-from prolocutor.contracts.shared_store import BrokerWakeUps, WakeUps
+from prolocutor.clocks import SteadyClock
+from prolocutor.contracts.shared_store import BrokerWakeUps, WakeUps, clock_of
 from prolocutor.contracts.store import Store
 
 
 class StoreSharing:
     """What one replica has of a shared store; where a process has the store alone, most is None.
 
-    `clock` is the clock of the assistant, `shared_clock` the same where it is the store's.
+    `clock` says what is due, `steady` when turns began: by it they, and what they left, get old.
+    Both are the store's where it is shared.
     """
 
     access: PersonAccess | None = None
@@ -42,8 +43,8 @@ class StoreSharing:
         self._shared = shared = shared_store(store)
         self._replica = replica
         self._observers = observers
-        self.shared_clock: Callable[[], float] | None = None if shared is None else shared.clock
-        self.clock = self.shared_clock or time.time
+        self.clock = clock_of(store)
+        self.steady: Callable[[], float] = SteadyClock() if shared is None else shared.clock
         wake_ups: WakeUps | None = shared
         if shared is not None and broker is not None:
             wake_ups = BrokerOrStore(broker, shared)

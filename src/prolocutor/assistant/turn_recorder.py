@@ -37,10 +37,17 @@ _WARN: Final = 60.0
 class RecordKeeping:
     """Whether an assistant keeps records of turns, and by what: `recorder`, None where it does not.
 
-    `deadline` is that of a turn.
+    `deadline` is that of a turn; by `clock` records get too old.
     """
 
-    def __init__(self, store: Store, observers: ObserverGroup, deadline: float) -> None:
+    def __init__(
+        self,
+        store: Store,
+        observers: ObserverGroup,
+        deadline: float,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self._clock = clock
         self._store = store
         self._observers = observers
         self._deadline = deadline
@@ -50,7 +57,9 @@ class RecordKeeping:
     def keep(self, settings: RecordSettings) -> None:
         """Keep records of turns from now on, in place of none, if the store can."""
         if isinstance(self._store, KeepsTurnRecords):
-            self.recorder = TurnRecorder(self._store.turn_records, settings, self._deadline)
+            self.recorder = TurnRecorder(
+                self._store.turn_records, settings, self._deadline, self._clock
+            )
             self._observers.add(self.recorder)
             if self._started:
                 self.recorder.start()

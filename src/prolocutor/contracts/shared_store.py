@@ -40,6 +40,7 @@ ratings, deletion, at any replica.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
 from typing import Final, Protocol
 
@@ -51,6 +52,15 @@ from prolocutor.contracts.store.turn_store import UnfinishedTurn
 
 DEFAULT_LEASE: Final = 3.0
 """Seconds after its last beat until a replica may be declared dead."""
+
+
+def clock_of(store: object) -> Callable[[], float]:
+    """Return the clock by which what is in a store begins and ends, in seconds (UNIX).
+
+    It is that of the store where replicas share it, else this machine's, which may be set.
+    """
+    clock: Callable[[], float] = getattr(store, "clock", time.time)
+    return clock
 
 
 class ReplicaStatus(msgspec.Struct, frozen=True, kw_only=True):
@@ -174,7 +184,10 @@ class SharedStore(WakeUps, Protocol):
         """Return the replicas that live, and those that died less than a day ago, by number."""
 
     def clock(self) -> float:
-        """Return the database's time in seconds (UNIX), as measured at the last beat."""
+        """Return the database's time in seconds (UNIX).
+
+        It is measured with each beat and carried on by a clock that nobody sets.
+        """
 
     @property
     def counters(self) -> SharedCounters:

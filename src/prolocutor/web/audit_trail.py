@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import time
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Final
@@ -17,6 +16,7 @@ from typing import Final
 import msgspec
 
 from prolocutor.background import BackgroundTasks
+from prolocutor.contracts.shared_store import clock_of
 from prolocutor.contracts.store import RecordStore
 from prolocutor.dialog.ids import new_id
 from prolocutor.errors import StoreError
@@ -60,9 +60,9 @@ class AuditedAct(msgspec.Struct, frozen=True):
 class AuditTrail:
     """Writes what operators do, and forgets it after a while."""
 
-    def __init__(self, records: RecordStore, clock: Callable[[], float] = time.time) -> None:
+    def __init__(self, records: RecordStore, clock: Callable[[], float] | None = None) -> None:
         self._records = records
-        self._clock = clock
+        self._clock = clock or clock_of(records)
         self._waiting: list[AuditedAct] = []
         self._news = asyncio.Event()
         self._tasks = BackgroundTasks("audit trail")

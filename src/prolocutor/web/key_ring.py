@@ -7,7 +7,6 @@ import hashlib
 import hmac
 import logging
 import secrets
-import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Final
@@ -16,6 +15,7 @@ import msgspec
 
 from prolocutor.background import BackgroundTasks
 from prolocutor.contracts.http import KeyScope
+from prolocutor.contracts.shared_store import clock_of
 from prolocutor.contracts.store import RecordStore
 from prolocutor.dialog.ids import new_id
 from prolocutor.errors import NotFound, StoreError
@@ -57,9 +57,9 @@ class KeyRing:
     key is found by its id and compared in constant time.
     """
 
-    def __init__(self, records: RecordStore, clock: Callable[[], float] = time.time) -> None:
+    def __init__(self, records: RecordStore, clock: Callable[[], float] | None = None) -> None:
         self._records = records
-        self._clock = clock
+        self._clock = clock or clock_of(records)
         self.keys: dict[str, StoredKey] = {}
         """The keys by id, those included that have ended."""
         self.is_read = False

@@ -6,7 +6,6 @@ import hashlib
 import hmac
 import re
 import secrets
-import time
 from base64 import urlsafe_b64encode
 from typing import Final
 from urllib.parse import quote, unquote
@@ -43,7 +42,7 @@ class LoginAttempt(msgspec.Struct, frozen=True, kw_only=True):
     begun: int
 
     @classmethod
-    def begin(cls, next_: str) -> LoginAttempt:
+    def begin(cls, next_: str, now: float) -> LoginAttempt:
         """Return a new attempt."""
         state, nonce, verifier = (secrets.token_urlsafe(32) for _ in range(3))
         return cls(
@@ -51,7 +50,7 @@ class LoginAttempt(msgspec.Struct, frozen=True, kw_only=True):
             nonce=nonce,
             verifier=verifier,
             next=local_path(next_),
-            begun=int(time.time()),
+            begun=int(now),
         )
 
     @property
@@ -68,7 +67,7 @@ class LoginAttempt(msgspec.Struct, frozen=True, kw_only=True):
         return write_cookie(name, "~".join(parts), LASTS, secure=secure)
 
 
-def find_attempt(header: str | None, state: str) -> LoginAttempt | None:
+def find_attempt(header: str | None, state: str, now: float) -> LoginAttempt | None:
     """Return the attempt with this state, from the cookies of the browser that came back.
 
     Browsers forget an old one by themselves; a cookie that was copied does not count longer.
@@ -78,7 +77,7 @@ def find_attempt(header: str | None, state: str) -> LoginAttempt | None:
     if len(parts) != 5 or not hmac.compare_digest(parts[0].encode(), state.encode()):
         return None
     begun = int(parts[4]) if _SECONDS.fullmatch(parts[4]) else 0
-    if time.time() - begun > LASTS:
+    if now - begun > LASTS:
         return None
     return LoginAttempt(
         state=parts[0],

@@ -15,6 +15,7 @@ from prolocutor.assistant.assistant import Assistant
 from prolocutor.background import BackgroundTasks
 from prolocutor.contracts.channel import Route
 from prolocutor.contracts.http import HttpResponse, Visitor
+from prolocutor.contracts.shared_store import clock_of
 from prolocutor.durations import DAY
 from prolocutor.errors import (
     BadInput,
@@ -103,8 +104,9 @@ class SignIn:
     ) -> None:
         self.url = settings.url
         self._settings = settings
-        self._provider = IdentityProvider(settings)
-        self.sessions = Sessions(assistant.store, self._provider, prefixes)
+        self._clock = clock_of(assistant.store)
+        self._provider = IdentityProvider(settings, self._clock)
+        self.sessions = Sessions(assistant.store, self._provider, prefixes, self._clock)
         self._finishing = 0
         self._sweeping = BackgroundTasks("sessions")
         moved = {303: "To the identity provider, or back."}
@@ -147,7 +149,7 @@ class SignIn:
             document = await self._provider.document()
         except ProlocutorError as error:
             return _refused(error, params, params.next)
-        attempt = LoginAttempt.begin(params.next)
+        attempt = LoginAttempt.begin(params.next, self._clock())
         asked = {
             "response_type": "code",
             "client_id": self._settings.client_id,
@@ -169,7 +171,7 @@ class SignIn:
     async def finish_sign_in(self, request: TypedRequest[CallbackParams, None]) -> HttpResponse:
         """Begin a session with what the identity provider gave, and go on where it was begun."""
         params = request.params
-        attempt = find_attempt(params.cookie, params.state) if params.state else None
+        attempt = find_attempt(params.cookie, params.state, self._clock()) if params.state else None
         try:
             value = await self._finish(params, attempt)
         except ProlocutorError as error:

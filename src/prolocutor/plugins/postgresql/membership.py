@@ -8,6 +8,7 @@ from collections.abc import Callable
 from time import monotonic
 from typing import Any, Final
 
+from prolocutor.clocks import elapsed
 from prolocutor.contracts.shared_store import DEFAULT_LEASE
 from prolocutor.errors import StoreAway
 from prolocutor.plugins.postgresql.database_line import Row
@@ -47,7 +48,7 @@ class Membership:
         self.alone = True
         """Whether nobody called `join`: then the caller keeps the order of its own turns."""
         self._until = 0.0
-        self._ahead = 0.0
+        self._clock_start = time.time() - elapsed()
 
     @property
     def lease_left(self) -> float:
@@ -60,8 +61,8 @@ class Membership:
         return self._lane.since
 
     def clock(self) -> float:
-        """Return the database's time, as measured at the last beat."""
-        return time.time() + self._ahead
+        """Return the database's time, as measured at the last beat and carried on since."""
+        return self._clock_start + elapsed()
 
     async def needed(self) -> int:
         """Return our number; join if nobody did."""
@@ -100,7 +101,7 @@ class Membership:
             await self.rejoin()
             return False
         self._until = asked + self.lease
-        self._ahead = float(rows[0][0]) - time.time()
+        self._set_clock(rows[0][0])
         return True
 
     async def leave(self) -> None:
@@ -118,5 +119,9 @@ class Membership:
         rows = await self.fetch("join_replicas", self._url, self.lease, within=8.0)
         self._forget()
         self.number = int(rows[0][0])
+        self._set_clock(rows[0][1])
         self._until = asked + self.lease
         self._renamed(NAME.format(self.number))
+
+    def _set_clock(self, now: float) -> None:
+        self._clock_start = now - elapsed()

@@ -1,7 +1,7 @@
 -- Who lives, who holds whom, hints.
 
 -- name: join_replicas
-SELECT join_replicas($1, $2);
+SELECT join_replicas($1, $2), extract(epoch FROM clock_timestamp())::float8;
 
 -- name: beat
 SELECT beat($1, $2);
