@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 from typing import Any
 
@@ -13,6 +13,7 @@ from prolocutor.assistant.input_checks import check_words, checked_dialog
 from prolocutor.assistant.journal import Journal
 from prolocutor.assistant.observer_group import ObserverGroup
 from prolocutor.assistant.operator_labels import OperatorLabels
+from prolocutor.assistant.person_names import names_of
 from prolocutor.assistant.rounds.secrets import Secrets
 from prolocutor.assistant.turn_recorder import RecordKeeping
 from prolocutor.assistant.turns import Turns
@@ -54,6 +55,8 @@ class DialogArchive:
         self._labels = labels
         self._records = records
         self._max_text = max_text
+        self.forgetting: list[Callable[[str], Awaitable[None]]] = []
+        """What removes what a door has of a person, before the person is deleted."""
 
     async def waiting(self, user: str, dialog: str | None = None) -> PendingAsk | None:
         """Return the open ask of a dialog, None if there is none."""
@@ -91,12 +94,18 @@ class DialogArchive:
     async def delete_older(self, before: str) -> int:
         """Delete the dialogs whose last turn was before then (ISO 8601); return their number."""
         deleted = await self._store.delete_older(before)
-        await self._observers.replies_deleted()
+        await self._replies_deleted(None)
         return deleted
 
     async def delete_person(self, user: str) -> bool:
-        """Delete a person with all that is theirs; return False if unknown."""
-        return await self._turns.alone(user, partial(self._delete_person, user))
+        """Delete a person with all that is theirs; return False if unknown.
+
+        A name without the prefix of a door stands for the person at all doors.
+        """
+        found = False
+        for name in await names_of(self._store, user):
+            found |= await self._turns.alone(name, partial(self._delete_person, name))
+        return found
 
     async def rate(self, utt_id: str, rating: Any, user: str | None) -> None:
         """Store a rating of an utterance by `user`; pass it on where an observer learns from it.
@@ -134,7 +143,7 @@ class DialogArchive:
         await self._close(user, dialog)
         await self._journal.settle(user)
         deleted = await self._store.delete_conversation(user, dialog)
-        await self._observers.replies_deleted(user)
+        await self._replies_deleted(user)
         self._listeners.wake(user)
         return deleted
 
@@ -142,9 +151,17 @@ class DialogArchive:
         self._journal.forget(user)
         self._secrets.forget(user)
         await self._handovers.forget(user)
-        deleted = await self._store.delete_person(user)
+        # What is kept beside goes first: the store overwrites that too, and knows what was theirs.
         await self._labels.forget(user)
-        self._scheduler.forget(user)
         await self._observers.person_deleted(user)
+        for forget in self.forgetting:
+            await forget(user)
+        deleted = await self._store.delete_person(user)
+        self._scheduler.forget(user)
         self._listeners.wake(user)
         return deleted
+
+    async def _replies_deleted(self, user: str | None) -> None:
+        await self._observers.replies_deleted(user)
+        if await self._labels.forget_deleted(user):
+            await self._store.erase()

@@ -7,7 +7,7 @@ from typing import Final
 
 import msgspec
 
-from prolocutor.contracts.store import RecordStore
+from prolocutor.contracts.store import Store
 from prolocutor.dialog import plain
 from prolocutor.errors import NotFound
 
@@ -44,7 +44,7 @@ class OperatorLabel(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tru
 class OperatorLabels:
     """The labels of one assistant. What a person said is removed from them with the person."""
 
-    def __init__(self, store: RecordStore) -> None:
+    def __init__(self, store: Store) -> None:
         self._store = store
         self.deletions = 0
         """How many persons were deleted: what was read of dialogs before may be theirs."""
@@ -72,8 +72,25 @@ class OperatorLabels:
         """Remove what a person said; a label that is left without words goes too."""
         self.deletions += 1
         for label in await self.listed():
-            left = [one for one in label.turns if one.user != user]
-            if not left:
-                await self._store.delete_record("", KIND, label.id)
-            elif len(left) < len(label.turns):
-                await self.add(msgspec.structs.replace(label, turns=left))
+            await self._leave(label, [one for one in label.turns if one.user != user])
+
+    async def forget_deleted(self, user: str | None) -> bool:
+        """Remove turns that were deleted, of one person if one is named; return whether any was."""
+        self.deletions += 1
+        changed = False
+        for label in await self.listed():
+            left = [
+                one
+                for one in label.turns
+                if user not in (None, one.user) or await self._store.owner_of(one.utt_id)
+            ]
+            changed |= await self._leave(label, left)
+        return changed
+
+    async def _leave(self, label: OperatorLabel, left: list[LabelledTurn]) -> bool:
+        """Leave some turns of a label, or nothing; return whether that changed it."""
+        if not left:
+            await self._store.delete_record("", KIND, label.id)
+        elif len(left) < len(label.turns):
+            await self.add(msgspec.structs.replace(label, turns=left))
+        return len(left) < len(label.turns)

@@ -8,6 +8,7 @@ from typing import Any, Final, Literal
 
 from prolocutor.assistant.assistant import Assistant
 from prolocutor.assistant.operator_labels import OperatorLabels
+from prolocutor.assistant.person_names import names_of
 from prolocutor.catalog import Catalog
 from prolocutor.cli.owner import OwnerDoor, door_of
 from prolocutor.config.dialog_source import check_exists
@@ -22,7 +23,7 @@ ID_LENGTH = 32
 FORGETTING: Final = Catalog[Callable[[Store, str], Awaitable[None]]](
     "way to forget a person", "prolocutor.forgetting"
 )
-"""What removes what a person left beside a store that no assistant runs on."""
+"""What removes what a person left beside a store that no assistant runs on, before the person."""
 
 
 class DirectChanges:
@@ -30,14 +31,22 @@ class DirectChanges:
 
     def __init__(self, store: Store) -> None:
         self._store = store
-        self.delete_older = store.delete_older
 
     async def delete_person(self, user: str) -> bool:
         """Delete a person with all that is theirs, in operators' labels and lessons too."""
-        deleted = await self._store.delete_person(user)
-        await OperatorLabels(self._store).forget(user)
-        for name in FORGETTING.names():
-            await FORGETTING.load(name)(self._store, user)
+        deleted = False
+        for one in await names_of(self._store, user):
+            await OperatorLabels(self._store).forget(one)
+            for name in FORGETTING.names():
+                await FORGETTING.load(name)(self._store, one)
+            deleted |= await self._store.delete_person(one)
+        return deleted
+
+    async def delete_older(self, before: str) -> int:
+        """Delete old dialogs, also what operators' labels have of them; return their number."""
+        deleted = await self._store.delete_older(before)
+        if await OperatorLabels(self._store).forget_deleted(None):
+            await self._store.erase()
         return deleted
 
     async def rate(self, id_: str, rating: Any) -> str:

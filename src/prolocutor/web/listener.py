@@ -12,11 +12,13 @@ from typing import Final, Protocol
 
 from prolocutor.assistant.assistant import Assistant
 from prolocutor.assistant.person_access import shared_store
+from prolocutor.assistant.person_names import note_prefixes
 from prolocutor.background import BackgroundTasks
 from prolocutor.contracts.channel import Channel, Openable
 from prolocutor.contracts.http import Access, HttpResponse, Visitor
 from prolocutor.contracts.quota import REQUEST_QUOTA
 from prolocutor.contracts.shared_counters import SharedCounters
+from prolocutor.contracts.store import RecordStore
 from prolocutor.contracts.websocket import WebSocket
 from prolocutor.errors import ConfigError, Forbidden, Overloaded, Stopping, StoreError
 from prolocutor.observe.metrics import TurnMetrics
@@ -121,6 +123,7 @@ class Listener:
         self.stopping = False
         self.assistant = assistant
         self._channels = channels
+        self._names = DoorNames(assistant.store, prefixes)
         self._in_flight = InFlight()
         self._sockets: set[AsgiWebSocket] = set()
         self._opened = AsyncExitStack()
@@ -165,7 +168,7 @@ class Listener:
         if not self.assistant.started:
             await self.assistant.start()
             closing(self.assistant.aclose)
-        for channel in self._channels:
+        for channel in (self._names, *self._channels):
             if isinstance(channel, Openable):
                 try:
                     await self._open_channel(channel)
@@ -335,6 +338,21 @@ async def _converse(answer: Callable[[WebSocket], Awaitable[None]], socket: Asgi
     except Exception as error:
         socket.send(error_response(error).encoded().decode())
         socket.close(1011, "internal error")
+
+
+class DoorNames:
+    """Notes the prefixes of the doors, so that what people said there is found without them."""
+
+    def __init__(self, store: RecordStore, prefixes: Collection[str]) -> None:
+        self._store = store
+        self._prefixes = prefixes
+
+    async def open(self) -> None:
+        """Note them."""
+        await note_prefixes(self._store, self._prefixes)
+
+    async def close(self) -> None:
+        """Do nothing: they stay."""
 
 
 def _check_prefixes(channels: Sequence[Channel]) -> None:

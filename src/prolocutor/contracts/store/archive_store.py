@@ -76,5 +76,11 @@ class ArchiveStore(Protocol):
     async def delete_older(self, before: str) -> int:
         """Delete the dialogs whose last utterance is older than `before`; return their number."""
 
+    async def erase(self) -> None:
+        """Overwrite what was deleted or replaced before, as far as the store can.
+
+        `delete_person`, `delete_older` and `delete_conversation` do so too.
+        """
+
     def export(self, *, user: str | None = None) -> AsyncIterator[Dialog]:
         """Stream whole dialogs, oldest first, without holding up the turns."""

@@ -146,11 +146,13 @@ class Page:
         ]
 
     async def open(self) -> None:
-        """Remove the pictures of persons who have been deleted."""
+        """Remove the pictures of persons who have been deleted, and from now on with them."""
         await self._uploads.sweep()
+        self._assistant.archive.forgetting.append(self._uploads.forget)
 
     async def close(self) -> None:
         """Remove the pictures that were stored for this run alone."""
+        self._assistant.archive.forgetting.remove(self._uploads.forget)
         self._uploads.close()
 
     async def visitor(self, request: TypedRequest[None, None]) -> VisitorInfo:

@@ -27,7 +27,7 @@ class FolderPictures:
     """
 
     def __init__(self, folder: Path | None = None) -> None:
-        self._folder = folder
+        self.folder = folder
         self._temporary: tempfile.TemporaryDirectory[str] | None = None
         self._making = threading.Lock()
 
@@ -62,7 +62,7 @@ class FolderPictures:
             (folder / f"{name}{_OWNER}").write_bytes(msgspec.json.encode(user))
             (folder / name).write_bytes(body)
         except OSError as error:
-            what = f"the picture cannot be stored in {self._folder}: {error.strerror}"
+            what = f"the picture cannot be stored in {self.folder}: {error.strerror}"
             raise (StoreFull if error.errno == errno.ENOSPC else StoreError)(what) from error
 
     def _read(self, name: str) -> tuple[str, bytes] | None:
@@ -81,16 +81,16 @@ class FolderPictures:
     def _owned(self) -> dict[str, set[str]]:
         """Return the names of the pictures by user."""
         owned: dict[str, set[str]] = {}
-        if self._folder is not None and self._folder.is_dir():
-            for file in self._folder.glob(f"*{_OWNER}"):
+        if self.folder is not None and self.folder.is_dir():
+            for file in self.folder.glob(f"*{_OWNER}"):
                 with suppress(OSError, msgspec.DecodeError):
                     owned.setdefault(_owner_of(file), set()).add(file.name.removesuffix(_OWNER))
         return owned
 
     def _ensure_folder(self) -> Path:
-        if self._folder is not None:
-            self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            return self._folder
+        if self.folder is not None:
+            self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            return self.folder
         with self._making:  # of two folders made at once, the first would go with its object
             if self._temporary is None:
                 self._temporary = tempfile.TemporaryDirectory(prefix="prolocutor-")
@@ -102,6 +102,8 @@ class StorePictures:
 
     The owner of a name stands in one of some lists of the assistant's own records.
     """
+
+    folder: Final = None
 
     def __init__(self, records: RecordStore) -> None:
         self._records = records

@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import re
 from http import HTTPStatus
+from pathlib import Path
 from typing import Final, Protocol
 
 from prolocutor.contracts.http import HttpResponse
 from prolocutor.contracts.store import RecordStore
 from prolocutor.dialog.ids import new_id
+from prolocutor.doors.page.pictures import FolderPictures, StorePictures
 from prolocutor.errors import BadInput, NotFound, ProlocutorError
 from prolocutor.web.error_table import HttpError
 
 KIND: Final = "upload"
 """The kind of the records that name a person's pictures."""
+
+FOLDER: Final = "upload-folder"
+"""The kind of the records that name the folders of pictures beside a store."""
 
 MAX_PICTURES: Final = 200
 """Pictures of one person; beyond that the oldest is removed."""
@@ -50,6 +55,10 @@ class Pictures(Protocol):
     async def owned(self) -> dict[str, set[str]]:
         """Return the names of the pictures by user."""
 
+    @property
+    def folder(self) -> Path | None:
+        """The folder that they are in from one run to the next."""
+
     def close(self) -> None:
         """Remove what was written for this run alone."""
 
@@ -61,8 +70,15 @@ class Uploads:
         self._records = records
         self._pictures = pictures
 
+    async def forget(self, user: str) -> None:
+        """Remove the pictures of a person who is going to be deleted."""
+        for name in await self._records.records(user, KIND):
+            await self._pictures.remove(name, user)
+
     async def sweep(self) -> None:
-        """Remove the pictures of persons who were deleted."""
+        """Remove the pictures of persons who were deleted while their folder was not there."""
+        if (folder := self._pictures.folder) is not None:
+            await self._records.put_record("", FOLDER, str(folder.resolve()), b"true")
         for user, names in (await self._pictures.owned()).items():
             known = await self._records.records(user, KIND)
             for name in names - known.keys():
@@ -92,6 +108,14 @@ class Uploads:
             await self._pictures.remove(name, user)
             raise _no_picture()
         return HttpResponse(body, content_type=_TYPES[name.rpartition(".")[2]], headers=HEADERS)
+
+
+async def forget_person(store: RecordStore, user: str) -> None:
+    """Remove the pictures of a person who is going to be deleted, where no door is open."""
+    folders = await store.records("", FOLDER)
+    places: list[Pictures] = [StorePictures(store), *(FolderPictures(Path(one)) for one in folders)]
+    for pictures in places:
+        await Uploads(store, pictures).forget(user)
 
 
 def _suffix(body: bytes) -> str:

@@ -270,6 +270,9 @@ class PostgresqlStore:
                     deleted += await self._others.delete_old_dialog(number, before)
         return deleted
 
+    async def erase(self) -> None:
+        """Do nothing: the space of deleted rows is PostgreSQL's to use again."""
+
     async def export(self, *, user: str | None = None) -> AsyncIterator[Dialog]:
         """Stream whole dialogs, oldest first, without holding up the turns."""
         async for person, number in self._reader.dialogs(user):

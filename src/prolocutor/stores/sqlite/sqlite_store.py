@@ -238,6 +238,11 @@ class SqliteStore:
         await self._erase()
         return deleted
 
+    async def erase(self) -> None:
+        """Overwrite what was deleted or replaced before."""
+        await self._write.submit(self._writer.erasure.note)
+        await self._erase()
+
     async def _erase(self) -> None:
         """Delete and overwrite what deletions have left; what comes in meanwhile goes between."""
         async with self._erasing:
