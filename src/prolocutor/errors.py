@@ -56,6 +56,11 @@ def legible(said: object) -> str:
     return text if text.isascii() else text.encode(errors="replace").decode()
 
 
+def printable(text: str) -> str:
+    """Return a text with escapes for the characters that a terminal would obey."""
+    return "".join(sign if sign.isprintable() else ascii(sign)[1:-1] for sign in text)
+
+
 class ProlocutorError(Exception):
     """Anything this package raises on purpose; its text is written for users."""
 
@@ -72,7 +77,7 @@ class ConfigError(ProlocutorError):
     ) -> None:
         self.what, self.file, self.line, self.key = what, file, line, key
         place = ":".join(str(part) for part in (file, line) if part is not None)
-        named = key if key is None or key.isprintable() else ascii(key)[1:-1]
+        named = key and printable(key)
         super().__init__(": ".join(part for part in (place, named, what) if part))
 
 

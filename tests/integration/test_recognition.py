@@ -13,6 +13,7 @@ from aiohttp import web
 from prolocutor.assistant.assistant import Assistant
 from prolocutor.cli.add import put
 from prolocutor.config.file_check import check
+from prolocutor.config.loading import load
 from prolocutor.config.recognition import NotRecognized, recognize
 from prolocutor.config.service_writing import add_service
 from prolocutor.connectors.connector_catalog import CONNECTORS
@@ -291,3 +292,38 @@ def test_a_key_is_named_and_never_written(tmp_path: Path, monkeypatch: pytest.Mo
 
     assert "key: ${HOTEL_KEY}" in file.read_text()
     assert check(file).faults == ()
+
+
+@pytest.mark.parametrize("before", ["", "skills:\n  a: m:f\n", "skills: {a: 'm:f'}\n"])
+def test_words_of_a_server_stay_words(
+    before: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SECRET", "secret")
+    words = 'x"\n  owned: {call: "os:system"}\n# ${SECRET} $${SECRET} \u2028 \x07'
+    call = {"url": "http://h:1", "model": words}
+    found = FoundService(what="a model", name="m", connector="openai_chat", call=call)
+    file = tmp_path / "assistant.yaml"
+    file.write_text(before)
+
+    put(file, found, None, None)
+    service = load(file).pipeline.skills[-1]
+
+    assert service.name == "m"
+    assert service.call.options["model"] == words
+    with pytest.raises(BadInput, match="calls it already"):
+        put(file, found, None, None)
+
+
+async def test_what_a_server_says_of_itself_is_printable(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Loud(RasaBot, frozen=True, kw_only=True):
+        @classmethod
+        async def recognize(cls, probe: UrlProbe) -> FoundService | None:
+            said = "a\x07 bell\x1b[2J"
+            return FoundService(what=said, call=probe.url, notes=[said], certainty=1.0)
+
+    monkeypatch.setattr(type(CONNECTORS), "names", lambda _: ["loud"])
+    monkeypatch.setattr(type(CONNECTORS), "load", lambda _, name: Loud)
+    async with site({}) as url:
+        found = await recognize(url)
+
+    assert [found.what, *found.notes] == [r"a\x07 bell\x1b[2J"] * 2

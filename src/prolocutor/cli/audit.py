@@ -15,6 +15,7 @@ from prolocutor.cli.owner_channel import AUDIT, AuditList
 from prolocutor.config.store_location import store_url
 from prolocutor.dialog.ids import format_time
 from prolocutor.durations import DAY
+from prolocutor.errors import printable
 from prolocutor.stores.store_catalog import open_store
 from prolocutor.web.audit_trail import AuditedAct, acts_of
 
@@ -40,7 +41,7 @@ def audit(days: float, store: str | None) -> None:
     """
     for act in asyncio.run(_acts(days * DAY, store)):
         shown = (format_time(act.at)[:19], act.who, act.address, act.method, act.path)
-        click.echo("\t".join(_printable(one) for one in shown))
+        click.echo("\t".join(printable(one) for one in shown))
 
 
 async def _acts(seconds: float, given: str | None) -> list[AuditedAct]:
@@ -53,8 +54,3 @@ async def _acts(seconds: float, given: str | None) -> list[AuditedAct]:
         return await acts_of(store, time.time() - seconds)
     finally:
         await store.aclose()
-
-
-def _printable(text: str) -> str:
-    """Return a text without characters that a terminal would obey."""
-    return "".join(one if one.isprintable() else ascii(one)[1:-1] for one in text)

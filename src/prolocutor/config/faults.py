@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 import msgspec
 
-from prolocutor.errors import ConfigError
+from prolocutor.errors import ConfigError, printable
 
 
 class Fault(msgspec.Struct, frozen=True):
@@ -28,8 +28,8 @@ class Fault(msgspec.Struct, frozen=True):
     def error(self) -> ConfigError:
         """Return the fault as an exception of one line; the suggestion is part of its text."""
         what = f"{self.what}; {self.suggestion}" if self.suggestion else self.what
-        key = self.key and _printable(self.key)
-        return ConfigError(_printable(what), file=_printable(self.file), line=self.line, key=key)
+        key = self.key and printable(self.key)
+        return ConfigError(printable(what), file=printable(self.file), line=self.line, key=key)
 
 
 class ConfigFaults(ConfigError):
@@ -53,7 +53,3 @@ def in_order(faults: Iterable[Fault]) -> tuple[Fault, ...]:
     return tuple(
         sorted(dict.fromkeys(faults), key=lambda fault: (fault.line or 0, fault.column or 0))
     )
-
-
-def _printable(text: str) -> str:
-    return "".join(char if char.isprintable() else ascii(char)[1:-1] for char in text)

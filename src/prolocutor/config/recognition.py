@@ -15,7 +15,7 @@ from prolocutor.config.url_probe import SECONDS, SharedProbe
 from prolocutor.connectors.connector_catalog import CONNECTORS, SCHEMES, form_of, options_from
 from prolocutor.connectors.parts.url import Url
 from prolocutor.contracts.probe import FoundService
-from prolocutor.errors import BadInput, ConfigError, ProlocutorError
+from prolocutor.errors import BadInput, ConfigError, ProlocutorError, printable
 from prolocutor.plan.pipeline import Call
 
 log = logging.getLogger(__name__)
@@ -115,6 +115,8 @@ def _filled(found: FoundService, name: str, kind: Any, probe: SharedProbe) -> Fo
     is_plain = isinstance(call, str) and _is_of_scheme(call, kind)
     return msgspec.structs.replace(
         found,
+        what=printable(found.what),
+        notes=[printable(note) for note in found.notes],
         call=call,
         name=_slug(found.name or f"{name}_{probe.given.host}"),
         connector=None if is_plain else name,

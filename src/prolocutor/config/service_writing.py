@@ -10,6 +10,7 @@ from typing import Any, Final
 
 import yaml
 
+from prolocutor.config.yaml_writing import escaped
 from prolocutor.contracts.probe import FoundService
 from prolocutor.errors import BadInput, ConfigError
 from prolocutor.plan.pipeline import Stage
@@ -28,13 +29,13 @@ def new_file(title: str, name: str, found: FoundService, key: str | None) -> str
 
 def entry_of(name: str, found: FoundService, key: str | None, indent: str) -> str:
     """Return the lines of a service; `key` is the variable that holds its key."""
-    call: Any = found.call
+    call: Any = escaped(found.call)
     if key is not None:
         call = call if isinstance(call, dict) else {"url": call}
         call = {**call, "key": f"${{{key}}}"}
     entry: dict[str, Any] = {} if found.connector is None else {"connector": found.connector}
     entry |= {"call": call, "timeout": found.timeout}
-    lines = _written({name: entry}).splitlines()
+    lines = _written({name: entry}).rstrip("\n").split("\n")
     return "".join(f"{indent}{line}\n" for line in lines)
 
 
@@ -119,12 +120,12 @@ def _names(before: dict[str, Any]) -> dict[str, Any]:
 
 
 def _is_same(entry: Any, found: FoundService) -> bool:
-    call = entry.get("call") if isinstance(entry, dict) else entry
-    if isinstance(call, dict) and not isinstance(found.call, dict):
+    call, wanted = entry.get("call") if isinstance(entry, dict) else entry, escaped(found.call)
+    if isinstance(call, dict) and not isinstance(wanted, dict):
         call = call.get("url")
-    if isinstance(call, dict) and isinstance(found.call, dict):
-        call = {key: value for key, value in call.items() if key in found.call}
-    return bool(call == found.call)
+    if isinstance(call, dict) and isinstance(wanted, dict):
+        call = {key: value for key, value in call.items() if key in wanted}
+    return bool(call == wanted)
 
 
 def _free(name: str, taken: dict[str, Any]) -> str:

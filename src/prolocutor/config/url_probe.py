@@ -18,7 +18,7 @@ from prolocutor.connectors.parts.sockets import SocketAddress, SocketOpener
 from prolocutor.connectors.parts.url import Url
 from prolocutor.contracts.probe import ProbeAnswer
 from prolocutor.dialog.plain import JsonObject, encode
-from prolocutor.errors import ConfigError, ServiceError, ServiceRefused
+from prolocutor.errors import ConfigError, ServiceError, ServiceRefused, printable
 
 SECONDS: Final = 5.0
 """How long one answer is waited for."""
@@ -99,7 +99,7 @@ class SharedProbe:
 
     def note(self, tried: str) -> None:
         """Note what was tried, in one line and without a page that came."""
-        self.tried.append(" ".join(tried.partition("<")[0].split())[:MAX_TRIED])
+        self.tried.append(printable(" ".join(tried.partition("<")[0].split()))[:MAX_TRIED])
 
     async def aclose(self) -> None:
         """Close the connections."""

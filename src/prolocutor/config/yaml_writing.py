@@ -36,7 +36,7 @@ def as_yaml(settings: Settings) -> str:
                 one.name: entry for one, entry in zip(services, written, strict=True)
             }
     text: str = yaml.safe_dump(
-        _escaped(content), sort_keys=False, allow_unicode=True, default_flow_style=None, width=100
+        escaped(content), sort_keys=False, allow_unicode=True, default_flow_style=None, width=100
     )
     return text
 
@@ -71,10 +71,10 @@ def _plain(value: Any) -> Any:
     return msgspec.to_builtins(value)
 
 
-def _escaped(value: Any) -> Any:
-    """Return the same with `${` written so that nothing is substituted."""
+def escaped(value: Any) -> Any:
+    """Return a value of a file with `${` written so that nothing is substituted."""
     if isinstance(value, dict):
-        return {_escaped(key): _escaped(one) for key, one in value.items()}
+        return {escaped(key): escaped(one) for key, one in value.items()}
     if isinstance(value, list):
-        return [_escaped(one) for one in value]
+        return [escaped(one) for one in value]
     return value.replace("${", "$${") if isinstance(value, str) else value
