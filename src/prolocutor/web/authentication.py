@@ -248,8 +248,9 @@ class Authenticator:
     def _own_page(self, headers: Headers) -> bool:
         """Return whether a request comes from no page, from our own or from an allowed one."""
         sent, host = headers.get(b"origin"), headers.get(b"host")
-        if sent is None:
-            return True
+        if sent is None:  # a link may lead here from anywhere, and shows what it leads to
+            foreign = headers.get(b"sec-fetch-site") == b"cross-site"
+            return not foreign or headers.get(b"sec-fetch-mode") == b"navigate"
         origin = sent.decode("latin-1")
         named = None if host is None else host.decode("latin-1")
         return is_own_page(origin, named) or origin in self._origins

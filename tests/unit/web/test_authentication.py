@@ -170,6 +170,18 @@ def test_a_page_of_another_site_is_not_who_sits_here(origin: bytes) -> None:
         Authenticator(OPEN, ["*"]).admit(headers, b"", HERE)
 
 
+@pytest.mark.parametrize(("mode", "admitted"), [(b"no-cors", False), (b"navigate", True)])
+def test_what_a_page_of_another_site_loads_is_no_link(mode: bytes, admitted: bool) -> None:
+    sent = {b"sec-fetch-site": b"cross-site", b"sec-fetch-mode": mode}
+    headers = {b"host": b"localhost:4242", **sent}
+
+    if admitted:
+        assert Authenticator(OPEN).admit(headers, b"", HERE) == LOCAL
+    else:
+        with pytest.raises(Forbidden):
+            Authenticator(OPEN).admit(headers, b"", HERE)
+
+
 @pytest.mark.parametrize("origin", [b"http://localhost:4242", b"https://friend.example"])
 def test_our_own_page_and_a_friends_are(origin: bytes) -> None:
     headers = {b"host": b"localhost:4242", b"origin": origin}
