@@ -16,6 +16,10 @@ from prolocutor.stores import store_copy
 from prolocutor.stores.store_catalog import transfer_of
 
 _SHOWN_EACH = 100
+_LEFT_OUT = (
+    "turns as operators see them (records, hours, what agents did);"
+    " the console's figures begin anew in TO"
+)
 
 
 @click.group(short_help="Migrate, check and copy stores.")
@@ -23,7 +27,7 @@ def store() -> None:
     """Bring a store up to date, check it, copy it into another.
 
     A store is a SQLite file, sqlite:///FILE or postgresql://USER@HOST/DATABASE. Stop the assistants
-    that use it before `migrate` and `copy`.
+    that use it before `copy`, and those that use a SQLite file before `migrate`.
 
     \b
     Examples:
@@ -39,6 +43,8 @@ def migrate(url: str) -> None:
     """Bring the store up to date; a new one gets its tables.
 
     Assistants do the same when they start. It does no harm to do it twice, or from two places.
+    Replicas on PostgreSQL go on meanwhile; where a release would break them it says so and waits
+    for you to stop them.
 
     \b
     Example:
@@ -49,8 +55,7 @@ def migrate(url: str) -> None:
 
 
 async def _migrate(given: str) -> list[str]:
-    async with _opened(given, alone=True) as (_, condition):
-        return condition
+    return await transfer_of(store_url(given)).migrate()
 
 
 @store.command(short_help="Read everything and say what is wrong.")
@@ -91,7 +96,8 @@ def copy(source: str, target: str) -> None:
     """Copy everything of one store into another, of the same kind or another kind.
 
     All ids stay. A copy that was interrupted goes on where it stopped: say the same again. At the
-    end all that was copied is compared.
+    end all that was copied is compared. Records of turns, and what the console counts by them, are
+    not copied: it says of how many turns.
 
     \b
     Example:
@@ -110,13 +116,15 @@ async def _copy(given: str, other: str) -> str:
     ):
         outcome = await store_copy.copy(source, target, _progress)
         different = await store_copy.differences(source, target, _progress)
+        recorded = await source.recorded_turns()
     if different:
         some = ", ".join(repr(user) for user in different[:5])
         raise StoreError(f"{len(different)} users are not the same in TO: {some}")
     others = f", {outcome.others} others are in TO" if outcome.others else ""
     return (
         f"{outcome.written} users are copied, {outcome.kept} were there already{others}; "
-        "all are compared and the same."
+        "dialogs, feeds, open turns, requests, agenda and documents are compared and the same."
+        + (f"\nNot copied: {recorded} {_LEFT_OUT}" if recorded else "")
     )
 
 

@@ -1,5 +1,6 @@
 """A copy of a store holds the same, is resumed where it stopped, and finds what differs."""
 
+import asyncio
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from prolocutor.plugins.postgresql.postgresql_store import PostgresqlStore
 from prolocutor.stores import store_copy
 from prolocutor.stores.sqlite.sqlite_store import SqliteStore
 from prolocutor.stores.store_catalog import open_store, transfer_of
-from prolocutor.testing.sample_records import found
+from prolocutor.testing.sample_records import found, keep_turn
 from prolocutor.testing.sample_turns import (
     a_closing,
     a_delivery,
@@ -113,8 +114,36 @@ def test_the_commands_say_what_they_did(tmp_path: Path) -> None:
     checked = runner.invoke(store_command, ["check", last], standalone_mode=False)
 
     assert (made.exit_code, made.stdout) == (0, "version 5\n")
-    assert "all are compared and the same" in done.stdout
+    assert "are compared and the same" in done.stdout
     assert "All is well." in checked.stdout
+
+
+async def test_a_copy_says_how_many_records_of_turns_it_leaves_behind(
+    tmp_path: Path, database: str
+) -> None:
+    first, last = f"sqlite:///{tmp_path}/first.db", f"sqlite:///{tmp_path}/last.db"
+    said = []
+    for source, target in ((first, database), (database, last)):
+        async with open_for_test(lambda url=source: open_store(url)) as store:
+            for number in range(2 if source == first else 3):
+                await keep_turn(store, f"user {number} {source == first}", "hello")
+        command = [store_command, ["copy", source, target]]
+        said.append((await asyncio.to_thread(CliRunner().invoke, *command)).stdout)
+
+    assert "Not copied: 2 turns as operators see them" in said[0]
+    assert "Not copied: 3 turns as operators see them" in said[1]
+
+
+async def test_a_database_is_brought_up_to_date_while_replicas_use_it(database: str) -> None:
+    async with open_for_test(lambda: open_store(database, durability="relaxed")) as store:
+        assert isinstance(store, PostgresqlStore)
+        await store.join(30.0)
+        made = await asyncio.to_thread(CliRunner().invoke, store_command, ["migrate", database])
+        with pytest.raises(StoreLocked):
+            await transfer_of(database).open()
+        assert await store.beat()
+
+    assert "living replicas: 1" in made.stdout
 
 
 async def copied(source: str, target: str) -> store_copy.CopyOutcome:

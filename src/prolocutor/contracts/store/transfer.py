@@ -124,6 +124,12 @@ class StoredPerson(msgspec.Struct, frozen=True, kw_only=True):
 class StoreTransfer(Protocol):
     """A store from which persons are taken, or into which they are put. Nobody else may use it."""
 
+    async def migrate(self) -> list[str]:
+        """Bring the store up to date; return what there is to say of its condition.
+
+        Raise `StoreLocked` where those who use it now could not go on.
+        """
+
     async def open(self, *, alone: bool = True) -> list[str]:
         """Get ready and bring the store up to date; return what there is to say of its condition.
 
@@ -142,6 +148,12 @@ class StoreTransfer(Protocol):
 
     async def raise_feed_floor(self, floor: int) -> None:
         """Raise that number."""
+
+    async def recorded_turns(self) -> int:
+        """Return how many turns have a record, or count in an hour.
+
+        Records, hours and what agents did stay where they are: they are of no person.
+        """
 
     async def taken_out(self, user: str) -> StoredPerson:
         """Return all that is stored of a user."""

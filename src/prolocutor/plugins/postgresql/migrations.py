@@ -36,6 +36,11 @@ async def version_of(line: DatabaseLine, shown: str) -> int:
     return version
 
 
+def breaks(version: int) -> bool:
+    """Return whether programs that know only this version cannot use the newest."""
+    return any(number > version and _BREAKING.search(one) for number, one in _SCRIPTS.items())
+
+
 async def migrate(line: DatabaseLine, url: StoreUrl) -> int:
     """Bring the database, or our schema in it, to the newest version; return how many steps ran.
 

@@ -47,6 +47,18 @@ class PostgresqlTransfer:
         self._line = DatabaseLine(self._url, "transfer", prepare=session)
         self._replica: int | None = None
 
+    async def migrate(self) -> list[str]:
+        """Bring the database up to date, beside its replicas unless that would break them."""
+        await self._line.open()
+        try:
+            version = await migrations.version_of(self._line, self._url.shown)
+            if version and migrations.breaks(version):
+                return await self._opened(alone=True)
+            await migrations.migrate(self._line, self._url)
+            return await self._opened(alone=False)
+        finally:
+            await self.aclose()
+
     async def open(self, *, alone: bool = True) -> list[str]:
         """Connect and bring the database up to date, or read it beside its replicas."""
         await self._line.open()
@@ -58,15 +70,16 @@ class PostgresqlTransfer:
 
     async def _opened(self, alone: bool) -> list[str]:
         shown = self._url.shown
+        version = await migrations.version_of(self._line, shown)
+        living = first_column(await self._rows("living_replicas"))[0] if version else 0
+        if living and alone:
+            raise StoreLocked(f"{shown}: {living} replicas use it; stop them first")
         if alone:
             await migrations.migrate(self._line, self._url)
-        version = await migrations.version_of(self._line, shown)
+            version = migrations.NEWEST
         if version < migrations.NEWEST:
             what = f"{shown}: is of version {version}, not {migrations.NEWEST}"
             raise StoreError(f"{what}; prolocutor store migrate brings it up to date")
-        (living,) = first_column(await self._rows("living_replicas"))
-        if living and alone:
-            raise StoreLocked(f"{shown}: {living} replicas use it; stop them first")
         said = [f"version {version}", f"living replicas: {living}"]
         if not self._session.standbys:
             said.append(
@@ -90,6 +103,10 @@ class PostgresqlTransfer:
     async def raise_feed_floor(self, floor: int) -> None:
         """Raise that number."""
         await self._rows("raise_feed_floor", floor)
+
+    async def recorded_turns(self) -> int:
+        """Return how many turns have a record, or count in an hour."""
+        return int(first_column(await self._rows("recorded_turns"))[0])
 
     async def taken_out(self, user: str) -> StoredPerson:
         """Return all that is stored of a user, at one moment."""

@@ -41,6 +41,13 @@ class SqliteTransfer:
         self._ownership = Ownership(self.path)
         self._connection: sqlite3.Connection | None = None
 
+    async def migrate(self) -> list[str]:
+        """Bring the file up to date, alone."""
+        try:
+            return await self.open()
+        finally:
+            await self.aclose()
+
     async def open(self, *, alone: bool = True) -> list[str]:
         """Become the owner of the file and bring it up to date, or read it beside its owner."""
         if not self.path.exists() and not alone:
@@ -71,6 +78,12 @@ class SqliteTransfer:
     async def raise_feed_floor(self, floor: int) -> None:
         """Raise that number."""
         await self._in_thread(lambda db: db.execute(named("raise_meta_floor"), (floor,)))
+
+    async def recorded_turns(self) -> int:
+        """Return how many turns have a record, or count in an hour."""
+        return await self._in_thread(
+            lambda db: int(db.execute(named("recorded_turns")).fetchone()[0])
+        )
 
     async def taken_out(self, user: str) -> StoredPerson:
         """Return all that is stored of a user."""

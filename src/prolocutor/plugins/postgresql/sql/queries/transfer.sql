@@ -137,3 +137,8 @@ WHERE d.person = $1 AND d.dialog = $2
 -- name: copy_words
 INSERT INTO words SELECT $1, $2, n.position, n.at, to_tsvector('simple', n.said)
 FROM unnest($3::int[], $4::float8[], $5::text[]) AS n (position, at, said);
+
+-- name: recorded_turns
+SELECT max(n) FROM (
+    SELECT count(*) AS n FROM turns UNION ALL SELECT coalesce(sum(turns), 0) FROM hours
+) AS x;

@@ -81,3 +81,8 @@ FROM dialogs
 WHERE dialog = ? AND julianday(date_start) IS NOT NULL AND julianday(
     (SELECT date_time FROM utterances WHERE utterances.dialog = dialogs.dialog
         ORDER BY position DESC LIMIT 1)) IS NOT NULL;
+
+-- name: recorded_turns
+SELECT max(n) FROM (
+    SELECT count(*) AS n FROM turns UNION ALL SELECT coalesce(sum(turns), 0) FROM hours
+) AS x;
