@@ -172,7 +172,8 @@ async def _export(user: str | None, out: str, given: str | None) -> None:
 def delete(user: str | None, before: str | None, yes: bool, store: str | None) -> None:
     """Delete a person with all that is theirs, or the dialogs of everybody that are old.
 
-    It cannot be undone. What is deleted is overwritten in the file.
+    It cannot be undone. A person is deleted at all doors; what is deleted is overwritten in the
+    file.
 
     \b
     Examples:

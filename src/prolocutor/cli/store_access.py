@@ -20,10 +20,11 @@ from prolocutor.stores.store_catalog import open_store
 
 ID_LENGTH = 32
 
-FORGETTING: Final = Catalog[Callable[[Store, str], Awaitable[None]]](
+FORGETTING: Final = Catalog[Callable[[Store, str | None], Awaitable[None]]](
     "way to forget a person", "prolocutor.forgetting"
 )
-"""What removes what a person left beside a store that no assistant runs on, before the person."""
+"""What removes what a person left beside a store that no assistant runs on, before the person is
+deleted; without a person, what is left of dialogs that were deleted."""
 
 
 class DirectChanges:
@@ -45,6 +46,8 @@ class DirectChanges:
     async def delete_older(self, before: str) -> int:
         """Delete old dialogs, also what operators' labels have of them; return their number."""
         deleted = await self._store.delete_older(before)
+        for name in FORGETTING.names():
+            await FORGETTING.load(name)(self._store, None)
         if await OperatorLabels(self._store).forget_deleted(None):
             await self._store.erase()
         return deleted

@@ -110,8 +110,10 @@ class Uploads:
         return HttpResponse(body, content_type=_TYPES[name.rpartition(".")[2]], headers=HEADERS)
 
 
-async def forget_person(store: RecordStore, user: str) -> None:
+async def forget_person(store: RecordStore, user: str | None) -> None:
     """Remove the pictures of a person who is going to be deleted, where no door is open."""
+    if user is None:
+        return
     folders = await store.records("", FOLDER)
     places: list[Pictures] = [StorePictures(store), *(FolderPictures(Path(one)) for one in folders)]
     for pictures in places:

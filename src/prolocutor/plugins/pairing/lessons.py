@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -82,15 +83,12 @@ class Lessons:
             await self._shared.forget(user)
 
     async def replies_deleted(self, user: str | None = None) -> None:
-        """Forget the hints of replies that were deleted; those of one person, if one is named."""
-        if not self.learner.takes_hints:
-            return
-        hints = [one for one in self.learner.hints() if user in (None, one.user)]
-        replies = {one.hint.utt_id for one in hints if one.hint is not None}
-        gone = {one for one in replies if await self._store.owner_of(one) is None}
+        """Forget what replies taught that were deleted, those of one person if one is named."""
+        gone = await deleted_replies(self._store, self.learner.taught(), user)
         if gone:
             self.learner.replies_deleted(gone)
-            await self._forget_hints(lambda one: one.hint is None or one.hint.utt_id in gone)
+            if self._shared is not None:
+                await self._shared.forget_replies(gone)
 
     async def questions_labelled(self, texts: Collection[str]) -> None:
         """Forget the hints of questions that an operator has labelled."""
@@ -132,6 +130,15 @@ class SharedLessons:
             if _read(body).user == user:
                 await self._store.delete_record("", LESSON, key)
         await self._delete_hints(lambda one: one.user == user)
+        await self._changed()
+
+    async def forget_replies(self, gone: Collection[str]) -> None:
+        """Remove what some replies taught, here and elsewhere."""
+        for key, body in (await self._store.records("", LESSON)).items():
+            if _read(body).utt_id in gone:
+                await self._store.delete_record("", LESSON, key)
+        self._leave_out(lambda one: one.reply in gone)
+        await self._delete_hints(lambda one: one.reply in gone)
         await self._changed()
 
     async def forget_hints(self, falls: Callable[[RouterLabel], bool]) -> None:
@@ -194,11 +201,27 @@ class SharedLessons:
         await self._store.put_record("", VERSION, _KEY, new_id().encode().join((b'"', b'"')))
 
 
-async def forget_person(store: Store, user: str) -> None:
-    """Remove what a person taught; no assistant runs on the store, unless others share it."""
+async def deleted_replies(
+    store: Store, taught: Iterable[RouterLabel], user: str | None = None
+) -> set[str]:
+    """Return the replies that taught something and are no more, of one person if one is named."""
+    replies = {one.reply for one in taught if one.reply and user in (None, one.user)}
+    return {one for one in replies if await store.owner_of(one) is None}
+
+
+async def forget_person(store: Store, user: str | None) -> None:
+    """Remove what a person taught, or, without one, what dialogs did that were deleted.
+
+    No assistant runs on the store, unless others share it.
+    """
     for file in await store.records("", FILE):
-        LabelJournal(Path(file)).forget(user)
-    if (shared := shared_store(store)) is not None:
+        journal = LabelJournal(Path(file))
+        if user is None:
+            gone = await deleted_replies(store, journal.read())
+            journal.leave_out(partial(_came_of, gone))
+        else:
+            journal.forget(user)
+    if (shared := shared_store(store)) is not None and user is not None:
         await SharedLessons(shared, None).forget(user)
 
 
@@ -208,3 +231,7 @@ def _read(body: bytes) -> Rated:
 
 def _read_hint(body: bytes) -> RouterLabel:
     return msgspec.json.decode(body, type=RouterLabel)
+
+
+def _came_of(replies: Collection[str], label: RouterLabel) -> bool:
+    return label.reply in replies

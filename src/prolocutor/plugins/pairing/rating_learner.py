@@ -75,6 +75,10 @@ class RatingLearner:
         """Return the labels that thumbs taught since the journal was begun."""
         return [one for one in self._journal.read() if one.is_thumb]
 
+    def taught(self) -> list[RouterLabel]:
+        """Return all labels that came of replies since the journal was begun."""
+        return [one for one in self._journal.read() if one.reply]
+
     def hints(self) -> list[RouterLabel]:
         """Return the hints that stand, the oldest first; none where they are switched off.
 
@@ -101,7 +105,9 @@ class RatingLearner:
         right = thumb(rated.rating)
         if right is None or rated.agent not in self._agents:
             return
-        lesson = label_of_thumb(rated.question, rated.agent, right, self._agents, rated.user)
+        lesson = label_of_thumb(
+            rated.question, rated.agent, right, self._agents, rated.user, rated.utt_id
+        )
         if not learns(self._pupil.latest.method, lesson):
             return
         try:
@@ -129,12 +135,12 @@ class RatingLearner:
     def questions_labelled(self, texts: Iterable[str]) -> None:
         """Drop the hints of questions that an operator has labelled."""
         keys = set(map(question_key, texts))
-        self._drop(lambda one: question_key(one.text) in keys)
+        self._drop(lambda one: one.hint is not None and question_key(one.text) in keys)
 
     def replies_deleted(self, utt_ids: Collection[str]) -> None:
         """Drop what was learned from replies that are no more."""
         gone = frozenset(utt_ids)
-        self._drop(lambda one: one.hint is not None and one.hint.utt_id in gone)
+        self._drop(lambda one: one.reply in gone)
 
     def person_deleted(self, user: str) -> None:
         """Delete a user's labels from the journal and from the router in use."""
@@ -187,11 +193,11 @@ class RatingLearner:
     def _drop(self, falls: Callable[[RouterLabel], bool]) -> None:
         try:
             known = self._journal.read()
-            kept = [one for one in known if one.hint is None or not falls(one)]
+            kept = [one for one in known if not falls(one)]
             if len(kept) < len(known):
                 self._again(kept)
         except (OSError, ProlocutorError) as error:
-            log.error("hints could not be removed: %s", error)
+            log.error("what was learned could not be removed: %s", error)
 
     def _again(self, lessons: Sequence[RouterLabel]) -> None:
         """Keep these lessons alone, of hints those that stand, and let the router learn anew."""
@@ -237,7 +243,8 @@ class NewAgentLearner:
             if agent in scores:
                 scores[agent] = max(scores[agent], score)
         is_ranked = bool(record.scores)
-        lesson = label_of_ranks(record.text, scores, record.user, is_ranked=is_ranked)
+        user, utt_id = record.user, record.utt_id
+        lesson = label_of_ranks(record.text, scores, user, utt_id, is_ranked=is_ranked)
         try:
             self._journal.write(lesson)
             router.learn_all([lesson])
@@ -249,10 +256,16 @@ class NewAgentLearner:
 
 
 def label_of_ranks(
-    question: str, scores: dict[str, float], user: str = "", *, is_ranked: bool = True
+    question: str,
+    scores: dict[str, float],
+    user: str = "",
+    utt_id: str = "",
+    *,
+    is_ranked: bool = True,
 ) -> RouterLabel:
     """Return what a turn teaches in which new agents were asked.
 
     `scores` are the ranker's probabilities of the best answers of all that were asked, 0 for none.
     """
-    return RouterLabel(question, scores, JUDGED if is_ranked else 0.0, user, judged=True)
+    weight = JUDGED if is_ranked else 0.0
+    return RouterLabel(question, scores, weight, user, judged=True, utt_id=utt_id)

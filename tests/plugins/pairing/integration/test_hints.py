@@ -122,6 +122,45 @@ async def test_thumbs_go_with_a_person_who_is_deleted_while_no_assistant_runs(
         assert [one.user for one in learned(again)] == ["bob"]
 
 
+@pytest.mark.parametrize("kind", ["conversation", "retention", "retention where no server runs"])
+async def test_thumbs_go_with_the_replies_that_they_are_about(kind: str, tmp_path: Path) -> None:
+    async with assistant(tmp_path, hints="") as made:
+        for user in ("ann", "bob"):
+            reply = await made.reply(QUESTION, user=user)
+            await made.archive.rate(reply.utt_id, 1, user)
+        if kind == "conversation":
+            await made.archive.delete("ann", "main")
+        elif kind == "retention":
+            await made.archive.delete_older("9")
+        left = [one.user for one in learned(made)]
+    if kind.endswith("server runs"):
+        store = open_store(f"sqlite:///{tmp_path}/d.db")
+        await store.open()
+        await DirectChanges(store).delete_older("9")
+        await store.aclose()
+        assert left == ["ann", "bob"]
+    else:
+        assert left == (["bob"] if kind == "conversation" else [])
+
+    thumbs = (tmp_path / "router.lessons").read_text()
+    assert '"ann"' not in thumbs
+    assert ('"bob"' in thumbs) is (kind == "conversation")
+
+
+async def test_a_shared_store_forgets_what_deleted_replies_taught(tmp_path: Path) -> None:
+    store, school = SharedModelStore(SharedModel()), School(tmp_path)
+    await store.open()
+    lessons = SharedLessons(store, school.learner)
+    for utt_id in ("1", "2"):
+        rated = Rated(utt_id=utt_id, user="ann", question=QUESTION, agent="red", rating=1)
+        await lessons.add(rated)
+
+    await lessons.forget_replies({"1"})
+
+    assert len(school.learned()) == 1
+    assert len(await store.records("", "lesson")) == 1
+
+
 async def test_a_shared_store_forgets_what_a_person_taught_its_replicas(tmp_path: Path) -> None:
     database, school = SharedModel(), School(tmp_path)
     one, other = SharedModelStore(database), SharedModelStore(database)

@@ -44,14 +44,15 @@ def test_a_thumb_is_read(rating: Any, right: bool | None) -> None:
 def test_thumbs_up_teach_who_is_right_softly(tmp_path: Path) -> None:
     router, lessons = taught(tmp_path, 1)
 
-    assert lessons == [RouterLabel("where is it?", {"red": 0.9}, 0.5)]
+    assert lessons == [RouterLabel("where is it?", {"red": 0.9}, 0.5, utt_id="1")]
     assert router.route(UserQuestion(text="where is it?"))[0].agent == "red"
 
 
 def test_thumbs_down_teach_who_is_wrong_and_that_others_may_be_right(tmp_path: Path) -> None:
     router, lessons = taught(tmp_path, "down")
 
-    assert lessons == [RouterLabel("where is it?", {"red": 0.0, "green": 0.25, "blue": 0.25}, 0.25)]
+    shares = {"red": 0.0, "green": 0.25, "blue": 0.25}
+    assert lessons == [RouterLabel("where is it?", shares, 0.25, utt_id="1")]
     assert router.route(UserQuestion(text="where is it?"))[-1].agent == "red"
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 import msgspec
@@ -53,8 +53,12 @@ class LabelJournal:
 
     def forget(self, user: str) -> bool:
         """Remove the labels of a user; False if there are none."""
+        return self.leave_out(lambda lesson: lesson.user == user)
+
+    def leave_out(self, falls: Callable[[RouterLabel], bool]) -> bool:
+        """Remove some labels; False if there are none."""
         lessons = self.read()
-        kept = [lesson for lesson in lessons if lesson.user != user]
+        kept = [lesson for lesson in lessons if not falls(lesson)]
         if len(kept) == len(lessons):
             return False
         self.rewrite(kept)

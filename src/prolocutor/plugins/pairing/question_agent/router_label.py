@@ -25,7 +25,8 @@ _ELSEWHERE: Final = 0.5
 class RouterLabel(msgspec.Struct, frozen=True, omit_defaults=True):
     """One label: a question and how right each agent is for it, 0 to 1; `weight` discounts it.
 
-    `user` is the author of the text, "" where it has none: their labels are deleted with them.
+    `user` is the author of the text, "" where it has none, and `utt_id` the reply that it is about:
+    a label is deleted with either.
     `hint`: it is no label, but what the person did next says so weakly.
     `judged`: the scores that a ranker gave the answers of a turn in which a new agent was asked, of
     all that were asked; no person said so, and new agents alone learn from it.
@@ -37,6 +38,12 @@ class RouterLabel(msgspec.Struct, frozen=True, omit_defaults=True):
     user: str = ""
     hint: HintMark | None = None
     judged: bool = False
+    utt_id: str = ""
+
+    @property
+    def reply(self) -> str:
+        """The id of the reply that it is about, "" where that is not known."""
+        return self.utt_id if self.hint is None else self.hint.utt_id
 
     @property
     def is_thumb(self) -> bool:
@@ -69,8 +76,13 @@ def shares_of(agent: str, right: bool, agents: Iterable[str]) -> dict[str, float
 
 
 def label_of_thumb(
-    question: str, agent: str, right: bool, agents: Iterable[str], user: str = ""
+    question: str,
+    agent: str,
+    right: bool,
+    agents: Iterable[str],
+    user: str = "",
+    utt_id: str = "",
 ) -> RouterLabel:
     """Return what a thumb on the answer of one of the `agents` teaches."""
     shares = shares_of(agent, right, agents)
-    return RouterLabel(question, shares, UP if right else DOWN, user)
+    return RouterLabel(question, shares, UP if right else DOWN, user, utt_id=utt_id)
