@@ -66,6 +66,11 @@ class Catalog(Generic[T]):
         """Return all names: those of Prolocutor, then those of other distributions."""
         return list(_points(self.group, tuple(sys.path)))
 
+    def __contains__(self, name: str) -> bool:
+        """Return whether something is called so; nothing is imported."""
+        path = tuple(sys.path)
+        return name in _own_points(self.group, path) or name in _points(self.group, path)
+
     def load(self, name: str) -> T:
         """Import what has this name.
 

@@ -16,7 +16,6 @@ HTTPTOOLS = "called by httptools' parser"
 UVICORN = "called by uvicorn's protocols, which are extended"
 TRANSPORT = "called by asyncio's transports"
 ALLOWED = {
-    "AskKind": "the promise that kinds of asks of others keep",
     "FunctionData": "a teacher for Python users, out of a function",
     "SelfChatWorld": "a world for Python users, in which two agents talk",
     "Teacher": "the promise that data sets of others keep",

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from prolocutor.dialog.messages import ASKS, KINDS, checked_ask, checked_messages
+from prolocutor.dialog.messages import ASK_KINDS, KINDS, checked_ask, checked_messages
 from prolocutor_demo.demonstration import WORDS, answer
 
 
@@ -32,7 +32,7 @@ def test_its_words_are_answered_for_certain_and_in_good_form(words: str) -> None
 def test_every_ask_and_every_message_but_a_programs_is_shown() -> None:
     said = [one for words in WORDS for one in ask(words)]
 
-    assert {one["ask"] for one in said} == {None, *ASKS}
+    assert {one["ask"] for one in said} == {None, *ASK_KINDS.names()}
     assert {message["type"] for one in said for message in one["messages"]} == {*KINDS} - {
         "new-program"
     }

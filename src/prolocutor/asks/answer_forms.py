@@ -7,24 +7,17 @@ from typing import Any, Final
 
 import msgspec
 
+from prolocutor.asks.kinds import schema_of
 from prolocutor.dialog.plain import JsonObject, encode
 from prolocutor.dialog.rendering import plain_text
 from prolocutor.dialog.rounds import PendingAsk
 from prolocutor.reading.plain_text import plain
 
-_HINTS: Final = {
-    "time": "A time of day, HH:MM.",
-    "location": "A place, or its latitude and longitude.",
-    "phone_number": "A phone number, best with its country code.",
-    "contact": "A name, a phone number or an e-mail address.",
-    "picture": "The address of a picture.",
-}
 _ENTITIES: Final = {"location": "LOCATION", "time": "TIME", "date": "DATE"}
 GIVEN_UP: Final = "Sorry I couldn't help on that."
 """What is said where a question was given up."""
 
 _NEVER_MIND: Final = ("never mind", "nevermind")
-_FORMATS: Final = {"date": "date", "email_address": "email", "picture": "uri"}
 
 
 class GivenAnswer(msgspec.Struct, frozen=True):
@@ -44,18 +37,9 @@ def answer_schema(waiting: PendingAsk) -> JsonObject:
 
     Yes or no is "yes" or "no", a choice the title of one of them.
     """
-    kind = waiting.ask
-    if kind == "yesno":
-        return {"type": "string", "enum": ["yes", "no"]}
-    if kind == "number":
-        return {"type": "number"}
-    schema: JsonObject = {"type": "string"}
-    if kind == "choice" and waiting.choices:
+    schema = schema_of(waiting.ask)
+    if waiting.ask == "choice" and waiting.choices:
         schema["enum"] = list(dict.fromkeys(choice.title for choice in waiting.choices))
-    if format_ := _FORMATS.get(kind):
-        schema["format"] = format_
-    if hint := _HINTS.get(kind):
-        schema["description"] = hint
     return schema
 
 

@@ -1,11 +1,12 @@
-"""The context in which an answer is read, and the outcome: a value, a hint, or a question."""
+"""Kinds of asks: the context in which an answer is read, and the outcome."""
 
 from __future__ import annotations
 
-from typing import Any, TypeAlias
+from typing import Any, ClassVar, Protocol, TypeAlias
 
 import msgspec
 
+from prolocutor.dialog.plain import JsonObject
 from prolocutor.dialog.rounds import OfferedChoice
 from prolocutor.reading.context import ReadingContext
 
@@ -57,3 +58,42 @@ class UnknownPlace(msgspec.Struct, frozen=True):
 
 
 Outcome: TypeAlias = Understood | NotUnderstood | Ambiguous | UnknownPlace
+
+
+class AnswerReader(Protocol):
+    """Reads answers to one kind of ask; neither method ever raises."""
+
+    def read(self, text: str, context: AnswerContext, /) -> Outcome:
+        """Read a text."""
+
+    def take(self, type_name: str, value: Any, context: AnswerContext, /) -> Outcome:
+        """Take a parsed value of a type, such as "number"; "" for one without a type."""
+
+
+class AskKind(Protocol):
+    """The options of a kind of ask: what an entry point of the group `prolocutor.asks` names.
+
+    They are a frozen `msgspec.Struct` with defaults for all fields. `hint` is the sentence that
+    says what is expected. As class variables there may be `schema`, the JSON Schema of one written
+    answer (a text where it has none), and `is_raw`: the answer is whatever text comes, even
+    "cancel".
+    """
+
+    @property
+    def hint(self) -> str:
+        """What is said when an answer is not understood."""
+
+    def build(self, context: None) -> AnswerReader:
+        """Return what reads answers."""
+
+
+class AskOptions(msgspec.Struct, frozen=True):
+    """A kind of ask without options, which reads its answers itself."""
+
+    hint: ClassVar[str]
+    schema: ClassVar[JsonObject] = {"type": "string"}
+    is_raw: ClassVar[bool] = False
+
+    def build(self, context: None) -> Any:
+        """Return itself."""
+        return self

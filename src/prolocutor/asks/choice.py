@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import re
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
-from prolocutor.asks.answers import AnswerContext, NotUnderstood, Outcome, Understood
-from prolocutor.asks.hints import hint_for
+from prolocutor.asks.answers import AnswerContext, AskOptions, NotUnderstood, Outcome, Understood
 from prolocutor.reading.plain_text import bare, plain
 
 _ORDINALS: Final = {
@@ -46,7 +45,7 @@ def read(text: str, context: AnswerContext) -> Outcome:
         index = _index(said, titles)
         if index is not None:
             return _chosen(index, context)
-    return NotUnderstood(hint_for("choice"))
+    return NotUnderstood(OneOfChoices.hint)
 
 
 def take(type_name: str, value: Any, context: AnswerContext) -> Outcome:
@@ -56,7 +55,7 @@ def take(type_name: str, value: Any, context: AnswerContext) -> Outcome:
     whole = isinstance(value, int) and not isinstance(value, bool)
     if type_name in {"choice", "number"} and whole and 0 <= value < len(context.choices):
         return _chosen(value, context)
-    return NotUnderstood(hint_for("choice"))
+    return NotUnderstood(OneOfChoices.hint)
 
 
 def _chosen(index: int, context: AnswerContext) -> Understood:
@@ -110,3 +109,10 @@ def _begun(said: str, titles: list[str]) -> int | None:
 
 def _bare_title(title: str) -> str:
     return title.strip("\"'«»().")
+
+
+class OneOfChoices(AskOptions, frozen=True):
+    """One of the choices, as {idx, title}."""
+
+    hint: ClassVar[str] = "Please click on one of the provided choices."
+    read, take = staticmethod(read), staticmethod(take)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
-from prolocutor.asks.answers import AnswerContext, NotUnderstood, Outcome, Understood
+from prolocutor.asks.answers import AnswerContext, AskOptions, NotUnderstood, Outcome, Understood
 from prolocutor.asks.email_address import address_of
-from prolocutor.asks.hints import hint_for
 from prolocutor.asks.known_contacts import LEAD, of_contact
 from prolocutor.asks.phone_number import e164
+from prolocutor.dialog.plain import JsonObject
 from prolocutor.reading.plain_text import as_written, bare, is_name
 
 
@@ -24,7 +24,7 @@ def read(text: str, context: AnswerContext) -> Outcome:
     name = LEAD.sub("", said, count=1)
     if is_name(name, words=4):
         return Understood(as_written(text, name))
-    return NotUnderstood(hint_for("contact"))
+    return NotUnderstood(ContactAsk.hint)
 
 
 def take(type_name: str, value: Any, context: AnswerContext) -> Outcome:
@@ -33,4 +33,15 @@ def take(type_name: str, value: Any, context: AnswerContext) -> Outcome:
     if type_name in kinds and isinstance(value, str) and value.strip():
         value = value.removeprefix("phone:").removeprefix("email:")
         return read(value, context)
-    return NotUnderstood(hint_for("contact"))
+    return NotUnderstood(ContactAsk.hint)
+
+
+class ContactAsk(AskOptions, frozen=True):
+    """A phone number, an e-mail address, or a name."""
+
+    hint: ClassVar[str] = "I'm looking for a contact: a name, a phone number or an email address."
+    schema: ClassVar[JsonObject] = {
+        "type": "string",
+        "description": "A name, a phone number or an e-mail address.",
+    }
+    read, take = staticmethod(read), staticmethod(take)

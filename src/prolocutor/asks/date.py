@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
-from prolocutor.asks.answers import AnswerContext, NotUnderstood, Outcome, Understood
-from prolocutor.asks.hints import extra_hint, hint_for
+from prolocutor.asks.answers import AnswerContext, AskOptions, NotUnderstood, Outcome, Understood
+from prolocutor.asks.hints import extra_hint
+from prolocutor.dialog.plain import JsonObject
 from prolocutor.reading import dates
 from prolocutor.reading.plain_text import bare
 
@@ -17,11 +18,19 @@ def read(text: str, context: AnswerContext) -> Outcome:
     if day is not None:
         return Understood(day.isoformat())
     if dates.needs_library(said, context):
-        return NotUnderstood(f"{hint_for('date')} {extra_hint('Dates in words', '2026-12-31')}")
-    return NotUnderstood(hint_for("date"))
+        return NotUnderstood(f"{Date.hint} {extra_hint('Dates in words', '2026-12-31')}")
+    return NotUnderstood(Date.hint)
 
 
 def take(type_name: str, value: Any, context: AnswerContext) -> Outcome:
     """Take a parsed date: ISO 8601, or `{year, month, day}`; missing parts (or -1) are today's."""
     day = dates.day_of_value(value, context.local_now()) if type_name == "date" else None
-    return NotUnderstood(hint_for("date")) if day is None else Understood(day.isoformat())
+    return NotUnderstood(Date.hint) if day is None else Understood(day.isoformat())
+
+
+class Date(AskOptions, frozen=True):
+    """A day, as YYYY-MM-DD."""
+
+    hint: ClassVar[str] = "I'm looking for a date."
+    schema: ClassVar[JsonObject] = {"type": "string", "format": "date"}
+    read, take = staticmethod(read), staticmethod(take)

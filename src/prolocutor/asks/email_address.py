@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
-from prolocutor.asks.answers import AnswerContext, NotUnderstood, Outcome, Understood
-from prolocutor.asks.hints import hint_for
+from prolocutor.asks.answers import AnswerContext, AskOptions, NotUnderstood, Outcome, Understood
 from prolocutor.asks.known_contacts import of_contact
+from prolocutor.dialog.plain import JsonObject
 from prolocutor.reading.plain_text import LONGEST, bare
 
 _LEAD: Final = re.compile(
@@ -36,14 +36,14 @@ def read(text: str, context: AnswerContext) -> Outcome:
     if address is not None:
         return Understood(address)
     meant = of_contact(bare(text), (one for one in context.contacts if "@" in one.value))
-    return NotUnderstood(hint_for("email_address")) if meant is None else meant
+    return NotUnderstood(EmailAddress.hint) if meant is None else meant
 
 
 def take(type_name: str, value: Any, context: AnswerContext) -> Outcome:
     """Take a parsed e-mail address, or a text that is one."""
     if type_name in {"email_address", "contact", "raw_string"} and isinstance(value, str):
         return read(value, context)
-    return NotUnderstood(hint_for("email_address"))
+    return NotUnderstood(EmailAddress.hint)
 
 
 def address_of(text: str) -> str | None:
@@ -72,3 +72,11 @@ def _is_address(text: str) -> bool:
         return False
     local = text.partition("@")[0]
     return ".." not in local and not local.startswith(".") and not local.endswith(".")
+
+
+class EmailAddress(AskOptions, frozen=True):
+    """An e-mail address."""
+
+    hint: ClassVar[str] = "I'm looking for an email address."
+    schema: ClassVar[JsonObject] = {"type": "string", "format": "email"}
+    read, take = staticmethod(read), staticmethod(take)

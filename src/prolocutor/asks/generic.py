@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import re
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 from prolocutor.asks import yesno
-from prolocutor.asks.answers import AnswerContext, NotUnderstood, Outcome, Understood
+from prolocutor.asks.answers import AnswerContext, AskOptions, NotUnderstood, Outcome, Understood
 from prolocutor.asks.email_address import address_of
-from prolocutor.asks.hints import hint_for
 from prolocutor.asks.location import coordinates
 from prolocutor.asks.phone_number import e164
 from prolocutor.asks.picture import address_of as picture_of
@@ -24,12 +23,12 @@ def read(text: str, context: AnswerContext) -> Outcome:
     if quoted := _QUOTED.fullmatch(text.strip()):
         return Understood(quoted[1] or quoted[2])
     value = _value(text, bare(text), context)
-    return NotUnderstood(hint_for("generic")) if value is None else Understood(value)
+    return NotUnderstood(AnyValue.hint) if value is None else Understood(value)
 
 
 def take(type_name: str, value: Any, context: AnswerContext) -> Outcome:
     """Take any parsed value."""
-    return NotUnderstood(hint_for("generic")) if value is None else Understood(value)
+    return NotUnderstood(AnyValue.hint) if value is None else Understood(value)
 
 
 def _value(text: str, said: str, context: AnswerContext) -> Any:
@@ -54,3 +53,10 @@ def _value(text: str, said: str, context: AnswerContext) -> Any:
 def _on_the_map(said: str) -> dict[str, Any] | None:
     """Read coordinates if a comma or a hemisphere shows that they are meant."""
     return coordinates(said) if re.search(r"[,;ns]", said) else None
+
+
+class AnyValue(AskOptions, frozen=True):
+    """Any typed value; a measure is {value, unit}."""
+
+    hint: ClassVar[str] = "I'm looking for a value, such as 5 km, 30 minutes, a date or a number."
+    read, take = staticmethod(read), staticmethod(take)

@@ -1,86 +1,64 @@
-"""Dispatches answers to the reader of their kind of ask."""
+"""The kinds of asks by name, and the readers of their answers, each imported when it is needed."""
 
 from __future__ import annotations
 
-from functools import lru_cache
-from typing import Any, ClassVar, Final, Protocol
+from collections.abc import Mapping
+from typing import Any, Final
 
-from prolocutor.asks import (
-    choice,
-    contact,
-    date,
-    email_address,
-    generic,
-    location,
-    number,
-    phone_number,
-    picture,
-    time,
-    yesno,
-)
-from prolocutor.asks.answers import AnswerContext, Outcome
-from prolocutor.asks.verbatim import COMMAND, PASSWORD, RAW_STRING
+from prolocutor.asks.answers import AnswerContext, AnswerReader, AskKind, Outcome
 from prolocutor.dialog.messages import ASK_KINDS
+from prolocutor.dialog.plain import JsonObject
 from prolocutor.dialog.rounds import Ask
 
 
-class AnswerReader(Protocol):
-    """Reads answers to one kind of ask: one of this package's modules, or an object."""
+class AskKinds:
+    """All kinds of asks; `options` are those that are set for some of them, by their names."""
 
-    def read(self, text: str, context: AnswerContext, /) -> Outcome:
-        """Read a text."""
+    def __init__(self, options: Mapping[str, AskKind] | None = None) -> None:
+        self._options = dict(options or {})
+        self._readers: dict[Ask, AnswerReader] = {}
 
-    def take(self, type_name: str, value: Any, context: AnswerContext, /) -> Outcome:
-        """Take a parsed value."""
+    def read(self, kind: Ask, text: str, context: AnswerContext) -> Outcome:
+        """Read a text as an answer to an ask of this kind."""
+        return self._reader(kind).read(text, context)
 
+    def from_value(
+        self, kind: Ask, type_name: str | None, value: Any, context: AnswerContext
+    ) -> Outcome:
+        """Take a parsed value as an answer to an ask of this kind.
 
-_READERS: Final[dict[Ask, AnswerReader]] = {
-    "yesno": yesno,
-    "number": number,
-    "date": date,
-    "time": time,
-    "location": location,
-    "phone_number": phone_number,
-    "email_address": email_address,
-    "contact": contact,
-    "picture": picture,
-    "password": PASSWORD,
-    "raw_string": RAW_STRING,
-    "choice": choice,
-    "command": COMMAND,
-    "generic": generic,
-}
+        `type_name` is the kind of ask that the value fits (`Intent.kind`): "number" for a number.
+        Texts (`raw_string`) are read if the ask is for something that is written as text.
+        """
+        return self._reader(kind).take(type_name or "", value, context)
 
+    def hint(self, kind: Ask) -> str:
+        """Return the sentence that says what an ask of this kind expects."""
+        return self._kind(kind).hint
 
-class AskKind(Protocol):
-    """A kind of ask of a plug-in: what an entry point of the group `prolocutor.asks` names.
+    def _reader(self, kind: Ask) -> AnswerReader:
+        if kind not in self._readers:
+            self._readers[kind] = self._kind(kind).build(None)
+        return self._readers[kind]
 
-    It is a frozen `msgspec.Struct`; `hint` is the sentence that says what is expected.
-    """
-
-    hint: ClassVar[str]
-
-    def build(self, context: None) -> AnswerReader:
-        """Return what reads answers."""
+    def _kind(self, kind: Ask) -> AskKind:
+        if kind not in self._options:
+            self._options[kind] = ASK_KINDS.load(kind)()
+        return self._options[kind]
 
 
-@lru_cache(maxsize=64)
-def _reader(kind: Ask) -> AnswerReader:
-    if kind in _READERS:
-        return _READERS[kind]
-    made: AnswerReader = ASK_KINDS.load(kind)().build(None)
-    return made
+USUAL: Final = AskKinds()
+"""All kinds without options."""
+
+read, from_value, hint_for = USUAL.read, USUAL.from_value, USUAL.hint
 
 
-def read(kind: Ask, text: str, context: AnswerContext) -> Outcome:
-    """Read a text as an answer to an ask of this kind. It never raises."""
-    return _reader(kind).read(text, context)
+def is_raw(kind: Ask) -> bool:
+    """Return whether an answer to an ask of this kind is whatever text comes, even "cancel"."""
+    return getattr(ASK_KINDS.load(kind), "is_raw", False)
 
 
-def from_value(kind: Ask, type_name: str | None, value: Any, context: AnswerContext) -> Outcome:
-    """Take a parsed value as an answer to an ask of this kind.
-
-    `type_name` is the kind of ask that the value fits (`Intent.kind`): "number" for a number. Texts
-    (`raw_string`) are read if the ask is for something that is written as text.
-    """
-    return _reader(kind).take(type_name or "", value, context)
+def schema_of(kind: Ask) -> JsonObject:
+    """Return the JSON Schema of an answer to an ask of this kind, as it is written."""
+    schema = getattr(ASK_KINDS.load(kind), "schema", None)
+    return dict(schema) if isinstance(schema, Mapping) else {"type": "string"}

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import re
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 from prolocutor.asks.answers import (
     AnswerContext,
+    AskOptions,
     NotUnderstood,
     Outcome,
     Understood,
     UnknownPlace,
 )
-from prolocutor.asks.hints import hint_for
+from prolocutor.dialog.plain import JsonObject
 from prolocutor.reading.plain_text import as_written, bare, is_name, is_question
 
 _NUMBER: Final = r"([+-]?\d{1,3}(?:\.\d{1,15})?)\s*°?\s*"
@@ -53,7 +54,7 @@ def read(text: str, context: AnswerContext) -> Outcome:
     named = _ADDRESS.sub("", place, count=1)
     if is_name(named, words=10) and (led or named != place or is_name(said, words=10)):
         return Understood(_place(None, None, as_written(text, place)))
-    return NotUnderstood(hint_for("location"))
+    return NotUnderstood(Location.hint)
 
 
 def take(type_name: str, value: Any, context: AnswerContext) -> Outcome:
@@ -61,7 +62,7 @@ def take(type_name: str, value: Any, context: AnswerContext) -> Outcome:
     if type_name == "raw_string" and isinstance(value, str):
         return read(value, context)
     if type_name != "location" or not isinstance(value, dict):
-        return NotUnderstood(hint_for("location"))
+        return NotUnderstood(Location.hint)
     display = value.get("display")
     latitude, longitude = value.get("latitude"), value.get("longitude")
     if latitude is None and longitude is None and isinstance(display, str):
@@ -71,7 +72,7 @@ def take(type_name: str, value: Any, context: AnswerContext) -> Outcome:
             return _own_place(display, context)
         return Understood(_place(None, None, display))
     if not (_within(latitude, 90) and _within(longitude, 180)):
-        return NotUnderstood(hint_for("location"))
+        return NotUnderstood(Location.hint)
     named = display if isinstance(display, str) and display else f"{latitude}, {longitude}"
     return Understood(_place(latitude, longitude, named))
 
@@ -102,3 +103,14 @@ def _place(latitude: float | None, longitude: float | None, display: str) -> dic
 
 def _within(value: Any, most: int) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and -most <= value <= most
+
+
+class Location(AskOptions, frozen=True):
+    """A place, as {latitude, longitude, display}."""
+
+    hint: ClassVar[str] = "I'm looking for a location."
+    schema: ClassVar[JsonObject] = {
+        "type": "string",
+        "description": "A place, or its latitude and longitude.",
+    }
+    read, take = staticmethod(read), staticmethod(take)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
-from prolocutor.asks.answers import AnswerContext, NotUnderstood, Outcome, Understood
-from prolocutor.asks.hints import extra_hint, hint_for
+from prolocutor.asks.answers import AnswerContext, AskOptions, NotUnderstood, Outcome, Understood
+from prolocutor.asks.hints import extra_hint
+from prolocutor.dialog.plain import JsonObject
 from prolocutor.reading import libraries, numbers
 from prolocutor.reading.plain_text import bare
 
@@ -22,12 +23,20 @@ def read(text: str, context: AnswerContext) -> Outcome:
         return Understood(value)
     in_words = said and not any(sign.isdigit() for sign in said)
     if in_words and libraries.text_to_num() is None:
-        return NotUnderstood(f"{hint_for('number')} {extra_hint('Numbers in words', 'digits')}")
-    return NotUnderstood(hint_for("number"))
+        return NotUnderstood(f"{Number.hint} {extra_hint('Numbers in words', 'digits')}")
+    return NotUnderstood(Number.hint)
 
 
 def take(type_name: str, value: Any, context: AnswerContext) -> Outcome:
     """Take a parsed number."""
     if type_name == "number" and (number := numbers.exact(value)) is not None:
         return Understood(number)
-    return NotUnderstood(hint_for("number"))
+    return NotUnderstood(Number.hint)
+
+
+class Number(AskOptions, frozen=True):
+    """A number."""
+
+    hint: ClassVar[str] = "I'm looking for a number."
+    schema: ClassVar[JsonObject] = {"type": "number"}
+    read, take = staticmethod(read), staticmethod(take)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
-from prolocutor.asks.answers import AnswerContext, NotUnderstood, Outcome, Understood
-from prolocutor.asks.hints import extra_hint, hint_for
+from prolocutor.asks.answers import AnswerContext, AskOptions, NotUnderstood, Outcome, Understood
+from prolocutor.asks.hints import extra_hint
 from prolocutor.asks.known_contacts import of_contact
+from prolocutor.dialog.plain import JsonObject
 from prolocutor.reading import libraries
 from prolocutor.reading.plain_text import bare
 
@@ -43,7 +44,7 @@ def take(type_name: str, value: Any, context: AnswerContext) -> Outcome:
     """Take a parsed phone number, or a text that is one."""
     if type_name in {"phone_number", "contact", "raw_string"} and isinstance(value, str):
         return read(value, context)
-    return NotUnderstood(hint_for("phone_number"))
+    return NotUnderstood(PhoneNumber.hint)
 
 
 def e164(said: str, region: str | None) -> str | None:
@@ -92,10 +93,21 @@ def _figures(said: str) -> str:
 
 def _hint(said: str, region: str | None) -> str:
     figures = _LEAD.sub("", said, count=1)
-    wanted = hint_for("phone_number")
+    wanted = PhoneNumber.hint
     national = _FIGURES.fullmatch(figures) and not figures.startswith(("+", "00"))
     if not national:
         return wanted
     if libraries.phonenumbers() is None:
         return f"{wanted} {extra_hint('Numbers without a country code', '+49 30 123')}"
     return wanted if region else f"{wanted} {_COUNTRY}"
+
+
+class PhoneNumber(AskOptions, frozen=True):
+    """A phone number, as E.164 has it."""
+
+    hint: ClassVar[str] = "I'm looking for a phone number."
+    schema: ClassVar[JsonObject] = {
+        "type": "string",
+        "description": "A phone number, best with its country code.",
+    }
+    read, take = staticmethod(read), staticmethod(take)

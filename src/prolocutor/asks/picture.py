@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 from urllib.parse import urlsplit
 
-from prolocutor.asks.answers import AnswerContext, NotUnderstood, Outcome, Understood
-from prolocutor.asks.hints import hint_for
+from prolocutor.asks.answers import AnswerContext, AskOptions, NotUnderstood, Outcome, Understood
+from prolocutor.dialog.plain import JsonObject
 
 _LONGEST: Final = 2048
 _UPLOAD: Final = re.compile(r"/uploads/[\w.-]+(?:/[\w.-]+)*")
@@ -20,14 +20,14 @@ def read(text: str, context: AnswerContext) -> Outcome:
     address = address_of(text)
     if address is not None:
         return Understood(address)
-    return NotUnderstood(f"{hint_for('picture')} {_INSTEAD}")
+    return NotUnderstood(f"{PictureAddress.hint} {_INSTEAD}")
 
 
 def take(type_name: str, value: Any, context: AnswerContext) -> Outcome:
     """Take a parsed picture, or a text that is the address of one."""
     if type_name in {"picture", "raw_string"} and isinstance(value, str):
         return read(value, context)
-    return NotUnderstood(hint_for("picture"))
+    return NotUnderstood(PictureAddress.hint)
 
 
 def address_of(text: str) -> str | None:
@@ -47,3 +47,15 @@ def address_of(text: str) -> str | None:
     if parts.scheme.lower() not in {"http", "https"} or not host or parts.username is not None:
         return None
     return address
+
+
+class PictureAddress(AskOptions, frozen=True):
+    """The URL of a picture."""
+
+    hint: ClassVar[str] = "I'm looking for a picture."
+    schema: ClassVar[JsonObject] = {
+        "type": "string",
+        "format": "uri",
+        "description": "The address of a picture.",
+    }
+    read, take = staticmethod(read), staticmethod(take)

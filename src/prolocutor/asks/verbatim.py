@@ -2,42 +2,49 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any, ClassVar
 
-import msgspec
-
-from prolocutor.asks.answers import AnswerContext, NotUnderstood, Outcome, Understood
-from prolocutor.asks.hints import hint_for
-from prolocutor.dialog.rounds import Ask
+from prolocutor.asks.answers import AnswerContext, AskOptions, NotUnderstood, Outcome, Understood
 
 
-class Verbatim(msgspec.Struct, frozen=True):
-    """Takes any text that is not blank, with the blanks around it.
+class RawString(AskOptions, frozen=True):
+    """Any text that is not blank, with the blanks around it.
 
-    `types` are the accepted types of parsed values, None for all. `stripped` removes the blanks
-    around a text. `texts_only` refuses parsed values that are no text.
+    `types` are the accepted types of parsed values, None for all.
     """
 
-    kind: Ask
-    types: frozenset[str] | None = None
-    stripped: bool = False
-    texts_only: bool = True
+    hint: ClassVar[str] = "Any text will do."
+    is_raw: ClassVar[bool] = True
+    types: ClassVar[frozenset[str] | None] = None
 
     def read(self, text: str, context: AnswerContext) -> Outcome:
         """Take a text as it is, also "cancel", unless it is blank."""
-        if not text.strip():
-            return NotUnderstood(hint_for(self.kind))
-        return Understood(text.strip() if self.stripped else text)
+        return Understood(text) if text.strip() else NotUnderstood(self.hint)
 
     def take(self, type_name: str, value: Any, context: AnswerContext) -> Outcome:
-        """Take a parsed value: a text, or for a command also a program."""
-        if self.types is not None and type_name not in self.types:
-            return NotUnderstood(hint_for(self.kind))
-        if isinstance(value, str):
+        """Take a parsed value that is a text."""
+        if isinstance(value, str) and (self.types is None or type_name in self.types):
             return self.read(value, context)
-        return NotUnderstood(hint_for(self.kind)) if self.texts_only else Understood(value)
+        return NotUnderstood(self.hint)
 
 
-RAW_STRING: Final = Verbatim("raw_string")
-PASSWORD: Final = Verbatim("password", types=frozenset({"password", "raw_string"}))
-COMMAND: Final = Verbatim("command", stripped=True, texts_only=False)
+class Password(RawString, frozen=True):
+    """A password, which nobody but the skill that asked is shown."""
+
+    hint: ClassVar[str] = "I'm looking for a password."
+    types: ClassVar[frozenset[str] | None] = frozenset({"password", "raw_string"})
+
+
+class CommandText(RawString, frozen=True):
+    """A text without the blanks around it, or what came parsed, such as a program."""
+
+    hint: ClassVar[str] = "I'm looking for a command."
+    is_raw: ClassVar[bool] = False
+
+    def read(self, text: str, context: AnswerContext) -> Outcome:
+        """Take a text, unless it is blank."""
+        return RawString.read(self, text.strip(), context)
+
+    def take(self, type_name: str, value: Any, context: AnswerContext) -> Outcome:
+        """Take a parsed value, whatever it is."""
+        return self.read(value, context) if isinstance(value, str) else Understood(value)

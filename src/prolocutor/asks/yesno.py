@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
-from prolocutor.asks.answers import AnswerContext, NotUnderstood, Outcome, Understood
-from prolocutor.asks.hints import hint_for
+from prolocutor.asks.answers import AnswerContext, AskOptions, NotUnderstood, Outcome, Understood
+from prolocutor.dialog.plain import JsonObject
 from prolocutor.reading.plain_text import plain
 
 _YES: Final = """
@@ -121,14 +121,14 @@ def said(text: str, *, firmly: bool = False) -> bool | None:
 def read(text: str, context: AnswerContext) -> Outcome:
     """Read yes or no: a bool."""
     value = said(text)
-    return NotUnderstood(hint_for("yesno")) if value is None else Understood(value)
+    return NotUnderstood(YesNo.hint) if value is None else Understood(value)
 
 
 def take(type_name: str, value: Any, context: AnswerContext) -> Outcome:
     """Take a parsed bool."""
     if type_name == "yesno" and isinstance(value, bool):
         return Understood(value)
-    return NotUnderstood(hint_for("yesno"))
+    return NotUnderstood(YesNo.hint)
 
 
 def _sides(words: tuple[str, ...]) -> set[str] | None:
@@ -142,3 +142,11 @@ def _sides(words: tuple[str, ...]) -> set[str] | None:
         sides.add(_SIDES[words[:length]])
         words = words[length:]
     return sides
+
+
+class YesNo(AskOptions, frozen=True):
+    """Yes or no, as a bool."""
+
+    hint: ClassVar[str] = "Just answer yes or no."
+    schema: ClassVar[JsonObject] = {"type": "string", "enum": ["yes", "no"]}
+    read, take = staticmethod(read), staticmethod(take)

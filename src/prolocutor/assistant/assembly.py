@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
+from prolocutor.asks.kinds import AskKinds
 from prolocutor.assistant.agenda import Agenda
 from prolocutor.assistant.agenda_delivery import AgendaDelivery
 from prolocutor.assistant.agenda_scheduler import AgendaScheduler
@@ -93,6 +94,7 @@ def assemble(
             skills,
             switch_confidence=settings.switch_confidence,
             answers_controls=pipeline.own_words,
+            asks=AskKinds(settings.asks),
         ),
         programs=programs,
         listeners=listeners,

@@ -9,6 +9,7 @@ from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, Self, Unpack
 
+from prolocutor.asks.answers import AskKind
 from prolocutor.assistant.assembly import assemble
 from prolocutor.assistant.assistant_settings import (
     DEFAULT_STORE,
@@ -55,7 +56,8 @@ class Assistant:
     settings, their defaults and bounds are those of `AssistantSettings`; a value out of bounds
     raises `ConfigError`. `observers` get a record of each turn. `programs` runs the programs that
     come in place of a text (ThingTalk). `replica` and `broker` count only where several replicas
-    share the store. `models` are those that selectors read.
+    share the store. `models` are those that selectors read, `asks` the options of kinds of asks,
+    by their names.
 
     What else can be done with it is done with its parts: `turns` run, `archive` has the dialogs,
     `agenda` says things unasked, `feeds` wake those who follow, `observers` are told of turns,
@@ -84,6 +86,7 @@ class Assistant:
         replica: ReplicaSettings = REPLICA,
         broker: BrokerWakeUps | None = None,
         messages: str | None = DEFAULTS.messages,
+        asks: Mapping[str, AskKind] | None = None,
         observers: Sequence[Observer] = (),
         programs: Programs | None = None,
         models: Sequence[ModelInUse] = (),
@@ -108,6 +111,7 @@ class Assistant:
             messages=messages,
             handover=handover,
             records=records,
+            asks=dict(asks or {}),
         )
         settings.check()
         replica.check()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, ClassVar, Final, Literal
+from typing import Annotated, Any, ClassVar, Final, Literal
 
 import msgspec
 from msgspec import Meta
@@ -148,6 +148,9 @@ class TurnSettings(msgspec.Struct, frozen=True, kw_only=True):
         RecordSettings | None,
         about("How long records of turns are kept for operators; `false` keeps none."),
     ] = None
+    asks: Annotated[
+        dict[str, Any], about("Options of kinds of asks, by their names, of those that have some.")
+    ] = {}
 
 
 class AssistantSettings(TurnSettings, frozen=True, kw_only=True):

@@ -114,6 +114,7 @@ def build(
         records=settings.records if recording else None,
         replica=settings.replica,
         messages=settings.messages,
+        asks=settings.asks,
         observers=[*observers, *made.observers],
         models=made.models,
     )

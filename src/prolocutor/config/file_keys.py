@@ -10,11 +10,12 @@ from msgspec.structs import replace
 
 from prolocutor.assistant.wiring import BROKER_URLS
 from prolocutor.config.fields import Findings, JsonSchema, TableField, TextField
-from prolocutor.config.plugged_fields import AuthField, DoorsField
+from prolocutor.config.plugged_fields import AuthField, DoorsField, PluggedField
 from prolocutor.config.service_entries import ServicesField, call_schemas
 from prolocutor.config.settings import Settings
 from prolocutor.config.struct_fields import table_of
 from prolocutor.config.yaml_file import UNREAD, YamlNode
+from prolocutor.dialog.messages import ASK_KINDS
 from prolocutor.errors import ConfigError
 from prolocutor.plan.pipeline import Pipeline, Stage
 
@@ -52,6 +53,7 @@ def file_table() -> TableField:
     assert isinstance(messages, TextField)
     keys = {
         **settings.keys,
+        "asks": PluggedField(ASK_KINDS),
         "auth": AuthField(),
         "doors": DoorsField(),
         "messages": BrokerField(messages),

@@ -19,7 +19,7 @@ from prolocutor.config.settings import AuthSettings
 from prolocutor.config.struct_fields import table_of
 from prolocutor.config.yaml_file import UNREAD, YamlNode
 from prolocutor.doors.door_catalog import DOORS, SIGN_IN
-from prolocutor.errors import ConfigError
+from prolocutor.errors import BadInput, ConfigError
 
 
 def read_options(catalog: Catalog[Any], name: str, node: YamlNode, findings: Findings) -> object:
@@ -28,6 +28,8 @@ def read_options(catalog: Catalog[Any], name: str, node: YamlNode, findings: Fin
         loaded = catalog.load(name)
     except ConfigError as error:
         return findings.add(node, error.what)
+    except BadInput as error:
+        return findings.add(node, str(error))
     return table_of(loaded).read(node, findings)
 
 
@@ -80,6 +82,37 @@ class DoorsField(msgspec.Struct, frozen=True):
                 {"type": "object", "properties": several, "additionalProperties": False},
             ]
         }
+
+
+class PluggedField(msgspec.Struct, frozen=True):
+    """A map from the names of plug-ins of one catalog to their options."""
+
+    catalog: Catalog[Any]
+
+    @property
+    def what(self) -> str:
+        return f"a map from each {self.catalog.what} to its options"
+
+    @property
+    def table(self) -> TableField:
+        """The plug-ins that are installed and have options."""
+        tables = {name: one for name, one in plugged_tables(self.catalog).items() if one.keys}
+        described = {name: summary_of(table.make) for name, table in tables.items()}
+        return TableField(keys=tables, descriptions=described)
+
+    def read(self, node: YamlNode, findings: Findings) -> Any:
+        if node.value is None:
+            return {}
+        if not isinstance(node.value, dict):
+            return findings.expected(node, self.what)
+        given = {
+            name: read_options(self.catalog, name, child, findings)
+            for name, child in node.value.items()
+        }
+        return {name: options for name, options in given.items() if options is not UNREAD}
+
+    def schema(self) -> JsonSchema:
+        return {**self.table.schema(), "additionalProperties": False}
 
 
 AUTH: Final = table_of(AuthSettings)

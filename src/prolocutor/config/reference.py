@@ -31,11 +31,12 @@ from prolocutor.config.fields import (
     written_time,
 )
 from prolocutor.config.file_keys import file_table
-from prolocutor.config.plugged_fields import AuthField, plugged_tables
+from prolocutor.config.plugged_fields import AuthField, PluggedField, plugged_tables
 from prolocutor.config.selector_making import SELECTORS
 from prolocutor.config.service_entries import ServicesField, whole_service_table
 from prolocutor.connectors.connector_catalog import CONNECTORS, ENDPOINTS
 from prolocutor.data_sets import DATA
+from prolocutor.dialog.messages import ASK_KINDS
 from prolocutor.doors.door_catalog import DOORS
 from prolocutor.durations import YEAR
 from prolocutor.errors import NotFound
@@ -46,6 +47,7 @@ PLUGGED: Final[Mapping[str, Catalog[Any]]] = {
     "connectors": CONNECTORS,
     "endpoints": ENDPOINTS,
     "doors": DOORS,
+    "asks": ASK_KINDS,
     "stores": STORES,
     "selectors": SELECTORS,
     "data": DATA,
@@ -99,7 +101,7 @@ def _table_within(kind: FieldKind) -> TableField | None:
     match kind:
         case TableField():
             return kind
-        case AuthField() | JsonField():
+        case AuthField() | JsonField() | PluggedField():
             return kind.table
         case ServicesField():
             return whole_service_table(kind.stage)

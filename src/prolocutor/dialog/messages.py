@@ -10,13 +10,13 @@ from __future__ import annotations
 
 import re
 from contextlib import suppress
-from typing import Any, Final, get_args
+from typing import Any, Final, TypeGuard, get_args
 
 import msgspec
 
 from prolocutor.catalog import Catalog
 from prolocutor.dialog.plain import JsonObject, decode
-from prolocutor.dialog.rounds import ASKS, Ask
+from prolocutor.dialog.rounds import Ask
 from prolocutor.errors import BadInput, BadReply
 
 
@@ -130,12 +130,12 @@ KINDS: Final[dict[str, type[msgspec.Struct]]] = {
 """The Struct of each `type`."""
 
 ASK_KINDS: Final = Catalog[Any]("kind of ask", "prolocutor.asks", error=BadInput)
-"""What plug-ins can ask for beside `ASKS` (`asks.kinds.AskKind`)."""
+"""What can be asked for: the options of each kind (`asks.answers.AskKind`)."""
 
 
-def is_ask(value: object) -> bool:
+def is_ask(value: object) -> TypeGuard[Ask]:
     """Return whether this is the name of a kind of ask."""
-    return value in ASKS or value in ASK_KINDS.names()
+    return isinstance(value, str) and value in ASK_KINDS
 
 
 def checked_messages(value: list[Any], path: str = "$.messages") -> list[JsonObject]:
@@ -154,8 +154,8 @@ def checked_ask(value: Any, path: str = "$.ask") -> Ask | None:
     """Check an ask; raise `BadReply` if it is unknown."""
     if value is None:
         return None
-    if not isinstance(value, str) or not is_ask(value):
-        known = ", ".join([*ASKS, *ASK_KINDS.names()])
+    if not is_ask(value):
+        known = ", ".join(ASK_KINDS.names())
         raise BadReply(f"no ask is called {value!r:.80}; there are {known}", path=path)
     return value
 

@@ -2,35 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any
 
 import msgspec
 
 from prolocutor.dialog.plain import JsonObject
 
 Ask = str
-"""What kind of value is asked for: one of `ASKS`, or of a plug-in."""
-
-ASKS: Final[tuple[str, ...]] = (
-    "yesno",
-    "number",
-    "date",
-    "time",
-    "location",
-    "phone_number",
-    "email_address",
-    "contact",
-    "picture",
-    "password",
-    "raw_string",
-    "choice",
-    "command",
-    "generic",
-)
-"""The kinds of the core; with null (nothing) the fifteen of Almond's dialog API."""
-
-RAW: frozenset[str] = frozenset({"raw_string", "password"})
-"""Asks whose answer is whatever text comes, even "cancel"."""
+"""What kind of value is asked for: a name of the entry-point group `prolocutor.asks`."""
 
 
 class Forward(msgspec.Struct, frozen=True):

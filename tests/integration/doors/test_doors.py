@@ -13,8 +13,7 @@ import pytest_asyncio
 
 from prolocutor.assistant.assistant import Assistant
 from prolocutor.dialog.ids import new_id
-from prolocutor.dialog.messages import ASKS as KINDS_OF_ASKS
-from prolocutor.dialog.messages import KINDS
+from prolocutor.dialog.messages import ASK_KINDS, KINDS
 from prolocutor.doors.door_catalog import DOORS as CATALOG
 from prolocutor.plan.pipeline import Pipeline, Service
 from prolocutor.testing.channel_kit import running
@@ -218,7 +217,7 @@ async def test_an_ask_is_shown_as_the_table_says(
 
 async def test_the_table_has_every_kind_and_the_page_shows_it() -> None:
     assert SHOWN.keys() == MESSAGES.keys() == WRITTEN.keys() == KINDS.keys()
-    assert set(ASKS) == set(KINDS_OF_ASKS)
+    assert set(ASKS) == set(ASK_KINDS.names())
     cells = [cell for rows in (SHOWN, ASKS) for row in rows.values() for cell in row.values()]
     assert {form for cell in cells for form in cell.split(", ")} == FORMS.keys()
     assert tables() in PAGE.read_text("utf-8")

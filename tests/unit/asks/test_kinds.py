@@ -12,16 +12,18 @@ from hypothesis import strategies as st
 from prolocutor.asks import kinds
 from prolocutor.asks.answers import NotUnderstood, Understood
 from prolocutor.asks.controls import control_of
-from prolocutor.asks.hints import hint_for
-from prolocutor.asks.kinds import from_value, read
+from prolocutor.asks.kinds import from_value, hint_for, read
+from prolocutor.assistant.assistant import Assistant
+from prolocutor.config.loading import survey
 from prolocutor.dialog import plain
-from prolocutor.dialog.messages import checked_ask
-from prolocutor.dialog.rounds import ASKS, RAW, Ask
+from prolocutor.dialog.messages import ASK_KINDS, checked_ask
+from prolocutor.dialog.rounds import Ask
 from prolocutor.reading import libraries
 from tests.unit.asks.contexts import BERLIN, value
 from tests.unit.asks.test_contacts_and_locations import KNOWN
 
-KINDS: list[Ask] = list(ASKS)
+KINDS: list[Ask] = ASK_KINDS.names()
+RAW = {kind for kind in KINDS if kinds.is_raw(kind)}
 LONG = (
     "one " * 25_000,
     "a" * 100_000,
@@ -161,37 +163,83 @@ def test_each_kind_says_what_it_looks_for(kind: Ask) -> None:
     assert hint_for(kind).endswith(".")
 
 
-def test_an_installed_package_adds_a_kind_of_ask(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    (tmp_path / "shop_asks.py").write_text(
-        """
-from typing import ClassVar
+SIZES = """
+from typing import Annotated, Any
 import msgspec
-from prolocutor.asks import kinds
-from prolocutor.asks.answers import AnswerContext, NotUnderstood, Understood
+from prolocutor.asks.answers import NotUnderstood, Understood
+from prolocutor.bounds import about
 
-class Sizes:
+class Size(msgspec.Struct, frozen=True):
+    \"\"\"A size.\"\"\"
+
+    sizes: Annotated[tuple[str, ...], about("The sizes that there are.")] = ("S", "M", "L")
+
+    @property
+    def hint(self):
+        return f"I'm looking for a size: {', '.join(self.sizes)}."
+
+    def build(self, context):
+        return self
+
     def read(self, text, context):
         size = text.strip().upper()
-        return Understood(size) if size in ("S", "M", "L") else NotUnderstood(Size.hint)
+        return Understood(size) if size in self.sizes else NotUnderstood(self.hint)
 
     def take(self, type_name, value, context):
         return self.read(str(value), context)
 
-class Size(msgspec.Struct, frozen=True):
-    hint: ClassVar[str] = "I'm looking for a size: S, M or L."
-
-    def build(self, context):
-        return Sizes()
+def sell(request):
+    if "answer" in request:
+        return [{"text": f"Here is {request['answer']['value']}.", "confidence": 1}]
+    return [{"text": "Which size?", "confidence": 1, "ask": "size"}]
 """
-    )
+
+
+@pytest.fixture
+def shop(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """Install a package with a kind of ask; return the file of an assistant that sets it."""
+    (tmp_path / "shop_asks.py").write_text(SIZES)
     folder = tmp_path / "shop-1.0.dist-info"
     folder.mkdir()
     (folder / "METADATA").write_text("Metadata-Version: 2.1\nName: shop\nVersion: 1.0\n")
     (folder / "entry_points.txt").write_text("[prolocutor.asks]\nsize = shop_asks:Size\n")
     monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
+    file = tmp_path / "shop.yaml"
+    file.write_text("skills: {shop: shop_asks:sell}\nasks: {size: {sizes: [XS, XL]}}\n")
+    return file
+
+
+@pytest.mark.usefixtures("shop")
+def test_an_installed_package_adds_a_kind_of_ask() -> None:
+    usual = kinds.AskKinds()
 
     assert checked_ask("size") == "size"
-    assert kinds.read("size", " m ", BERLIN) == Understood("M")
-    assert kinds.read("size", "huge", BERLIN) == NotUnderstood(hint_for("size"))
+    assert usual.read("size", " m ", BERLIN) == Understood("M")
+    assert usual.read("size", "huge", BERLIN) == NotUnderstood(usual.hint("size"))
+    assert kinds.schema_of("size") == {"type": "string"}
+
+
+async def test_a_file_sets_the_options_of_a_kind_of_ask(shop: Path) -> None:
+    async with Assistant.from_file(shop, store="memory:") as assistant:
+        replies = [await assistant.reply(text, user="ann") for text in ("a shirt", "m", "xl")]
+
+    assert "I'm looking for a size: XS, XL." in str(replies[1].attributes["messages"])
+    assert [one.text for one in replies[::2]] == ["Which size?", "Here is XL."]
+
+
+@pytest.mark.parametrize(
+    ("asks", "line", "fault"),
+    [
+        ("size: {sizs: [XS]}", 3, "unknown key; did you mean 'sizes'?"),
+        ("sise: {}", 3, "there is no kind of ask 'sise'; did you mean 'size'?"),
+    ],
+)
+def test_a_wrong_option_of_a_kind_of_ask_is_a_fault_with_its_line(
+    shop: Path, asks: str, line: int, fault: str
+) -> None:
+    shop.write_text(f"skills: {{shop: shop_asks:sell}}\nasks:\n  {asks}\n")
+
+    (found,) = survey(shop, {}).findings.faults
+
+    assert found.line == line
+    assert fault in str(found)

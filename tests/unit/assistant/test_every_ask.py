@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from prolocutor.asks.hints import NOT_ASKED, NOT_UNDERSTOOD, hint_for
+from prolocutor.asks.hints import NOT_ASKED, NOT_UNDERSTOOD
+from prolocutor.asks.kinds import hint_for
 from prolocutor.assistant.assistant import Assistant
 from prolocutor.assistant.rounds import own_words
 from prolocutor.assistant.turn_result import TurnResult

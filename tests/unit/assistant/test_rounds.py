@@ -17,7 +17,7 @@ from prolocutor.contracts.programs import ProgramRun, ProgramStart
 from prolocutor.contracts.store import AgendaEntry, OpenedTurn
 from prolocutor.dialog import plain, rounds
 from prolocutor.dialog.inputs import DirectReply
-from prolocutor.dialog.messages import ASKS
+from prolocutor.dialog.messages import ASK_KINDS
 from prolocutor.dialog.rounds import Round
 from prolocutor.errors import BadInput, Conflict, StoreFull
 from prolocutor.plan.pipeline import Pipeline, Service
@@ -864,4 +864,4 @@ async def test_the_time_zone_of_the_person_counts() -> None:
 
 
 def test_the_table_knows_all_asks() -> None:
-    assert set(KINDS) == set(ASKS)
+    assert set(KINDS) == set(ASK_KINDS.names())

@@ -152,7 +152,7 @@ def test_a_process_without_an_address_is_named(tmp_path: Path) -> None:
         ("processes: {books: {run: []}}", "expected a command: a line, or a list of words"),
         ("processes: {a b: {run: x}}", "expected a name of letters, digits, _ and -"),
         ("doors: chat", "expected a list of doors, or a map from doors to their options"),
-        ("zzz: 1", "unknown key; known keys are annotators, auth,"),
+        ("zzz: 1", "unknown key; known keys are annotators, asks, auth,"),
         ("skill_selector: 7", "expected a service or a list of services, found 7"),
         ("annotators: ['a:b']", "expected a map from names to services, found a list"),
         ("annotators: {a/b: 'a:b'}", "expected a name of up to 100 letters"),

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from prolocutor.dialog.messages import ASKS, KINDS, checked_ask, checked_messages, with_owner
+from prolocutor.dialog.messages import ASK_KINDS, KINDS, checked_ask, checked_messages, with_owner
 from prolocutor.errors import BadReply
 
 GOOD: list[dict[str, Any]] = [
@@ -72,7 +72,7 @@ def test_a_link_may_be_called_so() -> None:
     assert link == {"type": "link", "title": "a", "url": "b"}
 
 
-@pytest.mark.parametrize("ask", [*sorted(ASKS), None])
+@pytest.mark.parametrize("ask", [*sorted(ASK_KINDS.names()), None])
 def test_the_asks_are_known(ask: str | None) -> None:
     assert checked_ask(ask) == ask
 

@@ -14,7 +14,7 @@ from prolocutor.config.reference import fill, subjects, table_at
 from prolocutor.contracts.channel import NotFoundText, Route
 from prolocutor.dialog import agent_state
 from prolocutor.dialog.dialog import Dialog
-from prolocutor.dialog.messages import ASKS, KINDS
+from prolocutor.dialog.messages import ASK_KINDS, KINDS
 from prolocutor.dialog.profiles import Bot, Human
 from prolocutor.dialog.turn_request import TurnRequest
 from prolocutor.dialog.utterances import BotUtterance, HumanUtterance, Hypothesis
@@ -181,7 +181,7 @@ def test_every_kind_of_frame_is_told(heading: str, kinds: set[str]) -> None:
 def test_every_ask_is_told() -> None:
     text = (REFERENCE / "almond.md").read_text("utf-8")
 
-    assert [ask for ask in ASKS if f"`{ask}`" not in text] == []
+    assert [ask for ask in ASK_KINDS.names() if f"`{ask}`" not in text] == []
 
 
 def test_every_word_of_the_demonstration_is_told() -> None:

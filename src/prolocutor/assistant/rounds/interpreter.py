@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from prolocutor.asks.controls import control_of
 from prolocutor.asks.hints import NOT_UNDERSTOOD
 from prolocutor.asks.intents import intent_of
+from prolocutor.asks.kinds import USUAL, AskKinds, is_raw
 from prolocutor.asks.parsed_commands import read_parsed, read_prefixed
 from prolocutor.assistant.assistant_settings import DEFAULTS
 from prolocutor.assistant.rounds import own_words
@@ -24,7 +25,7 @@ from prolocutor.contracts.programs import ProgramSource, ProgramStart
 from prolocutor.contracts.store import NO_ROUND, OpenedTurn
 from prolocutor.dialog import rounds
 from prolocutor.dialog.inputs import DirectReply, TurnInput, TurnStart
-from prolocutor.dialog.rounds import NOTHING, RAW, PendingAsk, Round
+from prolocutor.dialog.rounds import NOTHING, PendingAsk, Round
 from prolocutor.errors import BadInput
 from prolocutor.plan.pipeline import Skill
 
@@ -67,7 +68,9 @@ class InputInterpreter:
         *,
         switch_confidence: float = DEFAULTS.switch_confidence,
         answers_controls: bool = True,
+        asks: AskKinds = USUAL,
     ) -> None:
+        self._asks = asks
         self._skills = {skill.name for skill in skills}
         self._switch_confidence = switch_confidence
         self._answers_controls = answers_controls
@@ -103,6 +106,7 @@ class InputInterpreter:
             input,
             opened,
             lambda: answer_context_of(opened, input, waiting),
+            kinds=self._asks,
             switch_confidence=self._switch_confidence,
         )
         if parsed is None:
@@ -216,7 +220,7 @@ class InputInterpreter:
             return input.parsed
         if input.program is not None:
             return {"program": input.program}
-        if not input.text.startswith("\\") or (waiting is not None and waiting.ask in RAW):
+        if not input.text.startswith("\\") or (waiting is not None and is_raw(waiting.ask)):
             return None
         return read_prefixed(input.text)
 

@@ -7,7 +7,6 @@ from typing import Any, Final
 
 from msgspec import structs
 
-from prolocutor.asks import kinds
 from prolocutor.asks.answers import (
     AnswerContext,
     NotUnderstood,
@@ -15,8 +14,9 @@ from prolocutor.asks.answers import (
     Understood,
 )
 from prolocutor.asks.controls import control_of
-from prolocutor.asks.hints import NOT_ASKED, NOT_UNDERSTOOD, hint_for
+from prolocutor.asks.hints import NOT_ASKED, NOT_UNDERSTOOD
 from prolocutor.asks.intents import Intent
+from prolocutor.asks.kinds import AskKinds, is_raw
 from prolocutor.assistant.rounds import choice_pages, own_words
 from prolocutor.assistant.rounds.decision import Decision
 from prolocutor.assistant.rounds.narrowing import narrowed_ask
@@ -25,7 +25,7 @@ from prolocutor.contracts.programs import ProgramStart
 from prolocutor.contracts.store import OpenedTurn
 from prolocutor.dialog.inputs import DirectReply, TurnInput, TurnStart
 from prolocutor.dialog.plain import JsonObject
-from prolocutor.dialog.rounds import RAW, Ask, PendingAsk
+from prolocutor.dialog.rounds import Ask, PendingAsk
 from prolocutor.reading.plain_text import plain
 
 _READ_FIRST: Final = frozenset({"yesno", "choice"})
@@ -48,9 +48,11 @@ class OpenAsk:
         opened: OpenedTurn,
         context: Callable[[], AnswerContext],
         *,
+        kinds: AskKinds,
         switch_confidence: float,
     ) -> None:
         self.waiting = waiting
+        self._kinds = kinds
         self._input = input
         self._opened = opened
         self._context = context
@@ -63,23 +65,23 @@ class OpenAsk:
         text, kind = self._input.text, self._kind
         if not text.strip():
             return self.again()
-        if kind in RAW:
+        if is_raw(kind):
             return self._answer(text)
         if kind in _READ_FIRST:
-            outcome = kinds.read(kind, text, self._context())
+            outcome = self._kinds.read(kind, text, self._context())
             if isinstance(outcome, Understood):
                 return self._answer(outcome.value)
         control = control_of(text)
         decision = self._controlled(control) if control is not None else None
         if decision is not None:
             return decision
-        outcome = kinds.read(kind, text, self._context())
+        outcome = self._kinds.read(kind, text, self._context())
         return self._taken(outcome, self._switch)
 
     def titled(self) -> dict[str, Any] | None:
         """Return what a button carries whose title was typed, for clients without buttons."""
         said = plain(self._input.text).strip("[]")
-        if self._kind in RAW or not said:
+        if is_raw(self._kind) or not said:
             return None
         if any(plain(choice.title) == said for choice in self.waiting.choices):
             return None
@@ -153,7 +155,7 @@ class OpenAsk:
                 start = TurnStart(input=self._input, say=own_words.SILENCE)
                 return Decision(start=start, cancelled_skill=waiting.skill or None, releases=True)
             case "help":
-                return self._keep(own_words.asks_again(waiting, hint_for(waiting.ask)))
+                return self._keep(own_words.asks_again(waiting, self._kinds.hint(waiting.ask)))
             case "more" | "back" if choice_pages.last_page(waiting):
                 return self._turn_page(1 if name == "more" else -1)
         return None
@@ -168,14 +170,14 @@ class OpenAsk:
     def _chosen(self, intent: Intent) -> Decision:
         waiting = self.waiting
         if waiting.ask != "choice":
-            return self._wrong(hint_for(waiting.ask))
-        outcome = kinds.from_value("choice", "choice", intent.value, self._context())
+            return self._wrong(self._kinds.hint(waiting.ask))
+        outcome = self._kinds.from_value("choice", "choice", intent.value, self._context())
         if isinstance(outcome, Understood):
             return self._answer(outcome.value)
         return self._keep(own_words.looks_for(waiting, own_words.CLICK))
 
     def _valued(self, intent: Intent) -> Decision:
-        outcome = kinds.from_value(self._kind, intent.kind, intent.value, self._context())
+        outcome = self._kinds.from_value(self._kind, intent.kind, intent.value, self._context())
         return self._taken(outcome, self._wrong)
 
     def _taken(self, outcome: Outcome, otherwise: Callable[[str], Decision]) -> Decision:
@@ -190,7 +192,7 @@ class OpenAsk:
     def _by_itself(self, name: str) -> DirectReply | None:
         """Return the reply to the other control commands; None if there is none here."""
         waiting = self.waiting
-        looked_for = hint_for(waiting.ask)
+        looked_for = self._kinds.hint(waiting.ask)
         match name:
             case "wakeup":
                 return own_words.SILENCE
@@ -275,7 +277,7 @@ class OpenAsk:
     def _is_other(self) -> bool:
         context = self._context()
         return any(
-            isinstance(kinds.read(kind, self._input.text, context), Understood)
+            isinstance(self._kinds.read(kind, self._input.text, context), Understood)
             for kind in _OTHERS
             if kind != self.waiting.ask
         )

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from prolocutor.assistant.assistant import Assistant
+from prolocutor.dialog.messages import ASK_KINDS
 from prolocutor.dialog.plain import Plain
-from prolocutor.dialog.rounds import ASKS
 from prolocutor.dialog.turn_events import Delta, ReplyGiven
 from prolocutor.doors.openai.channel import OpenAi
 from prolocutor.errors import BadReply, ServiceError, ServiceRefused, ServiceUnreachable
@@ -92,7 +92,7 @@ def outer_of(service: Service) -> Assistant:
 
 
 async def test_every_kind_of_ask_is_asked_and_its_answer_goes_back_as_a_value() -> None:
-    assert set(ANSWERS) == set(ASKS)
+    assert set(ANSWERS) == set(ASK_KINDS.names())
     skill = Inner()
     async with served(Service("inner", skill)) as (url, _), outer_of(asking(url)) as outer:
         for kind, (said, value) in ANSWERS.items():
