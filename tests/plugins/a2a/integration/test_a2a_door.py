@@ -354,6 +354,38 @@ async def test_words_are_streamed_and_marked_as_provisional() -> None:
     assert (updates[-1]["append"], updates[-1]["lastChunk"]) == (True, True)
 
 
+async def test_what_waits_for_a_task_ends_when_it_is_cancelled() -> None:
+    asked, free = asyncio.Event(), asyncio.Event()
+
+    async def slow(request: dict[str, Any]) -> dict[str, Any]:
+        asked.set()
+        await free.wait()
+        return {"text": "late", "confidence": 1.0}
+
+    message = {"messageId": "s", "role": "ROLE_USER", "parts": [{"text": "hello"}]}
+    call = {"jsonrpc": "2.0", "id": 7, "params": {"message": message}}
+    slowly = Pipeline(skills=[Service("slow", slow)])
+    async with the_door(skills=slowly) as wire, asyncio.timeout(60):
+        body = {**call, "method": "SendStreamingMessage"}
+        async with wire.http.post("/a2a", json=body) as response:
+            first = json.loads((await response.content.readline())[6:])["result"]["task"]
+            await asked.wait()
+            sent = asyncio.create_task(wire.say("hello", contextId="other"))
+            listed: list[Any] = []
+            while len(listed) < 2:
+                listed = (await wire.call("ListTasks"))["result"]["tasks"]
+            for task in listed:
+                await wire.call("CancelTask", id=task["id"])
+            rest = [line async for line in response.content if line.startswith(b"data: ")]
+        blocked = await sent
+        free.set()
+
+    last = json.loads(rest[-1][6:])["result"]["statusUpdate"]
+    assert [one["id"] for one in listed] == [blocked["id"], first["id"]]
+    assert last["status"]["state"] == "TASK_STATE_CANCELED"
+    assert blocked["status"]["state"] == "TASK_STATE_CANCELED"
+
+
 # -- webhooks ---------------------------------------------------------------------------------
 
 

@@ -126,7 +126,7 @@ class TaskArchive:
         return found
 
     async def listed(self, user: str, context: str = "") -> list[A2aTask]:
-        """Return the tasks of a person, or of one context, the latest first."""
+        """Return the tasks of a person, or of one context, in no order."""
         found: list[FoundTask] = []
         if context:
             found = await self.found_in(user, context)
@@ -137,7 +137,6 @@ class TaskArchive:
                 name = None if dialog is None else context_of(dialog)
                 if dialog is not None and name is not None:
                     found += await self._tasks(dialog, user, name)
-        found.sort(key=lambda one: (one.changed, one.id), reverse=True)
         return [await self._shown(user, one) for one in found]
 
     async def cancel(self, user: str, id_: str) -> None:

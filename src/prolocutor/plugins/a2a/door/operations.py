@@ -165,6 +165,8 @@ class AgentOperations:
         ids = {task.id for task in running}
         stored = await self._archive.listed(user, params.context_id)
         found = [*running, *(task for task in stored if task.id not in ids)]
+        # The latest status first (A2A 1.0, 3.1.4).
+        found.sort(key=lambda one: (one.status.timestamp or "", one.id), reverse=True)
         return [
             task
             for task in found

@@ -8,6 +8,8 @@ from weakref import WeakValueDictionary
 
 import msgspec
 
+from prolocutor.assistant.turn_result import TurnResult
+from prolocutor.assistant.turn_stream import TurnStream
 from prolocutor.dialog.ids import timestamp
 from prolocutor.dialog.inputs import TurnInput
 from prolocutor.plugins.a2a.door.incoming import ReadMessage
@@ -74,12 +76,26 @@ class SentMessage(msgspec.Struct):
 
 
 class RunningTask(msgspec.Struct):
-    """A turn that runs; `over` is set when a client cancels it, or it has ended."""
+    """A turn that runs; `over` is set when a client cancels it, or it has ended.
+
+    `stream` are its events, `reply` is who waits for its reply, whichever there is.
+    """
 
     sent: SentMessage
     since: str
     over: asyncio.Event = msgspec.field(default_factory=asyncio.Event)
     is_cancelled: bool = False
+    stream: TurnStream | None = None
+    reply: asyncio.Task[TurnResult] | None = None
+
+    async def cancel(self) -> None:
+        """End what clients wait for; the turn itself runs on, and its reply goes nowhere."""
+        self.is_cancelled = True
+        self.over.set()
+        if self.reply is not None:
+            self.reply.cancel()
+        if self.stream is not None:
+            await self.stream.aclose()
 
     def task(self) -> A2aTask:
         """Return the task as it is meanwhile."""

@@ -11,9 +11,9 @@ from typing import Final
 from prolocutor.assistant.assistant import Assistant
 from prolocutor.assistant.turn_result import TurnResult
 from prolocutor.assistant.turn_stream import TurnStream
-from prolocutor.background import BackgroundTasks
+from prolocutor.background import BackgroundTasks, beside
 from prolocutor.dialog.inputs import TurnInput
-from prolocutor.dialog.turn_events import ReplyGiven, TurnEvent
+from prolocutor.dialog.turn_events import TurnEvent
 from prolocutor.errors import Conflict
 from prolocutor.plugins.a2a.door.archive import TaskArchive, described
 from prolocutor.plugins.a2a.door.incoming import ATTRIBUTE
@@ -131,8 +131,7 @@ class TaskSender:
         await self._archive.cancel(place.user, id_)
         running = self._running.find(place.user, id_)
         if running is not None:
-            running.is_cancelled = True
-            running.over.set()
+            await running.cancel()
         elif state == INPUT_REQUIRED:
             attributes = {ATTRIBUTE: described({"message_id": f"cancel:{id_}"}, place.context)}
             cancel = TurnInput(
@@ -173,11 +172,15 @@ class TaskSender:
 
     async def _finish(self, running: RunningTask) -> A2aTask:
         """Wait for the reply and return the task after it, or cancelled meanwhile."""
-        sent = running.sent
         try:
-            return await self._after(running, await self._assistant.turn(sent.input()))
+            with beside(self._assistant.turn(running.sent.input())) as running.reply:
+                return await self._after(running, await running.reply)
         except Conflict:
             raise _other_message() from None
+        except asyncio.CancelledError:
+            if not running.is_cancelled:
+                raise
+            return cancelled(running.task())
         finally:
             self._running.end(running)
 
@@ -190,13 +193,14 @@ class TaskSender:
         submitted.status.state = SUBMITTED
         try:
             yield A2aEvent(task=submitted)
+            running.stream = stream
             async for batch in batches(stream, happened):
                 for event in batch:
-                    if running.is_cancelled and not isinstance(event, ReplyGiven):
-                        yield status_event(submitted, cancelled(submitted).status)
-                        return
-                    if (shown := shaped.take(event)) is not None:
+                    if not running.is_cancelled and (shown := shaped.take(event)) is not None:
                         yield shown
+            if running.is_cancelled:  # a stream ends at a terminal state (A2A 1.0, 3.1.2)
+                yield status_event(submitted, cancelled(submitted).status)
+                return
             task = await self._after(running, stream.result)
         finally:
             self._running.end(running)
