@@ -80,8 +80,8 @@ class Completions:
             field="messages",
             metadata=body.metadata,
             attributes=body.attributes,
+            parsed=body.parsed,
         )
-        given.parsed = body.parsed
         self._answering.check_loop(request.params.turns)
         found = await self._finder.find(
             visitor,

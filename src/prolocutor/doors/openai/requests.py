@@ -108,6 +108,10 @@ class ResponseRequest(msgspec.Struct, kw_only=True):
     tool_choice: Any = None
     text: dict[str, Any] | None = None
     background: bool | None = None
+    store: Annotated[
+        bool | None,
+        Meta(description="False: the response is not to be had by its id; the dialog is kept."),
+    ] = None
     prompt: Any = None
     attributes: Attributes = None
 
@@ -153,7 +157,8 @@ class Said(msgspec.Struct, frozen=True, array_like=True):
 class ChatInput(msgspec.Struct, kw_only=True):
     """What a request comes to: a text, what went before it, and the utterance's attributes.
 
-    `extra` becomes the attribute `openai`: instructions, metadata, and parts that are no text.
+    `extra` becomes the attribute `openai`: instructions, metadata, parts that are no text, and
+    `store` where it is false.
     `field` is the part of the request that the texts stand in.
     """
 
@@ -190,6 +195,8 @@ def chat_input(
     instructions: object = None,
     metadata: dict[str, Any] | None = None,
     attributes: dict[str, Any] | None = None,
+    parsed: dict[str, Any] | None = None,
+    store: bool = True,
 ) -> ChatInput:
     """Return the input that messages come to; `field` is the part of the request they stand in.
 
@@ -207,6 +214,8 @@ def chat_input(
         elif one.role in ("user", "assistant") and text:
             history.append(Said("user" if one.role == "user" else "assistant", text))
     content = messages[-1].content
+    if content in (None, []) and parsed is None:
+        raise BadInput("the last message has no content", field=field)
     text = text_of(content, field)
     parts = [one for one in content or () if isinstance(one, dict) and _text_in(one) is None]
     extra: dict[str, Any] = {
@@ -218,12 +227,15 @@ def chat_input(
         )
         if value
     }
+    if not store:
+        extra["store"] = False
     return ChatInput(
         field=field,
         text=text or _address(parts),
         history=history,
         own_attributes=attributes or {},
         extra=extra,
+        parsed=parsed,
     )
 
 

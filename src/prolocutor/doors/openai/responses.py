@@ -107,6 +107,7 @@ class Responses:
             instructions=_instructions(body.instructions),
             metadata=body.metadata,
             attributes=body.attributes,
+            store=body.store is not False,
         )
         found = await self._find(visitor, request.params, body, given)
         found.has_responses = True
@@ -121,6 +122,7 @@ class Responses:
             conversation={"id": found.id} if body.conversation is not None else None,
             metadata=body.metadata or {},
             user=body.user,
+            store=body.store is not False,
         )
         if body.stream:
             begin = partial(self._begin, found.user, response)
@@ -237,6 +239,8 @@ class Responses:
         asked, reply = turn
         assert isinstance(asked, HumanUtterance)
         assert isinstance(reply, BotUtterance)
+        if asked.attributes.get("openai", {}).get("store") is False:
+            raise _unknown(id_, field)
         return asked, reply, owner
 
 

@@ -275,3 +275,33 @@ async def test_a_deleted_conversation_does_not_begin_anew() -> None:
                 told.append(response.status)
 
     assert told == [200, 404, 404, 404, 404, 404]
+
+
+@pytest.mark.parametrize("message", [{}, {"content": None}, {"content": []}])
+@pytest.mark.parametrize(
+    ("path", "field"), [("/v1/chat/completions", "messages"), ("/v1/responses", "input")]
+)
+async def test_a_message_without_content_is_refused(
+    message: dict[str, Any], path: str, field: str
+) -> None:
+    body = {"model": "assistant", field: [{"role": "user", **message}]}
+    async with door() as http, http.post(path, json=body) as response:
+        told = await response.json()
+
+    assert response.status == 400
+    assert told["error"]["param"] == field
+
+
+async def test_a_response_that_is_not_to_be_stored_is_not_found_by_its_id() -> None:
+    async with door() as http:
+        body = {"model": "assistant", "input": "hello", "store": False}
+        async with http.post("/v1/responses", json=body) as response:
+            made = await response.json()
+        async with http.get(f"/v1/responses/{made['id']}") as response:
+            found = response.status
+        more = {"model": "assistant", "input": "more", "previous_response_id": made["id"]}
+        async with http.post("/v1/responses", json=more) as response:
+            gone_on = response.status
+
+    assert made["store"] is False
+    assert (found, gone_on) == (404, 404)
