@@ -148,6 +148,7 @@ def test_what_moved_rows_leave_behind_is_overwritten(tmp_path: Path) -> None:
     connection.execute("DELETE FROM rows WHERE key % 8")
     kept = connection.execute("SELECT * FROM rows").fetchall()
     gaps = page_gaps.PageGaps(tmp_path / "dialogs.db", connection)
+    gaps.begin()
 
     connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     deleted = [f"person{key}" for key in keys if int(key) % 8]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable
-from typing import Final
+from typing import Any, Final
 
 from prolocutor.stores.sqlite.page_gaps import PageGaps
 from prolocutor.stores.sqlite.queries import named
@@ -18,7 +18,7 @@ BLOCKED: Final = 3
 _DOOM: Final = named("doom")
 _NEXT: Final = named("next_doom")
 _DONE: Final = named("done_doom")
-_AFTER: Final = named("doomed_after")
+_FROM: Final = named("doomed_from")
 _DELETE_UTTERANCES: Final = (named("delete_hypotheses"), named("delete_utterances"))
 _DELETE_SOME: Final = {
     "versions": named("delete_some_versions"),
@@ -92,26 +92,28 @@ class Erasure:
             self.remains = False
 
     def _delete_rows(self) -> bool:
-        execute = self._connection.execute
-        row = execute(_NEXT).fetchone()
-        if row is None:
-            return False
-        doom, what, key = row
-        if what == "utterances":
-            more = self._delete_utterances(key)
-        else:
-            more = execute(_DELETE_SOME[what], (key, ROWS)).rowcount == ROWS
-            if what == "feed" and not more:
-                execute(_DELETE_NAMES, (key,))
-        if not more:
-            execute(_DONE, (doom,))
-        return True
+        """Delete some of the doomed rows; return whether there were any."""
+        found = self._connection.execute(_NEXT, (ROWS,)).fetchall()
+        left = ROWS
+        for doom, what, key in found:
+            deleted = self._delete_some(what, key, left)
+            if deleted >= left:
+                break
+            self._connection.execute(_DONE, (doom,))
+            left -= deleted + 1
+            if left <= 0:
+                break
+        return bool(found)
 
-    def _delete_utterances(self, dialog: int) -> bool:
-        """Delete the last utterances of a dialog, with what is kept of their turns."""
-        after = self._connection.execute(_AFTER, (dialog, ROWS)).fetchone()
-        place = (dialog, -1 if after is None else after[0])
+    def _delete_some(self, what: str, key: Any, most: int) -> int:
+        """Delete so many rows at most; return how many, fewer where those were all."""
+        execute = self._connection.execute
+        if what != "utterances":
+            deleted = execute(_DELETE_SOME[what], (key, most)).rowcount
+            if what == "feed" and deleted < most:
+                execute(_DELETE_NAMES, (key,))
+            return deleted
+        first = execute(_FROM, (key, most - 1)).fetchone()
+        place = (key, -1 if first is None else first[0] - 1)
         self._records.forget(*place)
-        for statement in _DELETE_UTTERANCES:
-            self._connection.execute(statement, place)
-        return after is not None
+        return [execute(statement, place).rowcount for statement in _DELETE_UTTERANCES][-1]

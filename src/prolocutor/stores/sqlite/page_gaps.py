@@ -27,19 +27,23 @@ class PageGaps:
     """
 
     def __init__(self, path: Path, connection: sqlite3.Connection) -> None:
+        self._path = path
         self._log = f"{os.path.realpath(path)}-wal"
         self._connection = connection
-        # To close a file ends all locks that this process has on it, those of SQLite too: it stays
-        # open for as long as the connection.
-        self._file = os.open(path, os.O_RDWR | os.O_CLOEXEC)
+        self._file = -1
         self._at = 0
 
     def close(self) -> None:
         """Close the file, after the connection."""
-        os.close(self._file)
+        if self._file >= 0:
+            os.close(self._file)
 
     def begin(self) -> None:
         """Begin again with the first page."""
+        if self._file < 0:
+            # To close a file ends all locks that this process has on it, those of SQLite too: it
+            # stays open for as long as the connection.
+            self._file = os.open(self._path, os.O_RDWR | os.O_CLOEXEC)
         self._at = 0
 
     def overwrite(self) -> bool:

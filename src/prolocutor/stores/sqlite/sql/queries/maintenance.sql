@@ -62,13 +62,13 @@ DELETE FROM spoke WHERE dialog IN (SELECT value FROM json_each(?));
 DELETE FROM dialogs WHERE dialog IN (SELECT value FROM json_each(?));
 
 -- name: next_doom
-SELECT doom, what, key FROM doomed ORDER BY doom LIMIT 1;
+SELECT doom, what, key FROM doomed ORDER BY doom LIMIT ?;
 
 -- name: done_doom
 DELETE FROM doomed WHERE doom = ?;
 
--- The position before the last rows that are deleted at once.
--- name: doomed_after
+-- The position of the first of the last rows, which are deleted at once.
+-- name: doomed_from
 SELECT position FROM utterances WHERE dialog = ? ORDER BY position DESC LIMIT 1 OFFSET ?;
 
 -- name: delete_hypotheses
