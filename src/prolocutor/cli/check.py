@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.text import Text
 from rich.tree import Tree
 
-from prolocutor.cli.options import DREAM_OPTION
+from prolocutor.cli.options import CODE_OPTION
 from prolocutor.config.assistant_file import assistant_file
 from prolocutor.config.check_report import CheckReport, PlannedService
 from prolocutor.config.file_check import check as check_file
@@ -19,8 +19,8 @@ from prolocutor.config.file_check import check as check_file
 
 @click.command(short_help="Find what is wrong with a file, or show its plan.")
 @click.argument("file", type=click.Path(path_type=Path))
-@DREAM_OPTION
-def check(file: Path, dream: Path | None) -> None:
+@CODE_OPTION
+def check(file: Path, code: Path | None) -> None:
     """Find everything that is wrong with an assistant's file, or show the plan of its turn.
 
     Each fault is one line, `file:line: key: what; did you mean ...`, and the exit status is 1.
@@ -35,10 +35,10 @@ def check(file: Path, dream: Path | None) -> None:
       prolocutor check my-assistant/assistant.yaml
     """
     given = assistant_file(file)
-    if dream is not None:
+    if code is not None:
         given = given.absolute()
-        os.chdir(dream)  # where DREAM's code looks for the files that it reads
-    report = check_file(given, dream=dream)
+        os.chdir(code)  # where it looks for the files that it reads
+    report = check_file(given, code=code)
     if report.ok and sys.stdout.isatty():
         show(report, Console(highlight=False))
         return

@@ -35,8 +35,9 @@ USER_OPTION: Final = click.option(
     help="The user. Each has dialogs, lists and timers of their own.",
 )
 
-DREAM_OPTION: Final = click.option(
+CODE_OPTION: Final = click.option(
     "--dream",
+    "code",
     metavar="DIR",
     type=click.Path(exists=True, file_okay=False, resolve_path=True, path_type=Path),
     help="Import a pipeline_conf.json's connectors and formatters from DREAM's own code.",

@@ -8,7 +8,7 @@ from typing import Literal
 import click
 
 from prolocutor.cli.late_import import imported
-from prolocutor.cli.options import DREAM_OPTION, STORE_OPTION
+from prolocutor.cli.options import CODE_OPTION, STORE_OPTION
 from prolocutor.cli.serve_options import ServeOptions
 
 
@@ -37,7 +37,7 @@ from prolocutor.cli.serve_options import ServeOptions
     type=click.IntRange(min=1),
     help="The longest text that is taken.  [default: the file's, else 100,000]",
 )
-@DREAM_OPTION
+@CODE_OPTION
 @click.option("--once", is_flag=True, help="End after the first turn (for tests).")
 @click.option(
     "--log",
@@ -52,7 +52,7 @@ def serve(
     hosts: str | None,
     deadline: float | None,
     max_text: int | None,
-    dream: Path | None,
+    code: Path | None,
     once: bool,
     log: Literal["plain", "json"] | None,
 ) -> None:
@@ -84,7 +84,7 @@ def serve(
         hosts=hosts,
         deadline=deadline,
         max_text=max_text,
-        dream=dream,
+        code=code,
         once=once,
         log=log,
     )

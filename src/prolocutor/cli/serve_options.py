@@ -18,6 +18,6 @@ class ServeOptions(msgspec.Struct, frozen=True, kw_only=True):
     hosts: str | None = None
     deadline: float | None = None
     max_text: int | None = None
-    dream: Path | None = None
+    code: Path | None = None
     once: bool = False
     log: Literal["plain", "json"] | None = None

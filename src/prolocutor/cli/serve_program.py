@@ -53,8 +53,8 @@ def serve_file(given: ServeOptions) -> None:
     """Serve the assistant of a file until a signal comes."""
     _log_to_stderr(logging.INFO if given.log else logging.WARNING, as_json=given.log == "json")
     found = assistant_file(given.file).absolute()
-    with chdir(given.dream or Path.cwd()):
-        settings = load(found, dream=given.dream)
+    with chdir(given.code or Path.cwd()):
+        settings = load(found, code=given.code)
     settings = _changed(settings, given)
     plan = ServePlan(
         settings=settings,
@@ -66,8 +66,8 @@ def serve_file(given: ServeOptions) -> None:
         store_given=given.store,
     )
     _check_free(plan)
-    if given.dream is not None:
-        os.chdir(given.dream)  # where DREAM's code looks for the files that it reads
+    if given.code is not None:
+        os.chdir(given.code)  # where it looks for the files that it reads
     run(_serve(plan))
 
 

@@ -25,14 +25,14 @@ from prolocutor.plan.pipeline import ORDER, Call
 
 
 def check(
-    path: str | Path, environ: Mapping[str, str] = os.environ, *, dream: Path | None = None
+    path: str | Path, environ: Mapping[str, str] = os.environ, *, code: Path | None = None
 ) -> CheckReport:
     """Find all faults and warnings of a file, and plan its turn.
 
     Imports the modules that the file names, so their own code runs.
     """
     try:
-        loaded = survey(path, environ, dream=dream)
+        loaded = survey(path, environ, code=code)
     except ConfigFaults as error:
         return CheckReport(file=str(path), name=Path(path).stem, faults=error.faults)
     settings = loaded.settings

@@ -20,14 +20,14 @@ from prolocutor.config.survey import Survey
 
 
 def file_hints(
-    path: str | Path, environ: Mapping[str, str] = os.environ, *, dream: Path | None = None
+    path: str | Path, environ: Mapping[str, str] = os.environ, *, code: Path | None = None
 ) -> tuple[Fault, ...]:
     """Return the warnings and hints about a file by line, or its faults where it has any.
 
     No agent is asked anything. It imports the modules that the file names.
     """
     try:
-        loaded = survey(path, environ, dream=dream)
+        loaded = survey(path, environ, code=code)
     except ConfigFaults as error:
         return error.faults
     if loaded.findings.faults or loaded.graph is None:

@@ -32,28 +32,28 @@ _TENANTS_PAGE: Final = "https://prolocutor.github.io/prolocutor/howto/tenants/"
 
 
 def load(
-    path: str | Path, environ: Mapping[str, str] = os.environ, *, dream: Path | None = None
+    path: str | Path, environ: Mapping[str, str] = os.environ, *, code: Path | None = None
 ) -> Settings:
     """Load the settings of an assistant; raise `ConfigFaults` with everything that is wrong.
 
-    Functions stay names; no code that the file names is imported. `dream` is the folder of DREAM's
-    own code, for a pipeline file of DeepPavlov Agent.
+    Functions stay names; no code that the file names is imported. `code` is the folder of the code
+    that a file of another form names.
     """
-    loaded = survey(path, environ, dream=dream)
+    loaded = survey(path, environ, code=code)
     if loaded.findings.faults:
         raise ConfigFaults(loaded.findings.faults)
     return loaded.settings
 
 
 def survey(
-    path: str | Path, environ: Mapping[str, str] = os.environ, *, dream: Path | None = None
+    path: str | Path, environ: Mapping[str, str] = os.environ, *, code: Path | None = None
 ) -> Survey:
     """Read what can be read of a file; raise `ConfigFaults` only if it cannot be read at all."""
     form = format_of(Path(path))
     if form is not None:
-        return form.survey(Path(path), dream)
-    if dream is not None:
-        what = "--dream goes with a pipeline file of DeepPavlov Agent"
+        return form.survey(Path(path), code)
+    if code is not None:
+        what = "this form of file names no code of its own; leave out --dream"
         raise ConfigFaults([Fault(str(path), None, None, what)])
     return _from_yaml(path, environ)
 

@@ -1,6 +1,7 @@
 """The part of a dialog that a service is shown, and its reply brought into the stage's shape.
 
-The built-in ones are DeepPavlov Agent's, by their names there.
+A formatter is a function, its dotted name, or a name of the entry-point group
+`prolocutor.formatters`.
 """
 
 from __future__ import annotations
@@ -8,15 +9,16 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable
 from functools import partial
-from typing import Any, Final
+from typing import Final
 
 import msgspec
 
+from prolocutor.catalog import Catalog
 from prolocutor.dialog.plain import JsonObject
 from prolocutor.errors import ConfigError
 from prolocutor.plan.pipeline import Formatter, StageService
 
-State = dict[str, Any]
+NAMED: Final = Catalog[Formatter]("formatter", "prolocutor.formatters")
 
 
 class Widening(msgspec.Struct, frozen=True):
@@ -32,7 +34,7 @@ class Widening(msgspec.Struct, frozen=True):
 def resolve_formatter(
     formatter: Formatter | str | None, mode: str, resolve: Callable[[str], Formatter]
 ) -> Formatter | None:
-    """Find a formatter: a built-in name, `module:function`, or a function.
+    """Find a formatter: a name, `module:function`, or a function.
 
     A function with a `mode` parameter does both directions and is called with `mode="in"` for
     requests and `mode="out"` for replies.
@@ -98,18 +100,16 @@ def is_own(formatter: Formatter | None) -> bool:
 
     It says so by an attribute, `formatter.is_own = True`. It is shown the state without a copy.
     """
-    built_in = any(formatter is one for one in BUILT_IN.values())
-    return built_in or bool(getattr(formatter, "is_own", False))
+    return bool(getattr(formatter, "is_own", False))
 
 
 def _find(name: str, resolve: Callable[[str], Formatter]) -> Formatter:
-    if name in BUILT_IN:
-        return BUILT_IN[name]
+    if name in NAMED:
+        return NAMED.load(name)
     if ":" not in name:
-        known = ", ".join(sorted(BUILT_IN))
-        raise ConfigError(
-            f"no formatter is called '{name}'; write module:function, or one of {known}"
-        )
+        known = ", ".join(NAMED.names())
+        what = f"no formatter is called '{name}'; write module:function"
+        raise ConfigError(f"{what}, or one of {known}" if known else what)
     return resolve(name)
 
 
@@ -119,51 +119,6 @@ def _takes(function: Formatter, parameter: str) -> bool:
     except (TypeError, ValueError):
         return False
 
-
-def _last_text(state: State) -> str:
-    return str(state["utterances"][-1]["text"])
-
-
-def _last_hypotheses(state: State) -> list[State]:
-    return list(state["human_utterances"][-1]["hypotheses"])
-
-
-def _ner_out(reply: Any) -> State:
-    if not isinstance(reply, list) or len(reply) != 2:
-        raise ValueError("expected a list of two: tokens and tags")
-    return {"tokens": reply[0], "tags": reply[1]}
-
-
-def _example_out(reply: Any) -> list[State]:
-    text, confidence, name = reply
-    return [{"text": text, "confidence": confidence, "name": name}]
-
-
-def _chitchat_odqa_out(reply: Any) -> list[str]:
-    kind = reply[0] if isinstance(reply, list) else reply
-    return ["chitchat"] if kind in ("speech", "negative") else ["odqa"]
-
-
-BUILT_IN: dict[str, Formatter] = {
-    "base_last_utterances_formatter_in": lambda state: {"x": [_last_text(state)]},
-    "chitchat_formatter_in": lambda state: {"q": [_last_text(state)]},
-    "odqa_formatter_in": lambda state: {"question_raw": [_last_text(state)]},
-    "base_hypotheses_formatter_in": lambda state: [
-        {"x": [hypothesis["text"]]} for hypothesis in _last_hypotheses(state)
-    ],
-    "all_hypotheses_formatter_in": lambda state: {"hypotheses": _last_hypotheses(state)},
-    "chitchat_example_formatter_in": lambda state: {
-        "utterances": [u["text"] for u in state["utterances"]],
-        "annotations": [u["annotations"] for u in state["utterances"]],
-        "u_histories": [[u["text"] for u in state["utterances"]]],
-        "dialogs": state,
-    },
-    "ner_formatter_out": _ner_out,
-    "sentiment_formatter_out": lambda reply: reply,
-    "chitchat_odqa_formatter_out": _chitchat_odqa_out,
-    "add_confidence_formatter_out": lambda reply: [{"text": reply[0], "confidence": 0.5}],
-    "chitchat_example_formatter_out": _example_out,
-}
 
 _SAID: Final = (
     "hypotheses",

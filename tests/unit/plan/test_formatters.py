@@ -5,7 +5,6 @@ from typing import Any
 import pytest
 
 from prolocutor.errors import ConfigError
-from prolocutor.plan.formatters import BUILT_IN
 from prolocutor.plan.pipeline import Pipeline
 from tests.unit.pipeline.talk import (
     FALLBACK,
@@ -18,57 +17,9 @@ from tests.unit.pipeline.talk import (
     skill,
 )
 
-STATE = {
-    "utterances": [{"text": "hi", "annotations": {"ner": []}}],
-    "human_utterances": [{"text": "hi", "hypotheses": [{"text": "a"}, {"text": "b"}]}],
-}
-
 
 def both_ways(payload: Any, mode: str) -> Any:
     return payload["utterances"][-1]["text"] if mode == "in" else [hypothesis(payload)]
-
-
-@pytest.mark.parametrize(
-    ("name", "asks"),
-    [
-        ("base_last_utterances_formatter_in", {"x": ["hi"]}),
-        ("chitchat_formatter_in", {"q": ["hi"]}),
-        ("odqa_formatter_in", {"question_raw": ["hi"]}),
-        ("base_hypotheses_formatter_in", [{"x": ["a"]}, {"x": ["b"]}]),
-        ("all_hypotheses_formatter_in", {"hypotheses": [{"text": "a"}, {"text": "b"}]}),
-        (
-            "chitchat_example_formatter_in",
-            {
-                "utterances": ["hi"],
-                "annotations": [{"ner": []}],
-                "u_histories": [["hi"]],
-                "dialogs": STATE,
-            },
-        ),
-    ],
-)
-def test_the_built_in_formatters_of_requests(name: str, asks: Any) -> None:
-    assert BUILT_IN[name](STATE) == asks
-
-
-@pytest.mark.parametrize(
-    ("name", "reply", "shaped"),
-    [
-        ("ner_formatter_out", [["Paris"], ["LOC"]], {"tokens": ["Paris"], "tags": ["LOC"]}),
-        ("sentiment_formatter_out", "neutral", "neutral"),
-        ("chitchat_odqa_formatter_out", "speech", ["chitchat"]),
-        ("chitchat_odqa_formatter_out", "negative", ["chitchat"]),
-        ("chitchat_odqa_formatter_out", "neutral", ["odqa"]),
-        ("add_confidence_formatter_out", ["hi"], [{"text": "hi", "confidence": 0.5}]),
-        (
-            "chitchat_example_formatter_out",
-            ["hi", 0.3, "joe"],
-            [{"text": "hi", "confidence": 0.3, "name": "joe"}],
-        ),
-    ],
-)
-def test_the_built_in_formatters_of_replies(name: str, reply: Any, shaped: Any) -> None:
-    assert BUILT_IN[name](reply) == shaped
 
 
 async def test_a_formatter_decides_what_a_service_is_asked_and_how_its_reply_is_read() -> None:

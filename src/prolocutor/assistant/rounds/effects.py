@@ -20,7 +20,7 @@ PREFERRED_TURNS: Final = 5
 """Turns in a row that a skill that can go on may win by being preferred alone."""
 
 CONTINUES: Final = (True, "must", "can")
-"""Values of `can_continue` that mean yes; the words are DREAM's."""
+"""Values of `can_continue` that mean yes."""
 
 
 def effects_of(opened: OpenedTurn, decision: Decision, draft: Draft) -> TurnEffects:

@@ -16,7 +16,7 @@ from prolocutor.dialog.plain import JsonObject
 from prolocutor.durations import YEAR
 from prolocutor.errors import ConfigError
 from prolocutor.names import did_you_mean
-from prolocutor.plan.formatters import BUILT_IN
+from prolocutor.plan.formatters import NAMED
 from prolocutor.plan.pipeline import Pipeline
 from prolocutor.plan.stages import STAGE_TYPES, Breaker, Call, Stage, StageService, Target
 from prolocutor.plugins.deeppavlov import dream
@@ -230,7 +230,7 @@ class _Planner:
         if not isinstance(given, str):
             self._remarks.fault(key, f"expected the name of a formatter, found {given!r:.80}")
             return None, None, None
-        if given in BUILT_IN:
+        if given in NAMED:
             self._remarks.note("formatters built in", given)
             return given, options or None, 1
         short = _short(given)
@@ -254,7 +254,7 @@ class _Planner:
         short, key = _short(given), f"{one.key}.response_formatter"
         if given is None or short == "simple_formatter_service":
             return None
-        if given in BUILT_IN:
+        if given in NAMED:
             self._remarks.note("formatters built in", given)
             return given
         if self._is_imported(given, short in RESPONSE_FORMATTERS, "formatters", key):

@@ -113,4 +113,4 @@ def test_the_folder_goes_with_a_pipeline_file_alone(tmp_path: Path) -> None:
         _, errors = server.communicate()
 
     assert server.returncode == 1
-    assert "--dream goes with a pipeline file" in errors
+    assert "leave out --dream" in errors
