@@ -34,7 +34,17 @@ _AWAY: Final = frozenset(("57P01", "57P02", "57P03", "57P05", "25006", "53300"))
 """Error codes of a server that stops, starts, was demoted or has no place for another line."""
 
 
-_STARTED: Final = "SELECT pg_postmaster_start_time()"
+_UNPREPARED: Final = frozenset(("26000", "42P05"))
+"""Error codes of a statement that was prepared on another connection to the server."""
+
+POOLED: Final = (
+    "between us and the server is a pooler that gives each transaction to another connection; "
+    "set pool_mode = session (PgBouncer), or connect to the server itself: a replica has five "
+    "connections, however many people talk"
+)
+PROBES: Final = 10
+
+_STARTED: Final = "SELECT pg_postmaster_start_time(), pg_backend_pid()"
 _NAME_SESSION: Final = "SELECT set_config('application_name', $1, false)"
 
 
@@ -59,6 +69,9 @@ class Connection(Protocol):
 
     async def close(self, *, timeout: float) -> None:
         """Say good-bye."""
+
+    def get_server_pid(self) -> int:
+        """Return the process of the server, as whoever answers has it."""
 
     def terminate(self) -> None:
         """Break it off; a statement that waits for an answer fails at once."""
@@ -197,6 +210,8 @@ class DatabaseLine:
         if ours and self.is_up:
             return self._misused(str(error))
         found = _translated(error, self._url)
+        if isinstance(found, ConfigError):  # the connection is checked when it is made anew
+            found = StoreAway(str(found))
         if found is error and not self.is_up:
             # asyncpg raises AttributeError and the like where the line is lost within a statement.
             found = StoreAway(f"{self._url.shown}: the connection was lost")
@@ -256,15 +271,34 @@ class DatabaseLine:
             async with asyncio.timeout(self._url.connect_timeout):
                 made = await asyncpg.connect(server, timeout=self._url.connect_timeout)
                 await self._prepare(made)
-                (row,) = await made.fetch(_STARTED)
+                ((started, process),) = await made.fetch(_STARTED)
+                if process != made.get_server_pid():
+                    await self._check_pooler(made, server)
                 made.add_termination_listener(self._terminated)
-                return made, row[0]
+                return made, started
         except BaseException as error:
             if made is not None:
                 made.terminate()
             if isinstance(error, Exception):
                 raise _translated(error, self._url) from error
             raise
+
+    async def _check_pooler(self, connection: Connection, server: str) -> None:
+        """Raise `ConfigError` where a connection is not ours from one statement to the next.
+
+        It is so if another one, which takes the server's that is free, leaves ours a different one.
+        """
+        other = await asyncpg.connect(server, statement_cache_size=0)
+        try:
+            for _ in range(PROBES):
+                ((_, before),) = await connection.fetch(_STARTED)
+                async with other.transaction():
+                    await other.fetch(_STARTED)
+                    ((_, after),) = await connection.fetch(_STARTED)
+                if after != before:
+                    raise ConfigError(f"{self._url.shown}: {POOLED}", key="store")
+        finally:
+            other.terminate()
 
     def _terminated(self, connection: Connection) -> None:
         with suppress(RuntimeError):  # the loop is closed
@@ -283,6 +317,8 @@ def _translated(error: Exception, url: StoreUrl) -> Exception:
             "the URL, in PGPASSWORD or in ~/.pgpass",
             key="store",
         )
+    if code in _UNPREPARED:
+        return ConfigError(f"{shown}: {POOLED}", key="store")
     if code == "3D000":
         return ConfigError(f"{shown}: {error}; make it: createdb {url.database}", key="store")
     if code is not None and (code.startswith("08") or code in _AWAY):
