@@ -25,6 +25,7 @@ ProlocutorError                 anything this package raises on purpose
 │   ├── StoreFull               the disk is full
 │   ├── StoreAway               the database does not answer
 │   ├── StoreMisused            we used a connection of the store wrongly
+│   ├── PersonUnreadable        what is stored of a person cannot be read: user
 │   ├── PersonBusy              another turn of the person is open, or others wait
 │   ├── RoundChanged            the dialog's round is not the one that the caller knew
 │   ├── DeclaredDead            this replica was declared dead and has to join again
@@ -246,6 +247,16 @@ class StoreMisused(StoreError):
     """A connection of the store was used wrongly by us: a fault of ours, not of the database."""
 
     code = "store_misused"
+
+
+class PersonUnreadable(StoreError):
+    """What is stored of a person is damaged; the others go on."""
+
+    code = "person_unreadable"
+
+    def __init__(self, user: str, why: str) -> None:
+        self.user = user
+        super().__init__(f"what is stored of this person cannot be read ({why})")
 
 
 class PersonBusy(StoreError):

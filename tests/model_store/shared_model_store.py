@@ -259,6 +259,10 @@ class SharedModelStore(ModelStore):
         if lease is not None and lease.id == ticket and lease.attempt == 0:
             del self._database.taken[user]
 
+    async def abandon_turn(self, turn_id: str) -> None:
+        """Close a turn; the model has none that cannot be read."""
+        raise NotImplementedError
+
     async def claim_due(self, limit: int = 100) -> list[AgendaEntry]:
         """Claim what is due."""
         self._check_alive()

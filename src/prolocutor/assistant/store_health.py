@@ -12,6 +12,7 @@ from prolocutor.contracts.store import RecordStore
 from prolocutor.errors import (
     DeclaredDead,
     PersonBusy,
+    PersonUnreadable,
     RoundChanged,
     StoreError,
     StoreLost,
@@ -26,6 +27,9 @@ FRESH: Final = 1.0
 PATIENCE: Final = 2.0
 """Seconds after which a store that does not answer counts as one that fails."""
 
+MOST_UNREADABLE: Final = 1000
+"""Persons that cannot be read who are named."""
+
 KIND: Final = "store-health"
 """The kind of the assistant's own record that is written to try."""
 
@@ -33,8 +37,8 @@ _SMALL, _LARGE = b"{}", b'"%b"' % (b"0" * 65_536)
 """What is written to try: after a failure so much that a disk with room for it has room for a
 turn."""
 
-_OF_PERSONS: Final = (DeclaredDead, PersonBusy, RoundChanged, TakenOver)
-"""Errors of a store that works: another replica has the person or the turn."""
+_OF_PERSONS: Final = (DeclaredDead, PersonBusy, PersonUnreadable, RoundChanged, TakenOver)
+"""Errors of a store that works for others."""
 
 
 class StoreHealth:
@@ -46,6 +50,8 @@ class StoreHealth:
     def __init__(self, store: RecordStore, clock: Callable[[], float] = monotonic) -> None:
         self.fault: StoreError | None = None
         """Why turns cannot be stored, as far as is known."""
+        self.unreadable: dict[str, str] = {}
+        """The users of whom what is stored could not be read, and why; not more than some."""
         self.on_lost: Callable[[StoreLost], None] | None = None
         self._store = store
         self._clock = clock
@@ -61,6 +67,8 @@ class StoreHealth:
 
     def note_failed(self, error: StoreError) -> None:
         """Note that something could not be stored."""
+        if isinstance(error, PersonUnreadable):
+            self._note_unreadable(error)
         if isinstance(error, _OF_PERSONS):
             return
         if self.fault is None:
@@ -69,6 +77,16 @@ class StoreHealth:
         self._known_until = self._clock() + FRESH
         if isinstance(error, StoreLost) and self.on_lost is not None:
             self.on_lost(error)
+
+    def _note_unreadable(self, error: PersonUnreadable) -> None:
+        if error.user not in self.unreadable and len(self.unreadable) < MOST_UNREADABLE:
+            self.unreadable[error.user] = str(error)
+            log.error(
+                "user %r: %s; their turns fail until it is repaired: stop the assistants, then"
+                " prolocutor store check --repair",
+                error.user,
+                error,
+            )
 
     async def check(self) -> StoreError | None:
         """Return why no turn can be stored now; None where one can.

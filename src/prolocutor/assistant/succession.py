@@ -19,7 +19,7 @@ from prolocutor.assistant.turn_runner import TurnRunner
 from prolocutor.background import BackgroundTasks
 from prolocutor.contracts.shared_store import WakeUps
 from prolocutor.contracts.store import UnfinishedTurn
-from prolocutor.errors import StoreError
+from prolocutor.errors import PersonUnreadable, StoreError
 
 log = logging.getLogger(__name__)
 
@@ -31,6 +31,10 @@ ROUND_POLL: Final = 30.0
 
 MAX_RECOVERIES: Final = 64
 """Turns of dead replicas that run at once here."""
+
+
+MAX_READS: Final = 5
+"""How often a turn that cannot be read is tried, with pauses of 1, 2, 4 and 8 seconds."""
 
 
 class Succession:
@@ -71,6 +75,8 @@ class Succession:
         self._taking_up = BackgroundTasks("recovery")
         self._recoveries: set[str] = set()
         """The ids of the turns that were taken over and run now."""
+        self._put_off: dict[str, tuple[int, float]] = {}
+        """The turns that could not be read: how often, and until when they are left alone."""
         self._settling: set[str] = set()
         """The users whose last turn is being stored."""
         self._ends: dict[str, int] = {}
@@ -173,13 +179,29 @@ class Succession:
         turn_id = turn.turn_id
         if turn_id in self._journal.in_hand or turn_id in self._recoveries:
             return
+        if monotonic() < self._put_off.get(turn_id, (0, 0.0))[1]:
+            return
         self._recoveries.add(turn_id)
         recovery = self._taking_up.start(self._recover(turn))
         recovery.add_done_callback(lambda _: self._recoveries.discard(turn_id))
 
     async def _recover(self, turn: UnfinishedTurn) -> None:
         async with self._places:
-            await self._turns.recover(turn)
+            try:
+                await self._turns.recover(turn)
+                self._put_off.pop(turn.turn_id, None)
+            except PersonUnreadable:
+                await self._put_off_or_abandon(turn)
+
+    async def _put_off_or_abandon(self, turn: UnfinishedTurn) -> None:
+        times = self._put_off.pop(turn.turn_id, (0, 0.0))[0] + 1
+        if times < MAX_READS:
+            self._put_off[turn.turn_id] = times, monotonic() + 2.0 ** (times - 1)
+            return
+        with suppress(StoreError):  # else it is tried once more
+            await self._store.abandon_turn(turn.turn_id)
+            log.error("turn %s of %r is closed: it cannot be read", turn.turn_id, turn.user)
+            self._listeners.wake(turn.user)
 
     def _settle_owed(self) -> None:
         """Store what could not be stored before.

@@ -41,6 +41,7 @@ from prolocutor.errors import (
     DeclaredDead,
     NotFound,
     PersonBusy,
+    PersonUnreadable,
     ProlocutorError,
     StoreError,
     TakenOver,
@@ -139,7 +140,10 @@ class TurnRunner:
         return result
 
     async def recover(self, unfinished: UnfinishedTurn) -> None:
-        """Take up a turn that was cut off: run it once more if it is young, else close it."""
+        """Take up a turn that was cut off: run it once more if it is young, else close it.
+
+        Raise `PersonUnreadable`; any other error is logged.
+        """
         turn_id = unfinished.turn_id
         try:
             opened = await self._journal.resume_turn(turn_id)
@@ -152,6 +156,9 @@ class TurnRunner:
             else:
                 log.warning("turn %s was cut off and is closed", turn_id)
                 await self._interrupt(opened)
+        except PersonUnreadable as error:
+            self._health.note_failed(error)
+            raise
         except ProlocutorError as error:
             others = self._access is not None and isinstance(error, _OF_OTHERS)
             level = logging.INFO if others else logging.ERROR

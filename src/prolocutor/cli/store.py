@@ -60,24 +60,28 @@ async def _migrate(given: str) -> list[str]:
 
 @store.command(short_help="Read everything and say what is wrong.")
 @click.argument("url")
-def check(url: str) -> int:
+@click.option("--repair", is_flag=True, help="Mend what can be mended; stop the assistants first.")
+def check(url: str, repair: bool) -> int:
     """Read everything that is stored and say what is wrong.
 
     It reads beside the assistants that use the store. Exit status 1 if something is wrong.
+
+    With `--repair` persons of whom parts are lost can talk again: versions of a profile that are
+    missing become as those before them, utterances after a gap move up. Make a backup first.
 
     \b
     Example:
       prolocutor store check prolocutor.db
     """
-    return asyncio.run(_check(url))
+    return asyncio.run(_check(url, repair))
 
 
-async def _check(given: str) -> int:
+async def _check(given: str, repair: bool) -> int:
     _check_file(given)
-    async with _opened(given, alone=False) as (transfer, condition):
+    async with _opened(given, alone=repair) as (transfer, condition):
         for line in condition:
             click.echo(line)
-        found = await store_copy.check(transfer, _progress)
+        found = await store_copy.check(transfer, _progress, repair=repair)
     click.echo(
         f"{found.users} users, {found.dialogs} dialogs, {found.utterances} utterances, "
         f"{found.open_turns} open turns"
@@ -85,6 +89,8 @@ async def _check(given: str) -> int:
     faults = [line for line in condition if line.startswith("damaged")] + found.faults
     for fault in found.faults:
         click.echo(fault)
+    for user in found.repaired:
+        click.echo(f"repaired: {user}")
     click.echo("Something is wrong." if faults else "All is well.")
     return 1 if faults else 0
 

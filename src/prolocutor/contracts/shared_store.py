@@ -49,6 +49,7 @@ import msgspec
 from prolocutor.contracts.shared_counters import SharedCounters
 from prolocutor.contracts.store.agenda_store import AgendaEntry
 from prolocutor.contracts.store.turn_store import UnfinishedTurn
+from prolocutor.dialog.ids import TurnId
 
 DEFAULT_LEASE: Final = 3.0
 """Seconds after its last beat until a replica may be declared dead."""
@@ -148,6 +149,12 @@ class SharedStore(WakeUps, Protocol):
         Return all open turns that this replica has then, oldest first, those that it opened itself
         included. `attempts` counts the runs so far; `resume_turn` starts the next. Tickets, holds
         and claims of the dead are void.
+        """
+
+    async def abandon_turn(self, turn_id: TurnId) -> None:
+        """Close a turn that this replica has open, without a reply; nothing where there is none.
+
+        It is for one that cannot be read (`PersonUnreadable`). `open_turn` does so by itself.
         """
 
     async def claim_due(self, limit: int = 100) -> list[AgendaEntry]:

@@ -8,8 +8,15 @@ from typing import Final
 import msgspec
 from msgspec import structs
 
-from prolocutor.contracts.store.transfer import StoredPerson, StoredVersion, StoreTransfer
-from prolocutor.dialog.profile_chain import FRAME
+from prolocutor.contracts.store.transfer import (
+    StoredDialog,
+    StoredPerson,
+    StoredVersion,
+    StoreTransfer,
+)
+from prolocutor.dialog import plain, splicing
+from prolocutor.dialog.profile_chain import FRAME, rebuilt
+from prolocutor.dialog.profiles import apply_changes
 
 Progress = Callable[[int, int], None]
 """Called with the number of users done, and of all."""
@@ -33,6 +40,7 @@ class CheckOutcome(msgspec.Struct, kw_only=True):
     utterances: int = 0
     open_turns: int = 0
     faults: list[str] = []
+    repaired: list[str] = []
 
 
 async def copy(source: StoreTransfer, target: StoreTransfer, progress: Progress) -> CopyOutcome:
@@ -68,8 +76,8 @@ async def differences(
     return found
 
 
-async def check(store: StoreTransfer, progress: Progress) -> CheckOutcome:
-    """Read everything and look for what cannot be right."""
+async def check(store: StoreTransfer, progress: Progress, *, repair: bool = False) -> CheckOutcome:
+    """Read everything and look for what cannot be right; `repair` writes what can be read."""
     users = await store.users()
     outcome = CheckOutcome(users=len(users))
     for number, user in enumerate(users):
@@ -77,7 +85,12 @@ async def check(store: StoreTransfer, progress: Progress) -> CheckOutcome:
         outcome.dialogs += len(person.dialogs)
         outcome.utterances += sum(len(dialog.utterances) for dialog in person.dialogs)
         outcome.open_turns += len(person.open_turns)
-        for fault in faults_of(person):
+        faults = [*faults_of(person)]
+        if faults and repair and not [*faults_of(mended := repaired(person))]:
+            await store.put_in(mended)
+            outcome.repaired.append(user)
+            faults = []
+        for fault in faults:
             if len(outcome.faults) < MOST_FAULTS:
                 outcome.faults.append(f"{user}: {fault}")
         progress(number + 1, len(users))
@@ -114,11 +127,75 @@ def faults_of(person: StoredPerson) -> Iterator[str]:
             yield f"the messages of the dialog {name!r} are numbered wrongly"
 
 
+def repaired(person: StoredPerson) -> StoredPerson:
+    """Return a person who can be read: with the profiles and utterances that are left.
+
+    A version of a profile that is missing is as the one before it; the first is a new one's.
+    Utterances after a gap move up.
+    """
+    if person.human_id is None:
+        return person
+    shown = [u.user_version for one in person.dialogs for u in one.utterances if not u.by_bot]
+    new = splicing.new_human(person.human_id, person.user)
+    return structs.replace(
+        person,
+        human=_repaired_chain(person.human, shown, new),
+        dialogs=[_repaired_dialog(dialog) for dialog in person.dialogs],
+    )
+
+
+def _repaired_dialog(dialog: StoredDialog) -> StoredDialog:
+    places = {said.position: place for place, said in enumerate(dialog.utterances)}
+    return structs.replace(
+        dialog,
+        bot=_repaired_chain(
+            dialog.bot,
+            [said.user_version for said in dialog.utterances if said.by_bot],
+            splicing.new_bot(dialog.bot_id),
+        ),
+        utterances=[
+            structs.replace(said, position=places[said.position]) for said in dialog.utterances
+        ],
+        ratings=[
+            one if one.position is None else structs.replace(one, position=places[one.position])
+            for one in dialog.ratings
+            if one.position is None or one.position in places
+        ],
+    )
+
+
+def _repaired_chain(
+    versions: Sequence[StoredVersion], shown: Sequence[int], new: bytes
+) -> list[StoredVersion]:
+    found = {version.number: version for version in versions}
+    state, whole = plain.decode(new), []
+    for number in range(max([0, *found, *shown]) + 1):
+        version = found.get(number, StoredVersion(number, b"[]", None))
+        changes = version.changes
+        if version.state is not None:
+            state = plain.decode(version.state)
+        else:
+            try:
+                apply_changes(state, plain.decode(changes))
+            except (LookupError, TypeError, ValueError):
+                changes = b"[]"
+        frame = None if number % FRAME else plain.encode(state)
+        whole.append(StoredVersion(number, changes, frame))
+    return whole
+
+
 def _chain_faults(what: str, versions: Sequence[StoredVersion]) -> Iterator[str]:
     if [version.number for version in versions] != list(range(len(versions))):
         yield f"{what}: versions are missing"
     elif any(version.state is None for version in versions[::FRAME]):
         yield f"{what}: a key frame has no state"
+    else:
+        try:
+            for first in range(0, len(versions), FRAME):
+                rows = [(v.number, v.changes, v.state) for v in versions[first : first + FRAME]]
+                rebuilt(what, rows, {number for number, _, _ in rows})
+        except (LookupError, TypeError, ValueError) as error:
+            yield f"{what}: a version cannot be read ({error})"
 
 
 async def _holds(target: StoreTransfer, person: StoredPerson) -> bool:

@@ -105,6 +105,11 @@ def watch(metrics: TurnMetrics, assistant: Assistant, in_flight: InFlight) -> No
         "0 closed, 1 half-open, 2 open, by service",
         lambda: {one.name: _BREAKER[one.breaker] for one in assistant.services()},
     )
+    metrics.watch(
+        "prolocutor_unreadable_people",
+        "People of whom what is stored could not be read since the start",
+        lambda: len(assistant.store_health.unreadable),
+    )
     if assistant.succession is not None:
         watch_replica(metrics, assistant.succession)
 

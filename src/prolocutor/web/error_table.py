@@ -33,6 +33,7 @@ from prolocutor.errors import (
     LabelConflict,
     NotFound,
     Overloaded,
+    PersonUnreadable,
     ProviderAway,
     QuotaExceeded,
     Stopping,
@@ -106,6 +107,7 @@ _STATUS: Final[Mapping[type[Exception], tuple[int, Mapping[str, str]]]] = {
     ProviderAway: (503, {"Retry-After": "10"}),
     StoreCorrupt: (500, {}),
     StoreFull: (503, {"Retry-After": "60"}),
+    PersonUnreadable: (503, {"Retry-After": "60"}),
     StoreError: (503, {"Retry-After": "1"}),
 }
 

@@ -41,10 +41,10 @@ class Counted:
     def __init__(self) -> None:
         self.runs: dict[str, int] = {}
 
-    def __call__(self, request: TurnRequest) -> str:
+    def __call__(self, request: TurnRequest) -> list[dict[str, object]]:
         text = request.text
         self.runs[text] = self.runs.get(text, 0) + 1
-        return f"{text} {self.runs[text]}"
+        return [{"text": f"{text} {self.runs[text]}", "confidence": 1.0}]
 
 
 async def replicas(stack: AsyncExitStack, url: str, skill: Counted, number: int) -> list[Assistant]:

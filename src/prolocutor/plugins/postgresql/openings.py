@@ -18,7 +18,15 @@ from prolocutor.contracts.store import (
 from prolocutor.dialog import splicing
 from prolocutor.dialog.ids import DialogId, TurnId
 from prolocutor.dialog.profile_chain import FRAME, VersionRow, rebuilt
-from prolocutor.errors import Conflict, DeclaredDead, PersonBusy, RoundChanged, TakenOver
+from prolocutor.errors import (
+    Conflict,
+    DeclaredDead,
+    PersonBusy,
+    PersonUnreadable,
+    RoundChanged,
+    StoreCorrupt,
+    TakenOver,
+)
 from prolocutor.plugins.postgresql.database_line import DatabaseLine, Row
 from prolocutor.plugins.postgresql.membership import Membership
 from prolocutor.plugins.postgresql.remembered import (
@@ -27,7 +35,7 @@ from prolocutor.plugins.postgresql.remembered import (
     RememberedDialog,
     RememberedPerson,
 )
-from prolocutor.plugins.postgresql.statements import stored_text
+from prolocutor.plugins.postgresql.statements import named, stored_text
 from prolocutor.stores.opening_codec import pack_opening
 
 BEGIN: Final = (
@@ -176,7 +184,12 @@ class Openings:
             opening = openings[place]
             status: str = row["status"]
             if status == "begun":
-                outcomes[place] = self._begun(opening, row, person, dialog, replica)
+                try:
+                    outcomes[place] = self._begun(opening, row, person, dialog, replica)
+                except PersonUnreadable as error:
+                    outcomes[place] = error
+                    abandoned = named("abandon_turn")
+                    await self._line.fetch(abandoned, replica, opening.turn_id, within=WITHIN)
             elif status == "again":
                 self._remembered.drop(opening.user)
                 again.append(place)
@@ -272,7 +285,14 @@ def _refusal(status: str, opening: TurnOpening, row: Row) -> Any:
 
 
 def read_head(row: Row, opening: TurnOpening) -> tuple[RememberedPerson, RememberedDialog]:
-    """Make what is remembered of a row that has all of it."""
+    """Make what is remembered of a row that has all of it; raise `PersonUnreadable`."""
+    try:
+        return _read_head(row, opening)
+    except (ArithmeticError, LookupError, TypeError, ValueError, StoreCorrupt) as error:
+        raise PersonUnreadable(opening.user, f"{type(error).__name__}: {error}") from error
+
+
+def _read_head(row: Row, opening: TurnOpening) -> tuple[RememberedPerson, RememberedDialog]:
     by_bot: list[bool] = row["by_bot"] or []
     shown: list[int] = row["user_versions"] or []
     humans = _versions(

@@ -293,6 +293,7 @@ class PostgresqlStore:
 
     beat = _handed_on(_REPLICAS, ReplicaWork.beat)
     inherit = _handed_on(_REPLICAS, ReplicaWork.inherit)
+    abandon_turn = _handed_on(_REPLICAS, ReplicaWork.abandon_turn)
     claim_due = _handed_on(_REPLICAS, ReplicaWork.claim_due)
     take_ticket = _handed_on(_REPLICAS, ReplicaWork.take_ticket)
     withdraw = _handed_on(_REPLICAS, ReplicaWork.withdraw)

@@ -92,6 +92,11 @@ class ReplicaWork:
             raise PersonBusy(f"turn {turn_id} is run by another replica")
         return resumed_turn(row, unpack_opening(row["opening"]), window, hypotheses, number)
 
+    async def abandon_turn(self, turn_id: TurnId) -> None:
+        """Close a turn that this replica has open and cannot read."""
+        number = await self._membership.needed()
+        await self._rows("abandon_turn", number, stored_text(turn_id))
+
     async def claim_due(self, limit: int = 100) -> list[AgendaEntry]:
         """Claim entries that are due."""
         return entries_of(await self._rows("claim_due", await self._membership.needed(), limit))

@@ -15,6 +15,12 @@ SELECT turn_id, who, started, attempts FROM inherit_turns($1, $2, $3, $4);
 -- name: resume_turn
 SELECT * FROM resume_turn($1, $2, $3, $4);
 
+-- name: abandon_turn
+WITH gone AS (
+    DELETE FROM open_turns WHERE replica = $1 AND turn_id = $2 RETURNING person
+)
+UPDATE people SET version = version + 1 WHERE person IN (SELECT person FROM gone);
+
 -- name: hold_person
 SELECT hold_person($1, $2, $3);
 
