@@ -163,7 +163,7 @@ class Authenticator:
         """Whether only the key of this process makes an operator."""
         auth, ringed = self.auth, self._ring.keys.values() if self._ring else ()
         has_keys = bool(auth.keys) or any(key.user is None for key in ringed)
-        return not (has_keys or auth.sign_in or self._trusts(None))
+        return not (has_keys or auth.sign_in or self.trusts(None))
 
     def sends_secret(self, headers: Headers, query: bytes) -> bool:
         """Return whether a request has a key or a token, which counts before a session."""
@@ -194,7 +194,7 @@ class Authenticator:
         secret = None if any_secret else _secret(headers, query)
         if secret is not None:
             return self._look_up(secret, client_name(address))
-        if self._trusts(client) and _is_local(headers, client):
+        if self.trusts(client) and _is_local(headers, client):
             if self._own_page(headers):
                 return LOCAL
             raise Forbidden("pages of other sites need a key or a token")
@@ -233,7 +233,7 @@ class Authenticator:
     def _person(self, user: str) -> Visitor:
         return Visitor("person", user, frozenset(prefix + user for prefix in self._prefixes))
 
-    def _trusts(self, client: str | None) -> bool:
+    def trusts(self, client: str | None) -> bool:
         """Return whether a visitor on this machine is an operator, also at this address."""
         if not self._loopback or (self.addresses.any_trusted and self.addresses.trusts(client)):
             return False

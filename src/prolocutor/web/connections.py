@@ -20,8 +20,8 @@ from uvicorn.protocols.http.httptools_impl import (
 )
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 
+from prolocutor.web.connection_places import SPARE, ConnectionPlaces
 from prolocutor.web.error_table import ErrorResponse, HttpError, error_response
-from prolocutor.web.limits import ListenerLimits
 from prolocutor.web.requests import WHOLE_BODY
 from prolocutor.web.websockets import ABORT
 
@@ -50,11 +50,11 @@ _QUEUED: Final = 8
 _PIECE: Final = 2_048
 """Bytes of WebSocket frames that are parsed before a look at whether their messages are taken."""
 
-_SPARE: Final = 32
-"""Connections beyond the limit that may ask for the health of the server, and nothing else."""
-
 _SPARE_PATIENCE: Final = 2.0
-"""Seconds for such a connection to ask."""
+"""Seconds for a connection beyond the limits to ask for the health of the server."""
+
+_IDLE_FRAMES: Final = 1_000
+"""Pings, pongs and pieces of messages of a WebSocket between two pings of ours (20 s)."""
 
 _TAKEN: Final = 8_192
 """Bytes that a client takes within `limits.patience` seconds while it is behind, or is cut off."""
@@ -65,21 +65,22 @@ class BoundedHttpProtocol(HttpToolsProtocol):
 
     A head has to arrive in time and within its size; what is no HTTP is refused as JSON; a handful
     of requests wait, and the others are not parsed; a client that has closed its side gets its
-    responses; nothing is read while the client does not read. `spare` are the connections of the
-    server beyond its limit, the oldest first.
+    responses; nothing is read while the client does not read.
     """
 
-    def __init__(
-        self, *args: Any, limits: ListenerLimits, spare: dict[Any, None], **named: Any
-    ) -> None:
+    def __init__(self, *args: Any, places: ConnectionPlaces, **named: Any) -> None:
         super().__init__(*args, **named)
-        self._limits = limits
-        self._spare = spare
+        self._limits = places.limits
+        self._places = places
+        self._spare = places.spare
+        self._address = ""
+        self._is_holding = False
         self._unread = b""  # has come, and is parsed from `_at` on
         self._at = 0
         self._head_size = 0
         self._is_in_body = self._is_head_timed = False
         self._body_left = 0  # of a body whose length is known
+        self._body_size = 0  # of the body that is coming
         self._answered: RequestResponseCycle | None = None
         self._refusal: ErrorResponse | None = None
         self._is_half_closed = False
@@ -93,17 +94,22 @@ class BoundedHttpProtocol(HttpToolsProtocol):
         super().connection_made(transport)
         self.flow = self._flow = _HeldFlow(transport)
         self._reader = _ReaderWatch(transport, self.loop, self._limits.patience)
+        self._address = self.client[0] if self.client else ""
         patience = self._limits.patience
-        if len(self.connections) > self._limits.connections:
+        if not self._places.take(self._address):
             patience = min(patience, _SPARE_PATIENCE)
             self._spare[self] = None
-            if len(self._spare) > _SPARE:
+            if len(self._spare) > SPARE:
                 next(iter(self._spare))._refuse(_TOO_MANY)
         self._wait_for_head(patience)
 
     def connection_lost(self, exc: Exception | None) -> None:
         """End the exchanges that are not over."""
-        self._spare.pop(self, None)
+        if self in self._spare:
+            del self._spare[self]
+        else:
+            self._places.leave(self._address)
+        self._places.hold(self.transport, self._address, 0)
         self._deadline = None
         if self._timer is not None:
             self._timer.cancel()
@@ -120,6 +126,7 @@ class BoundedHttpProtocol(HttpToolsProtocol):
         self._unread = self._unread[self._at :] + data if self._unread else data
         self._at = 0
         self._parse()
+        self._note_held()
 
     def eof_received(self) -> bool:  # type: ignore[override]
         """Keep the connection of a client that sends no more while it waits for responses.
@@ -135,6 +142,7 @@ class BoundedHttpProtocol(HttpToolsProtocol):
         """Hold responses back, and read no requests meanwhile."""
         super().pause_writing()
         self._reader.start()
+        self._note_held()
 
     def resume_writing(self) -> None:
         """Let responses go on."""
@@ -142,6 +150,18 @@ class BoundedHttpProtocol(HttpToolsProtocol):
         super().resume_writing()
         if self._answered is not None and not self._is_answering():
             self._go_on()
+        self._note_held()
+
+    def _note_held(self) -> None:
+        """Note what is kept in memory for this client, beside the requests that wait."""
+        size = self._body_size if self._is_in_body else 0
+        if self._flow.has_backlog:
+            size += len(self._unread) - self._at
+        if self._flow.write_paused:
+            size += self.transport.get_write_buffer_size()
+        if size or self._is_holding:
+            self._is_holding = bool(size)
+            self._places.hold(self.transport, self._address, size)
 
     # -- parsing ------------------------------------------------------------------------------
 
@@ -203,7 +223,7 @@ class BoundedHttpProtocol(HttpToolsProtocol):
         super().on_headers_complete()
         if self.parser.should_upgrade():
             return
-        self._is_in_body = True
+        self._is_in_body, self._body_size = True, 0
         lengths = [value for name, value in self.headers if name == b"content-length"]
         self._body_left = int(lengths[0]) if lengths else 0
         cycle = self.cycle
@@ -223,7 +243,7 @@ class BoundedHttpProtocol(HttpToolsProtocol):
 
     def _check_place(self) -> None:
         """Refuse a request of a connection beyond the limit, unless it asks for the health."""
-        if len(self.connections) - len(self._spare) < self._limits.connections:
+        if self._places.take(self._address):
             del self._spare[self]
         elif not self.url.startswith(b"/health/"):
             self._refuse(_TOO_MANY)
@@ -232,6 +252,7 @@ class BoundedHttpProtocol(HttpToolsProtocol):
     def on_body(self, body: bytes) -> None:
         """Add a piece of the body."""
         self._body_left = max(0, self._body_left - len(body))
+        self._body_size += len(body)
         super().on_body(body)
 
     def on_message_complete(self) -> None:
@@ -251,7 +272,6 @@ class BoundedHttpProtocol(HttpToolsProtocol):
             return
         if is_for_websocket:
             self._stop_timer()
-            self._spare.pop(self, None)
             self._unread = b""
             self.handle_websocket_upgrade()
             return
@@ -279,6 +299,7 @@ class BoundedHttpProtocol(HttpToolsProtocol):
             self._start_asgi_task(*self.pipeline.pop())
         if self._unread:
             self._parse()
+            self._note_held()
         self.flow.resume_reading()
         if self._is_answering():
             return
@@ -338,19 +359,26 @@ class BoundedWebSocketProtocol(WebSocketsSansIOProtocol):
     for the app, or the client does not read.
     """
 
-    def __init__(self, *args: Any, limits: ListenerLimits, **named: Any) -> None:
+    def __init__(self, *args: Any, places: ConnectionPlaces, **named: Any) -> None:
         super().__init__(*args, **named)
-        self._patience = limits.patience
+        self._places = places
+        self._patience = places.limits.patience
         self._unread = memoryview(b"")
+        self._address = ""
+        self._idle_frames = 0
+        self._is_holding = False
 
     def connection_made(self, transport: Any) -> None:
         """Limit the time for the handshake."""
         super().connection_made(transport)
+        self._address = self.client[0] if self.client else ""
         self._reader = _ReaderWatch(transport, self.loop, self._patience)
         self._timer = self.loop.call_later(self._patience, self._on_time)
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Wake the app."""
+        self._places.leave(self._address)
+        self._places.hold(self.transport, self._address, 0)
         self._timer.cancel()
         self._reader.stop()
         super().connection_lost(exc)
@@ -367,6 +395,7 @@ class BoundedWebSocketProtocol(WebSocketsSansIOProtocol):
         super().pause_writing()
         self.transport.pause_reading()
         self._reader.start()
+        self._note_held()
 
     def resume_writing(self) -> None:
         """Let messages go on."""
@@ -375,6 +404,39 @@ class BoundedWebSocketProtocol(WebSocketsSansIOProtocol):
         if not self.read_paused:
             self.transport.resume_reading()
         self._parse()
+
+    def _note_held(self) -> None:
+        """Note what is kept in memory for this client, beside the messages that wait."""
+        size = len(self._unread) + sum(map(len, self.frames)) + len(self.conn.reader.buffer)
+        if not self.writable.is_set():
+            size += self.transport.get_write_buffer_size()
+        if size or self._is_holding:
+            self._is_holding = bool(size)
+            self._places.hold(self.transport, self._address, size)
+
+    def handle_ping(self) -> None:
+        """Answer a ping."""
+        super().handle_ping()
+        self._count_idle_frame()
+
+    def handle_pong(self, event: Any) -> None:
+        """Note a pong."""
+        super().handle_pong(event)
+        self._count_idle_frame()
+
+    def send_keepalive_ping(self) -> None:
+        """Ask whether the client is there; it may send as many frames as before."""
+        self._idle_frames = 0
+        super().send_keepalive_ping()
+
+    def _count_idle_frame(self) -> None:
+        """Close the socket of a client that sends many frames and says nothing."""
+        self._idle_frames += 1
+        if self._idle_frames > _IDLE_FRAMES and not self.close_sent:
+            self.conn.fail(1008, "too many frames without a message")
+            self.transport.write(b"".join(self.conn.data_to_send()))
+            self.close_sent = True
+            self.transport.close()
 
     def handle_connect(self, event: Any) -> None:
         """Start the handshake, with the extension in its scope."""
@@ -392,9 +454,13 @@ class BoundedWebSocketProtocol(WebSocketsSansIOProtocol):
         if event.fin:
             pieces[0] = bytes(pieces[0])
             self.send_receive_event_to_app()
+        else:
+            self._count_idle_frame()
 
     async def receive(self) -> Any:
         """Return the next message; more are read when there is none."""
+        if not self.queue.empty():
+            await asyncio.sleep(0)  # others come to their turn between two messages
         message = await super().receive()
         if not self.writable.is_set() and not self.transport.is_closing():
             self.transport.pause_reading()
@@ -410,9 +476,10 @@ class BoundedWebSocketProtocol(WebSocketsSansIOProtocol):
     def _parse(self) -> None:
         while self._unread and not (self.read_paused or self.transport.is_closing()):
             if not self.writable.is_set():
-                return
+                break
             piece, self._unread = self._unread[:_PIECE], self._unread[_PIECE:]
             super().data_received(bytes(piece))
+        self._note_held()
 
     def _on_time(self) -> None:
         if not self.handshake_complete and not self.transport.is_closing():

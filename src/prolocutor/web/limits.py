@@ -17,7 +17,7 @@ class ListenerLimits(msgspec.Struct, frozen=True):
     `head`: request line and headers; `query`: the part of the address after `?`; `patience`: how
     long a head or a body may take to arrive; `requests`: in flight, WebSockets with a message in
     hand included; `outbox`: bytes queued for a WebSocket whose client reads slowly, before it is
-    disconnected.
+    disconnected; `held`: bytes of all connections that came and are not taken up, or are not read.
     """
 
     body: Annotated[
@@ -34,7 +34,20 @@ class ListenerLimits(msgspec.Struct, frozen=True):
             unit="connections",
         ),
     ] = 10_000
+    address_connections: Annotated[
+        Count,
+        about(
+            "Open connections from one address; a proxy of `trusted_proxies`, and this machine"
+            " while its callers are operators, have as many as there are.",
+            unit="connections",
+        ),
+    ] = 1_000
+    address_requests: Annotated[
+        Count,
+        about("Requests of one address in flight, those of operators aside.", unit="requests"),
+    ] = 200
     outbox: Annotated[int, about("", hidden=True)] = 1_000_000
+    held: Annotated[int, about("", hidden=True)] = 256_000_000
     keep_alive: Annotated[
         Count,
         about(
@@ -68,6 +81,8 @@ class InFlight:
     """A count of the requests that are being answered; `with in_flight:` counts one."""
 
     def __init__(self) -> None:
+        self.by_address: dict[str, int] = {}
+        """Those over HTTP, by the name of the client's address."""
         self._count = 0
         self._none_left = asyncio.Event()
 
@@ -84,6 +99,20 @@ class InFlight:
         self._count -= 1
         if not self._count:
             self._none_left.set()
+
+    def begin(self, name: str) -> None:
+        """Count one more request of an address."""
+        self._count += 1
+        self.by_address[name] = self.by_address.get(name, 0) + 1
+
+    def end(self, name: str) -> None:
+        """Count one less."""
+        self.__exit__()
+        left = self.by_address[name] - 1
+        if left:
+            self.by_address[name] = left
+        else:
+            del self.by_address[name]
 
     async def empty(self) -> None:
         """Wait until nothing is being answered."""

@@ -22,10 +22,11 @@ from prolocutor.contracts.store import RecordStore
 from prolocutor.contracts.websocket import WebSocket
 from prolocutor.errors import ConfigError, Forbidden, Overloaded, Stopping, StoreError
 from prolocutor.observe.metrics import TurnMetrics
-from prolocutor.web.asgi import App, Receive, Scope, Send, follow_lifespan
+from prolocutor.web.asgi import App, Message, Receive, Scope, Send, follow_lifespan
 from prolocutor.web.audit_trail import AuditTrail
-from prolocutor.web.authentication import AccessPolicy, Authenticator, Headers
+from prolocutor.web.authentication import AccessPolicy, Authenticator, Headers, is_loopback
 from prolocutor.web.builtin_routes import BuiltinRoutes
+from prolocutor.web.client_address import client_name
 from prolocutor.web.cors import CrossOrigin
 from prolocutor.web.error_table import HttpError, error_response
 from prolocutor.web.key_ring import KeyRing
@@ -146,6 +147,11 @@ class Listener:
         """Raise `ConfigError` for addresses where no visitor would be admitted."""
         self.authenticator.check_may_listen(addresses)
 
+    def is_shared(self, address: str) -> bool:
+        """Return whether many clients come from an address, or their operator: it has no limit."""
+        keeper = self.authenticator
+        return keeper.addresses.trusts(address) or (keeper.trusts(address) and is_loopback(address))
+
     async def is_ready(self) -> bool:
         """Return whether turns are taken and can be stored."""
         if not self.assistant.ready or self.stopping or self._opening:
@@ -216,14 +222,28 @@ class Listener:
     # -- HTTP -------------------------------------------------------------------------------
 
     async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
-        with self._in_flight:
+        in_flight, address = self._in_flight, self._address_of(scope)
+        name = client_name(address)
+        in_flight.begin(name)
+        try:
             try:
-                response = await self._respond(scope, receive)
+                response = await self._respond(scope, receive, address)
             except Exception as error:
                 response = self._routes.refused(scope["path"], error)
-            await send_response(send, response)
 
-    async def _respond(self, scope: Scope, receive: Receive) -> HttpResponse:
+            async def send_outside(message: Message) -> None:
+                """Send a message; while its reader is waited for, the request is not in flight."""
+                in_flight.end(name)
+                try:
+                    await send(message)
+                finally:
+                    in_flight.begin(name)
+
+            await send_response(send_outside, response)
+        finally:
+            in_flight.end(name)
+
+    async def _respond(self, scope: Scope, receive: Receive, address: str) -> HttpResponse:
         method, path = scope["method"], scope["path"]
         if method == "OPTIONS":
             return HttpResponse(status=204, headers={"Allow": self._routes.methods(path)})
@@ -234,7 +254,9 @@ class Listener:
             if self._sessions is not None:
                 writes = method not in ("GET", "HEAD")
                 admit = await self._by_session(scope, request, writes=writes) or admit
-            self._admit(admit, scope, request, route.access, method in ("GET", "HEAD"))
+            self._admit(admit, scope, request, route.access, method in ("GET", "HEAD"), address)
+        elif method not in ("GET", "HEAD"):
+            self._check_room(address)
         return await route.answer(request)
 
     # -- WebSockets -------------------------------------------------------------------------
@@ -247,7 +269,8 @@ class Listener:
             admit: Admit = self.authenticator.admit_socket
             if self._sessions is not None:
                 admit = await self._by_session(scope, socket, writes=True) or admit
-            quota = self._admit(admit, scope, socket, route.access, route.reads)
+            address = self._address_of(scope)
+            quota = self._admit(admit, scope, socket, route.access, route.reads, address)
             opened = quota.open_socket()
         except Exception as error:
             await refuse_socket(scope, send, error_response(error))
@@ -290,14 +313,13 @@ class Listener:
         request: AsgiRequest | AsgiWebSocket,
         access: Access,
         reads: bool,
+        address: str,
     ) -> VisitorQuota:
         """Set the visitor and the quota of a request; raise an error for one that is not taken."""
         query, client = scope["query_string"], scope.get("client")
         if len(query) > self.limits.query:
             raise HttpError(HTTPStatus.REQUEST_URI_TOO_LONG, "the query is too long")
         peer = client[0] if client else None
-        addresses = self.authenticator.addresses
-        address = addresses.find(scope["headers"], peer) if addresses.any_trusted else peer or ""
         if scope.get("http_version") == "1.0":
             peer = None  # a proxy, as nginx speaks by default: nobody sits here who comes so
         visitor = admit(request.headers, query, peer, access, address=address)
@@ -311,11 +333,25 @@ class Listener:
         request.visitor = visitor
         if self.stopping:
             raise Stopping("the assistant is shutting down")
-        if len(self._in_flight) > self.limits.requests:
-            raise Overloaded("too many requests are being answered already")
+        self._check_room(None if visitor.kind == "operator" else address)
         quota = self._quotas.of(visitor, address)
         REQUEST_QUOTA.set(quota)
         return quota
+
+    def _address_of(self, scope: Scope) -> str:
+        """Return the address of a client; "" where it is not known."""
+        client, addresses = scope.get("client"), self.authenticator.addresses
+        peer = client[0] if client else None
+        return addresses.find(scope["headers"], peer) if addresses.any_trusted else peer or ""
+
+    def _check_room(self, address: str | None) -> None:
+        """Raise `Overloaded` where too many requests are in flight, of all or of an address."""
+        if len(self._in_flight) > self.limits.requests:
+            raise Overloaded("too many requests are being answered already")
+        if address is not None:
+            number = self._in_flight.by_address.get(client_name(address), 0)
+            if number > self.limits.address_requests:
+                raise Overloaded("too many requests of your address are being answered already")
 
     async def _by_session(
         self, scope: Scope, request: AsgiRequest | AsgiWebSocket, *, writes: bool

@@ -17,6 +17,7 @@ import uvicorn
 from prolocutor.contracts.channel import Openable
 from prolocutor.errors import ConfigError
 from prolocutor.web.asgi import Receive, Scope, Send
+from prolocutor.web.connection_places import ConnectionPlaces
 from prolocutor.web.connections import (
     BoundedHttpProtocol,
     BoundedWebSocketProtocol,
@@ -31,6 +32,9 @@ _PONG: Final = 60.0
 
 _UNREAD: Final = 60_000
 """Milliseconds after which a connection is cut whose client acknowledges nothing."""
+
+_BUFFERED: Final = 262_144
+"""Bytes that the system buffers of a connection in each direction; by itself it takes megabytes."""
 
 _LAST: Final = 1.0
 """Seconds for responses that were not sent within the grace period."""
@@ -48,6 +52,9 @@ class ServedApp(Openable, Protocol):
 
     def check_may_listen(self, addresses: Collection[str]) -> None:
         """Raise `ConfigError` for addresses where no visitor would be admitted."""
+
+    def is_shared(self, address: str) -> bool:
+        """Return whether many clients come from an address, or their operator: it has no limit."""
 
     async def drain(self) -> None:
         """Take no new requests, and wait until all that were taken are answered."""
@@ -111,6 +118,8 @@ def _bound(family: int, address: Any) -> socket.socket:
         one.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         if family == socket.AF_INET6:
             one.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
+        for buffer in (socket.SO_SNDBUF, socket.SO_RCVBUF):
+            one.setsockopt(socket.SOL_SOCKET, buffer, _BUFFERED)
         if hasattr(socket, "TCP_USER_TIMEOUT"):
             one.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, _UNREAD)
         one.bind(address)
@@ -154,10 +163,11 @@ async def _serve(
 
 def _server(app: ServedApp) -> uvicorn.Server:
     limits = app.limits
+    places = ConnectionPlaces(limits, app.is_shared)
     config = uvicorn.Config(
         app,
-        http=partial(BoundedHttpProtocol, limits=limits, spare={}),  # type: ignore[arg-type]
-        ws=partial(BoundedWebSocketProtocol, limits=limits),  # type: ignore[arg-type]
+        http=partial(BoundedHttpProtocol, places=places),  # type: ignore[arg-type]
+        ws=partial(BoundedWebSocketProtocol, places=places),  # type: ignore[arg-type]
         ws_max_size=limits.body,
         ws_per_message_deflate=False,
         ws_ping_timeout=_PONG,

@@ -31,10 +31,14 @@ class Room:
     def __init__(self, assistant: Assistant) -> None:
         self.sockets: list[WebSocket] = []
         self.left = asyncio.Event()
+        self.gate = asyncio.Event()
+        self.held = asyncio.Semaphore(0)
         self.routes = [
             Route("POST", "/size", self.size),
             Route("GET", "/break", self.fail),
             Route("GET", "/pieces", self.pieces),
+            Route("GET", "/endless", self.endless),
+            Route("GET", "/hold", self.hold),
             WebSocketRoute("/flood", self.flood),
             WebSocketRoute("/break", self.fail),
         ]
@@ -53,6 +57,19 @@ class Room:
         async def body() -> Any:
             for n in range(3):
                 yield b"%d\n" % n
+
+        return HttpResponse(body(), content_type="text/plain")
+
+    async def hold(self, _: HttpRequest) -> HttpResponse:
+        self.held.release()
+        await self.gate.wait()
+        return HttpResponse(b"")
+
+    async def endless(self, _: HttpRequest) -> HttpResponse:
+        async def body() -> Any:
+            while True:
+                yield b"x" * 100_000
+                await asyncio.sleep(0)
 
         return HttpResponse(body(), content_type="text/plain")
 
@@ -134,6 +151,11 @@ async def test_a_body_that_says_it_is_too_large_is_refused() -> None:
 
 
 async def test_a_body_that_grows_too_large_is_refused() -> None:
+    async def hold(self, _: HttpRequest) -> HttpResponse:
+        self.held.release()
+        await self.gate.wait()
+        return HttpResponse(b"")
+
     async def endless() -> Any:
         for _ in range(100):
             yield b"x" * 100
@@ -405,6 +427,44 @@ async def test_it_starts_and_closes_an_assistant_that_nobody_started() -> None:
         assert response.status == 200
 
     assert not assistant.ready
+
+
+async def test_one_address_has_so_many_requests_in_flight_and_no_more() -> None:
+    rooms: list[Room] = []
+
+    def make(assistant: Assistant) -> Room:
+        rooms.append(Room(assistant))
+        return rooms[0]
+
+    async def hold(address: str, key: str | None = None) -> int:
+        headers = {"X-Forwarded-For": address}
+        if key:
+            headers["Authorization"] = f"Bearer {key}"
+        async with door.http.get("/hold", headers=headers) as response:
+            return response.status
+
+    auth = AccessPolicy(anonymous=True, keys=[KEY], trusted_proxies=["127.0.0.1"])
+    limits = ListenerLimits(address_requests=2)
+    async with at_the_door(make, auth, limits=limits) as door, asyncio.TaskGroup() as group:
+        taken = [group.create_task(hold(f"2001:db8::{n}")) for n in range(2)]
+        await rooms[0].held.acquire()
+        await rooms[0].held.acquire()
+        refused = await hold("2001:db8::9")
+        taken.append(group.create_task(hold("2001:db8:0:1::1")))
+        taken.append(group.create_task(hold("2001:db8::9", KEY)))
+        await rooms[0].held.acquire()
+        await rooms[0].held.acquire()
+        rooms[0].gate.set()
+
+    assert refused == 429
+    assert [one.result() for one in taken] == [200] * 4
+
+
+async def test_a_response_that_waits_for_its_reader_is_not_in_flight() -> None:
+    async with at_the_door(Room) as door, line(door.url) as (reader, writer):
+        writer.write(b"GET /endless HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        await reader.readline()
+        await door.app.drain()
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ import uvicorn
 from uvicorn.server import ServerState
 
 from prolocutor.web.asgi import App, Receive, Scope, Send
+from prolocutor.web.connection_places import ConnectionPlaces
 from prolocutor.web.connections import (
     BoundedHttpProtocol,
     BoundedWebSocketProtocol,
@@ -24,8 +25,8 @@ POST = b"POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n%b"
 class Line(asyncio.Transport):
     """A transport that keeps what is written."""
 
-    def __init__(self) -> None:
-        super().__init__()
+    def __init__(self, address: str = "192.0.2.7") -> None:
+        super().__init__({"peername": (address, 5)})
         self.text = b""
         self.closed = self.paused = False
         self.held = 0
@@ -69,14 +70,18 @@ def configured(app: App) -> uvicorn.Config:
     return config
 
 
-def connected(app: App, limits: ListenerLimits | None = None) -> tuple[BoundedHttpProtocol, Line]:
-    line = Line()
+def connected(
+    app: App,
+    limits: ListenerLimits | None = None,
+    places: ConnectionPlaces | None = None,
+    address: str = "192.0.2.7",
+) -> tuple[BoundedHttpProtocol, Line]:
+    line = Line(address)
     protocol = BoundedHttpProtocol(
         configured(app),
         ServerState(),
         {},
-        limits=limits or ListenerLimits(),
-        spare={},
+        places=places or ConnectionPlaces(limits or ListenerLimits()),
     )
     protocol.connection_made(line)
     return protocol, line
@@ -321,6 +326,49 @@ async def test_a_late_head_is_refused_behind_the_response_that_is_being_made() -
     assert line.text.index(b"/1 ") < line.text.index(b"HTTP/1.1 408 ")
 
 
+@pytest.mark.parametrize(
+    ("first", "other"),
+    [("192.0.2.7", "192.0.2.8"), ("2001:db8::1", "2001:db8:0:1::1"), ("10.0.0.1", "10.0.0.1")],
+)
+async def test_one_address_has_so_many_connections_and_no_more(first: str, other: str) -> None:
+    places = ConnectionPlaces(ListenerLimits(address_connections=2), "10.0.0.1".__eq__)
+    made = [connected(hello, places=places, address=first)[0] for _ in range(2)]
+    late, late_line = connected(hello, places=places, address=first.replace("::1", "::2"))
+    healthy, healthy_line = connected(hello, places=places, address=first)
+    there, there_line = connected(hello, places=places, address=other)
+
+    for one in (late, there):
+        one.data_received(GET % b"1")
+    healthy.data_received(GET % b"health/live")
+    await there_line.until(lambda: b"/1 " in there_line.text)
+    await healthy_line.until(lambda: b"/health/live " in healthy_line.text)
+    is_refused = b"HTTP/1.1 503 " in late_line.text
+    made[0].connection_lost(None)
+    last, last_line = connected(hello, places=places, address=first)
+    last.data_received(GET % b"2")
+    await last_line.until(lambda: bool(last_line.text))
+
+    assert is_refused == (first != other)
+    assert b"/2 " in last_line.text
+
+
+async def test_the_address_that_keeps_most_in_memory_is_cut_off_where_all_keep_too_much() -> None:
+    places = ConnectionPlaces(ListenerLimits(held=10_000))
+    app = Gated()
+    lines = []
+    for address, size in (("192.0.2.1", 3_000), ("192.0.2.2", 2_000), ("192.0.2.2", 4_500)):
+        protocol, line = connected(app, places=places, address=address)
+        protocol.data_received(POST % (9_000, b"x" * size))
+        lines.append(line)
+    before = places.held
+    protocol.data_received(b"x" * 1_000)
+
+    assert (before, places.held) == (9_500, 8_500)
+    assert [line.closed for line in lines] == [False, True, False]
+    protocol.data_received(b"x" * 3_500)
+    assert places.held == 3_000
+
+
 # -- WebSockets -------------------------------------------------------------------------------
 
 HANDSHAKE = (
@@ -344,10 +392,15 @@ class Talk:
             self.seen.append(message["text"])
 
 
-async def talking(app: App, patience: float = 30.0) -> tuple[BoundedWebSocketProtocol, Line]:
+async def talking(
+    app: App, patience: float = 30.0, places: ConnectionPlaces | None = None
+) -> tuple[BoundedWebSocketProtocol, Line]:
     line = Line()
     protocol = BoundedWebSocketProtocol(
-        configured(app), ServerState(), {}, limits=ListenerLimits(patience=patience)
+        configured(app),
+        ServerState(),
+        {},
+        places=places or ConnectionPlaces(ListenerLimits(patience=patience)),
     )
     protocol.connection_made(line)
     protocol.data_received(HANDSHAKE)
@@ -392,13 +445,56 @@ async def test_a_message_in_many_pieces_takes_the_room_of_its_bytes() -> None:
     app = Talk()
     protocol, _ = await talking(app)
 
-    protocol.data_received(frame(BEGINS, b"h") + frame(GOES_ON) * 5_000 + frame(GOES_ON, b"i"))
+    protocol.data_received(frame(BEGINS, b"h") + frame(GOES_ON) * 900 + frame(GOES_ON, b"i"))
     pieces = len(protocol.frames)
     protocol.data_received(frame(ENDS) + frame(CLOSE))
     app.gate.set()
     await asyncio.wait(protocol.tasks)
 
     assert (pieces, app.seen) == (1, ["hi"])
+
+
+@pytest.mark.parametrize("idle", [frame(PING), frame(0x8A), frame(GOES_ON, b"x")])
+async def test_a_client_that_sends_frames_and_says_nothing_is_closed(idle: bytes) -> None:
+    protocol, line = await talking(Talk())
+
+    protocol.data_received(frame(BEGINS, b"x") + idle * 900)
+    closed = line.closed
+    protocol.send_keepalive_ping()
+    protocol.data_received(idle * 900)
+    closed_later = line.closed
+    protocol.data_received(idle * 200)
+
+    assert (closed, closed_later, line.closed) == (False, False, True)
+
+
+async def test_others_come_to_their_turn_between_the_messages_of_one_client() -> None:
+    app, rounds = Talk(), 0
+    app.gate.set()
+    protocol, _ = await talking(app)
+
+    protocol.data_received(frame(TEXT, b"x") * 300)
+    while len(app.seen) < 300:
+        await asyncio.sleep(0)
+        rounds += 1
+
+    assert rounds > 250
+    for task in protocol.tasks:
+        task.cancel()
+
+
+async def test_what_is_kept_of_a_message_counts_until_it_is_whole() -> None:
+    places = ConnectionPlaces(ListenerLimits())
+    app = Talk()
+    protocol, _ = await talking(app, places=places)
+
+    protocol.data_received(frame(BEGINS, b"hi") + frame(GOES_ON, b"there") + frame(ENDS, b"x")[:3])
+    before = places.held
+    app.gate.set()
+    protocol.data_received(frame(ENDS, b"x")[3:] + frame(CLOSE))
+    await asyncio.wait(protocol.tasks)
+
+    assert (before >= 8, places.held) == (True, 0)
 
 
 async def test_a_handshake_that_the_app_does_not_answer_ends_in_time() -> None:
