@@ -94,6 +94,23 @@ class AddressOfThePage:
     routes = ()
 
 
+async def test_the_title_of_a_deleted_conversation_is_in_no_file(tmp_path: Path) -> None:
+    async with served(tmp_path) as (assistant, url):
+        await assistant.reply("hello", "almond:ann", dialog="one")
+        headers = {"Authorization": "Bearer the-token-of-ann"}
+        async with aiohttp.ClientSession(url, headers=headers) as http:
+            async with http.get("/api/conversations") as listed:
+                (item,) = (await listed.json())["items"]
+            path = f"/api/conversations/{item['id']}"
+            async with http.patch(path, json={"title": f"my {SECRET}"}) as renamed:
+                there = files_with(tmp_path)
+            deleted = await status_of(http, path)
+        left = files_with(tmp_path)
+
+    assert (renamed.status, deleted) == (204, 204)
+    assert (there, left) == (["dialogs.db-wal"], [])
+
+
 @asynccontextmanager
 async def served(folder: Path) -> AsyncIterator[tuple[Assistant, str]]:
     store = f"sqlite:///{folder}/dialogs.db"

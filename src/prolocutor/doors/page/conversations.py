@@ -159,8 +159,8 @@ class OwnConversations:
     async def delete_conversation(self, request: TypedRequest[OwnConversationPath, None]) -> None:
         """Delete a conversation with all that was said in it."""
         user, dialog = await self._found(request.visitor, request.params)
+        await self._store.delete_record(user, KIND, dialog)  # before, so that it is erased as well
         await self._assistant.archive.delete(user, dialog)
-        await self._store.delete_record(user, KIND, dialog)
 
     async def search(self, request: TypedRequest[SearchParams, None]) -> SearchHits:
         """Find what was said by or to oneself, in all conversations."""
