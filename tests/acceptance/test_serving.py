@@ -47,6 +47,18 @@ def test_serve_says_where_it_is_and_three_things_to_try(commands: Commands) -> N
     assert last == f"Or talk to it in a browser: {server.url}"
 
 
+def test_a_port_for_monitoring_needs_no_key(commands: Commands) -> None:
+    with commands.serving("--store", "memory:", "--metrics-port", "0") as server:
+        assert server.process.stdout is not None
+        said = [server.process.stdout.readline() for _ in range(6)]
+        word, url = said[-1].split()
+        with urllib.request.urlopen(url, timeout=60) as response:
+            figures = response.read().decode()
+
+    assert word == "Metrics:"
+    assert "prolocutor_busy 0.0" in figures
+
+
 def test_what_serve_says_to_try_works(commands: Commands, own: Path) -> None:
     with commands.serving(own) as server:
         assert server.process.stdout is not None

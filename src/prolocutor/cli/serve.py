@@ -20,6 +20,16 @@ from prolocutor.cli.serve_options import ServeOptions
     type=click.IntRange(0, 65_535),
     help="The port; 0 takes a free one.  [default: the file's, else 4242]",
 )
+@click.option(
+    "--metrics-host",
+    metavar="HOST",
+    help="Where --metrics-port listens.  [default: the file's, 127.0.0.1]",
+)
+@click.option(
+    "--metrics-port",
+    type=click.IntRange(0, 65_535),
+    help="Serve /metrics and /health there too, without a key.  [default: the file's, else none]",
+)
 @STORE_OPTION
 @click.option(
     "--hosts",
@@ -48,6 +58,8 @@ def serve(
     file: Path | None,
     host: str | None,
     port: int | None,
+    metrics_host: str | None,
+    metrics_port: int | None,
     store: str | None,
     hosts: str | None,
     deadline: float | None,
@@ -80,6 +92,8 @@ def serve(
         file=file,
         host=host,
         port=port,
+        metrics_host=metrics_host,
+        metrics_port=metrics_port,
         store=store,
         hosts=hosts,
         deadline=deadline,

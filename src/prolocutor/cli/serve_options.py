@@ -14,6 +14,8 @@ class ServeOptions(msgspec.Struct, frozen=True, kw_only=True):
     file: Path | None = None
     host: str | None = None
     port: int | None = None
+    metrics_host: str | None = None
+    metrics_port: int | None = None
     store: str | None = None
     hosts: str | None = None
     deadline: float | None = None

@@ -8,7 +8,8 @@ import os
 import secrets
 import signal
 import sys
-from contextlib import chdir
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, chdir
 from functools import partial
 from pathlib import Path
 from typing import Final
@@ -30,7 +31,9 @@ from prolocutor.config.store_location import store_url
 from prolocutor.contracts.observer import TurnRecord
 from prolocutor.errors import ConfigError, ProlocutorError, StoreLost
 from prolocutor.observe.logs import JsonLogFormatter
-from prolocutor.web.serving import bind
+from prolocutor.web.listener import Listener
+from prolocutor.web.monitoring import MonitoringApp
+from prolocutor.web.serving import bind, served_beside
 from prolocutor.web.serving import serve as serve_app
 
 EVERYWHERE: Final = {"0.0.0.0": "127.0.0.1", "::": "[::1]", "": "127.0.0.1"}
@@ -78,6 +81,10 @@ def _changed(settings: Settings, given: ServeOptions) -> Settings:
         settings = msgspec.structs.replace(settings, pipeline=pipeline)
     if given.deadline is not None:
         settings = msgspec.structs.replace(settings, deadline=given.deadline)
+    if given.metrics_host is not None:
+        settings = msgspec.structs.replace(settings, metrics_host=given.metrics_host)
+    if given.metrics_port is not None:
+        settings = msgspec.structs.replace(settings, metrics_port=given.metrics_port)
     if given.max_text is not None:
         limits = msgspec.structs.replace(settings.limits, text=given.max_text)
         settings = msgspec.structs.replace(settings, limits=limits)
@@ -95,20 +102,31 @@ def _log_to_stderr(level: int, *, as_json: bool) -> None:
 def _check_free(plan: ServePlan) -> None:
     """Check before anything is started that doors, store and port can be had."""
     check_free(plan.store)
+    _check_address(plan.host, plan.port)
+    settings = plan.settings
+    if settings.metrics_port is not None:
+        _check_address(settings.metrics_host, settings.metrics_port, "metrics-")
+
+
+def _check_address(host: str, port: int, prefix: str = "") -> None:
     try:
-        for each in bind(plan.host, plan.port):
+        for each in bind(host, port):
             each.close()
     except ConfigError as error:
-        raise ProlocutorError(f"{error.what} with --{error.key}") from None
+        raise ProlocutorError(f"{error.what} with --{prefix}{error.key}") from None
 
 
 async def _serve(plan: ServePlan) -> None:
     stop = _once() if plan.once else None
     lost: list[StoreLost] = []
+    metrics_host = plan.settings.metrics_host
     watching = [] if stop is None else [_Once(stop)]
-    async with served(
-        plan.settings, plan.store, plan.own_key, on_lost=partial(_end, lost), observers=watching
-    ) as app:
+    async with (
+        served(
+            plan.settings, plan.store, plan.own_key, on_lost=partial(_end, lost), observers=watching
+        ) as app,
+        _monitored(app, plan.settings) as monitoring,
+    ):
 
         def tell(url: str) -> None:
             tune_collector()
@@ -126,10 +144,23 @@ async def _serve(plan: ServePlan) -> None:
                     key=plan.own_key if app.authenticator.lacks_operators else None,
                 )
             )
+            if monitoring:
+                click.echo(f"Metrics: {monitoring.replace(*_reachable(metrics_host))}/metrics")
 
         await serve_app(app, plan.host, plan.port, on_ready=tell, stop=stop)
     if lost:
         raise lost[0]
+
+
+@asynccontextmanager
+async def _monitored(app: Listener, settings: Settings) -> AsyncIterator[str]:
+    """Serve metrics and health at the URL that is returned; "" where the settings have none."""
+    if settings.metrics_port is None:
+        yield ""
+        return
+    monitoring = MonitoringApp(app.monitoring, app.limits)
+    async with served_beside(monitoring, settings.metrics_host, settings.metrics_port) as url:
+        yield url
 
 
 def _end(lost: list[StoreLost], error: StoreLost) -> None:

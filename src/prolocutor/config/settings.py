@@ -157,6 +157,22 @@ class Settings(TurnSettings, frozen=True, kw_only=True):
     port: Annotated[
         int, Meta(ge=0, le=65_535), about("The port; 0 takes a free one.", what="a port")
     ] = 4242
+    metrics_host: Annotated[
+        str,
+        Meta(pattern=r"[^\s/]+"),
+        about(
+            "Where `metrics_port` listens. No key is needed there: let only monitoring reach it.",
+            what="a host's name or address",
+        ),
+    ] = "127.0.0.1"
+    metrics_port: Annotated[
+        Annotated[int, Meta(ge=0, le=65_535)] | None,
+        about(
+            "A port that serves `/metrics`, `/health/live` and `/health/ready`, and nothing else;"
+            " 0 takes a free one.",
+            what="a port",
+        ),
+    ] = None
     auth: Annotated[AuthSettings, about("Who may come in.")] = AuthSettings()
     origins: Annotated[
         list[Annotated[str, Meta(pattern=ORIGIN)]],

@@ -50,16 +50,21 @@ class BuiltinRoutes:
             produces="image/*",
             statuses={302: "The picture is at another address."},
         )
-        self.routes = [
+        self.monitoring = [
             Route("GET", "/health/live", Operation(self.health_live), "all"),
             Route("GET", "/health/ready", Operation(self.health_ready, errors=[Stopping]), "all"),
+        ]
+        self.routes = [
+            *self.monitoring,
             Route("GET", "/openapi.json", Operation(self.openapi), "all"),
             Route("GET", "/icons/{name}", show_icon, "all"),
         ]
         if metrics is not None:
             watch(metrics, assistant, in_flight)
             show_metrics = Operation(self.metrics, produces="text/plain")
-            self.routes.append(Route("GET", "/metrics", show_metrics, "operators"))
+            show = Route("GET", "/metrics", show_metrics, "operators")
+            self.monitoring.append(show)
+            self.routes.append(show)
         routes = {channel.name: channel.routes for channel in channels}
         shown = document(assistant.name, {"listener": self.routes, **routes})
         self._document = json_response(shown)

@@ -132,6 +132,8 @@ class Listener:
         builtin = BuiltinRoutes(assistant, channels, self._in_flight, metrics, self.is_ready)
         doors = (route for channel in channels for route in channel.routes)
         self._routes = RouteTable([*builtin.routes, *doors])
+        self.monitoring = builtin.monitoring
+        """The routes that a port without keys may have."""
         self._http: App = CrossOrigin(self._answer, origins) if origins else self._answer
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:

@@ -7,8 +7,8 @@ import errno
 import logging
 import signal
 import socket
-from collections.abc import Callable, Collection, Iterator, Sequence
-from contextlib import contextmanager, nullcontext, suppress
+from collections.abc import AsyncIterator, Callable, Collection, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager, nullcontext, suppress
 from functools import partial
 from typing import Any, Final, Protocol
 
@@ -88,6 +88,35 @@ async def serve(
             each.close()
 
 
+class BesideApp(Protocol):
+    """An ASGI app that is served beside another one, and needs no opening."""
+
+    limits: ListenerLimits
+
+    def is_shared(self, address: str) -> bool:
+        """Return whether many people come from this address, as from a proxy's."""
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request or refuse a WebSocket."""
+
+
+@asynccontextmanager
+async def served_beside(app: BesideApp, host: str, port: int) -> AsyncIterator[str]:
+    """Serve an app meanwhile, at the URL that is returned; signals are not its business.
+
+    Raise `ConfigError` if the address is not available.
+    """
+    sockets = bind(host, port)
+    server = _server(app)
+    try:
+        await server.startup(list(sockets))
+        yield _url(host, sockets[0])
+    finally:
+        await _close_connections(server)
+        for each in sockets:
+            each.close()
+
+
 def bind(host: str, port: int) -> list[socket.socket]:
     """Bind every address of a host name; raise `ConfigError` where that is not possible."""
     try:
@@ -161,7 +190,7 @@ async def _serve(
             await _close_connections(server)
 
 
-def _server(app: ServedApp) -> uvicorn.Server:
+def _server(app: ServedApp | BesideApp) -> uvicorn.Server:
     limits = app.limits
     places = ConnectionPlaces(limits, app.is_shared)
     config = uvicorn.Config(

@@ -15,10 +15,12 @@ import pytest
 from prolocutor.assistant.assistant import Assistant
 from prolocutor.doors.http.api import DeepPavlov
 from prolocutor.errors import ConfigError
+from prolocutor.observe.metrics import TurnMetrics
 from prolocutor.testing.channel_kit import Gate, pipeline
 from prolocutor.web.authentication import AccessPolicy
 from prolocutor.web.listener import Listener, make_app
-from prolocutor.web.serving import serve
+from prolocutor.web.monitoring import MonitoringApp
+from prolocutor.web.serving import serve, served_beside
 from tests.integration.doors.fakes import deeppavlov, post
 
 PROGRAM = """
@@ -99,6 +101,36 @@ async def test_it_is_served_to_the_world_where_somebody_may_come_in(auth: Access
         group.create_task(serving)
         await ready.wait()
         stop.set()
+
+
+async def test_a_port_of_its_own_has_figures_and_health_without_a_key_and_nothing_else() -> None:
+    metrics = TurnMetrics()
+    assistant = Assistant(pipeline(Gate()), store="memory:", observers=[metrics])
+    app = make_app(
+        assistant, [DeepPavlov(assistant)], auth=AccessPolicy(keys=["k"]), metrics=metrics
+    )
+    seen = {}
+    async with (
+        served_beside(MonitoringApp(app.monitoring, app.limits), "127.0.0.1", 0) as url,
+        aiohttp.ClientSession(url) as http,
+    ):
+        for path in ("/health/live", "/health/ready", "/metrics", "/api", "/openapi.json", "/"):
+            async with http.get(path) as response:
+                seen[path] = response.status
+        async with http.post("/metrics") as response:
+            posted = response.status
+        with pytest.raises(aiohttp.WSServerHandshakeError):
+            await http.ws_connect("/metrics")
+
+    assert seen == {
+        "/health/live": 200,
+        "/health/ready": 503,  # the assistant has not started
+        "/metrics": 200,
+        "/api": 404,
+        "/openapi.json": 404,
+        "/": 404,
+    }
+    assert posted == 405
 
 
 async def test_a_refused_address_leaves_nothing_open() -> None:
