@@ -27,7 +27,7 @@ from prolocutor.connectors.parts.each_alone import each_alone
 from prolocutor.connectors.parts.event_stream import EventStream
 from prolocutor.connectors.parts.openai_endpoint import OpenAiEndpoint
 from prolocutor.connectors.parts.stripped_words import StrippedWords
-from prolocutor.contracts.connector import AgentOptions, Replies, Request
+from prolocutor.contracts.connector import AgentOptions, BearerKey, Replies, Request
 from prolocutor.contracts.probe import FoundService, UrlProbe
 from prolocutor.dialog.plain import MAX_BYTES, Plain, check, encode
 from prolocutor.errors import BadReply, ConfigError, ServiceUnreachable
@@ -45,48 +45,30 @@ class OpenAiChatConnector:
     """The way to a model behind `{url}/chat/completions`, or a URL that ends in `/responses`.
 
     It is shown the dialog's window as messages of user and assistant, after `system`; with a
-    formatter, the formatter's result: a text, a list of messages, or a whole body. `key` is sent
-    as a bearer token (or stands in the URL as `https://:KEY@host/v1`). Every hypothesis gets
-    `confidence`, because a model gives none. `parameters` are further keys of the body
-    (`temperature`, `max_tokens`, ...). `stream`: whether it is asked for a stream (None: where the
-    words can be shown as they come). `model`, `system`, `confidence` and `stream` may stand in the
-    URL's query as well. A refusal, an empty text or a call of a tool is no hypothesis; functions
+    formatter, the formatter's result: a text, a list of messages, or a whole body. The key may
+    stand in the URL too, as `https://:KEY@host/v1`, and `model`, `system`, `confidence` and
+    `stream` in its query. A refusal, an empty text or a call of a tool is no hypothesis; functions
     are never offered, as there is nobody to run them.
-
-    `price` is that of a million tokens, of the request and of the reply (`{input: 2, output: 8}`);
-    hypotheses then have a `usage` and a `cost`, which add up to the cost of a turn.
     """
 
     format: Final = "markdown"
 
-    def __init__(
-        self,
-        url: str,
-        *,
-        name: str,
-        batched: bool = False,
-        model: str | None = None,
-        key: str | None = None,
-        system: str | None = None,
-        confidence: float | None = None,
-        stream: bool | None = None,
-        parameters: Mapping[str, Any] | None = None,
-        price: Mapping[str, float] | None = None,
-    ) -> None:
-        del batched  # several requests are several calls
+    def __init__(self, options: ChatModel, *, name: str) -> None:
         self.name = name
-        self._responds = url.partition("?")[0].rstrip("/").endswith(RESPONSES)
+        self._responds = options.url.partition("?")[0].rstrip("/").endswith(RESPONSES)
         path = RESPONSES if self._responds else PATH
-        endpoint = OpenAiEndpoint(url, path, model=model, key=key)
+        endpoint = OpenAiEndpoint(options.url, path, model=options.model, key=options.key)
         query = endpoint.query
-        self._system = system or query.get("system")
-        self._confidence = _number(confidence, query.get("confidence"))
+        self._system = options.system or query.get("system")
+        self._confidence = _number(options.confidence, query.get("confidence"))
         written = query.get("stream")
-        self._stream = written == "true" if stream is None and written is not None else stream
-        self._body = {"model": endpoint.model, **(parameters or {})}
+        self._stream = (
+            written == "true" if options.stream is None and written is not None else options.stream
+        )
+        self._body = {"model": endpoint.model, **(options.parameters or {})}
         if self._responds:
             self._body["store"] = False
-        self._price = _price(price) if price is not None else None
+        self._price = _price(options.price) if options.price is not None else None
         self._client = endpoint.client
 
     async def send(self, requests: Sequence[Request]) -> Replies:
@@ -221,7 +203,7 @@ class ChatModel(AgentOptions, frozen=True, kw_only=True):
             what="the name of a model",
         ),
     ] = None
-    key: Annotated[str | None, about("Sent as a bearer token.", secret=True, what="a key")] = None
+    key: BearerKey = None
     system: Annotated[str | None, about("What the model is told to be.")] = None
     confidence: Annotated[
         float | None, about("The confidence of its hypotheses; by default 0.5.")

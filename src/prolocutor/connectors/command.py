@@ -10,16 +10,16 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
-from collections.abc import Mapping, Sequence
-from typing import Annotated, ClassVar, Final
+from collections.abc import Callable, Sequence
+from typing import Annotated, Any, ClassVar, Final
 
 from msgspec import Meta
 
 from prolocutor.bounds import Seconds, about
 from prolocutor.connectors.parts.line_calls import LineCall, LineCalls, is_late, line_of
-from prolocutor.contracts.connector import AgentOptions, Replies, Request, ServiceContext
+from prolocutor.contracts.connector import AgentOptions, Replies, Request
 from prolocutor.dialog.plain import MAX_BYTES
-from prolocutor.errors import ConfigError, ServiceError, ServiceUnreachable
+from prolocutor.errors import ServiceError, ServiceUnreachable
 from prolocutor.processes.line_process import LineProcess
 
 log = logging.getLogger(__name__)
@@ -29,37 +29,19 @@ MAX_LINE: Final = MAX_BYTES + 4096
 
 
 class CommandConnector:
-    """The way to a program (`run`: words, or a line as in a shell), which stays and is asked again.
+    """The way to a program, which stays and is asked again.
 
-    It is started by the first call, in `folder`, and again when it has ended, with pauses that
-    grow. It is asked one request at a time; of `copies` several run. A call that times out ends
-    the program, so that a late answer is never taken for another's; its first answer may take
-    `start_timeout` seconds. One that is cancelled before its time-out leaves the program to it.
-    What it writes to stderr goes to the log. It ends with this process.
+    It is started by the first call, and again when it has ended, with pauses that grow. A call
+    that times out ends the program, so that a late answer is never taken for another's. One that
+    is cancelled before its time-out leaves the program to it. What it writes to stderr goes to the
+    log. It ends with this process.
     """
 
-    def __init__(
-        self,
-        target: str = "",
-        *,
-        name: str,
-        batched: bool = False,
-        run: str | Sequence[str] | None = None,
-        folder: str | os.PathLike[str] | None = None,
-        environment: Mapping[str, str] | None = None,
-        copies: int = 1,
-        start_timeout: float = 0.0,
-    ) -> None:
-        del batched  # several requests are several lines
-        if not 1 <= copies <= MAX_COPIES:
-            raise ConfigError(f"copies is from 1 to {MAX_COPIES}, not {copies}", key="copies")
+    def __init__(self, options: Command, *, name: str) -> None:
         self.name = name
-        self._idle = [
-            _Copy(run or target, name, folder, environment or {}, start_timeout)
-            for _ in range(copies)
-        ]
+        self._idle = [_Copy(options, name) for _ in range(options.copies)]
         self._copies = tuple(self._idle)
-        self._free = asyncio.Semaphore(copies)
+        self._free = asyncio.Semaphore(options.copies)
 
     async def send(self, requests: Sequence[Request]) -> Replies:
         """Wait for the program to be free, write the requests and read the replies."""
@@ -80,26 +62,19 @@ class CommandConnector:
 class _Copy:
     """One process of the program, and what was asked of it."""
 
-    def __init__(
-        self,
-        run: str | Sequence[str],
-        name: str,
-        folder: str | os.PathLike[str] | None,
-        environment: Mapping[str, str],
-        start_timeout: float,
-    ) -> None:
+    def __init__(self, options: Command, name: str) -> None:
         self._name = name
-        self._start_timeout = start_timeout
+        self._start_timeout = options.start_timeout
         self._patient_until: float | None = None
         self._calls = LineCalls()
         self._was_asked = False
         self._program = LineProcess(
-            run,
+            options.run,
             name=name,
             take=self._take,
             lost=self._lose,
-            folder=folder,
-            environment=environment,
+            folder=options.folder,
+            environment=options.environment or {},
             max_line=MAX_LINE,
         )
 
@@ -172,6 +147,7 @@ class Command(AgentOptions, frozen=True, kw_only=True):
     """A program that answers lines of JSON."""
 
     main: ClassVar[str] = "run"
+    makes: ClassVar[Callable[..., Any]] = CommandConnector
 
     run: Annotated[
         str | Annotated[Sequence[str], Meta(min_length=1)],
@@ -199,14 +175,3 @@ class Command(AgentOptions, frozen=True, kw_only=True):
     ] = 0.0
 
     folder: Annotated[str | os.PathLike[str] | None, about("Where it runs.", hidden=True)] = None
-
-    def build(self, context: ServiceContext) -> CommandConnector:
-        """Make the connector; the program starts with the first request."""
-        return CommandConnector(
-            name=context.name,
-            run=self.run,
-            folder=self.folder,
-            environment=self.environment,
-            copies=self.copies,
-            start_timeout=self.start_timeout,
-        )

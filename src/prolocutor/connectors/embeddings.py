@@ -12,7 +12,7 @@ import msgspec
 
 from prolocutor.bounds import about
 from prolocutor.connectors.parts.openai_endpoint import OpenAiEndpoint, error_text
-from prolocutor.contracts.connector import AgentOptions, ServiceContext
+from prolocutor.contracts.connector import AgentOptions, BearerKey, ServiceContext
 from prolocutor.dialog.ids import new_id
 from prolocutor.errors import BadReply
 
@@ -90,7 +90,7 @@ class EmbeddingModel(AgentOptions, frozen=True, kw_only=True):
 
     url: Annotated[str, about("The address of the API.", what="a URL")]
     model: Annotated[str | None, about("The name of the model.", what="the name of a model")] = None
-    key: Annotated[str | None, about("Sent as a bearer token.", secret=True, what="a key")] = None
+    key: BearerKey = None
     parameters: Annotated[dict[str, Any] | None, about("Further keys of every request.")] = None
 
     def build(self, context: ServiceContext) -> Any:

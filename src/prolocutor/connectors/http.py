@@ -19,7 +19,7 @@ from prolocutor.connectors.parts.call_headers import call_headers
 from prolocutor.connectors.parts.each_alone import each_alone
 from prolocutor.connectors.parts.http_client import MAX_CONNECTIONS, HttpClient
 from prolocutor.connectors.parts.streamed_reply import ACCEPT, StreamedReply
-from prolocutor.contracts.connector import AgentOptions, Replies, Request, ServiceContext
+from prolocutor.contracts.connector import AgentOptions, Headers, Replies, Request, ServiceContext
 from prolocutor.contracts.probe import FoundService, UrlProbe
 from prolocutor.dialog.plain import BYTE_ORDER_MARK, MAX_BYTES, JsonObject, Plain, encode, parse
 from prolocutor.errors import BadReply, ServiceError
@@ -160,9 +160,7 @@ class HttpService(AgentOptions, frozen=True, kw_only=True):
         Literal["native", "deeppavlov"],
         about("How an HTTP service is spoken to: our wire, or DeepPavlov Agent's."),
     ] = "native"
-    headers: Annotated[
-        dict[str, str] | None, about("Headers of every request.", what="a map of headers")
-    ] = None
+    headers: Headers = None
 
     def build(self, context: ServiceContext) -> HttpConnector:
         """Make the connector."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Annotated, Any, ClassVar, Final
 
 from msgspec import Meta
@@ -26,7 +26,7 @@ from prolocutor.connectors.parts.sockets import (
     end_of,
     is_open,
 )
-from prolocutor.contracts.connector import AgentOptions, Replies, Request
+from prolocutor.contracts.connector import AgentOptions, BearerKey, Headers, Replies, Request
 from prolocutor.contracts.probe import FoundService, UrlProbe
 from prolocutor.dialog.plain import MAX_BYTES
 from prolocutor.errors import ServiceError, ServiceUnreachable
@@ -41,27 +41,14 @@ class WebSocketConnector:
 
     Many calls may be under way; answers come in their order. While an answer is to come that
     nobody waits for, the next call opens another connection. A connection that breaks fails its
-    calls; the next call opens a new one, after pauses that grow where that fails. `key` is sent as
-    a bearer token, `headers` when a connection is opened. `ping`: seconds between pings, 0 for
-    none. `greetings`: how many messages the server sends by itself when it is opened.
+    calls; the next call opens a new one, after pauses that grow where that fails.
     """
 
-    def __init__(
-        self,
-        url: str,
-        *,
-        name: str,
-        batched: bool = False,
-        key: str | None = None,
-        headers: Mapping[str, str] | None = None,
-        ping: float = PING,
-        greetings: int = 0,
-    ) -> None:
-        del batched  # several requests are several messages
+    def __init__(self, options: WebSocketService, *, name: str) -> None:
         self.name = name
-        address = SocketAddress(url, key=key, headers=headers)
-        self._opener = SocketOpener(address, max_message=MAX_BYTES + 4096, ping=ping)
-        self._greetings = greetings
+        address = SocketAddress(options.url, key=options.key, headers=options.headers)
+        self._opener = SocketOpener(address, max_message=MAX_BYTES + 4096, ping=options.ping)
+        self._greetings = options.greetings
         self._line: _SocketLine | None = None
         self._lines: set[_SocketLine] = set()
         self._tasks = BackgroundTasks("opening of a connection")
@@ -235,10 +222,8 @@ class WebSocketService(AgentOptions, frozen=True, kw_only=True):
     makes: ClassVar[Callable[..., Any]] = WebSocketConnector
 
     url: Annotated[str, about("Its address, ws:// or wss://.", what="a URL")]
-    key: Annotated[str | None, about("Sent as a bearer token.", secret=True, what="a key")] = None
-    headers: Annotated[
-        dict[str, str] | None, about("Headers of every request.", what="a map of headers")
-    ] = None
+    key: BearerKey = None
+    headers: Headers = None
     ping: Annotated[Seconds, about("Between pings, which have to be answered; 0 for none.")] = PING
     greetings: Annotated[
         Annotated[int, Meta(ge=0)],

@@ -13,7 +13,7 @@ from typing import Annotated, Any, ClassVar, Protocol, runtime_checkable
 
 import msgspec
 
-from prolocutor.bounds import about
+from prolocutor.bounds import about, check_bounds
 from prolocutor.dialog.plain import JsonObject, Plain
 from prolocutor.errors import ConfigError, ServiceError
 
@@ -153,8 +153,15 @@ class ChecksFile(Protocol):
         """Raise `ConfigError` where the file says no broker, and they need its."""
 
 
+BearerKey = Annotated[str | None, about("Sent as a bearer token.", secret=True, what="a key")]
+Headers = Annotated[
+    dict[str, str] | None, about("Headers of every request.", what="a map of headers")
+]
+Confidence = Annotated[float, about("The confidence of a hypothesis that has none of its own.")]
+
+
 class AgentOptions(msgspec.Struct, frozen=True, kw_only=True):
-    """Options of a connector whose class `makes` it of them, as keywords of the same names."""
+    """Options of a connector whose class `makes` it of them and of the service's name."""
 
     main: ClassVar[str] = "url"
     beside: ClassVar[tuple[str, ...]] = ()
@@ -168,8 +175,8 @@ class AgentOptions(msgspec.Struct, frozen=True, kw_only=True):
 
     def build(self, context: ServiceContext) -> Connector:
         """Make the connector; raise `ConfigError` where that cannot be."""
-        given = {field: getattr(self, field) for field in self.__struct_fields__ if field != "name"}
-        made: Connector = type(self).makes(name=context.name, batched=context.batched, **given)
+        check_bounds(self)
+        made: Connector = type(self).makes(self, name=context.name)
         return made
 
 

@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from prolocutor.connectors.chat import OpenAiChatConnector
+from prolocutor.connectors.chat import ChatModel, OpenAiChatConnector
 from prolocutor.dialog.plain import Plain
 from prolocutor.errors import (
     BadReply,
@@ -31,7 +31,7 @@ STATE = {
 
 
 def connector(url: str, **options: Any) -> OpenAiChatConnector:
-    return OpenAiChatConnector(url, name="helper", model="m", **options)
+    return OpenAiChatConnector(ChatModel(url=url, model="m", **options), name="helper")
 
 
 @pytest.mark.parametrize("stream", [False, True])
@@ -162,9 +162,11 @@ async def test_several_requests_are_asked_at_once_and_fail_each_alone() -> None:
 
 def test_a_chat_endpoint_needs_a_model_and_a_number_as_confidence() -> None:
     with pytest.raises(ConfigError, match="needs a model"):
-        OpenAiChatConnector("http://localhost/v1", name="helper")
+        OpenAiChatConnector(ChatModel(url="http://localhost/v1"), name="helper")
     with pytest.raises(ConfigError, match="expected a number"):
-        OpenAiChatConnector("http://localhost/v1?model=m&confidence=high", name="helper")
+        OpenAiChatConnector(
+            ChatModel(url="http://localhost/v1?model=m&confidence=high"), name="helper"
+        )
 
 
 MALFORMED: list[Any] = [

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from prolocutor.assistant.assistant import Assistant
-from prolocutor.connectors.chat import OpenAiChatConnector
+from prolocutor.connectors.chat import ChatModel, OpenAiChatConnector
 from prolocutor.dialog.plain import Plain
 from prolocutor.doors.openai.channel import OpenAi
 from prolocutor.errors import BadReply, ConfigError
@@ -43,9 +43,15 @@ async def test_either_api_gives_a_hypothesis_with_what_it_cost(path: str, stream
         running(make_app(peer, [OpenAi(peer)])) as url,
     ):
         connector = OpenAiChatConnector(
-            url + path, name="helper", model="assistant", system="Be brief.", stream=stream,
-            price={"input": 1_000_000, "output": 2_000_000},
-        )  # fmt: skip
+            ChatModel(
+                url=url + path,
+                model="assistant",
+                system="Be brief.",
+                stream=stream,
+                price={"input": 1_000_000, "output": 2_000_000},
+            ),
+            name="helper",
+        )
         async with closing(connector) as chat:
             reply = await ask(chat, STATE)
 
@@ -63,7 +69,9 @@ async def test_the_cost_of_a_turn_is_that_of_its_hypotheses(
     recent = RecentTurns()
     caplog.set_level("INFO")
     async with chat_peer("yes") as peer:
-        target = OpenAiChatConnector(peer.url, name="m", model="m", price={"output": 500_000})
+        target = OpenAiChatConnector(
+            ChatModel(url=peer.url, model="m", price={"output": 500_000}), name="m"
+        )
         skills = [Service("a", target), Service("b", target)]
         observers = [recent, TurnLog()]
         pipeline = Pipeline(skills=skills)
@@ -77,7 +85,9 @@ async def test_functions_are_not_offered_and_tools_of_the_server_are() -> None:
     tools = [{"type": "function", "function": {"name": "f"}}, {"type": "web_search"}]
     async with chat_peer("ok") as peer:
         parameters = {"tools": tools, "tool_choice": "required"}
-        connector = OpenAiChatConnector(peer.url, name="m", model="m", parameters=parameters)
+        connector = OpenAiChatConnector(
+            ChatModel(url=peer.url, model="m", parameters=parameters), name="m"
+        )
         async with closing(connector) as chat:
             await ask(chat, "hi")
 
@@ -104,7 +114,9 @@ async def test_functions_are_not_offered_and_tools_of_the_server_are() -> None:
 async def test_a_response_without_a_text_is_a_failure(body: bytes, what: str) -> None:
     head = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n"
     async with raw_server(head % len(body) + body) as server:
-        connector = OpenAiChatConnector(f"{server.url}/responses", name="m", model="m")
+        connector = OpenAiChatConnector(
+            ChatModel(url=f"{server.url}/responses", model="m"), name="m"
+        )
         async with closing(connector) as chat:
             reply = await ask(chat, "hi")
 
@@ -115,4 +127,4 @@ async def test_a_response_without_a_text_is_a_failure(body: bytes, what: str) ->
 @pytest.mark.parametrize("price", [{"inputs": 1}, {"input": "much"}, {"output": -1}])
 def test_a_wrong_price_is_refused(price: dict[str, Any]) -> None:
     with pytest.raises(ConfigError, match="expected a price"):
-        OpenAiChatConnector("http://h/v1", name="m", model="m", price=price)
+        OpenAiChatConnector(ChatModel(url="http://h/v1", model="m", price=price), name="m")

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from prolocutor.connectors.chat import OpenAiChatConnector
+from prolocutor.connectors.chat import ChatModel, OpenAiChatConnector
 from prolocutor.connectors.http import HttpConnector
 from prolocutor.connectors.parts.streamed_reply import ACCEPT
 from prolocutor.connectors.process import ProcessConnector
@@ -91,8 +91,12 @@ async def test_a_chat_model_is_asked_to_stream_where_its_words_can_be_shown() ->
     deltas = FakeDeltas()
     async with (
         chat_peer(" Not much, Ann.  ") as peer,
-        closing(OpenAiChatConnector(peer.url, name="helper", model="m", confidence=0.7)) as chat,
-        closing(OpenAiChatConnector(peer.url, name="h", model="m", stream=False)) as silent,
+        closing(
+            OpenAiChatConnector(ChatModel(url=peer.url, model="m", confidence=0.7), name="helper")
+        ) as chat,
+        closing(
+            OpenAiChatConnector(ChatModel(url=peer.url, model="m", stream=False), name="h")
+        ) as silent,
     ):
         (reply,) = await chat.send([FakeRequest("hi", deltas=deltas)])
         await chat.send([FakeRequest("hi")])

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from prolocutor.connectors.command import CommandConnector
+from prolocutor.connectors.command import Command, CommandConnector
 from prolocutor.dialog.plain import Plain
 from prolocutor.errors import BadReply, ConfigError, ServiceRaised, ServiceUnreachable
 from prolocutor.testing.connector_kit import ask, closing
@@ -59,7 +59,7 @@ def is_there(pid: int) -> bool:
 async def test_what_a_program_gets_wrong_is_a_failure_and_never_the_next_answer(
     folder: Path,
 ) -> None:
-    async with closing(CommandConnector(run=["./bot"], folder=folder, name="bot")) as bot:
+    async with closing(CommandConnector(Command(run=["./bot"], folder=folder), name="bot")) as bot:
         pid = int((await value(bot, "hi")).split()[0])
         assert (await value(bot, "again")).split() == [str(pid), "again"]
         assert isinstance(await value(bot, "fail"), ServiceRaised)
@@ -81,7 +81,7 @@ async def test_what_a_program_gets_wrong_is_a_failure_and_never_the_next_answer(
 async def test_a_call_that_is_late_ends_the_program_and_one_given_up_before_does_not(
     folder: Path,
 ) -> None:
-    async with closing(CommandConnector(run="./bot", folder=folder, name="bot")) as bot:
+    async with closing(CommandConnector(Command(run="./bot", folder=folder), name="bot")) as bot:
         pid = (await value(bot, "hi")).split()[0]
         with pytest.raises(TimeoutError):
             async with asyncio.timeout(0.05):
@@ -97,7 +97,9 @@ async def test_a_call_that_is_late_ends_the_program_and_one_given_up_before_does
 
 async def test_copies_work_side_by_side_and_words_are_handed_on(folder: Path) -> None:
     deltas = FakeDeltas()
-    async with closing(CommandConnector(run="./bot", folder=folder, name="bot", copies=2)) as bot:
+    async with closing(
+        CommandConnector(Command(run="./bot", folder=folder, copies=2), name="bot")
+    ) as bot:
         pids = await asyncio.gather(*(value(bot, n) for n in range(8)))
         (said,) = await bot.send([FakeRequest("words", deltas=deltas)])
         both = await bot.send([FakeRequest("a"), FakeRequest("b")])
@@ -111,7 +113,7 @@ async def test_copies_work_side_by_side_and_words_are_handed_on(folder: Path) ->
 
 
 async def test_a_program_that_is_not_there_is_a_failure(folder: Path) -> None:
-    async with closing(CommandConnector(run="./none", folder=folder, name="bot")) as bot:
+    async with closing(CommandConnector(Command(run="./none", folder=folder), name="bot")) as bot:
         assert "No such file" in str(await ask(bot, 1))
     with pytest.raises(ConfigError):
-        CommandConnector(name="bot")
+        CommandConnector(Command(run=""), name="bot")

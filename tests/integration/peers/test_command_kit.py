@@ -3,7 +3,7 @@
 import sys
 from pathlib import Path
 
-from prolocutor.connectors.command import CommandConnector
+from prolocutor.connectors.command import Command, CommandConnector
 from prolocutor.contracts.connector import Connector
 from prolocutor.testing.connector_kit import ConnectorKit
 
@@ -12,4 +12,4 @@ BOT = Path(__file__).with_name("bot.py")
 
 class TestCommandConnector(ConnectorKit):
     async def connect(self, behaviour: str) -> Connector:
-        return CommandConnector(run=[sys.executable, str(BOT), behaviour], name="service")
+        return CommandConnector(Command(run=[sys.executable, str(BOT), behaviour]), name="service")

@@ -15,9 +15,9 @@ from prolocutor.contracts.connector import Connector
 from prolocutor.dialog.plain import Plain
 from prolocutor.doors.openai.channel import OpenAi
 from prolocutor.plan.pipeline import Pipeline, Service
-from prolocutor.plugins.a2a.connector.connector import A2aConnector
+from prolocutor.plugins.a2a.connector.connector import A2aAgent, A2aConnector
 from prolocutor.plugins.a2a.door.door import A2a
-from prolocutor.plugins.mcp.connector.connector import McpConnector
+from prolocutor.plugins.mcp.connector.connector import McpConnector, McpTool
 from prolocutor.plugins.mcp.door.door import Mcp
 from prolocutor.testing.channel_kit import running
 from prolocutor.testing.connector_kit import ask, closing
@@ -110,8 +110,8 @@ async def test_five_agents_are_one_assistant_behind_three_protocols(tmp_path: Pa
             models = [one["id"] for one in (await response.json())["data"]]
         alone = {model.partition("/")[2]: await completion(model) for model in models}
         behind = [
-            await said_by(A2aConnector(url, name="a2a")),
-            await said_by(McpConnector(f"{url}/mcp", name="mcp")),
+            await said_by(A2aConnector(A2aAgent(url=url), name="a2a")),
+            await said_by(McpConnector(McpTool(url=f"{url}/mcp"), name="mcp")),
         ]
 
     assert alone == {

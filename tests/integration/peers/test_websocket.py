@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from aiohttp import web
 
-from prolocutor.connectors.websocket import WebSocketConnector
+from prolocutor.connectors.websocket import WebSocketConnector, WebSocketService
 from prolocutor.dialog.plain import Plain
 from prolocutor.errors import BadReply, ConfigError, ServiceRefused, ServiceUnreachable
 from prolocutor.testing.connector_kit import ask, closing
@@ -29,7 +29,11 @@ async def value(bot: WebSocketConnector, asked: Any, timeout: float = 5.0) -> An
 async def test_calls_share_one_connection_that_is_opened_with_a_key() -> None:
     async with (
         socket_peer(ECHO) as peer,
-        closing(WebSocketConnector(peer.url, name="bot", key="right", headers={"X-A": "b"})) as bot,
+        closing(
+            WebSocketConnector(
+                WebSocketService(url=peer.url, key="right", headers={"X-A": "b"}), name="bot"
+            )
+        ) as bot,
     ):
         assert await asyncio.gather(*(value(bot, n) for n in range(20))) == list(range(20))
 
@@ -51,7 +55,10 @@ async def test_a_late_answer_is_taken_for_no_other_call(timeout: float) -> None:
                     await one.send_str('"kept"')
             await socket.send_str(json.dumps(asked))
 
-    async with socket_peer(act) as peer, closing(WebSocketConnector(peer.url, name="b")) as bot:
+    async with (
+        socket_peer(act) as peer,
+        closing(WebSocketConnector(WebSocketService(url=peer.url), name="b")) as bot,
+    ):
         slow = asyncio.create_task(value(bot, "slow", timeout=timeout))
         kept = asyncio.create_task(value(bot, "kept"))
         await asyncio.wait([slow], timeout=0.05)
@@ -71,7 +78,10 @@ async def test_a_broken_connection_fails_its_calls_and_is_opened_again() -> None
         else:
             await socket.send_str(json.dumps(asked))
 
-    async with socket_peer(act) as peer, closing(WebSocketConnector(peer.url, name="b")) as bot:
+    async with (
+        socket_peer(act) as peer,
+        closing(WebSocketConnector(WebSocketService(url=peer.url), name="b")) as bot,
+    ):
         failed = await value(bot, "end")
         assert await value(bot, 1) == 1
         await peer.hang_up()
@@ -80,7 +90,7 @@ async def test_a_broken_connection_fails_its_calls_and_is_opened_again() -> None
 
     assert isinstance(failed, ServiceUnreachable)
     assert "1011" in str(failed)
-    async with closing(WebSocketConnector(peer.url, name="b")) as bot:
+    async with closing(WebSocketConnector(WebSocketService(url=peer.url), name="b")) as bot:
         assert isinstance(await ask(bot, 3), ServiceUnreachable)
         async with socket_peer(ECHO, port=port):
             assert await value(bot, 4) == 4
@@ -90,7 +100,10 @@ async def test_a_server_that_hangs_up_on_everyone_is_left_alone_for_a_while() ->
     async def act(asked: Any, socket: web.WebSocketResponse) -> None:
         await socket.close()
 
-    async with socket_peer(act) as peer, closing(WebSocketConnector(peer.url, name="b")) as bot:
+    async with (
+        socket_peer(act) as peer,
+        closing(WebSocketConnector(WebSocketService(url=peer.url), name="b")) as bot,
+    ):
         failures = [str(await value_or_error(bot)) for _ in range(4)]
 
     assert "it is tried again in" in failures[-1]
@@ -117,7 +130,10 @@ async def test_nonsense_is_a_failure_and_the_next_call_works(said: str, expected
     async def act(asked: Any, socket: web.WebSocketResponse) -> None:
         await socket.send_str(said if asked == "bad" else json.dumps(asked))
 
-    async with socket_peer(act) as peer, closing(WebSocketConnector(peer.url, name="b")) as bot:
+    async with (
+        socket_peer(act) as peer,
+        closing(WebSocketConnector(WebSocketService(url=peer.url), name="b")) as bot,
+    ):
         assert isinstance(await value(bot, "bad"), expected)
         assert await value(bot, "good") == "good"
 
@@ -131,7 +147,7 @@ async def test_words_are_handed_on_and_greetings_passed_over() -> None:
     deltas = FakeDeltas()
     async with (
         socket_peer(act, opening=["hello!"]) as peer,
-        closing(WebSocketConnector(peer.url, name="b", greetings=1)) as bot,
+        closing(WebSocketConnector(WebSocketService(url=peer.url, greetings=1), name="b")) as bot,
     ):
         (reply,) = await bot.send([FakeRequest({}, deltas=deltas)])
 
@@ -143,12 +159,14 @@ async def test_words_are_handed_on_and_greetings_passed_over() -> None:
 async def test_a_server_that_opens_no_socket_is_a_failure() -> None:
     async with (
         socket_peer(ECHO) as peer,
-        closing(WebSocketConnector(peer.url, name="b", key="wrong")) as bot,
+        closing(WebSocketConnector(WebSocketService(url=peer.url, key="wrong"), name="b")) as bot,
     ):
         assert isinstance(await ask(bot, 1), ServiceRefused)
     for answer in (b"HTTP/1.1 200 OK\r\n\r\nhello", b"garbage\r\n\r\n", b""):
         async with raw_server(answer) as server:
-            bot = WebSocketConnector(server.url.replace("http", "ws"), name="b")
+            bot = WebSocketConnector(
+                WebSocketService(url=server.url.replace("http", "ws")), name="b"
+            )
             async with closing(bot):
                 assert isinstance(await ask(bot, 1), ServiceUnreachable)
 
@@ -156,4 +174,4 @@ async def test_a_server_that_opens_no_socket_is_a_failure() -> None:
 @pytest.mark.parametrize("url", ["ftp://h/", "ws://", "bot", "ws://h:99999/"])
 def test_what_is_no_address_is_refused(url: str) -> None:
     with pytest.raises(ConfigError):
-        WebSocketConnector(url, name="b")
+        WebSocketConnector(WebSocketService(url=url), name="b")

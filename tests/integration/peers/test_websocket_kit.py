@@ -5,7 +5,7 @@ from contextlib import AsyncExitStack
 
 import pytest
 
-from prolocutor.connectors.websocket import WebSocketConnector
+from prolocutor.connectors.websocket import WebSocketConnector, WebSocketService
 from prolocutor.contracts.connector import Connector
 from prolocutor.testing import behaviours
 from prolocutor.testing.connector_kit import ConnectorKit
@@ -21,4 +21,4 @@ class TestWebSocketConnector(ConnectorKit):
     async def connect(self, behaviour: str) -> Connector:
         act = behaving(getattr(behaviours, behaviour))
         peer = await self.stack.enter_async_context(socket_peer(act))
-        return WebSocketConnector(peer.url, name="service")
+        return WebSocketConnector(WebSocketService(url=peer.url), name="service")

@@ -21,12 +21,18 @@ from prolocutor.connectors.parts.event_stream import EventStream
 from prolocutor.connectors.parts.http_address import http_url
 from prolocutor.connectors.parts.http_client import HttpClient, refusal_of
 from prolocutor.connectors.parts.replying import YES_OR_NO, hypothesis_of
-from prolocutor.contracts.connector import AgentOptions, DeltaSink, Replies, Request
+from prolocutor.contracts.connector import (
+    AgentOptions,
+    BearerKey,
+    DeltaSink,
+    Headers,
+    Replies,
+    Request,
+)
 from prolocutor.contracts.probe import FoundService, UrlProbe
 from prolocutor.dialog.plain import MAX_BYTES, JsonObject, Plain, check, encode
 from prolocutor.errors import (
     BadReply,
-    ConfigError,
     ServiceRefused,
     ServiceUnreachable,
 )
@@ -44,44 +50,27 @@ _NOT_READ: Final = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 
 
 class AssistantConnector:
-    """The way to `http://host:4242`, another assistant; `skill`: to one skill of it alone.
+    """The way to `http://host:4242`, another assistant.
 
-    A dialog is one there too: `user` says who speaks in it, by default one of its own for each
-    dialog (`dialog`), or the person by name (`person`), or the owner of the token (`token`). `key`
-    is sent as a bearer token. Its questions are ours, and answers go back as values. A turn that
-    is run again sends the same `Idempotency-Key` and gets the reply of before. `confidence` is in
-    place of its own. A reply that is only its fallback declines. The names of the turns within
-    which it is asked go with each call, so that an assistant that asks itself refuses.
+    A dialog is one there too. Its questions are ours, and answers go back as values. A turn that
+    is run again sends the same `Idempotency-Key` and gets the reply of before. A reply that is only
+    its fallback declines. The names of the turns within which it is asked go with each call, so
+    that an assistant that asks itself refuses.
     """
 
-    def __init__(
-        self,
-        url: str,
-        *,
-        name: str,
-        batched: bool = False,
-        key: str | None = None,
-        headers: Mapping[str, str] | None = None,
-        skill: str | None = None,
-        user: Speaker = "dialog",
-        confidence: float | None = None,
-        stream: bool | None = None,
-    ) -> None:
-        del batched  # several requests are several calls
-        if user not in ("dialog", "person", "token"):
-            raise ConfigError(f"user is dialog, person or token, not {user!r}", key="user")
+    def __init__(self, options: OtherAssistant, *, name: str) -> None:
         self.name = name
-        given = http_url(url)
+        given = http_url(options.url)
         base = given.path.rstrip("/").removesuffix(SAY).removesuffix("/v1")
         self._home = given.bare().with_path(base or "/")
-        self._user = user
-        self._skill = skill
-        self._confidence = confidence
-        self._stream = stream
+        self._user = options.user
+        self._skill = options.skill
+        self._confidence = options.confidence
+        self._stream = options.stream
         self._model: str | None = None
-        sent = {"Content-Type": "application/json", **(headers or {})}
-        if key:
-            sent["Authorization"] = f"Bearer {key}"
+        sent = {"Content-Type": "application/json", **(options.headers or {})}
+        if options.key:
+            sent["Authorization"] = f"Bearer {options.key}"
         self._client = HttpClient(given.with_path(base + SAY), headers=sent, shared=True)
         self._models = given.with_path(base + MODELS).target
 
@@ -300,10 +289,8 @@ class OtherAssistant(AgentOptions, frozen=True, kw_only=True):
     makes: ClassVar[Callable[..., Any]] = AssistantConnector
 
     url: Annotated[str, about("Its address.", what="a URL")]
-    key: Annotated[str | None, about("Sent as a bearer token.", secret=True, what="a key")] = None
-    headers: Annotated[
-        dict[str, str] | None, about("Headers of every request.", what="a map of headers")
-    ] = None
+    key: BearerKey = None
+    headers: Headers = None
     skill: Annotated[str | None, about("The one skill of it that is asked.")] = None
     user: Annotated[
         Speaker,

@@ -18,7 +18,13 @@ from msgspec import Meta
 
 from prolocutor.bounds import about
 from prolocutor.connectors.parts.worker_threads import WorkerThreads
-from prolocutor.contracts.connector import AgentOptions, Replies, Request, ServiceContext
+from prolocutor.contracts.connector import (
+    AgentOptions,
+    Confidence,
+    Replies,
+    Request,
+    ServiceContext,
+)
 from prolocutor.dialog.plain import check
 from prolocutor.dotted_names import resolve
 from prolocutor.errors import BadReply, ConfigError, ServiceError
@@ -256,9 +262,7 @@ class ParlaiAgent(AgentOptions, frozen=True, kw_only=True):
     max_threads: Annotated[
         Annotated[int, Meta(ge=1)], about("The most threads that act at once.")
     ] = 16
-    confidence: Annotated[
-        float, about("The confidence of a hypothesis that has none of its own.")
-    ] = CONFIDENCE
+    confidence: Confidence = CONFIDENCE
 
     def build(self, context: ServiceContext) -> ParlaiConnector:
         """Make the connector."""

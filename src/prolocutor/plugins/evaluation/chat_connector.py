@@ -26,7 +26,7 @@ from prolocutor.connectors.parts.sockets import (
     end_of,
     is_open,
 )
-from prolocutor.contracts.connector import AgentOptions, Replies, Request
+from prolocutor.contracts.connector import AgentOptions, Confidence, Replies, Request
 from prolocutor.dialog.plain import MAX_BYTES, Plain, check, encode
 from prolocutor.errors import BadReply, ServiceError, ServiceLate
 
@@ -46,25 +46,15 @@ class ParlaiChatConnector:
     after the utterance was sent; further ones are ignored.
     """
 
-    def __init__(
-        self,
-        url: str,
-        *,
-        name: str,
-        batched: bool = False,
-        max_dialogs: int = 100,
-        confidence: float = CONFIDENCE,
-        quiet: float = QUIET,
-    ) -> None:
-        del batched  # several requests are several calls
-        address, fragment = urldefrag(str(url))
+    def __init__(self, options: ParlaiChat, *, name: str) -> None:
+        address, fragment = urldefrag(str(options.url))
         self.name = name
         self._opener = SocketOpener(SocketAddress(address), max_message=MAX_BYTES, ping=0)
         self._shown = self._opener.address.shown
         self._opening = [text for text in fragment.split(",") if text]
-        self._most = max_dialogs
-        self._confidence = confidence
-        self._quiet = quiet
+        self._most = options.max_dialogs
+        self._confidence = options.confidence
+        self._quiet = options.quiet
         self._sessions: OrderedDict[str, _ChatSession] = OrderedDict()
 
     async def send(self, requests: Sequence[Request]) -> Replies:
@@ -191,7 +181,5 @@ class ParlaiChat(AgentOptions, frozen=True, kw_only=True):
     max_dialogs: Annotated[
         Annotated[int, Meta(ge=1)], about("The most dialogs with a connection of their own.")
     ] = 100
-    confidence: Annotated[
-        float, about("The confidence of a hypothesis that has none of its own.")
-    ] = CONFIDENCE
+    confidence: Confidence = CONFIDENCE
     quiet: Annotated[Seconds, about("How long it is silent when it has said all.")] = QUIET

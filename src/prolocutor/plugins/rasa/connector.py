@@ -17,7 +17,14 @@ from prolocutor.connectors.parts.each_alone import each_alone
 from prolocutor.connectors.parts.event_stream import EventStream
 from prolocutor.connectors.parts.http_address import http_url
 from prolocutor.connectors.parts.http_client import HttpClient
-from prolocutor.contracts.connector import AgentOptions, DeltaSink, Replies, Request
+from prolocutor.contracts.connector import (
+    AgentOptions,
+    BearerKey,
+    Confidence,
+    DeltaSink,
+    Replies,
+    Request,
+)
 from prolocutor.contracts.probe import FoundService, UrlProbe
 from prolocutor.dialog.plain import MAX_BYTES, Plain, check, encode, parse
 from prolocutor.errors import BadReply
@@ -42,40 +49,26 @@ class RasaConnector:
     The sender is the dialog's id, so that the bot's own memory is that of the dialog; the
     attributes of the human utterance are the `metadata`. All that the bot says is one hypothesis of
     `confidence`; an empty list declines. The payload of a button is sent as it is when the button
-    is pressed, or its title typed. `token` is added to the query, `key` is sent as a bearer token.
-    `stream`: whether the bot is asked to answer message by message (None: where the words can be
-    shown as they come).
+    is pressed, or its title typed.
 
     At an address that ends in `/model/parse` the connector sends the text to be parsed and returns
     the intent and entities as they are: an annotation.
     """
 
-    def __init__(
-        self,
-        url: str,
-        *,
-        name: str,
-        batched: bool = False,
-        token: str | None = None,
-        key: str | None = None,
-        confidence: float = CONFIDENCE,
-        stream: bool | None = None,
-        channel: str | None = None,
-    ) -> None:
-        del batched  # several requests are several calls
+    def __init__(self, options: RasaBot, *, name: str) -> None:
         self.name = name
-        given = http_url(url)
+        given = http_url(options.url)
         if given.path in ("", "/"):
             given = given.with_path(WEBHOOK)
-        if token:
-            given = given.with_parameters(token=token)
+        if options.token:
+            given = given.with_parameters(token=options.token)
         headers = {"Content-Type": "application/json"}
-        if key:
-            headers["Authorization"] = f"Bearer {key}"
+        if options.key:
+            headers["Authorization"] = f"Bearer {options.key}"
         self._parses = given.path.rstrip("/").endswith(PARSE)
-        self._confidence = confidence
-        self._channel = channel
-        self._stream = given.parameters.get("stream") == "true" or stream
+        self._confidence = options.confidence
+        self._channel = options.channel
+        self._stream = given.parameters.get("stream") == "true" or options.stream
         self._plain = HttpClient(given, headers=headers)
         self._streamed = HttpClient(given.with_parameters(stream="true"), headers=headers)
 
@@ -216,10 +209,8 @@ class RasaBot(AgentOptions, frozen=True, kw_only=True):
     token: Annotated[
         str | None, about("Added to the query, as in `?token=...`.", secret=True, what="a token")
     ] = None
-    key: Annotated[str | None, about("Sent as a bearer token.", secret=True, what="a key")] = None
-    confidence: Annotated[
-        float, about("The confidence of a hypothesis that has none of its own.")
-    ] = CONFIDENCE
+    key: BearerKey = None
+    confidence: Confidence = CONFIDENCE
     stream: Annotated[
         bool | None,
         about(

@@ -10,7 +10,7 @@ from prolocutor.assistant.assistant import Assistant
 from prolocutor.dialog.plain import Plain
 from prolocutor.errors import ServiceError
 from prolocutor.plan.pipeline import Call, Pipeline, Service
-from prolocutor.plugins.a2a.connector.connector import A2aConnector
+from prolocutor.plugins.a2a.connector.connector import A2aAgent, A2aConnector
 from prolocutor.testing.fake_service import FakeRequest
 from tests.sdk_environment import SdkScript, sdk_python, sdk_script
 
@@ -47,7 +47,7 @@ async def test_answers_of_every_kind_come_through(
     sdk: SdkScript, version: str, binding: str, streaming: bool
 ) -> None:
     url = await sdk.call("serve", streaming=streaming)
-    connector = A2aConnector(url, name="hotels", version=version, binding=binding)  # type: ignore[arg-type]
+    connector = A2aConnector(A2aAgent(url=url, version=version, binding=binding), name="hotels")  # type: ignore[arg-type]
     texts = ["hello", "say hi", "pieces", "data", "which", "fail", "reject", "auth", "later"]
 
     found = {text: await said(connector, text) for text in texts}
@@ -74,7 +74,9 @@ async def test_answers_of_every_kind_come_through(
 
 @pytest.mark.parametrize("streaming", [True, False])
 async def test_a_call_that_is_cancelled_cancels_its_task(sdk: SdkScript, streaming: bool) -> None:
-    connector = A2aConnector(await sdk.call("serve", streaming=streaming), name="hotels")
+    connector = A2aConnector(
+        A2aAgent(url=await sdk.call("serve", streaming=streaming)), name="hotels"
+    )
     asking = asyncio.create_task(
         connector.send([FakeRequest({"text": "hang", "context_id": "here"})])
     )
@@ -110,7 +112,9 @@ async def test_a_question_goes_on_in_the_same_task(sdk: SdkScript) -> None:
 
 async def test_the_card_says_what_the_agent_does(sdk: SdkScript) -> None:
     url = await sdk.call("serve")
-    connector = A2aConnector(f"{url}/.well-known/agent-card.json", name="hotels", max_age=0.0)
+    connector = A2aConnector(
+        A2aAgent(url=f"{url}/.well-known/agent-card.json", max_age=0.0), name="hotels"
+    )
 
     card = await connector.describe()
     again = await connector.describe()  # by its ETag

@@ -8,7 +8,7 @@ import pytest_asyncio
 from aiohttp import web
 
 from prolocutor.errors import ServiceError
-from prolocutor.plugins.a2a.connector.connector import A2aConnector
+from prolocutor.plugins.a2a.connector.connector import A2aAgent, A2aConnector
 from prolocutor.testing.fake_service import FakeRequest
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -94,7 +94,7 @@ async def failures(connector: A2aConnector) -> dict[str, str]:
 async def test_nonsense_is_a_failure(url: str, version: str, binding: str, stream: bool) -> None:
     made = {"version": version, "binding": binding, "stream": stream}
 
-    found = await failures(A2aConnector(url, name="a", **made))  # type: ignore[arg-type]
+    found = await failures(A2aConnector(A2aAgent(url=url, **made), name="a"))  # type: ignore[arg-type]
 
     allowed = {"bad_reply", "unreachable", "service"}
     assert {name: code for name, code in found.items() if code not in allowed} == {}
@@ -102,7 +102,7 @@ async def test_nonsense_is_a_failure(url: str, version: str, binding: str, strea
 
 @pytest.mark.parametrize("name", ["nothing", "text", "list", "null", "empty", "deep", "redirect"])
 async def test_what_is_no_card_is_a_failure(url: str, name: str) -> None:
-    connector = A2aConnector(f"{url}/cards/{name}.json", name="a")
+    connector = A2aConnector(A2aAgent(url=f"{url}/cards/{name}.json"), name="a")
 
     with pytest.raises(ServiceError):
         await connector.send([FakeRequest("hi")])
@@ -110,7 +110,7 @@ async def test_what_is_no_card_is_a_failure(url: str, name: str) -> None:
 
 
 async def test_a_dead_agent_is_unreachable() -> None:
-    connector = A2aConnector("http://127.0.0.1:9", name="a")
+    connector = A2aConnector(A2aAgent(url="http://127.0.0.1:9"), name="a")
 
     with pytest.raises(ServiceError, match="cannot connect"):
         await connector.send([FakeRequest("hi")])

@@ -15,7 +15,7 @@ from prolocutor.assistant.assistant import Assistant
 from prolocutor.dialog.plain import Plain
 from prolocutor.errors import BadReply, ServiceError, ServiceRaised, ServiceUnreachable
 from prolocutor.plan.pipeline import Call, Pipeline, Service
-from prolocutor.plugins.almond.connector.connector import AlmondConnector
+from prolocutor.plugins.almond.connector.connector import AlmondConnector, AlmondServer
 from prolocutor.plugins.almond.door.door import Almond
 from prolocutor.testing.channel_kit import running
 from prolocutor.testing.connector_kit import ask, closing
@@ -83,12 +83,12 @@ async def test_a_conversation_goes_on_after_both_its_ends_were_started_again() -
     skill = Inner()
     async with Assistant(Pipeline(skills=[Service("inner", skill)]), store="memory:") as inner:
         async with at_port(0, inner) as url:
-            first = AlmondConnector(url, name="peer")
+            first = AlmondConnector(AlmondServer(url=url), name="peer")
             asked = await ask(first, state("ask choice"))
         async with at_port(int(url.rpartition(":")[2]), inner):
             again = await ask(first, state("what?"))
             await first.aclose()
-            async with closing(AlmondConnector(url, name="peer")) as second:
+            async with closing(AlmondConnector(AlmondServer(url=url), name="peer")) as second:
                 answer = {"kind": "choice", "value": {"idx": 1, "title": "blue"}, "raw": "blue"}
                 answered = await ask(second, {**state("blue"), "answer": answer})
 
@@ -137,7 +137,7 @@ async def test_what_was_said_before_is_no_answer_and_the_id_that_was_given_is_ke
     script = Scripted(SECOND, [{"type": "text", "text": "news"}, NOTHING, ECHO, HI, NOTHING])
     async with (
         script.served() as peer,
-        closing(AlmondConnector(peer.url, name="peer")) as almond,
+        closing(AlmondConnector(AlmondServer(url=peer.url), name="peer")) as almond,
     ):
         reply = await ask(almond, state("hello"))
 
@@ -160,7 +160,7 @@ async def test_the_first_generation_is_understood() -> None:
     )
     async with (
         script.served() as peer,
-        closing(AlmondConnector(peer.url, name="peer")) as almond,
+        closing(AlmondConnector(AlmondServer(url=peer.url), name="peer")) as almond,
     ):
         said = [await ask(almond, state(text)) for text in ("hello", "stop", "again")]
 
@@ -190,7 +190,7 @@ async def test_a_bad_peer_is_a_failure_and_the_next_turn_works(
     script = Scripted(WELCOME, answer, [HI, NOTHING])
     async with (
         script.served() as peer,
-        closing(AlmondConnector(peer.url, name="peer")) as almond,
+        closing(AlmondConnector(AlmondServer(url=peer.url), name="peer")) as almond,
     ):
         assert isinstance(await ask(almond, state("hello")), expected)
         reply = await ask(almond, state("hello"))
@@ -203,7 +203,7 @@ async def test_a_turn_without_an_end_is_taken_as_it_is_and_one_without_words_is_
     script = Scripted(WELCOME, [HI], [], [HI, NOTHING])
     async with (
         script.served() as peer,
-        closing(AlmondConnector(peer.url, name="peer")) as almond,
+        closing(AlmondConnector(AlmondServer(url=peer.url), name="peer")) as almond,
     ):
         (said,) = await almond.send([FakeRequest(state("a"), timeout=0.1)])
         with pytest.raises(TimeoutError):

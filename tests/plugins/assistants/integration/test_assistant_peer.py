@@ -17,7 +17,7 @@ from prolocutor.doors.openai.channel import OpenAi
 from prolocutor.errors import BadReply, ServiceError, ServiceRefused, ServiceUnreachable
 from prolocutor.observe.recent_turns import RecentTurns
 from prolocutor.plan.pipeline import Call, Pipeline, Service
-from prolocutor.plugins.assistants.connector import AssistantConnector
+from prolocutor.plugins.assistants.connector import AssistantConnector, OtherAssistant
 from prolocutor.testing.channel_kit import running
 from prolocutor.testing.connector_kit import ask, closing
 from prolocutor.testing.fake_service import FakeRequest
@@ -117,7 +117,7 @@ async def test_messages_attributes_reasons_and_buttons_come_through() -> None:
             button = shown.reply.attributes["messages"][1]
             await outer.reply("", "ann", parsed=button["json"])
             nothing = await outer.turn("nothing", user="ann")
-        async with closing(AssistantConnector(url, name="peer")) as peer:
+        async with closing(AssistantConnector(OtherAssistant(url=url), name="peer")) as peer:
             silent = [await ask(peer, "nothing")]
 
     kinds = [one["type"] for one in shown.reply.attributes["messages"]]
@@ -149,7 +149,7 @@ async def test_words_are_shown_as_they_come_and_a_turn_that_is_run_again_says_no
                 events.append(event)
                 if isinstance(event, Delta):
                     shown.set()
-        async with closing(AssistantConnector(url, name="peer")) as peer:
+        async with closing(AssistantConnector(OtherAssistant(url=url), name="peer")) as peer:
             request = FakeRequest("hello", turn_id="a" * 32)
             replies = [(await peer.send([request]))[0] for _ in range(2)]
         dialogs = [dialog async for dialog in inner.store.export()]
@@ -167,12 +167,12 @@ async def test_an_assistant_that_asks_itself_or_in_a_circle_refuses() -> None:
     def echo(request: dict[str, Any]) -> dict[str, Any]:
         return {"text": "here", "confidence": 0.1}
 
-    first = AssistantConnector("http://127.0.0.1:1", name="peer")
+    first = AssistantConnector(OtherAssistant(url="http://127.0.0.1:1"), name="peer")
     async with served(Service("itself", first, timeout=20.0), Service("echo", echo)) as (url, own):
-        first.__init__(url, name="itself")  # type: ignore[misc]
+        first.__init__(OtherAssistant(url=url), name="itself")  # type: ignore[misc]
         alone = await own.turn("hello", user="ann")
         async with served(asking(url)) as (other, _):
-            first.__init__(other, name="itself")  # type: ignore[misc]
+            first.__init__(OtherAssistant(url=other), name="itself")  # type: ignore[misc]
             round_ = await own.turn("hello", user="bob")
             kept = [one async for one in own.store.export()]
 
@@ -196,7 +196,7 @@ async def test_what_is_no_assistant_is_a_failure(
 ) -> None:
     async with (
         raw_server(answer) as server,
-        closing(AssistantConnector(server.url, name="peer")) as peer,
+        closing(AssistantConnector(OtherAssistant(url=server.url), name="peer")) as peer,
     ):
         assert isinstance(await ask(peer, "hi"), expected)
         assert isinstance(await ask(peer, {"no": "dialog"}), BadReply)

@@ -10,7 +10,7 @@ from aiohttp import web
 
 from prolocutor.dialog.plain import Plain
 from prolocutor.errors import BadReply, ConfigError, ServiceLate, ServiceUnreachable
-from prolocutor.plugins.evaluation.chat_connector import ParlaiChatConnector
+from prolocutor.plugins.evaluation.chat_connector import ParlaiChat, ParlaiChatConnector
 from prolocutor.testing.fake_service import FakeRequest
 
 
@@ -72,7 +72,9 @@ async def service() -> AsyncIterator[Service]:
 @asynccontextmanager
 async def chat(**options: Any) -> AsyncIterator[tuple[ParlaiChatConnector, Service]]:
     async with service() as speaker:
-        connector = ParlaiChatConnector(speaker.url, name="chat", quiet=0.05, **options)
+        connector = ParlaiChatConnector(
+            ParlaiChat(url=speaker.url, quiet=0.05, **options), name="chat"
+        )
         try:
             yield connector, speaker
         finally:
@@ -132,7 +134,9 @@ async def test_nonsense_is_a_bad_reply() -> None:
 
 async def test_a_service_that_stays_silent_is_late() -> None:
     async with service() as speaker:
-        connector = ParlaiChatConnector(f"{speaker.url},silence", name="chat", quiet=0.05)
+        connector = ParlaiChatConnector(
+            ParlaiChat(url=f"{speaker.url},silence", quiet=0.05), name="chat"
+        )
         asked = FakeRequest({"dialog_id": "d", "utterances": [{"text": "a"}]}, timeout=0.5)
         with pytest.raises(ServiceLate, match=r"said nothing for 0\.5 s after 'silence'"):
             await connector.send([asked])
@@ -140,7 +144,7 @@ async def test_a_service_that_stays_silent_is_late() -> None:
 
 
 async def test_a_batch_is_said_in_its_own_sessions() -> None:
-    async with chat(batched=True) as (connector, _):
+    async with chat() as (connector, _):
         good, bad = await connector.send([state("a"), FakeRequest(None)])
 
     assert isinstance(good, Plain)
@@ -148,7 +152,7 @@ async def test_a_batch_is_said_in_its_own_sessions() -> None:
 
 
 async def test_nobody_at_the_address_is_unreachable() -> None:
-    connector = ParlaiChatConnector("ws://127.0.0.1:1/websocket", name="x")
+    connector = ParlaiChatConnector(ParlaiChat(url="ws://127.0.0.1:1/websocket"), name="x")
 
     with pytest.raises(ServiceUnreachable):
         await said(connector, "a")
@@ -156,7 +160,7 @@ async def test_nobody_at_the_address_is_unreachable() -> None:
 
 def test_what_is_no_address_is_refused() -> None:
     with pytest.raises(ConfigError, match="is no WebSocket"):
-        ParlaiChatConnector("module:function", name="x")
+        ParlaiChatConnector(ParlaiChat(url="module:function"), name="x")
 
 
 @pytest.mark.parametrize(
@@ -174,7 +178,7 @@ def test_what_is_no_address_is_refused() -> None:
     ids=str,
 )
 async def test_what_is_no_agent_state_is_a_failure_of_the_call(state: Any) -> None:
-    connector = ParlaiChatConnector("ws://127.0.0.1:1/websocket", name="bot")
+    connector = ParlaiChatConnector(ParlaiChat(url="ws://127.0.0.1:1/websocket"), name="bot")
 
     with pytest.raises(BadReply, match="needs the agent state"):
         await connector.send([FakeRequest(state)])

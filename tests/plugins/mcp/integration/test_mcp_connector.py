@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from prolocutor.errors import BadReply, ServiceRaised, ServiceUnreachable
-from prolocutor.plugins.mcp.connector.connector import McpConnector
+from prolocutor.plugins.mcp.connector.connector import McpConnector, McpTool
 from prolocutor.testing.fake_service import FakeRequest
 from tests.sdk_environment import SCRIPTS, sdk_python
 
@@ -48,7 +48,9 @@ async def closing(connector: McpConnector, *texts: str) -> list[Any]:
 
 async def test_every_kind_of_result_of_the_sdk_becomes_hypotheses(url: str) -> None:
     weather, words, several, plain = [
-        (await closing(McpConnector(url, name="s", tool=tool, confidence=0.4), "hi"))[0]
+        (await closing(McpConnector(McpTool(url=url, tool=tool, confidence=0.4), name="s"), "hi"))[
+            0
+        ]
         for tool in ("weather", "words", "several", "plain_dict")
     ]
 
@@ -63,7 +65,7 @@ async def test_every_kind_of_result_of_the_sdk_becomes_hypotheses(url: str) -> N
 async def test_what_a_tool_asks_of_the_person_becomes_an_ask(
     url: str, protocol: str | None
 ) -> None:
-    order = McpConnector(url, name="s", tool="order", protocol=protocol)
+    order = McpConnector(McpTool(url=url, tool="order", protocol=protocol), name="s")
     first = (await ask(order, "pizza"))[0]
     topping = {"kind": "raw_string", "value": "ham", "raw": "ham"}
     second = (await ask(order, "ham", answer=topping))[0]
@@ -73,7 +75,7 @@ async def test_what_a_tool_asks_of_the_person_becomes_an_ask(
     cancelled = (await ask(order, "no", answer={"kind": "cancelled"}))[0]
     await order.aclose()
 
-    choose = McpConnector(url, name="s", tool="choose", protocol=protocol)
+    choose = McpConnector(McpTool(url=url, tool="choose", protocol=protocol), name="s")
     which = (await ask(choose, "coffee"))[0]
     kept = which.get("human_attributes", {})
     large = {"kind": "choice", "value": {"idx": 1, "title": "large"}, "raw": "large"}
@@ -93,7 +95,7 @@ async def test_what_a_tool_asks_of_the_person_becomes_an_ask(
 async def test_a_program_is_cancelled_fails_and_is_started_again() -> None:
     run = [str(sdk_python()), "-W", "ignore", TOOLS, "stdio"]
     waits, history, fails, dies, none = [
-        McpConnector(run=run, name="s", tool=tool)
+        McpConnector(McpTool(run=run, tool=tool), name="s")
         for tool in ("waits", "history", "fails", "dies", "wether")
     ]
     history._session = fails._session = dies._session = none._session = waits._session

@@ -10,8 +10,9 @@ import pytest
 from aiohttp import web
 from aiohttp.test_utils import TestServer
 
+from prolocutor.contracts.connector import ServiceContext
 from prolocutor.errors import BadReply, ConfigError, ServiceError, ServiceRefused
-from prolocutor.plugins.mcp.connector.connector import McpConnector
+from prolocutor.plugins.mcp.connector.connector import McpConnector, McpTool
 from prolocutor.testing.fake_service import FakeRequest
 
 TOOL = {"name": "ask", "description": "Says it.", "inputSchema": {"properties": {"text": {}}}}
@@ -67,7 +68,7 @@ async def asking(call: Call, **options: Any) -> AsyncIterator[tuple[McpConnector
     app = web.Application()
     app.router.add_route("*", "/mcp", server.take)
     async with TestServer(app) as running, asyncio.timeout(60):
-        connector = McpConnector(str(running.make_url("/mcp")), name="s", **options)
+        connector = McpConnector(McpTool(url=str(running.make_url("/mcp")), **options), name="s")
         yield connector, server
         await connector.aclose()
 
@@ -180,7 +181,7 @@ async def test_what_goes_out_is_what_the_file_says() -> None:
 )
 def test_what_cannot_work_is_refused_when_it_is_made(options: dict[str, Any], what: str) -> None:
     with pytest.raises(ConfigError, match=what):
-        McpConnector(name="s", **options)
+        McpTool(**options).build(ServiceContext(name="s"))
 
 
 async def test_a_tool_that_is_not_there_is_an_error_of_the_file() -> None:

@@ -10,7 +10,7 @@ from prolocutor.assistant.assistant import Assistant
 from prolocutor.dialog.plain import Plain
 from prolocutor.errors import BadReply, ServiceRefused, ServiceUnreachable
 from prolocutor.plan.pipeline import Pipeline, Service
-from prolocutor.plugins.rasa.connector import RasaConnector
+from prolocutor.plugins.rasa.connector import RasaBot, RasaConnector
 from prolocutor.testing.connector_kit import ask, closing
 from tests.integration.connectors.raw_server import raw_server
 from tests.plugins.rasa.integration.rasa_peer import rasa_peer
@@ -59,7 +59,7 @@ async def test_all_that_a_bot_says_is_one_hypothesis(
 ) -> None:
     async with (
         rasa_peer() as peer,
-        closing(RasaConnector(peer.url, name="bot", stream=stream)) as bot,
+        closing(RasaConnector(RasaBot(url=peer.url, stream=stream), name="bot")) as bot,
     ):
         reply = await ask(bot, state(text))
 
@@ -70,7 +70,7 @@ async def test_all_that_a_bot_says_is_one_hypothesis(
 
 async def test_a_button_is_pressed_or_typed_and_its_payload_comes_back_as_it_is() -> None:
     async with rasa_peer() as peer:
-        bot = Service("bot", RasaConnector(peer.url, name="bot"))
+        bot = Service("bot", RasaConnector(RasaBot(url=peer.url), name="bot"))
         async with Assistant(Pipeline(skills=[bot]), store="memory:") as assistant:
             offered = await assistant.reply("pizza", "ann", attributes={"shop": 7})
             button = offered.attributes["messages"][2]
@@ -87,7 +87,10 @@ async def test_a_button_is_pressed_or_typed_and_its_payload_comes_back_as_it_is(
 
 
 async def test_a_bot_may_send_our_own_messages() -> None:
-    async with rasa_peer() as peer, closing(RasaConnector(peer.url, name="bot")) as bot:
+    async with (
+        rasa_peer() as peer,
+        closing(RasaConnector(RasaBot(url=peer.url), name="bot")) as bot,
+    ):
         reply = await ask(bot, state("own"))
 
     assert isinstance(reply, Plain)
@@ -96,7 +99,9 @@ async def test_a_bot_may_send_our_own_messages() -> None:
 
 async def test_a_model_annotates() -> None:
     async with rasa_peer() as peer:
-        model = Service("intent", RasaConnector(f"{peer.url}/model/parse", name="intent"))
+        model = Service(
+            "intent", RasaConnector(RasaBot(url=f"{peer.url}/model/parse"), name="intent")
+        )
         heard: list[Any] = []
 
         async def skill(request: dict[str, Any]) -> dict[str, Any]:
@@ -113,9 +118,9 @@ async def test_a_model_annotates() -> None:
 
 async def test_a_token_is_sent_and_a_wrong_one_is_a_failure() -> None:
     async with rasa_peer(token="t") as peer:
-        async with closing(RasaConnector(peer.url, name="bot", token="t")) as bot:
+        async with closing(RasaConnector(RasaBot(url=peer.url, token="t"), name="bot")) as bot:
             assert isinstance(await ask(bot, state("hi")), Plain)
-        async with closing(RasaConnector(peer.url, name="bot")) as bot:
+        async with closing(RasaConnector(RasaBot(url=peer.url), name="bot")) as bot:
             assert isinstance(await ask(bot, state("hi")), ServiceRefused)
 
 
@@ -127,7 +132,7 @@ async def test_nonsense_is_a_failure_or_nothing(body: bytes, kind: bytes) -> Non
     head = b"HTTP/1.1 200 OK\r\nContent-Type: %b\r\nContent-Length: %d\r\n\r\n"
     async with (
         raw_server(head % (kind, len(body)) + body) as server,
-        closing(RasaConnector(server.url, name="bot")) as bot,
+        closing(RasaConnector(RasaBot(url=server.url), name="bot")) as bot,
     ):
         reply = await ask(bot, state("hi"))
 
@@ -136,6 +141,6 @@ async def test_nonsense_is_a_failure_or_nothing(body: bytes, kind: bytes) -> Non
 
 @pytest.mark.parametrize("wrong", [None, 7, {}, {"utterances": []}])
 async def test_what_is_no_dialog_is_a_failure_and_so_is_a_dead_bot(wrong: Any) -> None:
-    async with closing(RasaConnector("http://127.0.0.1:1", name="bot")) as bot:
+    async with closing(RasaConnector(RasaBot(url="http://127.0.0.1:1"), name="bot")) as bot:
         assert isinstance(await ask(bot, wrong), BadReply)
         assert isinstance(await ask(bot, state("hi")), ServiceUnreachable)

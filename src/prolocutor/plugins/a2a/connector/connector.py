@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Annotated, Any, ClassVar, Final
 
 from prolocutor.asks.answer_forms import GIVEN_UP
@@ -18,12 +18,18 @@ from prolocutor.bounds import Seconds, about
 from prolocutor.connectors.parts.call_headers import call_headers
 from prolocutor.connectors.parts.each_alone import each_alone
 from prolocutor.connectors.parts.url import Url
-from prolocutor.contracts.connector import AgentOptions, Replies, Request
+from prolocutor.contracts.connector import (
+    AgentOptions,
+    BearerKey,
+    Confidence,
+    Headers,
+    Replies,
+    Request,
+)
 from prolocutor.contracts.probe import FoundService, UrlProbe
 from prolocutor.dialog.plain import JsonObject, Plain, check
 from prolocutor.errors import (
     BadReply,
-    ConfigError,
     ServiceError,
     ServiceRefused,
     ServiceUnreachable,
@@ -57,39 +63,22 @@ class A2aConnector:
     """The way to the agent behind `url`: its address, or that of its card.
 
     It is sent what the person said, in the context of the dialog; with a formatter, the formatter's
-    result: a text, or `{text?, parts?, context_id?, metadata?}`. `key` is sent as a bearer token,
-    `headers` with every request. `binding` (`JSONRPC`, `HTTP+JSON`), `version` (`1.0`, `0.3`) and
-    `tenant` choose among the addresses on the card; `stream: false` asks for whole answers.
-    `confidence` is that of every hypothesis whose metadata do not say another. A call that is
-    cancelled cancels its task.
+    result: a text, or `{text?, parts?, context_id?, metadata?}`. A call that is cancelled cancels
+    its task.
     """
 
-    def __init__(
-        self,
-        url: str,
-        *,
-        name: str,
-        batched: bool = False,
-        headers: Mapping[str, str] | None = None,
-        key: str | None = None,
-        binding: Binding | None = None,
-        version: ProtocolVersion | None = None,
-        tenant: str | None = None,
-        stream: bool = True,
-        confidence: float = CONFIDENCE,
-        max_age: float = MAX_AGE,
-    ) -> None:
-        del batched  # several requests are several messages
-        if binding not in (None, "JSONRPC", "HTTP+JSON"):
-            raise ConfigError(f"a binding is JSONRPC or HTTP+JSON, not {binding!r}")
-        if version not in (None, "1.0", "0.3"):
-            raise ConfigError(f"a version of A2A is '1.0' or '0.3', not {version!r}")
+    def __init__(self, options: A2aAgent, *, name: str) -> None:
         self.name = name
-        self._confidence = confidence
-        self._streams = stream
-        sent = {**(headers or {}), **({"Authorization": f"Bearer {key}"} if key else {})}
+        self._confidence = options.confidence
+        self._streams = options.stream
+        bearer = {"Authorization": f"Bearer {options.key}"} if options.key else {}
         self._peer = A2aPeer(
-            url, headers=sent, binding=binding, version=version, tenant=tenant, max_age=max_age
+            options.url,
+            headers={**(options.headers or {}), **bearer},
+            binding=options.binding,
+            version=options.version,
+            tenant=options.tenant,
+            max_age=options.max_age,
         )
         self._leaving = BackgroundTasks("cancelling of a task")
 
@@ -202,19 +191,15 @@ class A2aAgent(AgentOptions, frozen=True, kw_only=True):
     makes: ClassVar[Callable[..., Any]] = A2aConnector
 
     url: Annotated[str, about("Its address, or that of its card.", what="a URL")]
-    key: Annotated[str | None, about("Sent as a bearer token.", secret=True, what="a key")] = None
-    headers: Annotated[
-        dict[str, str] | None, about("Headers of every request.", what="a map of headers")
-    ] = None
+    key: BearerKey = None
+    headers: Headers = None
     binding: Annotated[Binding | None, about("The binding to use among those on the card.")] = None
     version: Annotated[
         ProtocolVersion | None, about("The version to speak among those on the card.")
     ] = None
     tenant: Annotated[str | None, about("The tenant to use among those on the card.")] = None
     stream: Annotated[bool, about("Whether answers are streamed where the agent can.")] = True
-    confidence: Annotated[
-        float, about("The confidence of a hypothesis that has none of its own.")
-    ] = CONFIDENCE
+    confidence: Confidence = CONFIDENCE
     max_age: Annotated[Seconds, about("How long its card is kept.")] = MAX_AGE
 
     @classmethod

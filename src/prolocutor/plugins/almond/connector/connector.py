@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Annotated, Any, ClassVar, Final
 
 from msgspec import Meta
@@ -18,11 +18,17 @@ from prolocutor.connectors.parts.each_alone import each_alone
 from prolocutor.connectors.parts.replying import hypothesis_of
 from prolocutor.connectors.parts.sockets import PING, SocketAddress, SocketOpener
 from prolocutor.connectors.parts.url import Url
-from prolocutor.contracts.connector import AgentOptions, Replies, Request
+from prolocutor.contracts.connector import (
+    AgentOptions,
+    BearerKey,
+    Confidence,
+    Headers,
+    Replies,
+    Request,
+)
 from prolocutor.contracts.probe import FoundService, UrlProbe
 from prolocutor.dialog.ids import new_id
 from prolocutor.dialog.plain import MAX_BYTES, JsonObject, Plain, check
-from prolocutor.errors import ConfigError
 from prolocutor.plugins.almond.connector.conversation import AlmondConversation
 
 CONVERSATION: Final = "/api/conversation"
@@ -44,34 +50,19 @@ class AlmondConnector:
     and the answer goes back as a value. `key` is sent as a bearer token.
     """
 
-    def __init__(
-        self,
-        url: str,
-        *,
-        name: str,
-        batched: bool = False,
-        key: str | None = None,
-        headers: Mapping[str, str] | None = None,
-        confidence: float = CONFIDENCE,
-        connections: int = MAX_CONNECTIONS,
-        idle: float = IDLE,
-        ping: float = PING,
-    ) -> None:
-        del batched  # several requests are several conversations
-        if connections < 1:
-            raise ConfigError(f"connections is 1 or more, not {connections}", key="connections")
+    def __init__(self, options: AlmondServer, *, name: str) -> None:
         self.name = name
-        address = SocketAddress(url, key=key, headers=headers)
+        address = SocketAddress(options.url, key=options.key, headers=options.headers)
         self._url = address.url
         if self._url.path in ("", "/"):
             self._url = self._url.with_path(CONVERSATION)
         scheme = "https" if self._url.is_secure else "http"
         self._home = Url(scheme=scheme, host=self._url.host, port=self._url.port)
         self._parameters = self._url.parameters
-        self._opener = SocketOpener(address, max_message=MAX_BYTES, ping=ping)
-        self._confidence = confidence
-        self._connections = connections
-        self._idle = idle
+        self._opener = SocketOpener(address, max_message=MAX_BYTES, ping=options.ping)
+        self._confidence = options.confidence
+        self._connections = options.connections
+        self._idle = options.idle
         self._conversations: OrderedDict[str, AlmondConversation] = OrderedDict()
 
     async def send(self, requests: Sequence[Request]) -> Replies:
@@ -133,13 +124,9 @@ class AlmondServer(AgentOptions, frozen=True, kw_only=True):
     makes: ClassVar[Callable[..., Any]] = AlmondConnector
 
     url: Annotated[str, about("Its address.", what="a URL")]
-    key: Annotated[str | None, about("Sent as a bearer token.", secret=True, what="a key")] = None
-    headers: Annotated[
-        dict[str, str] | None, about("Headers of every request.", what="a map of headers")
-    ] = None
-    confidence: Annotated[
-        float, about("The confidence of a hypothesis that has none of its own.")
-    ] = CONFIDENCE
+    key: BearerKey = None
+    headers: Headers = None
+    confidence: Confidence = CONFIDENCE
     connections: Annotated[
         Annotated[int, Meta(ge=1)],
         about("How many are kept open; the one that rested longest is closed."),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Annotated, Any, ClassVar, Final, Literal
 
 import msgspec
@@ -14,7 +14,14 @@ from prolocutor.asks.answer_forms import gives_up
 from prolocutor.bounds import about
 from prolocutor.connectors.parts.call_headers import call_headers
 from prolocutor.connectors.parts.each_alone import each_alone
-from prolocutor.contracts.connector import AgentOptions, Replies, Request, ServiceContext
+from prolocutor.contracts.connector import (
+    AgentOptions,
+    BearerKey,
+    Confidence,
+    Headers,
+    Replies,
+    Request,
+)
 from prolocutor.contracts.probe import FoundService, UrlProbe
 from prolocutor.dialog.plain import JsonObject, Plain, check
 from prolocutor.errors import BadReply, ConfigError, ServiceError
@@ -50,65 +57,42 @@ Returns = Literal["hypotheses", "value"]
 class McpConnector:
     """The way to a tool of the server behind `url`, or of the program that `run` starts.
 
-    `tool`: its name; without it the only one, or the one called `ask`. `argument` and `arguments`
-    say what it is called with (`ToolArguments`). `returns: value` passes on what it gives as it
-    is, for other stages than skills. `confidence` is that of hypotheses that have none. `key` is
-    sent as a bearer token, `headers` with every request; `environment` is added to the program's.
-    `protocol` is the version to speak, by default the newest that both know. What the server asks
-    of the person becomes an ask.
+    What the server asks of the person becomes an ask.
     """
 
-    def __init__(
-        self,
-        url: str = "",
-        *,
-        name: str,
-        batched: bool = False,
-        run: str | Sequence[str] | None = None,
-        tool: str | None = None,
-        argument: str | None = None,
-        arguments: Mapping[str, Any] | None = None,
-        returns: Returns = "hypotheses",
-        confidence: float = CONFIDENCE,
-        key: str | None = None,
-        headers: Mapping[str, str] | None = None,
-        environment: Mapping[str, str] | None = None,
-        folder: str | os.PathLike[str] | None = None,
-        protocol: str | None = None,
-    ) -> None:
-        del batched  # several requests are several calls
-        if bool(url) == bool(run):
+    def __init__(self, options: McpTool, *, name: str) -> None:
+        if bool(options.url) == bool(options.run):
             raise ConfigError("an MCP server has a url, or a program that run starts: one of both")
-        if protocol is not None and protocol not in VERSIONS:
-            what = f"no version of MCP is {protocol!r}; {suggest(protocol, VERSIONS)}"
+        if options.protocol is not None and options.protocol not in VERSIONS:
+            what = (
+                f"no version of MCP is {options.protocol!r}; {suggest(options.protocol, VERSIONS)}"
+            )
             raise ConfigError(what, key="protocol")
-        if returns not in ("hypotheses", "value"):
-            raise ConfigError(f"returns is hypotheses or value, not {returns!r}", key="returns")
         self.name = name
-        self._tool = tool
-        self._arguments = ToolArguments(argument, arguments or {})
-        self._returns = returns
-        self._confidence = confidence
+        self._tool = options.tool
+        self._arguments = ToolArguments(options.argument, options.arguments or {})
+        self._returns = options.returns
+        self._confidence = options.confidence
         self._calls = OpenCalls()
         peer: ServerPeer
-        if run:
+        if options.run:
             peer = StdioPeer(
-                run,
+                options.run,
                 name=name,
-                folder=folder,
-                environment=environment or {},
+                folder=options.folder,
+                environment=options.environment or {},
                 asks=self._calls.asked,
                 tools_changed=self._forget_tools,
             )
         else:
-            sent = {"Authorization": f"Bearer {key}"} if key else {}
+            sent = {"Authorization": f"Bearer {options.key}"} if options.key else {}
             peer = HttpPeer(
-                url,
-                headers={**sent, **(headers or {})},
+                options.url,
+                headers={**sent, **(options.headers or {})},
                 asks=self._calls.asked,
                 tools_changed=self._forget_tools,
             )
-        self._session = McpSession(peer, pinned=protocol)
+        self._session = McpSession(peer, pinned=options.protocol)
 
     async def send(self, requests: Sequence[Request]) -> Replies:
         """Call the tool once for each request."""
@@ -243,6 +227,8 @@ class McpConnector:
 class McpTool(AgentOptions, frozen=True, kw_only=True):
     """A tool of an MCP server."""
 
+    makes: ClassVar[Callable[..., Any]] = McpConnector
+
     describes: ClassVar[bool] = True
 
     url: Annotated[str, about("The address of the server.", what="a URL")] = ""
@@ -267,13 +253,9 @@ class McpTool(AgentOptions, frozen=True, kw_only=True):
             "Hypotheses, or a value that is passed on as it is, for annotators and other stages."
         ),
     ] = "hypotheses"
-    confidence: Annotated[
-        float, about("The confidence of a hypothesis that has none of its own.")
-    ] = CONFIDENCE
-    key: Annotated[str | None, about("Sent as a bearer token.", secret=True, what="a key")] = None
-    headers: Annotated[
-        dict[str, str] | None, about("Headers of every request.", what="a map of headers")
-    ] = None
+    confidence: Confidence = CONFIDENCE
+    key: BearerKey = None
+    headers: Headers = None
     environment: Annotated[
         dict[str, str] | None,
         about("Variables of the program, beside those of the assistant."),
@@ -284,24 +266,6 @@ class McpTool(AgentOptions, frozen=True, kw_only=True):
     ] = None
 
     folder: Annotated[str | os.PathLike[str] | None, about("Where it runs.", hidden=True)] = None
-
-    def build(self, context: ServiceContext) -> McpConnector:
-        """Make the connector."""
-        return McpConnector(
-            self.url,
-            name=context.name,
-            run=self.run,
-            tool=self.tool,
-            argument=self.argument,
-            arguments=self.arguments,
-            returns=self.returns,
-            confidence=self.confidence,
-            key=self.key,
-            headers=self.headers,
-            environment=self.environment,
-            folder=self.folder,
-            protocol=self.protocol,
-        )
 
     @classmethod
     async def recognize(cls, probe: UrlProbe) -> FoundService | None:
