@@ -2,18 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Final
 
 from prolocutor.dialog import plain
 from prolocutor.dialog.profiles import apply_changes
-from prolocutor.errors import StoreCorrupt
+from prolocutor.errors import PersonUnreadable, StoreCorrupt
 
 FRAME: Final = 16
 """One version in so many is a key frame: it has the whole state."""
 
 VersionRow = tuple[int, bytes, bytes | None]
 """Number, changes and, of a key frame, the state."""
+
+
+@contextmanager
+def read_of(user: str) -> Iterator[None]:
+    """Raise `PersonUnreadable` where rows of a person are not what they should be."""
+    try:
+        yield
+    except (ArithmeticError, LookupError, TypeError, ValueError, StoreCorrupt) as error:
+        raise PersonUnreadable(user, f"{type(error).__name__}: {error}") from error
 
 
 def rebuilt(owner: str, rows: Sequence[VersionRow], wanted: Collection[int]) -> dict[int, bytes]:

@@ -9,14 +9,22 @@ import signal
 import sqlite3
 import subprocess
 import sys
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
 
 import pytest
 
 from prolocutor import Assistant, Pipeline, Service
 from prolocutor.dialog.agent_state import encode_dialog
-from prolocutor.errors import ConfigError, StoreCorrupt, StoreError, StoreFull, StoreLocked
+from prolocutor.errors import (
+    ConfigError,
+    PersonUnreadable,
+    StoreCorrupt,
+    StoreError,
+    StoreFull,
+    StoreLocked,
+)
+from prolocutor.stores import store_copy
 from prolocutor.stores.sqlite.memory_store import MemoryStore
 from prolocutor.stores.sqlite.ownership import LockHolder, owner_of_file
 from prolocutor.stores.sqlite.sqlite_store import Sqlite, SqliteStore
@@ -151,6 +159,32 @@ async def test_a_file_can_be_read_beside_its_owner(path: Path) -> None:
     await reader.aclose()
     assert owner_of_file(path) is not None
     await owner.aclose()
+
+
+async def test_one_who_cannot_be_read_fails_alone_until_they_are_repaired(path: Path) -> None:
+    def answer(request: object) -> list[dict[str, object]]:
+        return [{"text": "a", "confidence": 1.0}]
+
+    def it() -> Assistant:
+        return Assistant(Pipeline(skills=[Service("a", answer)]), store=f"sqlite:///{path}")
+
+    async with it() as assistant:
+        await assistant.reply("hello", "ann")
+    with closing(sqlite3.connect(path)) as file, file:
+        file.execute("DELETE FROM versions")
+    async with it() as assistant:
+        with pytest.raises(PersonUnreadable):
+            await assistant.reply("hello", "ann")
+        assert await assistant.store_health.check() is None
+        assert [*assistant.store_health.unreadable] == ["ann"]
+    transfer = transfer_of(f"sqlite:///{path}")
+    await transfer.open()
+    found = await store_copy.check(transfer, lambda done, total: None, repair=True)
+    await transfer.aclose()
+    async with it() as assistant:
+        assert (await assistant.reply("hello", "ann")).text == "a"
+
+    assert (found.repaired, found.faults) == (["ann"], [])
 
 
 async def test_there_must_be_a_file_to_read(path: Path) -> None:

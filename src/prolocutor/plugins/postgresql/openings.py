@@ -17,14 +17,13 @@ from prolocutor.contracts.store import (
 )
 from prolocutor.dialog import splicing
 from prolocutor.dialog.ids import DialogId, TurnId
-from prolocutor.dialog.profile_chain import FRAME, VersionRow, rebuilt
+from prolocutor.dialog.profile_chain import FRAME, VersionRow, read_of, rebuilt
 from prolocutor.errors import (
     Conflict,
     DeclaredDead,
     PersonBusy,
     PersonUnreadable,
     RoundChanged,
-    StoreCorrupt,
     TakenOver,
 )
 from prolocutor.plugins.postgresql.database_line import DatabaseLine, Row
@@ -286,10 +285,8 @@ def _refusal(status: str, opening: TurnOpening, row: Row) -> Any:
 
 def read_head(row: Row, opening: TurnOpening) -> tuple[RememberedPerson, RememberedDialog]:
     """Make what is remembered of a row that has all of it; raise `PersonUnreadable`."""
-    try:
+    with read_of(opening.user):
         return _read_head(row, opening)
-    except (ArithmeticError, LookupError, TypeError, ValueError, StoreCorrupt) as error:
-        raise PersonUnreadable(opening.user, f"{type(error).__name__}: {error}") from error
 
 
 def _read_head(row: Row, opening: TurnOpening) -> tuple[RememberedPerson, RememberedDialog]:

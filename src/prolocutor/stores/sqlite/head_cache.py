@@ -21,6 +21,7 @@ from prolocutor.contracts.store import (
 )
 from prolocutor.dialog import splicing
 from prolocutor.dialog.ids import DialogId, TurnId
+from prolocutor.dialog.profile_chain import read_of
 from prolocutor.stores.sqlite import profiles
 from prolocutor.stores.sqlite.pending_rows import PendingRows
 from prolocutor.stores.sqlite.queries import named
@@ -146,7 +147,8 @@ class HeadCache:
             return None
         person, human_id, feed = row
         head = PersonHead(person, user, human_id, feed)
-        head.human = profiles.latest(self._connection, human_id)
+        with read_of(user):
+            head.human = profiles.latest(self._connection, human_id)
         for key, turn_id, hash_ in self._connection.execute(_OPEN_REQUESTS, (person,)):
             head.open_requests[key] = (turn_id, hash_)
         self._persons[user] = head
@@ -218,6 +220,10 @@ class HeadCache:
             self._persons.popitem(last=False)
 
     def _read(self, person: PersonHead, columns: Columns, window: int | None) -> DialogHead:
+        with read_of(person.user):
+            return self._read_rows(person, columns, window)
+
+    def _read_rows(self, person: PersonHead, columns: Columns, window: int | None) -> DialogHead:
         row = DialogRow(*columns)
         head = DialogHead()
         head.dialog, head.name = row.dialog, row.name
