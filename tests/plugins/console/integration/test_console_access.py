@@ -45,6 +45,7 @@ async def test_every_address_is_for_operators_alone() -> None:
     async with assistant() as it:
         console, ring = Console(DoorContext(it)), KeyRing(it.store)
         reader, _ = await ring.create("dashboard", ["read"])
+        await ring.refresh()
         app = make_app(it, [console], auth=POLICY, ring=ring)
         async with running(app) as url, aiohttp.ClientSession(url) as http:
             found = list(addresses(console))

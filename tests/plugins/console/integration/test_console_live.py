@@ -78,6 +78,7 @@ async def test_a_key_that_only_reads_may_watch_and_look_but_switch_nothing() -> 
     async with assistant() as it:
         ring = KeyRing(it.store)
         secrets = {one: (await ring.create(one, [one]))[0] for one in ("read", "converse")}
+        await ring.refresh()
         app = make_app(it, [Console(DoorContext(it))], ring=ring)
         async with running(app) as url, aiohttp.ClientSession(url) as http:
             seen: dict[str, list[int]] = {}

@@ -19,6 +19,7 @@ async def test_an_operator_learns_their_name_and_deletes_a_person() -> None:
         await it.reply("hello", "page:a/b c")
         ring = KeyRing(it.store)
         reader, _ = await ring.create("dashboard", ["read"])
+        await ring.refresh()
         app = make_app(it, [Console(DoorContext(it))], auth=POLICY, ring=ring)
         async with running(app) as url, aiohttp.ClientSession(url) as http:
             known = {}
