@@ -77,6 +77,13 @@ class TurnResult:
         return self.waiting.ask if self.waiting is not None else None
 
     @property
+    def is_failure(self) -> bool:
+        """Whether nobody answered, and a service that was asked failed or was late."""
+        if self._turn is None or self.spoken.active_skill:
+            return False
+        return any(one.failed for one in self._turn.records())
+
+    @property
     def hypotheses(self) -> list[Hypothesis]:
         """All hypotheses, in declared order of their skills."""
         return [hypothesis_from_state(one) for one in self.hypothesis_states]

@@ -7,8 +7,11 @@ from typing import Any
 import aiohttp
 import pytest
 
+from prolocutor.assistant.assistant import Assistant
+from prolocutor.plan.pipeline import Pipeline, Service
 from prolocutor.plugins.mcp.door.door import Mcp
-from prolocutor.testing.channel_kit import STRICT, at_the_door
+from prolocutor.testing.channel_kit import STRICT, at_the_door, running
+from prolocutor.web.listener import make_app
 from tests.plugins.mcp.integration.doors import served
 
 META = {
@@ -207,4 +210,22 @@ async def test_an_answer_that_is_sent_again_gets_the_same_result() -> None:
 
     texts = [one["structuredContent"]["text"] for one in (*told, dated["result"])]
     assert texts == [*["choice {'idx': 1, 'title': 'blue'}"] * 3, "date 2030-01-02"]
-    assert refused["result"]["_meta"]["prolocutor/error"]["code"] == "not_found"
+    assert refused["error"]["code"] == -32602
+
+
+async def test_a_tool_whose_skill_fails_says_so() -> None:
+    def broken(request: dict[str, Any]) -> dict[str, Any]:
+        raise RuntimeError("out of order")
+
+    skills = [Service("broken", broken), Service("shy", lambda _: [])]
+    async with (
+        Assistant(Pipeline(skills=skills), store="memory:") as assistant,
+        running(make_app(assistant, [Mcp(assistant, skills=True)])) as url,
+        aiohttp.ClientSession(url) as http,
+    ):
+        told = []
+        for tool in ("broken", "shy"):
+            call = rpc("tools/call", {"name": tool, "arguments": {"text": "hi"}, "_meta": META})
+            told.append((await post(http, call, **STATELESS | {"Mcp-Name": tool}))[1]["result"])
+
+    assert [one["isError"] for one in told] == [True, False]

@@ -27,7 +27,7 @@ from prolocutor.dialog.inputs import TurnInput
 from prolocutor.dialog.plain import JsonObject, encode
 from prolocutor.dialog.rounds import PendingAsk
 from prolocutor.dialog.turn_events import ServiceAsked, ServiceSettled, TurnEvent
-from prolocutor.errors import BadInput, ConfigError, NotFound, ProlocutorError
+from prolocutor.errors import BadInput, ConfigError, ProlocutorError
 from prolocutor.json_rpc import INVALID_PARAMS, RpcFault
 from prolocutor.names import suggest
 from prolocutor.plan.pipeline import Stage
@@ -115,6 +115,8 @@ class ToolCalls:
             raise RpcFault(INVALID_PARAMS, f"Unknown tool: {params.name!r:.80}; there are {known}")
         try:
             return await _Call(self._assistant, client, params, self._skills[params.name]).run()
+        except RpcFault:
+            raise
         except ProlocutorError as error:
             refused = error_response(error)
             return failed_result(refused.error, {**refused.data, "status": refused.status})
@@ -173,7 +175,9 @@ class _Call:
             if given is not None:  # sent again: the stored reply
                 return conversation, given
             if waiting is None or not await answers.is_last(utt_id):
-                raise NotFound("nothing is asked for any more", field="requestState")
+                # A server refuses a state that is not its own (2026-07-28, multi round-trips).
+                what = "requestState: nothing is asked for there, or not any more"
+                raise RpcFault(INVALID_PARAMS, what)
         response = (self._params.input_responses or {}).get(FIELD)
         try:
             answer = _answer(waiting, msgspec.convert(response, ElicitedAnswer))
@@ -217,7 +221,7 @@ class _Call:
         )
         is_shown = self._token is not None and self._client.back is not None
         result = await take_turn(self._assistant, input, self._show if is_shown else None)
-        return ToolReply(result.spoken, result.waiting)
+        return ToolReply(result.spoken, result.waiting, result.is_failure)
 
     async def _show(self, event: TurnEvent) -> None:
         if isinstance(event, ServiceAsked) and event.stage == Stage.SKILL:

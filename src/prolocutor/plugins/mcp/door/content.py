@@ -43,10 +43,11 @@ OUTPUT_SCHEMA: Final[JsonObject] = {
 
 
 class ToolReply(NamedTuple):
-    """A reply, and what it asks for."""
+    """A reply, what it asks for, and whether it stands for a service that failed."""
 
     said: SpokenReply
     waiting: PendingAsk | None
+    is_failure: bool = False
 
 
 def tool_result(reply: ToolReply, conversation_id: str, version: str) -> JsonObject:
@@ -64,7 +65,7 @@ def tool_result(reply: ToolReply, conversation_id: str, version: str) -> JsonObj
     told = {key: structured[key] for key in ("conversation_id", "ask") if key in structured}
     note = {"type": "text", "text": encode(told).decode()}
     content.append({**note, "annotations": {"audience": ["assistant"]}})
-    return {"content": content, "isError": False, "structuredContent": structured}
+    return {"content": content, "isError": reply.is_failure, "structuredContent": structured}
 
 
 def failed_result(text: str, data: JsonObject) -> JsonObject:
@@ -77,7 +78,7 @@ def failed_result(text: str, data: JsonObject) -> JsonObject:
 
 
 def _structured(reply: ToolReply, conversation_id: str) -> JsonObject:
-    said, waiting = reply
+    said, waiting, _ = reply
     found: JsonObject = {
         "text": said.text,
         "conversation_id": conversation_id,
