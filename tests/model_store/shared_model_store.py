@@ -11,7 +11,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from prolocutor.contracts.shared_store import DEFAULT_LEASE, ReplicaStatus, StoreTraffic
+from prolocutor.contracts.shared_store import (
+    DEFAULT_LEASE,
+    ReplicaStatus,
+    StandbyStatus,
+    StoreTraffic,
+)
 from prolocutor.contracts.store import (
     AgendaEntry,
     AnsweredRequest,
@@ -281,6 +286,10 @@ class SharedModelStore(ModelStore):
         self._check_reachable()
         persons = self._database.state.persons
         return {user: persons[user].feed_end for user in users if user in persons}
+
+    async def standbys(self) -> StandbyStatus:
+        """Return that a model has none."""
+        return StandbyStatus()
 
     def wake(self, user: str) -> None:
         """Send a hint to the other stores."""

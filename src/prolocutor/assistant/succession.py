@@ -17,7 +17,7 @@ from prolocutor.assistant.person_access import PersonAccess, ReplicaStore
 from prolocutor.assistant.services import ServiceSwitches
 from prolocutor.assistant.turn_runner import TurnRunner
 from prolocutor.background import BackgroundTasks
-from prolocutor.contracts.shared_store import WakeUps
+from prolocutor.contracts.shared_store import StandbyStatus, WakeUps
 from prolocutor.contracts.store import UnfinishedTurn
 from prolocutor.errors import PersonUnreadable, StoreError
 
@@ -81,6 +81,8 @@ class Succession:
         """The users whose last turn is being stored."""
         self._ends: dict[str, int] = {}
         self._heir = True
+        self.standbys: StandbyStatus | None = None
+        """What was known of the store's standbys a moment ago."""
         self.reachable = False
         """Whether the store answered the last time."""
 
@@ -243,7 +245,9 @@ class Succession:
                 ends = await self._store.feed_ends(self._listeners.users)
                 await self._observers.refresh_learners()
                 await self._switches.refresh()
+                self.standbys = await self._store.standbys()
             except StoreError:
+                self.standbys = None
                 continue  # the beat says so already
             for user, end in ends.items():
                 if self._ends.get(user) != end:

@@ -82,6 +82,18 @@ class ReplicaStatus(msgspec.Struct, frozen=True, kw_only=True):
     takeovers: int = 0
 
 
+class StandbyStatus(msgspec.Struct, frozen=True, kw_only=True):
+    """Who else has what the database confirms.
+
+    `named`: a commit waits for a standby. `connected` counts them, `lag` is by how many seconds the
+    last is behind, None where our user may not see that (PostgreSQL: `GRANT pg_monitor`).
+    """
+
+    named: bool = False
+    connected: int = 0
+    lag: float | None = None
+
+
 class WakeUps(Protocol):
     """Hints to other replicas that there is news; they may be lost, late or repeated.
 
@@ -189,6 +201,9 @@ class SharedStore(WakeUps, Protocol):
 
     async def replicas(self) -> list[ReplicaStatus]:
         """Return the replicas that live, and those that died less than a day ago, by number."""
+
+    async def standbys(self) -> StandbyStatus:
+        """Return what is known of the database's standbys."""
 
     def clock(self) -> float:
         """Return the database's time in seconds (UNIX).

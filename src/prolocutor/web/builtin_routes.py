@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, Final, Literal
 
@@ -140,6 +141,21 @@ def watch_replica(metrics: TurnMetrics, replica: Succession) -> None:
         "prolocutor_lease_left",
         "Seconds until others take over from this replica",
         lambda: replica.lease_left,
+    )
+    metrics.watch(
+        "prolocutor_synchronous_standbys_named",
+        "Whether a commit of the database waits for a standby (1), or is on one server only (0)",
+        lambda: math.nan if replica.standbys is None else replica.standbys.named,
+    )
+    metrics.watch(
+        "prolocutor_standbys",
+        "Standbys that are connected to the database",
+        lambda: math.nan if replica.standbys is None else replica.standbys.connected,
+    )
+    metrics.watch(
+        "prolocutor_replication_lag_seconds",
+        "By how much the last standby is behind; NaN where our user may not see it (pg_monitor)",
+        lambda: math.nan if (known := replica.standbys) is None or known.lag is None else known.lag,
     )
     metrics.watch(
         "prolocutor_store_misuses",

@@ -299,6 +299,7 @@ class PostgresqlStore:
     withdraw = _handed_on(_REPLICAS, ReplicaWork.withdraw)
     hold = _handed_on(_REPLICAS, ReplicaWork.hold)
     release = _handed_on(_REPLICAS, ReplicaWork.release)
+    standbys = _handed_on(_REPLICAS, ReplicaWork.standbys)
     replicas = _handed_on(_REPLICAS, ReplicaWork.replicas)
 
     def wake(self, user: str) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Coroutine
 from time import monotonic
 from typing import Any, Final, TypeVar
 
-from prolocutor.contracts.shared_store import ReplicaStatus
+from prolocutor.contracts.shared_store import ReplicaStatus, StandbyStatus
 from prolocutor.contracts.store import AgendaEntry, OpenedTurn, UnfinishedTurn
 from prolocutor.dialog.ids import TurnId
 from prolocutor.errors import DeclaredDead, NotFound, PersonBusy, StoreAway, TakenOver
@@ -16,6 +16,7 @@ from prolocutor.plugins.postgresql.membership import Membership
 from prolocutor.plugins.postgresql.openings import MAX_INT, resumed_turn
 from prolocutor.plugins.postgresql.reader import entries_of
 from prolocutor.plugins.postgresql.statements import named, shown_text, stored_text
+from prolocutor.stores.named_statements import struct_of
 from prolocutor.stores.opening_codec import unpack_opening
 
 WITHIN: Final = 10.0
@@ -148,6 +149,10 @@ class ReplicaWork:
             if held:
                 raise lost from None
             raise
+
+    async def standbys(self) -> StandbyStatus:
+        """Return what is known of the server's standbys."""
+        return struct_of(StandbyStatus, (await self._rows("standbys"))[0])
 
     async def replicas(self) -> list[ReplicaStatus]:
         """Return the replicas that live or lived a day ago."""

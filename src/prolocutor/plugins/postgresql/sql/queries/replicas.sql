@@ -41,6 +41,11 @@ SELECT x.replica, x.url, extract(epoch FROM x.joined)::float8 AS joined,
 FROM replicas x WHERE NOT x.dead OR x.alive_until > clock_timestamp() - interval '1 day'
 ORDER BY x.replica;
 
+-- name: standbys
+SELECT current_setting('synchronous_standby_names') <> '' AS named, count(*) AS connected,
+    max(CASE WHEN state IS NOT NULL THEN coalesce(extract(epoch FROM replay_lag), 0) END)::float8 AS lag
+FROM pg_stat_replication;
+
 -- name: notify
 SELECT pg_notify($1, payload) FROM unnest($2::text[]) AS payload;
 
