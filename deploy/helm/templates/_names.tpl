@@ -1,5 +1,6 @@
 {{- define "prolocutor.name" -}}
-{{- if contains .Chart.Name .Release.Name }}{{ .Release.Name | trunc 40 | trimSuffix "-" }}{{ else }}{{ printf "%s-%s" .Release.Name .Chart.Name | trunc 40 | trimSuffix "-" }}{{ end }}
+{{- $name := contains .Chart.Name .Release.Name | ternary .Release.Name (printf "%s-%s" .Release.Name .Chart.Name) }}
+{{- include "prolocutor.short" (list $name 40) }}
 {{- end }}
 
 {{- define "prolocutor.labels" -}}
@@ -17,38 +18,102 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 {{ .Values.existingConfigMap | default (include "prolocutor.name" .) }}
 {{- end }}
 
-{{/* A service's name as a part of the names of Kubernetes. */}}
-{{- define "prolocutor.service" -}}
-{{ . | lower | replace "_" "-" | replace " " "-" | replace "." "-" | trunc 20 | trimSuffix "-" }}
+{{/* A text as a part of the names of Kubernetes, of at most so many characters. One that cannot stay
+     as it is ends with a hash of itself, so that no two fall together. */}}
+{{- define "prolocutor.short" -}}
+{{- $text := index . 0 }}
+{{- $most := index . 1 | int }}
+{{- $plain := mustRegexReplaceAll "[^a-z0-9]+" (lower $text) "-" | trimAll "-" }}
+{{- if and (eq $plain $text) (le (len $plain) $most) }}
+{{- $plain }}
+{{- else }}
+{{- printf "%s-%s" ($plain | trunc (int (sub $most 9))) (sha256sum $text | trunc 8) | replace "--" "-" | trimPrefix "-" }}
+{{- end }}
+{{- end }}
+
+{{- define "prolocutor.match" -}}
+app.kubernetes.io/instance: {{ index . 0 }}
+app.kubernetes.io/component: {{ index . 1 }}
+{{- end }}
+
+{{- define "prolocutor.spread" -}}
+topologySpreadConstraints:
+  {{- $pair := . }}
+  {{- range list "topology.kubernetes.io/zone" "kubernetes.io/hostname" }}
+  - maxSkew: 1
+    topologyKey: {{ . }}
+    whenUnsatisfiable: ScheduleAnyway
+    labelSelector: {matchLabels: {{ include "prolocutor.match" $pair | fromYaml | toJson }}}
+  {{- end }}
+{{- end }}
+
+{{- define "prolocutor.budget" -}}
+{{- $name := index . 1 }}
+---
+apiVersion: policy/v1
+kind: PodDisruptionBudget
+metadata:
+  name: {{ $name }}
+  labels: {{ include "prolocutor.labels" (index . 0) | nindent 4 }}
+spec:
+  maxUnavailable: 1
+  selector:
+    matchLabels: {{ include "prolocutor.match" (list (index . 0).Release.Name (index . 2)) | nindent 6 }}
+{{- end }}
+
+{{/* Of all that pods read when they start: a change restarts them. Secrets that are there already count
+     by their version, and only where a cluster can be asked. */}}
+{{- define "prolocutor.checksum" -}}
+{{- $seen := list .Values.files .Values.postgresql.url .Values.nats.url .Values.operatorKey.value .Values.env }}
+{{- with .Values.existingConfigMap }}
+{{- $found := lookup "v1" "ConfigMap" $.Release.Namespace . | default dict }}
+{{- $seen = append $seen (list $found.data $found.binaryData) }}
+{{- end }}
+{{- $names := list .Values.postgresql.existingSecret.name .Values.nats.existingSecret.name .Values.operatorKey.existingSecret.name }}
+{{- range concat $names .Values.secrets | compact }}
+{{- $found := lookup "v1" "Secret" $.Release.Namespace . | default dict }}
+{{- $seen = append $seen (dig "metadata" "resourceVersion" "" $found) }}
+{{- end }}
+{{- $seen | toJson | sha256sum }}
+{{- end }}
+
+{{- define "prolocutor.secret" -}}
+{{- $given := index . 1 }}
+valueFrom:
+  secretKeyRef:
+    {{- if $given.existingSecret.name }}
+    name: {{ $given.existingSecret.name }}
+    key: {{ $given.existingSecret.key }}
+    {{- else }}
+    name: {{ include "prolocutor.name" (index . 0) }}
+    key: {{ index . 2 }}
+    {{- end }}
 {{- end }}
 
 {{- define "prolocutor.environment" -}}
+{{- $root := index . 0 }}
+{{- with $root.Values }}
+{{- if eq (index $ 1) "replica" }}
 - name: DATABASE_URL
-  valueFrom:
-    secretKeyRef:
-      {{- if .Values.postgresql.existingSecret.name }}
-      name: {{ .Values.postgresql.existingSecret.name }}
-      key: {{ .Values.postgresql.existingSecret.key }}
-      {{- else }}
-      name: {{ include "prolocutor.name" . }}
-      key: databaseUrl
-      {{- end }}
-{{- if or .Values.nats.url .Values.nats.existingSecret.name }}
+  {{- include "prolocutor.secret" (list $root .postgresql "databaseUrl") | nindent 2 }}
+{{- if or .operatorKey.value .operatorKey.existingSecret.name }}
+- name: OPERATOR_KEY
+  {{- include "prolocutor.secret" (list $root .operatorKey "operatorKey") | nindent 2 }}
+{{- end }}
+{{- else }}
+# The file names both, and a worker needs neither: it opens no store and no door.
+- {name: DATABASE_URL, value: "memory:"}
+- {name: OPERATOR_KEY, value: not-for-workers}
+{{- end }}
+{{- if or .nats.url .nats.existingSecret.name }}
 - name: NATS_URL
-  valueFrom:
-    secretKeyRef:
-      {{- if .Values.nats.existingSecret.name }}
-      name: {{ .Values.nats.existingSecret.name }}
-      key: {{ .Values.nats.existingSecret.key }}
-      {{- else }}
-      name: {{ include "prolocutor.name" . }}
-      key: natsUrl
-      {{- end }}
+  {{- include "prolocutor.secret" (list $root .nats "natsUrl") | nindent 2 }}
 - name: PROLOCUTOR_MESSAGES
   value: $(NATS_URL)
 {{- end }}
-{{- with .Values.env }}
+{{- with .env }}
 {{ toYaml . }}
+{{- end }}
 {{- end }}
 {{- end }}
 
@@ -76,10 +141,12 @@ volumes:
 {{- end }}
 
 {{- define "prolocutor.container" -}}
+{{- $role := index . 1 }}
+{{- with index . 0 }}
 image: {{ include "prolocutor.image" . }}
 imagePullPolicy: {{ .Values.image.pullPolicy }}
 securityContext: {allowPrivilegeEscalation: false, readOnlyRootFilesystem: true, capabilities: {drop: [ALL]}}
-env: {{ include "prolocutor.environment" . | nindent 2 }}
+env: {{ include "prolocutor.environment" (list . $role) | nindent 2 }}
 {{- with .Values.secrets }}
 envFrom:
   {{- range . }}
@@ -92,4 +159,5 @@ volumeMounts:
 lifecycle:
   preStop:
     exec: {command: [sleep, {{ .Values.leave | quote }}]}
+{{- end }}
 {{- end }}
