@@ -42,6 +42,12 @@ class RecordSettings(msgspec.Struct, frozen=True, kw_only=True):
         return deadline * SLOW if self.slow is None else self.slow
 
 
+KeptRecords = Annotated[
+    RecordSettings | None,
+    about("How long records of turns are kept for operators; `false` keeps none."),
+]
+
+
 class HandoverSettings(msgspec.Struct, frozen=True, kw_only=True):
     """How dialogs are handed over to operators; in what is said, `{by}` is the operator's name."""
 
@@ -144,10 +150,7 @@ class TurnSettings(msgspec.Struct, frozen=True, kw_only=True):
     handover: Annotated[
         HandoverSettings, about("How a person takes a dialog over from the assistant.")
     ] = HandoverSettings()
-    records: Annotated[
-        RecordSettings | None,
-        about("How long records of turns are kept for operators; `false` keeps none."),
-    ] = None
+    records: KeptRecords = None
     asks: Annotated[
         dict[str, Any], about("Options of kinds of asks, by their names, of those that have some.")
     ] = {}

@@ -12,6 +12,7 @@ from msgspec import Meta
 from prolocutor.assistant.assistant_settings import (
     DEFAULTS,
     REPLICA,
+    KeptRecords,
     RecordSettings,
     ReplicaSettings,
     TurnSettings,
@@ -144,10 +145,7 @@ class Settings(TurnSettings, frozen=True, kw_only=True):
             what="a store's URL such as sqlite:///dialogs.db",
         ),
     ] = None
-    records: Annotated[
-        RecordSettings | None,
-        about("How long records of turns are kept for operators; `false` keeps none."),
-    ] = RecordSettings()
+    records: KeptRecords = RecordSettings()
     replica: Annotated[ReplicaSettings, about("This process, where several share a store.")] = (
         REPLICA
     )

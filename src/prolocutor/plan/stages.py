@@ -300,35 +300,17 @@ STAGE_TYPES: Final[dict[Stage, type[StageService]]] = {
 
 
 class CallOptions(msgspec.Struct, frozen=True, kw_only=True):
-    """How a target is called, as `Service` and files say it beside the target."""
+    """How a target is called, as `Service` says it beside the target.
 
-    connector: Annotated[
-        str | None,
-        about("The way to it; by default by the form of `call`.", what="the name of a connector"),
-    ] = None
-    wire: Annotated[Literal["native", "deeppavlov"], about("How an HTTP service is spoken to.")] = (
-        "native"
-    )
-    inline: Annotated[
-        bool, about("A plain function that is quick is called in the event loop, without a thread.")
-    ] = False
-    process: Annotated[
-        bool, about("Run the function in a child process, killed at its time-out.")
-    ] = False
-    instead: Annotated[
-        str | None,
-        about(
-            "What is asked in place of a `nats://` call where NATS or all workers are away, or the"
-            " request is too large.",
-            what="a URL or module:function",
-        ),
-    ] = None
-    worker: Annotated[
-        str | None,
-        about(
-            "What `prolocutor worker` runs for a `nats://` call.", what="module:function or a URL"
-        ),
-    ] = None
+    What each means is said where it belongs: by the options of the connectors.
+    """
+
+    connector: str | None = None
+    wire: Literal["native", "deeppavlov"] = "native"
+    inline: bool = False
+    process: bool = False
+    instead: str | None = None
+    worker: str | None = None
 
 
 def name_of(target: object) -> str:
