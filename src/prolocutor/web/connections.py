@@ -115,6 +115,8 @@ class BoundedHttpProtocol(HttpToolsProtocol):
             self._timer.cancel()
         self._reader.stop()
         self._unread = b""
+        if self._is_in_body:
+            self.cycle.body = bytearray()  # the collector of garbage may be long in coming
         self.pipeline.clear()
         super().connection_lost(exc)
         if self._answered is not None and not self._answered.response_complete:
@@ -153,8 +155,10 @@ class BoundedHttpProtocol(HttpToolsProtocol):
         self._note_held()
 
     def _note_held(self) -> None:
-        """Note what is kept in memory for this client, beside the requests that wait."""
-        size = self._body_size if self._is_in_body else 0
+        """Note what is kept in memory for this client, beside the request that is answered."""
+        size = sum(len(cycle.body) for cycle, _ in self.pipeline)
+        if self._is_in_body:
+            size += self._body_size
         if self._flow.has_backlog:
             size += len(self._unread) - self._at
         if self._flow.write_paused:
@@ -299,6 +303,7 @@ class BoundedHttpProtocol(HttpToolsProtocol):
             self._start_asgi_task(*self.pipeline.pop())
         if self._unread:
             self._parse()
+        if self._is_holding:
             self._note_held()
         self.flow.resume_reading()
         if self._is_answering():
@@ -381,6 +386,8 @@ class BoundedWebSocketProtocol(WebSocketsSansIOProtocol):
         self._places.hold(self.transport, self._address, 0)
         self._timer.cancel()
         self._reader.stop()
+        self._unread, self.frames = memoryview(b""), []
+        self.conn.reader.buffer.clear()  # the collector of garbage may be long in coming
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:

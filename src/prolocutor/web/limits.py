@@ -47,7 +47,7 @@ class ListenerLimits(msgspec.Struct, frozen=True):
         about("Requests of one address in flight, those of operators aside.", unit="requests"),
     ] = 200
     outbox: Annotated[int, about("", hidden=True)] = 1_000_000
-    held: Annotated[int, about("", hidden=True)] = 256_000_000
+    held: Annotated[int, about("", hidden=True)] = 128_000_000
     keep_alive: Annotated[
         Count,
         about(

@@ -369,6 +369,19 @@ async def test_the_address_that_keeps_most_in_memory_is_cut_off_where_all_keep_t
     assert places.held == 3_000
 
 
+async def test_bodies_of_requests_that_wait_are_counted_as_kept() -> None:
+    places = ConnectionPlaces(ListenerLimits())
+    app = Gated()
+    protocol, line = connected(app, places=places)
+
+    protocol.data_received(b"".join(POST % (1_000, b"x" * 1_000) for _ in range(3)))
+    before = places.held
+    app.gate.set()
+    await line.until(lambda: line.text.count(b"HTTP/1.1 200 OK") == 3)
+
+    assert (before, places.held) == (2_000, 0)
+
+
 # -- WebSockets -------------------------------------------------------------------------------
 
 HANDSHAKE = (
@@ -495,6 +508,17 @@ async def test_what_is_kept_of_a_message_counts_until_it_is_whole() -> None:
     await asyncio.wait(protocol.tasks)
 
     assert (before >= 8, places.held) == (True, 0)
+
+
+async def test_nothing_is_kept_of_a_message_whose_client_has_left() -> None:
+    protocol, _ = await talking(Talk())
+
+    protocol.data_received(frame(BEGINS, b"hi") + frame(ENDS, b"there")[:8])
+    protocol.connection_lost(None)
+
+    assert (protocol.frames, bytes(protocol.conn.reader.buffer)) == ([], b"")
+    for task in protocol.tasks:
+        task.cancel()
 
 
 async def test_a_handshake_that_the_app_does_not_answer_ends_in_time() -> None:

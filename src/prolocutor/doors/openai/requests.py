@@ -217,7 +217,8 @@ def chat_input(
     if content in (None, []) and parsed is None:
         raise BadInput("the last message has no content", field=field)
     text = text_of(content, field)
-    parts = [one for one in content or () if isinstance(one, dict) and _text_in(one) is None]
+    listed = content if isinstance(content, list) else ()
+    parts = [one for one in listed if _text_in(one) is None]
     extra: dict[str, Any] = {
         key: value
         for key, value in (
