@@ -16,7 +16,7 @@ from prolocutor.asks.answers import (
 from prolocutor.dialog.plain import JsonObject
 from prolocutor.reading.plain_text import as_written, bare, is_name, is_question
 
-_NUMBER: Final = r"([+-]?\d{1,3}(?:\.\d{1,15})?)\s*°?\s*"
+_NUMBER: Final = r"([+-]?\d{1,3}(?:\.\d{1,15})?)\s?°?\s?"
 _COORDINATES: Final = re.compile(
     rf"(?:geo:|lat(?:itude)?:? ?)?([ns] ?)?{_NUMBER}([ns]?)"
     rf"[\s,;/]+(?:lon(?:gitude)?:? ?)?([ew] ?)?{_NUMBER}([ew]?)"

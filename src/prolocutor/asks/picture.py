@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 from prolocutor.asks.answers import AnswerContext, AskOptions, NotUnderstood, Outcome, Understood
 from prolocutor.dialog.plain import JsonObject
 
-_LONGEST: Final = 2048
+LONGEST: Final = 2048
 _UPLOAD: Final = re.compile(r"/uploads/[\w.-]+(?:/[\w.-]+)*")
 _UNSAFE: Final = re.compile(r"[\s\x00-\x1f\x7f\ud800-\udfff<>\"\\^`{|}]")
 _INSTEAD: Final = "Please upload it, or send an address that begins with https://."
@@ -32,10 +32,10 @@ def take(type_name: str, value: Any, context: AnswerContext) -> Outcome:
 
 def address_of(text: str) -> str | None:
     """Return the http(s) address or the upload that a text is as a whole; None for any other."""
-    if len(text) > 2 * _LONGEST:
+    if len(text) > 2 * LONGEST:
         return None
     address = text.strip().strip("<>")
-    if len(address) > _LONGEST or _UNSAFE.search(address):
+    if len(address) > LONGEST or _UNSAFE.search(address):
         return None
     if _UPLOAD.fullmatch(address):
         return None if ".." in address else address

@@ -23,7 +23,7 @@ from prolocutor.errors import BadInput
 T = TypeVar("T")
 P = TypeVar("P", bound=msgspec.Struct)
 
-_ERROR: Final = re.compile(r"(?P<what>.*?)(?: - at `\$\.?(?P<path>.*)`)?", re.DOTALL)
+_AT: Final = " - at `$"
 _MISSING: Final = re.compile(r"Object missing required field `(.*)`")
 _EXPECTED: Final = re.compile(r"Expected `([^`]*)`(.*?)(?:, got .*)?", re.DOTALL)
 _KINDS: Final = {
@@ -127,8 +127,8 @@ def is_header(type_: Any) -> bool:
 
 def bad_input(error: msgspec.ValidationError, type_: Any) -> BadInput:
     """Return the error for a value that does not fit its type, with the field at fault."""
-    found = _ERROR.fullmatch(str(error))
-    what, path = (found["what"], found["path"] or "") if found else (str(error), "")
+    what, _, path = str(error).partition(_AT)
+    path = path.removeprefix(".").removesuffix("`")
     if missing := _MISSING.fullmatch(what):
         path = f"{path}.{missing[1]}" if path else missing[1]
         return _worded(type_, path) or BadInput(f"{path} is needed", field=path)

@@ -24,7 +24,7 @@ _LEAD = re.compile(
     r"(?:i need|i want|give me)(?= the )|how much (?:is|are)|"
     r"the (?:result|value|answer) (?:of|to)|find|add up|do the sum)\s+)+"
 )
-_TAIL = re.compile(r"\s*(?:(?:be )?equals?(?: to)?|be|is|make|give|come to|=)?[\s?.=]*$")
+_TAIL = re.compile(r"(?<!\s)\s*+(?:(?:be )?equals?(?: to)?|be|is|make|give|come to|=)?+[\s?.=]*+$")
 _MONEY = re.compile(
     r"(?P<sign>[$€£])(?= ?\d)|(?<=\d)(?P<after>[$€£])| (?P<word>dollar|euro|pound|buck)s?\b"
 )

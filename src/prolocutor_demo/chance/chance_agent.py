@@ -18,6 +18,7 @@ from prolocutor_demo.reading.request import text_of
 from prolocutor_demo.reading.when.lengths import NUMBER, number_of
 
 DECLINE = "I toss coins, roll dice and pick at random; this needs something else."
+LONGEST = 300
 MOST_COINS = 100
 
 _SUITS = ("hearts", "spades", "clubs", "diamonds")
@@ -55,7 +56,7 @@ def answer(request: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def _reply(text: str, chance: random.Random) -> _ChanceReply | None:
-    if not text or len(text) > 300 or _ELSEWHERE.search(text):
+    if not text or len(text) > LONGEST or _ELSEWHERE.search(text):
         return None
     for pattern, draw, confidence in _DRAWS:
         if pattern.fullmatch(text) and (said := draw(text, chance)):
@@ -135,7 +136,7 @@ _ELSEWHERE = _pattern(
 )
 _DRAWS: tuple[tuple[re.Pattern[str], Callable[[str, random.Random], str | None], float], ...] = (
     (_pattern(rf".*\b{_TOSS}\b.*\b{_COIN}\b.*|.*\b{_COIN}[- ](?:flip|toss)\b.*"), _coin, 0.95),
-    (_pattern(r".*\bheads or tails\b.*|.*\bheads\b.*\btails\b.*"), _coin, 0.95),
+    (_pattern(r"(?=.*\bheads\b.*\btails\b).*"), _coin, 0.95),
     (_pattern(rf"(?:let|have|use|ask)\b.*\ba {_COIN}\b.*|{_TOSS} (?:it|one|up)"), _coin, 0.85),
     (_pattern(rf"(?:{_PICK}|deal)\b.*\bcards?\b.*|(?:a )?random (?:playing )?card"), _card, 0.94),
     (_pattern(rf"(?:{_PICK} )?{_RANDOM}colou?r"), _one_of(_COLOURS), 0.94),

@@ -67,9 +67,7 @@ _QUESTION = re.compile(
     r"|convert|define|tell|show|add|set|true|am|more|any)\b",
     re.IGNORECASE,
 )
-_LOOSE = re.compile(
-    r"[^\d?!.:=+*]{2,60}(?:,[^\d?!.:=+*]{2,40})*,? or [^\d?!.:=+*]{2,40}", re.IGNORECASE
-)
+_LOOSE = re.compile(r"[^\d?!.:=+*]{2,140} or [^\d?!.:=+*]{2,40}", re.IGNORECASE)
 
 
 def choose(text: str, chance: random.Random) -> str | None:

@@ -4,7 +4,7 @@ import re
 
 import msgspec
 
-_LONGEST = 120
+LONGEST = 120
 _WORD = r"(?P<word>[a-z][a-z'-]*(?: [a-z][a-z'-]*){0,3}?)"
 _ONE = r"(?P<word>(?!the )[a-z][a-z'-]+(?: [a-z][a-z'-]+)?)"
 _PART = r"(?P<part>noun|verb|adjective|adverb)"
@@ -176,7 +176,7 @@ class WordQuestion(msgspec.Struct, frozen=True):
 def asked_of(text: str) -> WordQuestion | None:
     """Return the question that the text asks about a word; None if it asks none."""
     plain = _plain(text)
-    if not plain or len(plain) > _LONGEST:
+    if not plain or len(plain) > LONGEST:
         return None
     for kind, confidence, pattern in _COMPILED:
         match = pattern.fullmatch(plain)

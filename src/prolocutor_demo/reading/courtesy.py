@@ -11,8 +11,8 @@ _BEFORE = re.compile(
     re.IGNORECASE,
 )
 _AFTER = re.compile(
-    r"(?:[\s,]+(?:please|pls|plz|for me|for us|thanks|thank you|thx|will you|would you|could you"
-    r"|can you|mate|right now|now|real quick|quickly))?[\s.!?;,]*$",
+    r"(?:(?<![\s,])[\s,]++(?:please|pls|plz|for me|for us|thanks|thank you|thx|will you|would you"
+    r"|could you|can you|mate|right now|now|real quick|quickly))?+[\s.!?;,]*+$",
     re.IGNORECASE,
 )
 _ROUNDS = 5

@@ -15,7 +15,7 @@ _FILLER = re.compile(
     re.IGNORECASE,
 )
 _TAIL = re.compile(
-    r"[\s,]+(?:i think|i guess|i suppose|probably|of course|for sure|definitely|maybe)$",
+    r"(?<![\s,])[\s,]++(?:i think|i guess|i suppose|probably|of course|for sure|definitely|maybe)$",
     re.IGNORECASE,
 )
 _EMPTY = re.compile(

@@ -45,7 +45,7 @@ ADD = _patterns(
     rf"(?:add|put|write|enter)(?: something| this| an?(?: new)? (?:item|entry|task|thing))?"
     rf" (?:to|on|onto) {_INTO}\s*[:,-]?\s*(?P<what>.+)",
     r"(?:i (?:have|need|want|'ve got) to |i need )?(?P<what>.+?)[,.;:]?"
-    r" (?:so |and |please |can you )*(?:put|add|write) (?:it|that|this|them)"
+    r" (?:so |and |please |can you ){0,3}(?:put|add|write) (?:it|that|this|them)"
     rf" (?:to|on|onto|in|down on) {_INTO}",
     r"(?:add|put|stick|place|write|include|enter|throw|pop|jot|note|i need|get)(?: down)?"
     rf" (?P<what>.+?) (?:to|on|onto|in|into|for) {_INTO}(?P<tail>.*)",

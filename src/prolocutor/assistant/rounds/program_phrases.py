@@ -8,7 +8,7 @@ from typing import Final
 from prolocutor.contracts.programs import ProgramWish
 from prolocutor.reading.plain_text import plain
 
-_LONGEST: Final = 120
+LONGEST: Final = 120
 _FIRST: Final = frozenset(
     "what what's whats which list show please stop cancel end delete remove kill do are can".split()
 )
@@ -54,7 +54,7 @@ def program_wish_of(text: str) -> ProgramWish | None:
     >>> program_wish_of("Stop the timer about the comic!")
     ProgramWish(what='stop', about='the comic', kind='timer')
     """
-    if len(text) > _LONGEST:
+    if len(text) > LONGEST:
         return None
     first = text.lstrip().partition(" ")[0].lower()
     if first not in _FIRST:

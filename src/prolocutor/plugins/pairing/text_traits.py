@@ -13,7 +13,7 @@ from typing import Final
 import msgspec
 
 from prolocutor.plugins.pairing.text import STOP_WORDS, stem
-from prolocutor.reading.words import words
+from prolocutor.reading.words import LONGEST_TEXT, words
 
 _CACHED: Final = 4096
 _HEAD: Final = 240
@@ -177,7 +177,8 @@ def question_traits(text: str) -> QuestionTraits:
     for word in found:
         for place in _ASKED_OF.get(word, ()):
             asked[place] = 1.0
-    forms = [float(form.search(text) is not None) for form in _QUESTION_FORMS.values()]
+    head = text[:LONGEST_TEXT]
+    forms = [float(form.search(head) is not None) for form in _QUESTION_FORMS.values()]
     return QuestionTraits(
         stems=frozenset(_content(found)),
         grams=_grams(found),

@@ -25,7 +25,7 @@ LONGEST: Final = 2000
 NOTHING: Final = "Sorry, I did not find any result."
 DONE: Final = "Done."
 
-_FIELD: Final = re.compile(r"\$\{([\w.]+)(?::[^}]*)?\}|\$(\w+(?:\.\w+)*)")
+_FIELD: Final = re.compile(r"\$\{([\w.]+)(?::[^${}]*)?\}|\$(\w+(?:\.\w+)*)")
 _WRITTEN_UNIT: Final = re.compile(r"\s?(°?\w+(?:/\w+)?)")
 _UNIT: Final = {"C": " °C", "ms": " ms", "byte": " bytes", "Pa": " Pa"}
 _RDL: Final = ("webCallback", "displayTitle", "displayText", "callback", "pictureUrl")

@@ -66,6 +66,9 @@ SPECIAL = frozenset(
 LARGEST = 10**300
 """Numbers of this size and above are refused."""
 
+LONGEST_NUMBER = 1000
+"""Most characters of a number."""
+
 _TOKEN = re.compile(
     r"""
     (?P<newline> \r\n | [\n\r\u2028\u2029] )
@@ -77,7 +80,7 @@ _TOKEN = re.compile(
   | (?P<REF>     @[A-Za-z_][\w-]*(?:\.[A-Za-z_][\w-]*)* )
   | (?P<dollar>  \$(?:\w+|\?) )
   | (?P<NUMBER>  -?(?:0[xX][0-9A-Fa-f]+|0[bB][01]+|0[oO][0-7]+
-                 |(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?) )
+                 |(?:[0-9]++(?:\.[0-9]*+)?|\.[0-9]++)(?:[eE][+-]?[0-9]++)?) )
   | (?P<word>    ~[A-Za-z_]\w* | [A-Za-z_]\w*(?:~(?!=))? )
   | (?P<other>   \#_\[ | \#\[ | => | =~ | ~= | == | >= | <= | && | \|\| | != | := | -> | \*\*
                  | (?!/\*)[^\s\w"'] )
@@ -152,6 +155,8 @@ def dollar(text: str, position: SourcePosition, words: Mapping[str, str]) -> Tok
 
 def number(text: str, position: SourcePosition) -> int | float:
     """Return the number of a literal; whole ones as ints."""
+    if len(text) > LONGEST_NUMBER:
+        raise fault(f"{text!s:.40} is too long a number", position)
     sign, digits = (-1, text[1:]) if text.startswith("-") else (1, text)
     base = {"0x": 16, "0b": 2, "0o": 8}.get(digits[:2].lower())
     if base and len(digits) > 2:

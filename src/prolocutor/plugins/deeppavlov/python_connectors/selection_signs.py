@@ -28,7 +28,7 @@ ASKING_FOR_OPINION = frozenset(
 CONTINUING = frozenset(("can", "must", "can_prompt"))
 
 QUESTION = re.compile(
-    r"\s*(?:but\s+)?(?:"
+    r"\s*+(?:but\s++)?(?:"
     r"(?:what|who|how|when|where|which|why|whether|tell me)\b"
     r"|(?:do|does|have|has|can|could|shall|should|will|would|might|must)"
     r"\s+(?:i|you|he|she|it|we|they|this|that|these|those|there)\b)",

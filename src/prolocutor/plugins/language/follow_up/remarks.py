@@ -38,9 +38,9 @@ _MENDS: Final = re.compile(
     re.IGNORECASE,
 )
 _NOT_BUT: Final = re.compile(
-    r"(?:(?:no|sorry|i meant?|actually)[\s,]+)*(?:not\s+(?P<old>[^,]{1,40}?)(?:,|\s+but"
-    r"|;)\s*(?:but )?(?P<new>.{1,60})"
-    r"|(?P<new2>.{1,60}?),?\s+(?:not|instead of|rather than)\s+(?P<old2>[^,]{1,40}))[.!?]*",
+    r"(?:(?:no|sorry|i meant?|actually)[\s,]++)*(?:not (?P<old>[^,]{1,40}?)(?:,| but"
+    r"|;) ?(?:but )?(?P<new>.{1,60})"
+    r"|(?P<new2>.{1,60}?),? (?:not|instead of|rather than) (?P<old2>[^,]{1,40}))[.!?]*",
     re.IGNORECASE,
 )
 _TAIL: Final = re.compile(

@@ -19,8 +19,8 @@ _PRONOUN_ALONE: Final = re.compile(
     re.IGNORECASE,
 )
 _EXPRESSION: Final = re.compile(
-    r"[-(]?[\d.,]+(?:\s*(?:[-+*/^x×÷%()]|plus|minus|times|divided by|over|squared"
-    r"|to the power of)\s*\(?[\d.,]*\)?)+",
+    r"[-(]?[\d.,]++(?:\s*+(?:[-+*/^x×÷%()]|plus|minus|times|divided by|over|squared"
+    r"|to the power of)\s*+[\d.,]*+)++",
     re.IGNORECASE,
 )
 _CHOICE: Final = re.compile(

@@ -93,10 +93,10 @@ _MEANS: Final = re.compile(
 )
 _OBJECT: Final = re.compile(
     r"\b(?:add|put|write|note|jot|append|include|place|stick"
-    r"|throw)\s+(?:down )?(?P<slot>(?!to\b|on\b).{1,60}?)\s+(?P<to>(?:to|on|onto|in|into"
+    r"|throw) (?:down )?(?P<slot>(?!to\b|on\b).{1,60}?) (?P<to>(?:to|on|onto|in|into"
     r"|at) .*)"
     r"|\b(?:remind me(?: \w+(?: \d\w*)?)? to|remember to"
-    r"|don't forget to)\s+(?P<task>.{1,60}?)(?P<when>\s+(?:at|on|in|tomorrow|today|tonight"
+    r"|don't forget to) (?P<task>.{1,60}?)(?P<when> (?:at|on|in|tomorrow|today|tonight"
     r"|next|every|by|this)\b.*)?$",
     re.IGNORECASE,
 )
@@ -118,7 +118,7 @@ _HOW_MANY: Final = re.compile(
 )
 _RELATION_OF: Final = re.compile(
     rf"(?:the )?(?P<relation>{RELATIONS}) (?:of|for|in|to) (?:the (?:word )?)?"
-    rf"(?P<owner>[^?!,;]{{1,60}}?)(?=\s*[?!.,;]*\s*$|\s+(?:and|in \d|is|are|right now|now"
+    rf"(?P<owner>[^?!,;]{{1,60}}?)(?=[\s?!.,;]*+$|\s+(?:and|in \d|is|are|right now|now"
     rf"|today|please|squared)\b)",
     re.IGNORECASE,
 )

@@ -21,9 +21,9 @@ _STARTS_ANEW: Final = (
     r"|give me|show me)\b"
 )
 _BREAK: Final = re.compile(
-    r"(?<=[?!;])\s+|(?<=[a-z)]\.)\s+"
-    r"|\s*[,;]?\s+(?:(?:and|then|plus|also|&)\s+)+(?:(?:then|also)\s+)?|\s*;\s*"
-    rf"|,\s+(?={_STARTS_ANEW})|,?\s+or\s+(?=\d|(?:what|how|when|who|where|which)\b)",
+    r"(?<=[?!;]) |(?<=[a-z)]\.) "
+    r"| ?[,;]? (?:(?:and|then|plus|also|&) )+(?:(?:then|also) )?| ?; ?"
+    rf"|, (?={_STARTS_ANEW})|,? or (?=\d|(?:what|how|when|who|where|which)\b)",
     re.IGNORECASE,
 )
 _COMPARES: Final = re.compile(

@@ -81,6 +81,7 @@ def test_what_is_outside_is_refused_by_its_name_and_place(source: str) -> None:
         ("@a.b(x=1, x=2);", 1, 11, "given twice"),
         ("@a.b(x=1 + 2);", 1, 10, "arithmetic"),
         ("@a.b(x=1e999);", 1, 8, "too large"),
+        (f"@a.b(x={'1' * 1001});", 1, 8, "too long a number"),
         ("@a.b() /* never", 1, 8, "the comment has no end"),
         ("@a.b(x=$context.y);", 1, 17, "lacks its type"),
         ("macro();", 1, 1, "no function macro"),

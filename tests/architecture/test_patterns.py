@@ -1,0 +1,236 @@
+"""No regular expression takes long for a text of the length that reaches it.
+
+Each pattern of the project meets the texts of `pattern_attacks.py` in each way that it is used.
+Lengths double until the time is clear: a pattern without end cannot hold the test up either.
+"""
+
+import ast
+import builtins
+import importlib
+import inspect
+import pkgutil
+import re
+import time
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+import pytest
+
+import prolocutor
+import prolocutor_demo
+from prolocutor.asks import picture
+from prolocutor.assistant.assistant_settings import AssistantSettings
+from prolocutor.assistant.rounds import program_phrases
+from prolocutor.plugins.language.careful import topics
+from prolocutor.plugins.language.follow_up import last_turn
+from prolocutor.plugins.language.together import clauses
+from prolocutor.plugins.pairing.hints import hint_phrases
+from prolocutor.reading import language_wishes, languages, plain_text, words
+from prolocutor_demo.chance import chance_agent
+from prolocutor_demo.dictionary import word_questions
+from prolocutor_demo.reading import request
+from tests.architecture.pattern_attacks import Attack
+
+LIMIT = 0.02
+"""Seconds of CPU on a machine where `unit()` is `UNIT`; a slower one has as much more."""
+
+UNIT = 0.004
+ACCEPTED = AssistantSettings().max_text
+
+# What a package looks at of a text, where that is less than what is accepted.
+READ = {
+    "prolocutor_demo": request.LONGEST_TEXT,
+    "prolocutor_demo.chance": chance_agent.LONGEST,
+    "prolocutor_demo.dictionary.word_questions": word_questions.LONGEST,
+    "prolocutor.asks": plain_text.LONGEST,
+    "prolocutor.asks.picture": picture.LONGEST,
+    "prolocutor.assistant.rounds.program_phrases": program_phrases.LONGEST,
+    "prolocutor.reading": plain_text.LONGEST,
+    "prolocutor.reading.words": words.LONGEST_TEXT,
+    "prolocutor.reading.languages": languages.LONGEST,
+    "prolocutor.reading.language_wishes": language_wishes.LONGEST,
+    "prolocutor.plugins.pairing.hints.hint_phrases": hint_phrases.LONGEST,
+    "prolocutor.plugins.pairing.text_traits": words.LONGEST_TEXT,
+    "prolocutor.plugins.language.careful": 2 * topics.LONGEST,
+    "prolocutor.plugins.language.follow_up": last_turn.LONGEST,
+    "prolocutor.plugins.language.together": clauses.LONGEST_TEXT,
+}
+
+# What no visitor writes, and who does.
+OTHERS = {
+    "prolocutor.cli": "the operator's command line",
+    "prolocutor.config": "the assistant's file",
+    "prolocutor.dialog.typed_functions": "the assistant's functions",
+    "prolocutor.plugins.console.ways": "the assistant's file",
+    "prolocutor.plugins.pairing.measuring": "files of those who measure",
+    "prolocutor.plugins.pairing.selector_settings": "the assistant's file",
+}
+
+FLAGS = {
+    "match": 2,
+    "search": 2,
+    "fullmatch": 2,
+    "findall": 2,
+    "finditer": 2,
+    "sub": 4,
+    "subn": 4,
+    "split": 3,
+}
+
+
+def own_modules() -> Iterator[Any]:
+    for package in (prolocutor, prolocutor_demo):
+        for found in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
+            if not found.name.endswith("__main__"):
+                yield importlib.import_module(found.name)
+
+
+class Source:
+    """What is written in a module: the calls of patterns, and the names that occur."""
+
+    def __init__(self, module: Any) -> None:
+        self.module = module
+        nodes = list(ast.walk(ast.parse(inspect.getsource(module))))
+        attributes = [one for one in nodes if isinstance(one, ast.Attribute)]
+        self.names = {one.id for one in nodes if isinstance(one, ast.Name)}
+        self.names |= {one.attr for one in attributes}
+        self.used: dict[str, set[str]] = {}
+        self.listed: set[str] = set()
+        for one in attributes:
+            if one.attr not in FLAGS:
+                continue
+            of = one.value
+            name = of.id if isinstance(of, ast.Name) else getattr(of, "attr", "")
+            self.used.setdefault(name, set()).add(one.attr)
+            if isinstance(of, ast.Name) and name not in vars(module) and one.attr != "split":
+                self.listed.add(one.attr)
+        calls = [one for one in nodes if isinstance(one, ast.Call) and one.args]
+        self.calls = [
+            (one, one.func.attr)
+            for one in calls
+            if isinstance(one.func, ast.Attribute)
+            and one.func.attr in FLAGS
+            and isinstance(one.func.value, ast.Name)
+            and one.func.value.id == "re"
+            and isinstance(one.args[0], ast.Constant | ast.JoinedStr)
+        ]
+
+    def patterns(self, others: Iterable["Source"]) -> dict[re.Pattern[str], set[str]]:
+        """Return the patterns that it holds, or writes in a call, each with how it is used."""
+        held: dict[re.Pattern[str], set[str]] = {}
+        for name, value in vars(self.module).items():
+            for pattern in held_in(value, 4):
+                users = [one for one in (*others, self) if name in one.names]
+                users = [self] if name.startswith("_") else users
+                ways = {way for one in users for way in one.used.get(name, ())}
+                ways = ways or {way for one in users for way in one.listed}
+                held.setdefault(pattern, set()).update(ways or {"search"})
+        for call, way in self.calls:
+            held.setdefault(written_in(call, way, self.module), set()).add(way)
+        return held
+
+
+def held_in(value: Any, depth: int) -> Iterator[re.Pattern[str]]:
+    if isinstance(value, re.Pattern):
+        if isinstance(value.pattern, str):
+            yield value
+        return
+    inner: Any = ()
+    if isinstance(value, Mapping):
+        inner = (*value, *value.values())
+    elif isinstance(value, list | tuple | set | frozenset):
+        inner = value
+    elif type(value).__module__.startswith("prolocutor"):
+        names = getattr(value, "__struct_fields__", ())
+        inner = (*getattr(value, "__dict__", {}).values(), *(getattr(value, one) for one in names))
+    if depth:
+        for one in inner:
+            yield from held_in(one, depth - 1)
+
+
+class Names(dict[str, Any]):
+    """The names of a module; any other is a word."""
+
+    def __missing__(self, name: str) -> Any:
+        return vars(builtins).get(name, "word")
+
+
+def written_in(call: ast.Call, way: str, module: Any) -> re.Pattern[str]:
+    given = [one.value for one in call.keywords if one.arg == "flags"] + call.args[FLAGS[way] :]
+    names = Names(vars(module))
+    source = ast.unparse(call.args[0])
+    try:
+        pattern = eval(source, names)
+    except (AttributeError, TypeError):  # of an object that is made later
+        pattern = re.sub(r"(?<!\{)\{[^{}]+\}(?!\})", "word", source)
+    return re.compile(pattern, eval(ast.unparse(given[0]), names) if given else 0)
+
+
+def unit() -> float:
+    """Return the CPU seconds of a fixed piece of work of the kind that is measured."""
+    begin = time.thread_time()
+    re.search(r"(?:\w+ )*\d", "word " * 200 + "x")
+    return time.thread_time() - begin
+
+
+def cost(pattern: re.Pattern[str], ways: Iterable[str], text: str) -> float:
+    begin = time.thread_time()
+    for way in ways:
+        if way in ("match", "fullmatch", "search"):
+            getattr(pattern, way)(text)
+        else:
+            pattern.findall(text)
+    return time.thread_time() - begin
+
+
+def slowest(pattern: re.Pattern[str], ways: set[str], most: int, limit: float) -> str:
+    """Return the worst text of at most this length and what it took, if that is over the limit."""
+    attack = Attack(pattern.pattern, pattern.flags & ~re.UNICODE)
+    worst: list[int] = []
+    length = 12
+    while length < most:
+        length = min(most, 2 * length)
+        texts = {n: one for n, one in enumerate(attack.texts(length)) if not worst or n in worst}
+        costs = {n: cost(pattern, ways, one) for n, one in texts.items()}
+        order = sorted(costs, key=costs.__getitem__, reverse=True)
+        text = texts[order[0]]
+        if costs[order[0]] > limit:
+            took = min(cost(pattern, ways, text) for _ in range(3))
+            if took > limit:
+                return f"{took / limit * LIMIT:.3f} s at {length} of {most} with {text[:40]!r}"
+        if length > 150:
+            worst = order[:3]
+    return ""
+
+
+def nearest(name: str, table: Mapping[str, Any]) -> Any:
+    """Return what a table says of a module, or of the packages that it is in."""
+    while name and name not in table:
+        name = name.rpartition(".")[0]
+    return table.get(name)
+
+
+@pytest.mark.slow
+def test_no_pattern_takes_long_at_the_length_that_is_read() -> None:
+    limit = LIMIT * max(1, min(unit() for _ in range(9)) / UNIT)
+    found = []
+    known: set[tuple[Any, ...]] = set()
+    sources = [Source(module) for module in own_modules()]
+    for source in sources:
+        name = source.module.__name__
+        if nearest(name, OTHERS):
+            continue
+        most = nearest(name, READ) or ACCEPTED
+        for pattern, ways in source.patterns(sources).items():
+            asked = (pattern, most, *sorted(ways))
+            if asked not in known and (worst := slowest(pattern, ways, most, limit)):
+                found.append(f"{name}: {pattern.pattern[:100]!r} {sorted(ways)} takes {worst}")
+            known.add(asked)
+    assert not found, "\n".join(found)
+
+
+def test_a_pattern_that_tries_everything_is_found() -> None:
+    limit = LIMIT * max(1, min(unit() for _ in range(9)) / UNIT)
+    for source in (r"(?:a+)+$", r"\s*x", r"[0-9]+\.?[0-9]*y", r"(?:\w+ )*\d", r"(?:a|ab|b)*c"):
+        assert slowest(re.compile(source), {"search"}, ACCEPTED, limit), source
+    assert not slowest(re.compile(r"[0-9]++y"), {"match"}, ACCEPTED, limit)
