@@ -30,8 +30,12 @@ async def test_faults_that_were_found_stay_away() -> None:
             headers = {"Content-Type": kind}
             assert await status("POST", "/", data=body, headers=headers) == expected
         assert await status("POST", "/uploads", data=b"hello") == 415
+        assert await status("GET", "/api/user/%0A") == 200
+        assert await status("POST", "/?skill=none", json=said) == 404
         async with http.get("/openapi.json") as response:
-            assert "415" in (await response.json())["paths"]["/uploads"]["post"]["responses"]
+            paths = (await response.json())["paths"]
+            assert "415" in paths["/uploads"]["post"]["responses"]
+            assert "404" in paths["/"]["post"]["responses"]
         with pytest.raises(aiohttp.WSServerHandshakeError):
             await http.ws_connect("/api/conversation", headers={"Origin": "http://["})
 

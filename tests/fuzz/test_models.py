@@ -64,7 +64,8 @@ def tamper(folder: Path, chance: random.Random) -> None:
             data = bytearray(pickle.dumps(Bomb()))
         case 4:
             name = chance.choice(["lessons.npy", "terms.npy", "weights.npy", f"{file.stem}.npy"])
-            head["files"].pop(file.name, None)
+            if isinstance(head.get("files"), dict):
+                head["files"].pop(file.name, None)
             file.unlink()
             file, data = folder / name, bytearray(array_file(chance))
         case 5:

@@ -82,8 +82,11 @@ def pack(record: TurnRecord) -> bytes:
     """Return a record without what the dialog has itself: texts, hypotheses and the user."""
     values = [*_of_record(record)]
     values[_SERVICES] = [_packed_service(one) for one in record.services]
-    encoded = _encode(values)
-    if len(encoded) > _MOST:
+    try:
+        encoded = _encode(values)
+    except OverflowError:  # a whole number of more than 64 bits
+        encoded = b""
+    if not 0 < len(encoded) <= _MOST:
         values[_CHANGES] = [
             ProfileChange(whose=one.whose, part=one.part, key=one.key) for one in record.changes
         ]

@@ -115,7 +115,7 @@ def path_pattern(path: str) -> re.Pattern[str]:
         pattern += re.escape(path[end : braces.start()])
         pattern += f"(?P<{name}>{'.*' if is_rest else '[^/]+'})"
         end = braces.end()
-    return re.compile(pattern + re.escape(path[end:]))
+    return re.compile(pattern + re.escape(path[end:]), re.DOTALL)
 
 
 def path_params(path: str) -> list[str]:

@@ -52,7 +52,7 @@ class DeepPavlov:
         show_user = Operation(dialogs.list_dialogs_of, returns=list[DialogState])
         delete_user = Operation(dialogs.delete_person, status=204, errors=[NotFound])
         self.routes: list[Route | WebSocketRoute] = [
-            Route("POST", "/", Operation(turns.say, errors=[Conflict])),
+            Route("POST", "/", Operation(turns.say, errors=[Conflict, NotFound])),
             *files.routes("/chat", "/chat/{file}"),
             WebSocketRoute("/chat/ws", turns.chat, receives=SayRequest, sends=SayReply),
             Route("GET", "/ping", Operation(self.ping, returns=Literal["pong"]), "all"),

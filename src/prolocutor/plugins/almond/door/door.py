@@ -133,11 +133,15 @@ class Almond:
             self.routes.append(WebSocketRoute(f"{base}/results", self._send_results))
         for base in API:
             self.routes += (
-                Route("POST", f"{base}/converse", Operation(talk.converse, errors=[Conflict])),
+                Route(
+                    "POST",
+                    f"{base}/converse",
+                    Operation(talk.converse, errors=[Conflict, NotFound]),
+                ),
                 Route(
                     "POST",
                     f"{base}/conversation/process",
-                    Operation(talk.process, errors=[Conflict]),
+                    Operation(talk.process, errors=[Conflict, NotFound]),
                 ),
                 Route("GET", f"{base}/profile", Operation(devices.profile)),
                 Route("GET", f"{base}/devices/list", Operation(devices.list_devices)),
