@@ -33,6 +33,33 @@ def f(x): return x ** 2 <b>
 LARGE = ["*" * 100_000, "[a](" * 9_000, "> " * 30_000, "`a " * 9_000, "- a\n" * 500, "_a " * 9_000]
 
 
+# What a pattern with two ways to split a line takes the square or the cube of its length for.
+SLOW = [
+    ["", " #", ""], ["#", " ", "\u2028"], ["# ", "#", "x"], ["```", " ", "`"], ["```a", " ", " b`"],
+    ["a|b\n|", " ", "-x"], ["a|b\n", "- ", "x"], ["a|b\n", ":-: |", "x"], ["", "-", "x"],
+    ["", "- ", "x"], ["", "`a ", ""], ["` ", "a", "\n`"], ["", "`` ` ", ""], ["", "[", ""],
+    ["", "[a](", ""], ["[a](", "()", ""], ["[a](b", " ", "x"], ["", "*a _b ", ""],
+    ["", "**a* ", ""],    ["", "> ", "a"],
+    ["", "- ", "a"], ["", "| a ", "\n|-|"], ["", "|a\n|-\n", ""], ["", "\\`", ""],
+    ["", "<http://a", ""], ["http://a", "*", ""],
+]  # fmt: skip
+GROWTH = """async (slow) => {
+  const { Markdown } = await import("/page/markdown.js");
+  const took = (source) => Math.min(...[1, 2, 3].map(() => {
+    const begin = performance.now();
+    Markdown({ source });
+    return performance.now() - begin;
+  }));
+  let ticks = "";
+  for (let n = 1; n < 280; n += 1) ticks += "`".repeat(n) + " ";
+  const of = ([before, piece, after], times) => before + piece.repeat(times / piece.length) + after;
+  const all = slow.map((one) => [of(one, 4_000), of(one, 32_000), one]);
+  return [...all, [ticks.slice(0, 4_000), ticks, "ticks"]]
+    .map(([short, long, one]) => [took(long) / Math.max(4, took(short)), one])
+    .filter(([ratio]) => ratio > 40);
+}"""
+
+
 def drawn(page: Page, server: Server, text: Any) -> Locator:
     server.opened()
     server.send(message(0, text=text, format="markdown"), message(1, text="all"), NOTHING)
@@ -93,6 +120,12 @@ def test_large_and_odd_texts_do_not_hold_the_page_up(page: Page, server: Server)
     server.send(*frames, message(len(frames), text="all"), NOTHING)
 
     expect(log(page).get_by_text("all", exact=True)).to_be_visible()
+
+
+def test_the_time_of_a_text_grows_with_its_length(page: Page, server: Server) -> None:
+    server.opened()
+
+    assert page.evaluate(GROWTH, SLOW) == []
 
 
 def test_code_is_copied_as_it_was_written(page: Page, server: Server) -> None:

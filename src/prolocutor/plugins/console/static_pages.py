@@ -27,7 +27,7 @@ class OperatorInfo(msgspec.Struct, frozen=True):
     """Who the operator is, and of which assistant with which agents.
 
     `writes`: whether the operator's scopes allow more than reading. `session`: whether the operator
-    signed in with an identity provider.
+    signed in with an identity provider. `markdown`: the agents whose texts are written in it.
     """
 
     name: str
@@ -35,6 +35,7 @@ class OperatorInfo(msgspec.Struct, frozen=True):
     session: bool
     assistant: str
     agents: list[str]
+    markdown: list[str]
 
 
 class ConsolePages:
@@ -63,5 +64,10 @@ class ConsolePages:
         agents = [one.name for one in assistant.services() if one.stage is Stage.SKILL]
         writes = visitor.may("operators", reads=False)
         return OperatorInfo(
-            visitor.name, writes, visitor.session is not None, assistant.name, agents
+            visitor.name,
+            writes,
+            visitor.session is not None,
+            assistant.name,
+            agents,
+            sorted(assistant.engine.prepared.markdown),
         )

@@ -28,7 +28,10 @@ async def nobody(_: Json) -> str:
 
 
 AGENTS = ("travel_bot", "refunds", "llm", "jokes", "weather")
-PIPELINE = Pipeline(skills=[Service(name, nobody) for name in AGENTS])
+DRAWN = {"llm": "markdown"}
+PIPELINE = Pipeline(
+    skills=[Service(name, nobody, format=DRAWN.get(name, "plain")) for name in AGENTS]
+)
 
 
 class Invented:

@@ -172,6 +172,20 @@ def test_texts_of_others_are_text(page: Page, server: PretendedServer, data: Inv
     assert findings(page) == []
 
 
+def test_the_reply_of_an_agent_that_writes_markdown_is_drawn(
+    page: Page, server: PretendedServer, data: Invented
+) -> None:
+    data.begin(summary(0))
+    said = "**Half** of it\n\n- <b>bold</b> <img src=x onerror=\"harmed.push('img')\">"
+    data.turns[utt_id(0, 3)] = turn(utt_id(0, 3), response=said)
+    opened(page, server, f"/conversations/{dialog_id(0)}/{utt_id(0, 3)}", rows=False)
+
+    reply = page.locator(".said-in-full .markdown")
+    expect(reply.locator("strong")).to_have_text("Half")
+    expect(reply.locator("li")).to_contain_text("<b>bold</b>")
+    assert findings(page) == []
+
+
 def nasty(value: Any, key: str = "") -> Any:
     """Return an answer with every text replaced, but those by which its parts know each other."""
     if isinstance(value, dict):

@@ -5,6 +5,7 @@ import { Answers } from "./answers.js";
 import { Correct } from "./correct.js";
 import { useFetched } from "./fetching.js";
 import { Long } from "./long.js";
+import { Markdown } from "./markdown.js";
 import { count, exactClock, money, wholeTime } from "./figures.js";
 import { Gantt } from "./gantt.js";
 import { useKeys } from "./keys.js";
@@ -22,6 +23,7 @@ export function Turn({ item, operator }) {
 
 function Whole({ turn, item, again, operator }) {
   const kept = Array.isArray(turn.services);
+  const drawn = [...speakers(turn)].some((name) => listOf(operator.markdown).includes(name));
   return html`
     <header class="turn-head">
       <${Verdict} turn=${turn} item=${item} />
@@ -34,7 +36,7 @@ function Whole({ turn, item, again, operator }) {
       </div>
     </header>
     <${Again} of=${again} agents=${listOf(operator.agents)} />
-    <section class=${`said-in-full ${shownBeside(turn, item) ? "only-phone" : ""}`}><h2>Asked and answered</h2><p class="own-words" dir="auto"><${Long} value=${turn.text} /></p><p class="reply" dir="auto"><${Long} value=${turn.response} /></p></section>
+    <section class=${`said-in-full ${!drawn && shownBeside(turn, item) ? "only-phone" : ""}`}><h2>Asked and answered</h2><p class="own-words" dir="auto"><${Long} value=${turn.text} /></p>${drawn ? html`<div class="reply" dir="auto"><${Markdown} source=${turn.response} /></div>` : html`<p class="reply" dir="auto"><${Long} value=${turn.response} /></p>`}</section>
     ${kept ? html`<${Gantt} turn=${turn} spoke=${speakers(turn)} />` : html`<${NotKept} turn=${turn} />`}
     <${Wrongs} turn=${turn} />
     <${Answers} turn=${turn} agents=${listOf(operator.agents)} />

@@ -1,22 +1,25 @@
 // Markdown as Preact nodes: no HTML, no pictures, links to the web alone, a bounded depth. Every step
-// goes on in the text, or is noted as hopeless, so a text of any kind takes time by its length.
+// goes on in the text, or is noted as hopeless, and no pattern can split a line in two ways, so a text
+// of any kind takes time by its length.
 
 import { CodeBlock } from "./copying.js";
 import { DEEPEST, inline } from "./inline.js";
 import { text } from "./safe.js";
 import { html } from "./ui.js";
 
-const FENCE = /^ {0,3}(`{3,}|~{3,})\s*([^`\s]*)[^`]*$/;
-const HEADING = /^ {0,3}(#{1,6})(?:\s+(.*?))?\s*#*$/;
+const LONGEST = 100_000;
+const FENCE = /^ {0,3}(`{3,}|~{3,})([^`]*)$/;
+const HEADING = /^ {0,3}(#{1,6})(?!\S)(.*)$/s;
 const RULE = /^ {0,3}(?:(?:-\s*){3,}|(?:\*\s*){3,}|(?:_\s*){3,})$/;
 const QUOTE = /^ {0,3}> ?/;
 const ITEM = /^( {0,3})([-*+]|\d{1,9}[.)])( +|$)/;
 const WIDEST = 100;
-const DASHES = /^\s*\|?(?:\s*:?-+:?\s*\|)*\s*:?-+:?\s*\|?\s*$/;
+const DASHES = /^:?-+:?$/;
 
-// Draw a text that is written in Markdown.
+// Draw a text that is written in Markdown; one that is longer than any answer stays as it is.
 export function Markdown({ source }) {
-  return html`<div class="markdown">${blocks(text(source).replace(/\r\n?/g, "\n").split("\n"), 0)}</div>`;
+  const lines = text(source).replace(/\r\n?/g, "\n").split("\n");
+  return html`<div class="markdown">${blocks(lines, text(source).length > LONGEST ? DEEPEST + 1 : 0)}</div>`;
 }
 
 function blocks(lines, depth) {
@@ -32,11 +35,11 @@ function blocks(lines, depth) {
     if (fence) {
       const ends = (one) => one.trim().startsWith(fence[1]) && !/[^`~\s]/.test(one);
       while (at < lines.length && !ends(lines[at])) at += 1;
-      nodes.push(html`<${CodeBlock} language=${fence[2]} source=${lines.slice(from + 1, at).join("\n")} />`);
+      nodes.push(html`<${CodeBlock} language=${fence[2].trim().split(/\s/, 1)[0]} source=${lines.slice(from + 1, at).join("\n")} />`);
       at += 1;
     } else if (heading) {
       level = Math.min(6, level + 1, heading[1].length + 1);
-      nodes.push(html`<${`h${level}`}>${inline(heading[2] ?? "", depth)}<//>`);
+      nodes.push(html`<${`h${level}`}>${inline(titleOf(heading[2]), depth)}<//>`);
     } else if (RULE.test(line)) {
       nodes.push(html`<hr />`);
     } else if (QUOTE.test(line)) {
@@ -44,7 +47,7 @@ function blocks(lines, depth) {
       nodes.push(html`<blockquote>${blocks(lines.slice(from, at).map((one) => one.replace(QUOTE, "")), depth + 1)}</blockquote>`);
     } else if (item) {
       at = list(lines, from, depth, nodes);
-    } else if (line.includes("|") && DASHES.test(lines[at] ?? "") && lines[at].includes("|")) {
+    } else if (line.includes("|") && lines[at]?.includes("|") && cells(lines[at]).every((one) => DASHES.test(one))) {
       at = table(lines, from, depth, nodes);
     } else {
       while (at < lines.length && lines[at].trim() && !starts(lines[at])) at += 1;
@@ -52,6 +55,14 @@ function blocks(lines, depth) {
     }
   }
   return nodes;
+}
+
+// Give the words of a heading, without the signs that may close it.
+function titleOf(rest) {
+  const words = rest.trim();
+  let end = words.length;
+  while (words[end - 1] === "#") end -= 1;
+  return end === 0 || /\s/.test(words[end - 1]) ? words.slice(0, end).trim() : words;
 }
 
 // Tell whether a line begins a block of its own, other than one of these.
@@ -83,8 +94,9 @@ function list(lines, from, depth, nodes) {
   return at;
 }
 
+const cells = (line) => line.trim().replace(/^\||\|$/g, "").split(/(?<!\\)\|/).slice(0, WIDEST).map((one) => one.trim());
+
 function table(lines, from, depth, nodes) {
-  const cells = (line) => line.trim().replace(/^\||\|$/g, "").split(/(?<!\\)\|/).slice(0, WIDEST).map((one) => one.trim());
   const head = cells(lines[from]);
   let at = from + 2;
   while (at < lines.length && lines[at].includes("|")) at += 1;

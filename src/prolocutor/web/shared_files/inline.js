@@ -14,10 +14,11 @@ export function inline(source, depth) {
   if (depth > DEEPEST) return source;
   const nodes = [];
   const hopeless = new Set();
+  const ticks = ticksIn(source);
   let at = 0;
   for (const { 0: token, index } of source.matchAll(TOKEN)) {
     if (index < at) continue;
-    const node = marked(source, token, index, depth, hopeless);
+    const node = marked(source, token, index, depth, hopeless, ticks);
     if (!node) continue;
     nodes.push(source.slice(at, index), node.shown);
     at = node.end;
@@ -26,7 +27,7 @@ export function inline(source, depth) {
 }
 
 // Give what a token begins and where that ends, or null where it is only itself.
-function marked(source, token, from, depth, hopeless) {
+function marked(source, token, from, depth, hopeless, ticks) {
   const end = from + token.length;
   if (token === "\n") return { shown: html`<br />`, end };
   if (token[0] === "\\") return { shown: token[1], end };
@@ -43,25 +44,38 @@ function marked(source, token, from, depth, hopeless) {
     return href ? { shown: away(href, inline(found[1], DEEPEST)), end: LINK.lastIndex } : null;
   }
   if (hopeless.has(token)) return null;
-  const close = closing(source, token, end);
+  const close = token[0] === "`" ? nextOf(ticks[token.length], end) : closing(source, token, end);
   if (close === null) hopeless.add(token);
   if (close === null || close < 0) return null;
   const inner = source.slice(end, close);
-  const shown = token[0] === "`" ? html`<code>${inner.replace(/^ (.*\S.*) $/, "$1")}</code>`
+  const shown = token[0] === "`" ? html`<code>${/^ [^]* $/.test(inner) && inner.trim() ? inner.slice(1, -1) : inner}</code>`
     : html`<${MARKS[token]}>${inline(inner, depth + 1)}<//>`;
   return { shown, end: close + token.length };
 }
 
+// Give where the runs of so many backticks are, the last one first.
+function ticksIn(source) {
+  const found = {};
+  for (const { 0: run, index } of source.matchAll(/`+/g)) (found[run.length] ??= []).push(index);
+  for (const places of Object.values(found)) places.reverse();
+  return found;
+}
+
+// Give the first of these places from here on, and forget those before; null where there is none.
+function nextOf(places, from) {
+  while (places?.at(-1) < from) places.pop();
+  return places?.at(-1) ?? null;
+}
+
 // Give where a mark ends; -1 where it does not begin here, null where none ends in the rest.
 function closing(source, token, from) {
-  const isCode = token[0] === "`";
   const isWord = (at) => token[0] === "_" && /[\p{L}\p{N}]/u.test(source[at] ?? "");
-  if (!isCode && (!/\S/.test(source[from] ?? " ") || isWord(from - token.length - 1))) return -1;
+  if (!/\S/.test(source[from] ?? " ") || isWord(from - token.length - 1)) return -1;
   for (let at = source.indexOf(token, from + 1); at >= 0; at = source.indexOf(token, at)) {
     let run = at;
     while (source[run] === token[0]) run += 1;
     const fits = run - at >= token.length && !(run - at === 2 && token.length === 1);
-    if (isCode ? run - at === token.length : fits && /\S/.test(source[at - 1]) && !isWord(run)) return isCode ? at : run - token.length;
+    if (fits && /\S/.test(source[at - 1]) && !isWord(run)) return run - token.length;
     at = run;
   }
   return null;
