@@ -20,6 +20,7 @@ COMPOSE = DEPLOY / "compose" / "compose.yaml"
 TENANTS = DEPLOY / "compose" / "tenants.yaml"
 CADDY = DEPLOY / "compose" / "tenants" / "Caddyfile"
 HELM = DEPLOY / "helm"
+ALERTS = DEPLOY / "monitoring" / "alerts.yaml"
 
 TOOLS = Path(__file__).parents[2] / "build" / "helm"
 
@@ -188,23 +189,21 @@ def test_without_a_key_of_operators_the_chart_says_what_to_set(tmp_path: Path) -
     assert "set operatorKey.existingSecret.name" in refused
 
 
-def test_the_rules_and_the_autoscaler_name_figures_that_there_are() -> None:
-    source = Path(__file__).parents[2] / "src" / "prolocutor"
-    code = "".join(file.read_text("utf-8") for file in source.rglob("*metrics.py"))
-    code += (source / "web" / "builtin_routes.py").read_text("utf-8")
-    known = set(re.findall(r"prolocutor_[a-z_]+", code))
-    known |= {f"prolocutor_worker_{name}" for name in re.findall(r'"([a-z_]+)": "', code)}
+def test_the_chart_has_the_alert_rules(tmp_path: Path) -> None:
+    rendered = render(tmp_path, OPTIONS)
 
-    said = (HELM / "rules.yaml").read_text() + (HELM / "templates" / "workers.yaml").read_text()
-    named = set(re.findall(r"prolocutor_[a-z_]+", said))
-    assert named
-    assert {re.sub(r"_(total|bucket)$", "", name) for name in named} <= known
+    (rule,), (monitor,) = of_kind("PrometheusRule", rendered), of_kind("ServiceMonitor", rendered)
+    (metrics,) = (made for made in of_kind("Service", rendered) if "clusterIP" in made["spec"])
+    assert rule["spec"] == yaml.safe_load(ALERTS.read_text())
+    assert (
+        metrics["metadata"]["labels"].items() >= monitor["spec"]["selector"]["matchLabels"].items()
+    )
 
 
-def test_prometheus_takes_the_rules() -> None:
-    (promtool,) = tool(["promtool"], what="the rules", probe="--version")
+def test_prometheus_takes_the_alert_rules() -> None:
+    (promtool,) = tool(["promtool"], what="the alert rules", probe="--version")
 
-    run(promtool, "check", "rules", str(HELM / "rules.yaml"))
+    run(promtool, "check", "rules", str(ALERTS))
 
 
 def test_caddy_takes_its_files() -> None:
