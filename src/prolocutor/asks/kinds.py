@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import logging
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from prolocutor.asks.answers import AnswerContext, AnswerReader, AskKind, Outcome
+from prolocutor.asks.answers import AnswerContext, AnswerReader, AskKind, NotUnderstood, Outcome
 from prolocutor.dialog.messages import ASK_KINDS
 from prolocutor.dialog.plain import JsonObject
 from prolocutor.dialog.rounds import Ask
+
+log = logging.getLogger(__name__)
+
+_NO_HINT: Final = "I did not understand that."
 
 
 class AskKinds:
@@ -20,7 +25,7 @@ class AskKinds:
 
     def read(self, kind: Ask, text: str, context: AnswerContext) -> Outcome:
         """Read a text as an answer to an ask of this kind."""
-        return self._reader(kind).read(text, context)
+        return self._outcome(kind, lambda: self._reader(kind).read(text, context))
 
     def from_value(
         self, kind: Ask, type_name: str | None, value: Any, context: AnswerContext
@@ -30,11 +35,22 @@ class AskKinds:
         `type_name` is the kind of ask that the value fits (`Intent.kind`): "number" for a number.
         Texts (`raw_string`) are read if the ask is for something that is written as text.
         """
-        return self._reader(kind).take(type_name or "", value, context)
+        return self._outcome(kind, lambda: self._reader(kind).take(type_name or "", value, context))
 
     def hint(self, kind: Ask) -> str:
         """Return the sentence that says what an ask of this kind expects."""
-        return self._kind(kind).hint
+        return getattr(self._kind(kind), "hint", _NO_HINT)
+
+    def _outcome(self, kind: Ask, ask: Callable[[], object]) -> Outcome:
+        """Return what a reader says; one of others that fails has not understood."""
+        try:
+            outcome = ask()
+            if isinstance(outcome, Outcome):
+                return outcome
+            log.error("the kind of ask %r gave %.80r, which is no outcome", kind, outcome)
+        except Exception:
+            log.exception("the kind of ask %r cannot read an answer", kind)
+        return NotUnderstood(self.hint(kind))
 
     def _reader(self, kind: Ask) -> AnswerReader:
         if kind not in self._readers:

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from prolocutor.asks import kinds
-from prolocutor.asks.answers import NotUnderstood, Understood
+from prolocutor.asks.answers import AnswerContext, NotUnderstood, Understood
 from prolocutor.asks.controls import control_of
 from prolocutor.asks.kinds import from_value, hint_for, read
 from prolocutor.assistant.assistant import Assistant
@@ -166,7 +166,7 @@ def test_each_kind_says_what_it_looks_for(kind: Ask) -> None:
 SIZES = """
 from typing import Annotated, Any
 import msgspec
-from prolocutor.asks.answers import NotUnderstood, Understood
+from prolocutor.asks.answers import AnswerContext, NotUnderstood, Understood
 from prolocutor.bounds import about
 
 class Size(msgspec.Struct, frozen=True):
@@ -243,3 +243,27 @@ def test_a_wrong_option_of_a_kind_of_ask_is_a_fault_with_its_line(
 
     assert found.line == line
     assert fault in str(found)
+
+
+class Faulty:
+    """A kind of ask of others, whose reader does not do what it should."""
+
+    hint = "Say a size."
+
+    def build(self, context: None) -> Any:
+        return self
+
+    def read(self, text: str, context: AnswerContext) -> Any:
+        return text
+
+    def take(self, type_name: str, value: Any, context: AnswerContext) -> Any:
+        raise RuntimeError("out of order")
+
+
+def test_a_reader_that_fails_has_not_understood(caplog: pytest.LogCaptureFixture) -> None:
+    faulty: Any = Faulty()
+    asks = kinds.AskKinds({"size": faulty})
+
+    assert asks.read("size", "m", BERLIN) == NotUnderstood("Say a size.")
+    assert asks.from_value("size", None, "m", BERLIN) == NotUnderstood("Say a size.")
+    assert len(caplog.records) == 2
