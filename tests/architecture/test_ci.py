@@ -1,5 +1,6 @@
 """What continuous integration tries twice is named, and counts as it went the second time."""
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -21,6 +22,14 @@ def test_disturbed():
 def test_broken():
     assert not Path("is_broken").exists()
 """
+
+
+def test_actions_are_named_by_commit() -> None:
+    files = (ROOT / ".github" / "workflows").glob("*.yml")
+    used = [line for file in files for line in re.findall(r"uses: (.+)", file.read_text())]
+
+    assert used
+    assert [one for one in used if not re.search(r"@[0-9a-f]{40} # v\d", one)] == []
 
 
 @pytest.mark.parametrize(

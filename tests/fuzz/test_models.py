@@ -54,7 +54,7 @@ def tamper(folder: Path, chance: random.Random) -> None:
     data = bytearray(file.read_bytes())
     match chance.randrange(7):
         case 0:
-            for _ in range(3):
+            for _ in range(3 if data else 0):
                 data[chance.randrange(len(data))] = chance.randrange(256)
         case 1:
             data = bytearray(chance.choice(BODIES))
