@@ -156,7 +156,7 @@ class BoundedHttpProtocol(HttpToolsProtocol):
 
     def _note_held(self) -> None:
         """Note what is kept in memory for this client, beside the request that is answered."""
-        size = sum(len(cycle.body) for cycle, _ in self.pipeline)
+        size = sum(len(cycle.body) for cycle, _ in self.pipeline) if self.pipeline else 0
         if self._is_in_body:
             size += self._body_size
         if self._flow.has_backlog:

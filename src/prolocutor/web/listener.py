@@ -228,19 +228,25 @@ class Listener:
         name = client_name(address)
         in_flight.begin(name)
         try:
+            response = await self._respond(scope, receive, address)
+        except Exception as error:
+            response = self._routes.refused(scope["path"], error)
+        finally:
+            in_flight.end(name)
+        if isinstance(response.body, bytes):
+            await send_response(send, response)
+            return
+
+        async def send_outside(message: Message) -> None:
+            """Send a message; while its reader is waited for, the request is not in flight."""
+            in_flight.end(name)
             try:
-                response = await self._respond(scope, receive, address)
-            except Exception as error:
-                response = self._routes.refused(scope["path"], error)
+                await send(message)
+            finally:
+                in_flight.begin(name)
 
-            async def send_outside(message: Message) -> None:
-                """Send a message; while its reader is waited for, the request is not in flight."""
-                in_flight.end(name)
-                try:
-                    await send(message)
-                finally:
-                    in_flight.begin(name)
-
+        in_flight.begin(name)
+        try:
             await send_response(send_outside, response)
         finally:
             in_flight.end(name)
