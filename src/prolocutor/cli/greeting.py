@@ -35,9 +35,10 @@ def greeting(
     first, second = OTHERS if file else DEMO
     path = sqlite_file(kept)
     said = f'{{"user_id": "ann", "payload": "{second}"}}'
-    post = f"curl {url} -H 'Content-Type: application/json' -d '{said}'"
+    who = f" -H 'Authorization: Bearer {key}'" if key else ""
+    post = f"curl {url}{who} -H 'Content-Type: application/json' -d '{said}'"
     if path is None:
-        tries = [post, f"curl {url}/openapi.json", f"curl {url}/metrics"]
+        tries = [post, f"curl {url}/openapi.json", f"curl {url}/metrics{who}"]
     else:
         where = f" {shlex.quote(str(file))}" if file else ""
         which = f" --assistant{where}" if file else ""

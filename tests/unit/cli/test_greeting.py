@@ -42,7 +42,9 @@ def test_passwords_are_not_shown() -> None:
 def test_the_key_of_this_process_is_shown_where_it_alone_makes_an_operator() -> None:
     said = greeting("Demo", URL, "memory:", file=None, store=None, key="k-1")
 
-    assert "Until this server ends: k-1 (" in said.splitlines()[-1]
+    lines = said.splitlines()
+    assert "Until this server ends: k-1 (" in lines[-1]
+    assert all("-H 'Authorization: Bearer k-1'" in lines[n] for n in (2, 4))
 
 
 def test_a_page_is_named_where_there_is_one() -> None:
