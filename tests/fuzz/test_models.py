@@ -17,7 +17,7 @@ from prolocutor.contracts.pairing import Card, UserQuestion
 from prolocutor.errors import ConfigError, NotFound
 from prolocutor.plugins.pairing import model_files
 from prolocutor.plugins.pairing.model_files import HEAD, load_model, save_model
-from prolocutor.plugins.pairing.question_agent.knn import KnnRouter
+from prolocutor.plugins.pairing.question_agent.learned import LearnedRouter
 from prolocutor.plugins.pairing.question_agent.loaded_router import load_router_model
 from prolocutor.plugins.pairing.question_agent.router_label import RouterLabel
 from tests.fuzz.odd_values import BODIES, odd_value
@@ -86,7 +86,7 @@ def tamper(folder: Path, chance: random.Random) -> None:
 
 
 def test_a_tampered_model_is_read_or_refused_and_runs_nothing(tmp_path: Path) -> None:
-    router = KnnRouter(CARDS)
+    router = LearnedRouter(CARDS)
     router.learn_all([RouterLabel("Where is the key?", {"red": 1.0})] * 5)
     read = refused = 0
     for number, chance in enumerate(rounds(40)):
@@ -109,7 +109,7 @@ def test_a_tampered_model_is_read_or_refused_and_runs_nothing(tmp_path: Path) ->
 def test_a_model_is_made_of_ordinary_files_of_a_size_that_can_be_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    router = KnnRouter(CARDS)
+    router = LearnedRouter(CARDS)
     folder = tmp_path / "m"
     for replace in (os.mkfifo, Path.mkdir, lambda file: file.symlink_to("/dev/zero")):
         save_model(folder, router.to_model())

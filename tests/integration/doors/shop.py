@@ -16,7 +16,7 @@ from prolocutor.doors.http.api import DeepPavlov
 from prolocutor.doors.page.channel import Page
 from prolocutor.plugins.console.channel import Console, ConsoleDoor
 from prolocutor.plugins.pairing.model_files import save_model, training_card
-from prolocutor.plugins.pairing.question_agent.knn import fit
+from prolocutor.plugins.pairing.question_agent.learned import fit
 from prolocutor.testing.channel_kit import running
 from prolocutor.web.authentication import AccessPolicy
 from prolocutor.web.door_context import DoorContext
@@ -124,7 +124,7 @@ def write_shop(folder: Path, *, hints: bool = False, **doors: Any) -> Path:
                 "name": "Shop",
                 "deadline": 120,
                 "skill_selector": {
-                    "router": "knn",
+                    "router": "learned",
                     "model": "models/router",
                     "budget": budget,
                     "hints": hints,

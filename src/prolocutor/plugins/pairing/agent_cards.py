@@ -30,6 +30,11 @@ def name_stems(name: str) -> list[str]:
     return [stem(part.lower()) for part in _APART.split(name) if part]
 
 
+def spoken_name(name: str) -> str:
+    """Return an agent's name as words."""
+    return " ".join(filter(None, _APART.split(name)))
+
+
 def breadth(card: Card) -> float:
     """Return how much an agent claims to know.
 

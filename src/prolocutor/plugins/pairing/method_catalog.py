@@ -47,6 +47,7 @@ _ENCODERS: Final = Catalog[Callable[..., Any]]("encoder", "prolocutor.encoders",
 """Models of texts, made of a folder."""
 
 _GONE: Final[dict[tuple[Role, str], str]] = {
+    **{("router", name): "learned" for name in ("knn", "linear", "ensemble", "embedding")},
     ("ranker", "ensemble"): "learned",
     ("ranker", "cross-encoder"): "learned",
 }

@@ -127,8 +127,7 @@ class SelectorMaker:
                 loaded = load_router_model(folder, self._cards, wired, turns)
                 loaded.router.learn_all(since_model(learned(), loaded.model))
                 return VersionedMethod(loaded.router, loaded.model.id)
-            training = TrainingData(cards=self._cards)
-            router: Any = _fitted(method_catalog.load_fit(selecting.method, "router")(training))
+            router = self._of_cards(selecting, wired)
             router.learn_all(one for one in learned() if not one.judged)
             return VersionedMethod(router, selecting.method)
 
@@ -180,11 +179,8 @@ class SelectorMaker:
         role, method = selecting.role, selecting.method
         training = TrainingData(cards=self._cards, seconds=selecting.seconds)
         wired = self._wired(selecting)
-        if wired is not None and method_catalog.starts_unlearned(method, role):
-            scorer = method_catalog.load_reader(method, role).of_cards(self._cards)
-            texts, seconds = scorer.fixed_texts, wired.seconds
-            meanings = Meanings(wired.encoder, None, fixed=texts, seconds=seconds)
-            return VersionedMethod(MeantRouter(scorer, meanings), method)
+        if method_catalog.starts_unlearned(method, role):
+            return VersionedMethod(self._of_cards(selecting, wired), method)
         if wired is not None:
             training = msgspec.structs.replace(
                 training, encoder=wired.encoder, seconds=wired.seconds
@@ -196,6 +192,19 @@ class SelectorMaker:
             training = msgspec.structs.replace(training, complete=chat.complete)
         made = _fitted(method_catalog.load_fit(method, role)(training))
         return VersionedMethod(made, method)
+
+    def _of_cards(self, selecting: SelectorSettings, wired: EncoderWiring | None) -> Any:
+        """Make a router that works by cards until it learns."""
+        if not method_catalog.starts_unlearned(selecting.method, "router"):
+            fit = method_catalog.load_fit(selecting.method, "router")
+            return _fitted(fit(TrainingData(cards=self._cards)))
+        scorer = method_catalog.load_reader(selecting.method, "router").of_cards(self._cards)
+        if wired is None:
+            return scorer
+        texts = scorer.fixed_texts
+        return MeantRouter(
+            scorer, Meanings(wired.encoder, None, fixed=texts, seconds=wired.seconds)
+        )
 
     def _wired(self, selecting: SelectorSettings) -> EncoderWiring | None:
         """Return the encoder of a selector, None if it has none; selectors share a folder's."""

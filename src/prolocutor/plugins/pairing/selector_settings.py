@@ -297,7 +297,7 @@ def check_method(selecting: SelectorSettings) -> None:
     hints = selecting.hints if isinstance(selecting, RouterSettings) else None
     if hints is not None and not starts_without_model(selecting):
         what = f"the {role} {method!r} does not learn while it serves"
-        hint = "hints need router: knn, ensemble or embedding, and model: FOLDER"
+        hint = "hints need router: learned, and model: FOLDER"
         raise ConfigError(f"{what}; {hint}", key="hints")
     _check_model(selecting, needs)
 

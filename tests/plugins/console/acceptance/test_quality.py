@@ -100,7 +100,9 @@ def test_a_wrong_answer_is_found_corrected_learned_and_put_live(
     expect(items).to_have_count(10)
     here.get_by_role("link", name="See how").click()
     expect(here).to_have_url(re.compile("/console/conversations/[0-9a-f]{32}/[0-9a-f]{32}"))
-    expect(here.locator("main")).to_contain_text("knn")  # which router asked this agent, and why
+    expect(here.locator("main")).to_contain_text(
+        "learned"
+    )  # which router asked this agent, and why
     here.go_back()
 
     for left in range(9, -1, -1):

@@ -9,7 +9,16 @@ import pytest
 
 from prolocutor.cli.main import run as command_line
 
-PLAIN = ("--router", "knn,cards", "--ranker", "unsupervised", "--budget", "top:2", "--folds", "3")
+PLAIN = (
+    "--router",
+    "learned,cards",
+    "--ranker",
+    "unsupervised",
+    "--budget",
+    "top:2",
+    "--folds",
+    "3",
+)
 REPOSITORY = Path(__file__).parents[4]
 BBAI = REPOSITORY.parent / "shared" / "data" / "bbai"
 
@@ -46,9 +55,9 @@ def test_all_methods_are_set_side_by_side(questions: Path) -> None:
     assert found["n"] == 30
     assert {row["stage"] for row in rows.values()} == {"route", "rank", "budget"}
     assert {"precision_at_1", "low", "high", "mean_calls", "cost", "ms", "ece", "domains"} <= set(
-        rows["knn"]
+        rows["learned"]
     )
-    assert rows["knn"]["low"] > rows["best single agent"]["precision_at_1"]
+    assert rows["learned"]["low"] > rows["best single agent"]["precision_at_1"]
     assert rows["unsupervised, top:2"]["mean_calls"] == 2
     assert all(f"{name}  " in table for name in rows)
 
@@ -56,7 +65,7 @@ def test_all_methods_are_set_side_by_side(questions: Path) -> None:
 def test_fewer_agents_are_chosen_from(questions: Path) -> None:
     status, table, _ = prolocutor(
         "evaluate", "pairing", "--data", "jsonl:.", "--agents", "agent_0,agent_1,agent_2",
-        "--router", "knn", "--ranker", "none", "--json", "-", folder=questions,
+        "--router", "learned", "--ranker", "none", "--json", "-", folder=questions,
     )  # fmt: skip
 
     assert status == 0
@@ -67,7 +76,7 @@ def test_fewer_agents_are_chosen_from(questions: Path) -> None:
     ("words", "told"),
     [
         (("--data", "jsonl:nowhere.jsonl"), "there is no such file"),
-        (("--data", "jsonl:.", "--router", "knm"), "did you mean 'knn'?"),
+        (("--data", "jsonl:.", "--router", "learnt"), "did you mean 'knn'?"),
         (("--data", "jsonl:.", "--agents", "nobody"), "there is no agent 'nobody'"),
         (("--data", "jsonl:.", *PLAIN, "--budget", "lots"), "'lots' is no budget"),
         (("--data", "jsonl:.", "--cards", "test.jsonl"), "test.jsonl: "),
@@ -103,7 +112,7 @@ def test_the_published_data_reach_the_figures_of_their_description(tmp_path: Pat
     assert status == 0
     found = json.loads(table)
     right = {row["method"]: row["precision_at_1"] for row in found["rows"]}
-    assert right["linear"] > 0.62
+    assert right["learned"] > 0.62
     assert right["cards"] > right["cards, plain BM25"] + 0.03
     published = {row["method"]: row["precision_at_1"] for row in found["published"]}
     assert published["labelled queries, RoBERTa"] == pytest.approx(0.6188)

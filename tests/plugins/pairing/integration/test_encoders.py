@@ -61,11 +61,10 @@ def check(folder: Path, selector: str, capsys: pytest.CaptureFixture[str]) -> st
     return told.err if failed else ""
 
 
-@pytest.mark.parametrize("method", ["knn", "embedding"])
 def test_a_router_is_trained_with_a_folder_checked_and_served(
-    folder: Path, capsys: pytest.CaptureFixture[str], method: str
+    folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    words = ["--method", method, "--encoder", "small", "--out", "model"]
+    words = ["--encoder", "small", "--out", "model"]
     misspelt = '{"text": "rain", "agents": ["wether"]}'
     (folder / "q.jsonl").write_text(f"{(folder / 'q.jsonl').read_text()}\n{misspelt}")
     assert run([*TRAIN, *words]) == 0
@@ -73,7 +72,7 @@ def test_a_router_is_trained_with_a_folder_checked_and_served(
     assert load_model(folder / "model").settings["encoder"] == "small"
     assert list((folder / "cache" / "prolocutor" / "vectors").glob("*.db"))
 
-    model = f"router: {method}, model: model"
+    model = "router: learned, model: model"
     assert check(folder, f"{{{model}, encoder: small}}", capsys) == ""
     assert "was trained with the encoder small (" in check(folder, f"{{{model}}}", capsys)
     assert "there is no such file" in check(folder, f"{{{model}, encoder: gone}}", capsys)
@@ -100,13 +99,11 @@ def turned(folder: Path) -> bytes:
     return encoded
 
 
-def test_embedding_starts_by_cards_and_says_what_it_needs(
+def test_the_learned_router_starts_by_cards_with_or_without_an_encoder(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert check(folder, "{router: embedding, encoder: small}", capsys) == ""
-    assert "needs an encoder: give encoder: FOLDER" in check(folder, "{router: embedding}", capsys)
-    assert run([*TRAIN, "--method", "embedding", "--out", "model"]) == 2
-    assert "needs --encoder FOLDER" in capsys.readouterr().err
+    assert check(folder, "{router: learned, encoder: small}", capsys) == ""
+    assert check(folder, "{router: learned}", capsys) == ""
 
 
 def test_a_dead_endpoint_ends_training_and_measuring_with_an_error(
@@ -115,7 +112,10 @@ def test_a_dead_endpoint_ends_training_and_measuring_with_an_error(
     url = ["--encoder-url", "http://127.0.0.1:9/v1/embeddings"]
     measure = ["evaluate", "pairing", "--data", "jsonl:q.jsonl", "--router", "none"]
 
-    for words in ([*TRAIN, "--method", "knn", "--out", "m"], [*measure, "--ranker", "similarity"]):
+    for words in (
+        [*TRAIN, "--method", "learned", "--out", "m"],
+        [*measure, "--ranker", "similarity"],
+    ):
         assert run([*words, *url]) == 1
         told = capsys.readouterr()
         assert "the encoder http://127.0.0.1:9/v1/embeddings fails: " in told.err
@@ -131,11 +131,11 @@ async def test_in_a_turn_a_dead_endpoint_is_a_fault_and_the_rest_goes_on(folder:
     async with embeddings_peer() as peer:
         url = peer.url
         async with open_models(ModelLocations(encoder=f"{url}?model=m")) as models:
-            plan = TrainingPlan(role="router", method="knn", folds=2, models=models)
+            plan = TrainingPlan(role="router", method="learned", folds=2, models=models)
             await train(data(40, 20), plan, folder / "model")
         call = f"connector: openai_embeddings, call: {{url: '{url}', model: m}}"
         top = "budget: {policy: top, calls: 1}"
-        yaml = f"skill_selector: {{router: knn, model: model, {call}, {top}}}\n"
+        yaml = f"skill_selector: {{router: learned, model: model, {call}, {top}}}\n"
         yaml += f"response_selector: {{ranker: similarity, {call}}}\n"
         async with assistant_of(folder, agents, yaml) as assistant:
             whole = record(await turn(assistant, "temperature of lima 7", user="ann"))
@@ -154,11 +154,11 @@ async def test_in_a_turn_a_silent_endpoint_is_waited_for_once(folder: Path) -> N
               for card in CARDS}  # fmt: skip
     async with embeddings_peer() as peer:
         async with open_models(ModelLocations(encoder=f"{peer.url}?model=m")) as models:
-            plan = TrainingPlan(role="router", method="knn", folds=2, models=models)
+            plan = TrainingPlan(role="router", method="learned", folds=2, models=models)
             await train(data(40, 20), plan, folder / "model")
         call = f"connector: openai_embeddings, call: {{url: '{peer.url}', model: m}}"
         top = "budget: {policy: top, calls: 1}"
-        yaml = f"skill_selector: {{router: knn, model: model, {call}, {top}}}\n"
+        yaml = f"skill_selector: {{router: learned, model: model, {call}, {top}}}\n"
         async with assistant_of(folder, agents, yaml) as assistant:
             peer.silent = asyncio.Event()
             first = record(await turn(assistant, "temperature of lima 7", user="ann"))
@@ -172,9 +172,9 @@ async def test_in_a_turn_a_silent_endpoint_is_waited_for_once(folder: Path) -> N
 
 
 def test_a_server_does_not_start_with_another_encoder(folder: Path) -> None:
-    assert run([*TRAIN, "--method", "knn", "--encoder", "small", "--out", "model"]) == 0
+    assert run([*TRAIN, "--method", "learned", "--encoder", "small", "--out", "model"]) == 0
     file = folder / "assistant.yaml"
-    file.write_text(f"skill_selector: {{router: knn, model: model}}\n{SKILLS}")
+    file.write_text(f"skill_selector: {{router: learned, model: model}}\n{SKILLS}")
 
     async def start() -> None:
         async with assistant_from(load(file, environ={}), store="memory:"):

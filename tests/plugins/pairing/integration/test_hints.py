@@ -22,7 +22,7 @@ from tests.model_store.shared_state import SharedModel
 from tests.plugins.pairing.unit.hints.test_learned_hints import QUESTION, School
 
 BOT = "tests.plugins.pairing.integration.hint_bots:reply"
-TOP = "skill_selector: {router: knn, model: router, budget: top:1%s}\n"
+TOP = "skill_selector: {router: learned, model: router, budget: top:1%s}\n"
 UNSURE = "response_selector: {ranker: unsupervised, unsure: {below: 1, then: clarify}}\n"
 
 
@@ -189,10 +189,10 @@ async def test_whom_a_person_chooses_when_asked_counts_as_right(tmp_path: Path) 
     ("selector", "what"),
     [
         ("{router: cards, hints: true}", "does not learn while it serves"),
-        ("{router: knn, hints: true}", "does not learn while it serves"),
-        ("{router: knn, model: m, hints: {again: 0.5}}", "a number of at most 0.25"),
-        ("{router: knn, model: m, hints: {agian: 0.1}}", "did you mean 'again'?"),
-        ("{router: knn, model: m, hints: }", "expected true or false"),
+        ("{router: learned, hints: true}", "does not learn while it serves"),
+        ("{router: learned, model: m, hints: {again: 0.5}}", "a number of at most 0.25"),
+        ("{router: learned, model: m, hints: {agian: 0.1}}", "did you mean 'again'?"),
+        ("{router: learned, model: m, hints: }", "expected true or false"),
     ],
 )
 def test_hints_that_cannot_be_learned_are_refused(tmp_path: Path, selector: str, what: str) -> None:

@@ -13,7 +13,7 @@ from prolocutor.contracts.pairing import Card
 from prolocutor.doors.http.api import DeepPavlov
 from prolocutor.plugins.pairing import model_reloading
 from prolocutor.plugins.pairing.model_files import HEAD, save_model
-from prolocutor.plugins.pairing.question_agent.knn import KnnRouter
+from prolocutor.plugins.pairing.question_agent.learned import LearnedRouter
 from prolocutor.plugins.pairing.question_agent.router_label import RouterLabel
 from prolocutor.testing.channel_kit import running
 from prolocutor.web.listener import make_app
@@ -21,7 +21,7 @@ from tests.plugins.pairing.integration.agents import Agent, assistant_of, record
 
 CARDS = [Card(name="red"), Card(name="blue")]
 QUESTION = "Where is the key?"
-TOP = "skill_selector: {router: knn, model: colours, budget: {policy: top, calls: 1}}\n"
+TOP = "skill_selector: {router: learned, model: colours, budget: {policy: top, calls: 1}}\n"
 RANKED = f"{TOP}response_selector: {{ranker: unsupervised}}\n"
 
 
@@ -34,7 +34,7 @@ NAMES = ("red", "blue")
 
 def save(folder: Path, agent: str, more: int = 0) -> str:
     """Save a model by which this agent is right, and give its id."""
-    router = KnnRouter(CARDS)
+    router = LearnedRouter(CARDS)
     router.learn_all([RouterLabel(QUESTION, {agent: 1.0})] * (5 + more))
     return save_model(folder / "colours", router.to_model())
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from prolocutor.assistant.assistant import Assistant
 from prolocutor.contracts.pairing import Card
 from prolocutor.plugins.pairing.model_files import save_model
-from prolocutor.plugins.pairing.question_agent.knn import KnnRouter
+from prolocutor.plugins.pairing.question_agent.learned import LearnedRouter
 from prolocutor.plugins.pairing.question_agent.router_label import RouterLabel
 from tests.plugins.pairing.integration.agents import Agent, assistant_of, record, turn
 
@@ -19,14 +19,14 @@ KNOWN = [Card(name=name, description=f"Knows {name}.") for name in SUBJECTS]
 CHESS = ("open with the queen", "castle on the king side", "a knight takes the pawn")
 EXPERTS = {text: name for name, texts in SUBJECTS.items() for text in texts}
 YAML = (
-    "skill_selector: {router: knn, model: model, budget: {policy: sure, start: 1},"
+    "skill_selector: {router: learned, model: model, budget: {policy: sure, start: 1},"
     " newcomers: {turns: 6}}\n"
     "response_selector: {ranker: unsupervised}\n"
 )
 
 
 def trained(folder: Path) -> None:
-    router = KnnRouter(KNOWN)
+    router = LearnedRouter(KNOWN)
     router.learn_all(
         RouterLabel(text, {name: 1.0})
         for name, texts in SUBJECTS.items()

@@ -19,28 +19,33 @@ def test_every_name_of_ours_can_be_loaded(role: Role) -> None:
 
 
 def test_an_unknown_name_gets_a_suggestion() -> None:
-    with pytest.raises(BadInput, match="did you mean 'linear'"):
-        method_catalog.load_fit("linaer", "router")
+    with pytest.raises(BadInput, match="did you mean 'learned'"):
+        method_catalog.load_fit("leanred", "router")
 
 
-@pytest.mark.parametrize("name", ["ensemble", "cross-encoder"])
-def test_a_method_of_earlier_versions_is_told_with_what_to_use_instead(name: str) -> None:
-    with pytest.raises(BadInput, match=f"the ranker '{name}' is gone, for 'learned' is"):
-        method_catalog.load_reader(name, "ranker")
+@pytest.mark.parametrize(
+    ("role", "name"), [("ranker", "ensemble"), ("ranker", "cross-encoder"), ("router", "knn")]
+)
+def test_a_method_of_earlier_versions_is_told_with_what_to_use_instead(
+    role: Role, name: str
+) -> None:
+    with pytest.raises(BadInput, match=f"the {role} '{name}' is gone, for 'learned' is"):
+        method_catalog.load_reader(name, role)
 
 
 def test_what_is_missing_is_named_with_its_extra(monkeypatch: pytest.MonkeyPatch) -> None:
-    trained = "prolocutor.plugins.pairing.question_agent.linear_training"
+    trained = "prolocutor.plugins.pairing.question_response.learned_training"
+    parts = "prolocutor.plugins.pairing.question_response.learned_parts"
     for name in list(sys.modules):
-        if name.startswith("sklearn") or name == trained:
+        if name.startswith("sklearn") or name in (trained, parts):
             monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "sklearn", None)
-    monkeypatch.setitem(sys.modules, "sklearn.svm", None)
+    monkeypatch.setitem(sys.modules, "sklearn.linear_model", None)
 
     with pytest.raises(MissingExtra, match=r"prolocutor\[pairing\]"):
-        method_catalog.load_fit("linear", "router")
+        method_catalog.load_fit("learned", "ranker")
 
 
 def test_what_a_method_needs_is_told() -> None:
     assert method_catalog.needs_of("cards", "router") == frozenset()
-    assert method_catalog.needs_of("linear", "router") == {"labels"}
+    assert method_catalog.needs_of("learned", "router") == {"labels"}

@@ -9,7 +9,7 @@ from prolocutor.contracts.training import TrainingReport
 from prolocutor.errors import ConfigError, NotFound
 from prolocutor.plugins.pairing.model_files import HEAD, load_model, save_model, training_card
 from prolocutor.plugins.pairing.model_shelf import MOST, FolderShelf
-from prolocutor.plugins.pairing.question_agent.knn import KnnRouter
+from prolocutor.plugins.pairing.question_agent.learned import LearnedRouter
 
 CARDS = [Card(name="tea", description="tea"), Card(name="eggs", description="eggs")]
 
@@ -25,7 +25,7 @@ class Shelf:
     def add(self, text: str) -> str:
         folder = self.shelf.new_folder() / "model"
         id_ = save(folder, text)
-        self.shelf.put(folder, TrainingReport(model=id_, role="router", method="knn"))
+        self.shelf.put(folder, TrainingReport(model=id_, role="router", method="learned"))
         return id_
 
     def live(self) -> str:
@@ -33,7 +33,7 @@ class Shelf:
 
 
 def save(folder: Path, text: str) -> str:
-    router = KnnRouter(CARDS)
+    router = LearnedRouter(CARDS)
     router.learn(text, ["tea"])
     return save_model(folder, router.to_model(training_card(1)))
 

@@ -10,19 +10,21 @@ from prolocutor.contracts.observer import Rated
 from prolocutor.contracts.pairing import Card, UserQuestion
 from prolocutor.dialog.thumbs import thumb
 from prolocutor.plugins.pairing.model_reloading import ReloadedModel, VersionedMethod
-from prolocutor.plugins.pairing.question_agent.knn import KnnRouter
 from prolocutor.plugins.pairing.question_agent.label_journal import LabelJournal
+from prolocutor.plugins.pairing.question_agent.learned import LearnedRouter
 from prolocutor.plugins.pairing.question_agent.router_label import RouterLabel
 from prolocutor.plugins.pairing.rating_learner import RatingLearner
 
 NAMES = ["red", "green", "blue"]
 
 
-def taught(folder: Path, *ratings: Any, agent: str = "red") -> tuple[KnnRouter, list[RouterLabel]]:
+def taught(
+    folder: Path, *ratings: Any, agent: str = "red"
+) -> tuple[LearnedRouter, list[RouterLabel]]:
     """Return the router after these ratings of one reply, and what is kept of them."""
-    router = KnnRouter([Card(name=name) for name in NAMES])
+    router = LearnedRouter([Card(name=name) for name in NAMES])
     journal = LabelJournal(folder / "lessons")
-    kept: ReloadedModel[Any] = ReloadedModel(folder, lambda: VersionedMethod(router, "knn"))
+    kept: ReloadedModel[Any] = ReloadedModel(folder, lambda: VersionedMethod(router, "learned"))
     teaching = RatingLearner(kept, journal, NAMES)
     for rating in ratings:
         teaching.reply_rated(Rated(utt_id="1", question="where is it?", agent=agent, rating=rating))
@@ -65,8 +67,8 @@ def test_a_label_that_cannot_be_kept_does_not_count_and_is_logged(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.ERROR)
-    router = KnnRouter([Card(name=name) for name in NAMES])
-    kept: ReloadedModel[Any] = ReloadedModel(tmp_path, lambda: VersionedMethod(router, "knn"))
+    router = LearnedRouter([Card(name=name) for name in NAMES])
+    kept: ReloadedModel[Any] = ReloadedModel(tmp_path, lambda: VersionedMethod(router, "learned"))
     teaching = RatingLearner(kept, LabelJournal(tmp_path / "no" / "lessons"), NAMES)
 
     teaching.reply_rated(Rated(utt_id="1", question="where?", agent="red", rating=1))
@@ -79,9 +81,9 @@ def test_what_a_person_taught_goes_when_they_are_deleted(tmp_path: Path) -> None
     journal = LabelJournal(tmp_path / "lessons")
 
     def load() -> VersionedMethod[Any]:
-        router = KnnRouter([Card(name=name) for name in NAMES])
+        router = LearnedRouter([Card(name=name) for name in NAMES])
         router.learn_all(journal.read())
-        return VersionedMethod(router, "knn")
+        return VersionedMethod(router, "learned")
 
     kept: ReloadedModel[Any] = ReloadedModel(tmp_path, load)
     teaching = RatingLearner(kept, journal, NAMES)

@@ -15,7 +15,7 @@ const ENDED = new Set(["done", "failed", "stopped"]);
 // `inTurn` sends after the labels that are still on their way.
 export function Train({ roles, hints, busy, writes, inTurn }) {
   const [taught, setTaught] = useState(false);
-  if (!roles.length) return html`<span class="faint not-phone" title="skill_selector: {router: ensemble, model: FOLDER}">no model to train</span>`;
+  if (!roles.length) return html`<span class="faint not-phone" title="skill_selector: {router: learned, model: FOLDER}">no model to train</span>`;
   const train = async (what) => {
     const made = await attempt(null, () => inTurn(() => send("POST", "/train", what === "router" && hints && taught ? { what, hints: true } : { what })));
     if (made) go(here({ job: made.job, model: "" }), { replace: true });

@@ -135,7 +135,7 @@ def pairing(
     \b
     Examples:
       prolocutor evaluate pairing --data bbai:bbai-data --choices choices.jsonl
-      prolocutor evaluate pairing --data jsonl:questions.jsonl --router knn --ranker unsupervised
+      prolocutor evaluate pairing --data jsonl:asked.jsonl --router learned --ranker unsupervised
       prolocutor evaluate pairing --data csv:questions.csv --assistant assistant.yaml --record asked
       prolocutor evaluate pairing --data jsonl:asked
     """

@@ -36,7 +36,7 @@ from prolocutor.plugins.pairing.measuring.pairing_data import PairingData, load_
 from prolocutor.plugins.pairing.measuring.training_plan import TrainingPlan
 from prolocutor.plugins.pairing.method_catalog import method_of
 
-_ROUTER: Final = "ensemble"
+_ROUTER: Final = "learned"
 _RANKER: Final = "learned"
 _LOSSES: Final = (0.01, 0.02, 0.05)
 _MOST_NAMED: Final = 5

@@ -22,7 +22,7 @@ from prolocutor.reading.near_duplicates import near_duplicates
 AUTO: Final = "auto"
 
 _CANDIDATES: Final[dict[Role, tuple[str, ...]]] = {
-    "router": ("knn", "linear", "ensemble"),
+    "router": ("cards", "learned"),
     "ranker": ("unsupervised", "learned"),
 }
 

@@ -15,7 +15,7 @@ from prolocutor.plugins.pairing.measuring.method_rows import MethodChoice
 from prolocutor.plugins.pairing.measuring.training_material import Material
 from prolocutor.plugins.pairing.method_catalog import load_fit
 
-_PRIOR: Final = "ensemble"
+_PRIOR: Final = "learned"
 _FREE: Final = "cards"
 
 

@@ -85,7 +85,7 @@ class TrainingPlan(msgspec.Struct, frozen=True, kw_only=True):
 
     role: Role
     method: str
-    prior: str = "ensemble"
+    prior: str = "learned"
     folds: int = 5
     seed: int = 0
     models: PairingModels = NO_MODELS

@@ -7,15 +7,13 @@ from typing import Any, Protocol
 
 import msgspec
 
-from prolocutor.contracts.pairing import AgentAnswer, Pairing, Ranker, TrainingData, UserQuestion
+from prolocutor.contracts.pairing import AgentAnswer, Pairing, Ranker, UserQuestion
 from prolocutor.plugins.pairing.encoders.meanings import (
     NO_VECTORS,
     EncoderWiring,
     Meanings,
     Vectors,
     meanings_of,
-    trained_meanings,
-    vectors_of,
     with_fault,
 )
 from prolocutor.plugins.pairing.model_files import Model, TrainingCard
@@ -145,16 +143,6 @@ class MeantRanker(_MeantMethod):
         meant = await self._meanings.of([question.text, *(one.text for one in answers)])
         ranked = self._ranker.rank(question, answers, prior, meant.vectors)
         return with_fault(ranked, meant.fault)
-
-
-async def meant_fit(
-    training: TrainingData, learned: Callable[[TrainingData, Vectors], MeaningScorer]
-) -> MeantRouter:
-    """Return a router that learned labels with vectors; errors of the encoder propagate."""
-    assert training.encoder is not None
-    meanings = await trained_meanings(training.encoder)
-    texts = [one.question.text for one in training.labelled if one.agents]
-    return MeantRouter(learned(training, await vectors_of(training.encoder, texts)), meanings)
 
 
 def with_encoder(method: Any, model: Model, wired: EncoderWiring | None) -> Any:

@@ -20,8 +20,7 @@ from prolocutor.plugins.pairing.agent_cards import documents
 from prolocutor.plugins.pairing.calibration import Sigmoid, logit
 from prolocutor.plugins.pairing.question_agent.cards import CardsRouter
 from prolocutor.plugins.pairing.question_agent.router_label import RouterLabel
-from prolocutor.plugins.pairing.question_agent.similarity_index import WordIndex
-from prolocutor.plugins.pairing.text import content_stems
+from prolocutor.plugins.pairing.text import WordIndex, content_stems
 
 _USUAL: Final = -2.0
 _MOST: Final = 300

@@ -46,14 +46,14 @@ def test_a_router_is_trained_and_its_worth_told(
 
     told = out(capsys)
     assert told.startswith("3 agents, 72 questions in ")
-    assert "precision@1 by 5 folds, with 95 % interval\n  ensemble" in told
+    assert "precision@1 by 5 folds, with 95 % interval\n  learned" in told
     assert "Training helps: +" in told
     assert told.endswith(f"{load_model(folder / 'router').id} is in router\n")
 
 
 @pytest.mark.slow
 def test_a_ranker_is_trained(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    words = ["--method", "learned", "--prior", "knn", "--folds", "2"]
+    words = ["--method", "learned", "--prior", "learned", "--folds", "2"]
 
     assert run(["train", "ranker", "--data", "jsonl:q.jsonl", "--out", "ranker", *words]) == 0
 
@@ -70,7 +70,7 @@ def test_that_training_does_not_help_is_said_plainly(
     ]
     (folder / "few.jsonl").write_text("\n".join(lines))
 
-    run(["train", "router", "--data", "jsonl:few.jsonl", "--out", "model", "--method", "knn"])
+    run(["train", "router", "--data", "jsonl:few.jsonl", "--out", "model", "--method", "learned"])
 
     assert "by 12 labelled questions" in (told := out(capsys)) or "does harm" in told
     assert "Training helps" not in told
@@ -125,7 +125,8 @@ def test_thumbs_of_a_store_are_labels_and_its_hypotheses_are_compared(
     asyncio.run(converse(folder / "store.db"))
 
     assert (
-        run(["train", "router", "--data", "store:store.db", "--out", "m", "--method", "knn"]) == 0
+        run(["train", "router", "--data", "store:store.db", "--out", "m", "--method", "learned"])
+        == 0
     )
     assert "2 agents, 24 questions" in out(capsys)
     assert load_model(folder / "m").agents == ["even", "odd"]

@@ -48,7 +48,7 @@ class EmptyEncoder(WordEncoder):
 
 
 def bare() -> Model:
-    return Model(role="router", method="knn", agents=[], card=training_card(0))
+    return Model(role="router", method="learned", agents=[], card=training_card(0))
 
 
 async def test_fixed_texts_are_encoded_once_and_always_there() -> None:

@@ -12,8 +12,8 @@ from prolocutor.durations import DAY
 from prolocutor.plugins.pairing.hints.hint_lessons import standing
 from prolocutor.plugins.pairing.hints.turn_hints import HintSettings
 from prolocutor.plugins.pairing.model_reloading import ReloadedModel, VersionedMethod
-from prolocutor.plugins.pairing.question_agent.knn import KnnRouter
 from prolocutor.plugins.pairing.question_agent.label_journal import LabelJournal
+from prolocutor.plugins.pairing.question_agent.learned import LearnedRouter
 from prolocutor.plugins.pairing.rating_learner import RatingLearner
 
 NAMES = ["red", "green", "blue"]
@@ -37,9 +37,9 @@ class School:
         self.numbers: Iterator[int] = iter(range(1, 10_000))
 
         def load() -> VersionedMethod[Any]:
-            router = KnnRouter([Card(name=name) for name in NAMES])
+            router = LearnedRouter([Card(name=name) for name in NAMES])
             router.learn_all(standing(self.journal.read(), hints, self.clock()))
-            return VersionedMethod(router, "knn")
+            return VersionedMethod(router, "learned")
 
         self.kept: ReloadedModel[Any] = ReloadedModel(folder, load)
         self.learner = RatingLearner(self.kept, self.journal, NAMES, hints=hints, clock=self.clock)

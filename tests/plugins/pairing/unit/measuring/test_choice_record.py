@@ -23,11 +23,11 @@ def test_a_record_returns_whole_methods_and_leaves_out_one_that_was_cut_off(tmp_
     path, questions = tmp_path / "choices.jsonl", data()
     choices = [_CHOICE] * len(questions.test)
     record = ChoiceRecord(path, questions, 1)
-    record.add("route", "knn", choices)
+    record.add("route", "learned", choices)
     record.add("rank", "learned", choices)
     path.write_bytes(path.read_bytes()[:-30])
     again = ChoiceRecord(path, questions, 1)
-    assert again.get("route", "knn") == choices
+    assert again.get("route", "learned") == choices
     assert again.get("rank", "learned") is None
 
 
@@ -41,7 +41,9 @@ def test_a_measurement_goes_on_from_its_record_without_fitting_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "choices.jsonl"
-    plan = MeasurementPlan(routers=["knn"], rankers=["unsupervised"], budgets=["top:1"], folds=3)
+    plan = MeasurementPlan(
+        routers=["learned"], rankers=["unsupervised"], budgets=["top:1"], folds=3
+    )
     first = asyncio.run(measure(data(), plan, choices=path))
 
     real = fitting.load_fit
@@ -52,6 +54,6 @@ def test_a_measurement_goes_on_from_its_record_without_fitting_again(
 
     monkeypatch.setattr(fitting, "load_fit", refuse)
     again = asyncio.run(measure(data(), plan, choices=path))
-    kept = [key for key in first.choices if key[1] in ("knn", "unsupervised, top:1")]
+    kept = [key for key in first.choices if key[1] in ("learned", "unsupervised, top:1")]
     assert [again.choices[key] for key in kept] == [first.choices[key] for key in kept]
     assert again.priors == first.priors

@@ -25,7 +25,7 @@ from tests.plugins.pairing.unit.measuring.made import CARDS, data
 
 
 def measured(questions: Any = None, **plan: Any) -> Measurement:
-    wanted = MeasurementPlan(**{"routers": ["knn"], "folds": 4, **plan})
+    wanted = MeasurementPlan(**{"routers": ["learned"], "folds": 4, **plan})
     return asyncio.run(measure(questions or data(), wanted))
 
 
@@ -149,7 +149,7 @@ def test_routers_that_serve_two_folds_have_seen_neither(monkeypatch: pytest.Monk
     fits = {"router": routing, "ranker": ranking}
     monkeypatch.setattr(fitting, "load_fit", lambda name, role: fits[role])
 
-    measured(data(0), routers=["knn"], rankers=["learned"])
+    measured(data(0), routers=["learned"], rankers=["learned"])
 
     assert len(given) == 4
     for training in given:
@@ -172,15 +172,15 @@ def test_budgets_count_their_calls(spy: bool) -> None:
 
 
 def test_routers_are_set_beside_their_baselines() -> None:
-    found = measured(routers=["knn", "cards"])
+    found = measured(routers=["learned", "cards"])
 
     assert [one.method for one in found.rows] == [
-        "random", "best single agent", "cards, plain BM25", "knn", "cards",
+        "random", "best single agent", "cards, plain BM25", "learned", "cards",
         "everybody, first answer", "answers, plain BM25",
     ]  # fmt: skip
     assert row(found, "random").precision_at_1 == pytest.approx(1 / 3)
-    assert row(found, "knn").precision_at_1 > 0.95
-    assert row(found, "knn").than == "cards, plain BM25"
+    assert row(found, "learned").precision_at_1 > 0.95
+    assert row(found, "learned").than == "cards, plain BM25"
     assert row(found, "answers, plain BM25").mean_calls == 3
     assert found.published == []
 
@@ -194,26 +194,25 @@ def test_without_answers_only_routers_are_measured() -> None:
 def test_where_nothing_is_to_learn_from_routers_learn_by_folds() -> None:
     found = measured(data(0))
 
-    assert row(found, "knn").precision_at_1 > 0.8
+    assert row(found, "learned").precision_at_1 > 0.8
 
 
 def test_a_router_and_a_ranker_of_one_name_are_told_apart(spy: bool) -> None:
-    found = measured(rankers=["knn"], budgets=["top:1"])
+    found = measured(rankers=["learned"], budgets=["top:1"])
 
-    routed, ranked = found.choices["route", "knn"], found.choices["rank", "knn"]
+    routed, ranked = found.choices["route", "learned"], found.choices["rank", "learned"]
     assert {made.called for made in routed} == {1}
     assert {made.called for made in ranked} == {3}
-    assert row(found, "knn, top:1").than == "knn"
+    assert row(found, "learned, top:1").than == "learned"
 
 
 @pytest.mark.parametrize("learn", [200, 0])
 def test_labels_dealt_out_anew_leave_nothing_to_win(learn: int) -> None:
     pytest.importorskip("sklearn", reason="scikit-learn (the extra learn)")
 
-    found = measured(data(learn, 200), routers=["ensemble", "knn"], permuted=True)
+    found = measured(data(learn, 200), routers=["learned"], permuted=True)
 
-    for method in ("ensemble", "knn"):
-        assert row(found, method).precision_at_1 < 0.5
+    assert row(found, "learned").precision_at_1 < 0.5
 
 
 def test_answers_of_other_labels_leave_nothing_to_win_either() -> None:
@@ -275,7 +274,7 @@ def test_calls_cost_and_waiting_are_as_recorded() -> None:
     assert routed.mean_calls == 1
     assert routed.wait is not None
     assert 1.0 < routed.wait < 3.0
-    assert row(measured(), "knn").wait is None
+    assert row(measured(), "learned").wait is None
 
 
 def test_steps_are_waited_for_one_after_the_other() -> None:

@@ -24,7 +24,9 @@ def trained(
     questions: PairingData, folder: Path, told: list[str] | None = None, **wanted: Any
 ) -> TrainingResult:
     hears = (lambda what: None) if told is None else told.append
-    wish = TrainingPlan(**{"role": "router", "method": "knn", "prior": "knn", "folds": 3, **wanted})
+    wish = TrainingPlan(
+        **{"role": "router", "method": "learned", "prior": "learned", "folds": 3, **wanted}
+    )
     return asyncio.run(train(questions, wish, folder / "model", on_step=hears))
 
 
@@ -32,8 +34,8 @@ def test_a_router_learns_and_is_measured_beside_what_it_has_to_beat(tmp_path: Pa
     found = trained(data(learn=0, test=60), tmp_path)
 
     rows = {row.method: row.precision_at_1 for row in found.rows}
-    assert list(rows) == ["knn", "cards", "best single agent"]
-    assert rows["knn"] > rows["best single agent"]
+    assert list(rows) == ["learned", "cards", "best single agent"]
+    assert rows["learned"] > rows["best single agent"]
     assert found.gain is not None
     assert found.gain[1] <= found.gain[0] <= found.gain[2]
     loaded = load_router_model(tmp_path / "model", CARDS)
@@ -50,7 +52,7 @@ def test_the_training_card_tells_data_scores_and_date(tmp_path: Path) -> None:
     assert card.data == "made"
     assert card.data_hash == hash_of(questions, [one for one in questions.test if one.agents])
     assert card.data_hash != hash_of(questions, [])
-    assert set(card.scores) == {"knn", "cards", "best single agent"}
+    assert set(card.scores) == {"learned", "cards", "best single agent"}
     assert card.examples == sum(bool(one.agents) for one in questions.test)
     assert card.date[:2] == "20"
 
@@ -62,8 +64,8 @@ def test_a_part_to_train_on_is_learned_from_and_the_rest_is_tested(tmp_path: Pat
     found = trained(questions, tmp_path, told)
 
     assert found.questions == len(questions.learn)
-    assert [row.method for row in found.tested] == ["knn", "cards", "best single agent"]
-    assert len(told) == steps_of(questions, TrainingPlan(role="router", method="knn")) == 5
+    assert [row.method for row in found.tested] == ["learned", "cards", "best single agent"]
+    assert len(told) == steps_of(questions, TrainingPlan(role="router", method="learned")) == 5
 
 
 @pytest.mark.slow
@@ -150,8 +152,8 @@ def test_auto_takes_the_method_that_is_right_most_often_by_folds(tmp_path: Path)
     plan = TrainingPlan(role="router", method="auto", folds=3)
     found = asyncio.run(train(data(), plan, tmp_path / "model"))
     shares = {row.method: row.precision_at_1 for row in found.rows}
-    assert found.method in ("knn", "linear", "ensemble")
-    assert shares[found.method] == max(shares[name] for name in ("knn", "linear", "ensemble"))
+    assert found.method in ("learned", "cards")
+    assert shares[found.method] == max(shares[name] for name in ("learned", "cards"))
     assert "right most often by 3 folds" in found.why
     assert load_model(tmp_path / "model").method == found.method
     assert "auto" in shares

@@ -17,8 +17,8 @@ from tests.plugins.pairing.unit.measuring.made import data, labelled
 pytest.importorskip("sklearn", reason="scikit-learn (the extra learn)")
 pytest.importorskip("lightgbm", reason="lightgbm (the extra learn)")
 
-RANKER = TrainingPlan(role="ranker", method="learned", prior="knn", folds=2)
-ROUTER = TrainingPlan(role="router", method="knn", folds=2)
+RANKER = TrainingPlan(role="ranker", method="learned", prior="learned", folds=2)
+ROUTER = TrainingPlan(role="router", method="learned", folds=2)
 
 
 class Killed(BaseException):
@@ -65,7 +65,7 @@ def test_a_killed_training_goes_on_and_ends_as_it_would_have(tmp_path: Path) -> 
     assert models[0].arrays == models[1].arrays
 
 
-@pytest.mark.parametrize("change", [{"seed": 5}, {"folds": 3}, {"method": "linear"}, None])
+@pytest.mark.parametrize("change", [{"seed": 5}, {"folds": 3}, {"prior": "cards"}, None])
 def test_another_setting_or_other_data_begin_anew(
     tmp_path: Path, change: dict[str, Any] | None
 ) -> None:

@@ -13,7 +13,7 @@ from prolocutor.errors import BadInput
 from prolocutor.plugins.pairing.measuring.retraining import NEW_LABELS, retrain
 from prolocutor.plugins.pairing.measuring.training_process import rated_in
 from prolocutor.plugins.pairing.model_files import load_model, save_model, training_card
-from prolocutor.plugins.pairing.question_agent.knn import KnnRouter, fit
+from prolocutor.plugins.pairing.question_agent.learned import LearnedRouter, fit
 from tests.unit.assistant.talks import echo
 
 CARDS = [
@@ -57,16 +57,16 @@ def live(tmp_path: Path) -> Path:
     return tmp_path / "live"
 
 
-def trained(live: Path, **more: object) -> tuple[TrainingReport, KnnRouter]:
+def trained(live: Path, **more: object) -> tuple[TrainingReport, LearnedRouter]:
     order = TrainingOrder(
-        role="router", method="knn", out=str(live.with_name("new")), live=str(live), cards=CARDS
+        role="router", method="learned", out=str(live.with_name("new")), live=str(live), cards=CARDS
     )
     order = msgspec.structs.replace(order, **more)
     report = asyncio.run(retrain(order, [], lambda share, what: None))
-    return report, KnnRouter.of_model(load_model(order.out), CARDS)
+    return report, LearnedRouter.of_model(load_model(order.out), CARDS)
 
 
-def best(router: KnnRouter, text: str) -> str:
+def best(router: LearnedRouter, text: str) -> str:
     return router.route(UserQuestion(text=text))[0].agent
 
 
@@ -116,7 +116,7 @@ def test_a_label_takes_the_place_of_what_was_known_of_the_same_words(live: Path)
 
 def test_where_nobody_is_right_every_agent_becomes_less_likely(live: Path) -> None:
     text = "who won the match"
-    before = KnnRouter.of_model(load_model(live), CARDS).route(UserQuestion(text=text))
+    before = LearnedRouter.of_model(load_model(live), CARDS).route(UserQuestion(text=text))
     nobody = [TrainingLabel(id="1", question=question(text))]
     _, router = trained(live, labels=nobody)
     after = router.route(UserQuestion(text=text))

@@ -28,15 +28,11 @@ class Thesaurus(WordEncoder):
         return super()._vector(" ".join(SAME.get(word, word) for word in text.split()))
 
 
-METHODS = ("knn", "linear", "ensemble", "embedding")
-
-
-@pytest.mark.parametrize("method", METHODS)
 async def test_other_words_of_the_same_meaning_are_routed_after_loading_too(
-    method: str, tmp_path: Path
+    tmp_path: Path,
 ) -> None:
     training = TrainingData(cards=CARDS, labelled=LABELLED * 3, encoder=Thesaurus())
-    made: Any = await load_fit(method, "router")(training)
+    made: Any = await load_fit("learned", "router")(training)
     save_model(tmp_path / "model", made.to_model(training_card(1)))
     loaded = load_router_model(tmp_path / "model", CARDS, EncoderWiring(Thesaurus())).router
 
@@ -48,10 +44,9 @@ async def test_other_words_of_the_same_meaning_are_routed_after_loading_too(
         assert again[0].probability == pytest.approx(first[0].probability, abs=1e-3)
 
 
-@pytest.mark.parametrize("method", METHODS)
-async def test_without_its_encoder_a_router_goes_by_words(method: str) -> None:
+async def test_without_its_encoder_a_router_goes_by_words() -> None:
     encoder = Thesaurus()
-    made: Any = await load_fit(method, "router")(
+    made: Any = await load_fit("learned", "router")(
         TrainingData(cards=CARDS, labelled=LABELLED, encoder=encoder)
     )
     encoder.broken = True

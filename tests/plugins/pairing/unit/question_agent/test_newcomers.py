@@ -19,7 +19,7 @@ from prolocutor.plugins.pairing.budget import (
 from prolocutor.plugins.pairing.method_catalog import load_fit
 from prolocutor.plugins.pairing.model_files import Model, training_card
 from prolocutor.plugins.pairing.question_agent.cards import CardsRouter
-from prolocutor.plugins.pairing.question_agent.knn import KnnRouter
+from prolocutor.plugins.pairing.question_agent.learned import LearnedRouter
 from prolocutor.plugins.pairing.question_agent.loaded_router import PresentRouter, router_of_model
 from prolocutor.plugins.pairing.question_agent.newcomers import NewcomerSettings, card_promise
 from prolocutor.plugins.pairing.question_agent.router_label import (
@@ -37,8 +37,8 @@ NAMES = [card.name for card in ALL]
 HUNGRY = UserQuestion(text="something to eat for dinner")
 
 
-def model_of(name: str = "knn") -> Model:
-    made = load_fit(name, "router")(TrainingData(cards=CARDS, labelled=LABELLED))
+def model_of() -> Model:
+    made = load_fit("learned", "router")(TrainingData(cards=CARDS, labelled=LABELLED))
     model: Model = made.to_model(training_card(18))  # type: ignore[union-attr]
     return model
 
@@ -53,11 +53,8 @@ def place_of(router: PresentRouter, agent: str) -> Pairing:
     return next(one for one in router.route(HUNGRY) if one.agent == agent)
 
 
-@pytest.mark.parametrize("name", ["knn", "linear"])
-def test_a_new_agent_is_asked_at_once_and_learned_by_thumbs(name: str) -> None:
-    if name == "linear":
-        pytest.importorskip("sklearn", reason="scikit-learn (the extra learn)")
-    router = joined(model_of(name))
+def test_a_new_agent_is_asked_at_once_and_learned_by_thumbs() -> None:
+    router = joined(model_of())
     before = place_of(router, "pizza")
 
     router.learn_all(
@@ -75,7 +72,7 @@ def test_a_new_agent_is_asked_at_once_and_learned_by_thumbs(name: str) -> None:
 @pytest.mark.parametrize("text", ["play jazz", "order a pizza", ""])
 def test_nothing_changes_where_no_agent_is_new(text: str) -> None:
     model = model_of()
-    plain = KnnRouter.of_model(model, CARDS)
+    plain = LearnedRouter.of_model(model, CARDS)
 
     router = router_of_model(model, CARDS)
 
@@ -108,7 +105,7 @@ def test_it_is_tried_out_in_so_many_turns_and_its_ranks_count() -> None:
 def test_an_agent_with_a_few_ratings_in_a_model_is_new_still() -> None:
     labels = [router_label_of(one) for one in LABELLED]
     thumbs = [label_of_thumb("what can I eat", "pizza", True, NAMES)] * 3
-    trained = KnnRouter(ALL)
+    trained = LearnedRouter(ALL)
     trained.learn_all([*labels, *thumbs])
 
     router = joined(trained.to_model(training_card(21)))

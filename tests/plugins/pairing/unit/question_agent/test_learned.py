@@ -1,4 +1,4 @@
-"""Nearest neighbours: a label counts for the next question, and survives in a journal."""
+"""The learned router: a label counts for the next question, and survives in a journal."""
 
 from pathlib import Path
 
@@ -9,18 +9,18 @@ from hypothesis import strategies as st
 from prolocutor.contracts.pairing import TrainingData, UserQuestion
 from prolocutor.errors import BadData, BadInput
 from prolocutor.plugins.pairing.model_files import load_model, save_model
-from prolocutor.plugins.pairing.question_agent.knn import KnnRouter, fit
 from prolocutor.plugins.pairing.question_agent.label_journal import LabelJournal
+from prolocutor.plugins.pairing.question_agent.learned import LearnedRouter, fit
 from prolocutor.plugins.pairing.question_agent.router_label import RouterLabel
 from tests.plugins.pairing.unit.question_agent.made import CARDS, LABELLED
 
 
-def best(router: KnnRouter, text: str) -> str:
+def best(router: LearnedRouter, text: str) -> str:
     return router.route(UserQuestion(text=text))[0].agent
 
 
 def test_one_label_is_seen_by_the_next_question() -> None:
-    router = KnnRouter(CARDS)
+    router = LearnedRouter(CARDS)
     assert best(router, "blorb my frobnitz") != "bank"
 
     router.learn("blorb the frobnitz", ["bank"])
@@ -30,7 +30,7 @@ def test_one_label_is_seen_by_the_next_question() -> None:
 
 
 def test_without_labels_the_cards_speak() -> None:
-    assert best(KnnRouter(CARDS), "play some songs") == "music"
+    assert best(LearnedRouter(CARDS), "play some songs") == "music"
 
 
 def test_several_agents_can_be_right() -> None:
@@ -44,7 +44,7 @@ def test_several_agents_can_be_right() -> None:
 
 
 def test_an_agent_without_a_card_is_learned_of() -> None:
-    router = KnnRouter(CARDS)
+    router = LearnedRouter(CARDS)
 
     router.learn("roll the dice", ["dice"])
 
@@ -53,16 +53,16 @@ def test_an_agent_without_a_card_is_learned_of() -> None:
 
 def test_a_share_that_is_none_is_refused() -> None:
     with pytest.raises(BadInput, match="not from 0 to 1"):
-        KnnRouter(CARDS).learn("x", {"bank": 2.0})
+        LearnedRouter(CARDS).learn("x", {"bank": 2.0})
 
 
 def test_what_is_kept_can_be_learned_again(tmp_path: Path) -> None:
     journal = LabelJournal(tmp_path / "lessons.jsonl")
-    router = KnnRouter(CARDS, keep=journal.write)
+    router = LearnedRouter(CARDS, keep=journal.write)
     router.learn("blorb the frobnitz", ["bank"])
     journal.close()
 
-    again = KnnRouter(CARDS)
+    again = LearnedRouter(CARDS)
     again.learn_all(LabelJournal(tmp_path / "lessons.jsonl").read())
 
     assert best(again, "blorb my frobnitz") == "bank"
@@ -90,7 +90,7 @@ def test_a_lesson_that_cannot_be_kept_is_not_learned() -> None:
     def fails(lesson: RouterLabel) -> None:
         raise OSError("the disk is full")
 
-    router = KnnRouter(CARDS, keep=fails)
+    router = LearnedRouter(CARDS, keep=fails)
     with pytest.raises(OSError, match="full"):
         router.learn("blorb", ["bank"])
 
@@ -101,7 +101,7 @@ def test_a_saved_model_chooses_as_before(tmp_path: Path) -> None:
     router = fit(TrainingData(cards=CARDS, labelled=LABELLED))
     save_model(tmp_path / "m", router.to_model())
 
-    again = KnnRouter.of_model(load_model(tmp_path / "m"), CARDS)
+    again = LearnedRouter.of_model(load_model(tmp_path / "m"), CARDS)
 
     question = UserQuestion(text="is my card blocked again")
     assert again.route(question) == router.route(question)
@@ -109,7 +109,7 @@ def test_a_saved_model_chooses_as_before(tmp_path: Path) -> None:
 
 @given(st.lists(st.tuples(st.text(max_size=12), st.sampled_from("abc")), max_size=12), st.text())
 def test_any_lessons_and_text_give_probabilities(lessons: list[tuple[str, str]], text: str) -> None:
-    router = KnnRouter()
+    router = LearnedRouter()
     for said, agent in lessons:
         router.learn(said, [agent])
 

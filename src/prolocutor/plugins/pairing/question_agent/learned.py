@@ -1,0 +1,461 @@
+"""Learned: the router that works by cards alone and improves with every labelled question.
+
+Kernel ridge regression (Saunders, Gammerman and Vovk 1998): cards and labelled questions are rows,
+how right each agent is for them are targets, and a text scores by its likeness to the rows. So one
+machine serves one right agent or several, votes, and questions for which nobody is right, and what
+it would say of a row that it had not learned follows without learning anew.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from typing import Any, Final
+
+import msgspec
+import numpy as np
+
+from prolocutor.contracts.pairing import Card, Pairing, TrainingData, UserQuestion
+from prolocutor.errors import BadInput, ConfigError
+from prolocutor.plugins.pairing.agent_cards import checked, documents, spoken_name
+from prolocutor.plugins.pairing.calibration import Sigmoid
+from prolocutor.plugins.pairing.curve_fitting import fit_sigmoid
+from prolocutor.plugins.pairing.encoders.encoder_mark import EncoderMark
+from prolocutor.plugins.pairing.encoders.meanings import (
+    NO_VECTORS,
+    Vectors,
+    trained_meanings,
+    vectors_of,
+)
+from prolocutor.plugins.pairing.method_catalog import ENCODER, LABELS, PairingMethod
+from prolocutor.plugins.pairing.model_files import Array, Model, TrainingCard, training_card
+from prolocutor.plugins.pairing.question_agent.follow_ups import pairings
+from prolocutor.plugins.pairing.question_agent.meant_methods import MeantRouter
+from prolocutor.plugins.pairing.question_agent.router_label import RouterLabel, router_label_of
+from prolocutor.plugins.pairing.question_agent.text_index import TextIndex
+from prolocutor.reading.near_duplicates import near_duplicates
+
+_SHARPNESS: Final = 2.0
+_RIDGE: Final = 0.3
+_MEANING: Final = 2 / 3
+"""The share of an encoder's cosine in the likeness; the rest is that of words."""
+
+_MOST_INVERTED: Final = 3000
+_MOST_ROWS: Final = 8000
+_LEAST_GROUPS: Final = 20
+_NEAR_ROWS: Final = 32
+_MOST_ANEW: Final = 1000
+_NOBODY: Final = 0.05
+"""The share of questions for which nobody is right that is expected where no label says so."""
+
+_NAME: Final = "learned"
+
+
+class ScoreCurve(msgspec.Struct, frozen=True):
+    """The probabilities that scores stand for.
+
+    The default is of agents known by cards alone: a guess, of how far a score is above the mean of
+    all agents (`leads`).
+    """
+
+    curve: Sigmoid = Sigmoid(30.0, -1.6)
+    leads: bool = True
+
+    def probabilities(self, scores: Any) -> list[float]:
+        """Return the probability of each agent; the order is that of the scores."""
+        if self.leads and len(scores):
+            scores = scores - scores.mean()
+        return [self.curve(score) for score in scores.tolist()]
+
+
+class _Head(msgspec.Struct):
+    """What is learned of one kind of likeness: `weights` are rows x agents of float32."""
+
+    weights: Any
+    curve: ScoreCurve
+
+
+def fit(training: TrainingData) -> LearnedRouter | Awaitable[MeantRouter]:
+    """Return a router of cards and labels, with an encoder's vectors if there is one."""
+    labels = [router_label_of(one) for one in training.labelled if one.agents]
+    if training.encoder is None:
+        return LearnedRouter(training.cards, labels)
+    return _fit_with_meaning(training, labels)
+
+
+async def _fit_with_meaning(training: TrainingData, labels: list[RouterLabel]) -> MeantRouter:
+    assert training.encoder is not None
+    router = LearnedRouter(training.cards, labels)
+    texts = [*router.fixed_texts, *(one.text for one in labels)]
+    router.learn_meaning(await vectors_of(training.encoder, texts))
+    return MeantRouter(router, await trained_meanings(training.encoder))
+
+
+class LearnedRouter:
+    """Scores agents by cards and labels; `learn` is seen by the next question.
+
+    `keep` is called with each label that `learn` is told, before it counts, such as the `write` of
+    a journal. Agents are those of the cards, and those that labels name. `vectors` are used where
+    they have the text, and vectors of the cards are then needed once.
+    """
+
+    def __init__(
+        self,
+        cards: Sequence[Card] = (),
+        labels: Iterable[RouterLabel] = (),
+        *,
+        keep: Callable[[RouterLabel], Any] | None = None,
+    ) -> None:
+        known = checked(cards) if cards else []
+        self._agents: list[str] = [card.name for card in known]
+        self._card_rows = [(text, card.name) for card in known for text in _card_texts(card)]
+        self._keep = keep
+        self._lessons: list[RouterLabel] = []
+        self._row_lessons: list[int] = []
+        self._row_vectors: Any = None
+        self._meant: _Head | None = None
+        self._latest: tuple[Any, Any, Any] = (None, None, None)
+        self._refit(labels)
+
+    @property
+    def agents(self) -> Sequence[str]:
+        """The agents that have cards, then those that labels name."""
+        return self._agents
+
+    @property
+    def lessons(self) -> Sequence[RouterLabel]:
+        """All that was learned, the oldest first."""
+        return self._lessons
+
+    @property
+    def fixed_texts(self) -> list[str]:
+        """The texts of cards whose vectors are needed once, where none were learned yet."""
+        return [] if self._meant else [text for text, _ in self._card_rows]
+
+    def learn(
+        self, question: str | UserQuestion, agents: Mapping[str, float] | Iterable[str]
+    ) -> RouterLabel:
+        """Learn which agents are right for a question (none: nobody); the next `route` sees it."""
+        text = question if isinstance(question, str) else question.text
+        shares = dict(agents) if isinstance(agents, Mapping) else dict.fromkeys(agents, 1.0)
+        if wrong := next((name for name, share in shares.items() if not 0 <= share <= 1), None):
+            raise BadInput(f"{shares[wrong]!r} is not from 0 to 1", field=f"agents.{wrong}")
+        lesson = RouterLabel(text, shares or dict.fromkeys(self._agents, 0.0))
+        if self._keep is not None:
+            self._keep(lesson)
+        self.learn_all([lesson])
+        return lesson
+
+    def learn_all(self, lessons: Iterable[RouterLabel]) -> None:
+        """Learn stored labels; `keep` is not called for them."""
+        new = list(lessons)
+        whole = len(self._index) + len(new)
+        if len(new) > _NEAR_ROWS and whole <= _MOST_ANEW and self._meant is None:
+            self._refit([*self._lessons, *new])
+            return
+        for lesson in new:
+            self._add(lesson)
+
+    def learn_meaning(self, vectors: Vectors) -> None:
+        """Learn cards and labels anew by the vectors of their texts, where there are some."""
+        none = np.zeros_like(next(iter(vectors.values())))
+        rows = np.array([vectors.get(text, none) for text in self._texts()], np.float32)
+        self._row_vectors = rows
+        words = self._likeness_of_rows()
+        known = rows.any(axis=1)
+        both = _MEANING * (rows @ rows.T) + (1 - _MEANING) * words
+        self._meant = self._learned(np.where(np.outer(known, known), both, words))
+
+    def route(self, question: UserQuestion) -> list[Pairing]:
+        """Return a pairing for every agent, the best first."""
+        return pairings(self, question)
+
+    def probabilities(self, text: str, vectors: Vectors = NO_VECTORS) -> list[float]:
+        """Return the probability of each agent."""
+        kernel, head = self._kernel(text, vectors)
+        return head.curve.probabilities(kernel @ head.weights)
+
+    def scores(self, text: str, vectors: Vectors = NO_VECTORS) -> Any:
+        """Return the score of each agent."""
+        kernel, head = self._kernel(text, vectors)
+        return kernel @ head.weights
+
+    def reason(self, text: str, agent: str, vectors: Vectors = NO_VECTORS) -> str:
+        """Quote the question or sentence that speaks most for an agent."""
+        kernel, head = self._kernel(text, vectors)
+        gains = kernel * head.weights[:, self._agents.index(agent)]
+        best = int(np.argmax(gains)) if len(gains) else 0
+        if not len(gains) or kernel[best] <= np.exp(-_SHARPNESS):
+            return "right most often" if self._lessons else "no card speaks of this"
+        is_card = best < len(self._card_rows)
+        quoted = self._card_rows[best][0] if is_card else self._lesson_of(best).text
+        quoted = quoted if len(quoted) <= 80 else f"{quoted[:79]}…"
+        return f"its card: {quoted}" if is_card else f"right for: {quoted}"
+
+    def to_model(self, card: TrainingCard | None = None) -> Model:
+        """Return all that was learned, to be saved; what was added since is learned anew."""
+        if len(self._index) > self._trained:
+            self._refit(self._lessons)
+        meant = self._meant
+        heads = {"words": self._words} | ({} if meant is None else {"meant": meant})
+        arrays = {f"{name}_weights": Array.of(one.weights, "<f4") for name, one in heads.items()}
+        if meant is not None:
+            arrays["row_vectors"] = Array.of(self._row_vectors, "<f4")
+        return Model(
+            role="router",
+            method=_NAME,
+            agents=list(self._agents),
+            settings={name: msgspec.to_builtins(one.curve) for name, one in heads.items()},
+            parts={
+                "lessons": msgspec.to_builtins(self._lessons),
+                "cards": self._card_rows,
+                "row_lessons": self._row_lessons,
+                **self._index.parts(),
+            },
+            arrays={**arrays, **self._index.arrays()},
+            card=card or training_card(len(self._lessons)),
+        )
+
+    @classmethod
+    def of_model(
+        cls,
+        model: Model,
+        cards: Sequence[Card] = (),
+        *,
+        keep: Callable[[RouterLabel], Any] | None = None,
+    ) -> LearnedRouter:
+        """Make the router of a model, of which cards change nothing; `ConfigError` if not its."""
+        router = cls(keep=keep)
+        try:
+            router._restore(model)
+        except (KeyError, ValueError, TypeError, IndexError, msgspec.ValidationError) as error:
+            raise ConfigError(f"the model {model.id} is no model of learned: {error!r}") from None
+        return router
+
+    @classmethod
+    def of_cards(cls, cards: Sequence[Card]) -> LearnedRouter:
+        """Make the router that has learned nothing yet."""
+        return cls(cards)
+
+    def _restore(self, model: Model) -> None:
+        self._agents = list(model.agents)
+        self._card_rows = msgspec.convert(model.parts["cards"], list[tuple[str, str]])
+        self._lessons = msgspec.convert(model.parts["lessons"], list[RouterLabel])
+        self._row_lessons = msgspec.convert(model.parts["row_lessons"], list[int])
+        size = self._trained = len(self._card_rows) + len(self._row_lessons)
+        if any(not 0 <= row < len(self._lessons) for row in self._row_lessons):
+            raise ValueError("rows without a label")
+        self._index = TextIndex.of_parts(model.parts, model.arrays, size)
+        heads = {}
+        for name in ("words", "meant")[: 1 + ("meant" in model.settings)]:
+            weights = model.arrays[f"{name}_weights"].to_numpy()
+            if weights.shape != (size, len(self._agents)):
+                raise ValueError(f"{weights.shape} weights")
+            heads[name] = _Head(weights, msgspec.convert(model.settings[name], ScoreCurve))
+        self._words, self._meant = heads["words"], heads.get("meant")
+        if self._meant is not None:
+            mark = EncoderMark.of_model(model)
+            self._row_vectors = model.arrays["row_vectors"].to_numpy()
+            if mark is None or self._row_vectors.shape != (size, mark.width):
+                raise ValueError(f"{self._row_vectors.shape} vectors")
+
+    def _refit(self, labels: Iterable[RouterLabel]) -> None:
+        """Learn cards and these labels from scratch, by their words."""
+        self._lessons = list(labels)
+        for lesson in self._lessons:
+            self._meet(lesson)
+        places = np.arange(len(self._lessons))
+        if len(places) > _MOST_ROWS:
+            places = np.sort(np.random.default_rng(0).permutation(places)[-_MOST_ROWS:])
+        self._row_lessons = places.tolist()
+        texts = self._texts()
+        self._meant = None
+        self._index, self._trained = TextIndex.of_texts(texts), len(texts)
+        self._words = self._learned(self._likeness_of_rows())
+        self._latest = (None, None, None)
+
+    def _likeness_of_rows(self) -> Any:
+        rows = [self._index.likeness(text) for text in self._texts()]
+        return np.array(rows, np.float32).reshape(len(rows), len(rows))
+
+    def _learned(self, likeness: Any) -> _Head:
+        """Solve for the weights of all rows, and fit the curve on rows held out."""
+        targets, weights = self._targets()
+        if not len(targets):
+            return _Head(targets, ScoreCurve())
+        kernel = np.exp(_SHARPNESS * (likeness - 1))
+        kernel[np.diag_indices(len(kernel))] += _RIDGE / weights
+        if len(kernel) <= _MOST_INVERTED:
+            inverse = np.linalg.inv(kernel)
+            solved = inverse @ targets
+            curve = self._curve(inverse, solved, targets, np.arange(len(kernel)))
+            return _Head(solved.astype(np.float32), curve)
+        solved = np.linalg.solve(kernel, targets)
+        some = np.random.default_rng(0).permutation(np.arange(len(self._card_rows), len(kernel)))
+        some = np.concatenate([np.arange(len(self._card_rows)), some])[:_MOST_INVERTED]
+        inverse = np.linalg.inv(kernel[np.ix_(some, some)])
+        curve = self._curve(inverse, inverse @ targets[some], targets[some], some)
+        return _Head(solved.astype(np.float32), curve)
+
+    def _targets(self) -> tuple[Any, Any]:
+        """Return how right each agent is for each row, and the weight of each row."""
+        place = {agent: n for n, agent in enumerate(self._agents)}
+        cards = len(self._card_rows)
+        targets = np.zeros((cards + len(self._row_lessons), len(place)), np.float32)
+        weights = np.ones(len(targets), np.float32)
+        for row, (_, agent) in enumerate(self._card_rows):
+            targets[row, place[agent]] = 1.0
+        for row, number in enumerate(self._row_lessons, cards):
+            lesson = self._lessons[number]
+            weights[row] = max(lesson.weight, 1e-3)
+            for agent, share in lesson.agents.items():
+                targets[row, place[agent]] = share
+        return targets, weights
+
+    def _curve(self, inverse: Any, solved: Any, targets: Any, rows: Any) -> ScoreCurve:
+        """Fit the curve to what is said of labels when they, and those like them, are held out.
+
+        Where no label is of a question that nobody can answer, each is scored once more as if its
+        agents were not there, and stands for such questions.
+        """
+        labels = np.flatnonzero(rows >= len(self._card_rows))
+        texts = self._texts()
+        groups = np.array(near_duplicates([texts[rows[n]] for n in labels]))
+        if len(set(groups.tolist())) < _LEAST_GROUPS:
+            return ScoreCurve()
+        scores, right, weights = [], [], []
+        for group in _members(groups):
+            here = labels[group]
+            scores.append(_held_out(inverse, solved, targets, here))
+            right.append(targets[here])
+            weights += [self._lesson_of(int(rows[n])).weight for n in here]
+        found = _Ranked(np.concatenate(scores), np.concatenate(right), np.array(weights))
+        shares = targets[labels].max(axis=1, initial=0.0)
+        if not (shares <= 0).any():
+            owners = targets.argmax(axis=1)
+            for group in _members(owners):
+                known = group[np.isin(group, labels)]
+                if len(known):
+                    scored = _held_out(inverse, solved, targets, group)[np.isin(group, labels)]
+                    scored[targets[known] > 0] = -np.inf
+                    found.nobody.append(scored)
+        return found.curve()
+
+    def _texts(self) -> list[str]:
+        """Return the texts of all rows."""
+        return [
+            *(text for text, _ in self._card_rows),
+            *(self._lessons[number].text for number in self._row_lessons),
+        ]
+
+    def _lesson_of(self, row: int) -> RouterLabel:
+        return self._lessons[self._row_lessons[row - len(self._card_rows)]]
+
+    def _meet(self, lesson: RouterLabel) -> None:
+        for agent in lesson.agents:
+            if agent not in self._agents:
+                self._agents.append(agent)
+
+    def _add(self, lesson: RouterLabel) -> None:
+        """Learn one label: the weights of the rows that are most alike to it change, and its own.
+
+        What is then said of those rows and of the label is as if all had been learned together with
+        the weights of the other rows as they were.
+        """
+        before = len(self._agents)
+        self._meet(lesson)
+        self._lessons.append(lesson)
+        self._row_lessons.append(len(self._lessons) - 1)
+        self._index.add(lesson.text)
+        likeness = self._index.likeness(lesson.text)
+        near = np.argsort(-likeness[:-1], kind="stable")[:_NEAR_ROWS]
+        block = [*near.tolist(), len(likeness) - 1]
+        texts = self._texts()
+        among = np.array([self._index.likeness(texts[row])[block] for row in block])
+        kernel = np.exp(_SHARPNESS * (among - 1))
+        ridges = [self._ridge(row) for row in block]
+        solved = np.linalg.solve(kernel + np.diag(ridges), np.eye(len(block))[:, -1])
+        wanted = np.array([lesson.agents.get(agent, 0.0) for agent in self._agents])
+        for head in filter(None, (self._words, self._meant)):
+            more = len(self._agents) - before
+            weights = np.pad(head.weights, ((0, 1), (0, more)))
+            said = np.exp(_SHARPNESS * (likeness - 1)) @ weights
+            weights[block] += np.outer(solved, wanted - said).astype(np.float32)
+            head.weights = weights
+
+    def _ridge(self, row: int) -> float:
+        if row < len(self._card_rows):
+            return _RIDGE
+        return _RIDGE / max(self._lesson_of(row).weight, 1e-3)
+
+    def _kernel(self, text: str, vectors: Vectors) -> tuple[Any, _Head]:
+        """Return what each row counts for a text, and the weights to count them with.
+
+        Cached for the latest text, which `reason` reads.
+        """
+        key = text, text in vectors, len(self._index)
+        if self._latest[0] != key:
+            self._latest = key, *self._kernel_of(text, vectors)
+        return self._latest[1:]
+
+    def _kernel_of(self, text: str, vectors: Vectors) -> tuple[Any, _Head]:
+        likeness, head = self._index.likeness(text), self._words
+        if (vector := vectors.get(text)) is not None and self._knows(vectors):
+            assert self._meant is not None
+            head, known = self._meant, len(self._row_vectors)
+            meant = self._row_vectors @ vector
+            meaning = np.where(self._row_vectors.any(axis=1), _MEANING, 0.0)
+            likeness[:known] += meaning * (meant - likeness[:known])
+        return np.exp(_SHARPNESS * (likeness - 1)), head
+
+    def _knows(self, vectors: Vectors) -> bool:
+        """Return whether rows have vectors; without a model, those of cards come with a text."""
+        texts = self.fixed_texts
+        if texts and all(text in vectors for text in texts):
+            self.learn_meaning(vectors)
+        return self._meant is not None
+
+
+class _Ranked:
+    """Scores of labels that were held out: rows x agents, how right each is, and weights."""
+
+    def __init__(self, scores: Any, right: Any, weights: Any) -> None:
+        self._scores, self._right, self._weights = scores, right, weights
+        self.nobody: list[Any] = []
+
+    def curve(self) -> ScoreCurve:
+        """Fit the curve to the agent that scores highest, which is the one that answers."""
+        best = self._scores.argmax(axis=1)[:, None]
+        scores = np.take_along_axis(self._scores, best, 1)[:, 0]
+        right = np.take_along_axis(self._right, best, 1)[:, 0]
+        weights = self._weights
+        if self.nobody:
+            unknown = np.concatenate(self.nobody).max(axis=1)
+            share = float(weights.sum()) * _NOBODY / (1 - _NOBODY) / len(unknown)
+            known = np.isfinite(unknown)
+            scores = np.concatenate([scores, unknown[known]])
+            right = np.concatenate([right, np.zeros(int(known.sum()))])
+            weights = np.concatenate([weights, np.full(int(known.sum()), share)])
+        return ScoreCurve(fit_sigmoid(scores, right, weights), leads=False)
+
+
+def _held_out(inverse: Any, solved: Any, targets: Any, rows: Any) -> Any:
+    """Return what would be said of some rows if they had not been learned."""
+    if len(rows) == 1:
+        return targets[rows] - solved[rows] / inverse[rows[0], rows[0]]
+    return targets[rows] - np.linalg.solve(inverse[np.ix_(rows, rows)], solved[rows])
+
+
+def _members(groups: Any) -> list[Any]:
+    """Return the places of each group."""
+    order = np.argsort(groups, kind="stable")
+    return np.split(order, np.flatnonzero(np.diff(groups[order])) + 1)
+
+
+def _card_texts(card: Card) -> list[str]:
+    """Return sentences, examples and name of a card, and its name before the whole description."""
+    name = spoken_name(card.name)
+    whole = [f"{name}: {card.description}"] if card.description else []
+    return [*documents(card), *whole, name or card.name]
+
+
+METHOD: Final = PairingMethod(fit=fit, needs=LABELS, uses=ENCODER, reader=LearnedRouter)
