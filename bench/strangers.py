@@ -4,9 +4,9 @@
 
 FOLDER has `metatool.json` and `clinc150.json`, each with `agents` (name to description), `learn`
 and `test` (lists of [text, agent or null]). Prints for each task and way: the share of questions
-with a right agent for which it is chosen (top 1), how far probabilities are from what comes true over all
-questions (ECE), the share of questions of nobody that are found when 5 % of the others are held for
-such, and milliseconds a question.
+with a right agent for which it is chosen (top 1), how far probabilities are from what comes true
+over all questions (ECE), the share of questions of nobody that are found when 5 % of the others
+are held for such, and milliseconds a question.
 """
 
 from __future__ import annotations

@@ -87,7 +87,8 @@ def tamper(folder: Path, chance: random.Random) -> None:
 
 def test_a_tampered_model_is_read_or_refused_and_runs_nothing(tmp_path: Path) -> None:
     router = LearnedRouter(CARDS)
-    router.learn_all([RouterLabel("Where is the key?", {"red": 1.0})] * 5)
+    texts = ["Where is the key?", *(f"Where is key {n} of house {n * n}?" for n in range(40))]
+    router.learn_all(RouterLabel(text, {"red": 1.0}) for text in texts)
     read = refused = 0
     for number, chance in enumerate(rounds(40)):
         folder = tmp_path / "m"

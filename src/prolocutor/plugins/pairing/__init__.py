@@ -1,1 +1,18 @@
-"""Pairing questions with agents before they are asked, and with answers after."""
+"""Question-agent and question-response pairing; `Router` is its use from Python alone."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from prolocutor.plugins.pairing.plain_router import PlainRouter
+
+    Router = PlainRouter
+
+
+def __getattr__(name: str) -> Any:
+    """Import what is found here when it is first asked for: it takes the extra `pairing`."""
+    if name == "Router":
+        return import_module("prolocutor.plugins.pairing.plain_router").PlainRouter
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -76,7 +76,7 @@ def test_fewer_agents_are_chosen_from(questions: Path) -> None:
     ("words", "told"),
     [
         (("--data", "jsonl:nowhere.jsonl"), "there is no such file"),
-        (("--data", "jsonl:.", "--router", "learnt"), "did you mean 'knn'?"),
+        (("--data", "jsonl:.", "--router", "learnt"), "did you mean 'learned'?"),
         (("--data", "jsonl:.", "--agents", "nobody"), "there is no agent 'nobody'"),
         (("--data", "jsonl:.", *PLAIN, "--budget", "lots"), "'lots' is no budget"),
         (("--data", "jsonl:.", "--cards", "test.jsonl"), "test.jsonl: "),
@@ -105,7 +105,7 @@ def test_the_published_data_reach_the_figures_of_their_description(tmp_path: Pat
         pytest.skip("BBAI data (../shared/data/bbai is absent)")
 
     status, table, _ = prolocutor(
-        "evaluate", "pairing", "--data", f"bbai:{BBAI}", "--router", "linear,cards",
+        "evaluate", "pairing", "--data", f"bbai:{BBAI}", "--router", "learned,cards",
         "--ranker", "none", "--json", "-", folder=tmp_path,
     )  # fmt: skip
 

@@ -28,12 +28,19 @@ from prolocutor.plugins.pairing.commands.training_progress import BegunSteps, En
 from prolocutor.plugins.pairing.measuring.answer_overlap import AnsweredQuestion, overlap_of
 from prolocutor.plugins.pairing.measuring.answer_record import cards_of_data
 from prolocutor.plugins.pairing.measuring.answer_recording import QuestionSet, RecordedAgents
-from prolocutor.plugins.pairing.measuring.measurement import Measurement, MeasurementPlan, measure
+from prolocutor.plugins.pairing.measuring.measurement import (
+    Measurement,
+    MeasurementPlan,
+    mean_of_draws,
+    measure,
+)
 from prolocutor.plugins.pairing.measuring.model_locations import ModelLocations, open_models
 from prolocutor.plugins.pairing.measuring.pairing_data import (
     PairingData,
+    few_shots,
     load_pairing_data,
     only_agents,
+    some_agents,
 )
 from prolocutor.plugins.pairing.method_catalog import load_fit, methods, needs_of
 
@@ -48,7 +55,20 @@ _LABEL_THEM: Final = (
 
 @click.command(short_help="Measure routers, rankers and budgets on labelled questions.")
 @click.option("--data", required=True, metavar="KIND:PATH", help="The questions; see below.")
-@click.option("--agents", metavar="A,B", help="As if there were these agents alone.")
+@click.option("--agents", metavar="A,B", help="These agents alone; a number: so many, by chance.")
+@click.option(
+    "--shots",
+    type=click.IntRange(min=0),
+    metavar="N",
+    help="Learn from N questions of each agent, drawn by chance; 0: from cards alone.",
+)
+@click.option(
+    "--draws",
+    type=click.IntRange(min=1),
+    default=1,
+    show_default=True,
+    help="How often shots and agents are drawn; figures are means.",
+)
 @click.option(
     "--cards",
     metavar="FILE",
@@ -100,6 +120,8 @@ _LABEL_THEM: Final = (
 def pairing(
     data: str,
     agents: str | None,
+    shots: int | None,
+    draws: int,
     cards: Path | None,
     assistant: Path | None,
     folder: Path | None,
@@ -165,7 +187,7 @@ def pairing(
         data = f"jsonl:{folder}"
     known = own.cards if own is not None and folder is None else cards_of_data(data, cards)
     questions = load_pairing_data(data, known)
-    if agents:
+    if agents and not agents.isdecimal():
         questions = only_agents(questions, _split([agents]))
     if folder is not None and not any(one.gold for one in questions.test):
         answered = [AnsweredQuestion(one) for one in questions.test]
@@ -173,13 +195,25 @@ def pairing(
         for line in ("", *overlap_lines(overlap), "", _LABEL_THEM):
             click.echo(line)
         return 0
-    found = run(_measured(questions, plan, locations, choices))
+    found = mean_of_draws(
+        [
+            run(_measured(_drawn(questions, agents, shots, seed + n), plan, locations, choices))
+            for n in range(draws)
+        ]
+    )
     if json_file is not None:
         write_json(json_file, found.results)
     if json_file != "-":
         for line in pairing_lines(found):
             click.echo(line)
     return 0
+
+
+def _drawn(questions: PairingData, agents: str | None, shots: int | None, seed: int) -> PairingData:
+    """Return the questions of one draw."""
+    if agents and agents.isdecimal():
+        questions = some_agents(questions, int(agents), seed)
+    return questions if shots is None else few_shots(questions, shots, seed)
 
 
 def _record(

@@ -19,7 +19,8 @@ _FAULTS: Final = 3
 _LONGEST: Final = 100
 _DOMAINS: Final = 60
 _HEAD: Final = (
-    "prec@1  95 %          calls   cost  wait s     ECE  of all  AUROC      ms  difference"
+    "prec@1  95 %          calls   cost  wait s     ECE  of all  AUROC  top 3  nobody      ms  "
+    "difference"
 )
 
 
@@ -101,11 +102,15 @@ def _figures(row: MethodRow) -> str:
     line += (
         f"  {_short(row.ece_all and 100 * row.ece_all, '.1f'):>6}  {_short(row.auroc, '.2f'):>5}"
     )
-    line += f"  {row.ms:6.2f}"
+    line += f"  {_share(row.among_three):>5}  {_share(row.nobody_found):>6}  {row.ms:6.2f}"
     if row.difference is not None:
         mean, low, high = (100 * one for one in row.difference)
         line += f"  {mean:+.2f} [{low:+.2f}, {high:+.2f}] from {row.than}"
     return line
+
+
+def _share(value: float | None) -> str:
+    return "-" if value is None else f"{100 * value:.1f}"
 
 
 def _short(value: float | None, form: str) -> str:

@@ -142,14 +142,14 @@ class FoldedMethods:
 
     def known(self, fold: int) -> list[LabelledQuestion]:
         """Return what routers may learn from when they choose for a fold."""
-        if self._data.learn:
+        if self._data.sets_apart:
             return self._data.learn
         return [one for one, its in zip(self._data.test, self.folds, strict=True) if its != fold]
 
     async def routed(self, name: str) -> list[tuple[Sequence[Pairing], float]]:
         """Route every question by a router that has not seen it; give pairings and seconds."""
         folds = sorted(set(self.folds))
-        if self._data.learn:
+        if self._data.sets_apart:
             one_router = await self._made("router", name, 0, self._training(self._data.learn))
             routers = dict.fromkeys(folds, one_router)
         else:
@@ -200,7 +200,7 @@ class FoldedMethods:
             made = await fitted(role, name, training)
         if self._folding.kept is not None:
             self._folding.kept.keep(role, name, fold, made)
-        one_for_all = role == "router" and self._data.learn
+        one_for_all = role == "router" and self._data.sets_apart
         which = "" if one_for_all else f", fold {fold + 1} of {len(set(self.folds))}"
         self._folding.on_fold(f"{role} {name}{which}: learned")
         return made
@@ -215,7 +215,7 @@ class FoldedMethods:
         outside = {
             fold: [place for place, its in enumerate(self.folds) if its != fold] for fold in folds
         }
-        if self._data.learn or self._prior is None:
+        if self._data.sets_apart or self._prior is None:
             return {fold: [priors[n] for n in places] for fold, places in outside.items()}
         if len(set(self.folds)) < _LEAST_SHARED:
             test = self._data.test

@@ -39,6 +39,7 @@ from prolocutor.plugins.pairing.measuring.method_rows import (
     MethodRow,
     PairingStage,
     PublishedResult,
+    mean_row,
     published_for,
     row_of,
 )
@@ -107,6 +108,21 @@ class Measurement(PairingResults, frozen=True, kw_only=True):
         """Return the row of a stage with the highest precision@1."""
         rows = (row for row in self.rows if row.stage == stage)
         return max(rows, key=lambda row: row.precision_at_1, default=None)
+
+
+def mean_of_draws(found: Sequence[Measurement]) -> Measurement:
+    """Return the first measurement with rows that are means over all; choices are the first's."""
+    if len(found) == 1:
+        return found[0]
+    rows = [
+        mean_row([other for one in found for other in one.rows if _key(other) == _key(row)])
+        for row in found[0].rows
+    ]
+    return msgspec.structs.replace(found[0], rows=rows)
+
+
+def _key(row: MethodRow) -> tuple[str, str]:
+    return row.stage, row.method
 
 
 async def measure(

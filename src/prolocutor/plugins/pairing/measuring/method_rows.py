@@ -15,6 +15,11 @@ PairingStage = Literal["route", "rank", "budget"]
 _DRAWS: Final = 1000
 _BINS: Final = 10
 _LOW: Final = 0.025
+_FALSE_ABSTENTIONS: Final = 0.05
+_MEANS: Final = (
+    "precision_at_1", "low", "high", "mean_calls", "cost", "ms", "ece", "ece_all", "auroc",
+    "among_three", "nobody_found",
+)  # fmt: skip
 
 
 class MethodChoice(msgspec.Struct, frozen=True, kw_only=True):
@@ -52,7 +57,9 @@ class MethodRow(msgspec.Struct, frozen=True, kw_only=True):
     for a question without one is wrong. `ms` is the method's own time. `difference` is the paired
     one from the method `than`, with its interval. `coverage`: the share that is right of the
     questions with the highest probability. `auroc`: how well the probability separates questions
-    with a right agent from those without.
+    with a right agent from those without. `among_three`: the share for which a right agent is among
+    the first three. `nobody_found`: the share of questions without a right agent that are held for
+    such where 5 % of the others are, by the lowest probabilities.
     """
 
     method: str
@@ -70,6 +77,8 @@ class MethodRow(msgspec.Struct, frozen=True, kw_only=True):
     wait: float | None = None
     ece_all: float | None = None
     auroc: float | None = None
+    among_three: float | None = None
+    nobody_found: float | None = None
     than: str | None = None
     difference: tuple[float, float, float] | None = None
 
@@ -136,6 +145,8 @@ def row_of(
         wait=sum(waits) / len(waits) if waits else None,
         ece_all=ece_of(reliability_of(everywhere)) if everywhere else None,
         auroc=_auroc(questions, choices),
+        among_three=_among_three(asked),
+        nobody_found=_nobody_found(questions, choices),
         than=against[0] if against else None,
         difference=difference,
     )
@@ -177,6 +188,35 @@ def _by_domain(asked: Sequence[tuple[LabelledQuestion, MethodChoice]]) -> dict[s
         if one.domain:
             domains.setdefault(one.domain, []).append(made.right)
     return {name: sum(found) / len(found) for name, found in sorted(domains.items())}
+
+
+def _among_three(asked: Sequence[tuple[LabelledQuestion, MethodChoice]]) -> float | None:
+    if not any(made.ranked for _, made in asked):
+        return None
+    hits = sum(any(agent in one.gold for agent, _ in made.ranked[:3]) for one, made in asked)
+    return hits / len(asked)
+
+
+def _nobody_found(
+    questions: Sequence[LabelledQuestion], choices: Sequence[MethodChoice]
+) -> float | None:
+    sure: dict[bool, list[float]] = {True: [], False: []}
+    for one, made in zip(questions, choices, strict=True):
+        if made.probability is not None:
+            sure[bool(one.gold)].append(made.probability)
+    if not sure[True] or not sure[False]:
+        return None
+    least = sorted(sure[True])[int(_FALSE_ABSTENTIONS * len(sure[True]))]
+    return sum(one < least for one in sure[False]) / len(sure[False])
+
+
+def mean_row(rows: Sequence[MethodRow]) -> MethodRow:
+    """Return the mean of a method's rows over several draws; bounds are means as well."""
+    means = {}
+    for name in _MEANS:
+        found = [value for one in rows if (value := getattr(one, name)) is not None]
+        means[name] = sum(found) / len(found) if found else None
+    return msgspec.structs.replace(rows[0], **means, difference=None, than=None)
 
 
 def _auroc(questions: Sequence[LabelledQuestion], choices: Sequence[MethodChoice]) -> float | None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import random
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any, Final
@@ -23,12 +25,14 @@ Message = Mapping[str, Any]
 
 _APART: Final = re.compile(r"\s*[|;,]\s*")
 _ANSWER: Final = "answer_"
+_NOBODY: Final = "nobody"
 
 
 class PairingData(msgspec.Struct, frozen=True, kw_only=True):
     """Agents with cards; questions to `learn` from; questions to `test` with.
 
-    Where no questions are set apart to learn from, `test` serves for both, by folds.
+    Where no questions are set apart to learn from, `test` serves for both, by folds; not so where
+    `apart`: then `learn` is all that routers learn from, even if it is empty.
     """
 
     name: str
@@ -36,6 +40,12 @@ class PairingData(msgspec.Struct, frozen=True, kw_only=True):
     learn: list[LabelledQuestion]
     test: list[LabelledQuestion]
     published: bool = False
+    apart: bool = False
+
+    @property
+    def sets_apart(self) -> bool:
+        """Whether routers learn from other questions than they are measured on."""
+        return self.apart or bool(self.learn)
 
     @property
     def agents(self) -> list[str]:
@@ -55,7 +65,8 @@ def load_pairing_data(spec: str, cards: Sequence[Card] = ()) -> PairingData:
     a question: `agents` (or its labels) are the right ones, a list, a text with `|`, `;` or `,`
     between, or shares by name;
     `answers`, an object or fields `answer_<agent>`, is what they answered; `calls` are their
-    recorded calls; `domain` is the subject. A fold to train on is learned from. In a store ratings
+    recorded calls; `domain` is the subject. The right agent `nobody`, if no agent has that name,
+    says that there is none. A fold to train on is learned from. In a store ratings
     are the labels. Raise `BadData` for what cannot be read.
     """
     kind, path = split(spec)
@@ -113,13 +124,54 @@ def _data_of(
     for one in (*learned, *tests):
         known.update(dict.fromkeys((*one.agents, *one.answers, *one.calls)))
     have = {card.name: card for card in own}
+    if _NOBODY in known and _NOBODY not in have:
+        del known[_NOBODY]
+        learned, tests = ([_of_nobody(one, known) for one in part] for part in (learned, tests))
     return PairingData(
         name=spec,
         cards=[have.get(name, Card(name=name)) for name in known],
-        learn=[one for one in learned if one.gold],
+        learn=[one for one in learned if one.agents],
         test=tests,
         published=published,
     )
+
+
+def _of_nobody(one: LabelledQuestion, agents: Iterable[str]) -> LabelledQuestion:
+    """Return a question that is labelled `nobody` as one for which no agent is right."""
+    if _NOBODY not in one.agents:
+        return one
+    return msgspec.structs.replace(one, agents=dict.fromkeys(agents, 0.0), gold=frozenset())
+
+
+def few_shots(data: PairingData, shots: int, seed: int) -> PairingData:
+    """Return the data with so many questions of each agent to learn from, drawn by chance.
+
+    Where none are set apart they are taken out of those to be tested with.
+    """
+    chance = random.Random(seed)
+    source = data.learn or data.test
+    order = chance.sample(range(len(source)), len(source))
+    drawn: set[int] = set()
+    counts: Counter[str] = Counter()
+    for place in order:
+        if (first := min(source[place].gold, default=None)) is not None and counts[first] < shots:
+            counts[first] += 1
+            drawn.add(place)
+    learn = [source[place] for place in sorted(drawn)]
+    test = data.test
+    if not data.learn:
+        test = [one for place, one in enumerate(data.test) if place not in drawn]
+    return msgspec.structs.replace(data, learn=learn, test=test, apart=True)
+
+
+def some_agents(data: PairingData, number: int, seed: int) -> PairingData:
+    """Return the data restricted to so many agents, drawn by chance.
+
+    Questions to learn from that none of them answers are left out; those to be tested with stay,
+    and nobody is right for them.
+    """
+    names = random.Random(seed).sample(data.agents, min(number, len(data.agents)))
+    return only_agents(data, names)
 
 
 def checked(data: PairingData) -> PairingData:

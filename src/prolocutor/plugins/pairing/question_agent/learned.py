@@ -67,7 +67,7 @@ class ScoreCurve(msgspec.Struct, frozen=True):
         return [self.curve(score) for score in scores.tolist()]
 
 
-class _Head(msgspec.Struct):
+class _RowWeights(msgspec.Struct):
     """What is learned of one kind of likeness: `weights` are rows x agents of float32."""
 
     weights: Any
@@ -112,9 +112,9 @@ class LearnedRouter:
         self._lessons: list[RouterLabel] = []
         self._row_lessons: list[int] = []
         self._row_vectors: Any = None
-        self._meant: _Head | None = None
+        self._meant: _RowWeights | None = None
         self._latest: tuple[Any, Any, Any] = (None, None, None)
-        self._refit(labels)
+        self.relearn(labels)
 
     @property
     def agents(self) -> Sequence[str]:
@@ -130,6 +130,14 @@ class LearnedRouter:
     def fixed_texts(self) -> list[str]:
         """The texts of cards whose vectors are needed once, where none were learned yet."""
         return [] if self._meant else [text for text, _ in self._card_rows]
+
+    @property
+    def texts(self) -> list[str]:
+        """The texts of all rows: cards, then labels."""
+        return [
+            *(text for text, _ in self._card_rows),
+            *(self._lessons[number].text for number in self._row_lessons),
+        ]
 
     def learn(
         self, question: str | UserQuestion, agents: Mapping[str, float] | Iterable[str]
@@ -150,15 +158,30 @@ class LearnedRouter:
         new = list(lessons)
         whole = len(self._index) + len(new)
         if len(new) > _NEAR_ROWS and whole <= _MOST_ANEW and self._meant is None:
-            self._refit([*self._lessons, *new])
+            self.relearn([*self._lessons, *new])
             return
         for lesson in new:
             self._add(lesson)
 
+    def relearn(self, labels: Iterable[RouterLabel]) -> None:
+        """Learn cards and these labels from scratch, by their words."""
+        self._lessons = list(labels)
+        for lesson in self._lessons:
+            self._meet(lesson)
+        places = np.arange(len(self._lessons))
+        if len(places) > _MOST_ROWS:
+            places = np.sort(np.random.default_rng(0).permutation(places)[-_MOST_ROWS:])
+        self._row_lessons = places.tolist()
+        texts = self.texts
+        self._meant = None
+        self._index, self._trained = TextIndex.of_texts(texts), len(texts)
+        self._words = self._learned(self._likeness_of_rows())
+        self._latest = (None, None, None)
+
     def learn_meaning(self, vectors: Vectors) -> None:
         """Learn cards and labels anew by the vectors of their texts, where there are some."""
         none = np.zeros_like(next(iter(vectors.values())))
-        rows = np.array([vectors.get(text, none) for text in self._texts()], np.float32)
+        rows = np.array([vectors.get(text, none) for text in self.texts], np.float32)
         self._row_vectors = rows
         words = self._likeness_of_rows()
         known = rows.any(axis=1)
@@ -194,7 +217,7 @@ class LearnedRouter:
     def to_model(self, card: TrainingCard | None = None) -> Model:
         """Return all that was learned, to be saved; what was added since is learned anew."""
         if len(self._index) > self._trained:
-            self._refit(self._lessons)
+            self.relearn(self._lessons)
         meant = self._meant
         heads = {"words": self._words} | ({} if meant is None else {"meant": meant})
         arrays = {f"{name}_weights": Array.of(one.weights, "<f4") for name, one in heads.items()}
@@ -250,7 +273,7 @@ class LearnedRouter:
             weights = model.arrays[f"{name}_weights"].to_numpy()
             if weights.shape != (size, len(self._agents)):
                 raise ValueError(f"{weights.shape} weights")
-            heads[name] = _Head(weights, msgspec.convert(model.settings[name], ScoreCurve))
+            heads[name] = _RowWeights(weights, msgspec.convert(model.settings[name], ScoreCurve))
         self._words, self._meant = heads["words"], heads.get("meant")
         if self._meant is not None:
             mark = EncoderMark.of_model(model)
@@ -258,43 +281,28 @@ class LearnedRouter:
             if mark is None or self._row_vectors.shape != (size, mark.width):
                 raise ValueError(f"{self._row_vectors.shape} vectors")
 
-    def _refit(self, labels: Iterable[RouterLabel]) -> None:
-        """Learn cards and these labels from scratch, by their words."""
-        self._lessons = list(labels)
-        for lesson in self._lessons:
-            self._meet(lesson)
-        places = np.arange(len(self._lessons))
-        if len(places) > _MOST_ROWS:
-            places = np.sort(np.random.default_rng(0).permutation(places)[-_MOST_ROWS:])
-        self._row_lessons = places.tolist()
-        texts = self._texts()
-        self._meant = None
-        self._index, self._trained = TextIndex.of_texts(texts), len(texts)
-        self._words = self._learned(self._likeness_of_rows())
-        self._latest = (None, None, None)
-
     def _likeness_of_rows(self) -> Any:
-        rows = [self._index.likeness(text) for text in self._texts()]
+        rows = [self._index.likeness(text) for text in self.texts]
         return np.array(rows, np.float32).reshape(len(rows), len(rows))
 
-    def _learned(self, likeness: Any) -> _Head:
+    def _learned(self, likeness: Any) -> _RowWeights:
         """Solve for the weights of all rows, and fit the curve on rows held out."""
         targets, weights = self._targets()
         if not len(targets):
-            return _Head(targets, ScoreCurve())
+            return _RowWeights(targets, ScoreCurve())
         kernel = np.exp(_SHARPNESS * (likeness - 1))
         kernel[np.diag_indices(len(kernel))] += _RIDGE / weights
         if len(kernel) <= _MOST_INVERTED:
             inverse = np.linalg.inv(kernel)
             solved = inverse @ targets
             curve = self._curve(inverse, solved, targets, np.arange(len(kernel)))
-            return _Head(solved.astype(np.float32), curve)
+            return _RowWeights(solved.astype(np.float32), curve)
         solved = np.linalg.solve(kernel, targets)
         some = np.random.default_rng(0).permutation(np.arange(len(self._card_rows), len(kernel)))
         some = np.concatenate([np.arange(len(self._card_rows)), some])[:_MOST_INVERTED]
         inverse = np.linalg.inv(kernel[np.ix_(some, some)])
         curve = self._curve(inverse, inverse @ targets[some], targets[some], some)
-        return _Head(solved.astype(np.float32), curve)
+        return _RowWeights(solved.astype(np.float32), curve)
 
     def _targets(self) -> tuple[Any, Any]:
         """Return how right each agent is for each row, and the weight of each row."""
@@ -318,7 +326,7 @@ class LearnedRouter:
         agents were not there, and stands for such questions.
         """
         labels = np.flatnonzero(rows >= len(self._card_rows))
-        texts = self._texts()
+        texts = self.texts
         groups = np.array(near_duplicates([texts[rows[n]] for n in labels]))
         if len(set(groups.tolist())) < _LEAST_GROUPS:
             return ScoreCurve()
@@ -339,13 +347,6 @@ class LearnedRouter:
                     scored[targets[known] > 0] = -np.inf
                     found.nobody.append(scored)
         return found.curve()
-
-    def _texts(self) -> list[str]:
-        """Return the texts of all rows."""
-        return [
-            *(text for text, _ in self._card_rows),
-            *(self._lessons[number].text for number in self._row_lessons),
-        ]
 
     def _lesson_of(self, row: int) -> RouterLabel:
         return self._lessons[self._row_lessons[row - len(self._card_rows)]]
@@ -369,7 +370,7 @@ class LearnedRouter:
         likeness = self._index.likeness(lesson.text)
         near = np.argsort(-likeness[:-1], kind="stable")[:_NEAR_ROWS]
         block = [*near.tolist(), len(likeness) - 1]
-        texts = self._texts()
+        texts = self.texts
         among = np.array([self._index.likeness(texts[row])[block] for row in block])
         kernel = np.exp(_SHARPNESS * (among - 1))
         ridges = [self._ridge(row) for row in block]
@@ -387,7 +388,7 @@ class LearnedRouter:
             return _RIDGE
         return _RIDGE / max(self._lesson_of(row).weight, 1e-3)
 
-    def _kernel(self, text: str, vectors: Vectors) -> tuple[Any, _Head]:
+    def _kernel(self, text: str, vectors: Vectors) -> tuple[Any, _RowWeights]:
         """Return what each row counts for a text, and the weights to count them with.
 
         Cached for the latest text, which `reason` reads.
@@ -397,7 +398,7 @@ class LearnedRouter:
             self._latest = key, *self._kernel_of(text, vectors)
         return self._latest[1:]
 
-    def _kernel_of(self, text: str, vectors: Vectors) -> tuple[Any, _Head]:
+    def _kernel_of(self, text: str, vectors: Vectors) -> tuple[Any, _RowWeights]:
         likeness, head = self._index.likeness(text), self._words
         if (vector := vectors.get(text)) is not None and self._knows(vectors):
             assert self._meant is not None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from math import exp
+from math import copysign, exp
 from typing import Final
 
 import msgspec
@@ -15,6 +15,7 @@ from prolocutor.plugins.pairing.answer_features import PLACE, features
 from prolocutor.plugins.pairing.method_catalog import PairingMethod
 from prolocutor.plugins.pairing.model_files import Model, TrainingCard
 from prolocutor.plugins.pairing.question_response.answer_pairings import in_order
+from prolocutor.reading.words import words
 
 _NAME: Final = "unsupervised"
 
@@ -45,6 +46,12 @@ _BEND: Final = 1.5
 _BELOW: Final = 0.9
 _ABOVE: Final = 0.55
 _OFFSET: Final = -0.3
+_ECHO: Final = 3.0
+_LEAST_RUN: Final = 3
+_LONGEST_ASKED: Final = 60
+_MOST_OF_IT: Final = 0.75
+_SURENESS: Final = 6.0
+_CLOSE: Final = 0.1
 
 _TERMS: Final = tuple((PLACE[name], weight) for name, weight in _WEIGHTS.items())
 _YES: Final = PLACE["form_yes"]
@@ -71,13 +78,18 @@ class UnsupervisedRanker:
         self, question: UserQuestion, answers: Sequence[AgentAnswer], prior: Mapping[str, float]
     ) -> list[Pairing]:
         """Return a pairing for every answer, the best first."""
-        return self.of_rows(answers, features(question, answers, prior, self._log))
+        rows = features(question, answers, prior, self._log)
+        return self.of_rows(answers, rows, _corrections(question, answers))
 
     def of_rows(
-        self, answers: Sequence[AgentAnswer], rows: Sequence[Sequence[float]]
+        self,
+        answers: Sequence[AgentAnswer],
+        rows: Sequence[Sequence[float]],
+        corrections: Sequence[float] | None = None,
     ) -> list[Pairing]:
         """Return a pairing for every answer by its features, the best first."""
-        scores = [_score(row) for row in rows]
+        added = [0.0] * len(rows) if corrections is None else corrections
+        scores = [_score(row) + more for row, more in zip(rows, added, strict=True)]
         reasons = [_reason(row) for row in rows]
         return in_order(answers, [_probability(score) for score in scores], reasons, scores)
 
@@ -110,6 +122,34 @@ def _score(row: Sequence[float]) -> float:
     return sum(weight * row[place] for place, weight in _TERMS) + (
         _YES_TO_CLOSED * row[_YES] * row[_CLOSED]
     )
+
+
+def _corrections(question: UserQuestion, answers: Sequence[AgentAnswer]) -> list[float]:
+    """Return what an answer's score loses where it repeats the question, and gains or loses where
+    its agent is much surer, or much less sure, than the others are."""
+    asked = words(question.text)[:_LONGEST_ASKED]
+    sure = [one.confidence for one in answers if one.confidence is not None]
+    mean = sum(sure) / len(sure) if sure else 0.0
+    found = []
+    for one in answers:
+        lead = 0.0 if one.confidence is None else max(-1.0, min(1.0, one.confidence - mean))
+        counted = copysign(max(0.0, abs(lead) - _CLOSE), lead)
+        found.append(_SURENESS * counted - _ECHO * _repeated(asked, words(one.text)))
+    return found
+
+
+def _repeated(asked: Sequence[str], said: Sequence[str]) -> float:
+    """Return the share of a question that an answer repeats word for word, if it is most of it."""
+    longest, before = 0, [0] * (len(said) + 1)
+    for word in asked:
+        here = [0] * (len(said) + 1)
+        for place, other in enumerate(said, 1):
+            if word == other:
+                here[place] = before[place - 1] + 1
+                longest = max(longest, here[place])
+        before = here
+    share = longest / len(asked) if asked else 0.0
+    return share if longest >= _LEAST_RUN and share >= _MOST_OF_IT else 0.0
 
 
 def _probability(score: float) -> float:

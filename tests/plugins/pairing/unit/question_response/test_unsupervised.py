@@ -11,6 +11,9 @@ from prolocutor.contracts.pairing import AgentAnswer, LabelledQuestion, Training
 from prolocutor.errors import ConfigError
 from prolocutor.plugins.pairing.model_files import training_card
 from prolocutor.plugins.pairing.question_response.unsupervised import UnsupervisedRanker, fit
+from tests.plugins.pairing.unit.question_response.echo_pairs import ECHO_PAIRS
+
+RANKER = UnsupervisedRanker()
 
 
 def first(question: str, **texts: str) -> str:
@@ -115,3 +118,20 @@ def test_any_text_is_ranked_with_a_probability(question: str, texts: list[str]) 
     assert sorted(one.agent for one in ranked) == [answer.agent for answer in answers]
     assert all(0 <= one.probability <= 1 for one in ranked)
     assert ranked == sorted(ranked, key=lambda one: -one.probability)
+
+
+def test_an_answer_that_repeats_the_question_does_not_beat_a_sure_one() -> None:
+    chosen = [RANKER.rank(asked, [echo, right], {})[0].agent for asked, right, echo in ECHO_PAIRS]
+
+    assert len(chosen) == 200
+    assert chosen.count("knows") >= 190
+
+
+def test_an_answer_that_repeats_the_question_is_worth_less_without_confidences_too() -> None:
+    pairs = [
+        (asked, *(AgentAnswer(agent=one.agent, text=one.text) for one in answers))
+        for asked, *answers in ECHO_PAIRS
+    ]
+    chosen = [RANKER.rank(asked, [echo, right], {})[0].agent for asked, right, echo in pairs]
+
+    assert chosen.count("knows") >= 170
