@@ -46,7 +46,7 @@ from prolocutor.plugins.pairing.method_catalog import (
 )
 from prolocutor.plugins.pairing.model_files import save_model, training_card
 from prolocutor.plugins.pairing.question_agent.cards import CardsRouter
-from prolocutor.plugins.pairing.question_agent.knn import KnnRouter
+from prolocutor.plugins.pairing.question_agent.learned import LearnedRouter
 from prolocutor.plugins.pairing.question_agent.loaded_router import load_router_model
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -246,11 +246,8 @@ def many_agents() -> Iterator[Row]:
         best(CardsRouter(cards).route, questions, rounds=2),
         "CPU ms",
     )
-    neighbours = KnnRouter()
-    for card in cards:
-        for example in card.examples:
-            neighbours.learn(example, [card.name])
-    yield f"knn: route among {what}", best(neighbours.route, questions, rounds=2), "CPU ms"
+    learned = LearnedRouter(cards)
+    yield f"learned: route among {what}", best(learned.route, questions, rounds=2), "CPU ms"
 
 
 def best(call: Callable[[Any], Any], given: Sequence[Any], rounds: int = ROUNDS) -> float:

@@ -11,6 +11,7 @@ from msgspec import Meta
 from prolocutor.bounds import Share, about
 from prolocutor.contracts.pairing import Card, Pairing
 from prolocutor.plugins.pairing.agent_cards import sentences
+from prolocutor.plugins.pairing.risk_curve import RiskCurve
 
 CLARIFY: Final = "clarify"
 FALLBACK: Final = "fallback"
@@ -18,6 +19,7 @@ PERSON: Final = "person"
 _ASK: Final = "I am not sure whom to ask about that. Who should answer?"
 _PERSON: Final = "I do not know that. I have asked for a person to take over."
 _LONGEST: Final = 120
+_NO_ANSWER: Final = 1.01
 
 
 class AbstentionRule(msgspec.Struct, frozen=True, kw_only=True):
@@ -26,6 +28,13 @@ class AbstentionRule(msgspec.Struct, frozen=True, kw_only=True):
     expected: ClassVar[str] = "what to do when nobody knows ({below: ..., then: ...})"
 
     below: Annotated[Share, about("An answer that is right less probably is none.")] = 0.1
+    error: Annotated[
+        Annotated[float, Meta(gt=0, lt=1)] | None,
+        about(
+            "In place of `below`: the share of what is answered that may be wrong. As much is "
+            "answered as keeps within it (95 %), by the ranker's model."
+        ),
+    ] = None
     then: Annotated[
         str,
         about(
@@ -42,6 +51,12 @@ class AbstentionRule(msgspec.Struct, frozen=True, kw_only=True):
     ] = 3
     question: Annotated[str, about("What the person is asked.", what="a question")] = _ASK
     person: Annotated[str, about("What is said with `then: person`.")] = _PERSON
+
+    def threshold(self, risks: RiskCurve | None) -> float:
+        """Return the least probability of an answer that is given; above 1: none is."""
+        if self.error is None:
+            return self.below
+        return _NO_ANSWER if risks is None else risks.threshold(self.error)
 
     def spoke(self, skill: str, text: str) -> bool:
         """Return whether a reply, maybe cut, is what is said when no answer is likely right."""

@@ -20,6 +20,7 @@ from prolocutor.errors import ProlocutorError
 from prolocutor.plugins.pairing.loss_curve import LossCurve
 from prolocutor.plugins.pairing.model_files import HEAD
 from prolocutor.plugins.pairing.model_shelf import FolderShelf
+from prolocutor.plugins.pairing.risk_curve import RiskCurve
 
 log = logging.getLogger(__name__)
 
@@ -30,11 +31,12 @@ Method = TypeVar("Method")
 
 
 class VersionedMethod(msgspec.Struct, Generic[Method], frozen=True):
-    """A router or ranker of a model, the model's id as its `version`, and its loss curve if any."""
+    """A router or ranker of a model, the model's id as its `version`, and its curves if any."""
 
     method: Method
     version: str
     losses: LossCurve | None = None
+    risks: RiskCurve | None = None
 
 
 class ReloadedModel(Generic[Method]):

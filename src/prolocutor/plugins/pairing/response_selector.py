@@ -57,7 +57,7 @@ class RankedSelector:
     @property
     def may_abstain(self) -> bool:
         """Whether any answer is too unlikely to be right."""
-        return self._unsure.below > 0
+        return self._unsure.below > 0 or self._unsure.error is not None
 
     def abstained(self, skill: str, text: str) -> bool:
         """Return whether a reply, maybe cut, is what is said when no answer is likely right."""
@@ -73,7 +73,8 @@ class RankedSelector:
         faults = [one.fault for one in ranked if one.fault]
         ranked = _preferring(request.get("preferred"), ranked)
         details = _ChoiceDetails(ranked, routed, ranker.version, _scores(ranked, known))
-        reply = self._chosen(request, question, known, details)
+        least = self._unsure.threshold(ranker.risks)
+        reply = self._chosen(request, question, known, details, least)
         return {**reply, "faults": faults} if faults else reply
 
     def _chosen(
@@ -82,9 +83,10 @@ class RankedSelector:
         question: UserQuestion,
         known: Sequence[dict[str, Any]],
         details: _ChoiceDetails,
+        least: float,
     ) -> Reply:
         ranked, hypotheses = details.ranked, request["hypotheses"]
-        sure = bool(ranked) and ranked[0].probability >= self._unsure.below
+        sure = bool(ranked) and ranked[0].probability >= least
         if ranked and (sure or "forced" in request):
             best = ranked[0]
             return _reply(_meant(best, known), best.probability, details.because(best.reason))

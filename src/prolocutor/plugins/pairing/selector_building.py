@@ -39,6 +39,7 @@ from prolocutor.plugins.pairing.question_agent.meant_methods import MeantRouter,
 from prolocutor.plugins.pairing.question_agent.router_label import RouterLabel
 from prolocutor.plugins.pairing.rating_learner import NewAgentLearner, RatingLearner
 from prolocutor.plugins.pairing.response_selector import RankedSelector
+from prolocutor.plugins.pairing.risk_curve import risk_curve_of
 from prolocutor.plugins.pairing.selector_settings import (
     RankerSettings,
     RouterSettings,
@@ -70,8 +71,8 @@ class SelectorMaker:
         self._wants_loss = any(one.budget.loss is not None for one in routers)
         for one in routers:
             _check_loss(one, rankers[0] if rankers else None)
-        self._ranker = self._ranker_of(rankers[0]) if rankers else None
         self._unsure = rankers[0].rule if rankers else AbstentionRule(below=0.0)
+        self._ranker = self._ranker_of(rankers[0]) if rankers else None
         names = {card.name for card in self._cards}
         if (skill := self._unsure.skill) is not None and skill not in names:
             raise ConfigError(f"no skill is called {skill!r}", key="response_selector.unsure.then")
@@ -170,7 +171,11 @@ class SelectorMaker:
             if curve is None and self._wants_loss:
                 what = "has no loss curve, which the budget needs; train it with --loss-budget"
                 raise ConfigError(what, file=str(folder))
-            return VersionedMethod(with_encoder(ranker, model, wired), model.id, curve)
+            risks = risk_curve_of(model)
+            if risks is None and self._unsure.error is not None:
+                what = "has no risk curve, which unsure: {error: ...} needs; train it again"
+                raise ConfigError(what, file=str(folder))
+            return VersionedMethod(with_encoder(ranker, model, wired), model.id, curve, risks)
 
         return self._in_use(selecting, ReloadedModel(folder, load))
 

@@ -34,6 +34,7 @@ from prolocutor.plugins.pairing.method_catalog import Need
 from prolocutor.plugins.pairing.model_files import load_model
 from prolocutor.plugins.pairing.model_reloading import MethodSource, latest
 from prolocutor.plugins.pairing.question_agent.newcomers import NewcomerSettings
+from prolocutor.plugins.pairing.risk_curve import risk_curve_of
 
 
 class LossBudget:
@@ -299,7 +300,19 @@ def check_method(selecting: SelectorSettings) -> None:
         what = f"the {role} {method!r} does not learn while it serves"
         hint = "hints need router: learned, and model: FOLDER"
         raise ConfigError(f"{what}; {hint}", key="hints")
+    if isinstance(selecting, RankerSettings) and selecting.rule.error is not None:
+        _check_error(selecting)
     _check_model(selecting, needs)
+
+
+def _check_error(ranker: RankerSettings) -> None:
+    """Raise `ConfigError` if the ranker's model cannot keep within a wanted error."""
+    if ranker.model is None:
+        what = "unsure: {error: ...} needs a ranker with a model, in which errors were counted"
+        raise ConfigError(what, key="unsure")
+    if ranker.model.exists() and risk_curve_of(load_model(ranker.model)) is None:
+        what = "was trained without what unsure: {error: ...} needs; train it again"
+        raise ConfigError(what, file=str(ranker.model))
 
 
 def _check_model(selecting: SelectorSettings, needs: frozenset[Need]) -> None:

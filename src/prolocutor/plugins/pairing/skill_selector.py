@@ -197,10 +197,11 @@ class RoutedSelector:
     def _last(self, best: float, asked: set[str], step: BudgetStep) -> Selection | Enough:
         """Return `enough`, unless no agent knows and there is a skill for that case."""
         skill = self._unsure.skill
-        if skill is None or skill in asked or best >= self._unsure.below:
+        least = self._unsure.threshold(latest(self._ranker).risks)
+        if skill is None or skill in asked or best >= least:
             return Enough(step.reason)
         asked.add(skill)
-        reason = f"{step.reason}; the best answer is right with {best:.2f} < {self._unsure.below:g}"
+        reason = f"{step.reason}; the best answer is right with {best:.2f} < {least:g}"
         return Selection([skill], reason=reason)
 
     def _count(self, agents: Iterable[str]) -> None:

@@ -51,6 +51,7 @@ from prolocutor.plugins.pairing.model_files import (
     save_model,
     training_card,
 )
+from prolocutor.plugins.pairing.risk_curve import RiskCurve, risk_curve, with_risk_curve
 from prolocutor.reading.near_duplicates import near_duplicates
 
 LABEL_FREE: Final[dict[Role, str]] = {"router": "cards", "ranker": "unsupervised"}
@@ -163,10 +164,20 @@ async def _trained(
     data_hash = hash_of(data, learned)
     result, card = result_of(data, learned, wanted, measured, data_hash, unmeasured)
     curve = None if measured is None else measured.losses.get(picked)
-    model = save_model(folder, with_loss_curve(made.to_model(card), curve))
+    risks = None if measured is None else _risks(measured, taken)
+    whole = with_risk_curve(with_loss_curve(made.to_model(card), curve), risks)
+    model = save_model(folder, whole)
     return msgspec.structs.replace(
         result, method=picked, why=why, model=model, tested=tested, losses=curve
     )
+
+
+def _risks(measured: Measurement, taken: TrainingPlan) -> RiskCurve | None:
+    """Return how often a ranker is wrong by how sure it is, over all questions."""
+    if taken.role != "ranker":
+        return None
+    choices = measured.choices[_STAGE[taken.role], taken.method]
+    return risk_curve((made.probability or 0.0, made.right > 0) for made in choices)
 
 
 def result_of(

@@ -41,6 +41,8 @@ _MEANING: Final = 2 / 3
 
 _MOST_INVERTED: Final = 3000
 _MOST_ROWS: Final = 8000
+"""Labels that are learned from, the latest; cards have half as many rows at most."""
+
 _LEAST_GROUPS: Final = 20
 _NEAR_ROWS: Final = 32
 _MOST_ANEW: Final = 1000
@@ -107,7 +109,8 @@ class LearnedRouter:
     ) -> None:
         known = checked(cards) if cards else []
         self._agents: list[str] = [card.name for card in known]
-        self._card_rows = [(text, card.name) for card in known for text in _card_texts(card)]
+        most = max(1, _MOST_ROWS // 2 // max(1, len(known)))
+        self._card_rows = [(text, card.name) for card in known for text in _card_texts(card)[:most]]
         self._keep = keep
         self._lessons: list[RouterLabel] = []
         self._row_lessons: list[int] = []
@@ -170,7 +173,7 @@ class LearnedRouter:
             self._meet(lesson)
         places = np.arange(len(self._lessons))
         if len(places) > _MOST_ROWS:
-            places = np.sort(np.random.default_rng(0).permutation(places)[-_MOST_ROWS:])
+            places = places[-_MOST_ROWS:]
         self._row_lessons = places.tolist()
         texts = self.texts
         self._meant = None
@@ -453,10 +456,10 @@ def _members(groups: Any) -> list[Any]:
 
 
 def _card_texts(card: Card) -> list[str]:
-    """Return sentences, examples and name of a card, and its name before the whole description."""
-    name = spoken_name(card.name)
+    """Return name and whole description of a card, then its sentences and examples."""
+    name = spoken_name(card.name) or card.name
     whole = [f"{name}: {card.description}"] if card.description else []
-    return [*documents(card), *whole, name or card.name]
+    return [*whole, name, *documents(card)]
 
 
 METHOD: Final = PairingMethod(fit=fit, needs=LABELS, uses=ENCODER, reader=LearnedRouter)
