@@ -143,6 +143,8 @@ lock: ## remake requirements/*.lock from the two pyproject.toml with Python 3.11
 	@$(call lock,dev,.[almond$(comma)asks$(comma)pairing$(comma)encoder$(comma)evaluation$(comma)docs$(comma)dev] ./$(DEMO))
 	@$(call lock,serve,.[almond$(comma)asks] ./$(DEMO) hatchling --constraint requirements/dev.lock)
 	@$(call lock,core,. --constraint requirements/dev.lock)
+	@$(call hash,serve)
+	@$(call hash,core)
 	@rm -rf build/lock
 
 audit: ## look up known vulnerabilities of all locked dependencies (it needs the index)
@@ -187,7 +189,8 @@ $(PARLAI)/.ready: requirements/parlai.txt requirements/core.lock pyproject.toml
 	@echo 'Installing ParlAI in $(PARLAI) ...'
 	@rm -rf $(PARLAI)
 	@$(PYTHON) -m venv $(PARLAI)
-	@$(PARLAI)/bin/python $(PIP) --quiet install -r requirements/core.lock -r requirements/parlai.txt
+	@$(PARLAI)/bin/python $(PIP) --quiet install -r requirements/core.lock
+	@$(PARLAI)/bin/python $(PIP) --quiet install -r requirements/parlai.txt
 	@$(PARLAI)/bin/python $(PIP) --quiet install --no-deps parlai==1.7.2
 	@$(PARLAI)/bin/python $(PIP) --quiet install --no-deps --editable .
 	@touch $@
@@ -255,6 +258,16 @@ define show-progress
 	fflush() } \
 /^Installing collected/ { printf (live ? "\r\033[K%s\n" : "%s\n"), "Unpacking ..."; fflush() } \
 END { if (live) printf "\r\033[K" }
+endef
+
+# Add the hashes of all files of each release to requirements/$(1).lock: what servers install. The lock of
+# development has none, as pip takes none in constraints.
+define hash
+$(PYTHON) -m venv build/lock/uv && build/lock/uv/bin/python $(PIP) --quiet install uv && \
+build/lock/uv/bin/uv pip compile --quiet --no-deps --generate-hashes --universal --python-version 3.11 \
+	--no-annotate --no-header requirements/$(1).lock --output-file build/lock/$(1).txt && \
+{ head -1 requirements/$(1).lock; cat build/lock/$(1).txt; } > build/lock/$(1).lock && \
+mv build/lock/$(1).lock requirements/$(1).lock
 endef
 
 # Write requirements/$(1).lock: what pip installs for $(2).
