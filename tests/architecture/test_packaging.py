@@ -125,10 +125,13 @@ def test_every_extra_of_ours_names_a_plug_in_or_what_it_is_for() -> None:
 
 def test_the_image_runs_as_a_user_with_a_health_check_on_pinned_versions() -> None:
     found = instructions()
-    bases = [rest for name, rest in found if name == "FROM"]
+    stages = {rest.partition(" AS ")[2] for name, rest in found if name == "FROM"}
+    bases = {rest.partition(" AS ")[0] for name, rest in found if name == "FROM"}
+    (base,) = (rest.removeprefix("BASE=") for name, rest in found if name == "ARG")
     users = [rest for name, rest in found if name == "USER"]
 
-    assert [base for base in bases if not re.match(r"python:3\.\d+\.\d+-slim-\w+", base)] == []
+    assert bases - stages == {"$BASE", "scratch"}
+    assert re.fullmatch(r"python:3\.\d+\.\d+-slim-\w+", base)
     assert users[-1:] == ["10001:10001"]
     assert any(name == "HEALTHCHECK" and "/health/live" in rest for name, rest in found)
 

@@ -158,6 +158,6 @@ volumeMounts:
   - {name: data, mountPath: /data}
 lifecycle:
   preStop:
-    exec: {command: [sleep, {{ .Values.leave | quote }}]}
+    exec: {command: [python, -c, "import time; time.sleep({{ .Values.leave }})"]}
 {{- end }}
 {{- end }}
