@@ -7,6 +7,7 @@ from prolocutor.contracts.pairing import AgentAnswer, Card, Pairing, UserQuestio
 from prolocutor.plugins.pairing.abstention import AbstentionRule
 from prolocutor.plugins.pairing.model_reloading import VersionedMethod
 from prolocutor.plugins.pairing.response_selector import PREFERENCE, RankedSelector
+from prolocutor.plugins.pairing.risk_curve import risk_curve
 from prolocutor.plugins.pairing.turn_routing import TurnRouting
 from tests.plugins.pairing.unit.test_skill_selector import Router, request
 
@@ -117,3 +118,16 @@ async def test_the_skill_for_that_speaks_when_nobody_knows_and_only_then() -> No
     known = await choose(answer("red.0", 0.6), answer("blue.0", 1.0), unsure=unsure)
 
     assert [one and one["skill_name"] for one in (unknown, known)] == ["blue", "red"]
+
+
+async def test_an_answer_is_given_where_that_keeps_within_the_wanted_error() -> None:
+    known = risk_curve([(0.9, True)] * 100 + [(0.3, False)] * 100)
+    rule = AbstentionRule(error=0.1)
+    selector = RankedSelector(VersionedMethod(Believing(), "k-2", risks=known), CARDS, unsure=rule)
+
+    sure = await selector(request(hypotheses=[answer("red.0", 0.9)]))
+    unsure = await selector(request(hypotheses=[answer("red.0", 0.3)]))
+
+    assert sure["text"] == "says red.0"
+    assert unsure == {"abstain": True}
+    assert selector.may_abstain

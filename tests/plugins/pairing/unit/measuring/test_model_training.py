@@ -14,6 +14,7 @@ from prolocutor.plugins.pairing.measuring.pairing_data import PairingData
 from prolocutor.plugins.pairing.measuring.training_plan import TrainingPlan, hash_of
 from prolocutor.plugins.pairing.model_files import load_model
 from prolocutor.plugins.pairing.question_agent.loaded_router import load_router_model
+from prolocutor.plugins.pairing.risk_curve import risk_curve_of
 from tests.plugins.pairing.unit.measuring.made import CARDS, data
 
 pytest.importorskip("sklearn", reason="scikit-learn (the extra learn)")
@@ -78,6 +79,9 @@ def test_a_ranker_learns_from_answers(tmp_path: Path) -> None:
     assert {row.method for row in found.rows} == {"learned", "unsupervised", "best single agent"}
     assert found.rows[0].precision_at_1 > 0.9
     assert load_model(tmp_path / "model").role == "ranker"
+    curve = risk_curve_of(load_model(tmp_path / "model"))
+    assert curve is not None
+    assert curve.questions == len(questions.test)
     assert len(told) == steps_of(questions, TrainingPlan(role="ranker", method="learned")) == 4
 
 

@@ -8,7 +8,13 @@ import pytest
 
 from prolocutor.contracts.pairing import Card
 from prolocutor.errors import BadData, NotFound
-from prolocutor.plugins.pairing.measuring.pairing_data import load_pairing_data, only_agents
+from prolocutor.plugins.pairing.measuring.pairing_data import (
+    few_shots,
+    load_pairing_data,
+    only_agents,
+    some_agents,
+)
+from tests.plugins.pairing.unit.measuring.made import data
 
 
 @pytest.fixture
@@ -130,3 +136,43 @@ def test_what_is_wrong_is_told_with_file_line_and_key(
 
     with pytest.raises(BadData, match=f"q.{kind}{what}"):
         load_pairing_data(f"{kind}:{file}")
+
+
+def test_a_question_of_nobody_is_learned_as_one_that_no_agent_is_right_for(tmp_path: Path) -> None:
+    file = jsonl(
+        tmp_path / "q.jsonl",
+        {"text": "rain?", "agents": ["ann"]},
+        {"text": "what is love?", "agents": ["nobody"]},
+    )
+
+    found = load_pairing_data(f"jsonl:{file}", [Card(name="bob")])
+
+    assert found.agents == ["bob", "ann"]
+    assert found.test[1].agents == {"bob": 0.0, "ann": 0.0}
+    assert found.test[1].gold == frozenset()
+
+
+@pytest.mark.parametrize("learn", [120, 0])
+def test_few_shots_are_so_many_of_each_agent_and_none_is_tested_with(learn: int) -> None:
+    found = few_shots(data(learn), 3, seed=1)
+
+    assert len(found.learn) == 9
+    assert found.sets_apart
+    assert not {one.question.text for one in found.learn} & {
+        one.question.text for one in found.test
+    }
+
+
+def test_without_shots_nothing_is_learned_from_the_test() -> None:
+    found = few_shots(data(0), 0, seed=1)
+
+    assert (found.learn, found.sets_apart) == ([], True)
+    assert found.test == data(0).test
+
+
+def test_questions_of_agents_that_were_not_drawn_stay_as_questions_of_nobody() -> None:
+    found = some_agents(data(), 2, seed=0)
+
+    assert len(found.agents) == 2
+    assert len(found.test) == 80
+    assert sum(not one.gold for one in found.test) > 8
