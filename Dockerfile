@@ -23,12 +23,13 @@ COPY src src
 RUN /builder/bin/pip wheel --no-deps --no-build-isolation --wheel-dir /wheels . ./src/prolocutor_demo
 COPY deploy/image/root.py /root.py
 RUN PIP_PYTHON=/opt/prolocutor/bin/python /builder/bin/pip install --no-compile \
-        --constraint requirements/dev.lock --find-links /wheels 'prolocutor[postgresql,nats]' \
+        --constraint requirements/dev.lock "$(echo /wheels/prolocutor-*.whl)[postgresql,nats]" \
     && python /root.py /opt/prolocutor /core
 
 FROM build AS build-demo
 RUN PIP_PYTHON=/opt/prolocutor/bin/python /builder/bin/pip install --no-compile \
-        --constraint requirements/dev.lock --find-links /wheels 'prolocutor[almond,asks]' prolocutor-demo \
+        --constraint requirements/dev.lock "$(echo /wheels/prolocutor-*.whl)[almond,asks]" \
+        /wheels/prolocutor_demo-*.whl \
     && python /root.py /opt/prolocutor /demo
 # The demo's file, with an address that can be reached from outside of the container, and a key.
 WORKDIR /demo/assistant
