@@ -217,6 +217,8 @@ class BoundedHttpProtocol(HttpToolsProtocol):
         """Queue the request, whose body may follow; refuse one that has no place."""
         self._deadline = None
         self._head_size, self._is_head_timed = 0, False
+        # Blanks after a value are no part of it (RFC 9110, 5.5); the parser leaves them there.
+        self.headers[:] = [(name, value.rstrip(b" \t")) for name, value in self.headers]
         if not self._is_addressed():
             self._refuse(_NO_ADDRESS)
             raise ValueError("not addressed as it should be")

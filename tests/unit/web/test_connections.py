@@ -133,6 +133,21 @@ async def test_a_handful_of_requests_wait_and_the_others_are_not_parsed() -> Non
     assert not line.paused
 
 
+async def test_blanks_around_a_value_are_no_part_of_it() -> None:
+    seen: list[Any] = []
+
+    async def noting(scope: Scope, receive: Receive, send: Send) -> None:
+        seen.append(dict(scope["headers"]))
+        await hello(scope, receive, send)
+
+    protocol, line = connected(noting)
+    head = b"GET / HTTP/1.1\r\nHost: localhost \r\nName:\t a b \t\r\nEmpty:  \r\n\r\n"
+    protocol.data_received(head)
+    await line.until(lambda: b"200 OK" in line.text)
+
+    assert seen == [{b"host": b"localhost", b"name": b"a b", b"empty": b""}]
+
+
 async def test_a_connection_is_not_read_while_requests_wait_to_be_parsed() -> None:
     app = Gated()
     protocol, line = connected(app)
