@@ -55,7 +55,7 @@ def test_the_options_of_a_call_are_those_of_its_connector(
 
 def test_a_selector_may_ask_a_model(validator: Any) -> None:
     call = {"url": "http://x/v1", "model": "m"}
-    selector = {"router": "embedding", "connector": "openai_embeddings", "call": call}
+    selector = {"router": "learned", "connector": "openai_embeddings", "call": call}
 
     assert validator.is_valid({"skills": {"a": "b:c"}, "skill_selector": selector})
 

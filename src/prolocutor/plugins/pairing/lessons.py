@@ -46,16 +46,21 @@ class Lessons:
         self._shared: SharedLessons | None = None
 
     async def start(self, store: Store) -> None:
-        """Note where lessons are kept, and forget those of replies that are no more."""
+        """Note where lessons are kept, and forget those of replies that are no more.
+
+        A file that this store does not know was taught beside another store, whose replies are
+        not to be looked for here.
+        """
         self._store = store
         if (shared := shared_store(store)) is not None and self._shared is None:
             self._shared = SharedLessons(shared, self.learner)
         await self.refresh()
-        await self.replies_deleted()
-        if self.learner.file is not None:
-            file = str(self.learner.file)
-            if file not in await store.records("", FILE):
-                await store.put_record("", FILE, file, b"true")
+        file = str(self.learner.file)
+        is_known = file in await store.records("", FILE)
+        if is_known or self._shared is not None:
+            await self.replies_deleted()
+        if self.learner.file is not None and not is_known:
+            await store.put_record("", FILE, file, b"true")
 
     async def refresh(self) -> None:
         """Learn what was taught at other replicas since the last look, and store new hints."""
