@@ -28,9 +28,9 @@ ServiceKey = tuple[str, str]
 
 
 class Trouble(msgspec.Struct, frozen=True, kw_only=True):
-    """The latest failure of one kind: when (UNIX seconds), its text, and the turn that it was in.
+    """The latest failure of one kind: its text, and the turn that it was in.
 
-    `utt_id` is the id of the reply.
+    `at` is when that turn started, in UNIX seconds; `utt_id` is the id of the reply.
     """
 
     at: float
@@ -149,7 +149,7 @@ def _answers(record: TurnRecord) -> set[str]:
 
 def _trouble(one: ServiceRecord, code: str, record: TurnRecord) -> Trouble:
     return Trouble(
-        at=record.started + (record.seconds if one.ended is None else one.ended),
+        at=record.started,
         code=code,
         error=one.error or "",
         turn_id=record.turn_id,
