@@ -229,7 +229,7 @@ def check_options(
 
 
 def read_service(stage: Stage, name: str, node: YamlNode, findings: Findings) -> ServiceEntry:
-    """Read one service; `name` is what it is called unless it says so itself."""
+    """Read a service, whose name is `name` unless its entry has the key `name`."""
     kind = STAGE_TYPES[stage]
     if isinstance(node.value, str):
         return ServiceEntry(stage, kind(_call(node, None, {}, findings), name=name), node, node)

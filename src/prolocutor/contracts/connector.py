@@ -35,7 +35,7 @@ class DeltaSink(Protocol):
 
 
 class Request(Protocol):
-    """What one service is asked in one call."""
+    """A call of one service: the request as data and as JSON, with its ids and time-out."""
 
     @property
     def service(self) -> str:
@@ -182,7 +182,7 @@ class AgentOptions(msgspec.Struct, frozen=True, kw_only=True):
 
 @runtime_checkable
 class DescribingConnector(Connector, Protocol):
-    """A connector whose agent says what it does."""
+    """A connector that can ask its agent for a description of itself."""
 
     async def describe(self) -> JsonObject:
         """Return the members of a card: a `description`, `examples`.

@@ -32,7 +32,10 @@ _bodies: Final = msgspec.json.Decoder(SpokenBody)
 
 
 class TurnRow(msgspec.Struct, frozen=True):
-    """One utterance; from `at` on what is kept of the turn that ended with it, else None."""
+    """A stored utterance, with the record of the turn that it ended.
+
+    The fields from `at` on are of that record, and None where there is no record.
+    """
 
     utterance: int
     position: int

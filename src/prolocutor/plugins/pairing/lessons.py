@@ -55,12 +55,12 @@ class Lessons:
         if (shared := shared_store(store)) is not None and self._shared is None:
             self._shared = SharedLessons(shared, self.learner)
         await self.refresh()
-        file = str(self.learner.file)
-        is_known = file in await store.records("", FILE)
+        file = self.learner.file
+        is_known = file is not None and str(file) in await store.records("", FILE)
         if is_known or self._shared is not None:
             await self.replies_deleted()
-        if self.learner.file is not None and not is_known:
-            await store.put_record("", FILE, file, b"true")
+        if file is not None and not is_known:
+            await store.put_record("", FILE, str(file), b"true")
 
     async def refresh(self) -> None:
         """Learn what was taught at other replicas since the last look, and store new hints."""
@@ -88,7 +88,7 @@ class Lessons:
             await self._shared.forget(user)
 
     async def replies_deleted(self, user: str | None = None) -> None:
-        """Forget what replies taught that were deleted, those of one person if one is named."""
+        """Forget the lessons of deleted replies: of one person's, or of all if none is named."""
         gone = await deleted_replies(self._store, self.learner.taught(), user)
         if gone:
             self.learner.replies_deleted(gone)

@@ -68,7 +68,7 @@ class RatingLearner:
 
     @property
     def file(self) -> Path | None:
-        """The file of its journal; None where something else stores what it learned."""
+        """The file of its journal of lessons; None where the lessons are stored elsewhere."""
         return self._journal.file
 
     def lessons(self) -> list[RouterLabel]:

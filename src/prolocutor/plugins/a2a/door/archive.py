@@ -257,7 +257,7 @@ def with_history(task: A2aTask, length: int | None) -> A2aTask:
 
 
 def moment_of(text: str) -> datetime | None:
-    """Return the time that RFC 3339 writes so; None for anything else."""
+    """Parse a time of RFC 3339, in UTC where it has no zone; return None for another text."""
     try:
         moment = datetime.fromisoformat(text)
     except ValueError:

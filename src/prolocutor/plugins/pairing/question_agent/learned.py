@@ -121,7 +121,7 @@ class LearnedRouter:
 
     @property
     def agents(self) -> Sequence[str]:
-        """The agents that have cards, then those that labels name."""
+        """The names of all agents: first those with cards, then those that only labels name."""
         return self._agents
 
     @property
