@@ -48,8 +48,8 @@ help: ## list the targets
 
 setup: $(READY) ## make .venv with everything that development needs, in locked versions
 
-serve: $(SERVES) ## start the demo assistant (ARGS="--port 8080" and the like are passed on)
-	@exec $(BIN)/prolocutor serve $(ARGS)
+serve: $(SERVES) ## start the demo assistant (PORT=8080; ARGS="--host 0.0.0.0" and the like are passed on)
+	@exec $(BIN)/prolocutor serve $(if $(PORT),--port $(PORT)) $(ARGS)
 
 quick: check ## lint, types, floors and the unit tests of what has changed since main, in under a minute
 	@$(PYTEST) -q -m 'not slow' $$($(BIN)/python .ci/changed_tests.py) $(ARGS)

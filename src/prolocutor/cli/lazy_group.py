@@ -10,6 +10,7 @@ import msgspec
 from prolocutor.catalog import Catalog
 from prolocutor.cli.late_import import imported
 from prolocutor.errors import ConfigError, MissingExtra
+from prolocutor.names import did_you_mean
 
 
 class LazyCommand(msgspec.Struct, frozen=True):
@@ -49,6 +50,20 @@ class LazyGroup(click.Group):
                 raise
             return None
         return options().build(ctx)
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Return the command that the arguments name; suggest the closest one where there is none."""
+        try:
+            return super().resolve_command(ctx, args)
+        except click.UsageError as error:
+            error.message = " ".join(filter(None, [error.message, self._hint(args[0])]))
+            raise
+
+    def _hint(self, name: str) -> str | None:
+        hint = did_you_mean(name, self._catalog.names())
+        return hint and hint[0].upper() + hint[1:]
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the overview without importing the commands."""

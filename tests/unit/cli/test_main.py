@@ -86,3 +86,14 @@ def test_our_own_errors_are_one_line_on_stderr(capsys: pytest.CaptureFixture[str
     told = capsys.readouterr()
     assert told.out == ""
     assert told.err.startswith("prolocutor: nowhere.yaml: there is no such file")
+
+
+@pytest.mark.parametrize(
+    ("words", "hint"), [(["ak"], "Did you mean 'ask'?"), (["store", "cop"], "Did you mean 'copy'?")]
+)
+def test_a_mistyped_command_gets_the_closest_one_suggested(
+    words: list[str], hint: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(words) == 2
+
+    assert hint in capsys.readouterr().err
