@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import inspect
+import os
+import sysconfig
 from collections.abc import Callable
 from gc import get_referents
+from traceback import walk_tb
 from typing import Any, Final
 
 import msgspec
@@ -18,6 +21,9 @@ MAX_PARTS: Final = 100_000
 """Most parts of the values of an exception that are written out, each as often as it occurs."""
 
 MAX_LEVELS: Final = 100
+
+MAX_FRAMES: Final = 3
+"""Most frames of a service's own code that stand beside its error."""
 
 
 def is_async(function: Callable[..., Any]) -> bool:
@@ -42,6 +48,41 @@ def text_of(error: BaseException) -> str:
     except BaseException:  # its text is code of others too
         text = "(its text cannot be read)"
     return f"{name}: {text}" if text else name
+
+
+def text_and_place(error: BaseException) -> str:
+    """Return `Type: message (at skills.py:31 in price, called at skills.py:12 in answer)`.
+
+    The places are the innermost frames of the service's own code: neither ours nor a library's.
+    """
+    frames = [(frame.f_code, line) for frame, line in walk_tb(error.__traceback__)]
+    places = [
+        f"{_shorten(code.co_filename)}:{line} in {code.co_name}"
+        for code, line in frames
+        if not code.co_filename.startswith(_FOREIGN)
+    ][: -MAX_FRAMES - 1 : -1]
+    text = text_of(error)
+    return f"{text} (at {', called at '.join(places)})" if places else text
+
+
+def _shorten(path: str) -> str:
+    """Return a path below the current folder relative to it, and the file's name of any other."""
+    here = os.path.join(os.getcwd(), "")
+    return legible(path.removeprefix(here) if path.startswith(here) else os.path.basename(path))
+
+
+_PATHS: Final = sysconfig.get_paths()
+_FOREIGN: Final = (
+    "<frozen",
+    *(
+        os.path.join(path, "")
+        for path in (
+            os.path.dirname(os.path.abspath(__file__)),
+            *(_PATHS[name] for name in ("stdlib", "purelib", "platlib")),
+        )
+    ),
+)
+"""Beginnings of the files that no service has written: ours, Python's, installed libraries'."""
 
 
 def _is_endless(error: BaseException) -> bool:

@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from prolocutor.errors import MAX_SAID, BadReply, ServiceError
-from prolocutor.functions import MAX_TEXT, text_of
+from prolocutor.functions import MAX_FRAMES, MAX_TEXT, text_and_place, text_of
 
 DOUBLED = 22
 """Often enough to be seen in a text that is written out, and not for ever."""
@@ -115,3 +115,32 @@ def test_what_a_service_error_says_is_short_and_in_unicode() -> None:
     assert str(ServiceError("\ud800")) == "?"
     assert str(ServiceError(["no text"])) == "(list)"
     assert len(str(BadReply("x" * 1_000_000))) == MAX_SAID + 1
+
+
+def raised_by(function: Callable[[], Any]) -> BaseException:
+    """The exception that the function raises."""
+    with pytest.raises(BaseException) as caught:  # noqa: PT011 - of any kind
+        function()
+    return caught.value
+
+
+def price() -> Any:
+    return msgspec.json.decode(b"{")
+
+
+def test_an_error_names_the_lines_of_the_services_own_code_innermost_first() -> None:
+    said = text_and_place(raised_by(lambda: price()))
+
+    assert "(at tests/unit/test_functions.py:" in said
+    assert said.index("in price, called at") < said.index("in <lambda>")
+
+
+def test_an_error_deep_in_a_recursion_names_a_few_lines_only() -> None:
+    def fall() -> Any:
+        return fall()
+
+    assert text_and_place(raised_by(fall)).count(" in fall") == MAX_FRAMES
+
+
+def test_an_error_outside_of_all_code_of_services_has_no_place() -> None:
+    assert text_and_place(OSError("down")) == "OSError: down"

@@ -54,16 +54,13 @@ class LazyGroup(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Return the command that the arguments name; suggest the closest one where there is none."""
+        """Return the command that the arguments name; for an unknown one, suggest the closest."""
         try:
             return super().resolve_command(ctx, args)
         except click.UsageError as error:
-            error.message = " ".join(filter(None, [error.message, self._hint(args[0])]))
-            raise
-
-    def _hint(self, name: str) -> str | None:
-        hint = did_you_mean(name, self._catalog.names())
-        return hint and hint[0].upper() + hint[1:]
+            if (hint := did_you_mean(args[0], self._catalog.names())) is None:
+                raise
+            raise click.UsageError(f"{error.message} D{hint[1:]}", ctx) from None
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the overview without importing the commands."""

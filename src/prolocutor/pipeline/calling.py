@@ -19,7 +19,7 @@ from prolocutor.dialog.draft_hypothesis import DraftHypothesis
 from prolocutor.dialog.plain import Plain, PlainItems
 from prolocutor.dialog.turn_request import TurnRequest
 from prolocutor.errors import BadReply, ServiceError, ServiceRaised
-from prolocutor.functions import text_of
+from prolocutor.functions import text_and_place
 from prolocutor.pipeline.calls import RunningCalls, ServiceCall, Strays
 from prolocutor.pipeline.ledger_entries import SkillWave
 from prolocutor.pipeline.prepared import ServiceStep
@@ -234,4 +234,4 @@ def _reshaped(
     except ServiceError as error:
         return error
     except BaseException as error:
-        return ServiceRaised(f"response formatter: {text_of(error)}")
+        return ServiceRaised(f"response formatter: {text_and_place(error)}")

@@ -19,7 +19,7 @@ from prolocutor.dialog.plain import JsonObject, Plain
 from prolocutor.dialog.stop_signal import StopSignal
 from prolocutor.dialog.turn_events import TurnListener
 from prolocutor.errors import BadInput, BadReply, NotFound, ServiceError, SwitchedOff
-from prolocutor.functions import text_of
+from prolocutor.functions import text_and_place
 from prolocutor.pipeline import replies
 from prolocutor.pipeline.calling import CallGroup, answers_of
 from prolocutor.pipeline.circuit_breaker import BreakerState
@@ -115,7 +115,7 @@ class Engine:
         try:
             requests = requests_for(step, snapshot, turn_id, seconds, extra)
         except BaseException as error:
-            turn.slots.fault(skill, f"its formatter raised {text_of(error)}")
+            turn.slots.fault(skill, f"its formatter raised {text_and_place(error)}")
             return
         state = StateRequest(step, turn_id, seconds, snapshot, extra)
         group = await answers_of(step, requests, seconds, self.prepared.strays, turn=lambda: state)
@@ -199,7 +199,7 @@ def _formatted(step: ServiceStep, state: dict[str, Any]) -> Any:
     try:
         request = step.format_request(state)
     except BaseException as error:
-        raise BadReply(f"its formatter raised {text_of(error)}") from None
+        raise BadReply(f"its formatter raised {text_and_place(error)}") from None
     if not step.fan_out:
         return request
     if not isinstance(request, list) or not request:

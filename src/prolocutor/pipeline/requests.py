@@ -16,7 +16,7 @@ from prolocutor.dialog.draft_hypothesis import DraftHypothesis
 from prolocutor.dialog.inputs import TurnStart
 from prolocutor.dialog.plain import Plain, decode, encode
 from prolocutor.errors import BadReply, ServiceError, ServiceRaised
-from prolocutor.functions import text_of
+from prolocutor.functions import text_and_place
 from prolocutor.pipeline.prepared import ServiceStep
 from prolocutor.pipeline.snapshot import DialogSnapshot, State, copied, list_of
 
@@ -230,7 +230,7 @@ def formatter_failure(error: BaseException) -> ServiceError:
     """Return what a formatter raised as its service's failure."""
     if isinstance(error, BadReply):
         return error
-    return ServiceRaised(f"formatter: {text_of(error)}")
+    return ServiceRaised(f"formatter: {text_and_place(error)}")
 
 
 def checked_payload(payload: Any) -> Plain:

@@ -19,7 +19,7 @@ from prolocutor.dialog.inputs import DirectReply, TurnStart
 from prolocutor.dialog.plain import Plain
 from prolocutor.dialog.profile_changes import Fault
 from prolocutor.errors import BadReply, ServiceError
-from prolocutor.functions import text_of
+from prolocutor.functions import text_and_place
 from prolocutor.pipeline import replies
 from prolocutor.pipeline.calling import CallGroup
 from prolocutor.pipeline.draft import Draft
@@ -289,7 +289,7 @@ class SkillSelection:
         except BadReply as error:
             fault(f"choosing more skills: {error}")
         except BaseException as error:
-            fault(f"choosing more skills raised {text_of(error)}")
+            fault(f"choosing more skills raised {text_and_place(error)}")
         return Selection([])
 
     def _note(self, selector: str, names: list[str], reason: str) -> None:

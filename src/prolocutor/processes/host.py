@@ -26,7 +26,7 @@ from prolocutor.dialog.generated_words import generates, in_loop, spoken
 from prolocutor.dialog.plain import check, decode, encode
 from prolocutor.dialog.typed_functions import takes_requests, taking_dicts
 from prolocutor.errors import BadReply
-from prolocutor.functions import is_async, is_cancelled_from_outside, text_of
+from prolocutor.functions import is_async, is_cancelled_from_outside, text_and_place, text_of
 
 log = logging.getLogger(__name__)
 
@@ -102,7 +102,7 @@ class FunctionHost:
             if isinstance(error, asyncio.CancelledError) and is_cancelled_from_outside():
                 raise
             log.debug("the function raised", exc_info=error)
-            return _error(500, text_of(error))
+            return _error(500, text_and_place(error))
 
     async def _ask(self, request: Any, say: Callable[..., None] | None = None) -> bytes:
         target = self._target

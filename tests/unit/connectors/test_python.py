@@ -77,7 +77,7 @@ async def test_what_a_function_raises_is_told_by_type_and_message(
         error = await ask(connector)
 
     assert type(error) is ServiceRaised
-    assert str(error) == text
+    assert str(error).partition(" (at ")[0] == text
 
 
 @pytest.mark.parametrize("way", [_plain, _inline])
@@ -85,7 +85,7 @@ async def test_a_function_that_raises_stop_iteration_is_no_exception(
     way: Callable[[Target], PythonConnector],
 ) -> None:
     async with closing(way(lambda _: next(iter([])))) as connector:
-        assert str(await ask(connector)) == "StopIteration"
+        assert str(await ask(connector)).startswith("StopIteration (at ")
 
 
 async def _coroutine(_: Any) -> None: ...

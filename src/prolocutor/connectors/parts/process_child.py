@@ -24,7 +24,7 @@ from prolocutor.dialog.generated_words import generates, spoken
 from prolocutor.dialog.plain import check, decode, encode
 from prolocutor.dialog.typed_functions import takes_requests, taking_dicts
 from prolocutor.errors import BadReply
-from prolocutor.functions import text_of
+from prolocutor.functions import text_and_place
 
 PR_SET_PDEATHSIG: Final = 1
 HEARD: Final = b"~"
@@ -148,7 +148,7 @@ def _reply(reply: Any) -> bytes:
 def _raised(error: BaseException) -> bytes:
     if isinstance(error, BadReply):
         return encode({"failed": "bad_reply", "text": str(error).removeprefix("$: ")})
-    return encode({"failed": "raised", "text": text_of(error)})
+    return encode({"failed": "raised", "text": text_and_place(error)})
 
 
 if __name__ == "__main__":

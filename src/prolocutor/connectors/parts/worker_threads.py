@@ -15,7 +15,7 @@ from typing import Any, Final, Literal
 
 from prolocutor.contracts.connector import Replies
 from prolocutor.errors import NoPlace, ServiceError, ServiceRaised
-from prolocutor.functions import text_of
+from prolocutor.functions import text_and_place
 
 log = logging.getLogger(__name__)
 
@@ -168,4 +168,4 @@ class _ThreadCall:
 def failure_of(error: BaseException, name: str) -> ServiceRaised:
     """Make the error of a service that raised; also of one whose error has no text."""
     log.debug("service %s raised", name, exc_info=error)
-    return ServiceRaised(text_of(error))
+    return ServiceRaised(text_and_place(error))
