@@ -23,8 +23,12 @@ class SoakDatabase:
     primary. `ports` are those of both, in the order of a URL with two hosts.
     """
 
-    def __init__(self, folder: Path, *, standby: bool, bytes: int | None = None) -> None:
+    def __init__(
+        self, folder: Path, *, standby: bool, bytes: int | None = None, open_to: str | None = None
+    ) -> None:
+        """Make nothing yet; `open_to` is a network (CIDR) from which everybody may connect."""
         self._folder = folder
+        self._open_to = open_to
         self._with_standby = standby
         self._bytes = bytes
         self._servers: list[PostgresqlServer] = []
@@ -54,13 +58,16 @@ class SoakDatabase:
             size = f"size={self._bytes}"
             mount = ["mount", "-t", "tmpfs", "-o", size, "soak", str(self._folder)]
             subprocess.run(mount, check=True)
-        first = PostgresqlServer(self._folder / "a", log_min_messages="warning")
+        first = self._server("a")
         first.make()
+        if self._open_to is not None:
+            with (first.data / "pg_hba.conf").open("a") as file:
+                file.write(f"host all all {self._open_to} trust\n")
         first.start()
         first.execute(f"CREATE DATABASE {NAME}")
         self._servers = [first]
         if self._with_standby:
-            self._servers.append(PostgresqlServer(self._folder / "b", log_min_messages="warning"))
+            self._servers.append(self._server("b"))
             self._servers[1].make()
             self._follow()
 
@@ -121,6 +128,10 @@ class SoakDatabase:
         """Close that connection."""
         if self._line[1] is not None:
             self._line[1].terminate()
+
+    def _server(self, name: str) -> PostgresqlServer:
+        hosts = {} if self._open_to is None else {"listen_addresses": "*"}
+        return PostgresqlServer(self._folder / name, log_min_messages="warning", **hosts)
 
     def _follow(self) -> None:
         standby = self._servers[1 - self._primary]

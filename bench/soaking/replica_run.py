@@ -17,6 +17,7 @@ import msgspec
 
 from bench.soaking.controls import change_functions
 from bench.soaking.database import SoakDatabase, in_thread
+from bench.soaking.namespaces import NetFault, NetworkNamespace
 from bench.soaking.replica_checker import Findings, check
 from bench.soaking.replica_ledger import ReplicaLedger
 from bench.soaking.replica_users import ReplicaUser
@@ -38,6 +39,10 @@ QUIET: Final = 6
 """People who say little, beside the others."""
 RARE: Final = frozenset({"restart", "failover", "disk", "nats"})
 """Faults of what all replicas share: one at a time, and seldom."""
+NETWORKS: Final = "10.64.0.0/10"
+"""The network that the namespaces of replicas are in."""
+KEY: Final = "soak"
+"""The operator's key, which the people of a soak send."""
 
 
 class ReplicaSoak(msgspec.Struct, frozen=True, kw_only=True):
@@ -52,15 +57,19 @@ class ReplicaSoak(msgspec.Struct, frozen=True, kw_only=True):
     controls: tuple[str, ...] = ()
     every: float = 0.5
     """Seconds between two faults, on average."""
+    net: bool = False
+    """Whether each replica has a network namespace of its own, instead of TCP proxies."""
 
 
 class ReplicaSlot:
     """One replica after the other at one address, each with its own line to each database."""
 
-    def __init__(self, number: int, port: int) -> None:
+    def __init__(self, number: int, port: int, network: NetworkNamespace | None = None) -> None:
         self.number = number
-        self.url = f"http://127.0.0.1:{port}"
+        self.host = "127.0.0.1" if network is None else network.host
+        self.url = f"http://{self.host}:{port}"
         self.port = port
+        self.network = network
         self.proxies: list[TcpProxy] = []
         self._starts = False
         self.busy = asyncio.Lock()
@@ -68,7 +77,10 @@ class ReplicaSlot:
 
     async def open(self, words: list[str], environ: dict[str, str], log: IO[bytes]) -> None:
         """Start the process from which replicas are forked."""
-        self._forks = await ForkServer.opened(words, environ, log)
+        before: list[str] = []
+        if self.network is not None:
+            before, environ = self.network.command, {**environ, **self.network.environ}
+        self._forks = await ForkServer.opened(words, environ, log, before)
 
     async def start(self) -> None:
         """Start a replica; it need not be ready."""
@@ -115,6 +127,22 @@ class ReplicaSlot:
             await self._forks.aclose()
         for proxy in self.proxies:
             await proxy.aclose()
+        if self.network is not None:
+            self.network.aclose()
+
+    async def lose_line(self, fault: NetFault, random: Random, seconds: float) -> None:
+        """Break its line to the database (`island`: and to clients) for some seconds."""
+        if self.network is not None:
+            await in_thread(self.network.fail, fault, random)
+            await asyncio.sleep(seconds)
+            await in_thread(self.network.mend)
+            return
+        held = random.random() < 0.5
+        for proxy in self.proxies:
+            proxy.hold() if held else proxy.cut()
+        await asyncio.sleep(seconds)
+        for proxy in self.proxies:
+            proxy.mend()
 
 
 class ReplicaRun:
@@ -124,15 +152,22 @@ class ReplicaRun:
         self.soak = soak
         self.ledger = ReplicaLedger()
         self.counts: Counter[str] = Counter()
-        self.takeovers: list[float] = []
-        """Seconds from the death of a replica until another one had a turn of its."""
+        self.takeovers: dict[str, list[float]] = {}
+        """Seconds from a replica's fault until another one had a turn of its, by fault."""
         self._folder = folder
         self._diary = folder / "diary"
         self._database = database
         self._random = Random(soak.seed)
-        self._slots = [ReplicaSlot(number, _free_port(Random())) for number in range(soak.replicas)]
+        self._slots = [
+            ReplicaSlot(
+                number,
+                _free_port(Random()),
+                NetworkNamespace(number, folder / f"clock{number}") if soak.net else None,
+            )
+            for number in range(soak.replicas)
+        ]
         self._watching: set[asyncio.Task[None]] = set()
-        self._orphans: dict[tuple[str, int], float] = {}
+        self._orphans: dict[tuple[str, int], tuple[str, float]] = {}
         self._rare = 0
         self._nats = NatsServer() if "nats" in soak.faults else None
 
@@ -163,14 +198,10 @@ class ReplicaRun:
         """Say in a few lines what came out."""
         faults = ", ".join(f"{number:,} {name}" for name, number in sorted(self.counts.items()))
         seen = ", ".join(f"{n:,} {name}" for name, n in sorted(self.ledger.counts.items()))
-        leases = sorted(one / self.soak.lease for one in self.takeovers)
-        taken = (
-            "none"
-            if not leases
-            else (
-                f"{len(leases):,}, after {median(leases):.2f} leases in the median,"
-                f" {leases[-1]:.2f} at most"
-            )
+        taken = "; ".join(
+            f"{name} {len(seconds):,}, after {median(seconds) / self.soak.lease:.2f} leases in the"
+            f" median, {max(seconds) / self.soak.lease:.2f} at most"
+            for name, seconds in sorted(self.takeovers.items())
         )
         lags = [lag for one in self.ledger.people.values() for lag in one.lags]
         return (
@@ -178,7 +209,7 @@ class ReplicaRun:
             f" {self.soak.lease:g} s, seed {self.soak.seed}"
             f"{''.join(f', control {one}' for one in self.soak.controls)}\n"
             f"faults: {faults}\n{found.turns:,} turns, {found.run_again:,} run again; {seen}\n"
-            f"turns of killed replicas that others took over: {taken}\n"
+            f"turns of replicas that failed, until others had them: {taken or 'none'}\n"
             f"messages at other replicas: {len(lags):,}, late by"
             f" {1000 * median(lags or [0]):.0f} ms in the median\n"
             f"{found.passed:,} checks passed, {len(found.complaints):,} failed"
@@ -200,7 +231,9 @@ class ReplicaRun:
         await asyncio.gather(*(slot.ready() for slot in self._slots))
         enough, read_enough = asyncio.Event(), asyncio.Event()
         async with (
-            aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=0)) as session,
+            aiohttp.ClientSession(
+                connector=aiohttp.TCPConnector(limit=0), headers={"Authorization": f"Bearer {KEY}"}
+            ) as session,
             asyncio.TaskGroup() as group,
         ):
             people = [self._person(f"person-{n:02}", session) for n in range(self.soak.people)]
@@ -224,23 +257,30 @@ class ReplicaRun:
                 task.cancel()
 
     async def _open(self, slot: ReplicaSlot, log: IO[bytes]) -> None:
-        for port in self._database.ports:
-            proxy = TcpProxy(port)
-            await proxy.open()
-            slot.proxies.append(proxy)
-        hosts = ",".join(f"127.0.0.1:{proxy.port}" for proxy in slot.proxies)
+        if slot.network is not None:
+            await in_thread(slot.network.open)
+            host, ports = slot.network.database_host, self._database.ports
+        else:
+            for port in self._database.ports:
+                proxy = TcpProxy(port)
+                await proxy.open()
+                slot.proxies.append(proxy)
+            host, ports = "127.0.0.1", [proxy.port for proxy in slot.proxies]
+        hosts = ",".join(f"{host}:{port}" for port in ports)
         store = f"postgresql://postgres@{hosts}/soak?target_session_attrs=read-write"
         environ = {
             "SOAK_STORE": store,
             "SOAK_LEASE": f"{self.soak.lease}s",
             "SOAK_URL": slot.url,
+            "SOAK_KEY": KEY,
             "SOAK_DIARY": str(self._diary),
             "SOAK_MESSAGES": "" if self._nats is None else self._nats.url,
             "SOAK_CONTROLS": ",".join(self.soak.controls),
             "PYTHONPATH": f"{ROOT}:{ROOT / 'src'}",
         }
         file = ASSISTANT if self._nats is None else WITH_NATS
-        await slot.open(["serve", str(file), "--port", str(slot.port)], environ, log)
+        words = ["serve", str(file), "--host", slot.host, "--port", str(slot.port)]
+        await slot.open(words, environ, log)
 
     def _person(
         self, name: str, session: aiohttp.ClientSession, *, quiet: bool = False
@@ -316,45 +356,49 @@ class ReplicaRun:
             return
         async with slot.busy:
             lease = self.soak.lease
-            if name != "kill":
-                await slot.ready()
             if name == "kill":
                 await self._kill(slot)
-            elif name == "pause":
+                return
+            await slot.ready()
+            if name == "clock":
+                assert slot.network is not None
+                slot.network.jump(self._random)
+                return
+            self._watch(name, slot)
+            if name == "pause":
                 await slot.pause(self._random.uniform(1.2, 3.0) * lease)
             else:
-                held = self._random.random() < 0.5
-                for proxy in slot.proxies:
-                    proxy.hold() if held else proxy.cut()
-                await asyncio.sleep(self._random.uniform(0.3, 3.0) * lease)
-                for proxy in slot.proxies:
-                    proxy.mend()
+                await slot.lose_line(name, self._random, self._random.uniform(0.3, 3.0) * lease)
 
     async def _kill(self, slot: ReplicaSlot) -> None:
         await slot.kill()
-        watching = asyncio.create_task(self._watch(slot.url, time.monotonic()))
-        self._watching.add(watching)
-        watching.add_done_callback(self._watching.discard)
+        self._watch("kill", slot)
         await asyncio.sleep(self._random.uniform(0.0, 0.5))
         await slot.start()
         if self._random.random() < 0.8:
             await slot.ready()
             await asyncio.sleep(self._random.uniform(0.0, 0.3))
 
-    async def _watch(self, url: str, died: float) -> None:
-        """Note the turns that a dead replica has open."""
+    def _watch(self, fault: str, slot: ReplicaSlot) -> None:
+        """Measure from now on how soon others have the turns of a replica."""
+        watching = asyncio.create_task(self._note_orphans(fault, slot.url, time.monotonic()))
+        self._watching.add(watching)
+        watching.add_done_callback(self._watching.discard)
+
+    async def _note_orphans(self, fault: str, url: str, failed: float) -> None:
+        """Note the turns that a replica has open when it fails."""
         statement = (
             "SELECT o.turn_id, o.replica FROM open_turns o JOIN replicas r USING (replica)"
             " WHERE r.url = $1"
         )
         try:
             for turn_id, replica in await self._database.rows(statement, url):
-                self._orphans.setdefault((turn_id, replica), died)
+                self._orphans.setdefault((turn_id, replica), (fault, failed))
         except (OSError, TimeoutError, asyncpg.PostgresError, asyncpg.InterfaceError):
             return  # the database fails as well
 
     async def _measure(self) -> None:
-        """Measure how soon others have the turns that a dead replica had.
+        """Measure how soon others have the turns that a replica had when it failed.
 
         What happens while the database fails as well says nothing.
         """
@@ -370,9 +414,9 @@ class ReplicaRun:
                 continue
             left = {(turn_id, replica) for turn_id, replica in rows}
             for orphan in self._orphans.keys() - left:
-                died = self._orphans.pop(orphan)
+                fault, failed = self._orphans.pop(orphan)
                 if rare == self._rare:
-                    self.takeovers.append(time.monotonic() - died)
+                    self.takeovers.setdefault(fault, []).append(time.monotonic() - failed)
 
     async def _fail_over(self) -> None:
         await in_thread(self._database.fail_over)

@@ -84,11 +84,15 @@ class ForkServer:
 
     @classmethod
     async def opened(
-        cls, words: Sequence[str], environ: Mapping[str, str], log: IO[bytes]
+        cls,
+        words: Sequence[str],
+        environ: Mapping[str, str],
+        log: IO[bytes],
+        before: Sequence[str] = (),
     ) -> ForkServer:
-        """Start the process that forks them."""
+        """Start the process that forks them; the words `before` run it elsewhere."""
         process = await asyncio.create_subprocess_exec(
-            sys.executable, FORK_SERVER, *words,
+            *before, sys.executable, FORK_SERVER, *words,
             stdin=PIPE, stdout=PIPE, stderr=log, env={**os.environ, **environ},
         )  # fmt: skip
         return cls(process)

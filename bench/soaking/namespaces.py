@@ -1,0 +1,106 @@
+"""NetworkNamespace: a network of a replica's own, whose links can be broken as cables are.
+
+Needs root, `ip` (Debian's iproute2), and libfaketime for clocks. Nothing here closes or resets
+a connection: packets just do not come, as after a switch that dies.
+"""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+from random import Random
+from typing import Final, Literal
+
+NetFault = Literal["cut", "oneway", "island"]
+"""No packets between a replica and the database; none in one direction; none at all."""
+
+NOWHERE: Final = "02:00:00:00:00:99"
+"""A hardware address that no card has: what is sent to it is dropped, without a word."""
+FAKETIME: Final = "/usr/lib/x86_64-linux-gnu/faketime/libfaketime.so.1"
+DAY: Final = 86_400
+JUMPS: Final = (-400 * DAY, -2 * DAY, -3600, 0, 3600, 2 * DAY, 400 * DAY)
+"""Seconds by which the clock of a replica is wrong."""
+
+
+class NetworkNamespace:
+    """One namespace with two links: `data` to the database, `calls` to clients.
+
+    `host` is its address for clients, `database_host` ours for it.
+    """
+
+    def __init__(self, number: int, clock: Path) -> None:
+        self.name = f"soak{number}"
+        self.host = f"10.78.{number}.2"
+        self.database_host = f"10.77.{number}.1"
+        self._clock = clock
+        self._links = {
+            f"data{number}": (f"10.77.{number}.1", f"10.77.{number}.2"),
+            f"calls{number}": (f"10.78.{number}.1", f"10.78.{number}.2"),
+        }
+        self._data = f"data{number}"
+
+    @property
+    def command(self) -> list[str]:
+        """The words that run a program in it."""
+        return ["ip", "netns", "exec", self.name]
+
+    @property
+    def environ(self) -> dict[str, str]:
+        """Variables of programs whose clock `jump` moves; their monotonic clock goes on."""
+        return {
+            "LD_PRELOAD": FAKETIME,
+            "FAKETIME_TIMESTAMP_FILE": str(self._clock),
+            "FAKETIME_CACHE_DURATION": "1",
+            "FAKETIME_DONT_FAKE_MONOTONIC": "1",
+            "FAKETIME_DISABLE_SHM": "1",
+        }
+
+    def open(self) -> None:
+        """Make it."""
+        self._clock.write_text("+0\n")
+        subprocess.run(["ip", "netns", "delete", self.name], check=False, capture_output=True)
+        _ip("netns", "add", self.name)
+        self._inside("link", "set", "lo", "up")
+        for link, (here, there) in self._links.items():
+            _ip("link", "add", link, "type", "veth", "peer", "name", f"{link}p")
+            _ip("link", "set", f"{link}p", "netns", self.name)
+            _ip("address", "add", f"{here}/24", "dev", link)
+            _ip("link", "set", link, "up")
+            self._inside("address", "add", f"{there}/24", "dev", f"{link}p")
+            self._inside("link", "set", f"{link}p", "up")
+
+    def aclose(self) -> None:
+        """Remove it, with its links."""
+        subprocess.run(["ip", "netns", "delete", self.name], check=False, capture_output=True)
+
+    def fail(self, fault: NetFault, random: Random) -> None:
+        """Break its links until `mend`."""
+        here, there = self._links[self._data]
+        if fault == "oneway" and random.random() < 0.5:
+            _ip("neighbour", "replace", there, "lladdr", NOWHERE, "dev", self._data)
+        elif fault == "oneway":
+            inside = f"{self._data}p"
+            self._inside("neighbour", "replace", here, "lladdr", NOWHERE, "dev", inside)
+        else:
+            for link in self._links if fault == "island" else (self._data,):
+                _ip("link", "set", link, "down")
+
+    def mend(self) -> None:
+        """Let everything pass again."""
+        for link in self._links:
+            _ip("link", "set", link, "up")
+            _ip("neighbour", "flush", "dev", link, "nud", "permanent")
+            self._inside("neighbour", "flush", "dev", f"{link}p", "nud", "permanent")
+
+    def jump(self, random: Random) -> None:
+        """Set the wall clock of its programs to another time, up to a year off."""
+        self._clock.write_text(f"{random.choice(JUMPS):+d}\n")
+
+    def _inside(self, *words: str) -> None:
+        _ip("-n", self.name, *words)
+
+
+def _ip(*words: str) -> None:
+    done = subprocess.run(["ip", *words], check=False, capture_output=True, text=True)
+    if done.returncode:
+        raise RuntimeError(f"ip {' '.join(words)}: {done.stderr.strip()}")
