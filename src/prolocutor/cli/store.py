@@ -17,8 +17,8 @@ from prolocutor.stores.store_catalog import transfer_of
 
 _SHOWN_EACH = 100
 _LEFT_OUT = (
-    "turns as operators see them (records, hours, what agents did);"
-    " the console's figures begin anew in TO"
+    "What hours and agents count of turns whose records are gone is not copied,"
+    " since TO has users of its own."
 )
 
 
@@ -102,8 +102,7 @@ def copy(source: str, target: str) -> None:
     """Copy everything of one store into another, of the same kind or another kind.
 
     All ids stay. A copy that was interrupted goes on where it stopped: say the same again. At the
-    end all that was copied is compared. Records of turns, and what the console counts by them, are
-    not copied: it says of how many turns.
+    end all that was copied is compared, records of turns and the console's figures included.
 
     \b
     Example:
@@ -122,15 +121,17 @@ async def _copy(given: str, other: str) -> str:
     ):
         outcome = await store_copy.copy(source, target, _progress)
         different = await store_copy.differences(source, target, _progress)
-        recorded = await source.recorded_turns()
+        figures_differ = await store_copy.unrecorded_differ(source, target)
     if different:
         some = ", ".join(repr(user) for user in different[:5])
         raise StoreError(f"{len(different)} users are not the same in TO: {some}")
+    if figures_differ and not outcome.others:
+        raise StoreError("what hours and agents count is not the same in TO")
     others = f", {outcome.others} others are in TO" if outcome.others else ""
     return (
         f"{outcome.written} users are copied, {outcome.kept} were there already{others}; "
-        "dialogs, feeds, open turns, requests, agenda and documents are compared and the same."
-        + (f"\nNot copied: {recorded} {_LEFT_OUT}" if recorded else "")
+        "dialogs, feeds, open turns, requests, agenda, documents, records of turns and figures are "
+        "compared and the same." + (f"\n{_LEFT_OUT}" if figures_differ else "")
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from operator import add, sub
 from typing import Final
 
@@ -94,6 +94,19 @@ def take_span(total: AgentSpan, less: AgentSpan) -> None:
     total.kinds = {code: number for code, number in kinds.items() if number > 0}
     gone = {one.utt_id for one in less.latest.values()}
     total.latest = {code: one for code, one in total.latest.items() if one.utt_id not in gone}
+
+
+def without(
+    spans: Iterable[AgentSpan], recorded: Mapping[FiguresKey, AgentSpan]
+) -> list[AgentSpan]:
+    """Return what is left of spans without those recorded, by time and agent."""
+    left = []
+    for one in sorted(spans, key=lambda span: (span.at, span.agent)):
+        if (one.at, one.agent) in recorded:
+            take_span(one, recorded[one.at, one.agent])
+        if one.asked > 0:
+            left.append(one)
+    return left
 
 
 def summed_up(

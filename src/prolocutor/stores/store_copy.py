@@ -13,6 +13,7 @@ from prolocutor.contracts.store.transfer import (
     StoredPerson,
     StoredVersion,
     StoreTransfer,
+    UnrecordedTurns,
 )
 from prolocutor.dialog import plain, splicing
 from prolocutor.dialog.profile_chain import FRAME, rebuilt
@@ -60,6 +61,8 @@ async def copy(source: StoreTransfer, target: StoreTransfer, progress: Progress)
             written += 1
         progress(number + 1, len(users))
     others = len(set(await target.users()) - set(users))
+    if not others and await unrecorded_differ(source, target):
+        await target.put_unrecorded(await source.unrecorded())
     return CopyOutcome(written=written, kept=kept, others=others)
 
 
@@ -74,6 +77,11 @@ async def differences(
             found.append(user)
         progress(number + 1, len(users))
     return found
+
+
+async def unrecorded_differ(source: StoreTransfer, target: StoreTransfer) -> bool:
+    """Return whether the two count different things of turns whose records are gone."""
+    return _rounded(await source.unrecorded()) != _rounded(await target.unrecorded())
 
 
 async def check(store: StoreTransfer, progress: Progress, *, repair: bool = False) -> CheckOutcome:
@@ -199,12 +207,31 @@ def _chain_faults(what: str, versions: Sequence[StoredVersion]) -> Iterator[str]
 
 
 async def _holds(target: StoreTransfer, person: StoredPerson) -> bool:
-    return _comparable(await target.taken_out(person.user)) == _comparable(person)
+    held = await target.taken_out(person.user)
+    return _comparable(held, person) == _comparable(person, person)
 
 
-def _comparable(person: StoredPerson) -> StoredPerson:
-    """Leave out the numbers of dialogs: another store may have given them to others."""
+def _comparable(person: StoredPerson, source: StoredPerson) -> StoredPerson:
+    """Leave out the numbers of dialogs: another store may have given them to others.
+
+    What lists show of a dialog is found out where the source does not have it.
+    """
+    unknown = {dialog.dialog_id for dialog in source.dialogs if dialog.facts is None}
     return structs.replace(
         person,
-        dialogs=[structs.replace(dialog, number=0) for dialog in person.dialogs],
+        dialogs=[
+            structs.replace(
+                dialog, number=0, facts=None if dialog.dialog_id in unknown else dialog.facts
+            )
+            for dialog in person.dialogs
+        ],
     )
+
+
+def _rounded(counted: UnrecordedTurns) -> UnrecordedTurns:
+    """Round what is summed up in another order."""
+    agents = [
+        structs.replace(one, seconds=round(one.seconds, 6), cost=round(one.cost, 6))
+        for one in counted.agents
+    ]
+    return UnrecordedTurns(counted.hours, agents)

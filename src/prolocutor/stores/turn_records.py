@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import zlib
+from collections.abc import Iterable, Mapping
 from operator import attrgetter
 from typing import Any, Final
 
@@ -18,6 +19,9 @@ FAILED: Final = 4
 SLOW: Final = 8
 UP: Final = 16
 """A thumb up: no flag that is shown, but counted."""
+
+COUNTS: Final = ("turns", "bad", "down", "none", "failed", "slow")
+"""What is counted by hour, in the order of the columns."""
 
 _BITS: Final[dict[OwnFlag, int]] = {"none": NONE, "failed": FAILED, "slow": SLOW}
 
@@ -59,6 +63,17 @@ def count_hour(hour: TurnHour, flags: int, number: int = 1) -> None:
         setattr(hour, flag, getattr(hour, flag) + number)
     if flags & (NONE | FAILED):
         hour.bad += number
+
+
+def hours_without(hours: Iterable[TurnHour], recorded: Mapping[int, TurnHour]) -> list[TurnHour]:
+    """Return what is left of hours, ascending, without the turns recorded."""
+    left = []
+    for hour in hours:
+        less = recorded.get(hour.at, TurnHour(at=hour.at))
+        counts = {name: max(0, getattr(hour, name) - getattr(less, name)) for name in COUNTS}
+        if counts["turns"]:
+            left.append(TurnHour(at=hour.at, **counts))
+    return left
 
 
 # The packed form: arrays in MessagePack, in the order of these fields; later ones come at the end.

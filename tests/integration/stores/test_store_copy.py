@@ -11,12 +11,13 @@ from prolocutor.cli.store import store as store_command
 from prolocutor.contracts.store import Store
 from prolocutor.contracts.store.turn_record_store import ConversationQuery
 from prolocutor.dialog import agent_state
+from prolocutor.durations import DAY
 from prolocutor.errors import StoreLocked
 from prolocutor.plugins.postgresql.postgresql_store import PostgresqlStore
 from prolocutor.stores import store_copy
 from prolocutor.stores.sqlite.sqlite_store import SqliteStore
 from prolocutor.stores.store_catalog import open_store, transfer_of
-from prolocutor.testing.sample_records import found, keep_turn
+from prolocutor.testing.sample_records import found, keep_turn, records_of
 from prolocutor.testing.sample_turns import (
     a_closing,
     a_delivery,
@@ -118,20 +119,41 @@ def test_the_commands_say_what_they_did(tmp_path: Path) -> None:
     assert "All is well." in checked.stdout
 
 
-async def test_a_copy_says_how_many_records_of_turns_it_leaves_behind(
+async def test_records_and_figures_go_along_and_are_counted_once(
     tmp_path: Path, database: str
 ) -> None:
     first, last = f"sqlite:///{tmp_path}/first.db", f"sqlite:///{tmp_path}/last.db"
-    said = []
+    async with open_for_test(lambda: open_store(first)) as store:
+        for number in range(4):
+            kept = await keep_turn(store, f"user {number % 3}", "hello", at=number * 9000.0)
+            await store.rate_utterance(kept.utt_id, number == 1, kept.user, TODAY)
+        await records_of(store).tend(now=DAY, keep=DAY, most=2)  # two records go, figures stay
+        before = await figures(store)
+    shown = [before]
     for source, target in ((first, database), (database, last)):
-        async with open_for_test(lambda url=source: open_store(url)) as store:
-            for number in range(2 if source == first else 3):
-                await keep_turn(store, f"user {number} {source == first}", "hello")
-        command = [store_command, ["copy", source, target]]
-        said.append((await asyncio.to_thread(CliRunner().invoke, *command)).stdout)
+        await copied(source, target)
+        await copied(source, target)
+        async with open_for_test(lambda url=target: open_store(url)) as store:
+            shown.append(await figures(store))
+    async with open_for_test(lambda: open_store(last)) as store:
+        assert await store.delete_person("user 2")
+        hours = await records_of(store).hours(0, DAY)
 
-    assert "Not copied: 2 turns as operators see them" in said[0]
-    assert "Not copied: 3 turns as operators see them" in said[1]
+    assert [sum(hour.turns for hour in one[0]) for one in shown] == [4, 4, 4]
+    assert shown == [before, before, before]
+    assert sum(hour.turns for hour in hours) == 3
+
+
+async def test_a_person_who_is_copied_again_counts_once(tmp_path: Path, database: str) -> None:
+    first = f"sqlite:///{tmp_path}/first.db"
+    for text in ("hello", "again"):
+        async with open_for_test(lambda: open_store(first)) as store:
+            await keep_turn(store, "ann", text)
+            before = await figures(store)
+        outcome = await copied(first, database)
+        assert outcome.written == 1
+    async with open_for_test(lambda: open_store(database)) as store:
+        assert await figures(store) == before
 
 
 async def test_a_database_is_brought_up_to_date_while_replicas_use_it(database: str) -> None:
@@ -178,6 +200,24 @@ async def fill(store: Store) -> None:
     await talk(store, "bob", "again")
     await store.put_record("", "settings", "s", b"2")
     await open_new_turn(store, "ann", "cut off", request_key="c", request_hash=b"h")
+
+
+async def figures(store: Store) -> Any:
+    """Return what operators see of all turns."""
+    records = records_of(store)
+    (dialogs, totals) = await found(store), await records.totals(0, 2e9)
+    kept = [
+        (turn.utt_id, await records.turn(turn.utt_id))
+        for dialog in dialogs
+        for turn in await records.turns(dialog.dialog_id, None, 9)
+    ]
+    return (
+        await records.hours(0, 2_000_000_000),
+        await records.figures(0, 2e9),
+        [(one.agent, one.asked, one.up, one.down) for one in totals],
+        sorted(dialogs, key=lambda one: one.dialog_id),
+        sorted(kept, key=lambda one: one[0]),
+    )
 
 
 async def contents(store: Store) -> list[Any]:

@@ -7,6 +7,7 @@ from typing import Protocol
 import msgspec
 
 from prolocutor.contracts.store.agenda_store import AgendaEntry
+from prolocutor.contracts.store.turn_record_store import AgentSpan, TurnHour
 
 
 class StoredVersion(msgspec.Struct, frozen=True):
@@ -37,8 +38,36 @@ class StoredRating(msgspec.Struct, frozen=True):
     shown: bytes
 
 
+class StoredTurn(msgspec.Struct, frozen=True):
+    """The record of a turn, by the position of its reply; `flags` are bits."""
+
+    position: int
+    at: float
+    seconds: float
+    cost: float
+    flags: int
+    record: bytes
+
+
+class StoredFacts(msgspec.Struct, frozen=True):
+    """What lists show of a dialog, and by what they find it; `last` is a position."""
+
+    at: float
+    began: float
+    turns: int
+    slowest: float
+    cost: float
+    failed: int
+    flags: int
+    last: int | None
+    channel: str
+
+
 class StoredDialog(msgspec.Struct, frozen=True, kw_only=True):
-    """A dialog. `number` is its place in the order in which dialogs were made."""
+    """A dialog. `number` is its place in the order in which dialogs were made.
+
+    Without `facts` the store that it is put into finds them out from the utterances.
+    """
 
     number: int
     dialog_id: str
@@ -54,6 +83,8 @@ class StoredDialog(msgspec.Struct, frozen=True, kw_only=True):
     bot: list[StoredVersion]
     utterances: list[StoredUtterance]
     ratings: list[StoredRating]
+    turns: list[StoredTurn] = []
+    facts: StoredFacts | None = None
 
 
 class StoredFeedRow(msgspec.Struct, frozen=True):
@@ -121,6 +152,13 @@ class StoredPerson(msgspec.Struct, frozen=True, kw_only=True):
     records: list[StoredRecord] = []
 
 
+class UnrecordedTurns(msgspec.Struct, frozen=True):
+    """What hours and agents count of turns whose records are not kept any more, by time."""
+
+    hours: list[TurnHour] = []
+    agents: list[AgentSpan] = []
+
+
 class StoreTransfer(Protocol):
     """A store from which persons are taken, or into which they are put. Nobody else may use it."""
 
@@ -149,14 +187,17 @@ class StoreTransfer(Protocol):
     async def raise_feed_floor(self, floor: int) -> None:
         """Raise that number."""
 
-    async def recorded_turns(self) -> int:
-        """Return how many turns have a record, or count in an hour.
+    async def unrecorded(self) -> UnrecordedTurns:
+        """Return what is counted of turns without records: that is of no person."""
 
-        Records, hours and what agents did stay where they are: they are of no person.
-        """
+    async def put_unrecorded(self, counted: UnrecordedTurns) -> None:
+        """Count this, which it may change, in place of what is counted of turns without records."""
 
     async def taken_out(self, user: str) -> StoredPerson:
         """Return all that is stored of a user."""
 
     async def put_in(self, person: StoredPerson) -> None:
-        """Store a person in place of what is stored of that user, in one transaction."""
+        """Store a person in place of what is stored of that user, in one transaction.
+
+        Hours and agents count the turns that have records.
+        """

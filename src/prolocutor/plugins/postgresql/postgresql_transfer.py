@@ -2,21 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 from typing import Any, Final
+
+import msgspec
+from msgspec import structs
 
 from prolocutor.contracts.store import AgendaEntry
 from prolocutor.contracts.store.transfer import (
     StoredDialog,
+    StoredFacts,
     StoredFeedRow,
     StoredOpenTurn,
     StoredPerson,
     StoredRating,
     StoredRecord,
     StoredRequest,
+    StoredTurn,
     StoredUtterance,
     StoredVersion,
+    UnrecordedTurns,
 )
+from prolocutor.contracts.store.turn_record_store import SPAN, TurnHour
 from prolocutor.errors import StoreError, StoreLocked
 from prolocutor.plugins.postgresql import migrations, store_url
 from prolocutor.plugins.postgresql.closings import entry_columns
@@ -29,13 +37,16 @@ from prolocutor.plugins.postgresql.statements import (
     shown_text,
     stored_text,
 )
-from prolocutor.plugins.postgresql.turn_records import INDEXED
+from prolocutor.plugins.postgresql.turn_records import INDEXED, agent_rows, spans_of
+from prolocutor.stores.agent_figures import without
 from prolocutor.stores.named_statements import struct_of
-from prolocutor.stores.turn_records import search_words_of
+from prolocutor.stores.turn_records import COUNTS, search_words_of, unpack
 from prolocutor.stores.turn_rows import spoken_body, turn_time
 
 WITHIN: Final = 120.0
 ANY_NUMBER: Final = 2_147_483_647
+EVER: Final = 2**52
+"""A time after all others."""
 
 
 class PostgresqlTransfer:
@@ -104,9 +115,37 @@ class PostgresqlTransfer:
         """Raise that number."""
         await self._rows("raise_feed_floor", floor)
 
-    async def recorded_turns(self) -> int:
-        """Return how many turns have a record, or count in an hour."""
-        return int(first_column(await self._rows("recorded_turns"))[0])
+    async def unrecorded(self) -> UnrecordedTurns:
+        """Return what is counted of turns without records: that is of no person."""
+        sums = await self._rows("agent_sums", 0, EVER, None, float(SPAN))
+        return UnrecordedTurns(await self._hours(), spans_of(await self._agent_turns(), sums))
+
+    async def put_unrecorded(self, counted: UnrecordedTurns) -> None:
+        """Count this in place of what is counted of turns without records."""
+        now = {hour.at: hour for hour in await self._hours()}
+        wanted = {hour.at: hour for hour in counted.hours}
+        empty = TurnHour(at=0)
+        changes = [
+            (at, *(getattr(wanted.get(at, empty), name) - getattr(now.get(at, empty), name)
+                   for name in COUNTS))
+            for at in sorted(now.keys() | wanted.keys())
+        ]  # fmt: skip
+        own = {(one.at, one.agent): one for one in spans_of(await self._agent_turns(), [])}
+        sums = [
+            (stored_text(one.agent), one.at, msgspec.json.encode(one))
+            for one in without(counted.agents, own)
+        ]
+        async with self._transaction():
+            await self._rows("add_hours", *_columns(changes, 7))
+            await self._rows("clear_agent_sums")
+            await self._rows("put_agent_sums", *_columns(sums, 3))
+
+    async def _hours(self) -> list[TurnHour]:
+        return [struct_of(TurnHour, row) for row in await self._rows("unrecorded_hours")]
+
+    async def _agent_turns(self) -> list[Row]:
+        """Return what agents did in turns whose records are gone."""
+        return await self._rows("agent_figures", 0.0, float(EVER), None, float(SPAN), False)
 
     async def taken_out(self, user: str) -> StoredPerson:
         """Return all that is stored of a user, at one moment."""
@@ -146,10 +185,15 @@ class PostgresqlTransfer:
 
     async def put_in(self, person: StoredPerson) -> None:
         """Store a person in place of what is stored of that user, in one transaction."""
-        await self._line.execute("BEGIN")
-        try:
+        async with self._transaction():
             await self._rows("forget_user", stored_text(person.user))
             await self._put_in(person)
+
+    @asynccontextmanager
+    async def _transaction(self) -> AsyncIterator[None]:
+        await self._line.execute("BEGIN")
+        try:
+            yield
             await self._line.execute("COMMIT")
         except BaseException:
             if self._line.is_up:
@@ -162,7 +206,10 @@ class PostgresqlTransfer:
         versions = [StoredVersion(*one) for one in await rows("copied_versions", person, number)]
         said = [StoredUtterance(*one) for one in await rows("copied_utterances", person, number)]
         ratings = [StoredRating(*one) for one in await rows("copied_ratings", person, number)]
-        return struct_of(StoredDialog, (*row, skills, versions, said, ratings))
+        turns = [StoredTurn(*one) for one in await rows("copied_turns", person, number)]
+        found = await rows("copied_facts", person, number)
+        facts = StoredFacts(*found[0]) if found else None
+        return struct_of(StoredDialog, (*row, skills, versions, said, ratings, turns, facts))
 
     async def _put_in(self, person: StoredPerson) -> None:
         user = stored_text(person.user)
@@ -217,8 +264,26 @@ class PostgresqlTransfer:
         await self._rows("copy_skills", person, dialog, skills)
         rated = [(rating.position, rating.value, rating.shown) for rating in one.ratings]
         await self._rows("copy_ratings", person, dialog, *_columns(rated, 3))
-        await self._rows("copy_facts", person, dialog)
+        if one.facts is None:
+            await self._rows("copy_facts", person, dialog)
+        else:
+            facts = structs.replace(one.facts, channel=stored_text(one.facts.channel))
+            await self._rows("put_facts", person, dialog, *structs.astuple(facts))
+        await self._put_turns(person, dialog, one)
         await self._rows("copy_words", person, dialog, *_columns(_words(one.utterances), 3))
+
+    async def _put_turns(self, person: int, dialog: int, one: StoredDialog) -> None:
+        turns = [structs.astuple(turn) for turn in one.turns]
+        await self._rows("copy_turns", person, dialog, *_columns(turns, 6))
+        await self._rows("count_copied", *_columns([(t.at, t.flags) for t in one.turns], 2))
+        agents = [
+            (turn.position, turn.at, *columns)
+            for turn in one.turns
+            for record in [unpack(turn.record, user="", dialog_id="", utt_id="")]
+            if record is not None
+            for _, *columns in agent_rows(record)
+        ]
+        await self._rows("copy_agent_turns", person, dialog, *_columns(agents, 10))
 
     async def _versions(self, person: int, owner: int, versions: list[StoredVersion]) -> None:
         rows = [(one.number, one.changes, one.state) for one in versions]

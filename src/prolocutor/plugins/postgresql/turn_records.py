@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from time import monotonic
 from typing import Any, Final
 
+import msgspec
+
 from prolocutor.contracts.observer import BOUNDS, FAILURES, TurnRecord
 from prolocutor.contracts.store.turn_record_store import (
     SPAN,
@@ -30,6 +32,7 @@ from prolocutor.plugins.postgresql.searches import (
     SharedFoundPlace,
 )
 from prolocutor.plugins.postgresql.statements import named, shown_columns, shown_text, stored_text
+from prolocutor.stores.agent_figures import FiguresKey, add_span, new_span
 from prolocutor.stores.named_statements import struct_of
 from prolocutor.stores.turn_records import (
     FIGURES_KEPT,
@@ -70,7 +73,7 @@ class PostgresqlTurnRecords:
         if not records:
             return
         flags = [flags_of(record, slow) for record in records]
-        agents = [one for record in records for one in _agents(record)]
+        agents = [one for record in records for one in agent_rows(record)]
         columns = [list(column) for column in zip(*agents, strict=True)] or [[] for _ in range(9)]
         await self._write(
             "keep_turns",
@@ -100,6 +103,7 @@ class PostgresqlTurnRecords:
         floor = now - max(keep, FIGURES_KEPT)
         await self._write("trim_hours", int(floor))
         await self._write("trim_agent_turns", floor)
+        await self._write("trim_agent_sums", int(floor))
         more = bool(rows[0][0])
         self._trim_at = 0.0 if more else monotonic() + TRIM_AGAIN
         return more
@@ -147,15 +151,9 @@ class PostgresqlTurnRecords:
     async def _spans(
         self, since: float, until: float, name: str | None, step: float
     ) -> list[AgentSpan]:
-        spans: dict[tuple[int, str], AgentSpan] = {}
-        for row in await self._rows("agent_figures", since, until, name, float(step)):
-            key = row["span"], shown_text(row["agent"])
-            if key not in spans:
-                spans[key] = AgentSpan(
-                    at=key[0], agent=key[1], kinds={}, latest={}, buckets=[0] * (len(BOUNDS) + 1)
-                )
-            _add_row(spans[key], row)
-        return list(spans.values())
+        rows = await self._rows("agent_figures", since, until, name, float(step), True)
+        sums = await self._rows("agent_sums", int(since), int(until), name, float(step))
+        return spans_of(rows, sums)
 
     async def head(self, dialog_id: str) -> ConversationHead | None:
         """Return a dialog by its id."""
@@ -219,7 +217,23 @@ AgentRow = tuple[str, str, str, str | None, bool, bool, float | None, int | None
 """What an agent did in one turn, in the order of the arrays of `keep_turns`."""
 
 
-def _agents(record: TurnRecord) -> list[AgentRow]:
+def spans_of(rows: Sequence[Row], sums: Sequence[Row]) -> list[AgentSpan]:
+    """Return what agents did, by time and name, out of `agent_figures` and `agent_sums`."""
+    spans: dict[FiguresKey, AgentSpan] = {}
+    for row in [*rows, *sums]:
+        key = row["span"], shown_text(row["agent"])
+        if key not in spans:
+            spans[key] = new_span(*key)
+    for row in rows:
+        _add_row(spans[row["span"], shown_text(row["agent"])], row)
+    for row in sums:
+        key = row["span"], shown_text(row["agent"])
+        add_span(spans[key], msgspec.json.decode(row["figures"], type=AgentSpan))
+    return [spans[key] for key in sorted(spans)]
+
+
+def agent_rows(record: TurnRecord) -> list[AgentRow]:
+    """Return what each agent did in a turn."""
     won = {one.rpartition(".")[0] for one in record.chosen} or {record.active_skill}
     rows: list[AgentRow] = []
     for one in record.services:

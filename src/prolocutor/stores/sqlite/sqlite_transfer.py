@@ -8,24 +8,31 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
+from msgspec import structs
+
 from prolocutor.contracts.store import AgendaEntry
 from prolocutor.contracts.store.transfer import (
     StoredDialog,
+    StoredFacts,
     StoredFeedRow,
     StoredOpenTurn,
     StoredPerson,
     StoredRating,
     StoredRecord,
     StoredRequest,
+    StoredTurn,
     StoredUtterance,
     StoredVersion,
+    UnrecordedTurns,
 )
 from prolocutor.errors import StoreError
 from prolocutor.stores.named_statements import struct_of
 from prolocutor.stores.sqlite import migrations
 from prolocutor.stores.sqlite.connection import connect, prepare_writing, translated
 from prolocutor.stores.sqlite.ownership import Ownership
+from prolocutor.stores.sqlite.pending_rows import PendingRows
 from prolocutor.stores.sqlite.queries import named
+from prolocutor.stores.sqlite.turn_record_writer import TurnRecordWriter
 
 T = TypeVar("T")
 
@@ -79,11 +86,13 @@ class SqliteTransfer:
         """Raise that number."""
         await self._in_thread(lambda db: db.execute(named("raise_meta_floor"), (floor,)))
 
-    async def recorded_turns(self) -> int:
-        """Return how many turns have a record, or count in an hour."""
-        return await self._in_thread(
-            lambda db: int(db.execute(named("recorded_turns")).fetchone()[0])
-        )
+    async def unrecorded(self) -> UnrecordedTurns:
+        """Return what is counted of turns without records: that is of no person."""
+        return await self._in_thread(lambda db: _records(db).unrecorded())
+
+    async def put_unrecorded(self, counted: UnrecordedTurns) -> None:
+        """Count this in place of what is counted of turns without records."""
+        await self._in_transaction(lambda db: _records(db).put_unrecorded(counted))
 
     async def taken_out(self, user: str) -> StoredPerson:
         """Return all that is stored of a user."""
@@ -101,16 +110,10 @@ class SqliteTransfer:
         """Store a person in place of what is stored of that user, in one transaction."""
 
         def write(db: sqlite3.Connection) -> None:
-            db.execute("BEGIN IMMEDIATE")
-            try:
-                _delete(db, person.user)
-                _put_in(db, person)
-            except BaseException:
-                db.execute("ROLLBACK")
-                raise
-            db.execute("COMMIT")
+            _delete(db, person.user)
+            _put_in(db, person)
 
-        await self._in_thread(write)
+        await self._in_transaction(write)
 
     def _opened(self, alone: bool) -> sqlite3.Connection:
         connection = connect(self.path, read_only=not alone, any_thread=True)
@@ -128,6 +131,18 @@ class SqliteTransfer:
                 raise translated(error, self.path) from error
             raise
         return connection
+
+    async def _in_transaction(self, work: Callable[[sqlite3.Connection], None]) -> None:
+        def write(db: sqlite3.Connection) -> None:
+            db.execute("BEGIN IMMEDIATE")
+            try:
+                work(db)
+            except BaseException:
+                db.execute("ROLLBACK")
+                raise
+            db.execute("COMMIT")
+
+        await self._in_thread(write)
 
     async def _in_thread(self, work: Callable[[sqlite3.Connection], T]) -> T:
         connection = self._connection
@@ -151,10 +166,10 @@ def _taken_out(db: sqlite3.Connection, user: str) -> StoredPerson:
 
     agenda = [struct_of(AgendaEntry, (user, *row)) for row in rows("copied_agenda", user)]
     records = [StoredRecord(*row) for row in rows("copied_records", user)]
-    found = rows("copied_person", user)
-    if not found:
+    known = rows("copied_person", user)
+    if not known:
         return StoredPerson(user=user, agenda=agenda, records=records)
-    person, human_id, feed_end = found[0]
+    person, human_id, feed_end = known[0]
     dialogs = []
     for number, dialog_id, id_, bot_id, name, channel, date, active, *rest in rows(
         "copied_dialogs", person
@@ -166,8 +181,12 @@ def _taken_out(db: sqlite3.Connection, user: str) -> StoredPerson:
             for position, utt_id, by_bot, *others in rows("copied_utterances", number)
         ]
         ratings = [StoredRating(*row) for row in rows("copied_ratings", number)]
+        turns = [StoredTurn(*row) for row in rows("copied_turns", number)]
+        found = rows("copied_facts", number)
+        facts = StoredFacts(*found[0]) if found else None
         own = (number, dialog_id, id_, bot_id, name, channel, date, bool(active), *rest)
-        dialogs.append(struct_of(StoredDialog, (*own, skills, versions, utterances, ratings)))
+        theirs = (skills, versions, utterances, ratings, turns, facts)
+        dialogs.append(struct_of(StoredDialog, (*own, *theirs)))
     return StoredPerson(
         user=user,
         human_id=human_id,
@@ -190,10 +209,9 @@ def _delete(db: sqlite3.Connection, user: str) -> None:
     if found is None:
         return
     person, human_id, _ = found
+    kept = _records(db)
     for (dialog,) in db.execute(named("dialogs_of_person"), (person,)).fetchall():
-        db.execute(named("forget_words"), (dialog, -1))
-        records = db.execute(named("forget_turns"), (dialog, -1)).rowcount
-        db.execute(named("count_records"), (-records,))
+        kept.forget(dialog, -1)
         for statement in ("hypotheses", "utterances"):
             db.execute(named(f"delete_{statement}"), (dialog, -1))
         for statement in ("delete_bots", "delete_facts", "delete_ratings", "delete_spoke",
@@ -205,6 +223,10 @@ def _delete(db: sqlite3.Connection, user: str) -> None:
     db.execute(named("delete_person"), (person,))
     db.execute(named("index_no_further"))
     db.execute(named("set_remains"), (1,))
+
+
+def _records(db: sqlite3.Connection) -> TurnRecordWriter:
+    return TurnRecordWriter(db, PendingRows(), {})
 
 
 def _put_in(db: sqlite3.Connection, person: StoredPerson) -> None:
@@ -254,7 +276,16 @@ def _put_dialog(db: sqlite3.Connection, one: StoredDialog, dialog: int | None) -
         if said.hypotheses is not None:
             db.execute(named("add_hypotheses"), (place, said.hypotheses))
     db.executemany(named("add_spoke"), [(skill, dialog) for skill in one.skills])
-    db.execute(named("copy_facts"), (dialog,))
+    if one.facts is None:
+        db.execute(named("copy_facts"), (dialog,))
+    else:
+        *counts, last, channel = structs.astuple(one.facts)
+        place = None if last is None else places[last]
+        db.execute(named("add_facts"), (dialog, *counts, place, channel))
+    ids = {said.position: said.utt_id for said in one.utterances}
+    _records(db).put_back(
+        [(places[turn.position] or 0, ids[turn.position], turn) for turn in one.turns]
+    )
     for rating in one.ratings:
         place = None if rating.position is None else places[rating.position]
         db.execute(named("add_rating"), (dialog, place, rating.value, rating.shown))

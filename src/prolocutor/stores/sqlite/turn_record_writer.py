@@ -10,6 +10,7 @@ from typing import Any, Final
 import msgspec
 
 from prolocutor.contracts.observer import TurnRecord
+from prolocutor.contracts.store.transfer import StoredTurn, UnrecordedTurns
 from prolocutor.contracts.store.turn_record_store import AgentSpan, TurnHour
 from prolocutor.dialog.thumbs import thumb
 from prolocutor.durations import DAY, HOUR
@@ -20,15 +21,18 @@ from prolocutor.stores.agent_figures import (
     new_span,
     summed_up,
     take_span,
+    without,
 )
 from prolocutor.stores.sqlite.pending_rows import PendingRows
 from prolocutor.stores.sqlite.queries import for_rows, named
 from prolocutor.stores.turn_records import (
+    COUNTS,
     DOWN,
     FIGURES_KEPT,
     UP,
     count_hour,
     flags_of,
+    hours_without,
     pack,
     thumbed,
     unpack,
@@ -130,6 +134,9 @@ _ADD_LOST: Final = named("add_lost_facts")
 _TOUCH: Final = named("touch_facts")
 _COUNT: Final = named("count_records")
 _RECORD_COUNT: Final = named("record_count")
+_HOURS: Final = named("hours_between")
+_ALL_TURNS: Final = named("all_turns")
+_EVER: Final = (0, 2**62)
 _ADD_HOUR: Final = named("add_hour")
 _FIGURES: Final = named("figures_of")
 _PUT_FIGURES: Final = named("put_figures")
@@ -231,6 +238,50 @@ class TurnRecordWriter:
         }
         self._count({hour: TurnHour(at=hour, down=down)}, thumbs)
 
+    def put_back(self, turns: Sequence[tuple[int, str, StoredTurn]]) -> None:
+        """Keep records of another store, each with the number and the id of its reply."""
+        rows: list[Any] = []
+        hours: dict[int, TurnHour] = {}
+        figures: dict[FiguresKey, AgentSpan] = {}
+        for place, utt_id, one in turns:
+            rows += (place, one.at, one.seconds, one.cost, one.flags, one.record)
+            _tally(hours, figures, one.at, one.flags, one.record, utt_id)
+        for many, part in for_rows(_ADD_TURNS, rows):
+            self._connection.execute(many, part)
+        self._connection.execute(_COUNT, (len(turns),))
+        self._count(hours, figures)
+
+    def unrecorded(self) -> UnrecordedTurns:
+        """Return what is counted of turns without records."""
+        recorded_hours, recorded = self._recorded()
+        execute = self._connection.execute
+        hours = [
+            TurnHour(at=at, **dict(zip(COUNTS, counts, strict=True)))
+            for at, *counts in execute(_HOURS, _EVER)
+        ]
+        agents = without(map(_decoded, execute(_OF_ALL, _EVER)), recorded)
+        return UnrecordedTurns(hours_without(hours, recorded_hours), agents)
+
+    def put_unrecorded(self, counted: UnrecordedTurns) -> None:
+        """Count the turns that have records, and this beside them; days are summed up anew."""
+        hours, figures = self._recorded()
+        for table in ("hours", "agent_figures", "agent_days"):
+            self._connection.execute(f"DELETE FROM {table}")
+        self._connection.execute(_SET_SUMMED, (0,))
+        self._days = AgentDays(self._connection)
+        self._count(hours, figures)
+        self._count(
+            {one.at: one for one in counted.hours},
+            {(one.at, one.agent): one for one in counted.agents},
+        )
+
+    def _recorded(self) -> tuple[dict[int, TurnHour], dict[FiguresKey, AgentSpan]]:
+        hours: dict[int, TurnHour] = {}
+        figures: dict[FiguresKey, AgentSpan] = {}
+        for at, flags, packed, utt_id in self._connection.execute(_ALL_TURNS):
+            _tally(hours, figures, at, flags, packed, utt_id)
+        return hours, figures
+
     def dialogs_deleted(self) -> None:
         """Have records that are on their way look whether their dialog is there."""
         self._replies.clear()
@@ -242,12 +293,7 @@ class TurnRecordWriter:
         hours: dict[int, TurnHour] = {}
         figures: dict[FiguresKey, AgentSpan] = {}
         for at, flags, packed, utt_id in kept:
-            hour = int(at) // HOUR * HOUR
-            count_hour(hours.setdefault(hour, TurnHour(at=hour)), flags, -1)
-            record = unpack(packed, user="", dialog_id="", utt_id=utt_id)
-            if record is not None:
-                up, down = (flags & UP) // UP, flags & DOWN
-                add_figures(figures, record, up=up, down=down)
+            _tally(hours, figures, at, flags, packed, utt_id)
         self._count(hours, figures, -1)
         execute(_FORGET_TURNS, (dialog, position))
         execute(_COUNT, (-len(kept),))
@@ -292,7 +338,7 @@ class TurnRecordWriter:
     ) -> None:
         execute = self._connection.execute
         for one in hours.values():
-            counts = (one.turns, one.bad, one.down, one.none, one.failed, one.slow)
+            counts = [sign * getattr(one, name) for name in COUNTS]
             execute(_ADD_HOUR, (one.at, *counts))
         for key, more in figures.items():
             row = execute(_FIGURES, key).fetchone()
@@ -328,6 +374,22 @@ class TurnRecordWriter:
         execute(_DELETE_UP_TO, (oldest[doomed - 1][0],))
         execute(_COUNT, (-doomed,))
         return doomed == TRIMMED
+
+
+def _tally(
+    hours: dict[int, TurnHour],
+    figures: dict[FiguresKey, AgentSpan],
+    at: float,
+    flags: int,
+    packed: bytes,
+    utt_id: str,
+) -> None:
+    """Count a turn that has a record in its hour, and what its agents did."""
+    hour = int(at) // HOUR * HOUR
+    count_hour(hours.setdefault(hour, TurnHour(at=hour)), flags)
+    record = unpack(packed, user="", dialog_id="", utt_id=utt_id)
+    if record is not None:
+        add_figures(figures, record, up=(flags & UP) // UP, down=flags & DOWN)
 
 
 def _add_fact(

@@ -138,7 +138,51 @@ WHERE d.person = $1 AND d.dialog = $2
 INSERT INTO words SELECT $1, $2, n.position, n.at, to_tsvector('simple', n.said)
 FROM unnest($3::int[], $4::float8[], $5::text[]) AS n (position, at, said);
 
--- name: recorded_turns
-SELECT max(n) FROM (
-    SELECT count(*) AS n FROM turns UNION ALL SELECT coalesce(sum(turns), 0) FROM hours
-) AS x;
+-- name: copied_turns
+SELECT position, at, seconds, cost, flags, record FROM turns
+WHERE person = $1 AND dialog = $2 ORDER BY position;
+
+-- name: copied_facts
+SELECT at, began, turns, slowest, cost, failed, flags, last, channel FROM facts
+WHERE person = $1 AND dialog = $2;
+
+-- name: put_facts
+INSERT INTO facts VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11);
+
+-- name: copy_turns
+INSERT INTO turns (person, dialog, position, at, seconds, cost, flags, record)
+SELECT $1, $2, * FROM unnest($3::int[], $4::float8[], $5::float8[], $6::float8[], $7::int[], $8::bytea[]);
+
+-- name: count_copied
+SELECT count_hours(0, $1::float8[], $2::int[], 1);
+
+-- name: copy_agent_turns
+INSERT INTO agent_turns (person, dialog, position, at, agent, outcome, code, won, declined, seconds, bucket, cost)
+SELECT $1, $2, * FROM unnest($3::int[], $4::float8[], $5::text[], $6::text[], $7::text[], $8::boolean[],
+    $9::boolean[], $10::float8[], $11::int[], $12::float8[]) ON CONFLICT DO NOTHING;
+
+-- name: unrecorded_hours
+SELECT hour, sum(turns)::bigint, sum(bad)::bigint, sum(down)::bigint, sum(none)::bigint, sum(failed)::bigint,
+    sum(slow)::bigint
+FROM (
+    SELECT hour, turns, bad, down, none, failed, slow FROM hours
+    UNION ALL
+    SELECT floor(at / 3600)::bigint * 3600, -1, -(flags & 6 <> 0)::int, -(flags & 1 <> 0)::int,
+        -(flags & 2 <> 0)::int, -(flags & 4 <> 0)::int, -(flags & 8 <> 0)::int FROM turns
+) x GROUP BY hour HAVING sum(turns) > 0 ORDER BY hour;
+
+-- name: add_hours
+INSERT INTO hours AS h
+SELECT n.hour, 0, n.turns, n.bad, n.down, n.none, n.failed, n.slow
+FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[], $7::bigint[])
+    AS n (hour, turns, bad, down, none, failed, slow)
+ON CONFLICT (hour, replica) DO UPDATE SET turns = h.turns + excluded.turns, bad = h.bad + excluded.bad,
+    down = h.down + excluded.down, none = h.none + excluded.none, failed = h.failed + excluded.failed,
+    slow = h.slow + excluded.slow;
+
+-- name: clear_agent_sums
+DELETE FROM agent_sums;
+
+-- name: put_agent_sums
+INSERT INTO agent_sums (agent, at, figures)
+SELECT * FROM unnest($1::text[], $2::bigint[], $3::bytea[]);

@@ -25,6 +25,9 @@ DELETE FROM hours WHERE hour < $1;
 -- name: trim_agent_turns
 DELETE FROM agent_turns WHERE at < $1;
 
+-- name: trim_agent_sums
+DELETE FROM agent_sums WHERE at < $1;
+
 -- name: hours_between
 SELECT hour, sum(turns)::bigint, sum(bad)::bigint, sum(down)::bigint, sum(none)::bigint, sum(failed)::bigint,
     sum(slow)::bigint
@@ -42,8 +45,12 @@ SELECT (floor(a.at / $4::float8) * $4::float8)::bigint AS span, a.agent, a.outco
 FROM agent_turns a
 LEFT JOIN turns t USING (person, dialog, position)
 JOIN utterances u USING (person, dialog, position)
-WHERE a.at >= $1 AND a.at < $2 AND ($3::text IS NULL OR a.agent = $3)
+WHERE a.at >= $1 AND a.at < $2 AND ($3::text IS NULL OR a.agent = $3) AND ($5 OR t.person IS NULL)
 GROUP BY 1, 2, 3, 4, 5 ORDER BY 1, 2;
+
+-- name: agent_sums
+SELECT (floor(at / $4::float8) * $4::float8)::bigint AS span, agent, figures FROM agent_sums
+WHERE at >= $1 AND at < $2 AND ($3::text IS NULL OR agent = $3) ORDER BY at, agent;
 
 -- name: conversation_head
 SELECT d.person, d.dialog, d.dialog_id, p."user", d.name, d.channel_type, d.date_start, d.active

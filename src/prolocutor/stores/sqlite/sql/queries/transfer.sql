@@ -82,7 +82,10 @@ WHERE dialog = ? AND julianday(date_start) IS NOT NULL AND julianday(
     (SELECT date_time FROM utterances WHERE utterances.dialog = dialogs.dialog
         ORDER BY position DESC LIMIT 1)) IS NOT NULL;
 
--- name: recorded_turns
-SELECT max(n) FROM (
-    SELECT count(*) AS n FROM turns UNION ALL SELECT coalesce(sum(turns), 0) FROM hours
-) AS x;
+-- name: copied_turns
+SELECT position, at, seconds, cost, flags, record
+FROM turns JOIN utterances ON utterance = turn WHERE dialog = ? ORDER BY position;
+
+-- name: copied_facts
+SELECT at, began, turns, slowest, cost, failed, flags, position, channel
+FROM facts LEFT JOIN utterances ON utterance = last WHERE facts.dialog = ?;

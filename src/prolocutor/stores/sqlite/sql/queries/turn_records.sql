@@ -126,6 +126,9 @@ INSERT INTO words (words, rank) VALUES ('merge', ?);
 SELECT at, flags, record, utt_id FROM utterances JOIN turns ON turn = utterance
 WHERE dialog = ? AND position > ? AND by_bot;
 
+-- name: all_turns
+SELECT at, flags, record, utt_id FROM turns JOIN utterances ON utterance = turn ORDER BY at;
+
 -- name: forget_turns
 DELETE FROM turns
 WHERE turn IN (SELECT utterance FROM utterances WHERE dialog = ? AND position > ? AND by_bot);
