@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable
 from typing import Any, Final
 
@@ -12,6 +12,12 @@ from prolocutor.web.limits import ListenerLimits
 
 SPARE: Final = 32
 """Connections beyond the limits that may ask for the health of the server, and nothing else."""
+
+BEGUN: Final = 16
+"""Requests that are begun in one pass of the event loop."""
+
+FOLLOWING: Final = 8
+"""Those that are begun in one pass beside them although others of their connections came before."""
 
 
 class ConnectionPlaces:
@@ -29,17 +35,19 @@ class ConnectionPlaces:
         self.held = 0
         """Bytes that came and are not taken up yet, or were sent and are not read."""
         self._shared = shared
+        self._of_one = limits.connections_of_one
         self._taken = 0
         self._taken_by: Counter[str] = Counter()
         self._held_by: Counter[str] = Counter()
         self._holding: dict[str, dict[asyncio.Transport, int]] = {}
+        self.turns = RequestTurns()
 
     def take(self, address: str) -> bool:
         """Take a place for a connection of an address; return False where there is none."""
         if self._taken >= self.limits.connections:
             return False
         name = client_name(address)
-        if self._taken_by[name] >= self.limits.address_connections and not self._shared(address):
+        if self._taken_by[name] >= self._of_one and not self._shared(address):
             return False
         self._taken += 1
         self._taken_by[name] += 1
@@ -78,3 +86,41 @@ class ConnectionPlaces:
         transport = next(iter(self._holding[most]))
         self.hold(transport, most, 0)
         transport.abort()
+
+
+class RequestTurns:
+    """The order in which requests are begun: some in each pass of the event loop.
+
+    However many come at once, others are read, written and answered between them. A request that
+    waited behind another one of its connection goes behind those that did not.
+    """
+
+    def __init__(self) -> None:
+        self._first: deque[Callable[[], None]] = deque()
+        self._following: deque[Callable[[], None]] = deque()
+        self._left = BEGUN
+        self._is_due = False
+
+    def take(self, begin: Callable[[], None], *, is_following: bool = False) -> None:
+        """Have a request begun when it is its turn, at once if few have been in this pass."""
+        if not self._is_due:
+            self._is_due = True
+            asyncio.get_running_loop().call_soon(self._begin_some)
+        if is_following:
+            self._following.append(begin)
+        elif self._left:
+            self._left -= 1
+            begin()
+        else:
+            self._first.append(begin)
+
+    def _begin_some(self) -> None:
+        first, following = self._first, self._following
+        some = [first.popleft() for _ in range(min(BEGUN, len(first)))]
+        self._left = BEGUN - len(some)
+        some += [following.popleft() for _ in range(min(FOLLOWING, len(following)))]
+        self._is_due = bool(some)
+        if some:
+            asyncio.get_running_loop().call_soon(self._begin_some)
+        for begin in some:
+            begin()

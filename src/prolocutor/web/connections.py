@@ -44,8 +44,10 @@ _HOST: Final = re.compile(rb"(?:\[[0-9A-Fa-f:.]+\]|[\w.~-]+)(?::\d*)?|")
 
 _VERSIONS: Final = ("1.1", "1.0")
 
-_QUEUED: Final = 8
+_QUEUED: Final = 1
 """Requests of a connection that wait behind the one that is answered; no more are parsed."""
+
+_HEALTH: Final = "/health/"
 
 _PIECE: Final = 2_048
 """Bytes of WebSocket frames that are parsed before a look at whether their messages are taken."""
@@ -251,7 +253,7 @@ class BoundedHttpProtocol(HttpToolsProtocol):
         """Refuse a request of a connection beyond the limit, unless it asks for the health."""
         if self._places.take(self._address):
             del self._spare[self]
-        elif not self.url.startswith(b"/health/"):
+        elif not self.url.startswith(_HEALTH.encode()):
             self._refuse(_TOO_MANY)
             raise ValueError("no place for this request")
 
@@ -290,8 +292,22 @@ class BoundedHttpProtocol(HttpToolsProtocol):
     # -- answering ----------------------------------------------------------------------------
 
     def _start_asgi_task(self, cycle: RequestResponseCycle, app: Any) -> None:
+        self._line_up(cycle, app)
+
+    def _line_up(
+        self, cycle: RequestResponseCycle, app: Any, *, is_following: bool = False
+    ) -> None:
+        """Begin a request when it is its turn, and at once where it asks for the health."""
         self._answered = cycle
-        super()._start_asgi_task(cycle, app)
+        if not is_following and cycle.scope["path"].startswith(_HEALTH):
+            self._begin(cycle, app)
+        else:
+            begin = partial(self._begin, cycle, app)
+            self._places.turns.take(begin, is_following=is_following)
+
+    def _begin(self, cycle: RequestResponseCycle, app: Any) -> None:
+        if not cycle.disconnected:
+            super()._start_asgi_task(cycle, app)
 
     def on_response_complete(self) -> None:
         """Go on with the next request, unless the client has yet to read this response."""
@@ -302,7 +318,7 @@ class BoundedHttpProtocol(HttpToolsProtocol):
         if self.transport.is_closing():
             return
         if self.pipeline:
-            self._start_asgi_task(*self.pipeline.pop())
+            self._line_up(*self.pipeline.pop(), is_following=True)
         if self._unread:
             self._parse()
         if self._is_holding:

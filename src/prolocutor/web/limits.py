@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Annotated
+from typing import Annotated, Final
 
 import msgspec
 
 from prolocutor.bounds import Count, about
 from prolocutor.web.quotas import ADDRESS, ANONYMOUS, PERSON, TOKEN, VisitorQuotas
+
+_OF_ONE: Final = 1_000
+"""Open connections of one address where the limit of all is far away."""
 
 
 class ListenerLimits(msgspec.Struct, frozen=True):
@@ -35,13 +38,14 @@ class ListenerLimits(msgspec.Struct, frozen=True):
         ),
     ] = 10_000
     address_connections: Annotated[
-        Count,
+        Count | None,
         about(
-            "Open connections from one address; a proxy of `trusted_proxies`, and this machine"
-            " while its callers are operators, have as many as there are.",
+            "Open connections from one address; by default 1,000, but no more than a quarter of"
+            " `connections`. A proxy of `trusted_proxies`, and this machine while its callers are"
+            " operators, have as many as there are.",
             unit="connections",
         ),
-    ] = 1_000
+    ] = None
     address_requests: Annotated[
         Count,
         about("Requests of one address in flight, those of operators aside.", unit="requests"),
@@ -75,6 +79,12 @@ class ListenerLimits(msgspec.Struct, frozen=True):
             unit="keys",
         ),
     ] = 10
+
+    @property
+    def connections_of_one(self) -> int:
+        """The open connections that one address may have."""
+        usual = min(_OF_ONE, max(1, self.connections // 4))
+        return self.address_connections or usual
 
 
 class InFlight:

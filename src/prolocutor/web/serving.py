@@ -36,6 +36,12 @@ _UNREAD: Final = 60_000
 _BUFFERED: Final = 262_144
 """Bytes that the system buffers of a connection in each direction; by itself it takes megabytes."""
 
+_UNSENT: Final = 16_384
+"""Bytes that the system takes of a connection beyond those that its client takes."""
+
+_ACCEPTED: Final = 32
+"""Connections that are accepted in one pass of the event loop; uvloop takes one for each handle."""
+
 _LAST: Final = 1.0
 """Seconds for responses that were not sent within the grace period."""
 
@@ -109,7 +115,7 @@ async def served_beside(app: BesideApp, host: str, port: int) -> AsyncIterator[s
     sockets = bind(host, port)
     server = _server(app)
     try:
-        await server.startup(list(sockets))
+        await _start(server, sockets)
         yield _url(host, sockets[0])
     finally:
         await _close_connections(server)
@@ -151,6 +157,8 @@ def _bound(family: int, address: Any) -> socket.socket:
             one.setsockopt(socket.SOL_SOCKET, buffer, _BUFFERED)
         if hasattr(socket, "TCP_USER_TIMEOUT"):
             one.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, _UNREAD)
+        if hasattr(socket, "TCP_NOTSENT_LOWAT"):
+            one.setsockopt(socket.IPPROTO_TCP, socket.TCP_NOTSENT_LOWAT, _UNSENT)
         one.bind(address)
         one.listen(1)
         one.setblocking(False)
@@ -179,7 +187,7 @@ async def _serve(
     server = _server(app)
     hurry = asyncio.Event()
     with _signals(hurry) if stop is None else nullcontext((stop, _nothing)) as (stop, restore):
-        await server.startup(list(sockets))
+        await _start(server, sockets)
         try:
             if on_ready is not None:
                 on_ready(_url(host, sockets[0]))
@@ -188,6 +196,11 @@ async def _serve(
         finally:
             app.stopping = True
             await _close_connections(server)
+
+
+async def _start(server: uvicorn.Server, sockets: Sequence[socket.socket]) -> None:
+    more = [each.dup() for each in sockets for _ in range(_ACCEPTED)]
+    await server.startup(more)
 
 
 def _server(app: ServedApp | BesideApp) -> uvicorn.Server:

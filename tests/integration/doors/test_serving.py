@@ -6,18 +6,21 @@ import socket
 import sys
 from asyncio.subprocess import PIPE
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import ExitStack, asynccontextmanager
 from typing import Any
 
 import aiohttp
 import pytest
 
 from prolocutor.assistant.assistant import Assistant
+from prolocutor.assistant.runner import run
 from prolocutor.doors.http.api import DeepPavlov
 from prolocutor.errors import ConfigError
 from prolocutor.observe.metrics import TurnMetrics
 from prolocutor.testing.channel_kit import Gate, pipeline
+from prolocutor.web.asgi import Receive, Scope, Send
 from prolocutor.web.authentication import AccessPolicy
+from prolocutor.web.limits import ListenerLimits
 from prolocutor.web.listener import Listener, make_app
 from prolocutor.web.monitoring import MonitoringApp
 from prolocutor.web.serving import serve, served_beside
@@ -131,6 +134,62 @@ async def test_a_port_of_its_own_has_figures_and_health_without_a_key_and_nothin
         "/": 404,
     }
     assert posted == 405
+
+
+class Counting:
+    """An app that counts its requests, and answers with this much."""
+
+    limits = ListenerLimits()
+
+    def __init__(self, size: int) -> None:
+        self.seen = 0
+        self._body = b"x" * size
+
+    def is_shared(self, address: str) -> bool:
+        return True
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        self.seen += 1
+        length = (b"content-length", b"%d" % len(self._body))
+        await send({"type": "http.response.start", "status": 200, "headers": [length]})
+        await send({"type": "http.response.body", "body": self._body})
+
+
+GET = b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n"
+
+
+def test_many_who_come_at_once_are_let_in_together() -> None:
+    async def passes() -> int:
+        app, number = Counting(2), 0
+        async with served_beside(app, "127.0.0.1", 0) as url:
+            address = ("127.0.0.1", int(url.rpartition(":")[2]))
+            with ExitStack() as stack:
+                for _ in range(200):
+                    client = stack.enter_context(socket.create_connection(address))
+                    client.send(GET)
+                while app.seen < 200:
+                    number += 1
+                    await asyncio.sleep(0)
+        return number
+
+    assert run(passes()) < 100
+
+
+def test_little_is_answered_to_a_client_that_reads_nothing() -> None:
+    async def answered() -> int:
+        app, before = Counting(1_000), -1
+        async with served_beside(app, "127.0.0.1", 0) as url:
+            port = int(url.rpartition(":")[2])
+            with socket.create_connection(("127.0.0.1", port)) as client:
+                client.setblocking(False)
+                await asyncio.get_running_loop().sock_sendall(client, GET * 2_000)
+                while app.seen > before:
+                    before = app.seen
+                    for _ in range(50):
+                        await asyncio.sleep(0)
+        return app.seen
+
+    assert 0 < run(answered()) < 400
 
 
 async def test_a_refused_address_leaves_nothing_open() -> None:
