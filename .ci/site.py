@@ -12,6 +12,7 @@ from typing import Any
 from mkdocs.structure.files import File, Files
 
 ROOT = Path(__file__).parents[1]
+DOCS = ROOT / "docs"
 PACKAGE = ROOT / "src" / "prolocutor"
 REPOSITORY = "https://github.com/prolocutor/prolocutor/blob/main/"
 
@@ -48,6 +49,21 @@ def on_page_markdown(markdown: str, *, page: Any, **_: Any) -> str:
     return _LINK.sub(
         lambda link: link[1] + moved(link[2], written, here) + (link[3] or "") + ")", markdown
     )
+
+
+def on_post_build(config: Any) -> None:
+    """Put each page beside its HTML as Markdown, and `llms.txt`, the index of these pages.
+
+    The form of `llms.txt`: https://llmstxt.org
+    """
+    site = Path(config.site_dir)
+    for page in sorted(DOCS.rglob("*.md")):
+        target = site / page.relative_to(DOCS)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_text(page.read_text("utf-8"), encoding="utf-8")
+    index = (DOCS / "index.md").read_text("utf-8").partition("\n")[2]
+    sections = re.sub(r"^\*\*(.+)\*\*$", r"## \1", index, flags=re.MULTILINE)
+    (site / "llms.txt").write_text(f"# {config.site_name}\n{sections}", encoding="utf-8")
 
 
 def moved(target: str, written: str, here: str) -> str:

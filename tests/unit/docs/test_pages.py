@@ -70,6 +70,8 @@ def test_the_site_is_built_without_a_warning(tmp_path: Path) -> None:
     assert (built.returncode, "WARNING" in built.stderr) == (0, False), built.stderr
     assert (tmp_path / "reference" / "api" / "public" / "index.html").is_file()
     assert (tmp_path / "search" / "search_index.json").is_file()
+    listed = re.findall(r"\]\(([\w/-]+\.md)\)", (tmp_path / "llms.txt").read_text("utf-8"))
+    assert [page for page in listed if not (tmp_path / page).is_file()] == []
 
 
 def test_a_list_begins_after_an_empty_line() -> None:
