@@ -21,6 +21,7 @@ import prolocutor_demo
 from prolocutor.asks import picture
 from prolocutor.assistant.assistant_settings import AssistantSettings
 from prolocutor.assistant.rounds import program_phrases
+from prolocutor.plugins.deeppavlov.python_connectors import talk_of_topics
 from prolocutor.plugins.language.careful import topics
 from prolocutor.plugins.language.follow_up import last_turn
 from prolocutor.plugins.language.together import clauses
@@ -49,6 +50,9 @@ READ = {
     "prolocutor.reading.words": words.LONGEST_TEXT,
     "prolocutor.reading.languages": languages.LONGEST,
     "prolocutor.reading.language_wishes": language_wishes.LONGEST,
+    "prolocutor.plugins.deeppavlov.python_connectors.moods": talk_of_topics.LONGEST,
+    "prolocutor.plugins.deeppavlov.python_connectors.talk_of_topics": talk_of_topics.LONGEST,
+    "prolocutor.plugins.deeppavlov.python_connectors.topic_rules": talk_of_topics.LONGEST,
     "prolocutor.plugins.pairing.hints.hint_phrases": hint_phrases.LONGEST,
     "prolocutor.plugins.pairing.text_traits": words.LONGEST_TEXT,
     "prolocutor.plugins.language.careful": 2 * topics.LONGEST,

@@ -1,11 +1,13 @@
 """The skill selector of scripted pipelines: commands, intents, and skills for any topic or one.
 
-Every skill of the pipeline that has no rule here or in `topic_rules` is asked whatever is said:
-more calls, never fewer answers.
+It asks whom DREAM's own asks: `bench/dream_selector.py` compares them. A skill for which there is
+no rule is asked where it spoke last and goes on, where a prompt or the request names it, or where
+another skill led over to it.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -19,13 +21,16 @@ from prolocutor.plugins.deeppavlov.python_connectors.selection_signs import (
     is_factoid,
     is_question,
     is_sensitive_request,
-    means_what_it_says,
     previous_skill,
     prompted_skills,
     skills_of,
     without_doubles,
 )
-from prolocutor.plugins.deeppavlov.python_connectors.topic_rules import has_rule, topical_skills
+from prolocutor.plugins.deeppavlov.python_connectors.talk_of_topics import Exchange
+from prolocutor.plugins.deeppavlov.python_connectors.topic_rules import (
+    linked_skills,
+    topical_skills,
+)
 
 GENERAL = (
     "dff_grounding_skill dff_program_y_skill personal_info_skill meta_script_skill dummy_skill"
@@ -33,22 +38,25 @@ GENERAL = (
     " knowledge_grounding_skill convert_reddit comet_dialog_skill dff_program_y_wide_skill"
     " dff_generative_skill gpt2_generator faq_skill_deepy dff_reasoning_skill"
 ).split()
-ON_DEMAND = frozenset(
-    "personality_catcher dff_intent_responder_skill dff_command_selector_skill misheard_asr"
-    " alexa_handler dff_google_api_skill dff_image_skill dff_fromage_image_skill dff_voice_skill"
-    " dff_friendship_skill".split()
-)
 SAFE = (
     "dff_program_y_dangerous_skill meta_script_skill personal_info_skill factoid_qa"
     " dff_grounding_skill dff_generative_skill dummy_skill small_talk_skill"
 ).split()
 """Skills that speak of anything without an opinion."""
+NOT_BESIDE_CORONAVIRUS = frozenset(("convert_reddit", "comet_dialog_skill"))
 LOW_PRIORITY = frozenset(("dont_understand", "what_time", "choose_topic"))
+UNPREDICTABLE = frozenset(
+    "convert_reddit knowledge_grounding_skill dff_generative_skill dialogpt dialogpt_persona_based"
+    " seq2seq_persona_based".split()
+)
+"""Skills whose replies are made up as they go, so that a person may well ask "what?"."""
 SHORT_DIALOG = 20  # utterances, under which the skill for acquaintance is asked
+KEYWORDS = 5  # of the last two human utterances, of which a short story is made
+STORY = "dff_short_story_skill"
 
 
 class RuleBasedSelector:
-    """Names the skills for commands and intents, else those for any topic."""
+    """Names the skills for commands and intents, else those for any topic and for this one."""
 
     def __init__(self, environment: DreamEnvironment) -> None:
         self._environment = environment
@@ -61,56 +69,95 @@ class RuleBasedSelector:
             return ["dff_program_y_skill", "dummy_skill"]
 
     def _select(self, dialog: State) -> list[str | None]:
-        heard = dialog["human_utterances"]
-        newest = heard[-1]
+        newest = dialog["human_utterances"][-1]
         chosen = [] if self._environment.all_skills else chosen_by_client(newest)
         if chosen is not None:
             return list(chosen)
-        if "/alexa_" in newest["text"]:
-            return ["alexa_handler"]
-        unclear = newest["annotations"].get("asr", {}).get("asr_confidence") == "very_low"
-        if unclear and len(heard) > 1:
-            return ["misheard_asr"]
-        named = [*self._by_rule(dialog, newest), *_always(dialog, newest)]
+        named = [*self._asked(dialog, newest), *_always(dialog, newest)]
         skills = {*skills_of(dialog)}
         return [one for one in named if one in skills] or named
 
-    def _by_rule(self, dialog: State, newest: State) -> list[str | None]:
-        text, intents = newest["text"], detected_intents(newest)
+    def _asked(self, dialog: State, newest: State) -> list[str | None]:
+        if "/alexa_" in newest.get("orig_text", newest["text"].lower()):
+            return ["alexa_handler"]
+        unclear = newest["annotations"].get("asr", {}).get("asr_confidence") == "very_low"
+        if unclear and len(dialog["utterances"]) > 1:
+            return ["misheard_asr"]
+        said = dialog["bot_utterances"]
+        exchange = Exchange(newest, said[-1] if said else {})
+        return [*_images(dialog), *self._by_rule(dialog, exchange)]
+
+    def _by_rule(self, dialog: State, exchange: Exchange) -> list[str | None]:
+        newest, text = exchange.newest, exchange.text
+        intents = detected_intents(newest)
         if "/new_persona" in text:
             return ["personality_catcher"]
         if text == "/get_dialog_id":
             return ["dummy_skill"]
-        certain = {one for one in intents & HIGH_PRIORITY if means_what_it_says(one, dialog)}
-        if self._environment.high_priority_intents and certain:
+        if (
+            self._environment.high_priority_intents
+            and intents & HIGH_PRIORITY
+            and not _is_mistaken(intents, dialog, exchange)
+        ):
             return ["dummy_skill", "dff_intent_responder_skill"]
         if intents & {*COMMANDS, "test_command"}:
             return ["dummy_skill", "dff_command_selector_skill"]
-        if self._environment.sensitive_restricted and is_sensitive_request(newest):
-            return [*SAFE, previous_skill(dialog)]
-        return [*_general(dialog, newest, intents), previous_skill(dialog)]
+        sensitive = self._environment.sensitive_restricted and is_sensitive_request(newest)
+        named = [
+            *(SAFE if sensitive else _general(dialog, exchange, intents)),
+            *topical_skills(exchange, sensitive),
+            *linked_skills(dialog, exchange),
+            previous_skill(dialog),
+        ]
+        if "dff_coronavirus_skill" in named:
+            for one in NOT_BESIDE_CORONAVIRUS.intersection(named):
+                named.remove(one)
+        return named
 
 
-def _general(dialog: State, newest: State, intents: set[str]) -> Iterator[str]:
+def _is_mistaken(intents: set[str], dialog: State, exchange: Exchange) -> bool:
+    """Return whether the high intents are not to be taken as found: one of them is often mistaken.
+
+    "exit" in the first words of a dialog, "what?" after words that a model made up, and "play"
+    in reply to a greeting are none of these intents (DREAM's rule-based selector).
+    """
+    turns, text = len(dialog["human_utterances"]), exchange.text
+    made_up = exchange.last.get("active_skill", "") in UNPREDICTABLE
+    return (
+        ("exit" in intents and (turns == 1 or (turns == 2 and len(text.split()) > 3)))
+        or ("repeat" in intents and made_up and re.fullmatch(r"what.?", text) is not None)
+        or ("cant_do" in intents and "play" in text and exchange.greets)
+    )
+
+
+def _general(dialog: State, exchange: Exchange, intents: set[str]) -> Iterator[str]:
     yield from GENERAL
     if len(dialog["utterances"]) < SHORT_DIALOG:
         yield "dff_friendship_skill"
     if intents & LOW_PRIORITY:
         yield "dff_intent_responder_skill"
-    if newest.get("attributes", {}).get("sound_path"):
+    if exchange.newest["attributes"].get("sound_path") is not None:
         yield "dff_voice_skill"
-    for skill in skills_of(dialog):
-        if not (has_rule(skill) or skill in ON_DEMAND or "prompted_skill" in skill):
-            yield skill
-    yield from topical_skills(dialog, newest)
+    if "dummy_skill" in exchange.last.get("active_skill", "") and len(dialog["utterances"]) > 4:
+        yield "dummy_skill_dialog"
+
+
+def _images(dialog: State) -> Iterator[str]:
+    if dialog["human_utterances"][-1]["attributes"].get("image") is not None:
+        yield "dff_image_skill"
+    if any("image" in one["attributes"] for one in dialog["human_utterances"][-5:]):
+        yield "dff_fromage_image_skill"
 
 
 def _always(dialog: State, newest: State) -> Iterator[str]:
+    if "tell_me_a_story" in detected_intents(newest):
+        yield STORY
+    heard, said = dialog["human_utterances"][-2:], dialog["bot_utterances"][-1:]
+    keywords = [one for each in heard for one in each["annotations"].get("rake_keywords", ())]
+    told = any(one.get("active_skill") == STORY for one in said)
+    if len(heard) > 1 and len(keywords) >= KEYWORDS and not told:
+        yield STORY
     yield "dff_universal_prompted_skill"
     yield from prompted_skills(newest)
     if is_question(newest) and is_factoid(newest):
         yield "dff_google_api_skill"
-    if newest.get("attributes", {}).get("image"):
-        yield "dff_image_skill"
-    if any(one.get("attributes", {}).get("image") for one in dialog["human_utterances"][-5:]):
-        yield "dff_fromage_image_skill"

@@ -15,12 +15,10 @@ HIGH_PRIORITY = frozenset(
 COMMANDS = frozenset(
     "track_object turn_around move_forward move_backward open_door move_to_point".split()
 )
-UNPREDICTABLE = frozenset(
-    "convert_reddit knowledge_grounding_skill dff_generative_skill dialogpt dialogpt_persona_based"
-    " seq2seq_persona_based".split()
-)
-"""Skills whose replies are made up as they go, so that a person may well ask "what?"."""
-SENSITIVE_TOPICS = frozenset("Politics Religion Sex_Profanity Inappropriate_Content".split())
+SENSITIVE_TOPICS = {
+    "cobot_topics": {"Politics", "Religion", "Sex_Profanity"},
+    "cobot_dialogact_topics": {"Politics", "Inappropriate_Content"},
+}
 ASKING_FOR_OPINION = frozenset(
     "Opinion_RequestIntent opinion_request open_question_opinion open_question_personal"
     " yes_no_question".split()
@@ -28,13 +26,41 @@ ASKING_FOR_OPINION = frozenset(
 CONTINUING = frozenset(("can", "must", "can_prompt"))
 
 QUESTION = re.compile(
-    r"\s*+(?:but\s++)?(?:"
-    r"(?:what|who|how|when|where|which|why|whether|tell me)\b"
-    r"|(?:do|does|have|has|can|could|shall|should|will|would|might|must)"
-    r"\s+(?:i|you|he|she|it|we|they|this|that|these|those|there)\b)",
+    r"\s*+(?:but )?(?:what'?s?|who'?s?|how'?s?|when|where|which|whom|whose|why|whether|tell me"
+    r"|(?:do|have) (?:i|we|you|they)|(?:does|has) (?:it|he|she)"
+    r"|(?:can|could|shall|should|will|would|might|must) (?:i|it|we|you|they))\b",
     re.IGNORECASE,
 )
 SENTENCE_END = re.compile(r"[.!?]+")
+YES = re.compile(
+    r"\b(?:yes|yup|yep|sure|yeah|ok)\b|go ahead|okay|^(?:kind of|kinda|why not|tell me)\.?$"
+    r"|^i (?:agree|do|did|like|have|had|think so)\.?$"
+)
+NO = re.compile(r"\bno\b|\bnot\b|don't|i disagree|^neither.?$")
+UNDECIDED = re.compile(r"(?:do not|don't) know|you (?:choose|decide|pick up)|no idea")
+LIKELY = 0.5
+"""The likelihood over which a classifier's label is taken for the case."""
+TOPIC_LIKELY = {
+    **dict.fromkeys(
+        "Food Movies_TV Leisure Beauty Clothes Depression Celebrities&Events Family&Relationships"
+        " Health&Medicine Education Sports".split(),
+        0.0,
+    ),
+    **dict.fromkeys(
+        "Books&Literature Videogames Politics ArtificialIntelligence MassTransit".split(), 0.3
+    ),
+}
+"""The same for single `deeppavlov_topics`; it is .9 for the others."""
+SEMANTIC = frozenset(
+    "open_question_factual open_question_opinion open_question_personal yes_no_question"
+    " clarifying_question command dev_command appreciation opinion complaint comment statement"
+    " other_answers pos_answer neg_answer".split()
+)
+FUNCTIONAL = frozenset(
+    "abandon nonsense opening closing hold back-channeling uncertain non_compliant"
+    " correction".split()
+)
+"""The two kinds of MIDAS labels: of each the likeliest counts."""
 
 
 def chosen_by_client(utterance: State) -> list[str] | None:
@@ -49,52 +75,66 @@ def chosen_by_client(utterance: State) -> list[str] | None:
 
 def detected_intents(utterance: State) -> set[str]:
     """Return the intents that were found in the utterance."""
-    found = utterance["annotations"].get("intent_catcher", {})
+    found = utterance.get("annotations", {}).get("intent_catcher", {})
     return {intent for intent, sign in found.items() if sign.get("detected") == 1}
 
 
-def means_what_it_says(intent: str, dialog: State) -> bool:
-    """Return whether an intent is to be taken as found: three of them are often mistaken.
+def is_yes(utterance: State) -> bool:
+    """Return whether the utterance agrees."""
+    found = "yes" in detected_intents(utterance) or "pos_answer" in midas_labels(utterance)
+    return found or YES.search(utterance["text"].lower()) is not None
 
-    "exit" in the first words of a dialog, "what?" after words that a model made up, and "play"
-    in reply to a greeting are none of these intents (DREAM's rule-based selector).
-    """
-    heard, said = dialog["human_utterances"], dialog["bot_utterances"]
-    text = heard[-1]["text"].lower()
-    last = said[-1] if said else {}
-    if intent == "exit":
-        return not (len(heard) == 1 or (len(heard) == 2 and len(text.split()) > 3))
-    if intent == "repeat":
-        made_up = last.get("active_skill") in UNPREDICTABLE
-        return not (made_up and re.match(r"what.?$", text))
-    if intent == "cant_do":
-        return not ("play" in text and "?" in last.get("text", ""))
-    return True
+
+def is_no(utterance: State) -> bool:
+    """Return whether the utterance declines."""
+    text = utterance["text"].lower()
+    if text.strip().replace(".", "") == "horrible" or UNDECIDED.search(text) or is_yes(utterance):
+        return False
+    found = "no" in detected_intents(utterance) or "neg_answer" in midas_labels(utterance)
+    return found or NO.search(text) is not None
 
 
 def is_sensitive_request(utterance: State) -> bool:
     """Return whether the text asks for an opinion, or something personal, on a touchy topic."""
-    topics = labels(utterance, "cobot_topics") | labels(utterance, "cobot_dialogact_topics")
-    if not topics & SENSITIVE_TOPICS:
+    if not any(labels(utterance, one) & touchy for one, touchy in SENSITIVE_TOPICS.items()):
         return False
-    asked = labels(utterance, "cobot_dialogact_intents") | _midas_labels(utterance)
+    asked = labels(utterance, "cobot_dialogact_intents") | midas_labels(utterance)
     return bool((asked | detected_intents(utterance)) & ASKING_FOR_OPINION)
 
 
 def labels(utterance: State, classifier: str) -> set[str]:
-    """Return the likely labels of a classifier: those over .5, or else the likeliest."""
+    """Return the labels of a classifier, the likely ones where it says how likely each is.
+
+    These are the ones over .5, or else the likeliest; of `deeppavlov_topics` the likeliest if it is
+    over the bound for it.
+    """
     annotations = utterance["annotations"]
-    found = annotations.get(classifier)
-    if not found and classifier.startswith("cobot_dialogact_"):
+    found: Any = None
+    if classifier.startswith("cobot_dialogact_"):
         found = annotations.get("cobot_dialogact", {}).get(classifier.rpartition("_")[2])
-    if not found:
+    if classifier != "deeppavlov_topics":
+        found = _text(annotations.get(classifier) if found is None else found)
+    found = found or combined(annotations).get(classifier)
+    if not isinstance(found, dict):
+        return {found} if isinstance(found, str) else set(found or ())
+    likeliest = {label for label in found if found[label] == max(found.values())}
+    if classifier == "deeppavlov_topics":
+        return {one for one in likeliest if found[one] > TOPIC_LIKELY.get(one, 0.9)}
+    return {one for one in found if found[one] > LIKELY} or likeliest
+
+
+def likelihoods(utterance: State, classifier: str) -> dict[str, float]:
+    """Return how likely each label of a classifier is; empty where that is not known."""
+    annotations = utterance["annotations"]
+    if classifier in annotations:
+        found = _text(annotations[classifier])
+    else:
         found = combined(annotations).get(classifier)
-    if isinstance(found, dict) and "text" in found:
-        found = found["text"]
-    if isinstance(found, dict):
-        likely = {label for label, likelihood in found.items() if likelihood > 0.5}
-        return likely or {label for label in found if found[label] == max(found.values())}
-    return {found} if isinstance(found, str) else set(found or ())
+    return found if isinstance(found, dict) else {}
+
+
+def _text(found: Any) -> Any:
+    return found["text"] if isinstance(found, dict) and "text" in found else found
 
 
 def combined(annotations: State) -> State:
@@ -105,15 +145,18 @@ def combined(annotations: State) -> State:
     return found if isinstance(found, dict) else {}
 
 
-def _midas_labels(utterance: State) -> set[str]:
-    found = utterance["annotations"].get("midas_classification") or []
-    sentences = found if isinstance(found, list) else [found]
-    return {
-        label
-        for sentence in sentences
-        for label, likelihood in sentence.items()
-        if likelihood == max(sentence.values())
-    }
+def midas_labels(utterance: State) -> set[str]:
+    """Return the likeliest dialog acts: of each sentence, or of each kind in the whole."""
+    annotations = utterance.get("annotations", {})
+    found = annotations.get("midas_classification")
+    found = found or combined(annotations).get("midas_classification") or {}
+    if isinstance(found, list):
+        kinds = found
+    else:
+        kinds = [
+            {one: found[one] for one in found if one in kind} for kind in (SEMANTIC, FUNCTIONAL)
+        ]
+    return {one for kind in kinds for one in kind if kind[one] == max(kind.values())}
 
 
 def previous_skill(dialog: State) -> str | None:
@@ -136,16 +179,9 @@ def is_question(utterance: State) -> bool:
 
 def is_factoid(utterance: State) -> bool:
     """Return whether the text most likely asks for a fact."""
-    annotations = utterance["annotations"]
-    found = annotations.get("factoid_classification")
-    if not found:
-        found = combined(annotations).get("factoid_classification")
-    if isinstance(found, list):
-        found = found[0] if found else None
-    if not found:
-        return False
+    found = likelihoods(utterance, "factoid_classification")
     likely = found.get("is_factoid", 0.0)
-    return bool(likely >= 0.5 and likely == max(found.values()))
+    return bool(likely > LIKELY or (likely == LIKELY and likely == max(found.values())))
 
 
 def prompted_skills(utterance: State) -> list[str]:

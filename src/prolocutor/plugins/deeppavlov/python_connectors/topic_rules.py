@@ -1,125 +1,326 @@
-"""Which skills for single topics the rules ask: by classified topics, by words, by annotations.
+"""Which skills for single topics are asked: by classified topics, by words, by entities.
 
-The labels are those of the topic classifiers that DREAM's annotators run. DREAM's own rules have
-long lists of words besides; those here are a few words for each topic.
+The topics are labels of the classifiers that DREAM's annotators run, the words those at which
+DREAM's rules ask a skill: most of them count in the middle of a word, too. Titles of games are few.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Final
+from typing import Any, Final
 
 import msgspec
 
+from prolocutor.plugins.deeppavlov.python_connectors.moods import is_moved
 from prolocutor.plugins.deeppavlov.python_connectors.selection_signs import (
     State,
-    combined,
+    detected_intents,
     is_factoid,
+    is_yes,
     labels,
-    skills_of,
+    midas_labels,
 )
+from prolocutor.plugins.deeppavlov.python_connectors.talk_of_topics import Exchange
 
-CLASSIFIERS: Final = ("cobot_topics", "cobot_dialogact_topics", "deeppavlov_topics")
-SMALL_TALK: Final = frozenset("Phatic Other Interactive".split())
-STRONG_EMOTION: Final = 0.8
-"""The least likelihood of an emotion, other than a neutral mood, that is answered as one."""
+SENSITIVE: Final = frozenset(
+    "news_api_skill dff_coronavirus_skill dff_funfact_skill dff_weather_skill"
+    " dff_short_story_skill".split()
+)
+"""The skills for single topics that are asked about touchy ones, too."""
 
 
 class TopicRule(msgspec.Struct, frozen=True):
-    """A skill is asked for each of these topics, and where one of the words is said."""
+    """A skill is asked for these topics, for what the person says, for what was said before it."""
 
     topics: frozenset[str] = frozenset()
-    words: re.Pattern[str] | None = None
+    heard: re.Pattern[str] | None = None
+    said: re.Pattern[str] | None = None
 
-    def fits(self, topics: set[str], text: str) -> bool:
-        """Return whether the rule holds for the topics and the text in lower case."""
-        return bool(self.topics & topics or (self.words and self.words.search(text)))
+    def fits(self, topics: set[str], exchange: Exchange) -> bool:
+        """Return whether the rule holds."""
+        return bool(
+            self.topics & topics
+            or (self.heard and self.heard.search(exchange.text))
+            or (self.said and self.said.search(exchange.said))
+        )
 
 
-def _rule(topics: str = "", words: str = "") -> TopicRule:
-    pattern = re.compile(rf"\b(?:{words})\b") if words else None
-    return TopicRule(frozenset(topics.split()), pattern)
+def _rule(
+    topics: str = "", parts: str = "", words: str = "", more: str = "", said: str | None = ""
+) -> TopicRule:
+    """Make a rule of parts of words and whole words (`_` is a space) and a pattern.
 
+    The same counts in what was said before, unless that has a pattern of its own, or is None.
+    """
+    alternatives = [more] if more else []
+    if parts:
+        alternatives.append("|".join(re.escape(one.replace("_", " ")) for one in parts.split()))
+    if words:
+        alternatives.append(
+            r"\b(?:" + "|".join(one.replace("_", " ") for one in words.split()) + r")\b"
+        )
+    source = "|".join(alternatives)
+    heard = re.compile(source) if source else None
+    before = heard if said == "" else re.compile(said) if said else None
+    return TopicRule(frozenset(topics.split()), heard, before)
+
+
+_PLAYS = r"\bvideo ?game|\bplay ?station|\bx ?box\b|\bplay(?:ed|ing|s).*\b(?:tablet|pc|computer)\b"
+_TITLES = (
+    "(?:microsoft_)?flight_simulator (?:roller_?coaster|railroad)_tycoon (?:the_)?forest"
+    " (?:the_)?sims (?:the_)?witcher age_of_empires age_of_mythology anno ark arma baldur's_gate"
+    " battlefield bioshock blade_runner cities civilization command_and_conquer commandos"
+    " counter-strike crusader_kings crysis cuphead cyberpunk dark_souls dayz diablo doom"
+    " duke_nukem empire_earth europa_universalis everquest factorio fall_guys far_cry"
+    " final_fantasy fortnite frogger full_throttle grand_theft_auto gta guild_wars half-life"
+    " hearts_of_iron hollow_knight mafia magicka metal_gear_solid microsoft minecraft myst"
+    " neverwinter_nights nier pac-man pod populous prison_architect pubg quake resident_evil riven"
+    " roblox robocop rome runaway rust sacred satisfactory simcity spore star_wars starcraft"
+    " stardew_valley stellaris street_fighter stronghold terraria theme_park total_annihilation"
+    " tropico unreal valheim vietcong warhammer wing_commander wolfenstein world_of_warcraft"
+    " zoo_tycoon zork"
+)
+_SPORTS = (
+    "aerobics archery badminton ballet baseball basketball biathlon billiards canoe chess climb"
+    " coach cricket curling cycle darts dive draughts fence fitness football golf gymnastics"
+    " handball hockey jog judo karate lacrosse martial_arts parachute polo ride rowing rugby run"
+    " ski snooker soccer swim tennis triathlon volleyball waterski work_out wrestle"
+)
+_SPORTING = (
+    "boxing canoeing climbing cycling dancing diving fencing jogging mountaineering parachuting"
+    " riding rowing running skiing swimming working_out wrestling"
+).split()
+_CONTESTS = (
+    "championship competition derby grand_prix nba nfl olympic_games stanley_cup super_bowl"
+    " tour_de_france tournament tourney uefa ufc wimbledon world_cup world_series"
+)
+_BEEN = (
+    r"|(?:have|did|were|was|had|place) you (?:ever )?(?:been (?:in|to)\b|visit|in\b|travel"
+    r"|go [a-z ]{0,40}vacation|have (?:ever )?(?:visit|been (?:in|to)\b|travel))"
+    r"|(?:i|we|me) (?:have|did|was|had|were) (?:been (?:in|on|there)|visit)"
+)
+_TRAVEL = "travel|journey|globe ?trotting|tour|voyage|trekking|wandering|vacation|visit"
 
 RULES: Final = {
-    "dff_animals_skill": _rule("Pets_Animals Animals", "animals?|pets?|dogs?|cats?|puppy|kitten"),
-    "dff_art_skill": _rule("Art_Event Art", "art|arts|painting|painter|museum"),
-    "dff_book_skill": _rule("Literature Entertainment_Books Books", "books?|novels?|writer"),
-    "dff_book_sfc_skill": _rule("Literature Entertainment_Books Books", "books?|novels?|writer"),
-    "dff_bot_persona_skill": _rule("", "your favou?rite|do you (?:like|love|enjoy) to"),
-    "dff_celebrity_skill": _rule("Celebrities", "celebrity|celebrities|actors?|actress"),
-    "dff_coronavirus_skill": _rule("", "coronavirus|covid(?:-?19)?|pandemic|quarantine"),
-    "dff_food_skill": _rule("Food_Drink Food", "food|cooking|recipes?|breakfast|lunch|dinner"),
-    "dff_funfact_skill": _rule("", "fun facts?|funny facts?|interesting facts?"),
-    "dff_gaming_skill": _rule("Games Toys_Games", "video ?games?|gaming|minecraft"),
-    "dff_gossip_skill": _rule("Celebrities", "gossip|celebrity|celebrities"),
-    "dff_movie_skill": _rule("Movies_TV Entertainment_Movies", "movies?|films?|cinema|tv|series"),
-    "dff_music_skill": _rule("Music Entertainment_Music", "music|songs?|singers?|concerts?"),
-    "dff_science_skill": _rule(
-        "SciTech Science_and_Technology Science Space", "science|scientific|technology|robots?"
+    "dff_animals_skill": _rule(
+        "Pets_Animals",
+        "animal horse puppy puppies kitty kitties kitten parrot mouse hamster",
+        "pets? cats? dogs? rats?",
+        r"fish\b",
     ),
-    "dff_short_story_skill": _rule("", "(?:short|tell me a) stor(?:y|ies)"),
-    "dff_sport_skill": _rule("Sports", "sports?|football|soccer|basketball|tennis|hockey"),
-    "dff_template_skill": _rule(),
-    "dff_travel_skill": _rule("Travel_Geo Travel", r"travel\w*|trips?|vacation|journey"),
-    "dff_user_kg_skill": TopicRule(words=re.compile(r"\bpet|pets|hobby|hobbies")),
-    "dff_weather_skill": _rule("Weather_Time", r"weather|forecast|temperature|rain\w*|snow\w*"),
-    "dummy_skill_dialog": _rule(),
-    "dff_program_y_dangerous_skill": _rule(),
-    "eliza": _rule(),
-    "game_cooperative_skill": _rule("Games Toys_Games", "video ?games?|gaming|play (?:a )?games?"),
+    "dff_art_skill": _rule(
+        parts="drawing painting photo", words="art artist painter gallery", said=None
+    ),
+    "dff_book_skill": _rule(
+        "Entertainment_General Entertainment_Books Religion Entertainment Literature",
+        "bestseller reading literature",
+        "books? read writer novels? poems?",
+    ),
+    "dff_bot_persona_skill": _rule(
+        more=r"you.*favou?rite|what(?: kinds? of | )[a-z ]+ do you (?:like|love|prefer|adore)",
+        said=None,
+    ),
+    "dff_coronavirus_skill": _rule(
+        parts="virus infect code_nineteen corona corana corono kroner", words="covid ill", said=None
+    ),
+    "dff_food_skill": _rule(
+        "Food_Drink",
+        "food cook baking cuisine daily_bread meals edibles drink pepperoni pizza strawberries"
+        " chocolate coffee dinner breakfast burger cheese tasty waffles banana",
+        "bake eat ate eating eats pasta fries dairy",
+    ),
+    "dff_funfact_skill": _rule(
+        parts="funfact fun_fact tell_me_something_fun tell_something_interesting"
+        " tell_me_something_interesting",
+        more="^interesting fact",
+    ),
+    "dff_gaming_skill": _rule(
+        "Entertainment_General Games", words=f"gam(?:e|es|ing) playing {_TITLES}", more=_PLAYS
+    ),
+    "dff_gossip_skill": _rule(
+        said=r"\b(?:celebrit|actor|actress|writer|author|entrepreneur|sportsperson|musician|gossip)"
+    ),
+    "dff_movie_skill": _rule(
+        "Entertainment_Movies Entertainment_General Movies_TV Celebrities Art_Event Entertainment"
+        " Fashion",
+        "movie film picture series netflix comedy comedies thriller animation anime cartoon drama"
+        " fantasy youtube",
+        "tv you_tube",
+        r"(?:tv|reality|talk)[ -]?show|watch(?:ed|ing)?\b",
+    ),
+    "dff_music_skill": _rule("Entertainment_Music Music", "music song"),
+    "dff_science_skill": _rule(
+        "Science_and_Technology Entertainment_Books Literature Math SciTech",
+        "science technology innovation breakthroughs sci_tech scitech sci-tech research scientific"
+        " scientist genetic dna mutant molecular_biology mutation radiation_syndrome rna"
+        " selective_breeding gmo evolution artificial_intelligence ai robot neural_networks"
+        " machine_learning deep_learning cyborg cybernetics supercomputer skynet interstellar"
+        " space_fly space_travel to_stars to_other_star to_exoplanet teleportation",
+    ),
+    "dff_sport_skill": _rule(
+        "Sports",
+        "sport active athlete muscle_person player footballer aquanaut diver jock lifter"
+        f" {_CONTESTS}",
+        _SPORTS,
+        r"\b(?:" + "|".join(_SPORTING).replace("_", " ") + ")",
+        said="sport|active",
+    ),
+    "dff_travel_skill": _rule("Travel_Geo", words="trek", more=_TRAVEL, said=_TRAVEL + _BEEN),
+    "dff_user_kg_skill": _rule(parts="hobby hobbies", words="pets?", said=None),
+    "dff_weather_skill": _rule("Weather_Time", "weather forecast"),
+    "game_cooperative_skill": _rule(
+        "Entertainment_General Games", words="gam(?:e|es|ing) playing", more=_PLAYS
+    ),
+    "news_api_skill": _rule(
+        "News",
+        "news something_new",
+        more=r"what(?: is| ?'s)(?: the)? new",
+        said="would you like to hear (?:something new|news) about",
+    ),
 }
-"""Skills that are asked for their topics only; a rule without any says that the skill is asked
-where it spoke last, or by name."""
-BY_ANNOTATION: Final = frozenset("emotion_skill news_api_skill factoid_qa text_qa".split())
-ANY_TOPIC: Final = "dff_wiki_skill"
-"""The skill that speaks of any topic but small talk."""
+LINKS: Final = {
+    skill: re.compile(pattern)
+    for skill, pattern in {
+        "dff_animals_skill": r"do you (?:like animals|have pets(?: at home)?)\?|talk about animals"
+        r"(?:\?|, would you)|chat about animals\. do you agree",
+        "dff_book_skill": r"what is the last book you've read\?|what is your favorite book\?"
+        r"|what book do you like to read\?|book you (?:would recommend to your friend|like to"
+        r" recommend to other people)\?|longest book you have ever read|was recommended to you\?",
+        "dff_food_skill": r"do you (?:like cooking|think cooking is (?:cool|a great thing))\?"
+        r"|they adore cooking\.",
+        "dff_gaming_skill": r"game are you playing in recent days\?|your favorite video game\?",
+        "dff_movie_skill": r"recent movie you've watched\?|best movie you have seen recently\?"
+        r"|could watch over and over again\?|your favorite tv series\?|did you watch on weekends\?"
+        r"|can you recommend to your friends\?",
+        "dff_music_skill": r"what kind of music do you (?:like|listen to to cheer|usually listen)"
+        r"|who is your favorite singer|what song do you like to sing|your favorite album\?"
+        r"|best band ever\?",
+        "dff_science_skill": r"do you (?:like science|think science is (?:cool|a great thing))\?"
+        r"|they adore science\.|(?:chat|talk) about science(?:\?|, would you)",
+        "dff_sport_skill": r"do you (?:like (?:sports|fitness)|have a sports idol)\?"
+        r"|(?:chat about sport|talk about sports competitions)\?|about your favorite athletes\? ",
+        "dff_travel_skill": r"do you (?:like travel|think travel is (?:cool|a great thing))\?"
+        r"|what is your (?:view on|opinion of) travel\?",
+        "emotion_skill": r"how do you feel\?|how are (?:you(?: doing today)?|things)\?"
+        r"|how is the day going so far for you\?|как (?:твои )?дела(?: сегодня)?\?"
+        r"|как проходит (?:твой )?день(?: сегодня)?\?",
+        "game_cooperative_skill": r"do you love video games\?",
+        "news_api_skill": r"would you like to hear the latest news\?",
+        "personal_info_skill": r"what is your name\?|where are you from\?|как тебя зовут\?"
+        r"|откуда ты родом\?",
+    }.items()
+}
+"""The questions by which DREAM's skills lead over to another skill."""
+
+_OFFERED_WEATHER: Final = re.compile(r"would you like to know the weather(?: there)?\?")
+FILMS: Final = frozenset(
+    "Q10301427 Q11424 Q130232 Q15416 Q202866 Q20937557 Q2431196 Q24869 Q29168811 Q369747"
+    " Q52162262 Q5398426".split()
+)
+"""Films and series of all kinds in Wikidata."""
+FAMOUS: Final = frozenset(
+    "Q1028181 Q10798782 Q10800557 Q10833314 Q10843402 Q10871364 Q10873124 Q11338576 Q11513337"
+    " Q11774891 Q12299841 Q1281618 Q12840545 Q13141064 Q131524 Q14089670 Q15117302 Q15296811"
+    " Q1607826 Q177220 Q19204627 Q1930187 Q2066131 Q214917 Q222344 Q2259451 Q2309784 Q2405480"
+    " Q2526255 Q28389 Q2865819 Q3282637 Q33231 Q33999 Q3455803 Q36180 Q3665646 Q36834 Q483501"
+    " Q486748 Q488205 Q49757 Q628099 Q639669 Q644687 Q6625963 Q753110 Q855091 Q937857"
+    " Q947873".split()
+)
+"""Occupations in Wikidata of people who are talked about: of stage, books, music, sport."""
+TOPICS: Final = ("cobot_topics", "cobot_dialogact_topics", "deeppavlov_topics")
 
 
-def topical_skills(dialog: State, newest: State) -> Iterator[str]:
-    """Return the skills of the pipeline for what the newest utterance is about.
-
-    Where no annotator tells the topics, a skill with topics is asked whatever is said: more calls,
-    never fewer answers.
-    """
-    skills, annotations = skills_of(dialog), newest["annotations"]
-    known = _tells_topics(annotations)
-    topics = {topic for one in CLASSIFIERS for topic in labels(newest, one)} - SMALL_TALK
-    text = newest["text"].lower()
-    for skill in skills:
-        rule = RULES.get(skill)
-        if rule is not None:
-            if rule.fits(topics, text) or (rule.topics and not known):
-                yield skill
-        elif skill == ANY_TOPIC and (topics or not known):
+def topical_skills(exchange: Exchange, sensitive: bool) -> Iterator[str]:
+    """Yield the skills for what the newest utterance is about, of a touchy topic only safe ones."""
+    newest = exchange.newest
+    topics = set().union(*(labels(newest, one) for one in TOPICS))
+    for skill, rule in RULES.items():
+        if (not sensitive or skill in SENSITIVE) and rule.fits(topics, exchange):
             yield skill
-    if is_factoid(newest):
-        yield from ("factoid_qa", "text_qa")
-    if annotations.get("news_api_annotator"):
+    if _names_celebrity(newest):
+        yield "dff_gossip_skill"
+    if _wants_weather(exchange):
+        yield "dff_weather_skill"
+    if exchange.chooses_topic() or (not sensitive and exchange.leaves_topic_open()):
         yield "news_api_skill"
-    if _is_moved(newest):
+    if sensitive:
+        return
+    yield from ("dff_wiki_skill", "dff_travel_italy_skill")
+    if is_factoid(newest):
+        yield "factoid_qa"
+    if is_moved(exchange):
         yield "emotion_skill"
+    if _names_place(newest):
+        yield "dff_travel_skill"
+    if _names_film(newest):
+        yield "dff_movie_skill"
 
 
-def has_rule(skill: str) -> bool:
-    """Return whether a skill is asked for its topics, or for what annotators found."""
-    return skill in RULES or skill in BY_ANNOTATION or skill == ANY_TOPIC
+def linked_skills(dialog: State, exchange: Exchange) -> Iterator[str]:
+    """Yield the skills to which the last reply leads over."""
+    yield from (skill for skill, question in LINKS.items() if question.search(exchange.said))
+    now = len(dialog["human_utterances"])
+    links = dialog["human"]["attributes"].get("dff_shared_state", {}).get("cross_links", {})
+    by = exchange.last.get("active_skill", "")
+    for skill, turns in links.items():
+        if any(turns.get(str(now - n), {}).get("from_service", "") == by for n in (1, 2)):
+            yield skill
 
 
-def _tells_topics(annotations: State) -> bool:
-    found = annotations.keys() | combined(annotations).keys()
-    return not found.isdisjoint((*CLASSIFIERS, "cobot_dialogact"))
+def _wants_weather(exchange: Exchange) -> bool:
+    newest = exchange.newest
+    wished = "weather_forecast_intent"
+    found = detected_intents(newest) | labels(newest, "cobot_dialogact_intents")
+    if wished in found | midas_labels(newest):
+        return True
+    return bool(_OFFERED_WEATHER.search(exchange.said)) and is_yes(newest)
 
 
-def _is_moved(utterance: State) -> bool:
-    annotations = utterance["annotations"]
-    found = annotations.get("emotion_classification")
-    if not found:
-        found = combined(annotations).get("emotion_classification")
-    if isinstance(found, dict) and isinstance(found.get("text"), dict):
-        found = found["text"]
-    if not isinstance(found, dict):
-        return False
-    likely = max(found, key=lambda emotion: found[emotion], default="neutral")
-    return likely != "neutral" and bool(found[likely] > STRONG_EMOTION)
+def _known(utterance: State, kind: str) -> dict[str, Any]:
+    found = utterance["annotations"].get("wiki_parser", {})
+    return (found.get(kind) or {}) if isinstance(found, dict) else {}
+
+
+def _names_celebrity(utterance: State) -> bool:
+    return any(
+        one.get("pos") == 0
+        and one.get("conf", 0) > 0.5
+        and any(job[0] in FAMOUS for job in one.get("occupation", ()))
+        for one in _known(utterance, "topic_skill_entities_info").values()
+    )
+
+
+def _names_film(utterance: State) -> bool:
+    found = utterance["annotations"].get("entity_detection", {}).get("labelled_entities", ())
+    return any(one.get("label") == "videoname" for one in found) or any(
+        min(one.get("token_conf", 0), one.get("conf", 0)) >= 0.5
+        and any(
+            kind[0] in FILMS for key in ("instance of", "types_2hop") for kind in one.get(key, ())
+        )
+        for one in _known(utterance, "entities_info").values()
+    )
+
+
+def _names_place(utterance: State) -> bool:
+    annotations, text = utterance["annotations"], utterance["text"]
+    entities = _entities(annotations)
+    if "cobot_entities" in annotations and any(one["label"] == "location" for one in entities):
+        return True
+    for one in (one for sentence in annotations.get("ner", ()) for one in sentence):
+        if one["type"] == "LOC" and one["text"] != "alexa":
+            inside = (other for other in entities if one["text"] in other["text"])
+            if all(other["label"] == "location" for other in inside):
+                return True
+    return re.search(r"\bjapan\b", text, re.IGNORECASE) is not None
+
+
+def _entities(annotations: State) -> list[State]:
+    if "entity_detection" in annotations:
+        found = annotations["entity_detection"].get("labelled_entities", ())
+        return [one for one in found if one["label"] != "anaphor"]
+    phrases = annotations.get("spacy_nounphrases")
+    if phrases is None:
+        words = annotations.get("spacy_annotator", ())
+        phrases = [one["text"] for one in words if one.get("pos_") == "NOUN"]
+    return [{"text": one, "label": "misc"} for one in phrases]

@@ -10,16 +10,11 @@ from prolocutor.plugins.deeppavlov.python_connectors.description_selector import
 from prolocutor.plugins.deeppavlov.python_connectors.environment import DreamEnvironment
 from prolocutor.plugins.deeppavlov.python_connectors.rule_selector import (
     GENERAL,
-    ON_DEMAND,
     SAFE,
     RuleBasedSelector,
 )
 from prolocutor.plugins.deeppavlov.python_connectors.selection_signs import is_factoid, is_question
-from prolocutor.plugins.deeppavlov.python_connectors.topic_rules import (
-    ANY_TOPIC,
-    BY_ANNOTATION,
-    RULES,
-)
+from prolocutor.plugins.deeppavlov.python_connectors.topic_rules import RULES
 from tests.plugins.deeppavlov.unit.formatters.agent_states import (
     State,
     bot,
@@ -35,7 +30,13 @@ SKILLS = (
 BOTH = pytest.mark.parametrize("selector", [DescriptionBasedSelector, RuleBasedSelector])
 
 
-EVERY = [*SKILLS, *GENERAL, *ON_DEMAND, *SAFE, *RULES, "dff_universal_prompted_skill"]
+ON_DEMAND = (
+    "personality_catcher dff_intent_responder_skill dff_command_selector_skill misheard_asr eliza"
+    " alexa_handler dff_image_skill dff_fromage_image_skill dff_voice_skill dff_friendship_skill"
+    " dff_short_story_skill dummy_skill_dialog dff_universal_prompted_skill emotion_skill"
+    " dff_wiki_skill dff_travel_italy_skill"
+).split()
+EVERY = [*SKILLS, *GENERAL, *ON_DEMAND, *SAFE, *RULES]
 
 
 def select(selector: Any, *said: State, skills: Any = None, **environment: Any) -> set[str]:
@@ -114,37 +115,82 @@ def test_a_skill_with_words_of_its_own_is_asked_where_they_are_said() -> None:
     assert skills[0] not in select(RuleBasedSelector, human("hi"), skills=skills)
 
 
-TOPICS = {"cobot_topics": {"text": ["Phatic"]}}
 MOVIES = {"combined_classification": {"cobot_dialogact_topics": {"Entertainment_Movies": 0.9}}}
+ACTOR = {"occupation": [["Q33999", "actor"]], "pos": 0, "conf": 0.9}
+FILM = {"instance of": [["Q11424", "film"]], "token_conf": 0.9, "conf": 0.9}
+ALWAYS = {*GENERAL, "dff_friendship_skill", "dff_wiki_skill", "dff_travel_italy_skill"}
+ALWAYS |= {"dff_universal_prompted_skill"}
 
 
 @pytest.mark.parametrize(
     ("newest", "skills"),
     [
-        (human("hm", **MOVIES), {"dff_movie_skill", "dff_wiki_skill"}),
-        (human("my dog is old", **TOPICS), {"dff_animals_skill"}),
-        (human("hm", **TOPICS), set()),
+        (human("hm", **MOVIES), {"dff_movie_skill"}),
+        (human("my dog is old"), {"dff_animals_skill"}),
+        (human("hm"), set()),
         (human("hm", emotion_classification={"joy": 0.9, "neutral": 0.1}), {"emotion_skill"}),
         (human("hm", emotion_classification={"joy": 0.7, "neutral": 0.3}), set()),
-        (human("hm", emotion_classification={"neutral": 0.9}), set()),
-        (human("hm", news_api_annotator=[{"entity": "Rome"}]), {"news_api_skill"}),
-        (human("hm", factoid_classification={"is_factoid": 0.9}), {"factoid_qa", "text_qa"}),
+        (human("i feel so sad"), {"emotion_skill"}),
+        (human("that is not good"), {"emotion_skill"}),
+        (human("hm", news_api_annotator=[{"entity": "Rome"}]), set()),
+        (human("let's talk about rice"), {"news_api_skill"}),
+        (human("let's not talk about rice"), set()),
+        (human("let's talk about something else"), {"news_api_skill"}),
+        (human("hm", factoid_classification={"is_factoid": 0.9}), {"factoid_qa"}),
+        (
+            human("hm", wiki_parser={"topic_skill_entities_info": {"x": ACTOR}}),
+            {"dff_gossip_skill"},
+        ),
+        (human("hm", wiki_parser={"entities_info": {"x": FILM}}), {"dff_movie_skill"}),
+        (human("hm", ner=[[{"text": "rhodes", "type": "LOC"}]]), {"dff_travel_skill"}),
+        (human("hm", ner=[[{"text": "rhodes", "type": "PER"}]]), set()),
+        (human("hm", intent_catcher=detected("tell_me_a_story")), {"dff_short_story_skill"}),
     ],
 )
 def test_a_skill_for_one_topic_is_asked_where_it_is_the_topic(
     newest: State, skills: set[str]
 ) -> None:
-    with_topics = {**newest, "annotations": {**TOPICS, **newest["annotations"]}}
-    pipeline = [*RULES, *BY_ANNOTATION, ANY_TOPIC]
-    assert select(RuleBasedSelector, with_topics, skills=pipeline) & {*pipeline} == skills
+    assert select(RuleBasedSelector, newest) - ALWAYS == skills
+
+
+@pytest.mark.parametrize(
+    ("said", "newest", "skill"),
+    [
+        (bot("Would you like to hear the latest news?"), human("hm"), "news_api_skill"),
+        (bot("How are you?"), human("hm"), "emotion_skill"),
+        (bot("Have you ever been to Rhodes?"), human("hm"), "dff_travel_skill"),
+        (bot("What are your hobbies?"), human("rice"), "news_api_skill"),
+        (bot("Hm", "dummy_skill"), human("hm"), None),
+        (bot("Would you like to know the weather?"), human("yes"), "dff_weather_skill"),
+        (bot("Hm"), human("hm", rake_keywords=["a", "b", "c"]), "dff_short_story_skill"),
+        (bot("Hm", "eliza"), human("hm", rake_keywords=["a"]), None),
+    ],
+)
+def test_a_skill_is_asked_where_the_last_reply_led_over_to_it(
+    said: State, newest: State, skill: str | None
+) -> None:
+    asked = select(RuleBasedSelector, human("hm", rake_keywords=["d", "e"]), said, newest)
+    assert asked - ALWAYS == ({skill} if skill else set())
+
+
+def test_a_skill_is_asked_to_which_the_one_that_spoke_links() -> None:
+    state = dialog(human("hm"), bot("Hm", "dff_food_skill"), human("hm"))
+    links = {"eliza": {"1": {"from_service": "dff_food_skill"}}}
+    state["human"]["attributes"]["dff_shared_state"] = {"cross_links": links}
+    state["attributes"]["pipeline"] = ["skills.eliza"]
+    assert RuleBasedSelector(DreamEnvironment())({"states_batch": [state]}) == ["eliza"]
+
+
+def test_skills_that_make_things_up_are_not_asked_about_the_coronavirus() -> None:
+    asked = select(RuleBasedSelector, human("is the virus gone"))
+    assert "dff_coronavirus_skill" in asked
+    assert not asked & {"convert_reddit", "comet_dialog_skill"}
 
 
 @pytest.mark.parametrize("found", [None, [], "x", {"combined_classification": []}])
-def test_without_classified_topics_the_skills_of_all_topics_are_asked(found: Any) -> None:
+def test_annotations_of_another_form_say_nothing(found: Any) -> None:
     annotations = found if isinstance(found, dict) else {"emotion_classification": found}
-    asked = select(RuleBasedSelector, human("hm", **annotations), skills=[*RULES, ANY_TOPIC])
-    assert asked >= {ANY_TOPIC, *(one for one in RULES if RULES[one].topics)}
-    assert not asked & {"dff_template_skill", "eliza", "dff_coronavirus_skill"}
+    assert select(RuleBasedSelector, human("hm", **annotations)) == ALWAYS
 
 
 def test_rules_name_skills_of_the_pipeline_and_others_only_where_it_has_none_of_them() -> None:
@@ -157,7 +203,7 @@ def test_rules_name_skills_of_the_pipeline_and_others_only_where_it_has_none_of_
 @BOTH
 def test_the_switch_makes_important_intents_like_others(selector: Any) -> None:
     leave = human("bye", intent_catcher=detected("exit"))
-    assert "dff_art_skill" in select(selector, leave, high_priority_intents=False)
+    assert "dff_intent_responder_skill" not in select(selector, leave, high_priority_intents=False)
 
 
 @BOTH
@@ -224,10 +270,8 @@ def test_an_unreadable_dialog_is_answered_by_skills_that_always_answer(task: Sta
     assert RuleBasedSelector(environment)(task) == ["dff_program_y_skill", "dummy_skill"]
 
 
-def test_rules_ask_general_skills_and_those_without_a_rule() -> None:
-    asked = select(RuleBasedSelector, human("hi"))
-    assert asked >= {*GENERAL, "dff_friendship_skill", "dff_art_skill"}
-    assert not asked & {"dff_google_api_skill", "dff_tea_prompted_skill", "personality_catcher"}
+def test_rules_ask_general_skills_and_none_that_they_do_not_know() -> None:
+    assert select(RuleBasedSelector, human("hi"), skills=[*EVERY, "my_skill"]) == ALWAYS
 
 
 @pytest.mark.parametrize(
@@ -249,12 +293,12 @@ def test_rules_ask_a_skill_that_the_utterance_calls_for(newest: State, skill: st
 
 def test_what_was_hardly_understood_is_asked_again() -> None:
     unclear = human("mm", asr={"asr_confidence": "very_low"})
-    assert select(RuleBasedSelector, human("hi"), bot("Hi"), unclear) == {"misheard_asr"}
+    assert select(RuleBasedSelector, human("hi"), bot("Hi"), unclear) - ALWAYS == {"misheard_asr"}
     assert "misheard_asr" not in select(RuleBasedSelector, unclear)
 
 
 def test_a_command_of_an_alexa_device_goes_to_its_handler() -> None:
-    assert select(RuleBasedSelector, human("/alexa_stop")) == {"alexa_handler"}
+    assert select(RuleBasedSelector, human("/alexa_stop")) - ALWAYS == {"alexa_handler"}
 
 
 @pytest.mark.parametrize(
