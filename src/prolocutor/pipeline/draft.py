@@ -66,7 +66,8 @@ class Draft:
     `changes` counts what was written. `speakers` are the hypotheses that the reply was made of,
     `previous_reply` the body of the bot utterance before this turn, where this turn has annotated
     it. `human` and `bot` are the profiles if the turn has changed them, `newest_human` and
-    `newest_bot` in any case. `replaced_attributes`: the person's were replaced whole in mid-turn.
+    `newest_bot` in any case. `human_before_reset` is the person's profile as it was when its
+    attributes were first replaced whole in mid-turn.
     """
 
     def __init__(self, opened: OpenedTurn, order: Order, skills: list[str]) -> None:
@@ -79,7 +80,7 @@ class Draft:
         self.newest_bot: ProfileVersion | NewProfileVersion = opened.bot
         self.speakers: list[DraftHypothesis] = []
         self.abstained = False
-        self.replaced_attributes = False
+        self.human_before_reset: ProfileVersion | NewProfileVersion | None = None
         self.previous_reply: bytes | None = None
         self.annotation_slots: Slots = {}
         self._order = order
@@ -310,7 +311,7 @@ class Draft:
     def learn(self, value: dict[str, Any], max_attributes: int, fault: Fault) -> None:
         """Let attributes that no reply brings count as well, after all others."""
         if "attributes" in (value.get("human_attributes") or ()):
-            self.replaced_attributes = True
+            self.human_before_reset = self.human_before_reset or self.newest_human
         self._learn([*self._learned, value], max_attributes, fault)
         self.changes += 1
 

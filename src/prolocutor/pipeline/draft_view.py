@@ -246,10 +246,12 @@ class DraftView:
     def _stored_human(self) -> ProfileVersion | NewProfileVersion:
         """Return the profile that is stored as the human utterance's."""
         draft = self._draft
-        before = self._user_snapshot == "before"
-        if self._user_snapshot == "current":  # the utterance keeps what it was said with
-            before = draft.replaced_attributes
-        return draft.opened.human if before else draft.newest_human
+        if self._user_snapshot == "before":
+            return draft.opened.human
+        # A reset leaves the utterance what it had. Both profiles have the number of the turn's
+        # version, so what is stored then has attributes where the utterance had some.
+        kept = draft.human_before_reset if self._user_snapshot == "current" else None
+        return kept or draft.newest_human
 
     def _current_bot(self, reply: DraftReply) -> CurrentUtterance:
         inner = {

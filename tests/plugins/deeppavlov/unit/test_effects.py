@@ -80,6 +80,19 @@ async def test_the_first_turn_of_a_dialog_resets_attributes_but_for_those_that_a
     assert second["human"]["attributes"] == {"disliked": [], "n": 1}
 
 
+async def test_the_utterance_keeps_attributes_that_were_written_before_the_reset() -> None:
+    goals = says("goals", {"human_attributes": {"goal": 1}}, writes="attributes")
+    clean = says("clean", "ok", first_turn_attributes={"disliked": []}, after=["goals"])
+    chat = skill()
+    talk = Talk(Pipeline(annotators=[goals, clean], skills=[chat], user_snapshot="current"))
+    await talk.turn()
+
+    (request,) = asked(chat)
+
+    assert request["human"]["attributes"] == {"disliked": []}
+    assert request["utterances"][-1]["user"]["attributes"] == {"goal": 1}
+
+
 async def test_a_reply_about_another_number_of_hypotheses_may_be_empty_for_each() -> None:
     rank = says("rank", {"batch": [1, 2]}, together=True, mismatch="empty")
     talk = Talk(Pipeline(skills=[skill()], candidate_annotators=[rank]))
