@@ -5,6 +5,7 @@ Formatters and Python connectors are built in, or imported where they are one's 
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
 from inspect import signature
 from typing import Any, Final
@@ -39,6 +40,8 @@ DEADLINE: Final = 30.0
 """Seconds: the TIME_LIMIT that DREAM's environment sets."""
 TIMEOUT: Final = 5.0
 """Seconds for one call where the connector says nothing."""
+PROCESS_TIMEOUT: Final = 10.0
+"""Seconds for one call of a class in a process of its own, the import of its module included."""
 LEAST_TIMEOUT: Final = 0.001
 LINGERING: Final = 0.2
 """Seconds that skills and response selectors give annotators of the last reply. Nothing in a file
@@ -49,7 +52,7 @@ PATIENCE: Final = 20
 EACH_HYPOTHESIS: Final = "base_hypotheses_formatter_in"
 """DeepPavlov Agent's own formatter that gives a request for each hypothesis."""
 SUBSTITUTES: Final = {
-    "RuleBasedSkillSelectorConnector": "with topic rules of its own in place of DREAM's word lists",
+    "RuleBasedSkillSelectorConnector": "with fewer titles of games than DREAM's",
     "DummySkillConnector": "with texts of its own, unless FALLBACK_FILE names a list",
 }
 """What the built-in connectors lack that DREAM's own have."""
@@ -73,11 +76,15 @@ class PlannedFile(msgspec.Struct):
 class OwnCode(msgspec.Struct, frozen=True):
     """The code of one's own that a file may name by `module:name`.
 
-    `can_import` says whether a name can be imported. With `first` it goes before what is built in.
+    `obstacle` says why a name cannot be imported, "" if it can. With `first` it goes before what is
+    built in, and `program` gives the words of a command that runs a class that cannot be imported
+    in this process, as `dream_program` does, or None if that cannot be either. It runs in `folder`.
     """
 
-    can_import: Callable[[str], bool] = lambda name: False
+    obstacle: Callable[[str], str] = lambda name: "there is no code of one's own"
     first: bool = False
+    program: Callable[[str], list[str] | None] = lambda name: None
+    folder: str = "."
 
 
 def read_pipeline(content: Mapping[str, Any], own: OwnCode | None = None) -> PlannedFile:
@@ -97,6 +104,7 @@ class _Planner:
         self._remarks = FileRemarks()
         self._entries = PipelineEntries(file, self._remarks)
         methods = [one.service.state_manager_method for one in self._entries]
+        self._not_imported: set[str] = set()
         self._lingering = LINGERING if "add_annotation_prev_bot_utt" in methods else 0.0
 
     def planned(self) -> PlannedFile:
@@ -181,6 +189,8 @@ class _Planner:
         given, key = one.connector.get("timeout"), f"{one.key}.connector"
         if isinstance(given, int | float) and not isinstance(given, bool) and given > 0:
             return min(max(float(given), LEAST_TIMEOUT), YEAR)
+        if not http and self._program(one.connector.get("class_name")):
+            return PROCESS_TIMEOUT
         if http and given:
             what = f"expected more than 0 s, found {given!r:.80}: it is {TIMEOUT:g} s here"
             self._remarks.warn(f"{key}.timeout", what)
@@ -207,6 +217,10 @@ class _Planner:
         noise = ("protocol", "class_name", "connector_name")
         given = {word: value for word, value in connector.items() if word not in noise}
         short = name.rpartition(":")[2]
+        if run := self._program(name):
+            self._remarks.note(f"connectors imported, each in a process of {run[0]}", name)
+            options: JsonObject = {"folder": self._own.folder, "start_timeout": PROCESS_TIMEOUT}
+            return Call("", "command", {"run": [*run, json.dumps(given)], **options})
         if self._is_imported(name, short in PYTHON_CONNECTORS, "connectors", key):
             return Call(name, "dream", given)
         if short in PYTHON_CONNECTORS:
@@ -217,6 +231,12 @@ class _Planner:
         hint = did_you_mean(short, PYTHON_CONNECTORS)
         self._remarks.fault(key, f"no connector is called '{name}'", hint)
         return ""
+
+    def _program(self, name: Any) -> list[str] | None:
+        """Return the command for a class of DREAM's own that has to run in another process."""
+        if not self._own.first or ":" not in str(name) or not self._own.obstacle(name):
+            return None
+        return self._own.program(name)
 
     def _formatter(self, one: PipelineEntry) -> tuple[str | None, JsonObject | None, int | None]:
         given = one.service.dialog_formatter
@@ -269,11 +289,15 @@ class _Planner:
         """Return whether a name is one's own code rather than built in, and note which."""
         short = name.rpartition(":")[2]
         if ":" in name and (self._own.first or not built_in):
-            if self._own.can_import(name):
+            obstacle = self._own.obstacle(name)
+            if not obstacle:
                 self._remarks.note(f"{what} imported", name)
                 return True
-            if built_in:
-                self._remarks.warn(key, f"{name} cannot be imported: the built-in one is used")
+            module = name.partition(":")[0]
+            if built_in and module not in self._not_imported:
+                self._not_imported.add(module)
+                missing = f"{module} cannot be imported ({obstacle}): what is built in is used"
+                self._remarks.warn(key, missing)
         if short in SUBSTITUTES:
             self._remarks.note(f"{what} substituted", f"{short} ({SUBSTITUTES[short]})")
         elif built_in:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 from typing import Final
 
@@ -21,9 +24,12 @@ from prolocutor.dotted_names import resolve
 from prolocutor.errors import ConfigError
 from prolocutor.plan.graph import compile_graph
 from prolocutor.plan.pipeline import Stage
+from prolocutor.plugins.deeppavlov import dream_program
 from prolocutor.plugins.deeppavlov.pipeline_entries import FileRemark
 from prolocutor.plugins.deeppavlov.pipeline_file import DEADLINE, OwnCode, read_pipeline
 
+IMPORT_SECONDS: Final = 60.0
+"""How long the modules of a class of DREAM's own may take to be imported."""
 LAST_ONE: Final = "the last one counts"
 SETTINGS: Final = {
     "after": "previous_services",
@@ -50,7 +56,7 @@ def survey_deeppavlov(path: str | Path, dream: Path | None = None) -> Survey:
     doubles = (msgspec.structs.replace(one, suggestion=LAST_ONE) for one in document.faults)
     try:
         with searched(folder):
-            planned = read_pipeline(content, OwnCode(_can_import, first=dream is not None))
+            planned = read_pipeline(content, _own_code(dream))
     except ConfigError as error:
         raise ConfigFaults([Fault(file, None, None, error.what)]) from None
     findings = Findings(file, [_fault(one, document) for one in planned.faults])
@@ -140,14 +146,34 @@ def _name(content: dict[str, object], path: Path) -> str:
     return str(name) if name else path.stem
 
 
-def _can_import(name: str) -> bool:
+def _own_code(dream: Path | None) -> OwnCode:
+    obstacle = cache(_obstacle)
+    if dream is None:
+        return OwnCode(obstacle)
+    folder = dream.absolute()
+    return OwnCode(obstacle, True, cache(lambda name: _program(folder, name)), str(folder))
+
+
+def _obstacle(name: str) -> str:
+    """Return why a name cannot be imported, "" if it can."""
     try:
         resolve(name)
-    except ConfigError:
-        return False
-    except Exception:  # the code of a module runs when it is imported
-        return False
-    return True
+    except ConfigError as error:
+        return error.what.removeprefix(f"{name}: ")
+    except Exception as error:  # the code of a module runs when it is imported
+        return f"{type(error).__name__}: {error}"
+    return ""
+
+
+def _program(dream: Path, name: str) -> list[str] | None:
+    """Return the command that runs a class of DREAM's folder, in its own `.venv` if it has one."""
+    own = dream / ".venv" / "bin" / "python"
+    run = [str(own) if own.exists() else sys.executable, dream_program.__file__, name]
+    try:
+        tried = subprocess.run(run, cwd=dream, timeout=IMPORT_SECONDS, capture_output=True)
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    return run if tried.returncode == 0 else None
 
 
 def _fault(remark: FileRemark, document: YamlDocument) -> Fault:

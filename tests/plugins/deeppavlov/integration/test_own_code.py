@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 import urllib.request
+import venv
 from pathlib import Path
 from typing import Any
 
@@ -79,19 +80,48 @@ def said(address: str, text: str) -> Any:
         return json.load(answer)["response"]
 
 
-def test_connectors_and_formatters_are_those_of_the_folder(tmp_path: Path) -> None:
-    home, file = dream(tmp_path)
+def reply_of(folder: Path, home: Path, file: Path) -> Any:
     words = ("serve", file.name, "--dream", home.name, "--port", "0", "--store", "kept.db")
-
-    with command(tmp_path, *words) as server:
+    with command(folder, *words) as server:
         assert server.stdout is not None
         found = re.search(r"http://\S+", server.stdout.readline())
         assert found is not None
         reply = said(found[0], "hi")
         server.terminate()
+    return reply
 
-    assert reply == "heard HI!"
+
+def test_connectors_and_formatters_are_those_of_the_folder(tmp_path: Path) -> None:
+    home, file = dream(tmp_path)
+
+    assert reply_of(tmp_path, home, file) == "heard HI!"
     assert (tmp_path / "kept.db").exists()
+
+
+def test_connectors_that_need_more_run_in_the_folders_own_python(tmp_path: Path) -> None:
+    home, file = dream(tmp_path)
+    venv.create(home / ".venv", symlinks=True)
+    [packages] = (home / ".venv").glob("lib/*/site-packages")
+    (packages / "library_of_dream.py").write_text("import sentry_sdk; sentry_sdk.init(None)")
+    (home / ".env").write_text("# names\nNAMED_BY_ENV=common/words.txt\n")
+    needing = "import os, library_of_dream\n" + CONNECTOR.replace(
+        '"common/words.txt"', 'os.environ["NAMED_BY_ENV"]'
+    )
+    (home / "skills" / "echo" / "connector.py").write_text(needing)
+
+    with command(tmp_path, "check", file.name, "--dream", home.name) as checked:
+        shown, _ = checked.communicate()
+
+    assert "connectors imported, each in a process of" in shown
+    assert reply_of(tmp_path, home, file) == "heard HI!"
+
+
+def test_a_class_of_the_folder_goes_before_a_built_in_one_of_its_name(tmp_path: Path) -> None:
+    home, file = dream(tmp_path)
+    for each in (file, home / "skills" / "echo" / "connector.py"):
+        each.write_text(each.read_text().replace("EchoConnector", "DummySkillConnector"))
+
+    assert reply_of(tmp_path, home, file) == "heard HI!"
 
 
 def test_a_check_says_what_is_imported_and_what_cannot_be(tmp_path: Path) -> None:
@@ -103,7 +133,7 @@ def test_a_check_says_what_is_imported_and_what_cannot_be(tmp_path: Path) -> Non
 
     assert checked.returncode == 0, shown
     assert "connectors imported: skills.echo.connector:EchoConnector" in shown
-    assert "last_utt_dialog cannot be imported: the built-in one is used" in shown
+    assert "dp_formatters cannot be imported (there is no module" in shown
 
 
 def test_the_folder_goes_with_a_pipeline_file_alone(tmp_path: Path) -> None:

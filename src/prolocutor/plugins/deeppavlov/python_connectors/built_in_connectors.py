@@ -37,11 +37,11 @@ Build = Callable[[Mapping[str, Any], DreamEnvironment], BuiltInConnector]
 def built_in(
     class_name: str, arguments: Mapping[str, Any], environment: DreamEnvironment
 ) -> BuiltInConnector | None:
-    """Make a connector by its `class_name`, with or without its module; None if not built in.
+    """Make a connector by its `class_name`; None if not built in, as one with a module is not.
 
     Raise KeyError for a missing argument.
     """
-    build = PYTHON_CONNECTORS.get(class_name.rpartition(":")[2])
+    build = PYTHON_CONNECTORS.get(class_name)
     return build(arguments, environment) if build else None
 
 

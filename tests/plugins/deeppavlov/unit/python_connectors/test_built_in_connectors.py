@@ -49,14 +49,14 @@ def test_a_missing_argument_is_named() -> None:
 
 
 def test_response_annotators_that_have_not_annotated_the_last_reply_are_asked() -> None:
-    select = connector("a.b:PostAnnotatorSelectorConnector", annotator_names=["ner", "sentseg"])
+    select = connector("PostAnnotatorSelectorConnector", annotator_names=["ner", "sentseg"])
     state = dialog(human("hi"), bot("Hi", sentseg={}), human("ok"))
     assert select(state) == ["ner"]
     assert select(dialog(human("hi"))) == []
 
 
 def test_the_dummy_skill_says_a_text_of_the_language() -> None:
-    reply = connector("skills.dummy_skill.connector:DummySkillConnector")({})
+    reply = connector("DummySkillConnector")({})
     [hypothesis] = RESPONSE_FORMATTERS["skill_with_attributes_formatter_service"](reply)
     assert hypothesis.pop("text") in TEXTS["EN"]
     assert hypothesis == {
@@ -102,7 +102,7 @@ def test_without_the_file_the_dummy_skill_has_texts_of_the_language() -> None:
 
 
 def test_a_command_of_an_alexa_device_is_acknowledged() -> None:
-    answer = connector("x:AlexaHandlerConnector")
+    answer = connector("AlexaHandlerConnector")
     assert answer({"sentences": ["/alexa_stop"]}) == [
         ["alexa handler: command logged"],
         [1.0],
