@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from operator import attrgetter
 
 from msgspec import structs
 
-from prolocutor.contracts.store import MAX_AGENDA_ENTRIES, AgendaEntry, Delivery
+from prolocutor.contracts.store import MAX_AGENDA_ENTRIES, AgendaEntry, Delivery, StoredDocument
 from tests.model_store.state import ModelState, NumberedEntry
 
 
@@ -61,9 +62,27 @@ class ModelAgendaStore:
                 dialog.round = delivery.round
         return True
 
-    async def put_record(self, user: str, kind: str, key: str, body: bytes) -> None:
+    async def put_record(
+        self, user: str, kind: str, key: str, body: bytes, about: str = ""
+    ) -> None:
         """Write a document, in place of the one of this kind and key."""
-        self._state.records.setdefault(user, {}).setdefault(kind, {})[key] = body
+        self._state.put_record(user, kind, key, body, about)
+
+    async def records_since(
+        self, kind: str, after: int = 0, limit: int = 10_000
+    ) -> list[StoredDocument]:
+        """Return the latest documents of a kind with numbers above `after`."""
+        found = [
+            StoredDocument(number, user, key, self._state.records[user][kind][key])
+            for (user, its, key), (number, _) in self._state.numbers.items()
+            if its == kind and number > after
+            if key in self._state.records.get(user, {}).get(kind, {})
+        ]
+        return sorted(found, key=attrgetter("number"))[-limit:]
+
+    async def record_count(self, kind: str) -> int:
+        """Return how many documents of a kind there are."""
+        return sum(len(kinds.get(kind, {})) for kinds in self._state.records.values())
 
     async def records(self, user: str, kind: str) -> dict[str, bytes]:
         """Return the documents of a kind by key, in the order in which they were first written."""

@@ -8,7 +8,7 @@ from typing import Any
 
 from msgspec import structs
 
-from prolocutor.contracts.store import ALL_DIALOGS, DialogQuery
+from prolocutor.contracts.store import ALL_DIALOGS, DialogQuery, RatedReply
 from prolocutor.dialog import plain, splicing
 from prolocutor.dialog.dialog import Dialog
 from prolocutor.dialog.ids import DialogId
@@ -72,10 +72,26 @@ class ModelArchiveStore:
         if utterance is None:
             raise NotFound(f"there is no utterance {utt_id}", field="utt_id")
         one = splicing.rating(rating, user, at)
+        self._state.rated.append((utt_id, rating))
         utterance.ratings.append(one)
         utterance.parts = structs.replace(
             utterance.parts, body=splicing.with_ratings(utterance.parts.body, [one])
         )
+
+    async def ratings_since(self, after: int = 0, limit: int = 10_000) -> list[RatedReply]:
+        """Return the latest ratings of replies with numbers above `after`."""
+        found = []
+        for number, (utt_id, rating) in enumerate(self._state.rated[after:], after + 1):
+            turn = await self.turn(utt_id)
+            if len(turn) == 2 and isinstance(turn[1], BotUtterance):
+                user = self._state.utterances[utt_id][0].person.user
+                said, skill = turn[0].text, turn[1].active_skill
+                found.append(RatedReply(number, utt_id, user, said, skill, rating))
+        return found[-limit:]
+
+    async def rating_count(self) -> int:
+        """Return how many ratings of replies there are."""
+        return sum(utt_id in self._state.utterances for utt_id, _ in self._state.rated)
 
     async def owner_of(self, id_: str) -> str | None:
         """Return the user whose dialog or utterance this is."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from msgspec import structs
 
@@ -30,8 +30,8 @@ from prolocutor.errors import Conflict
 class ModelState:
     """All dictionaries of one store."""
 
-    __slots__ = ("agenda", "dialog_count", "dialogs", "entry_count", "feed_floor", "open_turns",
-                 "persons", "records", "utterances")  # fmt: skip
+    __slots__ = ("agenda", "dialog_count", "dialogs", "document_count", "entry_count", "feed_floor",
+                 "numbers", "open_turns", "persons", "rated", "records", "utterances")  # fmt: skip
 
     def __init__(self) -> None:
         self.persons: dict[str, ModelPerson] = {}
@@ -43,7 +43,11 @@ class ModelState:
         """A person's entries by skill and key."""
         self.records: dict[str, dict[str, dict[str, bytes]]] = {}
         """A person's documents by kind and key."""
-        self.entry_count = 0
+        self.numbers: dict[tuple[str, str, str], tuple[int, str]] = {}
+        """The number of each document ever, and the dialog that it is deleted with."""
+        self.rated: list[tuple[str, Any]] = []
+        """The `utt_id` of what was rated, and the rating."""
+        self.document_count = self.entry_count = 0
         self.dialog_count = 0
         self.feed_floor = 0
 
@@ -85,6 +89,18 @@ class ModelState:
         del self.dialogs[dialog.dialog_id], self.dialogs[dialog.id]
         for utterance in dialog.utterances:
             del self.utterances[utterance.utt_id]
+        for (user, kind, key), (_, about) in self.numbers.items():
+            if about == dialog.dialog_id:
+                self.records.get(user, {}).get(kind, {}).pop(key, None)
+
+    def put_record(self, user: str, kind: str, key: str, body: bytes, about: str = "") -> None:
+        """Write a document; it is deleted with a dialog, named by an utterance or itself."""
+        documents = self.records.setdefault(user, {}).setdefault(kind, {})
+        found = self.dialogs.get(about) or self.utterances.get(about, (None,))[0]
+        if key not in documents:
+            self.document_count += 1
+            self.numbers[user, kind, key] = self.document_count, found.dialog_id if found else ""
+        documents[key] = body
 
 
 class ModelPerson:

@@ -17,13 +17,11 @@ from prolocutor.assistant.person_names import names_of
 from prolocutor.assistant.rounds.secrets import Secrets
 from prolocutor.assistant.turn_recorder import RecordKeeping
 from prolocutor.assistant.turns import Turns
-from prolocutor.contracts.observer import Rated
 from prolocutor.contracts.store import Store
 from prolocutor.dialog import rounds
 from prolocutor.dialog.ids import timestamp
 from prolocutor.dialog.inputs import EarlierTurn, TurnInput
 from prolocutor.dialog.rounds import PendingAsk
-from prolocutor.dialog.utterances import BotUtterance
 
 
 class DialogArchive:
@@ -108,26 +106,14 @@ class DialogArchive:
         return found
 
     async def rate(self, utt_id: str, rating: Any, user: str | None) -> None:
-        """Store a rating of an utterance by `user`; pass it on where an observer learns from it.
+        """Store a rating of an utterance by `user`, and let those learn it that do.
 
         Raise `NotFound` for an unknown utterance.
         """
         if self._records.recorder is not None:
             await self._records.recorder.settle()
         await self._store.rate_utterance(utt_id, rating, user, timestamp())
-        turn = await self._store.turn(utt_id) if self._observers.learners else []
-        if len(turn) != 2:
-            return
-        asked, reply = turn
-        assert isinstance(reply, BotUtterance)
-        rated = Rated(
-            utt_id=utt_id,
-            user=await self._store.owner_of(utt_id) or "",
-            question=asked.text,
-            agent=reply.active_skill,
-            rating=rating,
-        )
-        await self._observers.reply_rated(rated)
+        await self._observers.refresh_learners()
 
     # -- in a person's queue ----------------------------------------------------------------
 
@@ -153,15 +139,15 @@ class DialogArchive:
         await self._handovers.forget(user)
         # What is kept beside goes first: the store overwrites that too, and knows what was theirs.
         await self._labels.forget(user)
-        await self._observers.person_deleted(user)
         for forget in self.forgetting:
             await forget(user)
         deleted = await self._store.delete_person(user)
+        await self._observers.forget(user)
         self._scheduler.forget(user)
         self._listeners.wake(user)
         return deleted
 
     async def _replies_deleted(self, user: str | None) -> None:
-        await self._observers.replies_deleted(user)
+        await self._observers.forget(user)
         if await self._labels.forget_deleted(user):
             await self._store.erase()

@@ -19,6 +19,7 @@ from prolocutor.assistant.turn_result import TurnResult
 from prolocutor.contracts.store import (
     AnsweredRequest,
     NewDialog,
+    NewRecord,
     NewUtterance,
     OpenedTurn,
     TurnClosing,
@@ -191,8 +192,10 @@ class Journal:
             self.in_hand.discard(turn_id)
             raise
 
-    async def close_turn(self, turn: Turn, effects: TurnEffects) -> TurnResult:
-        """Store all that a turn added, and its effects; then its reply may be spoken."""
+    async def close_turn(
+        self, turn: Turn, effects: TurnEffects, lessons: Sequence[NewRecord] = ()
+    ) -> TurnResult:
+        """Store all that a turn added, its effects and lessons; then its reply may be spoken."""
         draft = turn.draft
         opened, reply = draft.opened, draft.spoken()
         said = opened.opening
@@ -218,6 +221,7 @@ class Journal:
             entries=effects.entries,
             struck=effects.struck,
             previous_reply=draft.previous_reply,
+            records=lessons,
         )
         try:
             await self._store.close_turn(closing)

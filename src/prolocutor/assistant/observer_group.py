@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Awaitable, Callable, Collection, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 
@@ -12,11 +12,10 @@ from prolocutor.contracts.observer import (
     Following,
     Observer,
     Outcome,
-    Rated,
     TurnBegun,
     TurnRecord,
 )
-from prolocutor.contracts.store import Store
+from prolocutor.contracts.store import NewRecord, Store
 from prolocutor.errors import StoreError
 
 log = logging.getLogger(__name__)
@@ -97,24 +96,23 @@ class ObserverGroup:
         await self._taught(lambda one: one.start(store))
 
     async def refresh_learners(self) -> None:
-        """Let them learn what was taught at other replicas."""
+        """Let them learn what was taught here or at other replicas."""
         await self._taught(lambda one: one.refresh())
 
-    async def reply_rated(self, rated: Rated) -> None:
-        """Pass on a rating, which has been stored."""
-        await self._taught(lambda one: one.reply_rated(rated))
+    async def forget(self, user: str | None) -> None:
+        """Let them forget what was deleted: of one person, or of any."""
+        await self._taught(lambda one: one.forget(user))
 
-    async def person_deleted(self, user: str) -> None:
-        """Pass on that a person was deleted."""
-        await self._taught(lambda one: one.person_deleted(user))
+    def lessons_of(self, record: TurnRecord) -> list[NewRecord]:
+        """Return what a turn teaches, to be stored with it."""
+        lessons: list[NewRecord] = []
 
-    async def replies_deleted(self, user: str | None = None) -> None:
-        """Pass on that replies were deleted: of one person, or of any."""
-        await self._taught(lambda one: one.replies_deleted(user))
+        def add(learner: Learner) -> None:
+            lessons.extend(learner.lessons_of(record))
 
-    async def questions_labelled(self, texts: Collection[str]) -> None:
-        """Pass on that an operator has labelled questions."""
-        await self._taught(lambda one: one.questions_labelled(texts))
+        for learner in self.learners:
+            _guarded(partial(add, learner))
+        return lessons
 
     async def _taught(self, teach: Callable[[Learner], Awaitable[None]]) -> None:
         for learner in tuple(self.learners):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from time import monotonic
 from typing import Final
@@ -33,7 +33,13 @@ from prolocutor.assistant.stored_replies import StoredReplies
 from prolocutor.assistant.turn_record import record_of
 from prolocutor.assistant.turn_result import TurnResult
 from prolocutor.contracts.programs import Programs
-from prolocutor.contracts.store import NO_ROUND, AnsweredRequest, OpenedTurn, UnfinishedTurn
+from prolocutor.contracts.store import (
+    NO_ROUND,
+    AnsweredRequest,
+    NewRecord,
+    OpenedTurn,
+    UnfinishedTurn,
+)
 from prolocutor.dialog.inputs import TurnInput, TurnStart
 from prolocutor.dialog.stop_signal import STOPPED, StopSignal
 from prolocutor.dialog.turn_events import TurnListener, TurnStarted
@@ -230,8 +236,11 @@ class TurnRunner:
         return await self._close(turn, effects_of(opened, decision, turn.draft), monotonic())
 
     async def _close(self, turn: Turn, effects: TurnEffects, started: float) -> TurnResult:
+        lessons: Sequence[NewRecord] = ()
+        if self._observers.learners:
+            lessons = self._observers.lessons_of(record_of(turn, monotonic() - started))
         try:
-            result = await self._journal.close_turn(turn, effects)
+            result = await self._journal.close_turn(turn, effects, lessons)
         except TakenOver:
             self.refused += 1
             if self._stored is None:

@@ -11,7 +11,6 @@ from typing import Final
 
 from prolocutor.assistant.assistant import Assistant
 from prolocutor.assistant.assistant_settings import DEFAULT_STORE
-from prolocutor.assistant.person_access import shared_store
 from prolocutor.config.agent_cards import with_prices
 from prolocutor.config.descriptions import described, describing
 from prolocutor.config.imported_functions import search_in
@@ -94,7 +93,6 @@ def build(
         pipeline or settings.pipeline,
         settings.folder,
         limits,
-        shares_store=shared_store(kept) is not None,
         hinted=recording and store != _TRIAL,
     )
     return Assistant(

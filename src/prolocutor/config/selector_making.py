@@ -35,7 +35,7 @@ class MadeSelectors(msgspec.Struct, frozen=True):
 
 
 def make_selectors(
-    pipeline: Pipeline, folder: Path, limits: StageDeadlines, *, shares_store: bool, hinted: bool
+    pipeline: Pipeline, folder: Path, limits: StageDeadlines, *, hinted: bool
 ) -> MadeSelectors:
     """Make the selectors of a pipeline; raise `ConfigError` for one that cannot be made."""
     services = {stage: pipeline.of(stage) for stage in _STAGES}
@@ -56,7 +56,6 @@ def make_selectors(
         folder=folder,
         skill_seconds=limits.end_of(Stage.SKILL),
         others=wanted,
-        shares_store=shares_store,
         hinted=hinted,
         share=share,
         observe=made.observers.append,

@@ -2,34 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Sequence
 from typing import Protocol, runtime_checkable
 
-from prolocutor.contracts.observer import Observer, Rated
-from prolocutor.contracts.store import Store
+from prolocutor.contracts.observer import Observer, TurnRecord
+from prolocutor.contracts.store import NewRecord, Store
 
 
 @runtime_checkable
 class Learner(Observer, Protocol):
-    """An observer that learns from what people say of replies, and can forget what it learned.
+    """An observer that learns from rows of the store: ratings, labels, and what it adds to turns.
 
     The assistant awaits it: it raises `StoreError` alone.
     """
 
     async def start(self, store: Store) -> None:
-        """Get ready; the store is open. Called again where that failed."""
+        """Learn what the store has; it is open. Called again where that failed."""
 
     async def refresh(self) -> None:
-        """Learn what was taught at other replicas, where some share the store."""
+        """Learn what the store has more, of this replica and of others."""
 
-    async def reply_rated(self, rated: Rated) -> None:
-        """Take note of one rating, which has been stored."""
+    def lessons_of(self, record: TurnRecord) -> Sequence[NewRecord]:
+        """Return what a turn teaches, to be stored with it; `turn_ended` says that it is."""
 
-    async def person_deleted(self, user: str) -> None:
-        """Forget what this person said."""
-
-    async def replies_deleted(self, user: str | None = None) -> None:
-        """Forget what came of replies, of one person if one is named, that were deleted."""
-
-    async def questions_labelled(self, texts: Collection[str]) -> None:
-        """Forget what was guessed of questions that an operator has labelled."""
+    async def forget(self, user: str | None) -> None:
+        """Forget what is not in the store any more: this person's, or of anybody if None."""

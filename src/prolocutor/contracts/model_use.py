@@ -126,6 +126,10 @@ class ModelSource(Protocol):
         """Where the model is read from."""
 
     @property
+    def problem(self) -> str:
+        """What is wrong with learning; "" if nothing is."""
+
+    @property
     def shelf(self) -> ModelShelf:
         """The models beside it."""
 

@@ -184,13 +184,3 @@ class Following(Observer, Protocol):
 
     def dialog_waits(self, dialog_id: str) -> None:
         """Take note that a person is wanted in a dialog."""
-
-
-class Rated(msgspec.Struct, frozen=True, kw_only=True):
-    """A reply that a person rated: what `user` asked, who answered, and what the rating is."""
-
-    utt_id: str
-    user: str = ""
-    question: str
-    agent: str
-    rating: Any

@@ -116,6 +116,11 @@ def watch(metrics: TurnMetrics, assistant: Assistant, in_flight: InFlight) -> No
         "People of whom what is stored could not be read since the start",
         lambda: len(assistant.store_health.unreadable),
     )
+    metrics.watch(
+        "prolocutor_learning_failed",
+        "Routers and rankers that cannot learn all, or whose new models cannot be written or read",
+        lambda: sum(bool(one.source.problem) for one in assistant.models),
+    )
     if assistant.succession is not None:
         watch_replica(metrics, assistant.succession)
 

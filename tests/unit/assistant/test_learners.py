@@ -1,13 +1,12 @@
 """Observers that learn from ratings are told of all that they learn from, and have to forget."""
 
 import logging
-from collections.abc import Collection
 from typing import Any
 
 import pytest
 
-from prolocutor.contracts.observer import Rated, TurnRecord
-from prolocutor.contracts.store import Store
+from prolocutor.contracts.observer import TurnRecord
+from prolocutor.contracts.store import NewRecord, Store
 from prolocutor.errors import StoreError
 from tests.unit.assistant.talks import assistant, echo
 
@@ -26,41 +25,36 @@ class Pupil:
     async def start(self, store: Store) -> None:
         self.told.append("start")
 
-    async def refresh(self) -> None: ...
+    async def refresh(self) -> None:
+        self.told.append("refresh")
 
-    async def reply_rated(self, rated: Rated) -> None:
-        self.told.append((rated.user, rated.question, rated.agent, rated.rating))
+    def lessons_of(self, record: TurnRecord) -> list[NewRecord]:
+        return [NewRecord("taught", record.utt_id, b'"hi"')]
 
-    async def person_deleted(self, user: str) -> None:
-        self.told.append(f"{user} is deleted")
+    async def forget(self, user: str | None) -> None:
+        self.told.append(f"forget {user}")
         if self._fault is not None:
             raise self._fault
 
-    async def replies_deleted(self, user: str | None = None) -> None:
-        self.told.append(f"replies to {user} are deleted")
 
-    async def questions_labelled(self, texts: Collection[str]) -> None:
-        self.told.append(list(texts))
-
-
-async def test_a_learner_is_told_of_ratings_and_of_what_it_has_to_forget() -> None:
+async def test_a_learner_is_told_of_ratings_and_deletions_and_adds_to_turns() -> None:
     pupil = Pupil()
     async with assistant(echo(), observers=[pupil]) as it:
         reply = await it.reply("hi", user="ann")
         await it.archive.rate(reply.utt_id, 1, "bob")
-        await it.observers.questions_labelled(["hi"])
+        (taught,) = await it.store.records_since("taught")
         await it.archive.delete("ann", "main")
         await it.archive.delete_older("2999-01-01")
         await it.archive.delete_person("ann")
 
     assert pupil.told == [
         "start",
-        ("ann", "hi", "echo", 1),
-        ["hi"],
-        "replies to ann are deleted",
-        "replies to None are deleted",
-        "ann is deleted",
+        "refresh",
+        "forget ann",
+        "forget None",
+        "forget ann",
     ]
+    assert (taught.user, taught.key) == ("ann", reply.utt_id)
 
 
 async def test_who_is_removed_is_told_nothing_more() -> None:

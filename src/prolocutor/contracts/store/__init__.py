@@ -23,11 +23,16 @@ from prolocutor.contracts.store.agenda_store import (
     AgendaStore,
     Delivery,
 )
-from prolocutor.contracts.store.archive_store import ALL_DIALOGS, ArchiveStore, DialogQuery
+from prolocutor.contracts.store.archive_store import (
+    ALL_DIALOGS,
+    ArchiveStore,
+    DialogQuery,
+    RatedReply,
+)
 from prolocutor.contracts.store.conversation_store import ConversationRow, ConversationStore
 from prolocutor.contracts.store.feed_store import NO_ASK_CLOSING, NO_ROUND, FeedRow, FeedStore
 from prolocutor.contracts.store.new_dialog import NewDialog
-from prolocutor.contracts.store.record_store import RecordStore
+from prolocutor.contracts.store.record_store import NewRecord, RecordStore, StoredDocument
 from prolocutor.contracts.store.turn_store import (
     AnsweredRequest,
     NewProfileVersion,
@@ -58,11 +63,14 @@ __all__ = [
     "FeedStore",
     "NewDialog",
     "NewProfileVersion",
+    "NewRecord",
     "NewUtterance",
     "OpenedTurn",
     "ProfileVersion",
+    "RatedReply",
     "RecordStore",
     "Store",
+    "StoredDocument",
     "TurnClosing",
     "TurnOpening",
     "TurnStore",

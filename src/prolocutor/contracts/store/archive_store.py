@@ -7,6 +7,7 @@ from typing import Any, Final, Protocol
 
 import msgspec
 
+from prolocutor.dialog import plain
 from prolocutor.dialog.dialog import Dialog
 from prolocutor.dialog.ids import DialogId
 from prolocutor.dialog.utterances import BotUtterance, HumanUtterance
@@ -32,6 +33,36 @@ class DialogQuery(msgspec.Struct, frozen=True, kw_only=True):
 
 
 ALL_DIALOGS: Final = DialogQuery()
+
+
+class RatedReply(msgspec.Struct, frozen=True):
+    """A rating of a reply: what `user` asked, which skill replied, and what the rating is.
+
+    Later ratings have higher numbers.
+    """
+
+    number: int
+    utt_id: str
+    user: str
+    question: str
+    skill: str
+    rating: Any
+
+
+class _Said(msgspec.Struct):
+    text: str
+    active_skill: str = ""
+
+
+_SAID: Final = msgspec.json.Decoder(_Said)
+
+
+def rated_reply(
+    number: int, utt_id: str, user: str, asked: bytes, replied: bytes, rating: str
+) -> RatedReply:
+    """Return a rating of the bodies of two utterances; `rating` is JSON."""
+    question, skill = _SAID.decode(asked).text, _SAID.decode(replied).active_skill
+    return RatedReply(number, utt_id, user, question, skill, plain.decode(rating.encode()))
 
 
 class ArchiveStore(Protocol):
@@ -63,6 +94,16 @@ class ArchiveStore(Protocol):
 
         Raise `NotFound` for an unknown utterance.
         """
+
+    async def ratings_since(self, after: int = 0, limit: int = 10_000) -> list[RatedReply]:
+        """Return the latest ratings of replies with numbers above `after`.
+
+        There are `limit` at most, the oldest first. On a store that replicas share a number may
+        appear after a higher one: `rating_count` tells.
+        """
+
+    async def rating_count(self) -> int:
+        """Return how many ratings of replies there are."""
 
     async def owner_of(self, id_: str) -> str | None:
         """Return the user whose dialog (`dialog_id`, `_id`) or utterance (`utt_id`) this is."""

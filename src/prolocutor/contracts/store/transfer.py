@@ -125,11 +125,12 @@ class StoredOpenTurn(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class StoredRecord(msgspec.Struct, frozen=True):
-    """A document of the person."""
+    """A document of the person; it is deleted with the dialog whose `dialog_id` is `about`."""
 
     kind: str
     key: str
     body: bytes
+    about: str = ""
 
 
 class StoredPerson(msgspec.Struct, frozen=True, kw_only=True):

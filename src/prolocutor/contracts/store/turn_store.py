@@ -10,6 +10,7 @@ import msgspec
 from prolocutor.contracts.store.agenda_store import AgendaEntry
 from prolocutor.contracts.store.feed_store import NO_ASK_CLOSING, NO_ROUND
 from prolocutor.contracts.store.new_dialog import NewDialog
+from prolocutor.contracts.store.record_store import NewRecord
 from prolocutor.dialog import splicing
 from prolocutor.dialog.ids import DialogId, TurnId, UtteranceId
 from prolocutor.dialog.profiles import Change
@@ -148,7 +149,7 @@ class TurnClosing(msgspec.Struct, frozen=True, kw_only=True):
     `round` replaces the dialog's round (None: it stays). This person's agenda entries named in
     `struck` (skill, key) are removed, then `entries` are written as by `AgendaStore.schedule`.
     `previous_reply` replaces the body of the dialog's last utterance before this turn (None: it
-    stays), which is a bot's.
+    stays), which is a bot's. `records` are deleted with the dialog.
     """
 
     opened: OpenedTurn
@@ -162,6 +163,7 @@ class TurnClosing(msgspec.Struct, frozen=True, kw_only=True):
     entries: Sequence[AgendaEntry] = ()
     struck: Sequence[tuple[str, str]] = ()
     previous_reply: bytes | None = None
+    records: Sequence[NewRecord] = ()
 
 
 class UnfinishedTurn(msgspec.Struct, frozen=True, kw_only=True):

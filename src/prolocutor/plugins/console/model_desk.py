@@ -89,6 +89,11 @@ class ModelDesk:
         """What is read from a folder."""
         return [one.role for one in self._models]
 
+    @property
+    def problems(self) -> list[str]:
+        """What is wrong with learning, if anything is."""
+        return [one.source.problem for one in self._models if one.source.problem]
+
     def in_use(self, role: Role) -> tuple[ModelInUse, ModelShelf]:
         """Return what selects by a model; `BadInput` where the file gives it no folder."""
         for one in self._models:

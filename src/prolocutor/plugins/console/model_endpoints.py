@@ -20,10 +20,14 @@ class ConsoleModelPath(msgspec.Struct, frozen=True):
 
 
 class ConsoleModelList(msgspec.Struct, frozen=True):
-    """The models in use first, then the latest; `roles` are those that can be trained."""
+    """The models in use first, then the latest; `roles` are those that can be trained.
+
+    `problems` say what is wrong with learning.
+    """
 
     items: list[ConsoleModel]
     roles: list[Role]
+    problems: list[str] = []
 
 
 class ModelEndpoints:
@@ -43,7 +47,7 @@ class ModelEndpoints:
 
     async def list_models(self, request: TypedRequest[None, None]) -> ConsoleModelList:
         """List the models of routers and rankers that are read from folders."""
-        return ConsoleModelList(await self._desk.listed(), self._desk.roles)
+        return ConsoleModelList(await self._desk.listed(), self._desk.roles, self._desk.problems)
 
     async def put_live(self, request: TypedRequest[ConsoleModelPath, EmptyBody]) -> PutLive:
         """Put a model in the place of the one in use, which stays on the list."""

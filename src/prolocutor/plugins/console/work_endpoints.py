@@ -230,13 +230,14 @@ class WorkEndpoints:
                 sign=group.sign or "",
             )
             await self._labels.add(label)
-            await self._assistant.observers.questions_labelled([one.text for one in turns])
+            await self._assistant.observers.refresh_learners()
             self._work.leave_out({one.utt_id for one in turns})
         return LabelMade(label.id, len(turns))
 
     async def delete_label(self, request: TypedRequest[LabelPath, None]) -> None:
         """Take a label back; its questions are on the work list again."""
         await self._labels.delete(request.params.id)
+        await self._assistant.observers.refresh_learners()
         self._work.forget()
 
     async def list_labels(self, request: TypedRequest[LabelParams, None]) -> HttpResponse:

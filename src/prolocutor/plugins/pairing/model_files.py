@@ -161,6 +161,11 @@ def save_model(folder: str | Path, model: Model) -> str:
     return _id(head)
 
 
+def is_vacant(folder: Path) -> bool:
+    """Return whether there is no such folder, or nothing in it."""
+    return not folder.exists() or (folder.is_dir() and not any(folder.iterdir()))
+
+
 def load_model(folder: str | Path) -> Model:
     """Read a model's folder; `NotFound` if there is none, `ConfigError` says what is wrong."""
     place = Path(folder)

@@ -8,11 +8,12 @@ done in a thread of its own.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from tempfile import TemporaryFile
 from threading import Lock, Thread
 from time import monotonic
-from typing import Final, Generic, TypeAlias, TypeVar
+from typing import Any, Final, Generic, TypeAlias, TypeVar
 
 import msgspec
 
@@ -58,6 +59,39 @@ class ReloadedModel(Generic[Method]):
         self._seen = self._stamp()
         self._looked = clock()
         self._ready: VersionedMethod[Method] = load()
+        self._failure = self._unwritten = ""
+
+    def teach(self, lessons: Sequence[Any]) -> bool:
+        """Let the method in use learn; return False where it is just being made anew."""
+        if not self._lock.acquire(blocking=False):
+            return False
+        try:
+            self._ready.method.learn_all(lessons)  # type: ignore[attr-defined]
+        except ProlocutorError as error:
+            self._note(f"something was not learned: {error}")
+        finally:
+            self._lock.release()
+        return True
+
+    def make_folder(self) -> None:
+        """Make the folder where there is none, and say where no model can be written."""
+        try:
+            self._folder.mkdir(parents=True, exist_ok=True)
+            with TemporaryFile(dir=self._folder.parent):
+                pass
+        except OSError as error:
+            what = f"no model can be written: {error.strerror}"
+            self._unwritten = f"{self._folder}: {what}; what people teach is in the store"
+            log.error("%s", self._unwritten)
+
+    @property
+    def problem(self) -> str:
+        """What is wrong with learning, to be shown to operators; "" if nothing is."""
+        return self._failure or self._unwritten
+
+    def _note(self, failure: str) -> None:
+        self._failure = f"{self._folder}: {failure}"
+        log.error("%s", self._failure)
 
     @property
     def folder(self) -> Path:
@@ -85,9 +119,9 @@ class ReloadedModel(Generic[Method]):
         """Read the folder now; on an error, log it and keep the old model."""
         with self._lock:
             try:
-                self._ready = self._load()
+                self._ready, self._failure = self._load(), ""
             except ProlocutorError as error:
-                log.error("the model in %s stays as it was: %s", self._folder, error)
+                self._note(f"the model in use stays as it was: {error}")
             else:
                 log.info("the model in %s is now %s", self._folder, self._ready.version)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import time
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any, TypeVar
@@ -24,20 +23,12 @@ from prolocutor.plugins.pairing.abstention import AbstentionRule
 from prolocutor.plugins.pairing.encoders.meanings import EncoderWiring, Meanings
 from prolocutor.plugins.pairing.encoders.vector_cache import EndpointEncoder
 from prolocutor.plugins.pairing.endpoints import ChatEndpoint, ClosingSelector, connector_of
-from prolocutor.plugins.pairing.hints.hint_lessons import standing
 from prolocutor.plugins.pairing.lessons import Lessons
 from prolocutor.plugins.pairing.loss_curve import loss_curve_of
-from prolocutor.plugins.pairing.model_files import load_model
+from prolocutor.plugins.pairing.model_files import is_vacant, load_model
 from prolocutor.plugins.pairing.model_reloading import MethodSource, ReloadedModel, VersionedMethod
-from prolocutor.plugins.pairing.question_agent.label_journal import (
-    LabelJournal,
-    LabelMemory,
-    since_model,
-)
-from prolocutor.plugins.pairing.question_agent.loaded_router import load_router_model
+from prolocutor.plugins.pairing.question_agent.loaded_router import load_router_model, since_model
 from prolocutor.plugins.pairing.question_agent.meant_methods import MeantRouter, with_encoder
-from prolocutor.plugins.pairing.question_agent.router_label import RouterLabel
-from prolocutor.plugins.pairing.rating_learner import NewAgentLearner, RatingLearner
 from prolocutor.plugins.pairing.response_selector import RankedSelector
 from prolocutor.plugins.pairing.risk_curve import risk_curve_of
 from prolocutor.plugins.pairing.selector_settings import (
@@ -54,7 +45,7 @@ from prolocutor.plugins.pairing.turn_routing import TurnRouting
 Method = TypeVar("Method", Router, Ranker)
 
 JOURNAL = ".lessons"
-"""What is added to a model's name for the file of what its router learned since."""
+"""What is added to a model's name for the file in which earlier versions kept lessons."""
 
 
 class SelectorMaker:
@@ -110,41 +101,35 @@ class SelectorMaker:
 
         One that learns by training alone learns about new agents.
         """
-        journal: LabelJournal | LabelMemory = LabelMemory()
-        if not self._context.shares_store:
-            journal = LabelJournal(folder.with_name(f"{folder.name}{JOURNAL}"))
-
-        hints = selecting.hints
-
-        def learned() -> list[RouterLabel]:
-            return standing(journal.read(), hints, time.time())
-
+        lessons = Lessons(
+            [card.name for card in self._cards],
+            hints=selecting.hints,
+            listens=self._context.hinted,
+            journal=folder.with_name(f"{folder.name}{JOURNAL}"),
+        )
         wired = self._wired(selecting)
         is_pupil = starts_without_model(selecting)
 
         def load() -> VersionedMethod[Router]:
-            if folder.exists() or not is_pupil:
+            if not is_pupil or not is_vacant(folder):
                 turns = selecting.newcomers.turns
                 loaded = load_router_model(folder, self._cards, wired, turns)
-                loaded.router.learn_all(since_model(learned(), loaded.model))
+                loaded.router.learn_all(since_model(lessons.standing(), loaded.model))
                 return VersionedMethod(loaded.router, loaded.model.id)
             router = self._of_cards(selecting, wired)
-            router.learn_all(one for one in learned() if not one.judged)
+            router.learn_all(lessons.standing())
             return VersionedMethod(router, selecting.method)
 
         kept: ReloadedModel[Router] = ReloadedModel(folder, load)
-        names = [card.name for card in self._cards]
-        taken = hints if self._context.hinted else None
-        learner = RatingLearner(kept, journal, names, hints=taken)
-        for one in (Lessons(learner), NewAgentLearner(kept, journal, names)):
-            self._context.observe(one)
-        return self._in_use(selecting, kept, learner if is_pupil else None)
+        lessons.pupil = kept
+        self._context.observe(lessons)
+        return self._in_use(selecting, kept, lessons if is_pupil else None)
 
     def _in_use(
         self,
         selecting: SelectorSettings,
         source: ReloadedModel[Method],
-        learner: RatingLearner | None = None,
+        learner: Lessons | None = None,
     ) -> ReloadedModel[Method]:
         self._context.offer(
             ModelInUse(

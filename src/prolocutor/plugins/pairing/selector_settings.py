@@ -31,7 +31,7 @@ from prolocutor.plugins.pairing.encoders.meanings import check_encoder
 from prolocutor.plugins.pairing.hints.turn_hints import HintSettings
 from prolocutor.plugins.pairing.loss_curve import LossCurve, loss_curve_of
 from prolocutor.plugins.pairing.method_catalog import Need
-from prolocutor.plugins.pairing.model_files import load_model
+from prolocutor.plugins.pairing.model_files import is_vacant, load_model
 from prolocutor.plugins.pairing.model_reloading import MethodSource, latest
 from prolocutor.plugins.pairing.question_agent.newcomers import NewcomerSettings
 from prolocutor.plugins.pairing.risk_curve import risk_curve_of
@@ -195,8 +195,8 @@ class SelectorSettings(PendingTarget, frozen=True, kw_only=True):
     model: Annotated[
         Path | None,
         about(
-            "What `prolocutor train` wrote. It may be replaced while the assistant runs; what is"
-            " learned from thumbs is kept beside it, in `MODEL.lessons`.",
+            "What `prolocutor train` wrote. It may be replaced while the assistant runs; what"
+            " thumbs and labels teach is in the store.",
             what="the folder of a model",
         ),
     ] = None
@@ -310,7 +310,7 @@ def _check_error(ranker: RankerSettings) -> None:
     if ranker.model is None:
         what = "unsure: {error: ...} needs a ranker with a model, in which errors were counted"
         raise ConfigError(what, key="unsure")
-    if ranker.model.exists() and risk_curve_of(load_model(ranker.model)) is None:
+    if not is_vacant(ranker.model) and risk_curve_of(load_model(ranker.model)) is None:
         what = "was trained without what unsure: {error: ...} needs; train it again"
         raise ConfigError(what, file=str(ranker.model))
 
@@ -328,7 +328,7 @@ def _check_model(selecting: SelectorSettings, needs: frozenset[Need]) -> None:
                 f"--method {method} --data KIND:PATH --out FOLDER"
             )
         return
-    if starts_without_model(selecting) and not selecting.model.exists():
+    if starts_without_model(selecting) and is_vacant(selecting.model):
         return
     model = load_model(selecting.model)
     if (model.role, model.method) != (role, method):
@@ -354,7 +354,7 @@ def check_loss(router: RouterSettings, ranker: RankerSettings | None) -> LossCur
     if ranker is None or ranker.model is None:
         what = "a budget of a wanted loss needs response_selector: {ranker: ..., model: FOLDER}"
         raise ConfigError(f"{what}; {_TRAINED_WITH}")
-    if not ranker.model.exists():
+    if is_vacant(ranker.model):
         return None
     model = load_model(ranker.model)
     if (curve := loss_curve_of(model)) is None:

@@ -29,10 +29,27 @@ FINISH: Final = (
 )
 
 
+FINISH_WITH_RECORDS: Final = f"""
+WITH finished AS MATERIALIZED (
+    SELECT * FROM {FINISH.removeprefix("SELECT * FROM ")} WITH ORDINALITY
+        AS f(status, feed, id, version, turn)
+), kept AS (
+    INSERT INTO records ("user", place, kind, key, body, person, dialog)
+    SELECT x."user", x.place, x.kind, x.key, x.body, x.person, x.dialog
+    FROM unnest($41::int[], $42::text[], $43::bytea[], $44::text[], $45::text[], $46::bytea[],
+        $47::bigint[], $48::bigint[]) x(turn, "user", place, kind, key, body, person, dialog)
+    JOIN finished USING (turn) WHERE finished.status = 'stored'
+    ON CONFLICT ("user", place) DO UPDATE SET body = excluded.body
+)
+SELECT status, feed, id, version FROM finished ORDER BY turn
+"""
+"""`finish_turns`, and the records of those turns that were stored."""
+
+
 class FinishCall:
     """The arguments of one call of `finish_turns`, an array for each column."""
 
-    __slots__ = ("_entries", "_messages", "_struck", "_turns", "_utterances")
+    __slots__ = ("_entries", "_messages", "_records", "_struck", "_turns", "_utterances")
 
     def __init__(self) -> None:
         self._turns: tuple[list[Any], ...] = tuple([] for _ in range(17))
@@ -40,6 +57,7 @@ class FinishCall:
         self._messages: tuple[list[Any], list[Any]] = ([], [])
         self._struck: tuple[list[Any], list[Any]] = ([], [])
         self._entries: tuple[list[Any], ...] = tuple([] for _ in range(9))
+        self._records: list[tuple[Any, ...]] = []
 
     def add(
         self,
@@ -84,9 +102,20 @@ class FinishCall:
             for values, value in zip(columns, entry_columns(entry), strict=True):
                 values.append(value)
 
-    def arguments(self) -> tuple[list[Any], ...]:
-        """Return the arrays in the order of the function's parameters."""
-        return *self._turns, *self._utterances, *self._messages, *self._struck, *self._entries
+        turn, user = len(counts), stored_text(opening.user)
+        self._records += [
+            (turn, user, place_of(one.kind, one.key), stored_text(one.kind), stored_text(one.key),
+             one.body, opened.person, opened.dialog)
+            for one in closing.records
+        ]  # fmt: skip
+
+    def statement(self, number: int | None) -> tuple[Any, ...]:
+        """Return the statement and its parameters, for the replica of this number."""
+        arrays = *self._turns, *self._utterances, *self._messages, *self._struck, *self._entries
+        values = number, *arrays, MAX_AGENDA_ENTRIES
+        if not self._records:
+            return FINISH, *values
+        return FINISH_WITH_RECORDS, *values, *map(list, zip(*self._records, strict=True))
 
     def _add_utterances(
         self, closing: TurnClosing, opened: PostgresqlOpenedTurn, skills: set[str] | None
@@ -170,9 +199,7 @@ class Closings:
         if sent:
             number = self._membership.number
             try:
-                rows = await self._line.fetch(
-                    FINISH, number, *call.arguments(), MAX_AGENDA_ENTRIES, within=WITHIN
-                )
+                rows = await self._line.fetch(*call.statement(number), within=WITHIN)
             except StoreAway:
                 self._unanswered.update((one.opening.turn_id, one.attempt) for _, _, one in sent)
                 raise

@@ -40,10 +40,12 @@ class OutsideTurns:
         """Take an entry off the agenda; return False if there is none."""
         return bool(await self._rows("take_entry", stored_text(user), place_of(skill, key)))
 
-    async def put_record(self, user: str, kind: str, key: str, body: bytes) -> None:
+    async def put_record(
+        self, user: str, kind: str, key: str, body: bytes, about: str = ""
+    ) -> None:
         """Write a document, in place of the one of this kind and key."""
         names = stored_text(user), place_of(kind, key), stored_text(kind), stored_text(key)
-        await self._rows("put_record", *names, body)
+        await self._rows("put_record", *names, body, stored_text(about))
 
     async def delete_record(self, user: str, kind: str, key: str) -> bool:
         """Delete a document; return False if there is none."""

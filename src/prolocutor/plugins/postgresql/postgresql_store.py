@@ -232,6 +232,8 @@ class PostgresqlStore:
     entries = _handed_on(_READER, PostgresqlReader.entries)
     put_record = _handed_on(_OTHERS, OutsideTurns.put_record)
     records = _handed_on(_READER, PostgresqlReader.records)
+    records_since = _handed_on(_READER, PostgresqlReader.records_since)
+    record_count = _handed_on(_READER, PostgresqlReader.record_count)
     delete_record = _handed_on(_OTHERS, OutsideTurns.delete_record)
 
     async def deliver(self, delivery: Delivery) -> bool:
@@ -244,6 +246,8 @@ class PostgresqlStore:
     turn = _handed_on(_READER, PostgresqlReader.turn)
     active_dialog_id = _handed_on(_READER, PostgresqlReader.active_dialog_id)
     dialog_ids = _handed_on(_READER, PostgresqlReader.dialog_ids)
+    ratings_since = _handed_on(_READER, PostgresqlReader.ratings_since)
+    rating_count = _handed_on(_READER, PostgresqlReader.rating_count)
     owner_of = _handed_on(_READER, PostgresqlReader.owner_of)
     rate_dialog = _handed_on(_OTHERS, OutsideTurns.rate_dialog)
 

@@ -188,6 +188,7 @@ class PostgresqlTransfer:
         async with self._transaction():
             await self._rows("forget_user", stored_text(person.user))
             await self._put_in(person)
+            await self._put_records(person)
 
     @asynccontextmanager
     async def _transaction(self) -> AsyncIterator[None]:
@@ -211,13 +212,16 @@ class PostgresqlTransfer:
         facts = StoredFacts(*found[0]) if found else None
         return struct_of(StoredDialog, (*row, skills, versions, said, ratings, turns, facts))
 
+    async def _put_records(self, person: StoredPerson) -> None:
+        user = stored_text(person.user)
+        for one in person.records:
+            names = place_of(one.kind, one.key), stored_text(one.kind), stored_text(one.key)
+            await self._rows("put_record", user, *names, one.body, one.about)
+
     async def _put_in(self, person: StoredPerson) -> None:
         user = stored_text(person.user)
         for entry in person.agenda:
             await self._rows("put_entry", *entry_columns(entry), ANY_NUMBER)
-        for one in person.records:
-            names = place_of(one.kind, one.key), stored_text(one.kind), stored_text(one.key)
-            await self._rows("put_record", user, *names, one.body)
         if person.human_id is None:
             return
         rows = await self._rows("copy_person", user, person.human_id, person.feed_end)

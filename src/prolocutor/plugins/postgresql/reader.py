@@ -12,7 +12,10 @@ from prolocutor.contracts.store import (
     ConversationRow,
     DialogQuery,
     FeedRow,
+    RatedReply,
+    StoredDocument,
 )
+from prolocutor.contracts.store.archive_store import rated_reply
 from prolocutor.dialog import agent_state, plain, splicing
 from prolocutor.dialog.dialog import Dialog
 from prolocutor.dialog.ids import DialogId
@@ -124,6 +127,26 @@ class PostgresqlReader:
         """Return the documents of a kind by key."""
         rows = await self._rows("records_of", stored_text(user), stored_text(kind))
         return {shown_text(row["key"]): row["body"] for row in rows}
+
+    async def records_since(
+        self, kind: str, after: int = 0, limit: int = 10_000
+    ) -> list[StoredDocument]:
+        """Return the latest documents of a kind with numbers above `after`."""
+        rows = await self._rows("records_since", stored_text(kind), after, limit)
+        return [StoredDocument(*shown_columns(row)) for row in rows]
+
+    async def record_count(self, kind: str) -> int:
+        """Return how many documents of a kind there are."""
+        return int(first_column(await self._rows("record_count", stored_text(kind)))[0])
+
+    async def ratings_since(self, after: int = 0, limit: int = 10_000) -> list[RatedReply]:
+        """Return the latest ratings of replies with numbers above `after`."""
+        rows = await self._rows("ratings_since", after, limit)
+        return [rated_reply(*shown_columns(row)) for row in rows]
+
+    async def rating_count(self) -> int:
+        """Return how many ratings of replies there are."""
+        return int(first_column(await self._rows("rating_count"))[0])
 
     async def dialog_by_id(self, id_: str) -> Dialog | None:
         """Return a whole dialog by `dialog_id` or `_id`."""

@@ -18,6 +18,7 @@ _TO_DROP: Final = named("entry_to_drop")
 _DROP: Final = named("drop_entry")
 _COUNT_DROPPED: Final = named("count_dropped")
 _PUT_RECORD: Final = named("put_record")
+_DIALOG_OF: Final = named("dialog_about")
 _DELETE_RECORD: Final = named("delete_record")
 
 
@@ -57,9 +58,14 @@ class AgendaWriter:
             self.schedule(again)
         return True
 
-    def put_record(self, user: str, kind: str, key: str, body: bytes) -> None:
+    def put_record(self, user: str, kind: str, key: str, body: bytes, about: str = "") -> None:
         """Write a document, in place of the one of this kind and key."""
-        self._execute(_PUT_RECORD, (user, kind, key, body))
+        found = self._execute(_DIALOG_OF, (about,)).fetchone() if about else None
+        self.add_record(user, kind, key, body, None if found is None else found[0])
+
+    def add_record(self, user: str, kind: str, key: str, body: bytes, dialog: int | None) -> None:
+        """Write a document that is deleted with the dialog of this number."""
+        self._execute(_PUT_RECORD, (user, kind, key, body, dialog))
 
     def delete_record(self, user: str, kind: str, key: str) -> bool:
         """Delete a document; return False if there is none."""

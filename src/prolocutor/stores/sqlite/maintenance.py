@@ -28,6 +28,7 @@ _DOOM_DIALOGS: Final = (
     named("doom_bots"),
     named("delete_facts"),
     named("delete_ratings"),
+    named("delete_records_of_dialogs"),
     named("delete_spoke"),
     named("delete_dialogs"),
 )

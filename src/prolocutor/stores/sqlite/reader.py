@@ -19,7 +19,10 @@ from prolocutor.contracts.store import (
     ConversationRow,
     DialogQuery,
     FeedRow,
+    RatedReply,
+    StoredDocument,
 )
+from prolocutor.contracts.store.archive_store import rated_reply
 from prolocutor.dialog import agent_state, plain, splicing
 from prolocutor.dialog.dialog import Dialog
 from prolocutor.dialog.ids import DialogId
@@ -61,6 +64,10 @@ _DUE: Final = named("due_entries")
 _NEXT_DUE: Final = named("next_due")
 _ENTRIES: Final = named("entries_of")
 _RECORDS: Final = named("records_of")
+_RECORDS_SINCE: Final = named("records_since")
+_RECORD_COUNT: Final = named("number_of_kind")
+_RATINGS_SINCE: Final = named("ratings_since")
+_RATING_COUNT: Final = named("rating_count")
 _PERSON: Final = named("person_of")
 _FIND_DIALOG: Final = named("find_dialog")
 _DIALOG: Final = named("dialog_with_person")
@@ -178,6 +185,26 @@ class SqliteReader:
         """Return the documents of a kind by key."""
         return dict(self.connection.execute(_RECORDS, (user, kind)).fetchall())
 
+    def records_since(self, kind: str, after: int = 0, limit: int = 10_000) -> list[StoredDocument]:
+        """Return the latest documents of a kind with numbers above `after`."""
+        rows = self.connection.execute(_RECORDS_SINCE, (kind, after, limit))
+        return [StoredDocument(*row) for row in rows]
+
+    def record_count(self, kind: str) -> int:
+        """Return how many documents of a kind there are."""
+        number: int = self._value(_RECORD_COUNT, kind)
+        return number
+
+    def ratings_since(self, after: int = 0, limit: int = 10_000) -> list[RatedReply]:
+        """Return the latest ratings of replies with numbers above `after`."""
+        rows = self.connection.execute(_RATINGS_SINCE, (after, limit))
+        return [rated_reply(*row) for row in rows]
+
+    def rating_count(self) -> int:
+        """Return how many ratings of replies there are."""
+        number: int = self._value(_RATING_COUNT)
+        return number
+
     def find(self, id_: str) -> int | None:
         """Return the number of a dialog by `dialog_id` or `_id`."""
         number: int | None = self._value(_FIND_DIALOG, id_)
@@ -275,7 +302,7 @@ class SqliteReader:
         """Return the numbers of the next dialogs, and when something was said there last."""
         return self.connection.execute(_LAST_DATES, (number, limit)).fetchall()
 
-    def _value(self, statement: str, *parameters: str) -> Any:
+    def _value(self, statement: str, *parameters: str | int) -> Any:
         """Return the only column of the only row, None if there is no row."""
         (value,) = self.connection.execute(statement, parameters).fetchone() or (None,)
         return value

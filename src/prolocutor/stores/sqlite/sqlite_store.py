@@ -188,6 +188,8 @@ class SqliteStore:
 
     put_record = _writes(_AGENDA, AgendaWriter.put_record)
     records = _reads(SqliteReader.records)
+    records_since = _reads(SqliteReader.records_since)
+    record_count = _reads(SqliteReader.record_count)
     delete_record = _writes(_AGENDA, AgendaWriter.delete_record)
 
     conversations = _reads(SqliteReader.conversations)
@@ -198,6 +200,8 @@ class SqliteStore:
     dialog_ids = _reads(SqliteReader.dialog_ids)
     rate_dialog = _writes(_UPKEEP, Maintenance.rate_dialog)
     rate_utterance = _writes(_UPKEEP, Maintenance.rate_utterance)
+    ratings_since = _reads(SqliteReader.ratings_since)
+    rating_count = _reads(SqliteReader.rating_count)
     owner_of = _reads(SqliteReader.owner_of)
 
     async def delete_person(self, user: str) -> bool:

@@ -112,6 +112,7 @@ class SqliteTransfer:
         def write(db: sqlite3.Connection) -> None:
             _delete(db, person.user)
             _put_in(db, person)
+            _put_records(db, person)
 
         await self._in_transaction(write)
 
@@ -237,7 +238,6 @@ def _put_in(db: sqlite3.Connection, person: StoredPerson) -> None:
     for entry in person.agenda:
         put("put_entry", [(user, entry.skill, entry.key, entry.dialog_name, entry.due,
                            entry.body, entry.dropped)])  # fmt: skip
-    put("put_record", [(user, one.kind, one.key, one.body) for one in person.records])
     if person.human_id is None:
         return
     cursor = db.execute(named("copy_person"), (user, person.human_id, person.feed_end))
@@ -262,6 +262,13 @@ def _put_in(db: sqlite3.Connection, person: StoredPerson) -> None:
                             one.attempts, one.request_key, one.request_hash, one.opening,
                             names[one.dialog_name], one.id)
                            for one in person.open_turns])  # fmt: skip
+
+
+def _put_records(db: sqlite3.Connection, person: StoredPerson) -> None:
+    for one in person.records:
+        found = db.execute(named("dialog_about"), (one.about,)).fetchone() if one.about else None
+        dialog = None if found is None else found[0]
+        db.execute(named("put_record"), (person.user, one.kind, one.key, one.body, dialog))
 
 
 def _put_dialog(db: sqlite3.Connection, one: StoredDialog, dialog: int | None) -> None:

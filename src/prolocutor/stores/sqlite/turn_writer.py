@@ -150,6 +150,8 @@ class TurnWriter:
         self._add_feed(person, closing, opened)
         self._set_round(opened.dialog, dialog, closing.round)
         self._agenda.change(person.user, closing.struck, closing.entries)
+        for one in closing.records:
+            self._agenda.add_record(person.user, one.kind, one.key, one.body, opened.dialog)
         self._rows.closed += (opened.person, opening.turn_id)
         if dialog is None:
             # Without a head in the cache the next turn reads the file, so it must be written now.

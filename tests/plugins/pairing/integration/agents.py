@@ -65,7 +65,7 @@ async def listening(app: web.Application) -> AsyncIterator[str]:
 
 @asynccontextmanager
 async def assistant_of(
-    folder: Path, agents: Mapping[str, Agent], yaml: str
+    folder: Path, agents: Mapping[str, Agent], yaml: str, store: str = "memory:"
 ) -> AsyncIterator[Assistant]:
     """Run an assistant of these agents; `yaml` is the rest of its file."""
     async with serving(agents) as address:
@@ -76,9 +76,7 @@ async def assistant_of(
         file = folder / "assistant.yaml"
         file.write_text(f"skills:\n{skills}\n{yaml}", encoding="utf-8")
         settings = load(file, environ={})
-        async with assistant_from(
-            settings, store="memory:", observers=[RecordRequest()]
-        ) as assistant:
+        async with assistant_from(settings, store=store, observers=[RecordRequest()]) as assistant:
             yield assistant
 
 

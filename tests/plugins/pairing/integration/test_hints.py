@@ -11,16 +11,11 @@ from prolocutor.cli.store_access import DirectChanges
 from prolocutor.config.building import assistant_from
 from prolocutor.config.file_check import check
 from prolocutor.config.loading import load
-from prolocutor.contracts.observer import Rated
-from prolocutor.plugins.pairing.hints.turn_hints import HintSettings
-from prolocutor.plugins.pairing.lessons import SharedLessons
+from prolocutor.plugins.pairing.lessons import Lessons
 from prolocutor.plugins.pairing.question_agent.router_label import RouterLabel
-from prolocutor.plugins.pairing.rating_learner import RatingLearner
 from prolocutor.stores.store_catalog import open_store
-from tests.model_store.shared_model_store import SharedModelStore
-from tests.model_store.shared_state import SharedModel
-from tests.plugins.pairing.unit.hints.test_learned_hints import QUESTION, School
 
+QUESTION = "where is the old key?"
 BOT = "tests.plugins.pairing.integration.hint_bots:reply"
 TOP = "skill_selector: {router: learned, model: router, budget: top:1%s}\n"
 UNSURE = "response_selector: {ranker: unsupervised, unsure: {below: 1, then: clarify}}\n"
@@ -41,7 +36,7 @@ async def assistant(
         yield made
 
 
-def learner(made: Assistant) -> RatingLearner:
+def learner(made: Assistant) -> Lessons:
     (found,) = [one.learner for one in made.models if one.learner is not None]
     return found
 
@@ -99,7 +94,6 @@ async def test_hints_go_with_the_conversation_the_dialogs_of_long_ago_and_the_pe
     await store.aclose()
     async with assistant(tmp_path) as again:
         assert (hinted(again), learned(again)) == ([], [])
-    assert QUESTION not in (tmp_path / "router.lessons").read_text()
 
 
 async def test_thumbs_go_with_a_person_who_is_deleted_while_no_assistant_runs(
@@ -109,15 +103,12 @@ async def test_thumbs_go_with_a_person_who_is_deleted_while_no_assistant_runs(
         for user in ("ann", "bob"):
             reply = await made.reply(QUESTION, user=user)
             await made.archive.rate(reply.utt_id, 1, user)
-    thumbs = tmp_path / "router.lessons"
-    assert [line.count('"ann"') for line in thumbs.read_text().splitlines()] == [1, 0]
 
     store = open_store(f"sqlite:///{tmp_path}/d.db")
     await store.open()
     assert await DirectChanges(store).delete_person("ann")
     await store.aclose()
 
-    assert [line.count('"bob"') for line in thumbs.read_text().splitlines()] == [1]
     async with assistant(tmp_path, hints="") as again:
         assert [one.user for one in learned(again)] == ["bob"]
 
@@ -142,38 +133,8 @@ async def test_thumbs_go_with_the_replies_that_they_are_about(kind: str, tmp_pat
     else:
         assert left == (["bob"] if kind == "conversation" else [])
 
-    thumbs = (tmp_path / "router.lessons").read_text()
-    assert '"ann"' not in thumbs
-    assert ('"bob"' in thumbs) is (kind == "conversation")
-
-
-async def test_a_shared_store_forgets_what_deleted_replies_taught(tmp_path: Path) -> None:
-    store, school = SharedModelStore(SharedModel()), School(tmp_path)
-    await store.open()
-    lessons = SharedLessons(store, school.learner)
-    for utt_id in ("1", "2"):
-        rated = Rated(utt_id=utt_id, user="ann", question=QUESTION, agent="red", rating=1)
-        await lessons.add(rated)
-
-    await lessons.forget_replies({"1"})
-
-    assert len(school.learned()) == 1
-    assert len(await store.records("", "lesson")) == 1
-
-
-async def test_a_shared_store_forgets_what_a_person_taught_its_replicas(tmp_path: Path) -> None:
-    database, school = SharedModel(), School(tmp_path)
-    one, other = SharedModelStore(database), SharedModelStore(database)
-    for store in (one, other):
-        await store.open()
-    lessons = SharedLessons(one, school.learner)
-    await lessons.add(Rated(utt_id="1", user="ann", question=QUESTION, agent="red", rating=1))
-    assert len(school.learned()) == 1
-
-    await DirectChanges(other).delete_person("ann")
-    await lessons.refresh()
-
-    assert school.learned() == []
+    async with assistant(tmp_path, hints="") as again:
+        assert [one.user for one in learned(again)] == (["bob"] if kind == "conversation" else [])
 
 
 async def test_whom_a_person_chooses_when_asked_counts_as_right(tmp_path: Path) -> None:
@@ -203,29 +164,3 @@ def test_hints_that_cannot_be_learned_are_refused(tmp_path: Path, selector: str,
     (fault,) = check(file, environ={}).faults
     assert what in f"{fault.what} {fault.suggestion}"
     assert "hints" in str(fault.key)
-
-
-async def test_replicas_learn_hints_from_each_other_and_forget_them_together(
-    tmp_path: Path,
-) -> None:
-    store = open_store("memory:")
-    await store.open()
-    schools, shared = [], []
-    for name in ("one", "two"):
-        (tmp_path / name).mkdir()
-        school = School(tmp_path / name)
-        schools.append(school)
-        shared.append(SharedLessons(store, school.learner))
-    one, two = schools
-
-    one.says(QUESTION)
-    one.says("thanks")
-    assert one.learned() == []
-    for each in (*shared, *shared):
-        await each.refresh()
-    assert one.learned() == two.learned() == [("ann", "thanked", HintSettings().thanked)]
-
-    await shared[1].forget_hints(lambda hint: hint.user == "ann")
-    await shared[0].refresh()
-    assert one.learned() == two.learned() == []
-    await store.aclose()

@@ -1,66 +1,393 @@
-"""What replicas are taught by ratings: all learn it, and forget it with the person."""
+"""What thumbs, labels and hints in a store teach a router, and when it is forgotten."""
 
-from functools import partial
+import json
+import logging
+from collections.abc import AsyncIterator
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import pytest
 
 from prolocutor.assistant import succession
-from prolocutor.contracts.observer import Rated
-from prolocutor.plugins.pairing.lessons import Lessons
-from prolocutor.plugins.pairing.rating_learner import RatingLearner
-from tests.model_store.shared_model_store import SharedModelStore
-from tests.model_store.shared_state import SharedModel
+from prolocutor.assistant.operator_labels import LabelledTurn, OperatorLabel, OperatorLabels
+from prolocutor.cli.store_access import DirectChanges
+from prolocutor.contracts.observer import TurnRecord
+from prolocutor.contracts.pairing import Card, UserQuestion
+from prolocutor.contracts.store import Store
+from prolocutor.dialog.thumbs import thumb
+from prolocutor.durations import DAY
+from prolocutor.plan.pipeline import Service
+from prolocutor.plugins.pairing import lessons
+from prolocutor.plugins.pairing.hints.turn_hints import HintSettings
+from prolocutor.plugins.pairing.lessons import AT_ONCE, CHECK, FILE, KIND, Lessons
+from prolocutor.plugins.pairing.model_reloading import ReloadedModel, VersionedMethod
+from prolocutor.plugins.pairing.question_agent.learned import LearnedRouter
+from prolocutor.plugins.pairing.question_agent.router_label import RouterLabel
+from prolocutor.stores.store_catalog import open_store
+from prolocutor.testing.fake_service import FakeService
+from prolocutor.testing.sample_turns import a_closing, open_new_turn
 from tests.unit.assistant.talks import assistant
 from tests.unit.assistant.test_replicas import until
 
-
-class Pupil:
-    """Stands for a `RatingLearner` without hints."""
-
-    takes_hints = False
-    file: Path | None = None
-
-    def __init__(self) -> None:
-        self.lessons: list[Any] = []
-
-    def turn_ended(self, _: object) -> None:
-        """Learn from ratings alone."""
-
-    def reply_rated(self, rated: Rated) -> None:
-        self.lessons.append(rated.rating)
-
-    def taught(self) -> list[Any]:
-        return []
-
-    def person_deleted(self, _: str) -> None:
-        self.lessons.clear()
+NAMES = ["red", "green", "blue"]
+QUESTION = "where is the old key?"
+ON = HintSettings()
 
 
-async def test_what_is_learned_at_one_replica_is_learned_and_forgotten_at_all(
-    monkeypatch: pytest.MonkeyPatch,
+class School:
+    """A router that learns from a store, and the turns of people."""
+
+    def __init__(self, store: Store, folder: Path, hints: HintSettings | None = ON) -> None:
+        self.store = store
+        self.now = 1e9
+        journal = folder / "model.lessons"
+        self.lessons = Lessons(NAMES, hints=hints, journal=journal, clock=lambda: self.now)
+
+        def load() -> VersionedMethod[Any]:
+            router = LearnedRouter([Card(name=name) for name in NAMES])
+            router.learn_all(self.lessons.standing())
+            return VersionedMethod(router, "learned")
+
+        self.lessons.pupil = ReloadedModel(folder / "model", load)
+
+    async def says(self, text: str, agent: str = "red", user: str = "ann") -> str:
+        """Let a person say something to which an agent replies; return the reply's id."""
+        self.now += 10
+        opened = await open_new_turn(self.store, user, text)
+        record = TurnRecord(
+            turn_id=opened.opening.turn_id,
+            dialog_id=opened.dialog_id,
+            user=user,
+            channel="test",
+            started=self.now,
+            seconds=0.1,
+            attempt=1,
+            text=text,
+            response="Here.",
+            active_skill=agent,
+            confidence=0.5,
+            by="selector",
+            chosen=[f"{agent}.0"],
+            asked=[agent],
+            services=[],
+            hypotheses=[],
+            faults=[],
+            utt_id=opened.opening.bot_utt_id,
+        )
+        taught = self.lessons.lessons_of(record)
+        await self.store.close_turn(a_closing(opened, skill=agent, records=taught))
+        self.lessons.turn_ended(record)
+        return record.utt_id
+
+    async def rates(self, *ratings: Any, agent: str = "red", question: str = QUESTION) -> None:
+        """Let bob ask and rate the reply, once or more."""
+        utt_id = await self.says(question, agent, "bob")
+        for rating in ratings:
+            await self.store.rate_utterance(utt_id, rating, "bob", "")
+        await self.lessons.refresh()
+
+    def learned(self) -> list[tuple[str, str, float]]:
+        """Return what the router in use has learned: person, kind ("" for a thumb), weight."""
+        found = self.lessons.pupil.latest.method.lessons
+        return [(one.user, one.hint.kind if one.hint else "", one.weight) for one in found]
+
+    def best(self) -> str:
+        found: str = self.lessons.pupil.latest.method.route(UserQuestion(text=QUESTION))[0].agent
+        return found
+
+
+@pytest.fixture
+async def store() -> AsyncIterator[Store]:
+    made = open_store("memory:")
+    await made.open()
+    yield made
+    await made.aclose()
+
+
+async def school_of(store: Store, folder: Path, hints: HintSettings | None = ON) -> School:
+    school = School(store, folder, hints)
+    await school.lessons.start(store)
+    return school
+
+
+@pytest.fixture
+async def school(store: Store, tmp_path: Path) -> School:
+    return await school_of(store, tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("rating", "right"),
+    [
+        (True, True), (1, True), ("up", True), (" Good ", True), ("👍", True),
+        (False, False), (0, False), (-1, False), ("down", False), ("-1", False),
+        (4, None), (0.5, None), ("so so", None), (None, None), ([1], None),
+    ],
+)  # fmt: skip
+def test_a_thumb_is_read(rating: Any, right: bool | None) -> None:
+    assert thumb(rating) is right
+
+
+@pytest.mark.parametrize(
+    ("ratings", "agent", "expected"),
+    [
+        ([1], "red", [({"red": 0.9}, 0.5)]),
+        (["down"], "red", [({"red": 0.0, "green": 0.25, "blue": 0.25}, 0.25)]),
+        ([-1, 1], "red", [({"red": 0.9}, 0.5)]),
+        ([1, 5], "red", [({"red": 0.9}, 0.5)]),
+        ([1, None], "red", []),
+        ([5, 3], "red", []),
+        ([1], "guide", []),
+    ],
+    ids=["up", "down", "the last one", "no stars", "taken back", "stars alone", "another's"],
+)
+async def test_the_last_thumb_on_a_reply_teaches(
+    school: School, ratings: list[Any], agent: str, expected: list[Any]
+) -> None:
+    await school.rates(*ratings, agent=agent)
+
+    taught = school.lessons.pupil.latest.method.lessons
+    assert [(one.agents, one.weight) for one in taught] == expected
+    assert list(taught) == school.lessons.lessons()
+
+
+async def test_a_thumb_that_is_turned_round_is_learned_anew(school: School) -> None:
+    await school.rates(1)
+    (reply,) = await school.store.ratings_since()
+    await school.store.rate_utterance(reply.utt_id, -1, "bob", "")
+    await school.lessons.refresh()
+
+    assert school.learned() == [("bob", "", 0.25)]
+    assert school.best() != "red"
+
+
+async def test_many_lessons_are_learned_together(school: School) -> None:
+    for number in range(AT_ONCE + 1):
+        utt_id = await school.says(f"question {number}")
+        await school.store.rate_utterance(utt_id, 1, "ann", "")
+    await school.lessons.refresh()
+
+    assert len(school.learned()) == AT_ONCE + 1
+
+
+async def test_a_hint_is_learned_at_once_with_its_small_weight_and_kept(school: School) -> None:
+    utt_id = await school.says(QUESTION)
+    await school.says("no, that is wrong")
+
+    assert school.learned() == [("ann", "rejected", ON.rejected)]
+    (hint,) = school.lessons.hints()
+    assert hint.hint is not None
+    assert (hint.text, hint.hint.agent, hint.hint.utt_id) == (QUESTION, "red", utt_id)
+    assert school.best() != "red"
+    assert school.lessons.lessons() == []
+
+
+async def test_hints_are_off_unless_they_are_switched_on(store: Store, tmp_path: Path) -> None:
+    off = await school_of(store, tmp_path, None)
+    await off.says(QUESTION)
+    await off.says("no, that is wrong")
+    assert (off.learned(), await store.record_count(KIND), off.lessons.hints()) == ([], 0, [])
+
+    on = await school_of(store, tmp_path)
+    await on.says(QUESTION)
+    await on.says("thanks")
+    assert [one for _, one, _ in on.learned()] == ["thanked"]
+    assert (await school_of(store, tmp_path)).learned() == on.learned()
+    assert (await school_of(store, tmp_path, None)).learned() == []
+
+
+async def test_a_thumb_replaces_the_hints_of_its_question_and_keeps_others_away(
+    school: School,
+) -> None:
+    for user in ("ann", "cid", "dan"):
+        await school.says(QUESTION, "red", user)
+        await school.says("thanks", "red", user)
+    assert school.best() == "red"
+
+    await school.rates(1, agent="blue")
+    assert school.learned() == [("bob", "", 0.5)]
+    assert school.best() == "blue"
+    await school.says("Where is the OLD key", "red", "eve")
+    await school.says("thanks", "red", "eve")
+    assert school.learned() == [("bob", "", 0.5)]
+    assert school.lessons.hints() == []
+
+
+async def test_an_operators_label_counts_in_full_and_replaces_hints(school: School) -> None:
+    utt_id = await school.says(QUESTION)
+    await school.says("thanks")
+    turns = [LabelledTurn(utt_id=utt_id, user="ann", text=QUESTION)]
+    label = OperatorLabel(id="1", at=0.0, by="eve", agents=["blue"], turns=turns)
+    await OperatorLabels(school.store).add(label)
+    await school.lessons.refresh()
+
+    assert school.learned() == [("ann", "", 1.0)]
+    assert school.best() == "blue"
+    assert school.lessons.lessons() == []
+    await OperatorLabels(school.store).delete("1")
+    await school.lessons.refresh()
+    assert school.learned() == [("ann", "thanked", ON.thanked)]
+
+
+async def test_one_person_says_a_thing_once_and_all_together_no_more_than_a_thumb(
+    school: School,
+) -> None:
+    for _ in range(5):
+        await school.says(QUESTION)
+        await school.says("wrong")
+    assert len(school.lessons.standing()) == 1
+
+    for number in range(20):
+        await school.says(QUESTION, "red", f"user {number}")
+        await school.says("wrong", "red", f"user {number}")
+    assert sum(one.weight for one in school.lessons.standing()) <= 0.5
+
+
+async def test_what_a_person_taught_goes_with_them_and_their_turns_as_well(
+    school: School,
+) -> None:
+    await school.says(QUESTION)
+    await school.says("wrong")
+    await school.says("what is the colour of the sky")
+    await school.says(QUESTION, "red", "cid")
+    await school.says("wrong", "red", "cid")
+
+    await school.store.delete_person("ann")
+    await school.lessons.forget("ann")
+    assert school.learned() == [("cid", "rejected", ON.rejected)]
+    await school.says("thanks")
+    assert school.learned() == [("cid", "rejected", ON.rejected)]
+
+
+async def test_old_hints_are_forgotten_and_the_latest_are_kept(
+    store: Store, tmp_path: Path
+) -> None:
+    few = await school_of(store, tmp_path, HintSettings(keep=30 * DAY, most=10))
+    for number in range(25):
+        await few.says(f"what is the number of room {number}", "red", f"user {number}")
+        await few.says("thanks", "red", f"user {number}")
+    assert [one.user for one in few.lessons.standing()] == [f"user {n}" for n in range(15, 25)]
+
+    few.now += 31 * DAY
+    await few.says(QUESTION)
+    await few.says("thanks")
+    await few.lessons.tasks.ended()
+    assert few.learned() == [("ann", "thanked", ON.thanked)]
+    assert await store.record_count(KIND) == 1
+
+
+async def test_what_is_taught_at_one_replica_is_learned_and_forgotten_at_others(
+    store: Store, tmp_path: Path
+) -> None:
+    one, other = await school_of(store, tmp_path), await school_of(store, tmp_path)
+    await one.rates(1)
+    await one.says(QUESTION, "red", "cid")
+    await one.says("thanks", "red", "cid")
+    await one.rates(-1, question="how high is the tower")
+    await other.lessons.refresh()
+    assert sorted(other.learned()) == sorted(one.learned())
+    assert len(one.learned()) == 2
+
+    await DirectChanges(store).delete_person("bob")
+    other.now += CHECK
+    await other.lessons.refresh()
+    assert other.learned() == [("cid", "thanked", ON.thanked)]
+
+
+async def test_two_replicas_on_postgresql_follow_each_other(
+    database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(succession, "FEED_POLL", 0.02)
-    database, pupils = SharedModel(), [Pupil(), Pupil(), Pupil()]
-    taught = [Lessons(cast(RatingLearner, one)) for one in pupils]
-    made = [partial(assistant, store=SharedModelStore(database), observers=[one]) for one in taught]
-    async with made[0]() as one, made[1]():
-        reply = await one.reply("hi", user="ann")
-        for rating in (1, -1):
-            await one.archive.rate(reply.utt_id, rating, "ann")
-        await until(lambda: pupils[1].lessons == [1, -1])
-        async with made[2]():
-            assert pupils[2].lessons == [1, -1]  # it learns what was taught before it came
-            await one.archive.delete_person("ann")
-            await until(lambda: not pupils[2].lessons)
-            await until(lambda: not pupils[1].lessons)
+    monkeypatch.setattr(lessons, "CHECK", 0.0)
+    stores = [open_store(database) for _ in range(2)]
+    one, other = (School(store, tmp_path) for store in stores)
+    skill = Service("red", FakeService(lambda _: {"text": "There.", "confidence": 0.9}))
+    async with (
+        assistant(skill, store=stores[0], observers=[one.lessons]) as here,
+        assistant(skill, store=stores[1], observers=[other.lessons]) as there,
+    ):
+        reply = await here.reply(QUESTION, user="ann")
+        await here.archive.rate(reply.utt_id, 1, "ann")
+        await until(lambda: other.learned() == [("ann", "", 0.5)])
+        await there.reply("how high is the tower?", user="bob")
+        await there.reply("no, that is wrong", user="bob")
+        await until(lambda: len(one.learned()) == 2)
+        await there.archive.delete("ann", "main")
+        await until(lambda: [one for one, *_ in one.learned()] == ["bob"])
+        assert other.learned() == one.learned()
+        await here.archive.delete_person("bob")
+        await until(lambda: other.learned() == [])
+        assert await stores[0].record_count(KIND) == 0
 
-    assert pupils[0].lessons == []
-    assert [one for one in (await all_records(database)).values() if b"ann" in one] == []
+
+def a_line(text: str, utt_id: str = "", user: str = "ann") -> str:
+    return json.dumps({"text": text, "agents": {"red": 0.9}, "user": user, "utt_id": utt_id})
 
 
-async def all_records(database: SharedModel) -> dict[str, bytes]:
-    store = SharedModelStore(database)
-    await store.open()
-    return await store.records("", "lesson")
+async def test_the_file_of_an_earlier_version_is_read_once(
+    store: Store, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    file = tmp_path / "model.lessons"
+    first = await school_of(store, tmp_path)
+    await first.rates(1)
+    (rated,) = await store.ratings_since()
+    lines = [a_line("a", "elsewhere"), "nonsense", a_line(QUESTION, rated.utt_id, "bob")]
+    file.write_text("".join(f"{line}\n" for line in lines))
+
+    second = await school_of(store, tmp_path)
+    assert [(user, weight) for user, _, weight in second.learned()] == [("bob", 0.5), ("ann", 1.0)]
+    assert "model.lessons, line 2 is left out" in caplog.text
+    assert file.exists()  # it may belong to another store
+
+    third = await school_of(store, tmp_path)
+    assert third.learned() == second.learned()
+    assert not file.exists()
+    assert await store.records("", FILE) == {}
+
+
+async def test_a_person_is_removed_from_the_file_of_an_earlier_version(
+    store: Store, tmp_path: Path
+) -> None:
+    file = tmp_path / "model.lessons"
+    file.write_text(f"{a_line('a')}\n{a_line('b', user='bob')}\n")
+    await store.put_record("", FILE, str(file), b"true")
+    await store.put_record("ann", "device", "x", b"1")
+
+    assert await DirectChanges(store).delete_person("ann")
+
+    assert file.read_text() == f"{a_line('b', user='bob')}\n"
+
+
+async def test_hints_that_replicas_shared_earlier_are_read_once(
+    store: Store, tmp_path: Path
+) -> None:
+    mark = {"kind": "thanked", "agent": "red", "utt_id": "u", "at": 1e9}
+    body = {"text": QUESTION, "agents": {"red": 0.9}, "weight": 0.1, "user": "ann", "hint": mark}
+    await store.put_record("", "hint", "1", json.dumps(body).encode())
+    await store.put_record("", "lesson", "1", b'{"utt_id":"u","question":"q","agent":"red"}')
+
+    school = await school_of(store, tmp_path)
+
+    assert school.learned() == [("ann", "thanked", 0.1)]
+    assert await store.records("", "hint") == await store.records("", "lesson") == {}
+
+
+async def test_a_folder_that_cannot_be_written_is_said_and_loses_nothing(
+    store: Store, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.ERROR)
+    (tmp_path / "file").write_text("")
+    school = await school_of(store, tmp_path / "file")
+    await school.rates(1)
+
+    assert school.learned() == [("bob", "", 0.5)]
+    assert "no model can be written: Not a directory" in caplog.text
+    assert school.lessons.pupil.problem in caplog.text
+    assert (await school_of(store, tmp_path)).lessons.pupil.problem == ""
+    assert (tmp_path / "model").is_dir()
+
+
+def test_many_labels_are_learned_as_one_by_one(tmp_path: Path) -> None:
+    labels = [RouterLabel(f"word{n} of {n % 3}", {NAMES[n % 3]: 1.0}) for n in range(60)]
+    router = LearnedRouter([Card(name=name) for name in NAMES])
+    router.learn_all(labels)
+    assert router.lessons == labels

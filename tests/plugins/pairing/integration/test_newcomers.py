@@ -62,8 +62,8 @@ async def test_a_new_agent_is_tried_out_gets_its_questions_and_goes_with_who_tau
     tmp_path: Path,
 ) -> None:
     trained(tmp_path)
-    four = agents()
-    async with assistant_of(tmp_path, four, YAML) as assistant:
+    four, store = agents(), f"sqlite:///{tmp_path}/d.db"
+    async with assistant_of(tmp_path, four, YAML, store) as assistant:
         assert "chess" in await asked_first(assistant, CHESS[0], "bob")
         for text in (*CHESS, *(texts[0] for texts in SUBJECTS.values())) * 2:
             await rate(assistant, text, "ann")
@@ -74,13 +74,15 @@ async def test_a_new_agent_is_tried_out_gets_its_questions_and_goes_with_who_tau
     assert tried >= 6
     assert settled == ["rain"]  # the new agent was tried often enough, and is asked for its own
     assert taught == ["chess"]
-    lines = [json.loads(line) for line in (tmp_path / "model.lessons").read_text().splitlines()]
-    assert any(one.get("judged") for one in lines)
-    assert {one["user"] for one in lines} == {"ann", "bob"}
 
-    async with assistant_of(tmp_path, agents(), YAML) as assistant:
+    async with assistant_of(tmp_path, agents(), YAML, store) as assistant:
+        rows = await assistant.store.records_since("taught")
+        assert {(row.user, json.loads(row.body)["judged"]) for row in rows} == {
+            ("ann", True),
+            ("bob", True),
+        }
         assert await asked_first(assistant, CHESS[1], "cid") == ["chess"]
         await assistant.archive.delete_person("ann")
-        forgotten = (tmp_path / "model.lessons").read_text()
+        left = await assistant.store.records_since("taught")
 
-    assert '"ann"' not in forgotten
+    assert {row.user for row in left} == {"bob"}

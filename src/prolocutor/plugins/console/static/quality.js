@@ -40,6 +40,7 @@ export default function Quality({ at, operator }) {
       <div class="steps"><${Sign} sign=${sign} hint=${hint} hints=${totals.value?.hints ?? {}} /><span class="step-word not-phone"><b>${count(totals.value?.labels)}</b> labels</span>
         <${Models} models=${models} writes=${operator.writes} />
         <${Train} roles=${listOf(models.value?.roles)} hints=${sum(totals.value?.hints)} busy=${Boolean(job)} writes=${operator.writes} inTurn=${work.inTurn} /></div></header>
+    ${listOf(models.value?.problems).map((one) => html`<p class="warn" role="status">Learning fails: ${text(one)}.</p>`)}
     ${job && html`<${Progress} job=${job} ended=${ended} />`}
     ${model && html`<${Comparison} model=${model} models=${models} writes=${operator.writes} key=${model.id} />`}
     ${!model && html`<${Trend} />`}

@@ -1,17 +1,19 @@
-"""Hints as lessons: found as turns end, weighed, and counted with those that stand."""
+"""Hints as lessons: found in turns, weighed, and counted with those that stand."""
 
 from __future__ import annotations
 
 from collections import OrderedDict, defaultdict
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import lru_cache
-from typing import Final
+from typing import Final, TypeVar
 
 from prolocutor.contracts.model_use import HintMark
 from prolocutor.contracts.observer import TurnRecord
 from prolocutor.plugins.pairing.hints.turn_hints import HintSettings, HintTurn, TurnHint, hints_of
 from prolocutor.plugins.pairing.question_agent.router_label import RouterLabel, shares_of
 from prolocutor.reading.words import words
+
+Key = TypeVar("Key")
 
 TURNS: Final = 3
 DIALOGS: Final = 10_000
@@ -29,20 +31,27 @@ class HintWatch:
         self._agents = frozenset(agents)
         self._dialogs: OrderedDict[str, tuple[str, list[HintTurn]]] = OrderedDict()
 
-    def turn_ended(self, record: TurnRecord) -> list[TurnHint]:
+    def hints(self, record: TurnRecord) -> list[TurnHint]:
         """Return what a turn says of those before it."""
-        _, before = self._dialogs.pop(record.dialog_id, ("", []))
-        turns = [*before, self._turn(record)][-TURNS:]
+        return hints_of(self._turns(record), self._settings)
+
+    def note(self, record: TurnRecord) -> None:
+        """Take note of a turn that was stored."""
+        turns = self._turns(record)
+        self._dialogs.pop(record.dialog_id, None)
         self._dialogs[record.dialog_id] = record.user, turns
         if len(self._dialogs) > DIALOGS:
             self._dialogs.popitem(last=False)
-        return hints_of(turns, self._settings)
 
     def forget(self, user: str) -> None:
         """Forget the turns of a person."""
         gone = [dialog for dialog, (its, _) in self._dialogs.items() if its == user]
         for dialog in gone:
             del self._dialogs[dialog]
+
+    def _turns(self, record: TurnRecord) -> list[HintTurn]:
+        _, before = self._dialogs.get(record.dialog_id, ("", []))
+        return [*before, self._turn(record)][-TURNS:]
 
     def _turn(self, record: TurnRecord) -> HintTurn:
         return HintTurn(
@@ -83,58 +92,32 @@ def question_key(text: str) -> str:
     return " ".join(words(text))
 
 
-class HintTally:
-    """Counts the hints that stand, and says of another one whether it stands beside them.
+def standing(
+    lessons: Mapping[Key, RouterLabel], settings: HintSettings | None, now: float
+) -> dict[Key, RouterLabel]:
+    """Return the lessons that count, in order: all that people said, and the latest hints.
 
-    It falls where the same question has a thumb, where the same person gave the same one of the
-    same agent before, where it is too old, where the hints of its question weigh as much as a
-    thumb, and where there are `settings.most`.
+    A hint falls where the same question has a thumb or label, where the same person gave the same
+    one of the same agent later, where it is too old, where the hints of its question weigh as much
+    as a thumb, and where there are `settings.most`. Without `settings` no hint stands.
     """
+    told = {question_key(one.text) for one in lessons.values() if one.is_thumb}
+    weights: defaultdict[str, float] = defaultdict(float)
+    given: set[tuple[str, str, str, bool]] = set()
 
-    def __init__(self, settings: HintSettings) -> None:
-        self._settings = settings
-        self._thumbed: set[str] = set()
-        self._weights: defaultdict[str, float] = defaultdict(float)
-        self._given: set[tuple[str, str, str, bool]] = set()
-        self.number = 0
-
-    def add_thumb(self, text: str) -> bool:
-        """Take note of a thumb; return whether it replaces hints of its question."""
-        key = question_key(text)
-        self._thumbed.add(key)
-        return key in self._weights
-
-    def takes(self, lesson: RouterLabel, now: float) -> bool:
-        """Return whether a hint stands, and count it if so."""
-        mark = lesson.hint
-        assert mark is not None
-        key = question_key(lesson.text)
-        same = (lesson.user, key, mark.agent, lesson.agents.get(mark.agent, 0.0) > 0)
-        full = self._weights.get(key, 0.0) + lesson.weight > MOST_OF_A_QUESTION + _ROUNDING
-        old = now - mark.at > self._settings.keep
-        if key in self._thumbed or same in self._given or full or old:
+    def stands(one: RouterLabel) -> bool:
+        if (mark := one.hint) is None:
+            return True
+        if settings is None or len(given) >= settings.most or now - mark.at > settings.keep:
             return False
-        if self.number >= self._settings.most:
+        question = question_key(one.text)
+        same = (one.user, question, mark.agent, one.agents.get(mark.agent, 0.0) > 0)
+        full = weights[question] + one.weight > MOST_OF_A_QUESTION + _ROUNDING
+        if question in told or same in given or full:
             return False
-        self._given.add(same)
-        self._weights[key] += lesson.weight
-        self.number += 1
+        given.add(same)
+        weights[question] += one.weight
         return True
 
-
-def standing(
-    lessons: Iterable[RouterLabel], settings: HintSettings | None, now: float
-) -> list[RouterLabel]:
-    """Return the lessons that count, in order: all thumbs, and the latest hints that stand.
-
-    Without `settings` no hint does.
-    """
-    known = list(lessons)
-    if settings is None:
-        return [one for one in known if one.hint is None]
-    tally = HintTally(settings)
-    for one in known:
-        if one.is_thumb:
-            tally.add_thumb(one.text)
-    kept = [one for one in reversed(known) if one.hint is None or tally.takes(one, now)]
-    return kept[::-1]
+    kept = [key for key in reversed([*lessons]) if stands(lessons[key])]
+    return {key: lessons[key] for key in reversed(kept)}

@@ -30,8 +30,14 @@ from prolocutor.plugins.pairing.measuring.model_training import LABEL_FREE
 from prolocutor.plugins.pairing.measuring.refitting import Refitting, prior_of
 from prolocutor.plugins.pairing.measuring.training_material import Material, gathered
 from prolocutor.plugins.pairing.method_catalog import load_reader
-from prolocutor.plugins.pairing.model_files import Model, load_model, save_model, training_card
-from prolocutor.plugins.pairing.question_agent.label_journal import since_model
+from prolocutor.plugins.pairing.model_files import (
+    Model,
+    is_vacant,
+    load_model,
+    save_model,
+    training_card,
+)
+from prolocutor.plugins.pairing.question_agent.loaded_router import since_model
 from prolocutor.plugins.pairing.question_agent.router_label import router_label_of
 from prolocutor.reading.near_duplicates import near_duplicates
 
@@ -89,7 +95,7 @@ async def retrain(
 
 
 def _live(order: TrainingOrder) -> Model | None:
-    if order.live is None or not Path(order.live).exists():
+    if order.live is None or is_vacant(Path(order.live)):
         return None
     return load_model(order.live)
 

@@ -8,7 +8,7 @@ it would say of a row that it had not learned follows without learning anew.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Iterable, Mapping, Sequence
 from typing import Any, Final
 
 import msgspec
@@ -45,7 +45,9 @@ _MOST_ROWS: Final = 8000
 
 _LEAST_GROUPS: Final = 20
 _NEAR_ROWS: Final = 32
-_MOST_ANEW: Final = 1000
+_CHEAP_ROWS: Final = 12
+"""Labels are learned together where the others are fewer than so many times their number."""
+
 _NOBODY: Final = 0.05
 """The share of questions for which nobody is right that is expected where no label says so."""
 
@@ -95,8 +97,7 @@ async def _fit_with_meaning(training: TrainingData, labels: list[RouterLabel]) -
 class LearnedRouter:
     """Scores agents by cards and labels; `learn` is seen by the next question.
 
-    `keep` is called with each label that `learn` is told, before it counts, such as the `write` of
-    a journal. Agents are those of the cards, and those that labels name. `vectors` are used where
+    Agents are those of the cards, and those that labels name. `vectors` are used where
     they have the text, and vectors of the cards are then needed once.
     """
 
@@ -104,14 +105,11 @@ class LearnedRouter:
         self,
         cards: Sequence[Card] = (),
         labels: Iterable[RouterLabel] = (),
-        *,
-        keep: Callable[[RouterLabel], Any] | None = None,
     ) -> None:
         known = checked(cards) if cards else []
         self._agents: list[str] = [card.name for card in known]
         most = max(1, _MOST_ROWS // 2 // max(1, len(known)))
         self._card_rows = [(text, card.name) for card in known for text in _card_texts(card)[:most]]
-        self._keep = keep
         self._lessons: list[RouterLabel] = []
         self._row_lessons: list[int] = []
         self._row_vectors: Any = None
@@ -151,17 +149,21 @@ class LearnedRouter:
         if wrong := next((name for name, share in shares.items() if not 0 <= share <= 1), None):
             raise BadInput(f"{shares[wrong]!r} is not from 0 to 1", field=f"agents.{wrong}")
         lesson = RouterLabel(text, shares or dict.fromkeys(self._agents, 0.0))
-        if self._keep is not None:
-            self._keep(lesson)
         self.learn_all([lesson])
         return lesson
 
     def learn_all(self, lessons: Iterable[RouterLabel]) -> None:
-        """Learn stored labels; `keep` is not called for them."""
-        new = list(lessons)
-        whole = len(self._index) + len(new)
-        if len(new) > _NEAR_ROWS and whole <= _MOST_ANEW and self._meant is None:
+        """Learn labels, but for those that only new agents learn from; many are learned together.
+
+        Then a label has a vector only where its text had one before.
+        """
+        new = [one for one in lessons if not one.judged]
+        if len(new) > _NEAR_ROWS and len(new) * _CHEAP_ROWS > len(self._index):
+            texts = self.texts if self._meant else ()
+            vectors = dict(zip(texts, self._row_vectors, strict=False)) if self._meant else {}
             self.relearn([*self._lessons, *new])
+            if vectors:
+                self.learn_meaning(vectors)
             return
         for lesson in new:
             self._add(lesson)
@@ -246,11 +248,9 @@ class LearnedRouter:
         cls,
         model: Model,
         cards: Sequence[Card] = (),
-        *,
-        keep: Callable[[RouterLabel], Any] | None = None,
     ) -> LearnedRouter:
         """Make the router of a model, of which cards change nothing; `ConfigError` if not its."""
-        router = cls(keep=keep)
+        router = cls()
         try:
             router._restore(model)
         except (KeyError, ValueError, TypeError, IndexError, msgspec.ValidationError) as error:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -20,7 +20,6 @@ from prolocutor.plugins.pairing.encoders.meanings import (
 from prolocutor.plugins.pairing.method_catalog import read_method
 from prolocutor.plugins.pairing.model_files import Model, agents_that_differ, load_model
 from prolocutor.plugins.pairing.question_agent.follow_ups import pairings
-from prolocutor.plugins.pairing.question_agent.label_journal import lessons_of
 from prolocutor.plugins.pairing.question_agent.meant_methods import MeaningScorer, MeantRouter
 from prolocutor.plugins.pairing.question_agent.newcomers import NewAgents, NewcomerSettings, said_of
 from prolocutor.plugins.pairing.question_agent.router_label import RouterLabel
@@ -170,3 +169,26 @@ def settled_agents(model: Model) -> frozenset[str]:
     full = {agent for one in lessons if one.weight >= 1 for agent in one.agents}
     rated = {agent for agent, count in counts.items() if full and count < _ENOUGH} - full
     return frozenset(model.agents) - rated
+
+
+def since_model(labels: Iterable[RouterLabel], model: Model) -> Iterator[RouterLabel]:
+    """Return the labels that a model has not learned."""
+    learned = Counter(map(_content, lessons_of(model)))
+    for label in labels:
+        content = _content(label)
+        if learned[content]:
+            learned[content] -= 1
+        else:
+            yield label
+
+
+def _content(label: RouterLabel) -> bytes:
+    return msgspec.json.encode((label.text, label.agents, label.weight), order="deterministic")
+
+
+def lessons_of(model: Model) -> list[RouterLabel]:
+    """Return the labels that a router's model keeps; none of a model that keeps none."""
+    try:
+        return msgspec.convert(model.parts.get("lessons", []), list[RouterLabel])
+    except msgspec.ValidationError:
+        return []  # what reads the model says what is wrong with it

@@ -7,11 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from prolocutor.contracts.pairing import TrainingData, UserQuestion
-from prolocutor.errors import BadData, BadInput
+from prolocutor.errors import BadInput
 from prolocutor.plugins.pairing.model_files import load_model, save_model
-from prolocutor.plugins.pairing.question_agent.label_journal import LabelJournal
 from prolocutor.plugins.pairing.question_agent.learned import LearnedRouter, fit
-from prolocutor.plugins.pairing.question_agent.router_label import RouterLabel
 from tests.plugins.pairing.unit.question_agent.made import CARDS, LABELLED
 
 
@@ -54,47 +52,6 @@ def test_an_agent_without_a_card_is_learned_of() -> None:
 def test_a_share_that_is_none_is_refused() -> None:
     with pytest.raises(BadInput, match="not from 0 to 1"):
         LearnedRouter(CARDS).learn("x", {"bank": 2.0})
-
-
-def test_what_is_kept_can_be_learned_again(tmp_path: Path) -> None:
-    journal = LabelJournal(tmp_path / "lessons.jsonl")
-    router = LearnedRouter(CARDS, keep=journal.write)
-    router.learn("blorb the frobnitz", ["bank"])
-    journal.close()
-
-    again = LearnedRouter(CARDS)
-    again.learn_all(LabelJournal(tmp_path / "lessons.jsonl").read())
-
-    assert best(again, "blorb my frobnitz") == "bank"
-
-
-def test_a_lesson_that_was_cut_off_is_forgotten_and_the_next_is_whole(tmp_path: Path) -> None:
-    file = tmp_path / "lessons.jsonl"
-    file.write_bytes(b'{"text":"a","agents":{"x":1.0}}\n{"text":"b","ag')
-    journal = LabelJournal(file, sync=True)
-
-    journal.write(RouterLabel("c", {"y": 1.0}))
-    journal.close()
-
-    assert [one.text for one in journal.read()] == ["a", "c"]
-
-
-def test_a_line_that_is_no_lesson_is_named(tmp_path: Path) -> None:
-    (tmp_path / "lessons.jsonl").write_text('{"text":"a","agents":{}}\nnonsense\n')
-
-    with pytest.raises(BadData, match=r"lessons\.jsonl:2"):
-        LabelJournal(tmp_path / "lessons.jsonl").read()
-
-
-def test_a_lesson_that_cannot_be_kept_is_not_learned() -> None:
-    def fails(lesson: RouterLabel) -> None:
-        raise OSError("the disk is full")
-
-    router = LearnedRouter(CARDS, keep=fails)
-    with pytest.raises(OSError, match="full"):
-        router.learn("blorb", ["bank"])
-
-    assert list(router.lessons) == []
 
 
 def test_a_saved_model_chooses_as_before(tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ from prolocutor.plugins.pairing.budget import (
     UntilSure,
     asks_one,
 )
+from prolocutor.plugins.pairing.lessons import label_of_ranks
 from prolocutor.plugins.pairing.method_catalog import load_fit
 from prolocutor.plugins.pairing.model_files import Model, training_card
 from prolocutor.plugins.pairing.question_agent.cards import CardsRouter
@@ -27,7 +28,6 @@ from prolocutor.plugins.pairing.question_agent.router_label import (
     label_of_thumb,
     router_label_of,
 )
-from prolocutor.plugins.pairing.rating_learner import label_of_ranks
 from prolocutor.plugins.pairing.skill_selector import NewcomerTrial
 from tests.plugins.pairing.unit.question_agent.made import CARDS, LABELLED
 

@@ -21,8 +21,22 @@ WHERE "user" = $1 AND ($2::text IS NULL OR skill = $2) ORDER BY due, entry;
 SELECT "user", name, skill, key, due, body, dropped FROM claim_due($1, $2);
 
 -- name: put_record
-INSERT INTO records ("user", place, kind, key, body) VALUES ($1, $2, $3, $4, $5)
+INSERT INTO records ("user", place, kind, key, body, person, dialog)
+SELECT $1, $2, $3, $4, $5, x.person, x.dialog FROM (VALUES (1)) one LEFT JOIN (
+    SELECT d.person, d.dialog FROM dialogs d WHERE $6 <> '' AND d.dialog_id = $6
+    UNION ALL SELECT u.person, u.dialog FROM utterances u WHERE $6 <> '' AND u.utt_id = $6
+    LIMIT 1
+) x ON true
 ON CONFLICT ("user", place) DO UPDATE SET body = excluded.body;
+
+-- name: records_since
+SELECT * FROM (
+    SELECT record, "user", key, body FROM records WHERE kind = $1 AND record > $2
+    ORDER BY record DESC LIMIT $3
+) x ORDER BY record;
+
+-- name: record_count
+SELECT count(*) FROM records WHERE kind = $1;
 
 -- name: records_of
 SELECT key, body FROM records WHERE "user" = $1 AND kind = $2 ORDER BY record;

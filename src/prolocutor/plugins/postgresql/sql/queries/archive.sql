@@ -180,3 +180,17 @@ FROM (
 
 -- name: close_dialog
 SELECT status, dialog_id_ FROM close_dialog($1, $2, $3);
+
+-- name: ratings_since
+SELECT * FROM (
+    SELECT x.rating, replied.utt_id, p."user", asked.body AS question, replied.body AS reply, x.value
+    FROM ratings x JOIN people p USING (person)
+    JOIN utterances replied ON replied.person = x.person AND replied.dialog = x.dialog
+        AND replied.position = x.position AND replied.by_bot
+    JOIN utterances asked ON asked.person = x.person AND asked.dialog = x.dialog
+        AND asked.position = x.position - 1 AND NOT asked.by_bot
+    WHERE x.rating > $1 ORDER BY x.rating DESC LIMIT $2
+) y ORDER BY rating;
+
+-- name: rating_count
+SELECT count(*) FROM ratings WHERE position IS NOT NULL;

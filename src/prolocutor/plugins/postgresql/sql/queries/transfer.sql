@@ -57,7 +57,8 @@ WHERE o.person = $1 ORDER BY o.n;
 SELECT name, skill, key, due, body, dropped FROM agenda WHERE "user" = $1 ORDER BY entry;
 
 -- name: copied_records
-SELECT kind, key, body FROM records WHERE "user" = $1 ORDER BY record;
+SELECT r.kind, r.key, r.body, coalesce(d.dialog_id, '') FROM records r
+LEFT JOIN dialogs d ON d.person = r.person AND d.dialog = r.dialog WHERE r."user" = $1 ORDER BY r.record;
 
 -- name: forget_user
 SELECT delete_person(NULL, $1);

@@ -41,8 +41,21 @@ SELECT user, name, skill, key, due, body, dropped FROM agenda
 WHERE user = ?1 AND (?2 IS NULL OR skill = ?2) ORDER BY due, entry;
 
 -- name: put_record
-INSERT INTO records (user, kind, key, body) VALUES (?, ?, ?, ?)
+INSERT INTO records (user, kind, key, body, dialog) VALUES (?, ?, ?, ?, ?)
 ON CONFLICT (user, kind, key) DO UPDATE SET body = excluded.body;
+
+-- name: dialog_about
+SELECT dialog FROM dialogs WHERE dialog_id = ?1
+UNION ALL SELECT dialog FROM utterances WHERE utt_id = ?1 LIMIT 1;
+
+-- name: records_since
+SELECT * FROM (
+    SELECT record, user, key, body FROM records WHERE kind = ? AND record > ?
+    ORDER BY record DESC LIMIT ?
+) ORDER BY record;
+
+-- name: number_of_kind
+SELECT count(*) FROM records WHERE kind = ?;
 
 -- name: records_of
 SELECT key, body FROM records WHERE user = ? AND kind = ? ORDER BY record;

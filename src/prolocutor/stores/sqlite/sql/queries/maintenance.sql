@@ -10,6 +10,18 @@ WHERE utt_id = ?;
 -- name: add_rating
 INSERT INTO ratings (dialog, utterance, value, shown) VALUES (?, ?, ?, ?);
 
+-- name: ratings_since
+SELECT * FROM (
+    SELECT rating, replied.utt_id, user, asked.body, replied.body AS reply, value
+    FROM ratings JOIN utterances replied USING (utterance)
+    JOIN dialogs ON dialogs.dialog = ratings.dialog JOIN people USING (person)
+    JOIN utterances asked ON asked.dialog = replied.dialog AND asked.position = replied.position - 1
+    WHERE rating > ? AND replied.by_bot AND NOT asked.by_bot ORDER BY rating DESC LIMIT ?
+) ORDER BY rating;
+
+-- name: rating_count
+SELECT count(*) FROM ratings WHERE utterance IS NOT NULL;
+
 -- name: mark_rated
 UPDATE dialogs SET rated = 1 WHERE dialog = ? AND rated = 0;
 
@@ -54,6 +66,9 @@ DELETE FROM facts WHERE dialog IN (SELECT value FROM json_each(?));
 
 -- name: delete_ratings
 DELETE FROM ratings WHERE dialog IN (SELECT value FROM json_each(?));
+
+-- name: delete_records_of_dialogs
+DELETE FROM records WHERE dialog IN (SELECT value FROM json_each(?));
 
 -- name: delete_spoke
 DELETE FROM spoke WHERE dialog IN (SELECT value FROM json_each(?));

@@ -50,7 +50,8 @@ WHERE open_turns.person = ? ORDER BY n;
 SELECT name, skill, key, due, body, dropped FROM agenda WHERE user = ? ORDER BY entry;
 
 -- name: copied_records
-SELECT kind, key, body FROM records WHERE user = ? ORDER BY record;
+SELECT kind, key, body, coalesce(dialog_id, '') FROM records LEFT JOIN dialogs USING (dialog)
+WHERE user = ? ORDER BY record;
 
 -- name: copy_person
 INSERT INTO people (user, human_id, feed_floor) VALUES (?, ?, ?);
