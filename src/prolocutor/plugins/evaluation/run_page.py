@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Set
 from html import escape
+from typing import Final, TypeVar
 
 import msgspec
 
@@ -12,22 +13,57 @@ from prolocutor.plugins.evaluation.parlai.metrics.estimates import Estimate
 from prolocutor.plugins.evaluation.run_folder import RunDescription
 from prolocutor.plugins.evaluation.run_report import EXAMPLES, RunReport
 
+T = TypeVar("T")
 
-def report_lines(report: RunReport) -> Iterator[str]:
-    """Return the report of a run as lines."""
+
+SELDOM: Final = frozenset(
+    ("precision", "recall", "hits@10", "hits@100", EXAMPLES, "latency", "latency_p99")
+)
+"""Metrics and figures that only the whole report has."""
+
+IF_THEY_DIFFER: Final = ("hits@1", "hits@5")
+"""Shown where the right answer was among the candidates more often than it was given."""
+
+IF_NOT_ZERO: Final = ("abstention", "errors")
+
+
+def report_lines(report: RunReport, *, whole: bool = True, asked: str = "") -> Iterator[str]:
+    """Return the report of a run as lines: the whole of it, or the metrics that most readers want.
+
+    `asked`: names of metrics, separated by commas, that are shown in any case.
+    """
     failed = f", {report.failed:,} failed" if report.failed else ""
     yield f"{report.examples:,} examples in {report.episodes:,} episodes{failed}"
-    yield from estimate_lines({**report.metrics, **report.figures})
+    hidden = frozenset() if whole else _hidden(report).difference(asked.split(","))
+    yield from estimate_lines(_without(hidden, {**report.metrics, **report.figures}))
     if report.aggregate is not None:
         means = "mean of the tasks' figures" if report.aggregate == "macro" else "of all examples"
         yield f"over {len(report.tasks)} tasks: {report.aggregate} ({means})"
-        for task, of_task in report.tasks.items():
+        for task, found in report.tasks.items():
+            of_task = _without(hidden, found)
             yield from estimate_lines({f"{task}/{name}": one for name, one in of_task.items()})
-    for name in _common(report.groups):
+    for name in _without(hidden, dict.fromkeys(_common(report.groups))):
         parts = (f"{group or '-'} {_one(found, name)}" for group, found in report.groups.items())
         yield f"{name} by group: {', '.join(parts)}"
     if len(report.by) > 1:
         yield f"answered by: {', '.join(f'{clean(by)} {n:,}' for by, n in report.by.items())}"
+    if hidden:
+        yield f"not shown: {', '.join(sorted(hidden))} (--all)"
+
+
+def _hidden(report: RunReport) -> frozenset[str]:
+    """Return the names that tell most readers nothing about this run."""
+    found = {**report.metrics, **report.figures}
+    values = {name: one.value for name, one in found.items()}
+    seldom = {name for name in SELDOM if name in values}
+    zero = {name for name in IF_NOT_ZERO if values.get(name) == 0}
+    if values.get("hits@5", 0.0) <= values.get("accuracy", 0.0):
+        seldom |= {name for name in IF_THEY_DIFFER if name in values}
+    return frozenset(seldom | zero)
+
+
+def _without(hidden: Set[str], named: Mapping[str, T]) -> dict[str, T]:
+    return {name: one for name, one in named.items() if name not in hidden}
 
 
 def estimate_lines(estimates: Mapping[str, Estimate]) -> Iterator[str]:

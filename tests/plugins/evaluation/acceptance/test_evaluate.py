@@ -301,7 +301,7 @@ def test_several_data_sets_are_reported_each_for_itself(commands: Commands, fold
     with (folder / "two.jsonl").open("a") as more:
         more.write('{"text": "two", "labels": ["one"]}\n' * 4)
     run = ["evaluate", "run", "repeat_query", "--data", "jsonl:one.jsonl", "--data",
-           "jsonl:two.jsonl", "--metrics", "f1", "--out", "run"]  # fmt: skip
+           "jsonl:two.jsonl", "--metrics", "f1", "--all", "--out", "run"]  # fmt: skip
 
     macro = figures_of(commands.output(*run, "--fail-under", "one/accuracy=1"))
     micro = figures_of(commands.output(*run, "--aggregate", "micro"))
@@ -309,7 +309,7 @@ def test_several_data_sets_are_reported_each_for_itself(commands: Commands, fold
     assert (macro["accuracy"], micro["accuracy"]) == ("0.5000", "0.2500")
     assert (macro["one/accuracy"], macro["two/accuracy"]) == ("1.0000", "0.0000")
     assert (macro["exs"], macro["one/exs"], macro["two/exs"]) == ("8", "2", "6")
-    assert figures_of(commands.output("evaluate", "rescore", "run")) == micro
+    assert figures_of(commands.output("evaluate", "rescore", "run", "--all")) == micro
 
 
 def figures_of(told: str) -> dict[str, str]:

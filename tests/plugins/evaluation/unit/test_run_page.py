@@ -1,7 +1,7 @@
 """The page of a run: whole in one file, and nothing that was said is HTML."""
 
 from prolocutor.plugins.evaluation.run_folder import RunDescription
-from prolocutor.plugins.evaluation.run_page import page_of
+from prolocutor.plugins.evaluation.run_page import page_of, report_lines
 from prolocutor.plugins.evaluation.run_report import report_of
 from tests.plugins.evaluation.unit.made import row
 
@@ -24,3 +24,14 @@ def test_the_page_has_the_figures_and_the_configuration() -> None:
     assert "4 examples in 4 episodes" in page
     assert "f1 by group: harmless 0 0.5000, harmless 1 0.5000" in page
     assert "data: &quot;harmless&quot;" in page
+
+
+def test_metrics_that_say_little_are_named_at_the_end_and_shown_when_they_are_asked_for() -> None:
+    report = report_of(row(n, {"f1": 0.5, "precision": 0.5}) for n in range(4))
+
+    shown = list(report_lines(report, whole=False))
+    asked = list(report_lines(report, whole=False, asked="precision"))
+
+    assert [line.split()[0] for line in shown if line.startswith(("f1", "precision"))] == ["f1"]
+    assert "precision" in shown[-1]
+    assert any(line.startswith("precision ") for line in asked)

@@ -13,6 +13,7 @@ from prolocutor.cli.options import SEED_OPTION, concurrency_option
 from prolocutor.cli.param_types import BoundParam, SettingParam
 from prolocutor.cli.progress import Show, progress_bar
 from prolocutor.errors import BadInput
+from prolocutor.plugins.evaluation.commands.evaluated_runs import WHOLE_OPTION
 from prolocutor.plugins.evaluation.example_rows import ExampleRow
 from prolocutor.plugins.evaluation.harness import EvaluationSettings, PreparedEvaluation
 from prolocutor.plugins.evaluation.parlai.metrics.names import ALL_METRICS
@@ -141,11 +142,13 @@ INTERRUPTED: Final = 130
     metavar="FOLDER",
     help="The folder of the run.  [default: a folder in runs/ named after what is run]",
 )
+@WHOLE_OPTION
 def run(
     subject: str,
     specs: tuple[str, ...],
     bounds: tuple[tuple[str, float], ...],
     out: Path | None,
+    whole: bool,
     **settings: Any,
 ) -> int:
     """Measure an assistant or an agent on data.
@@ -193,7 +196,7 @@ def run(
         click.echo(f"\n{folder}: interrupted; the same command goes on from here", err=True)
         return INTERRUPTED
     click.echo(f"{name} on {evaluation.data.specs}")
-    for line in report_lines(report):
+    for line in report_lines(report, whole=whole, asked=given.metrics):
         click.echo(line)
     click.echo(f"kept in {folder}")
     return UNDER if _fallen_short(report, bounds) else 0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Final
 
 import click
 
@@ -23,6 +24,10 @@ from prolocutor.plugins.evaluation.run_report import Aggregate, aggregate_of, re
 
 PAGE = "report.html"
 
+WHOLE_OPTION: Final = click.option(
+    "--all", "whole", is_flag=True, help="Show every metric, not only those that most readers want."
+)
+
 
 @click.command(short_help="Score a run again, without asking.")
 @click.argument("run", type=click.Path(path_type=Path))
@@ -32,7 +37,8 @@ PAGE = "report.html"
     type=click.Choice(["macro", "micro"]),
     help="Over several data sets: the mean of theirs, or of all examples.  [default: as before]",
 )
-def rescore(run: Path, metrics: str | None, aggregate: Aggregate | None) -> None:
+@WHOLE_OPTION
+def rescore(run: Path, metrics: str | None, aggregate: Aggregate | None, whole: bool) -> None:
     """Score a run's rows again, by other metrics or a changed one of your own, without asking.
 
     \b
@@ -40,7 +46,9 @@ def rescore(run: Path, metrics: str | None, aggregate: Aggregate | None) -> None
       prolocutor evaluate rescore runs/a --metrics default,distinct
       prolocutor evaluate rescore runs/a --metrics f1,my_metrics:politeness
     """
-    for line in report_lines(rescore_run(run, metrics, aggregate)):
+    for line in report_lines(
+        rescore_run(run, metrics, aggregate), whole=whole, asked=metrics or ""
+    ):
         click.echo(line)
 
 
