@@ -24,13 +24,14 @@ def greeting(
     file: Path | None,
     store: str | None,
     page: bool = False,
+    operators_page: str | None = None,
     key: str | None = None,
 ) -> str:
     """Return where an assistant listens, where it stores dialogs, and what to try.
 
     `kept` is the store's URL; `file` and `store` are as given on the command line. `page`: whether
-    there is a page to open in a browser. `key`: that of this process, where no other makes an
-    operator.
+    there is a page to open in a browser. `operators_page`: the path of the page for operators.
+    `key`: that of this process, where no other makes an operator.
     """
     first, second = OTHERS if file else DEMO
     path = sqlite_file(kept)
@@ -52,6 +53,7 @@ def greeting(
             f"Dialogs are kept in {where_kept}. Three things to try in another terminal:",
             *(f"  {one}" for one in tries),
             *([f"Or talk to it in a browser: {url}"] if page else []),
+            *([f"Operators see and do more at {url}{operators_page}"] if operators_page else []),
             *([OPERATOR.format(key)] if key else []),
         )
     )

@@ -29,6 +29,7 @@ from prolocutor.config.other_hosts import at_other_hosts, read_hosts
 from prolocutor.config.settings import Settings
 from prolocutor.config.store_location import store_url
 from prolocutor.contracts.observer import TurnRecord
+from prolocutor.doors.door_catalog import find_operators_page
 from prolocutor.errors import ConfigError, ProlocutorError, StoreLost
 from prolocutor.observe.logs import JsonLogFormatter
 from prolocutor.web.listener import Listener
@@ -131,6 +132,7 @@ async def _serve(plan: ServePlan) -> None:
         def tell(url: str) -> None:
             tune_collector()
             url = url.replace(*_reachable(plan.host))
+            doors = doors_of(plan.settings)
             note = OwnerNote("serve", plan.settings.file, url, plan.own_key)
             leave_note(app.assistant.store, note)
             click.echo(
@@ -140,7 +142,8 @@ async def _serve(plan: ServePlan) -> None:
                     plan.store,
                     file=plan.file_given,
                     store=plan.store_given,
-                    page="page" in doors_of(plan.settings),
+                    page="page" in doors,
+                    operators_page=find_operators_page(doors.values()),
                     key=plan.own_key if app.authenticator.lacks_operators else None,
                 )
             )

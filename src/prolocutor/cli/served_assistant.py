@@ -21,7 +21,7 @@ from prolocutor.config.store_location import sqlite_file
 from prolocutor.contracts.channel import Channel
 from prolocutor.contracts.observer import Observer
 from prolocutor.contracts.pairing import Card
-from prolocutor.doors.door_catalog import SessionChannel, usual_doors
+from prolocutor.doors.door_catalog import SessionChannel, find_operators_page, usual_doors
 from prolocutor.errors import StoreLost
 from prolocutor.observe.logs import TurnLog
 from prolocutor.observe.metrics import TurnMetrics
@@ -131,6 +131,7 @@ def _context(
         cards=_cards(assistant, folder),
         secured=settings.auth.is_closed,
         recording=settings.records is not None,
+        operators_page=find_operators_page(doors_of(settings).values()),
     )
 
 

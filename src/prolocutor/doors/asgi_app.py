@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 
 from prolocutor.assistant.assistant import Assistant
 from prolocutor.contracts.channel import Channel
-from prolocutor.doors.door_catalog import DOORS, usual_doors
+from prolocutor.doors.door_catalog import DOORS, find_operators_page, usual_doors
 from prolocutor.observe.metrics import TurnMetrics
 from prolocutor.observe.recent_turns import RecentTurns
 from prolocutor.observe.service_times import ServiceTimes
@@ -70,19 +70,18 @@ def asgi_app(
     metrics, recent, times = TurnMetrics(), RecentTurns(), ServiceTimes()
     assistant.observers.add(metrics, recent, times)
     auth = AccessPolicy(keys, tokens or {}, anonymous)
+    wanted = list(usual_doors().values()) if doors is None else [_named(one) for one in doors]
     context = DoorContext(
         assistant,
         recent=recent,
         times=times,
         secured=bool(keys or tokens),
+        operators_page=find_operators_page(wanted),
     )
-    wanted = usual_doors().values() if doors is None else doors
-    channels = [_channel(one, context) for one in wanted]
+    channels = [one.build(context) if hasattr(one, "build") else one for one in wanted]
     listener = make_app(assistant, channels, auth=auth, origins=origins, metrics=metrics)
     return AsgiApp(listener)
 
 
-def _channel(door: AnyDoor, context: DoorContext) -> Channel:
-    if isinstance(door, str):
-        door = DOORS.load(door)()
-    return door.build(context) if hasattr(door, "build") else door
+def _named(door: AnyDoor) -> DoorOptions | Channel:
+    return DOORS.load(door)() if isinstance(door, str) else door

@@ -6,6 +6,7 @@ Struct of its options, which builds it (`web.door_context.DoorOptions`).
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Final, Protocol
 
 from prolocutor.catalog import Catalog
@@ -39,3 +40,9 @@ def usual_doors() -> dict[str, DoorOptions]:
         if getattr(options, "is_usual", False):
             doors[name] = options()
     return doors
+
+
+def find_operators_page(doors: Iterable[object]) -> str | None:
+    """Return the path of the page for operators that the first of these doors has."""
+    paths = (getattr(options, "operators_page", None) for options in doors)
+    return next(filter(None, paths), None)

@@ -35,7 +35,8 @@ class DoorContext(msgspec.Struct, frozen=True):
     are what the file proposes to begin with, `cards` those of its skills by name, which may be
     files of their own; None: as the services have them. `secured`: only those come in whom the
     file names. With `recording` records of turns are kept. `prefixes` are those of all other
-    doors, for what signs people in.
+    doors, for what signs people in. `operators_page` is the path of the page for operators, None
+    where no door has one.
     """
 
     assistant: Assistant
@@ -51,6 +52,7 @@ class DoorContext(msgspec.Struct, frozen=True):
     secured: bool = False
     recording: bool = True
     prefixes: tuple[str, ...] = ("",)
+    operators_page: str | None = None
 
 
 class DoorOptions(Protocol):
@@ -58,6 +60,7 @@ class DoorOptions(Protocol):
 
     With `check(place: DoorPlace)` it can tell before there is an assistant that a door cannot be
     made of them. `is_usual` (True): the door is opened where a file names none.
+    `operators_page`: the path of the page that the door has for operators.
     """
 
     is_usual: ClassVar[bool]

@@ -41,6 +41,22 @@ async def test_an_operator_sees_everybodys() -> None:
     assert (status, turn["active_skill"]) == (200, "gate")
 
 
+async def test_operators_alone_are_told_of_the_page_for_operators() -> None:
+    def page(assistant: Assistant) -> Page:
+        return Page(DoorContext(assistant, operators_page="/desk"))
+
+    async with (
+        at_the_door(page, STRICT) as door,
+        door.as_visitor(KEY) as operator,
+        door.as_visitor("the-token-of-ann") as ann,
+    ):
+        told = (await get(operator, "/api/visitor"))[1]["operators_page"]
+        others = (await get(ann, "/api/visitor"))[1]["operators_page"]
+
+    assert told == "/desk"
+    assert others is None
+
+
 async def test_an_anonymous_person_is_known_by_the_conversation() -> None:
     async with at_the_door(the_page, AccessPolicy(anonymous=True, loopback=False)) as door:
         utt_id = await reply_to(door, f"almond:anonymous-{SECRET}")

@@ -51,3 +51,9 @@ def test_a_page_is_named_where_there_is_one() -> None:
     said = greeting("Demo", URL, "memory:", file=None, store=None, page=True)
 
     assert said.splitlines()[-1] == f"Or talk to it in a browser: {URL}"
+
+
+def test_the_page_for_operators_is_named_where_a_door_has_one() -> None:
+    said = greeting("Demo", URL, "memory:", file=None, store=None, operators_page="/desk")
+
+    assert said.splitlines()[-1].endswith(f"{URL}/desk")

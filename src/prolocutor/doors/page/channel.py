@@ -47,6 +47,9 @@ class VisitorInfo(msgspec.Struct, frozen=True):
     user: str | None
     name: str
     signed_in: bool
+    operators_page: Annotated[
+        str | None, Meta(description="The path of the page for operators; null for others.")
+    ] = None
 
 
 class ReplyPath(PageUser, frozen=True, kw_only=True):
@@ -121,6 +124,7 @@ class Page:
         files = StaticFiles(FOLDER, assistant.name, speaks=options.voice)
         info = PageInfoEndpoint(context, voice=options.voice)
         self._assistant = assistant
+        self._operators_page = context.operators_page
         self._store = assistant.store
         self._explanations = TurnExplanations(assistant.store, context.recent)
         folder = context.uploads if options.uploads is None else Path(options.uploads)
@@ -158,7 +162,8 @@ class Page:
     async def visitor(self, request: TypedRequest[None, None]) -> VisitorInfo:
         """Return who the caller is."""
         who = request.visitor
-        return VisitorInfo(who.kind, who.user, who.name, who.session is not None)
+        page = self._operators_page if who.kind == "operator" else None
+        return VisitorInfo(who.kind, who.user, who.name, who.session is not None, page)
 
     async def turn_of_reply(self, request: TypedRequest[ReplyPath, None]) -> TurnExplanation:
         """Explain how a reply came about."""

@@ -40,6 +40,7 @@ class ConsoleDoor(msgspec.Struct, frozen=True, kw_only=True):
     """The console of operators at `/console`."""
 
     is_usual: ClassVar[bool] = True
+    operators_page: ClassVar[str] = "/console"
     runs: Annotated[
         str | None, Meta(description="The folder of evaluation runs, beside the file.")
     ] = None

@@ -9,7 +9,7 @@ import { keep, kept } from "./kept.js";
 import { Log } from "./log.js";
 import { loadInfo } from "./page_info.js";
 import { Panel } from "./panel.js";
-import { SignIn, SignOut } from "./signing.js";
+import { SignIn, VisitorLinks } from "./signing.js";
 import { makeTalk } from "./talk.js";
 import { Talks, useTalks } from "./talks.js";
 import { setTheme, theme } from "./themes.js";
@@ -92,7 +92,7 @@ function App({ name }) {
           title="Conversations" onClick=${() => setSide(!side)}><${Drawing} name="menu" /></button>
         <h1>${name}${title && html`<small> ${title}</small>`}</h1>
         <span class="line ${line}" role="status">${LINES[line]}</span>
-        <${SignOut} line=${line} />
+        <${VisitorLinks} line=${line} />
         <${Theme} />
         <${Sounds} />
       </header>

@@ -1,4 +1,4 @@
-// Coming in: by the identity provider where there is one, or with a token; and going out again.
+// Coming in: by the identity provider where there is one, or with a token; and where to go from here.
 
 import { html, useEffect, useRef, useState } from "./ui.js";
 import { ask } from "./visitor.js";
@@ -21,18 +21,19 @@ export function SignIn({ enter, provider }) {
   </form>`;
 }
 
-// A button for those who signed in; nothing for others. `line` is the state of the line.
-export function SignOut({ line }) {
+// The page for operators, and signing out for those who signed in. `line` is the state of the line.
+export function VisitorLinks({ line }) {
   const [who, setWho] = useState(null);
   const open = line === "open";
   useEffect(() => {
     if (open) ask("/api/visitor").then(setWho, () => setWho(null));
   }, [open]);
-  if (!who?.signed_in || line === "sign-in") return null;
+  if (!who || line === "sign-in") return null;
   const leave = async () => {
     const headers = { "Content-Type": "application/json" };
     const { url } = await ask("/auth/logout", { method: "POST", headers, body: "{}" });
     location.assign(url ?? "/");
   };
-  return html`<button class="press" title=${who.name} onClick=${leave}>Sign out</button>`;
+  return html`${who.operators_page && html`<a class="press" href=${who.operators_page}>Console</a>`}
+    ${who.signed_in && html`<button class="press" title=${who.name} onClick=${leave}>Sign out</button>`}`;
 }
