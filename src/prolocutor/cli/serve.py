@@ -48,6 +48,11 @@ from prolocutor.cli.serve_options import ServeOptions
     help="The longest text that is taken.  [default: the file's, else 100,000]",
 )
 @CODE_OPTION
+@click.option(
+    "--without-keys",
+    is_flag=True,
+    help="Let everybody in who reaches the address, as any user and as an operator.",
+)
 @click.option("--once", is_flag=True, help="End after the first turn (for tests).")
 @click.option(
     "--log",
@@ -65,6 +70,7 @@ def serve(
     deadline: float | None,
     max_text: int | None,
     code: Path | None,
+    without_keys: bool,
     once: bool,
     log: Literal["plain", "json"] | None,
 ) -> None:
@@ -78,8 +84,8 @@ def serve(
     all addresses, /metrics, /health/live and /health/ready are for monitoring.
 
     Clients on this machine need no key, unless the file lets others in. For any other address set
-    auth.keys or auth.tokens in the file. Meanwhile `ask`, `chat` and `dialogs` work as usual: they
-    come in by a door.
+    auth.keys or auth.tokens in the file, or let everybody in by --without-keys. Meanwhile `ask`,
+    `chat` and `dialogs` work as usual: they come in by a door.
 
     \b
     Examples:
@@ -99,6 +105,7 @@ def serve(
         deadline=deadline,
         max_text=max_text,
         code=code,
+        without_keys=without_keys,
         once=once,
         log=log,
     )

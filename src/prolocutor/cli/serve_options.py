@@ -21,5 +21,6 @@ class ServeOptions(msgspec.Struct, frozen=True, kw_only=True):
     deadline: float | None = None
     max_text: int | None = None
     code: Path | None = None
+    without_keys: bool = False
     once: bool = False
     log: Literal["plain", "json"] | None = None

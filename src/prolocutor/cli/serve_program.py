@@ -38,6 +38,10 @@ from prolocutor.web.serving import bind, served_beside
 from prolocutor.web.serving import serve as serve_app
 
 EVERYWHERE: Final = {"0.0.0.0": "127.0.0.1", "::": "[::1]", "": "127.0.0.1"}
+OPEN: Final = (
+    "warning: --without-keys: everybody who reaches {} may speak as any user, and read, change and"
+    " delete all dialogs; only a closed network makes that safe"
+)
 
 
 class ServePlan(msgspec.Struct, frozen=True):
@@ -86,6 +90,12 @@ def _changed(settings: Settings, given: ServeOptions) -> Settings:
         settings = msgspec.structs.replace(settings, metrics_host=given.metrics_host)
     if given.metrics_port is not None:
         settings = msgspec.structs.replace(settings, metrics_port=given.metrics_port)
+    if given.without_keys:
+        if settings.auth.is_closed or settings.auth.anonymous:
+            what = "auth in the file says who comes in: take it out, or leave out --without-keys"
+            raise ConfigError(what, key="auth")
+        auth = msgspec.structs.replace(settings.auth, everybody=True)
+        settings = msgspec.structs.replace(settings, auth=auth)
     if given.max_text is not None:
         limits = msgspec.structs.replace(settings.limits, text=given.max_text)
         settings = msgspec.structs.replace(settings, limits=limits)
@@ -147,6 +157,8 @@ async def _serve(plan: ServePlan) -> None:
                     key=plan.own_key if app.authenticator.lacks_operators else None,
                 )
             )
+            if plan.settings.auth.everybody:
+                click.echo(OPEN.format(plan.host), err=True)
             if monitoring:
                 click.echo(f"Metrics: {monitoring.replace(*_reachable(metrics_host))}/metrics")
 

@@ -99,6 +99,7 @@ def _app(
             own_key=own_key,
             trusted_proxies=settings.trusted_proxies,
             sign_in=sessions is not None,
+            everybody=settings.auth.everybody,
         ),
         limits=settings.limits,
         origins=settings.origins,

@@ -100,6 +100,7 @@ class AuthSettings(msgspec.Struct, frozen=True):
         ),
     ] = None
     sign_in: Annotated[Mapping[str, Any], about("", hidden=True)] = {}
+    everybody: Annotated[bool, about("", hidden=True)] = False
 
     @property
     def is_closed(self) -> bool:

@@ -59,7 +59,7 @@ class AccessPolicy(msgspec.Struct, frozen=True):
     else comes in. `own_key`: the key of this process for its user, which does not count as one.
     `trusted_proxies`: addresses and networks of proxies whose word for a client's address counts;
     none of them is on this machine, wherever it is. `sign_in`: whether people sign in with an
-    identity provider.
+    identity provider. `everybody`: whether any visitor without a key or token is an operator.
     """
 
     keys: Sequence[str] | Mapping[str, str] = ()
@@ -69,6 +69,7 @@ class AccessPolicy(msgspec.Struct, frozen=True):
     own_key: str | None = None
     trusted_proxies: Sequence[str] = ()
     sign_in: bool = False
+    everybody: bool = False
 
     @property
     def trusts_loopback(self) -> bool:
@@ -163,7 +164,7 @@ class Authenticator:
         """Whether only the key of this process makes an operator."""
         auth, ringed = self.auth, self._ring.keys.values() if self._ring else ()
         has_keys = bool(auth.keys) or any(key.user is None for key in ringed)
-        return not (has_keys or auth.sign_in or self.trusts(None))
+        return not (has_keys or auth.sign_in or auth.everybody or self.trusts(None))
 
     def sends_secret(self, headers: Headers, query: bytes) -> bool:
         """Return whether a request has a key or a token, which counts before a session."""
@@ -175,6 +176,8 @@ class Authenticator:
         abroad = [address for address in addresses if not is_loopback(address)]
         if abroad and auth.loopback:
             raise ConfigError(NO_TRUST.format(f"the address {abroad[0]}"), key="auth.loopback")
+        if auth.everybody:
+            return
         if abroad and not (auth.keys or auth.tokens or auth.anonymous or auth.sign_in):
             raise ConfigError(
                 f"{abroad[0]} can be reached from other machines, and nobody there could come in: "
@@ -194,7 +197,7 @@ class Authenticator:
         secret = None if any_secret else _secret(headers, query)
         if secret is not None:
             return self._look_up(secret, client_name(address))
-        if self.trusts(client) and _is_local(headers, client):
+        if self.auth.everybody or (self.trusts(client) and _is_local(headers, client)):
             if self._own_page(headers):
                 return LOCAL
             raise Forbidden("pages of other sites need a key or a token")

@@ -132,6 +132,17 @@ def test_who_sits_here_is_a_stranger_where_strangers_come_in(secret: str | None)
     assert visitor == (LOCAL if secret else Visitor("anonymous"))
 
 
+@pytest.mark.parametrize("client", [HERE, "10.0.0.1"])
+def test_where_everybody_comes_in_pages_of_other_sites_do_not(client: str) -> None:
+    keeper = Authenticator(AccessPolicy(everybody=True))
+    keeper.check_may_listen(["0.0.0.0"])
+    page = {b"host": b"agent:4242", b"origin": b"http://elsewhere"}
+
+    assert keeper.admit({b"host": b"agent:4242"}, b"", client) == LOCAL
+    with pytest.raises(Forbidden):
+        keeper.admit(page, b"", client)
+
+
 def test_loopback_is_not_trusted_beside_strangers() -> None:
     with pytest.raises(ConfigError, match=r"^auth\.loopback: with auth\.anonymous strangers"):
         Authenticator(AccessPolicy(anonymous=True, loopback=True))

@@ -118,7 +118,8 @@ class DialogEndpoints:
         yield b"]" if before == b"," else b"[]"
 
     def _encode(self, dialog: Dialog, wire: Wire) -> bytes:
-        """Return a dialog as services see it, or with the personas of DeepPavlov Agent."""
+        """Return a dialog as services see it; of a pipeline of DeepPavlov Agent with its personas,
+        as on its wire."""
         as_now = self._assistant.engine.prepared.user_snapshot == "current"
         if wire == "native" and not as_now:
             return agent_state.encode_dialog(dialog)
@@ -127,7 +128,7 @@ class DialogEndpoints:
             for one in state["utterances"]:
                 now = state["bot" if agent_state.is_bot(one) else "human"]
                 one["user"] = agent_state.profile_as_now(one["user"], now)
-        if wire == "deeppavlov":
+        if wire == "deeppavlov" or as_now:
             people = [state["human"], state["bot"], *(one["user"] for one in state["utterances"])]
             for person in people:
                 person["persona"] = {} if person["persona"] == [] else person["persona"]

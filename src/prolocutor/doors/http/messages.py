@@ -76,7 +76,7 @@ class SayReply(msgspec.Struct, kw_only=True):
 
     dialog_id: str
     utt_id: Annotated[str, Meta(description="The id of the bot utterance.")]
-    user_id: str
+    user_id: Annotated[str | int | float, Meta(description="As the request had it.")]
     response: str
     attributes: dict[str, Any]
     active_skill: str

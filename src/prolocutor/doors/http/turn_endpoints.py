@@ -76,7 +76,7 @@ class TurnEndpoints:
         reply = SayReply(
             dialog_id=result.dialog_id,
             utt_id=spoken.utt_id,
-            user_id=user,
+            user_id=user if said.user_id is None else said.user_id,
             response=said_as_text(spoken.text, spoken.attributes),
             attributes=spoken.attributes,
             active_skill=spoken.active_skill,

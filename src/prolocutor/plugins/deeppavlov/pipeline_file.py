@@ -62,7 +62,8 @@ class PlannedFile(msgspec.Struct):
     """What a pipeline file comes to.
 
     `keys` has the dotted key in the file of each service, by `stage.name`. Faults keep the
-    assistant from starting, warnings do not. `late` is what is said when the time is over.
+    assistant from starting, warnings do not. `late` is what is said when the time is over or
+    nobody has an answer: the text of the time-out service, or else of the last chance.
     """
 
     pipeline: Pipeline
@@ -132,11 +133,10 @@ class _Planner:
                 self._remarks.fault(keys.get(error.key or "", "services"), error.what)
             pipeline = Pipeline(skills=[NOBODY])
         late = entries.timeout
-        said = late[0].connector.get("response_text") if late else None
-        if late and not isinstance(said, str):
+        if late and not _fixed_text(late[0]):
             what = "is never called: of a time-out service only the response_text counts here"
             self._remarks.warn(late[0].key, what)
-            said = None
+        said = next(filter(None, map(_fixed_text, [*late[:1], *last])), None)
         remarks = self._remarks
         return PlannedFile(pipeline, keys, said, remarks.faults, remarks.warnings, remarks.notes())
 
@@ -303,6 +303,12 @@ class _Planner:
         elif built_in:
             self._remarks.note(f"{what} built in", short)
         return False
+
+
+def _fixed_text(one: PipelineEntry) -> str | None:
+    """Return the text of a service that always says the same."""
+    said = one.connector.get("response_text")
+    return said if isinstance(said, str) else None
 
 
 def _writing(method: str | None, selects: bool) -> DreamKeys:

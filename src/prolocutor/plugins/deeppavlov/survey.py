@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -27,6 +28,8 @@ from prolocutor.plan.pipeline import Stage
 from prolocutor.plugins.deeppavlov import dream_program
 from prolocutor.plugins.deeppavlov.pipeline_entries import FileRemark
 from prolocutor.plugins.deeppavlov.pipeline_file import DEADLINE, OwnCode, read_pipeline
+from prolocutor.plugins.deeppavlov.python_connectors.environment import DreamEnvironment
+from prolocutor.plugins.deeppavlov.python_connectors.fixed_skills import TEXTS
 
 IMPORT_SECONDS: Final = 60.0
 """How long the modules of a class of DREAM's own may take to be imported."""
@@ -73,7 +76,7 @@ def survey_deeppavlov(path: str | Path, dream: Path | None = None) -> Survey:
     settings = Settings(
         name=_name(content, Path(path)),
         deadline=DEADLINE,
-        fallback=planned.late or DEFAULTS.fallback,
+        fallback=planned.late or _fallback(DreamEnvironment.read(os.environ)),
         pipeline=planned.pipeline,
         file=file,
         folder=folder,
@@ -144,6 +147,11 @@ def _name(content: dict[str, object], path: Path) -> str:
     metadata = content.get("metadata")
     name = metadata.get("display_name") if isinstance(metadata, dict) else None
     return str(name) if name else path.stem
+
+
+def _fallback(environment: DreamEnvironment) -> str:
+    language = environment.language.upper()
+    return TEXTS[language][0] if language in TEXTS and language != "EN" else DEFAULTS.fallback
 
 
 def _own_code(dream: Path | None) -> OwnCode:

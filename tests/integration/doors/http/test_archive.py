@@ -126,7 +126,7 @@ async def test_where_utterances_show_profiles_as_they_are_now_dialogs_do_too() -
     shown = [one["user"]["attributes"] for one in dialog["human_utterances"]]
     assert shown == [{"film": "Stalker"}, {"film": "Stalker"}]
     assert [one["user"]["attributes"] for one in same["human_utterances"]] == shown
-    assert (dialog["human"]["persona"], same["human"]["persona"]) == ([], {})
+    assert (dialog["human"]["persona"], same["human"]["persona"]) == ({}, {})
 
 
 async def test_somebody_unknown_has_no_dialogs() -> None:
