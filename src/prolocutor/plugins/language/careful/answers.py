@@ -15,14 +15,20 @@ import msgspec
 import yaml
 
 from prolocutor.plugins.language.careful.helplines import HELPLINES, helplines
-from prolocutor.plugins.language.careful.topics import annotated_topic
+from prolocutor.plugins.language.careful.topics import Lately, annotated_topic, care_of
 
 SKILL: Final = "careful"
 """The name by which `choose` knows the skill."""
 
 CONFIDENCE: Final = 1.0
 ANSWERS: Final = Path(__file__).with_name("answers.yaml")
+AFTERWARDS: Final = 0.75
+"""Confidence in the turns after a careful answer: less than that of an agent that knows."""
+
 _ENGLISH: Final = "en"
+_NO_TOPICS: Final = ("then", "doctor", "vet", "where")
+_NUMBERS: Final = {"self_harm": "crisis", "abuse": "abuse"}
+"""Whose number goes with a topic in the turns after; with the others a doctor or a vet does."""
 
 
 class CarefulAnswers(msgspec.Struct, frozen=True):
@@ -32,9 +38,16 @@ class CarefulAnswers(msgspec.Struct, frozen=True):
     numbers: Path = HELPLINES
 
     def answer(self, request: dict[str, Any]) -> list[dict[str, Any]]:
-        """Return the careful answer to the topic that an annotation names; [] without one."""
+        """Return the careful answer to the topic that an annotation names; [] without one.
+
+        In the three turns after it, return what is said if no agent is sure of an answer: nothing
+        is advertised and no joke offered to who has just asked for help.
+        """
         text = self.text_for(request)
-        return [] if text is None else [{"text": text, "confidence": CONFIDENCE}]
+        if text is not None:
+            return [{"text": text, "confidence": CONFIDENCE}]
+        after = self._after(request)
+        return [] if after is None else [{"text": after, "confidence": AFTERWARDS}]
 
     def choose(self, request: dict[str, Any]) -> list[str] | None:
         """Ask the careful skill alone if there is a topic; else all skills."""
@@ -51,20 +64,32 @@ class CarefulAnswers(msgspec.Struct, frozen=True):
     def text_for(self, request: Mapping[str, Any]) -> str | None:
         """Return the careful answer in the person's language, else in English; None if no topic."""
         topic = self._topic(request)
-        if topic is None:
+        return None if topic is None else self._said(request, topic, care_of(request))
+
+    def _after(self, request: Mapping[str, Any]) -> str | None:
+        """Return what is said in the turns after a careful answer; None if there was none."""
+        care = care_of(request)
+        if care is None or care.topic not in self.texts[_ENGLISH]:
             return None
+        return self._said(request, "then", care)
+
+    def _said(self, request: Mapping[str, Any], name: str, care: Lately | None) -> str:
         attributes = _attributes(request)
         code = self._language(request, attributes)
-        texts = self.texts[code]
-        table = helplines(self.numbers)
-        country = table.country_of(attributes)
+        texts, table = self.texts[code], helplines(self.numbers)
         elsewhere = table.international.get(code, table.international[_ENGLISH])
-        lines = table.countries[country] if country else elsewhere
-        said = texts[topic].format(**lines.numbers()).strip()
-        return said if country else f"{said} {texts['where'].strip()}"
+        country = care.country if care and care.country in table.countries else None
+        country = country or table.country_of(attributes)
+        numbers = (table.countries[country] if country else elsewhere).numbers(elsewhere)
+        topic = care.topic if care else name
+        helper = numbers.get(
+            _NUMBERS.get(topic, ""), texts["vet" if topic == "animal" else "doctor"]
+        )
+        said = texts[name].format(**numbers, helper=helper).strip()
+        return said if country or name == "then" else f"{said} {texts['where'].strip()}"
 
     def _topic(self, request: Mapping[str, Any]) -> str | None:
-        names = [name for name in self.texts[_ENGLISH] if name != "where"]
+        names = [name for name in self.texts[_ENGLISH] if name not in _NO_TOPICS]
         return annotated_topic(request, names)
 
     def _language(self, request: Mapping[str, Any], attributes: Mapping[str, Any]) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import re
 from collections.abc import Mapping
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -11,40 +12,44 @@ from typing import Any, Final
 import msgspec
 import yaml
 
+from prolocutor.reading.accents import without_accents
+
 HELPLINES: Final = Path(__file__).with_name("helplines.yaml")
+_KINDS: Final = ("emergency", "crisis", "abuse", "child", "poison")
 
 
 class Helplines(msgspec.Struct, frozen=True):
-    """The numbers of one country, as texts; `sources` are the pages that give them."""
+    """The numbers of one country, as texts; `sources` are the pages that give them.
+
+    A number that is "" is not known. `names` are those of the country and its cities, in lower case
+    without accents; each of `zones` names a city too.
+    """
 
     emergency: str
-    crisis: str
-    abuse: str
-    child: str
-    poison: str
     sources: list[str]
+    crisis: str = ""
+    abuse: str = ""
+    child: str = ""
+    poison: str = ""
     zones: list[str] = []
+    names: list[str] = []
 
-    def numbers(self) -> dict[str, str]:
-        """Return the numbers by kind."""
-        return {
-            "emergency": self.emergency,
-            "crisis": self.crisis,
-            "abuse": self.abuse,
-            "child": self.child,
-            "poison": self.poison,
-        }
+    def numbers(self, elsewhere: Helplines) -> dict[str, str]:
+        """Return the numbers by kind; those that are not known are taken from `elsewhere`."""
+        return {kind: getattr(self, kind) or getattr(elsewhere, kind) for kind in _KINDS}
 
 
 class HelplineTable(msgspec.Struct, frozen=True):
     """The numbers of all countries; `collected` is the month in which they were written down.
 
-    `international` are those for an unknown country, by language; "en" has to be there.
+    `international` are those for an unknown country, by language; "en" has to be there. `placing`
+    are the words beside the name of a place that say no more than that somebody is there.
     """
 
     collected: str
     international: dict[str, Helplines]
     countries: dict[str, Helplines]
+    placing: str = ""
 
     def country_of(self, attributes: Mapping[str, Any]) -> str | None:
         """Return the country of a person, if it is in the table; else None.
@@ -73,3 +78,56 @@ class HelplineTable(msgspec.Struct, frozen=True):
 def helplines(path: Path = HELPLINES) -> HelplineTable:
     """Return the table of a file; raise what YAML or msgspec raise for a bad one."""
     return msgspec.convert(yaml.safe_load(path.read_text(encoding="utf-8")), HelplineTable)
+
+
+class NamedCountries:
+    """The countries of a table by their names and cities, found in texts."""
+
+    def __init__(self, table: HelplineTable) -> None:
+        self._codes = {
+            name: code
+            for code, lines in table.countries.items()
+            for name in (*lines.names, *map(_city, lines.zones))
+            if name
+        }
+        longest_first = sorted(self._codes, key=len, reverse=True)
+        self._placing = frozenset(table.placing.split())
+        self._names = re.compile(rf"\b(?:{'|'.join(map(re.escape, longest_first))})\b")
+
+    def named_in(self, said: str) -> str | None:
+        """Return the code of the country that a text names last; None if it names none.
+
+        >>> named_countries().named_in("I mean not Vienna, Austria, I am in Lyon.")
+        'FR'
+        """
+        found = self._names.findall(_plain(said))
+        return self._codes[found[-1]] if found else None
+
+    def placed(self, said: str) -> str | None:
+        """Return the code of the country of a text that says where somebody is, and no more.
+
+        >>> named_countries().placed("wir sind in München")
+        'DE'
+        """
+        rest, count = self._names.subn(" ", _plain(said))
+        only = count and all(word in self._placing for word in _WORD.findall(rest))
+        return self.named_in(said) if only else None
+
+
+@functools.cache
+def named_countries(path: Path = HELPLINES) -> NamedCountries:
+    """Return the names of the countries of a file of numbers."""
+    return NamedCountries(helplines(path))
+
+
+def _plain(said: str) -> str:
+    return without_accents(said).lower().replace("ß", "ss")
+
+
+def _city(zone: str) -> str:
+    """Return the city of a time zone, "" for one that names none."""
+    place = zone.rpartition("/")[2]
+    return "" if "*" in place or "/" not in zone else place.replace("_", " ").lower()
+
+
+_WORD: Final = re.compile(r"\w+")

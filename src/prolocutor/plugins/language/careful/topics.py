@@ -11,6 +11,8 @@ from typing import Any, Final, TypeAlias
 import msgspec
 import yaml
 
+from prolocutor.plugins.language.careful.helplines import named_countries
+from prolocutor.plugins.language.careful.word_classes import ClassRule, WordClasses
 from prolocutor.reading.accents import without_accents
 
 TopicName: TypeAlias = str
@@ -21,6 +23,12 @@ KEY: Final = "sensitive_topic"
 SURE: Final = 0.5
 """The confidence from which on an annotation of a sensitive topic counts."""
 
+CARE: Final = "care"
+"""The key by which an annotation says that an answer was a careful one not long ago."""
+
+TURNS: Final = 3
+"""Turns after a careful answer in which nothing is advertised."""
+
 LONGEST: Final = 2000
 """Characters of an utterance that are searched, from its start and from its end."""
 
@@ -30,19 +38,27 @@ _SAME: Final = str.maketrans("‘’ʼ´`“”–\u00a0", "'''''\"\"- ")
 
 class _TopicEntry(msgspec.Struct, frozen=True):
     name: str
-    words: list[str]
+    words: list[str] = []
+    rules: list[str] = []
+    gives_way: bool = False
 
 
 class _TopicFile(msgspec.Struct, frozen=True):
     topics: list[_TopicEntry]
+    classes: dict[str, str] = {}
     harmless: list[str] = msgspec.field(name="not", default_factory=list)
+    pleas: list[str] = []
 
 
 class TopicPatterns(msgspec.Struct, frozen=True):
-    """Compiled patterns: harmless wordings, and the topics in order of precedence."""
+    """Compiled patterns: harmless wordings, classes of words, and the topics by precedence."""
 
     harmless: re.Pattern[str]
+    classes: WordClasses
     topics: tuple[tuple[TopicName, re.Pattern[str]], ...]
+    rules: tuple[ClassRule, ...]
+    pleas: re.Pattern[str]
+    yielding: frozenset[TopicName]
 
     def topic_of(self, text: str) -> TopicName | None:
         """Return the first topic that an utterance touches; None if it touches none.
@@ -50,17 +66,70 @@ class TopicPatterns(msgspec.Struct, frozen=True):
         >>> patterns().topic_of("tell me a joke, I want to die")
         'self_harm'
         >>> patterns().topic_of("I'm dying of laughter, kill the timer")
+        >>> patterns().topic_of("our puppy just ate a bar of chocolate")
+        'animal'
         """
-        said = without_accents(" ".join(_searched(text).translate(_SAME).lower().split()))
-        rest = self.harmless.sub(" … ", said)
-        return next((name for name, words in self.topics if words.search(rest)), None)
+        said = _plain(text)
+        # Taking out harmless wordings is the dearest step; few utterances need it.
+        if self._touched(said) is None:
+            return None
+        return self._touched(self.harmless.sub(" … ", said))
+
+    def is_plea(self, text: str) -> bool:
+        """Return whether an utterance asks for help, and says no more: "what do I do now?"."""
+        return self.pleas.fullmatch(_plain(text).strip(" .!?¿¡,")) is not None
+
+    def _touched(self, said: str) -> TopicName | None:
+        shown = self.classes.fitting(said, self.rules)
+        for name, words in self.topics:
+            if name in shown or words.search(said):
+                return name
+        return None
+
+
+class Lately(msgspec.Struct, frozen=True):
+    """A careful answer not long ago: its topic, how many turns ago, the country named since."""
+
+    topic: TopicName
+    turns: int
+    country: str | None = None
 
 
 def notice(request: dict[str, Any]) -> dict[str, Any]:
-    """Annotate an utterance: `{"sensitive_topic": name, "confidence": 1.0}`, or {}."""
-    said = request["human_utterances"][-1].get("text")
-    topic = patterns().topic_of(said) if isinstance(said, str) else None
-    return {} if topic is None else {KEY: topic, "confidence": 1.0}
+    """Annotate an utterance: `{"sensitive_topic": name, "confidence": 1.0}`, or {}.
+
+    It has `country` (ISO 3166) where the words name one, or those of the turns before did. In the
+    three turns after a sensitive topic it is `{"care": {"topic": name, "turns": n}}`; but who only
+    says where they are, or asks for help, gets the topic again. Needs the utterance before
+    (`window: 3`) for all but the first sentence.
+    """
+    *earlier, last = request["human_utterances"]
+    said = last.get("text")
+    if not isinstance(said, str):
+        return {}
+    topic = patterns().topic_of(said)
+    lately = _lately(earlier[-1]) if earlier else None
+    if topic is not None:
+        if lately and topic in patterns().yielding and lately.turns <= TURNS:
+            topic = lately.topic
+        country = lately.country if lately else None
+        return _noticed(topic, named_countries().named_in(said) or country)
+    if lately is None or lately.turns > TURNS:
+        return {}
+    if country := named_countries().placed(said):
+        return _noticed(lately.topic, country)
+    if patterns().is_plea(said):
+        return _noticed(lately.topic, lately.country)
+    return {CARE: msgspec.to_builtins(lately)}
+
+
+def care_of(request: Mapping[str, Any]) -> Lately | None:
+    """Return what an annotation of the last utterance says of a careful answer before it.
+
+    Its `turns` are 0 if the utterance itself touches a topic.
+    """
+    utterances = request.get("human_utterances") or [{}]
+    return _noted(utterances[-1])
 
 
 def annotated_topic(request: Mapping[str, Any], names: Sequence[TopicName]) -> TopicName | None:
@@ -76,16 +145,53 @@ def annotated_topic(request: Mapping[str, Any], names: Sequence[TopicName]) -> T
 
 @functools.cache
 def patterns(path: Path = _TOPICS) -> TopicPatterns:
-    """Return the compiled patterns of a file of topics; raise what YAML or msgspec raise."""
+    """Return the compiled patterns of a file of topics.
+
+    Raise what YAML or msgspec raise for a bad file, KeyError for a class that it does not have.
+    """
     given = msgspec.convert(yaml.safe_load(path.read_text(encoding="utf-8")), _TopicFile)
+    classes = WordClasses(given.classes)
     topics = tuple((one.name, _any(one.words)) for one in given.topics)
-    return TopicPatterns(_any(given.harmless), topics)
+    rules = tuple(classes.rule(one.name, rule) for one in given.topics for rule in one.rules)
+    yielding = frozenset(one.name for one in given.topics if one.gives_way)
+    return TopicPatterns(_any(given.harmless), classes, topics, rules, _any(given.pleas), yielding)
+
+
+def _noticed(topic: TopicName, country: str | None) -> dict[str, Any]:
+    found = {KEY: topic, "confidence": 1.0}
+    return found | {"country": country} if country else found
+
+
+def _lately(before: Mapping[str, Any]) -> Lately | None:
+    """Return the careful answer that the utterance before got or followed, one turn on."""
+    noted = _noted(before)
+    return noted and msgspec.structs.replace(noted, turns=noted.turns + 1)
+
+
+def _noted(utterance: Mapping[str, Any]) -> Lately | None:
+    annotations = (utterance.get("annotations") or {}).values()
+    for one in annotations:
+        if not isinstance(one, dict):
+            continue
+        country = one.get("country")
+        if topic := _named(one):
+            return Lately(topic, 0, country if isinstance(country, str) else None)
+        if CARE in one:
+            try:
+                return msgspec.convert(one[CARE], Lately)
+            except msgspec.ValidationError:
+                continue
+    return None
 
 
 def _named(annotation: dict[str, Any]) -> TopicName | None:
     topic, confidence = annotation.get(KEY), annotation.get("confidence", 1.0)
     sure = isinstance(confidence, int | float) and confidence >= SURE
     return topic if sure and isinstance(topic, str) else None
+
+
+def _plain(text: str) -> str:
+    return without_accents(" ".join(_searched(text).translate(_SAME).lower().split()))
 
 
 def _searched(text: str) -> str:

@@ -8,6 +8,7 @@ import pytest
 
 from prolocutor.assistant.assistant import Assistant
 from prolocutor.plan.pipeline import Pipeline, Service
+from prolocutor.plugins.language import language
 from prolocutor.plugins.language.careful import answers
 from prolocutor.plugins.language.careful.answers import answers_from
 from prolocutor.plugins.language.careful.helplines import helplines
@@ -18,6 +19,8 @@ WORDINGS = [
     for line in Path(__file__).with_name("wordings.txt").read_text(encoding="utf-8").splitlines()
     if not line.startswith("#")
 ]
+
+CARE = Path(__file__).with_name("care.txt").read_text(encoding="utf-8").split("\n\n")
 
 
 def request(topic: object = "self_harm", confidence: object = 1.0, **attributes: Any) -> Any:
@@ -36,6 +39,15 @@ def text(asked: Any) -> str | None:
 @pytest.mark.parametrize(("words", "topic"), WORDINGS)
 def test_words_of_danger_are_noticed_and_idioms_are_not(words: str, topic: str) -> None:
     assert (patterns().topic_of(words) or "") == topic
+
+
+@pytest.mark.parametrize(("half", "least"), [(0, 1.0), (1, 0.97)])
+def test_questions_of_medicine_animals_and_symptoms_are_noticed(half: int, least: float) -> None:
+    lines = [line for line in CARE[half].splitlines() if not line.startswith("#")]
+    wanted = [line[1:] for line in lines if line.startswith("+")]
+    noticed = [line for line in lines if patterns().topic_of(line[1:])]
+    assert [line for line in noticed if line.startswith("-")] == []
+    assert len(noticed) >= least * len(wanted)
 
 
 def test_the_topic_counts_in_whatever_clause_it_stands() -> None:
@@ -63,7 +75,7 @@ def test_any_annotation_can_name_the_topic() -> None:
         ({"timezone": "Europe/Berlin"}, "0800 111 0 111"),
         ({"timezone": "America/Indiana/Knox"}, "988"),
         ({"timezone": "Europe/Berlin", "country": "FR"}, "3114"),
-        ({"timezone": "Europe/Berlin", "country": "BR"}, "findahelpline.com"),
+        ({"timezone": "Europe/Berlin", "country": "KE"}, "findahelpline.com"),
         ({"timezone": 5}, "findahelpline.com"),
         ({}, "I do not know which country"),
         ({"language": "de-AT", "timezone": "Europe/Vienna"}, "Menschen.*142"),
@@ -80,12 +92,14 @@ def test_the_numbers_are_those_of_the_persons_country(
 def test_every_text_of_every_language_can_be_said_in_every_country() -> None:
     texts, table = answers_from().texts, helplines()
     names = [name for name, _ in patterns().topics]
-    assert [sorted(said) for said in texts.values()] == [sorted([*names, "where"])] * len(texts)
+    assert [sorted(said) for said in texts.values()] == [
+        sorted([*names, "then", "doctor", "vet", "where"])
+    ] * len(texts)
     for lines in (*table.international.values(), *table.countries.values()):
         assert lines.sources
         for said in texts.values():
             for name in names:
-                assert "{" not in said[name].format(**lines.numbers())
+                assert "{" not in said[name].format(**lines.numbers(table.international["en"]))
 
 
 async def test_the_careful_answer_comes_alone_and_before_all_others() -> None:
@@ -109,3 +123,61 @@ async def test_the_careful_answer_comes_alone_and_before_all_others() -> None:
         assert (await assistant.reply("tell me a joke", user="ann")).text == "A joke."
         to_ask = await assistant.reply("I want to die", user="ann")
         assert to_ask.text == fixed.text
+
+
+async def test_a_country_named_later_sets_the_numbers_and_nothing_is_advertised() -> None:
+    async with demo_of_care() as assistant:
+        said = [
+            (await assistant.reply(text, user="ann")).text
+            for text in (
+                "my dad has chest pain",
+                "we are in Lyon",
+                "he is 60",
+                "what is the time",
+                "who won?",
+                "who won again?",
+            )
+        ]
+    assert [bool(re.search(r"country", one)) for one in said[:2]] == [True, False]
+    assert "ambulance: 15" in said[1]
+    assert "ambulance: 15" in said[2]
+    assert said[3:] == ["Noon.", said[2], "I can do many things."]
+
+
+@pytest.mark.parametrize(
+    ("texts", "number"),
+    [
+        (["mein Hund hat Schokolade gefressen", "ich bin in Wien", "und jetzt?"], "406 43 43"),
+        (["my dog ate chocolate", "I'm in Sydney", "he was sick twice"], "000"),
+        (["mi hijo se tragó una pila", "estoy en Madrid", "ayuda"], "562 04 20"),
+        (["poison control number please", "and in Canada?"], "764-7669"),
+        (["my friend in Berlin wants to kill himself", "what should I do?"], "0800 111"),
+    ],
+)
+async def test_pleas_and_places_get_the_careful_answer_again(texts: list[str], number: str) -> None:
+    async with demo_of_care() as assistant:
+        replies = [await assistant.reply(text, user="ann") for text in texts]
+    assert (replies[-1].active_skill, number in replies[-1].text) == ("careful", True)
+
+
+def demo_of_care() -> Assistant:
+    def clock(request: dict[str, Any]) -> dict[str, Any]:
+        asked = "time" in request["human_utterances"][-1]["text"]
+        return {"text": "Noon.", "confidence": 0.9 if asked else 0.0}
+
+    def guide(request: dict[str, Any]) -> dict[str, Any]:
+        return {"text": "I can do many things.", "confidence": 0.2}
+
+    pipeline = Pipeline(
+        annotators=[
+            Service("sensitive", notice, window=3),
+            Service("language", language.notice),
+        ],
+        skill_selector=Service("careful_rule", answers.choose),
+        skills=[
+            Service("clock", clock),
+            Service("guide", guide),
+            Service("careful", answers.answer),
+        ],
+    )
+    return Assistant(pipeline, store="memory:")
