@@ -14,10 +14,11 @@ from prolocutor.assistant.person_access import shared_store
 from prolocutor.catalog import Catalog
 from prolocutor.connectors.connector_catalog import options_of
 from prolocutor.contracts.caller import Caller
-from prolocutor.contracts.connector import Connector, ServiceContext
+from prolocutor.contracts.connector import AgentProfile, Connector, ServiceContext
 from prolocutor.contracts.programs import Programs
 from prolocutor.contracts.shared_store import BrokerWakeUps
 from prolocutor.contracts.store import Store
+from prolocutor.dotted_names import resolve
 from prolocutor.errors import ConfigError
 from prolocutor.plan.pipeline import CandidateAnnotator, Skill, StageService
 
@@ -51,8 +52,14 @@ class ServiceWiring:
     `assistant` is its name, `messages` the URL of its message broker.
     """
 
-    def __init__(self, assistant: str = DEFAULTS.name, messages: str | None = None) -> None:
+    def __init__(
+        self,
+        assistant: str = DEFAULTS.name,
+        messages: str | None = None,
+        skills: Sequence[StageService] = (),
+    ) -> None:
         self._assistant = assistant
+        self._skills = skills
         self._messages = messages
         self._shared: dict[Hashable, Any] = {}
 
@@ -85,12 +92,31 @@ class ServiceWiring:
             broker=self._messages,
             share=self._share,
             connect=lambda target: self.connect(replace(service, target=target)),
+            skills=self._profiles(),
         )
+
+    def _profiles(self) -> list[AgentProfile]:
+        """Return what is known of each skill; functions that it names are imported."""
+        return [
+            AgentProfile(name=one.name, card=one.card_members, continues=_rule_of(one))
+            for one in self._skills
+        ]
 
     def _share(self, key: Hashable, make: Callable[[], Any]) -> Any:
         if key not in self._shared:
             self._shared[key] = make()
         return self._shared[key]
+
+
+def _rule_of(service: StageService) -> Callable[[Any], str | None] | None:
+    """Return a skill's own rule for follow-ups: its `continues`, or that of its function."""
+    given = getattr(service, "continues", None)
+    if isinstance(given, str):
+        given = resolve(given)
+    found: Callable[[Any], str | None] | None = given or getattr(
+        service.call.target, "continues", None
+    )
+    return found
 
 
 def connect(service: StageService) -> Connector:

@@ -207,7 +207,11 @@ def _close_unawaited(result: Any) -> None:
 
 
 class PythonFunction(AgentOptions, frozen=True, kw_only=True):
-    """A function in this process."""
+    """A function in this process.
+
+    An object with a method `with_skills` is asked for the function to call, given the skills of the
+    pipeline (`AgentProfile`).
+    """
 
     main: ClassVar[str] = "function"
     beside: ClassVar[tuple[str, ...]] = ("inline", "process")
@@ -233,6 +237,8 @@ class PythonFunction(AgentOptions, frozen=True, kw_only=True):
         if self.process:
             return context.connect(Call(self.function, "process"))
         function = resolve(self.function) if isinstance(self.function, str) else self.function
+        if (known := getattr(function, "with_skills", None)) is not None:
+            function = known(context.skills)
         return PythonConnector(
             function,
             name=context.name,

@@ -102,6 +102,15 @@ def _connect_nothing(target: object) -> Connector:
     raise ConfigError(f"nothing reaches {target!r:.80} from here")
 
 
+class AgentProfile(msgspec.Struct, frozen=True, kw_only=True):
+    """What functions of a pipeline are told of a skill: its name, the members of its card, and its
+    own rule for follow-ups, which gets what `continues` of a skill gets."""
+
+    name: str
+    card: JsonObject = {}
+    continues: Callable[[Any], str | None] | None = None
+
+
 class ServiceContext(msgspec.Struct, frozen=True, kw_only=True):
     """What a connector is told of the service that it is made for.
 
@@ -109,7 +118,7 @@ class ServiceContext(msgspec.Struct, frozen=True, kw_only=True):
     hypotheses of a wave. `max_in_flight`: calls that run at once. `assistant`: the assistant's
     name, `broker` the URL of its message broker. `share(key, make)` returns what `make` made for
     the first connector of this assistant that asked with this key, as connections are. `connect`
-    makes the connector of another target.
+    makes the connector of another target. `skills` are those of the pipeline.
     """
 
     name: str
@@ -120,6 +129,7 @@ class ServiceContext(msgspec.Struct, frozen=True, kw_only=True):
     broker: str | None = None
     share: Callable[[Hashable, Callable[[], Any]], Any] = _make_own
     connect: Callable[[Any], Connector] = _connect_nothing
+    skills: Sequence[AgentProfile] = ()
 
 
 @runtime_checkable

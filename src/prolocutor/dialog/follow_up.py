@@ -19,13 +19,15 @@ class FollowUp(msgspec.Struct, frozen=True):
 
     `text` is the whole question, `of` the question of an earlier turn that it was made from,
     `confidence` (0 to 1) how sure it is that the words do not stand alone and mean this,
-    `language` the language of the question (ISO 639-1) where the words are of another one.
+    `language` the language of the question (ISO 639-1) where the words are of another one, `skill`
+    the one that answered the question it was made from: it is preferred for this one.
     """
 
     text: str
     of: str = ""
     confidence: float = 0.0
     language: str = ""
+    skill: str = ""
 
 
 def follow_up_of(annotations: Mapping[str, Any]) -> FollowUp | None:

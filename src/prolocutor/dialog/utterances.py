@@ -43,6 +43,8 @@ class _HypothesisDetails(msgspec.Struct, kw_only=True, omit_defaults=True):
     can_continue: bool | str | None = None
     schedule: Sequence[ScheduledMessage | JsonObject] | None = None
     unschedule: Sequence[str] | None = None
+    entities: Sequence[str | JsonObject] | None = None
+    continue_: JsonObject | None = msgspec.field(name="continue", default=None)
     extra: JsonObject = {}
 
 
@@ -52,7 +54,9 @@ class Hypothesis(_HypothesisDetails):
     A skill gives what it wants to say and how sure it is; beside that `human_attributes` and
     `bot_attributes` to remember, `attributes` of the reply, rich `messages` (the text may then be
     ""), an `ask` for an answer of one kind, whether it `can_continue` with the next input, messages
-    to `schedule` and keys of those to `unschedule`. Keys of its own go into `extra`.
+    to `schedule` and keys of those to `unschedule`. `entities` are what the reply is about (texts,
+    or objects with `text` and `type`), `continue_` the slots of the question that a follow-up may
+    fill anew, by name. Keys of its own go into `extra`.
 
     In a dialog the engine adds `skill_name` and `hypothesis_id` (`<skill>.<position>`), and
     candidate annotators the `annotations`.

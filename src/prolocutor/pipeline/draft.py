@@ -207,6 +207,8 @@ class Draft:
             "bot_attributes": choice.bot_attributes,
         }
         values = [one.value for one in chosen] if carries else []
+        if told := _told(chosen) if carries else {}:
+            attributes = {**told, **(attributes or {})}
         self._learn([*self._learned, *values, own], max_attributes, fault)
         self._speak(
             DraftReply(
@@ -363,6 +365,23 @@ def _next_version(
 
 def _says_something(candidate: DraftHypothesis) -> bool:
     return bool(candidate.value["text"].strip() or candidate.value.get("messages"))
+
+
+def _told(chosen: list[DraftHypothesis]) -> dict[str, Any]:
+    """Return what chosen hypotheses say of a next turn, and who they are if they are several."""
+    told: dict[str, Any] = {}
+    for one in chosen:
+        if isinstance(named := one.value.get("entities"), list | dict):
+            listed = (
+                named
+                if isinstance(named, list)
+                else [{"text": text, "type": kind} for kind, text in named.items()]
+            )
+            told.setdefault("entities", []).extend(listed)
+        if isinstance(slots := one.value.get("continue"), dict):
+            told.setdefault("continue", {}).update(slots)
+    skills = list(dict.fromkeys(one.skill for one in chosen))
+    return {**told, "skills": skills} if len(skills) > 1 else told
 
 
 def attributes_of(

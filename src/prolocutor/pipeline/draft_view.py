@@ -7,7 +7,7 @@ store keeps and what the next turn's window splices.
 from __future__ import annotations
 
 from functools import partial
-from typing import Literal
+from typing import Final, Literal
 
 import msgspec
 
@@ -22,6 +22,7 @@ from prolocutor.dialog.agent_state import profile_as_now
 from prolocutor.dialog.draft_hypothesis import DraftHypothesis, Slots, encoded_slots, values_of
 from prolocutor.dialog.follow_up import follow_up_of
 from prolocutor.dialog.plain import decode, encode
+from prolocutor.dialog.utterances import BotBody
 from prolocutor.pipeline.draft import Draft, DraftReply
 from prolocutor.pipeline.snapshot import (
     CurrentUtterance,
@@ -31,6 +32,8 @@ from prolocutor.pipeline.snapshot import (
     State,
 )
 from prolocutor.plan.formatters import Widening
+
+_bot_body: Final = msgspec.json.Decoder(BotBody).decode
 
 
 class HumanInput:
@@ -137,6 +140,12 @@ class DraftView:
             )
             self._marked[mark, size] = known
         return known or (draft.reply is not None and mark in draft.reply.text)
+
+    def last_speaker(self) -> str:
+        """Return the skill that spoke in the turn before, "" where none did."""
+        window = self._draft.opened.window
+        last = window[-1] if window and window[-1].by_bot else None
+        return "" if last is None else _bot_body(last.body).active_skill
 
     def drop_snapshots(self) -> None:
         """Drop what was made for services, which can be made again.

@@ -116,6 +116,7 @@ class ServiceStep:
         "only",
         "own_formatter",
         "price",
+        "reads_preferred",
         "reads_replies",
         "reads_skills",
         "requires",
@@ -183,6 +184,7 @@ class ServiceStep:
         self.before_candidates = False
         self.before_reply = False
         self.selecting = node.stage is Stage.RESPONSE_SELECTOR
+        self.reads_preferred = self.selecting
         self.reads_replies = guard.is_foreign or format_reply is not None
 
     def switch(self, off: str | None) -> None:

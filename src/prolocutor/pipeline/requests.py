@@ -215,14 +215,16 @@ def _formatted(
     return requests
 
 
-def extra_for(step: ServiceStep, start: TurnStart, forced: str | None) -> State | None:
+def extra_for(
+    step: ServiceStep, start: TurnStart, forced: str | None, preferred: str | None
+) -> State | None:
     """Return what a request says beside the dialog: the answer, or who is preferred."""
     if step.name == forced:
         return start.extra
     if step.selecting and forced is not None:
         return {"forced": forced}
-    if step.selecting and start.preferred is not None:
-        return {"preferred": start.preferred}
+    if step.selecting and preferred is not None:
+        return {"preferred": preferred}
     return None
 
 

@@ -13,7 +13,8 @@ from typing import Final
 from prolocutor.contracts.observer import Outcome, Reason, ServiceRecord
 from prolocutor.contracts.selection import Enough, Selection
 from prolocutor.contracts.store import OpenedTurn
-from prolocutor.dialog.draft_hypothesis import DraftHypothesis
+from prolocutor.dialog.draft_hypothesis import DraftHypothesis, values_of
+from prolocutor.dialog.follow_up import follow_up_of
 from prolocutor.dialog.inputs import TurnStart
 from prolocutor.dialog.stop_signal import NOTHING_SAID, STOPPED, StopSignal
 from prolocutor.dialog.turn_events import TurnListener
@@ -61,7 +62,6 @@ class Turn:
         self._started = started
         self._id = opened.opening.turn_id
         self._forced = start.forced_skill if start.forced_skill in prepared.skill_steps else None
-        self._directed = self._forced is not None or start.preferred is not None
         self._ledger = Ledger(prepared, start.excluded)
         self._selection = SkillSelection(
             prepared.skills, () if self._forced is not None else prepared.always
@@ -168,7 +168,7 @@ class Turn:
         elif due is _LOOK:
             self._look()
         elif self._ledger.selecting:
-            self._select(self._start.preferred)
+            self._select(self._preferred())
 
     def _enter(self, entry: LedgerEntry) -> None:
         """All that a service waits for has settled: ask it, hold it or skip it."""
@@ -205,7 +205,8 @@ class Turn:
         try:
             snapshot = self.view.snapshot(step.window, step.only, step.rewrites, step.widens)
             every = self.draft.drafted() if about is not None and step.fan_out else ()
-            extra = extra_for(step, self._start, self._forced) if self._directed else None
+            preferred = self._preferred() if step.reads_preferred else None
+            extra = extra_for(step, self._start, self._forced, preferred)
             words = self.announcer and self.announcer.deltas_of(entry)
             requests = requests_for(step, snapshot, self._id, seconds, extra, about, every, words)
         except BaseException as error:
@@ -222,6 +223,16 @@ class Turn:
         if step.stage is _SKILL:
             self._groups[step.index] = group
         ask_once(group, requests, seconds, self._calls, now)
+
+    def _preferred(self) -> str | None:
+        """Return the skill that goes on: of a follow-up the one that answered the question before,
+        else the one that can continue."""
+        slots = self.draft.annotation_slots
+        if slots and (found := follow_up_of(values_of(slots))) is not None:
+            skill = found.skill or self.view.last_speaker()
+            if skill in self._prepared.skill_steps:
+                return skill
+        return self._start.preferred
 
     def _state_now(self, step: ServiceStep, about: list[DraftHypothesis] | None) -> StateRequest:
         """Return what a response formatter is shown: the state by now, as its service sees it."""
@@ -349,7 +360,8 @@ class Turn:
         """The last two ways: the most confident hypothesis, else the words for then."""
         draft, start = self.draft, self._start
         fault = self.slots.fault_of("reply")
-        if draft.choose_most_confident(start.preferred, PREFERENCE, self.max_attributes, fault):
+        preferred = self._preferred()
+        if draft.choose_most_confident(preferred, PREFERENCE, self.max_attributes, fault):
             return
         if start.otherwise is not None:
             draft.say_itself(start.otherwise)

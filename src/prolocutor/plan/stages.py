@@ -241,6 +241,13 @@ class Skill(StageService, frozen=True, kw_only=True):
     """A way to an agent, which answers with hypotheses."""
 
     always: Annotated[bool, about("It is asked whatever the skill selectors say.")] = False
+    continues: Annotated[
+        Function | str | None,
+        about(
+            "Its own rule for follow-ups: gets the turn, returns the whole question or nothing.",
+            what="module:function",
+        ),
+    ] = None
     icon: Annotated[str | None, about("Its picture.", what="a file or URL")] = None
     format: Annotated[
         TextFormat | None, about("How its texts are written; by default as its connector says.")

@@ -56,3 +56,11 @@ def wished_language(text: str) -> str | None:
     if found is None or not (found["speak"] or found["lead"] or found["courtesy"]):
         return None
     return next(code for code in _NAMES if found[code])
+
+
+def names_language(text: str) -> bool:
+    """Return whether a text names a language."""
+    return _NAMED.search(without_accents(text)) is not None
+
+
+_NAMED: Final = re.compile(rf"\b(?:{'|'.join(_NAMES.values())})\b", re.IGNORECASE)

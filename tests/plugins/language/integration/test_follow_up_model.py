@@ -13,7 +13,7 @@ from tests.integration.connectors.chat_peer import Refused, chat_peer
 from tests.unit.pipeline.talk import Talk, hypothesis
 
 MODEL = "prolocutor.plugins.language.follow_up.model"
-BY_RULES = {"text": "time in Paris", "of": "time in Rome", "confidence": 0.9}
+BY_RULES = {"text": "time in Paris", "of": "time in Rome", "confidence": 0.9, "skill": "clock"}
 
 
 def talk_with(url: str, timeout: float = 30.0) -> Talk:

@@ -12,13 +12,13 @@ from prolocutor.plugins.language.together.clauses import clauses_of
         ("what is the capital of Peru? And Chile?", "what is the capital of Chile?"),
         ("what is the capital of Peru? What about Chile?", "what is the capital of Chile?"),
         ("100 usd in eur and in gbp", "100 usd in gbp"),
-        ("population of Brazil and its capital", "what is the capital of Brazil"),
+        ("population of Brazil and its capital", "the capital of Brazil"),
         (
             "is 25 December a holiday in Japan and how many days until then",
             "how many days until 25 December",
         ),
         ("what does ephemeral mean? use it in a sentence", "use ephemeral in a sentence"),
-        ("how big is Chile and how many people live there?", "how many people live in Chile?"),
+        ("how big is Chile and how many people live there?", "how many people live in Chile"),
         ("capital of Japan and what currency do they use", "what currency do people in Japan use"),
     ],
 )

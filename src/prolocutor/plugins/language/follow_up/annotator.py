@@ -5,116 +5,108 @@ It reads the words and the last turn alone, needs no model and takes well under 
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
+from msgspec.structs import replace
+
+from prolocutor.contracts.connector import AgentProfile
 from prolocutor.plugins.language.follow_up.certainty import SURE, Found
-from prolocutor.plugins.language.follow_up.last_turn import LastTurn, last_turn_of
-from prolocutor.plugins.language.follow_up.remarks import remark_of
-from prolocutor.plugins.language.follow_up.returning import compared, returned
-from prolocutor.plugins.language.follow_up.rules import RULES, sums
-from prolocutor.plugins.language.follow_up.worded import rules_in
-from prolocutor.plugins.language.follow_up.wordings import ALL_WORDINGS, WORDINGS
-from prolocutor.reading.language_wishes import wished_language
+from prolocutor.plugins.language.follow_up.general import meant
+from prolocutor.plugins.language.follow_up.grammar import grammar_of
+from prolocutor.plugins.language.follow_up.last_turn import LastTurn, last_turns_of
+from prolocutor.reading.language_wishes import names_language, wished_language
 from prolocutor.reading.languages import language_of
 
 MOST_WORDS: Final = 14
 LONGEST_TEXT: Final = 160
 LONGEST_QUESTION: Final = 400
 ENGLISH: Final = "en"
-_EXCLAIMED: Final = re.compile(
-    r"(?>(?:really|oh|wow|cool|nice|great|interesting|thanks|thank you|lol|haha+|hm+|right|sure"
-    r"|ok(?:ay)?)(?:[,.!?]+\s+|\s+(?=(?:ok(?:ay)?|cool|thanks|then)\b)))++(?=\S)",
-    re.IGNORECASE,
-)
-_WHOLE: Final = re.compile(r"[=≈] ?-?\d+\W*$")
+
+OwnRule = Callable[[LastTurn], Any]
+Meaning = tuple[str, float, str]
+"""A whole question, how sure it is, and its language."""
 
 
-def annotate(state: Mapping[str, Any]) -> dict[str, Any]:
-    """Return `{"text", "of", "confidence"}`, or `{}` where the words stand alone.
+class FollowUps:
+    """The annotator, with the rules that agents bring of their own, by their names."""
 
-    `text` is the whole question that they mean, `of` the earlier question that it is made from,
-    `confidence` how sure it is: from 0.75 on the words can mean nothing else, below they may as
-    well stand alone. `state` is agent state JSON.
-    """
-    text = " ".join(str(state["human_utterances"][-1].get("text", "")).split())
-    if not text or len(text) > LONGEST_TEXT or len(text.split()) > MOST_WORDS:
-        return {}
-    turn = last_turn_of(state)
-    if turn is None:
-        return {}
-    found = _meant(text, turn)
-    if found is None:
-        return {}
-    whole, sure, language = found
-    told = language_of(text)
-    spoken = wished_language(text) or (told.code if told else turn.spoken)
-    annotation = {"text": whole, "of": turn.question, "confidence": sure}
-    return annotation | ({"language": language} if language and language != spoken else {})
+    def __init__(self, skills: Sequence[AgentProfile] = ()) -> None:
+        self._own: dict[str, OwnRule] = {
+            one.name: one.continues for one in skills if one.continues is not None
+        }
+
+    def with_skills(self, skills: Sequence[AgentProfile]) -> FollowUps:
+        """Return the annotator that asks these skills' own rules first."""
+        return FollowUps(skills)
+
+    def __call__(self, state: Mapping[str, Any]) -> dict[str, Any]:
+        """Return `{"text", "of", "confidence", "skill"}`, or `{}` where the words stand alone.
+
+        `text` is the whole question that they mean, `of` the earlier question that it is made from,
+        `confidence` how sure it is: from 0.75 on the words can mean nothing else, below they may as
+        well stand alone. `skill` is the agent that answered the earlier question, `language` that
+        of the question where the words are of another one. `state` is agent state JSON.
+        """
+        text = " ".join(str(state["human_utterances"][-1].get("text", "")).split())
+        if not text or len(text) > LONGEST_TEXT or len(text.split()) > MOST_WORDS:
+            return {}
+        turns = last_turns_of(state, text)
+        if not turns:
+            return {}
+        wished = "" if any(names_language(one.question) for one in turns) else wished_language(text)
+        spoken = wished or (found.code if (found := language_of(text)) else "")
+        best: tuple[Meaning, LastTurn] | None = None
+        for turn in turns:
+            one = self._meaning(replace(turn, spoken=spoken))
+            if one is not None and (best is None or one[1] >= best[0][1]):
+                best = one, turn
+        if best is None:
+            return {}
+        (whole, sure, language), turn = best
+        annotation: dict[str, Any] = {"text": whole, "of": turn.question, "confidence": sure}
+        if turn.skill:
+            annotation["skill"] = turn.skill
+        other = language and language != (spoken or turn.language)
+        return annotation | ({"language": language} if other else {})
+
+    def _meaning(self, turn: LastTurn) -> Meaning | None:
+        wish = wished_language(turn.text) and not names_language(turn.question)
+        found = None if wish else self._own_meaning(turn)
+        found = found or _general_meaning(turn)
+        if found is None:
+            return None
+        whole = " ".join(found[0].split())
+        fits = whole and len(whole) <= LONGEST_QUESTION and whole.lower() != turn.text.lower()
+        return (whole, *found[1:]) if fits else None
+
+    def _own_meaning(self, turn: LastTurn) -> Meaning | None:
+        """Return what the agent that answered makes of the words."""
+        rule = self._own.get(turn.skill)
+        given = rule(turn) if rule is not None else None
+        if isinstance(given, str) and given:
+            return given, SURE, turn.language
+        if isinstance(given, Mapping) and isinstance(whole := given.get("text"), str):
+            sure = given.get("confidence", SURE)
+            return whole, float(sure), str(given.get("language", turn.language))
+        return None
+
+
+def _general_meaning(turn: LastTurn) -> Meaning | None:
+    """Return what the words mean by the grammar of their language."""
+    if wished_language(turn.text) and not names_language(turn.question):
+        return turn.question, SURE, turn.language
+    asked = grammar_of(turn.language or turn.spoken or ENGLISH) or grammar_of(ENGLISH)
+    assert asked is not None
+    spoken = grammar_of(turn.spoken) if turn.spoken else None
+    found = meant(turn.text, turn, asked, spoken or asked)
+    return (*found, turn.language or asked.code) if found else None
+
+
+annotate: Final = FollowUps()
 
 
 def question_of(text: str, turn: LastTurn) -> Found:
     """Return the whole question that a text means after a turn, and how sure that is."""
-    found = _meant(text, turn)
+    found = _general_meaning(replace(turn, text=text))
     return found[:2] if found else None
-
-
-def _meant(text: str, turn: LastTurn) -> tuple[str, float, str] | None:
-    """Return the whole question, how sure that is, and the language of the question."""
-    found = _found(text, turn)
-    if found is None:
-        return None
-    whole = " ".join(found[0].split())
-    fits = whole and len(whole) <= LONGEST_QUESTION and whole.lower() != text.lower()
-    return (whole, *found[1:]) if fits else None
-
-
-def _found(text: str, turn: LastTurn) -> tuple[str, float, str] | None:
-    if wished_language(text):
-        return turn.question, SURE, turn.language
-    told = language_of(text)
-    spoken = told.code if told else ""
-    asked = turn.language or spoken
-    if spoken != asked and (rules := rules_in(spoken)):
-        sum_ = _english_sum(text, turn) if spoken == ENGLISH else None
-        if across := sum_ or rules.question_of(text, turn, rules_in(asked)):
-            return across
-    found: Found
-    if asked in WORDINGS and (rules := rules_in(asked)):
-        if whole := rules.question_of(text, turn):
-            return whole
-        found = None
-    else:
-        found = _in_english(text, turn)
-    found = found or (None if spoken else _phrase_of_another(text, turn, asked))
-    return (*found, asked) if found else None
-
-
-def _phrase_of_another(text: str, turn: LastTurn, language: str) -> Found:
-    """ "En yens", after a question in English: words that tell no language by themselves."""
-    asked = rules_in(language or ENGLISH)
-    if asked is None or len(text.split(maxsplit=1)[0]) < 2:
-        return None
-    others = (rules for code in ALL_WORDINGS if (rules := rules_in(code)) and rules is not asked)
-    return next(
-        (found for one in others if (found := one.phrase_put(text, turn, asked.reader))), None
-    )
-
-
-def _english_sum(text: str, turn: LastTurn) -> tuple[str, float, str] | None:
-    """Return the sum that goes on from a whole number; languages write decimals differently."""
-    remark = remark_of(text)
-    if remark is None or not _WHOLE.search(turn.reply):
-        return None
-    found = sums(remark, turn)
-    return (*found, ENGLISH) if found else None
-
-
-def _in_english(text: str, turn: LastTurn) -> Found:
-    exclaimed = _EXCLAIMED.match(text)
-    remark = remark_of(text[exclaimed.end() :] if exclaimed else text)
-    if remark is None:
-        return None
-    rules = (returned, compared, *RULES)
-    return next((found for rule in rules if (found := rule(remark, turn))), None)

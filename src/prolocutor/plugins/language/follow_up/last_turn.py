@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, Final
 
 import msgspec
 
 from prolocutor.dialog.follow_up import follow_up_of
-from prolocutor.plugins.language.follow_up.remarks import is_courtesy
-from prolocutor.plugins.language.follow_up.wordings import is_worded_courtesy
-from prolocutor.reading.languages import language_of
+from prolocutor.plugins.language.follow_up.grammar import is_courtesy
+from prolocutor.reading.languages import is_frequent, language_of
 
 LONGEST: Final = 400
 """Characters of a question or reply that are read."""
@@ -19,10 +18,13 @@ MOST_ENTITIES: Final = 8
 
 
 class LastTurn(msgspec.Struct, frozen=True):
-    """A question that stands alone, the reply to it, and the entities that services found.
+    """A question that stands alone, the reply to it, and what services said that it was about.
 
-    `language` is that of the question, `spoken` that of the words that it was said in, "" where
-    neither annotations nor words tell.
+    `text` are the words that are said now. `entities` are names, `types` their types, in the same
+    order, "" where no service tells. `fillings` are the slots of the question by name, as the agent
+    gave them (`continue`): texts that may stand there, the present one first. `language` is that of
+    the question, `spoken` that of the words that are said now, "" where neither annotations nor
+    words tell. `skill` is the agent that answered.
     """
 
     question: str
@@ -30,40 +32,80 @@ class LastTurn(msgspec.Struct, frozen=True):
     entities: tuple[str, ...] = ()
     language: str = ""
     spoken: str = ""
+    types: tuple[str, ...] = ()
+    fillings: dict[str, list[str]] = {}
+    skill: str = ""
+    text: str = ""
+
+    @staticmethod
+    def is_frequent(word: str) -> bool:
+        """Whether a word is so frequent that it tells a language, and hardly a name."""
+        return is_frequent(word)
+
+    @property
+    def kinds(self) -> list[tuple[str, str]]:
+        """The entities with their types, "" for one without."""
+        types = (*self.types, *("" for _ in self.entities))
+        return list(zip(self.entities, types, strict=False))
 
 
-def last_turn_of(state: Mapping[str, Any]) -> LastTurn | None:
-    """Return the last turn that was a question; None where there is none, or one asks back.
+def last_turns_of(state: Mapping[str, Any], text: str = "") -> list[LastTurn]:
+    """Return the last turn that was a question; none where there is none, or it asks back.
 
-    Turns of mere courtesy are passed over. A question that was a follow-up itself is the whole
-    question that it meant.
+    A composed reply gives one for each of its parts. Turns of mere courtesy are passed over. A
+    question that was a follow-up itself is the whole question that it meant.
     """
     before = state["utterances"][:-1]
     if before and (before[-1].get("attributes") or {}).get("ask"):
-        return None
+        return []
     reply: Mapping[str, Any] = {}
     for one in reversed(before):
         if "active_skill" in one:
             reply = one
             continue
         said = str(one.get("text", ""))
-        if is_courtesy(said) or is_worded_courtesy(said):
+        if is_courtesy(said):
             continue
         annotations = one.get("annotations") or {}
         found = follow_up_of(annotations)
         question = " ".join((found.text if found else said).split())
         if not question or len(question) > LONGEST:
-            return None
-        entities = (
-            *_entities((reply.get("attributes") or {}).get("entities")),
-            *_entities((reply.get("annotations") or {}).get("entities")),
-            *_entities(annotations.get("entities")),
-        )
-        text = " ".join(str(reply.get("text", ""))[:LONGEST].split())
-        spoken = _spoken(annotations, question)
-        language = (found and found.language) or spoken
-        return LastTurn(question, text, entities[:MOST_ENTITIES], language, spoken)
-    return None
+            return []
+        told = reply.get("attributes") or {}
+        also = [(reply.get("annotations") or {}).get("entities"), annotations.get("entities")]
+        language = (found and found.language) or _spoken(annotations, question)
+        whole = {
+            "question": question,
+            "text": reply.get("text", ""),
+            "skill": reply.get("active_skill", ""),
+            "entities": told.get("entities"),
+            "continue": told.get("continue"),
+        }
+        parts = told.get("parts")
+        given = [p for p in parts if isinstance(p, dict)] if isinstance(parts, list) else []
+        return [_turn(one, also, language, text) for one in given or [whole]]
+    return []
+
+
+def _turn(part: Mapping[str, Any], also: list[Any], language: str, text: str) -> LastTurn:
+    given = [part.get("entities"), *also]
+    entities = [one for some in given for one in _entities(some)][:MOST_ENTITIES]
+    slots = part.get("continue")
+    fillings = {k: _fillings(v) for k, v in slots.items()} if isinstance(slots, dict) else {}
+    for kind, values in fillings.items():
+        known = {name for name, _ in entities}
+        entities += [(values[0], kind.lower())] if values and values[0] not in known else []
+    skill = part.get("skill")
+    return LastTurn(
+        question=" ".join(str(part.get("question", ""))[:LONGEST].split()),
+        reply=" ".join(str(part.get("text", ""))[:LONGEST].split()),
+        entities=tuple(name for name, _ in entities),
+        language=language,
+        types=tuple(kind for _, kind in entities),
+        fillings={kind: values for kind, values in fillings.items() if values},
+        skill=skill if isinstance(skill, str) else "",
+        text=text,
+    )
 
 
 def _spoken(annotations: Mapping[str, Any], question: str) -> str:
@@ -77,9 +119,29 @@ def _spoken(annotations: Mapping[str, Any], question: str) -> str:
     return found.code if found else ""
 
 
-def _entities(given: Any) -> Sequence[str]:
-    """Return the texts of entities: a list of texts, or of objects with a `text`."""
+def _entities(given: Any) -> list[tuple[str, str]]:
+    """Return the texts and types of entities: texts, objects with a `text` (or `value`) and a
+    `type`, or an object of texts by their types."""
+    if isinstance(given, dict):
+        given = [{"text": one, "type": kind} for kind, one in given.items()]
     if not isinstance(given, list):
-        return ()
-    texts = (one.get("text") if isinstance(one, dict) else one for one in given)
-    return [one.strip() for one in texts if isinstance(one, str) and one.strip()]
+        return []
+    found = []
+    for one in given:
+        text: Any = one
+        kind: Any = ""
+        if isinstance(one, dict):
+            text, kind = one.get("text", one.get("value")), one.get("type", "")
+        if isinstance(text, str) and text.strip():
+            found.append((text.strip(), kind.lower() if isinstance(kind, str) else ""))
+    return found
+
+
+def _fillings(given: Any) -> list[str]:
+    """Return the texts that may stand in a slot: one text or number, or a list of them."""
+    listed = given if isinstance(given, list) else [given]
+    return [
+        str(one)
+        for one in listed
+        if isinstance(one, str | int | float) and not isinstance(one, bool)
+    ]

@@ -31,8 +31,8 @@ import msgspec
 from prolocutor.errors import BadReply
 from prolocutor.plugins.language.follow_up.annotator import LONGEST_QUESTION
 from prolocutor.plugins.language.follow_up.certainty import SURE
-from prolocutor.plugins.language.follow_up.last_turn import last_turn_of
-from prolocutor.plugins.language.follow_up.remarks import is_courtesy
+from prolocutor.plugins.language.follow_up.grammar import is_courtesy
+from prolocutor.plugins.language.follow_up.last_turn import last_turns_of
 
 LONGEST_TEXT: Final = 500
 """Characters of words that a model is asked about; longer ones stand alone."""
@@ -59,9 +59,10 @@ class _ModelQuestion:
         words = " ".join(str(state["human_utterances"][-1].get("text", "")).split())
         if not words or len(words) > LONGEST_TEXT or is_courtesy(words):
             return None
-        turn = last_turn_of(state)
-        if turn is None:
+        turns = last_turns_of(state)
+        if not turns:
             return None
+        turn = turns[-1]
         material = {"last_question": turn.question, "reply": turn.reply, "words": words}
         return {
             "messages": [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Final
 
 from prolocutor.dialog.follow_up import FollowUp, follow_up_of
@@ -14,6 +15,9 @@ WELL: Final = 0.5
 
 ABOUT_AS_SURE: Final = 0.12
 """Less confidence by so much is no reason to leave a clause unanswered."""
+
+PREFERENCE: Final = 0.15
+"""By how much another skill must be surer than the one that answered the question before."""
 
 LIKELY: Final = 0.75
 """Confidence of a follow-up from which on its words mean nothing by themselves."""
@@ -35,7 +39,7 @@ def choose(request: dict[str, Any]) -> Hypothesis:
     about the question that they mean. An answer to that question goes first if it is likely that
     the words do not stand alone, else the surer one of both.
     """
-    every, meant = request["hypotheses"], _meant(request)
+    every, meant = _preferring(request), _meant(request)
     if meant is None or not any(one.get("part", 0) for one in every):
         return _composed(request, every)
     alone = [one for one in every if not one.get("part", 0)]
@@ -47,6 +51,20 @@ def choose(request: dict[str, Any]) -> Hypothesis:
     known, sure = _confidence(chosen), _confidence(best)
     unsure = known < WELL or meant.confidence < LIKELY
     return _alone(best) if unsure and sure > known else chosen
+
+
+def _preferring(request: dict[str, Any]) -> list[Hypothesis]:
+    """Return the hypotheses with that of the skill that goes on `PREFERENCE` surer; what the words
+    mean by themselves is not what it goes on with."""
+    preferred, meant = request.get("preferred"), _meant(request)
+    return [
+        {**one, "preference": PREFERENCE}
+        if one["skill_name"] == preferred
+        and one["confidence"] >= WELL
+        and (meant is None or one.get("part", 0))
+        else one
+        for one in request["hypotheses"]
+    ]
 
 
 def _meant(request: dict[str, Any]) -> FollowUp | None:
@@ -71,7 +89,8 @@ def _composed(request: dict[str, Any], hypotheses: list[Hypothesis]) -> Hypothes
     )
     if rival and (_wins(rival, answers, len(done) - len(answers), bool(undone))):
         return _alone(rival)
-    return _named(answers, " ".join([_joined(answers), *_left_out(request, done, undone)]), sure)
+    said = " ".join([_joined(answers), *_left_out(request, done, undone)])
+    return _named(answers, said, sure, _parts_said(request, answers))
 
 
 def _wins(whole: Hypothesis, answers: list[Hypothesis], missing: int, conflict: bool) -> bool:
@@ -145,10 +164,13 @@ def _left_out(
 
 
 def _clauses(request: dict[str, Any]) -> list[str]:
+    return [f"“{one.strip(' .!?,;')[:LONGEST_QUOTE]}”" for one in _clauses_of(request)]
+
+
+def _clauses_of(request: dict[str, Any]) -> list[str]:
     said = request.get("human_utterances") or [{}]
     meant = _meant(request)
-    clauses = clauses_of(meant.text if meant else str(said[-1].get("text", "")))
-    return [f"“{one.strip(' .!?,;')[:LONGEST_QUOTE]}”" for one in clauses]
+    return clauses_of(meant.text if meant else str(said[-1].get("text", "")))
 
 
 def _joined(answers: list[Hypothesis]) -> str:
@@ -161,18 +183,44 @@ def _ended(text: str) -> str:
 
 
 def _alone(chosen: Hypothesis) -> Hypothesis:
-    return _named([chosen], chosen["text"], _confidence(chosen))
+    return _named([chosen], chosen["text"], float(chosen["confidence"]))
 
 
-def _named(chosen: list[Hypothesis], text: str, confidence: float) -> Hypothesis:
+def _named(
+    chosen: list[Hypothesis],
+    text: str,
+    confidence: float,
+    parts: Sequence[dict[str, Any]] = (),
+) -> Hypothesis:
     """Name the chosen ones; the last of them has the floor."""
-    return {
+    named = {
         "skill_name": chosen[-1]["skill_name"],
         "text": text,
         "confidence": confidence,
         "hypotheses": [one["hypothesis_id"] for one in chosen],
     }
+    return named | ({"attributes": {"parts": parts}} if parts else {})
+
+
+def _parts_said(request: dict[str, Any], answers: list[Hypothesis]) -> list[dict[str, Any]]:
+    """Return what each answer of a composed reply is to, for the follow-ups of the next turn."""
+    clauses = _clauses_of(request)
+    return [
+        {
+            "question": clauses[place - 1],
+            "skill": one["skill_name"],
+            "text": one["text"],
+            **{key: one[key] for key in ("entities", "continue") if key in one},
+            **{
+                key: value
+                for key, value in (one.get("attributes") or {}).items()
+                if key in ("entities", "continue")
+            },
+        }
+        for one in answers
+        if 0 < (place := one.get("part", 0)) <= len(clauses)
+    ]
 
 
 def _confidence(hypothesis: Hypothesis) -> float:
-    return float(hypothesis["confidence"])
+    return float(hypothesis["confidence"]) + float(hypothesis.get("preference", 0.0))

@@ -8,21 +8,21 @@ The question may be of another language: its words around what is replaced then 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from functools import cache
 from typing import Final
 
-from prolocutor.plugins.language.follow_up.certainty import GUESS, LIKELY, SURE, Found
-from prolocutor.plugins.language.follow_up.last_turn import LastTurn
-from prolocutor.plugins.language.follow_up.worded_question import (
+from prolocutor_demo.follow_ups.certainty import GUESS, LIKELY, SURE, Found
+from prolocutor_demo.follow_ups.last_turn import LastTurn
+from prolocutor_demo.follow_ups.worded_question import (
     NAME,
     NUMBER,
     TRIMMED,
     QuestionReader,
-    may_be_a_name,
     pattern_of,
 )
-from prolocutor.plugins.language.follow_up.wordings import ALL_WORDINGS, Wording, is_worded_courtesy
-from prolocutor.reading.accents import without_accents
+from prolocutor_demo.follow_ups.wordings import ALL_WORDINGS, Wording, is_worded_courtesy
+from prolocutor_demo.reading.accents import without_accents
 
 _WORD: Final = r"[^\W\d_]+"
 _PERCENT: Final = r"\s?(?:%|prozent|percent|pour ?cent|por ciento)"
@@ -44,22 +44,22 @@ _OF: Final = 1
 MOST_WORDS: Final = 8
 
 
-def rules_in(language: str) -> WordedRules | None:
+def rules_in(language: str, is_frequent: Callable[[str], bool]) -> WordedRules | None:
     """Return the rules of a language; None for one that has no wording."""
-    return _compiled(language) if language in ALL_WORDINGS else None
+    return _compiled(language, is_frequent) if language in ALL_WORDINGS else None
 
 
 @cache
-def _compiled(language: str) -> WordedRules:
-    return WordedRules(language, ALL_WORDINGS[language])
+def _compiled(language: str, is_frequent: Callable[[str], bool]) -> WordedRules:
+    return WordedRules(language, ALL_WORDINGS[language], is_frequent)
 
 
 class WordedRules:
     """The rules of one language."""
 
-    def __init__(self, code: str, wording: Wording) -> None:
+    def __init__(self, code: str, wording: Wording, is_frequent: Callable[[str], bool]) -> None:
         """Compile the patterns."""
-        self.code, self.wording, self.reader = code, wording, QuestionReader(wording)
+        self.code, self.wording, self.reader = code, wording, QuestionReader(wording, is_frequent)
         opens = rf"(?>(?:{wording.opens})(?:[\s,.!:]+|$))*+"
         self._opening = pattern_of(opens)
         self._again = pattern_of(wording.again)
@@ -112,7 +112,7 @@ class WordedRules:
         if self._asks.fullmatch(without_accents(rest)):
             return None
         idiom = opening is not None and _IDIOMS.fullmatch(opening[0]) and rest[0].islower()
-        if idiom and " " not in rest and may_be_a_name(rest):
+        if idiom and " " not in rest and self.reader.may_be_a_name(rest):
             return None
         put = self._put if start else self._bare
         old = put(rest, turn, asked, asks=text.rstrip().endswith("?"))
@@ -208,7 +208,7 @@ class WordedRules:
             form = self.wording.property_question
             return (form.format(relation=rest, owner=topic), GUESS) if topic else None
         found = self._phrase_put(rest, turn, asked, bare=not asks)
-        word = " " not in rest and may_be_a_name(rest)
+        word = " " not in rest and self.reader.may_be_a_name(rest)
         if found is None and asks and (word or re.fullmatch(NAME, rest)):
             found = self._name_put(rest, turn, asked)
         return (found[0], GUESS) if found else None
@@ -251,7 +251,11 @@ class WordedRules:
                 return _put(turn.question, old[0], _POINTS.sub("", rest)), SURE
             if old is not None:
                 return _put(turn.question, old[1], self.reader.bared(object_)), SURE
-            names = list(asked.names(turn)) if place < _OF + 1 and may_be_a_name(object_) else []
+            names = (
+                list(asked.names(turn))
+                if place < _OF + 1 and self.reader.may_be_a_name(object_)
+                else []
+            )
             if names and not _COUNTED.search(turn.question[: names[-1][0]]):
                 return asked.joined(_put(turn.question, names[-1], object_)), SURE
             if asked is self.reader and not bare:
@@ -277,7 +281,7 @@ class WordedRules:
     def _name_put(self, rest: str, turn: LastTurn, asked: QuestionReader) -> Found:
         """ "Die Schweiz", "london": a name in place of the last one, with its article."""
         name = self.reader.bared(rest)
-        if len(name.split()) > 3 or not (name[:1].isupper() or may_be_a_name(name)):
+        if len(name.split()) > 3 or not (name[:1].isupper() or self.reader.may_be_a_name(name)):
             return None
         names = list(asked.names(turn))
         if not names:

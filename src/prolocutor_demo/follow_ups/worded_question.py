@@ -7,14 +7,13 @@ name.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Final
 
-from prolocutor.plugins.language.follow_up.certainty import SURE, Found
-from prolocutor.plugins.language.follow_up.last_turn import LastTurn
-from prolocutor.plugins.language.follow_up.wordings import Wording
-from prolocutor.reading.accents import without_accents
-from prolocutor.reading.languages import is_frequent
+from prolocutor_demo.follow_ups.certainty import SURE, Found
+from prolocutor_demo.follow_ups.last_turn import LastTurn
+from prolocutor_demo.follow_ups.wordings import Wording
+from prolocutor_demo.reading.accents import without_accents
 
 NUMBER: Final = r"-?\d[\d.,]*"
 TRIMMED: Final = " \t?!.,;:¿¡"
@@ -30,9 +29,9 @@ NAME: Final = r"[A-ZÄÖÜÀ-Þ][\w.-]*(?: (?:de |del |da |of )?[A-ZÄÖÜÀ-Þ]
 class QuestionReader:
     """Reads the questions of one language."""
 
-    def __init__(self, wording: Wording) -> None:
-        """Compile the patterns."""
-        self._wording = wording
+    def __init__(self, wording: Wording, is_frequent: Callable[[str], bool]) -> None:
+        """Compile the patterns; `is_frequent`: whether a word tells a language."""
+        self._wording, self._is_frequent = wording, is_frequent
         self._swapped = pattern_of(
             rf"(?P<n>{NUMBER})\s?(?P<a>{_WORD}(?: {_WORD})?)"
             rf" (?P<by>{wording.prepositions[0]}|to|zu) (?P<b>{_WORD}(?: {_WORD})?)[?!. ]*$"
@@ -72,7 +71,7 @@ class QuestionReader:
         found = [
             one.span()
             for one in self._named.finditer(turn.question)
-            if not is_frequent(one[0].split()[-1])
+            if not self._is_frequent(one[0].split()[-1])
         ]
         typed = None if found else self._typed_name(turn.question)
         yield from found or ([typed] if typed else ())
@@ -85,11 +84,13 @@ class QuestionReader:
         """Return where a name stands in a question in small letters: its last unusual words."""
         ended = question.rstrip(TRIMMED)
         words = list(re.finditer(r"[^\s,;:]+", ended))
-        while words and is_frequent(words[-1][0]):
+        while words and self._is_frequent(words[-1][0]):
             words.pop()
         end = words[-1].end() if words else 0
         start = end
-        while words and may_be_a_name(words[-1][0]) and not self._leads.fullmatch(words[-1][0]):
+        while (
+            words and self.may_be_a_name(words[-1][0]) and not self._leads.fullmatch(words[-1][0])
+        ):
             start = words.pop().start()
         if words and not self._leads.fullmatch(words[-1][0]):
             start += _last_name(question[start:end])
@@ -102,6 +103,11 @@ class QuestionReader:
         """Return what a question is about, "" where it names nothing."""
         places = list(self.names(turn))
         return turn.question[slice(*places[-1])] if places else ""
+
+    def may_be_a_name(self, words: str) -> bool:
+        """Whether words begin with none that tells a language, and hold no amount."""
+        first = words.partition(" ")[0]
+        return bool(first) and not re.search(r"\d", words) and not self._is_frequent(first)
 
     def bared(self, words: str) -> str:
         """Return a name without its article."""
@@ -120,12 +126,6 @@ def _last_name(words: str) -> int:
     start = words.rfind(" ") + 1
     before = words[: max(start - 1, 0)].rpartition(" ")[2]
     return start - len(before) - 1 if before and _NAME_START.fullmatch(before) else start
-
-
-def may_be_a_name(words: str) -> bool:
-    """Whether words begin with none that tells a language, and hold no amount."""
-    first = words.partition(" ")[0]
-    return bool(first) and not re.search(r"\d", words) and not is_frequent(first)
 
 
 def pattern_of(pattern: str) -> re.Pattern[str]:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from prolocutor.plugins.language.follow_up import slots
-from prolocutor.plugins.language.follow_up.certainty import GUESS, LIKELY, SURE, Found
-from prolocutor.plugins.language.follow_up.last_turn import LastTurn
-from prolocutor.plugins.language.follow_up.remarks import Remark
+from prolocutor_demo.follow_ups import slots
+from prolocutor_demo.follow_ups.certainty import GUESS, LIKELY, SURE, Found
+from prolocutor_demo.follow_ups.last_turn import LastTurn
+from prolocutor_demo.follow_ups.remarks import Remark
 
 _PRONOUN_ALONE: Final = re.compile(
     r"(?:you|me|us|him|her|it|that|this|them|those|these|we|i|they|he|she|everything|nothing"

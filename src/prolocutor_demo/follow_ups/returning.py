@@ -7,12 +7,12 @@ from typing import Final
 
 import msgspec
 
-from prolocutor.plugins.language.follow_up import slots
-from prolocutor.plugins.language.follow_up.certainty import LIKELY, SURE, Found
-from prolocutor.plugins.language.follow_up.last_turn import LastTurn
-from prolocutor.plugins.language.follow_up.pronouns import resolved
-from prolocutor.plugins.language.follow_up.remarks import Remark, remark_of
-from prolocutor.plugins.language.follow_up.rules import related
+from prolocutor_demo.follow_ups import slots
+from prolocutor_demo.follow_ups.certainty import LIKELY, SURE, Found
+from prolocutor_demo.follow_ups.last_turn import LastTurn
+from prolocutor_demo.follow_ups.pronouns import resolved
+from prolocutor_demo.follow_ups.remarks import Remark, remark_of
+from prolocutor_demo.follow_ups.rules import related
 
 _QUESTION: Final = (
     r"(?:what|whats|what's|how|hows|how's|who|whos|who's|where|wheres|where's|when|whens|when's"

@@ -11,7 +11,7 @@ from typing import Final
 
 import msgspec
 
-from prolocutor.reading.accents import without_accents
+from prolocutor_demo.reading.accents import without_accents
 
 
 class Wording(msgspec.Struct, frozen=True):

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from prolocutor.plugins.language.follow_up import slots
-from prolocutor.plugins.language.follow_up.last_turn import LastTurn
-from prolocutor.plugins.language.follow_up.remarks import Remark
+from prolocutor_demo.follow_ups import slots
+from prolocutor_demo.follow_ups.last_turn import LastTurn
+from prolocutor_demo.follow_ups.remarks import Remark
 
 _RESULT: Final = re.compile(
     r"(?:=|≈|\bis\b|\bare\b|\bmakes?\b|\bequals?\b|\bhas\b)\s*(?:about |approximately "

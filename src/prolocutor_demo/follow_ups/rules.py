@@ -9,13 +9,13 @@ import re
 from collections.abc import Callable
 from typing import Final
 
-from prolocutor.plugins.language.follow_up import slots
-from prolocutor.plugins.language.follow_up.certainty import GUESS, LIKELY, SURE, Found
-from prolocutor.plugins.language.follow_up.dates import dated
-from prolocutor.plugins.language.follow_up.last_turn import LastTurn
-from prolocutor.plugins.language.follow_up.pronouns import resolved
-from prolocutor.plugins.language.follow_up.remarks import Remark
-from prolocutor.plugins.language.follow_up.replacing import (
+from prolocutor_demo.follow_ups import slots
+from prolocutor_demo.follow_ups.certainty import GUESS, LIKELY, SURE, Found
+from prolocutor_demo.follow_ups.dates import dated
+from prolocutor_demo.follow_ups.last_turn import LastTurn
+from prolocutor_demo.follow_ups.pronouns import resolved
+from prolocutor_demo.follow_ups.remarks import Remark
+from prolocutor_demo.follow_ups.replacing import (
     added,
     aligned,
     counted,
@@ -27,7 +27,7 @@ from prolocutor.plugins.language.follow_up.replacing import (
     which,
     with_phrase,
 )
-from prolocutor.plugins.language.follow_up.results import continued_sum, option_named, value_of
+from prolocutor_demo.follow_ups.results import continued_sum, option_named, value_of
 
 Rule = Callable[[Remark, LastTurn], Found]
 

@@ -1,0 +1,493 @@
+"""Grammar: the slots of a question, found with the words of a locale and no words of any agent."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from functools import cache
+from typing import Final
+
+import msgspec
+
+from prolocutor.reading.accents import without_accents
+from prolocutor.reading.locales.locale import Words, codes, words_of
+
+TRIMMED: Final = " \t?!.,;:¿¡"
+Span = tuple[int, int]
+
+_NUMBER: Final = r"(?:[$€£¥]\s?)?-?\d+(?:[.,:]\d+)*(?:k|m)?(?![\w])"
+_CODE: Final = r"(?=[\w-]*\d)(?=[\w-]*[^\W\d_])\w[\w-]*"
+_TOKEN: Final = re.compile(r"[^\s?!,;:¿¡\"“”()]+|[,;:?!¿¡]")
+_DIGIT_DATE: Final = r"\d{4}-\d\d-\d\d|\d{1,2}[./]\d{1,2}[./]\d{2,4}"
+
+
+class Slot(msgspec.Struct, frozen=True):
+    """A part of a question that other words may take the place of.
+
+    `span` is its object, `whole` also its preposition and article. `kind` is "date", "hour",
+    "number", "measure", "name", "noun" or "verb"; `lead` the class of its preposition, -1 without
+    one; `article` how it is introduced: "the", "a" or "", and `start` where, with it. `entity`: an
+    agent has named it.
+    """
+
+    span: Span
+    whole: Span
+    kind: str
+    text: str
+    lead: int = -1
+    article: str = ""
+    entity: bool = False
+    start: int = 0
+
+    @property
+    def typed(self) -> bool:
+        """Whether only a slot of the same kind fits it."""
+        return self.kind in _TYPED
+
+
+_TYPED: Final = frozenset({"date", "hour", "number", "measure"})
+
+
+class Token(msgspec.Struct, frozen=True):
+    """A word: what it is by itself, and where."""
+
+    start: int
+    end: int
+    text: str
+    kind: str
+    lead: int = -1
+
+
+class Grammar:
+    """The words of one language, compiled."""
+
+    def __init__(self, code: str, words: Words) -> None:
+        """Compile the patterns."""
+        self.code, self.words = code, words
+        self.leads = {
+            phrase: place
+            for place, one in enumerate(words.prepositions)
+            for phrase in map(plain_of, one)
+        }
+        self.definite, self.indefinite = _set(words.articles), _set(words.indefinite)
+        self.elided = tuple(one for one in (*self.definite, *self.leads) if one.endswith("'"))
+        self.be, self.helpers = _set(words.forms_of_be), _set(words.helpers)
+        self.questions, self.subjects = _set(words.questions), _set(words.subjects)
+        self.determining = _set(words.determiners)
+        self.plurals = _set(words.plurals)
+        self.demonstratives = _set(words.demonstratives)
+        self.goes, self.degrees = _set(words.goes), _set(words.degrees)
+        self.counts = _pattern(rf"(?:{'|'.join(words.counts) or '(?!)'})\b")
+        joins = rf"(?:{words.conjunction or '(?!)'}|{re.escape(words.choice)})"
+        item = r"[\w'’-]+(?: [\w'’-]+){0,2}"
+        self.listed = re.compile(rf"{item}(?: \w+)?(?:, {item})*,? {joins} {item}", re.IGNORECASE)
+        self.gap = re.compile(rf"\s*(?:,|;|\b{joins}\b)\s*", re.IGNORECASE)
+        self.small, self.numbers = _set(words.small), _set(words.numbers)
+        self.things, self.persons = _set(words.things), _set(words.persons)
+        self.function = (
+            self.definite | self.indefinite | self.be | self.helpers | self.questions
+            | self.subjects | self.small | self.things | self.persons | set(self.leads)
+            | _set(words.owners) | _set(words.places)
+        )  # fmt: skip
+        months = "|".join(words.months)
+        ordinal = r"\d{1,2}(?:st|nd|rd|th|\.|er|º|°)?"
+        named_days = (
+            rf"{ordinal}(?: of| de| di)? (?:{months})(?:,?(?: de| di)? \d{{4}})?"
+            rf"|(?:{months})(?: the)? {ordinal}(?:,? \d{{4}})?(?!\w)|(?:{months}) \d{{4}}"
+            if months
+            else r"(?!)"
+        )
+        dates = "|".join([_DIGIT_DATE, named_days, *words.days])
+        hours = "|".join([*words.hours, r"\d{1,2}[:h]\d\d"])
+        worded = rf"\b(?:{'|'.join(words.numbers) or '(?!)'})\b"
+        unit = r"[^\W\d_°]*°?[^\W\d_]+"
+        self.kinds = re.compile(
+            plain_of(
+                rf"(?<![\w.])(?:(?P<date>{dates})|(?P<hour>{hours})"
+                rf"|(?P<measure>(?:{_NUMBER}|{worded})\s?(?:%|-?(?P<unit>{unit})))"
+                rf"|(?P<number>{_NUMBER}|{worded})|(?P<code>{_CODE}))(?![\w-])"
+            ),
+            re.IGNORECASE,
+        )
+        filler = "|".join([*words.fillers, *words.politeness])
+        gap = r"[\s,.!:;]+"
+        joints = "|".join(words.joints) or "(?!)"
+        self.joint = _pattern(
+            rf"(?:(?:{filler}){gap})*(?P<joint>(?:{joints})(?:{gap}|$|(?<='))"
+            rf"(?:(?:{filler}|{joints}){gap})*)?"
+        )
+        self.mending = _pattern(rf"(?:(?:{'|'.join(words.mends) or '(?!)'})(?:{gap}|$|(?<=')))+")
+        self.closing = _pattern(
+            rf"(?P<tail>(?:[\s,]+(?:{'|'.join(words.closings) or '(?!)'}|{filler}))*)[\s?!.,;]*$"
+        )
+        self.meant_closing = _pattern(rf"(?<![\w'])(?:{'|'.join(words.closings) or '(?!)'})(?!\w)")
+        self.courtesy = _whole(words.courtesy, rf"(?:{gap}|$)", many=True)
+        self.again, self.returning = _whole(words.again), _whole(words.back)
+        self.both, self.other = _whole(words.both), _whole(words.other)
+        self.orders = _pattern(rf"(?:{'|'.join(words.orders) or '(?!)'})(?![\w])")
+        self.idioms = _whole(words.idioms)
+        self.dummies = _pattern("|".join(f"(?:{one})" for one in words.dummies) or r"(?!)")
+        self.how_much = _whole(words.how_much)
+        ones = "|".join(words.ones)
+        self.ordinals = [
+            _pattern(
+                rf"(?:{'|'.join(words.articles) or '(?!)'})?\s?(?:{'|'.join(one)})(?: (?:{ones}))?"
+            )
+            for one in [*words.ordinals, *([words.last] if words.last else [])]
+        ]
+        rank = "|".join(words.superlatives) or "(?!)"
+        self.ranked = _pattern(
+            rf"(?:(?:{'|'.join(words.articles) or '(?!)'}) )?(?P<rank>{rank}) (?:{ones or '(?!)'})"
+        )
+        self.thing = _words_pattern(words.things)
+        self.person = _words_pattern(words.persons)
+        self.place = _words_pattern(words.places)
+        leads = "|".join(phrase for one in words.prepositions for phrase in one)
+        self.time = _pattern(rf"(?<=\w )(?:{'|'.join(words.times) or '(?!)'})(?![\w])")
+        self.until_then = _pattern(rf".*\b(?:{leads}) (?:{'|'.join(words.times) or '(?!)'})\W*")
+        self.owner = _pattern(
+            rf"(?<![\w'-])(?:{'|'.join(words.owners) or '(?!)'}) (?P<noun>[^\W\d_]+(?: [^\W\d_]+)?)"
+        )
+        self.determined = _pattern(
+            rf"(?:{'|'.join(words.determiners) or '(?!)'}) (?P<noun>[^\W\d_]+)"
+        )
+        self.contractions = [(_pattern(rf"\b{a}\b(?!')"), b) for a, b in words.contractions]
+
+    def tokens(
+        self, text: str, entities: Sequence[str] = (), *, inside: bool = False
+    ) -> list[Token]:
+        """Return the words of a text with what each is, typed parts and entities as one word.
+
+        `inside`: something was said before, so that a capital at the start makes a name.
+        """
+        plain = plain_of(text)
+        fixed: list[tuple[int, int, str]] = []
+        lowered = plain.lower()
+        for entity in entities:
+            start = lowered.find(plain_of(entity).lower())
+            if start >= 0 and _stands_alone(plain, start, start + len(entity)):
+                fixed.append((start, start + len(entity), "entity"))
+        for one in self.kinds.finditer(plain):
+            kind = one.lastgroup if one.lastgroup != "unit" else "measure"
+            kind = next(name for name in ("date", "hour", "measure", "number", "code") if one[name])
+            end = one.end()
+            if kind == "measure" and (unit := one["unit"]) and _is_in(unit, self.function):
+                end, kind = one.start("unit"), "number"
+                end = one.start() + len(one[0][: one.start("unit") - one.start()].rstrip(" -"))
+            if kind == "number" and _is_in(one[0], self.indefinite):
+                continue
+            if not any(a < end and one.start() < b for a, b, _ in fixed):
+                fixed.append((one.start(), end, kind))
+        fixed.sort()
+        found: list[Token] = []
+        place = 0
+        for start, end, kind in [*fixed, (len(text), len(text), "")]:
+            found.extend(self._plain_tokens(text, plain, place, start, inside))
+            if kind:
+                found.append(Token(start, end, text[start:end], kind))
+            place = end
+        return found
+
+    def _plain_tokens(
+        self, text: str, plain: str, start: int, end: int, inside: bool
+    ) -> Iterable[Token]:
+        for one in _TOKEN.finditer(plain, start, end):
+            at, stop = one.span()
+            if one[0] in ",;:?!¿¡":
+                yield Token(at, stop, one[0], "mark")
+                continue
+            stop = at + len(one[0].rstrip(".")) or stop
+            word = plain[at:stop].lower().replace("’", "'")
+            lead = next((e for e in self.elided if word.startswith(e) and len(word) > len(e)), "")
+            if lead:
+                yield Token(at, at + len(lead), text[at : at + len(lead)], *self._kind(lead, ""))
+                at, word = at + len(lead), word[len(lead) :]
+            yield Token(
+                at, stop, text[at:stop], *self._kind(word, text[at] if at or inside else "")
+            )
+
+    def _kind(self, word: str, first: str) -> tuple[str, int]:
+        if word in self.leads:
+            return "lead", self.leads[word]
+        if word in self.definite:
+            return "the", -1
+        if word in self.indefinite:
+            return "a", -1
+        if word in self.function:
+            return "word", -1
+        return ("name" if first.isupper() else "content"), -1
+
+    def opens_clause(self, text: str) -> bool:
+        """Return whether a text begins as a whole question, order or statement does."""
+        plain = plain_of(text).lower()
+        first = plain.split(maxsplit=1)[0] if plain.split() else ""
+        return (
+            first in self.questions or first in self.be or first in self.helpers
+            or first in self.subjects or self.orders.match(plain) is not None
+        )  # fmt: skip
+
+    def slots(self, text: str, entities: Sequence[str] = (), *, inside: bool = False) -> list[Slot]:
+        """Return the slots of a question, in their order."""
+        tokens = self.tokens(text, entities, inside=inside)
+        slots: list[Slot] = []
+        at = 0
+        while at < len(tokens):
+            first = tokens[at]
+            if first.kind in ("mark", "word"):
+                at += 1
+                continue
+            if self._is_degree(tokens, at):
+                at += 1
+                continue
+            lead, article, start, place = -1, "", first.start, at
+            if tokens[place].kind == "lead":
+                lead, place = tokens[place].lead, place + 1
+            opens = tokens[place].start if place < len(tokens) else start
+            while place < len(tokens) and tokens[place].kind in ("the", "a"):
+                article, place = tokens[place].kind, place + 1
+            end = place
+            while (
+                end < len(tokens) and tokens[end].kind in _HELD and not _splits(tokens, place, end)
+            ):
+                end += 1
+            if place == end or place >= len(tokens):
+                at = max(place, at + 1)
+                continue
+            chunk = tokens[place:end]
+            noun = self._slot(text, (start, opens), lead, article, chunk)
+            slots.append(noun)
+            at = end
+        return self._with_verb(text, tokens, slots, inside)
+
+    def _is_degree(self, tokens: list[Token], at: int) -> bool:
+        """Return whether a word says what is asked of a measure: "how deep is"."""
+        if at == 0 or at + 1 >= len(tokens) or tokens[at].kind != "content":
+            return False
+        before, after = plain_of(tokens[at - 1].text).lower(), plain_of(tokens[at + 1].text).lower()
+        asks = before in self.questions and before not in self.determining
+        return asks and (after in self.be or after in self.helpers)
+
+    def _slot(
+        self, text: str, starts: Span, lead: int, article: str, chunk: Sequence[Token]
+    ) -> Slot:
+        a, b = chunk[0].start, chunk[-1].end
+        kinds = {one.kind for one in chunk}
+        typed = next((one.kind for one in chunk if one.kind in _TYPED), None)
+        kind = (
+            typed if typed and len(chunk) == 1
+            else "name" if kinds & {"name", "code", "entity"}
+            else "verb" if self.words.nouns_capital and text[a:b].islower()
+            else "noun"
+        )  # fmt: skip
+        named = "entity" in kinds
+        return Slot((a, b), (starts[0], b), kind, text[a:b], lead, article, named, starts[1])
+
+    def _with_verb(
+        self, text: str, tokens: list[Token], slots: list[Slot], inside: bool
+    ) -> list[Slot]:
+        """Take the verb out of the slot that it stands in: "the ferry leave", "Boots sell x"."""
+        if not tokens:
+            return slots
+        words = [plain_of(one.text).lower() for one in tokens if one.kind != "mark"]
+        if not words:
+            return slots
+        if not inside and tokens[0].kind == "content" and self.orders.match(words[0]):
+            return _split_first(text, slots, 0) if slots and slots[0].span[0] == 0 else slots
+        helper = next((n for n, word in enumerate(words[:6]) if word in self.helpers), None)
+        asks = words[0] in self.questions
+        if helper is None:
+            degree = len(words) > 2 and words[2] in self.be
+            if (
+                asks
+                and len(words) > 1
+                and words[1] not in self.function
+                and not (degree or self._counts(text))
+            ):
+                return self._verb_first(text, slots)
+            return slots
+        helps = [one for one in tokens if one.kind != "mark"][helper]
+        own = len(words) > helper + 1 and words[helper + 1] in self.subjects
+        for n, slot in enumerate(slots):
+            if slot.whole[0] < helps.end or slot.lead >= 0 or slot.typed:
+                continue
+            if own:
+                return _split_first(text, slots, n)
+            after = slots[n + 1] if n + 1 < len(slots) else None
+            adverbial = asks and words[0] != "who" and not self._has_determiner(words)
+            if " " not in slot.text:
+                if after is not None and after.lead >= 0:
+                    return _verb_after_name(text, slots, n)
+                if (
+                    after is not None
+                    and after.lead < 0
+                    and not after.typed
+                    and after.kind == "noun"
+                    and not after.article
+                ):
+                    return _split_first(text, slots, n + 1)
+                return slots
+            last_is_verb = after is None or after.lead >= 0 or after.typed or after.article
+            if not asks and after is None and not slot.article:
+                return _split_second(text, slots, n)
+            return _split_last(text, slots, n) if last_is_verb or adverbial else slots
+        return slots
+
+    def _has_determiner(self, words: list[str]) -> bool:
+        return " ".join(words[:2]) in map(plain_of, self.words.determiners)
+
+    def _counts(self, text: str) -> bool:
+        return self.determined.match(plain_of(text)) is not None
+
+    def _verb_first(self, text: str, slots: list[Slot]) -> list[Slot]:
+        """ "Who teaches spinning", "wann schließt ...": the verb comes after the question word."""
+        if not slots or slots[0].lead >= 0 or slots[0].article or slots[0].typed:
+            return slots
+        return _split_first(text, slots, 0)
+
+    def joined(self, text: str) -> str:
+        """Return a text with prepositions and articles contracted."""
+        for apart, one in self.contractions:
+            text = apart.sub(one, text)
+        return " ".join(text.split())
+
+
+_HELD: Final = frozenset({"content", "name", "code", "entity", "date", "hour", "number", "measure"})
+
+
+def _splits(tokens: list[Token], start: int, at: int) -> bool:
+    """Return whether a slot ends before a token."""
+    if at == start:
+        return False
+    before, now = tokens[at - 1], tokens[at]
+    if before.end != now.start and now.start - before.end > 1:
+        return True
+    if before.kind in ("date", "hour") or now.kind in ("date", "hour"):
+        return True
+    if now.kind in ("measure", "number", "code") or before.kind == "code":
+        return True
+    if before.kind == "measure":
+        return True
+    if before.kind == "number":
+        return False
+    determined = start > 0 and tokens[start - 1].kind in ("the", "a")
+    return (
+        before.kind != now.kind and not determined and "entity" not in (before.kind, now.kind)
+    ) or ("entity" in (before.kind, now.kind) and before.kind != now.kind and not determined)
+
+
+def _split_last(text: str, slots: list[Slot], n: int) -> list[Slot]:
+    slot = slots[n]
+    cut = slot.text.rfind(" ")
+    start = slot.span[0]
+    noun = _cut(text, slot, (start, start + cut))
+    verb = Slot(
+        (start + cut + 1, slot.span[1]),
+        (start + cut + 1, slot.span[1]),
+        "verb",
+        slot.text[cut + 1 :],
+        start=start + cut + 1,
+    )
+    return [*slots[:n], noun, verb, *slots[n + 1 :]]
+
+
+def _verb_after_name(text: str, slots: list[Slot], n: int) -> list[Slot]:
+    """ "The ferry from Ancona to Split leave": the verb stands after the last name."""
+    for place in range(len(slots) - 1, n, -1):
+        slot = slots[place]
+        if not slot.typed and slot.kind == "name" and " " in slot.text:
+            ends = slot.text.rpartition(" ")[2]
+            return _split_last(text, slots, place) if ends.islower() else slots
+    return slots
+
+
+def _split_first(text: str, slots: list[Slot], n: int) -> list[Slot]:
+    slot = slots[n]
+    cut = slot.text.find(" ")
+    start = slot.span[0]
+    if cut < 0:
+        return [
+            *slots[:n],
+            Slot(slot.span, slot.span, "verb", slot.text, start=slot.span[0]),
+            *slots[n + 1 :],
+        ]
+    verb = Slot((start, start + cut), (start, start + cut), "verb", slot.text[:cut], start=start)
+    noun = _cut(text, slot, (start + cut + 1, slot.span[1]))
+    return [
+        *slots[:n],
+        verb,
+        msgspec.structs.replace(noun, whole=noun.span, article="", start=noun.span[0]),
+        *slots[n + 1 :],
+    ]
+
+
+def _split_second(text: str, slots: list[Slot], n: int) -> list[Slot]:
+    """ "Castle Pharmacy sell ibuprofen": three words at least; the last but one is the verb."""
+    slot = slots[n]
+    words = slot.text.split(" ")
+    if len(words) < 3:
+        return slots
+    start = slot.span[0]
+    end = start + len(" ".join(words[:-2]))
+    last = slot.span[1] - len(words[-1])
+    subject = _cut(text, slot, (start, end))
+    verb = Slot((end + 1, last - 1), (end + 1, last - 1), "verb", words[-2], start=end + 1)
+    thing = Slot((last, slot.span[1]), (last, slot.span[1]), "noun", words[-1], start=last)
+    return [*slots[:n], subject, verb, thing, *slots[n + 1 :]]
+
+
+def _cut(text: str, slot: Slot, span: Span) -> Slot:
+    whole = (slot.whole[0], span[1])
+    said = text[slice(*span)]
+    kind = (
+        "name"
+        if slot.kind == "name" and any(w[:1].isupper() or w[:1].isdigit() for w in said.split())
+        else "noun"
+    )
+    kind = "name" if slot.entity else kind
+    return Slot(span, whole, kind, said, slot.lead, slot.article, slot.entity, slot.start)
+
+
+@cache
+def grammar_of(code: str) -> Grammar | None:
+    """Return the grammar of a language; None for one without a locale."""
+    words = words_of(code)
+    return Grammar(code, words) if words is not None and words.prepositions else None
+
+
+def plain_of(text: str) -> str:
+    """Return a text of the same length without accents, with straight apostrophes."""
+    return text if text.isascii() else without_accents(text.replace("’", "'"))
+
+
+def _set(phrases: Iterable[str]) -> set[str]:
+    return {plain_of(one).lower() for one in phrases}
+
+
+def _is_in(word: str, words: set[str]) -> bool:
+    return plain_of(word).lower() in words
+
+
+def _pattern(pattern: str) -> re.Pattern[str]:
+    return re.compile(plain_of(pattern), re.IGNORECASE)
+
+
+def _whole(phrases: list[str], gap: str = "", *, many: bool = False) -> re.Pattern[str]:
+    if not phrases:
+        return re.compile(r"(?!)")
+    return _pattern(rf"(?:(?:{'|'.join(phrases)}){gap}){'+' if many else ''}")
+
+
+def _words_pattern(phrases: list[str]) -> re.Pattern[str]:
+    ordered = sorted(phrases, key=len, reverse=True)
+    return _pattern(rf"(?<![\w'-])(?:{'|'.join(ordered) or '(?!)'})(?![\w'-])")
+
+
+def _stands_alone(text: str, start: int, end: int) -> bool:
+    return not (text[start - 1 : start].isalnum() or text[end : end + 1].isalnum())
+
+
+def is_courtesy(text: str) -> bool:
+    """Return whether a text is greetings, thanks or assent in some language, and no more."""
+    plain = plain_of(text).strip(TRIMMED) + " "
+    every = (grammar_of(code) for code in codes())
+    return any(one is not None and one.courtesy.fullmatch(plain) for one in every)

@@ -1,0 +1,149 @@
+"""Locale: the words of a language that the assistant understands, and the sentences that it says.
+
+A locale is a folder named by its code (ISO 639-1) with two files: `words.yaml` and
+`sentences.yaml`. Ours lie beside this file; those of a user are added by `add_folder`. A phrase may
+be a part of a regular expression; it is matched without regard to case and accents.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from pathlib import Path
+from typing import Any, Final
+
+import msgspec
+import yaml
+
+from prolocutor.errors import ConfigError
+
+Phrases = list[str]
+_YAML: Final[Any] = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
+_GROUP: Final = re.compile(r"(?<!\\)\((?!\?)")
+_FOLDERS: Final[dict[str, Path]] = {
+    one.name: one
+    for one in sorted(Path(__file__).parent.iterdir())
+    if (one / "words.yaml").exists()
+}
+"""The folders by the codes of their languages."""
+
+
+class Words(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What is understood of a language; docs/howto/your-language.md says each field in a sentence.
+
+    What has no phrases is not understood in that language; nothing else depends on it.
+    """
+
+    name: str
+    frequent: str = ""
+    letters: str = ""
+    conjunction: str = ""
+    choice: str = "|"
+    nouns_capital: bool = False
+    joints: Phrases = []
+    mends: Phrases = []
+    closings: Phrases = []
+    fillers: Phrases = []
+    politeness: Phrases = []
+    courtesy: Phrases = []
+    again: Phrases = []
+    back: Phrases = []
+    both: Phrases = []
+    other: Phrases = []
+    ones: Phrases = []
+    ordinals: list[Phrases] = []
+    last: Phrases = []
+    superlatives: Phrases = []
+    articles: Phrases = []
+    indefinite: Phrases = []
+    owners: Phrases = []
+    things: Phrases = []
+    plurals: Phrases = []
+    persons: Phrases = []
+    places: Phrases = []
+    times: Phrases = []
+    place_lead: str = ""
+    prepositions: list[Phrases] = []
+    questions: Phrases = []
+    determiners: Phrases = []
+    how_much: Phrases = []
+    counts: Phrases = []
+    degrees: Phrases = []
+    goes: Phrases = []
+    demonstratives: Phrases = []
+    forms_of_be: Phrases = []
+    helpers: Phrases = []
+    subjects: Phrases = []
+    orders: Phrases = []
+    small: Phrases = []
+    idioms: Phrases = []
+    dummies: Phrases = []
+    days: Phrases = []
+    months: Phrases = []
+    hours: Phrases = []
+    numbers: Phrases = []
+    contractions: list[tuple[str, str]] = []
+    owned: str = ""
+    costs: str = ""
+    dwellers: str = ""
+    yes: Phrases = []
+    no: Phrases = []
+    nevermind: Phrases = []
+    stop: Phrases = []
+    help: Phrases = []
+
+
+def add_folder(folder: Path) -> None:
+    """Add the languages in a folder of folders; `ConfigError` for one that cannot be read."""
+    if not folder.is_dir():
+        raise ConfigError(f"there is no folder {folder}", key="languages")
+    for one in sorted(folder.iterdir()):
+        if (one / "words.yaml").exists() and _FOLDERS.get(one.name) != one:
+            _FOLDERS[one.name] = one
+            words_of.cache_clear()
+            sentences_of.cache_clear()
+            words_of(one.name)
+            sentences_of(one.name)
+
+
+def codes() -> tuple[str, ...]:
+    """Return the codes of all languages that there are folders of."""
+    return tuple(_FOLDERS)
+
+
+@cache
+def words_of(code: str) -> Words | None:
+    """Return the words of a language; None for one without a folder."""
+    folder = _FOLDERS.get(code)
+    return None if folder is None else _read(folder / "words.yaml", Words)
+
+
+@cache
+def sentences_of(code: str) -> dict[str, str]:
+    """Return the sentences of a language by their names; empty for one without a file."""
+    folder = _FOLDERS.get(code)
+    file = None if folder is None else folder / "sentences.yaml"
+    return _read(file, dict[str, str]) if file is not None and file.exists() else {}
+
+
+def sentence(name: str, code: str | None = None) -> str:
+    """Return a sentence in a language, else in English."""
+    said = sentences_of((code or "en")[:2]).get(name)
+    return said if said is not None else sentences_of("en")[name]
+
+
+def _read(file: Path, kind: Any) -> Any:
+    try:
+        given = yaml.load(file.read_text(encoding="utf-8"), _YAML)
+        return msgspec.convert(_ungrouped(given) if kind is Words else given, kind, strict=False)
+    except (OSError, yaml.YAMLError, msgspec.ValidationError) as error:
+        raise ConfigError(f"{file}: {error}", key="languages") from None
+
+
+def _ungrouped(given: Any) -> Any:
+    """Return data whose groups "(...)" of regular expressions capture nothing."""
+    if isinstance(given, str):
+        return _GROUP.sub("(?:", given)
+    if isinstance(given, list):
+        return [_ungrouped(one) for one in given]
+    return {k: _ungrouped(one) for k, one in given.items()} if isinstance(given, dict) else given
