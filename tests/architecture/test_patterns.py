@@ -41,6 +41,7 @@ ACCEPTED = AssistantSettings().max_text
 # What a package looks at of a text, where that is less than what is accepted.
 READ = {
     "prolocutor_demo": request.LONGEST_TEXT,
+    "prolocutor_demo.follow_ups": last_turn.LONGEST,
     "prolocutor_demo.chance": chance_agent.LONGEST,
     "prolocutor_demo.dictionary.word_questions": word_questions.LONGEST,
     "prolocutor.asks": plain_text.LONGEST,

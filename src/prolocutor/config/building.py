@@ -23,6 +23,7 @@ from prolocutor.contracts.store import Store
 from prolocutor.pipeline.prepared import StageDeadlines
 from prolocutor.plan.pipeline import Pipeline
 from prolocutor.processes.supervisor import Supervisor
+from prolocutor.reading.locales.locale import add_folder
 from prolocutor.stores.store_catalog import open_store
 
 
@@ -86,6 +87,8 @@ def build(
     `pipeline` is that of the settings with the addresses of its processes, if it has any.
     """
     search_in(settings.folder)
+    if settings.languages is not None:
+        add_folder(settings.folder / settings.languages)
     limits = StageDeadlines.within(settings.deadline, settings.reserve)
     kept = store or (store_url(None, settings) if settings.file else DEFAULT_STORE)
     kept = open_store(kept, durability=settings.durability) if isinstance(kept, str) else kept

@@ -214,6 +214,14 @@ class Settings(TurnSettings, frozen=True, kw_only=True):
         dict[str, Any] | None,
         about("The doors to open, with their options; by default the usual ones."),
     ] = None
+    languages: Annotated[
+        str | None,
+        about(
+            "A folder of further languages: one folder each, with `words.yaml` and"
+            " `sentences.yaml`.",
+            what="a folder",
+        ),
+    ] = None
     starters: Annotated[
         list[str],
         about(

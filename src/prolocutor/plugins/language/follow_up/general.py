@@ -13,7 +13,13 @@ from typing import Final
 import msgspec
 
 from prolocutor.plugins.language.follow_up.certainty import GUESS, LIKELY, SURE, Found
-from prolocutor.plugins.language.follow_up.grammar import TRIMMED, Grammar, Slot, Span, plain_of
+from prolocutor.plugins.language.follow_up.grammar import (
+    TRIMMED,
+    LanguageGrammar,
+    QuestionSlot,
+    Span,
+    plain_of,
+)
 from prolocutor.plugins.language.follow_up.last_turn import LastTurn
 
 MOST_PARTS: Final = 3
@@ -53,11 +59,11 @@ class Continuing(msgspec.Struct, frozen=True):
     `grammar` is that of the question, `spoken` that of the words, mostly the same.
     """
 
-    grammar: Grammar
-    spoken: Grammar
+    grammar: LanguageGrammar
+    spoken: LanguageGrammar
     turn: LastTurn
     fragment: Fragment
-    slots: list[Slot]
+    slots: list[QuestionSlot]
 
     @property
     def question(self) -> str:
@@ -68,7 +74,7 @@ class Continuing(msgspec.Struct, frozen=True):
 Rule = Callable[[Continuing], Found]
 
 
-def meant(text: str, turn: LastTurn, grammar: Grammar, spoken: Grammar) -> Found:
+def meant(text: str, turn: LastTurn, grammar: LanguageGrammar, spoken: LanguageGrammar) -> Found:
     """Return the whole question that a text means after a turn, and how sure that is.
 
     `grammar` is that of the question, `spoken` that of the words, mostly the same.
@@ -87,7 +93,7 @@ def meant(text: str, turn: LastTurn, grammar: Grammar, spoken: Grammar) -> Found
     return None
 
 
-def fragment_of(text: str, grammar: Grammar) -> Fragment:
+def fragment_of(text: str, grammar: LanguageGrammar) -> Fragment:
     """Take a text apart."""
     asks = text.rstrip(" .!").endswith("?")
     rest = text.strip(TRIMMED + '"')
@@ -176,7 +182,7 @@ def points(said: Continuing) -> Found:
     return whole, SURE
 
 
-def _ordinal(plain: str, grammar: Grammar, count: int) -> int | None:
+def _ordinal(plain: str, grammar: LanguageGrammar, count: int) -> int | None:
     if count < 2:
         return None
     for place, pattern in enumerate(grammar.ordinals):
@@ -281,7 +287,7 @@ def _named_place(said: Continuing) -> bool:
     return any(one.kind == "name" for one in said.slots)
 
 
-def _owned(grammar: Grammar, rest: str, one: re.Match[str], owner: str) -> str:
+def _owned(grammar: LanguageGrammar, rest: str, one: re.Match[str], owner: str) -> str:
     noun = rest[slice(*one.span("noun"))]
     head, _, more = noun.partition(" ")
     if more and plain_of(more).lower() in grammar.function:
@@ -289,11 +295,11 @@ def _owned(grammar: Grammar, rest: str, one: re.Match[str], owner: str) -> str:
     return grammar.words.owned.format(relation=noun, owner=owner)
 
 
-def _starts_owned(rest: str, grammar: Grammar) -> bool:
+def _starts_owned(rest: str, grammar: LanguageGrammar) -> bool:
     return grammar.owner.match(plain_of(rest)) is not None
 
 
-def _own_thing(text: str, grammar: Grammar) -> bool:
+def _own_thing(text: str, grammar: LanguageGrammar) -> bool:
     """Return whether words name a thing of their own that a later pronoun stands for."""
     found = grammar.thing.search(plain_of(text))
     if found is None:
@@ -306,7 +312,10 @@ def _own_thing(text: str, grammar: Grammar) -> bool:
 
 
 def _substituted(
-    pattern: re.Pattern[str], text: str, new: Callable[[re.Match[str]], str], grammar: Grammar
+    pattern: re.Pattern[str],
+    text: str,
+    new: Callable[[re.Match[str]], str],
+    grammar: LanguageGrammar,
 ) -> str:
     """Replace the pronouns that stand alone; "that train" keeps its own."""
     plain = plain_of(text)
@@ -328,7 +337,7 @@ def _substituted(
     return "".join([*pieces, text[at:]])
 
 
-def _with_place(text: str, where: str, grammar: Grammar) -> str:
+def _with_place(text: str, where: str, grammar: LanguageGrammar) -> str:
     plain = plain_of(text)
     one = list(grammar.place.finditer(plain))[-1]
     before, after = text[: one.start()].rstrip(), text[one.end() :]
@@ -403,7 +412,7 @@ def replaced(said: Continuing) -> Found:
     return attached(said, parts)
 
 
-def _is_clause(rest: str, grammar: Grammar, *, goes_on: bool) -> bool:
+def _is_clause(rest: str, grammar: LanguageGrammar, *, goes_on: bool) -> bool:
     """Return whether words are more than a fragment: they have a verb, a sign or a choice."""
     words = plain_of(rest).lower().split()
     verbs = grammar.be | grammar.helpers | grammar.questions
@@ -419,7 +428,7 @@ _SIGNS: Final = re.compile(r"[=<>*+@\"“]|:\s")
 MOST_BARE: Final = 4
 
 
-def attached(said: Continuing, parts: list[Slot]) -> Found:
+def attached(said: Continuing, parts: list[QuestionSlot]) -> Found:
     """ "With insurance?", "first class?", "tomorrow?": what the question had not, at its end."""
     fragment, grammar, rest = said.fragment, said.spoken, said.fragment.rest
     first = parts[0]
@@ -456,7 +465,9 @@ def attached(said: Continuing, parts: list[Slot]) -> Found:
     return _attached(said.question, rest), LIKELY if fragment.goes_on else GUESS
 
 
-def _filled_by(part: Slot, slots: list[Slot], said: Continuing) -> Slot | None:
+def _filled_by(
+    part: QuestionSlot, slots: list[QuestionSlot], said: Continuing
+) -> QuestionSlot | None:
     """Return the slot that the agent itself says such words may stand in."""
     for values in said.turn.fillings.values():
         known = {plain_of(one).lower() for one in values}
@@ -468,7 +479,9 @@ def _filled_by(part: Slot, slots: list[Slot], said: Continuing) -> Slot | None:
     return None
 
 
-def best_slot(part: Slot, slots: list[Slot], said: Continuing) -> Slot | None:
+def best_slot(
+    part: QuestionSlot, slots: list[QuestionSlot], said: Continuing
+) -> QuestionSlot | None:
     """Return the slot of the last question that a part fits best; None where it fits none."""
     scored = [
         (score, place) for place, one in enumerate(slots) if (score := _score(part, one, said)) > 0
@@ -487,7 +500,7 @@ _TO: Final = 2
 _FROM: Final = 3
 
 
-def _score(part: Slot, slot: Slot, said: Continuing) -> float:
+def _score(part: QuestionSlot, slot: QuestionSlot, said: Continuing) -> float:
     """Return how well a part fits a slot; 0 where it does not."""
     score = 1.0
     named = part.kind == "name"
@@ -568,7 +581,9 @@ def _is_name(text: str, other: str) -> bool:
     )
 
 
-def _in_place(rest: str, part: Slot, slot: Slot, *, foreign: bool) -> tuple[str, Span]:
+def _in_place(
+    rest: str, part: QuestionSlot, slot: QuestionSlot, *, foreign: bool
+) -> tuple[str, Span]:
     """Return the new words, and the span of the question whose place they take."""
     words = rest[slice(*part.whole)]
     if foreign:
@@ -586,12 +601,12 @@ def _in_place(rest: str, part: Slot, slot: Slot, *, foreign: bool) -> tuple[str,
     return part.text, slot.span
 
 
-def _merged(rest: str, parts: list[Slot], *, compounds: bool) -> list[Slot]:
+def _merged(rest: str, parts: list[QuestionSlot], *, compounds: bool) -> list[QuestionSlot]:
     """Return parts with those joined that follow each other without a preposition.
 
     `compounds`: also those joined by "of".
     """
-    joined: list[Slot] = []
+    joined: list[QuestionSlot] = []
     for one in parts:
         last = joined[-1] if joined else None
         of = compounds and one.lead == _OF and last is not None and one.whole[0] - last.span[1] <= 1
@@ -613,7 +628,7 @@ def _merged(rest: str, parts: list[Slot], *, compounds: bool) -> list[Slot]:
     return joined
 
 
-def _is_small(rest: str, part: Slot, grammar: Grammar) -> bool:
+def _is_small(rest: str, part: QuestionSlot, grammar: LanguageGrammar) -> bool:
     before = plain_of(rest[: part.whole[0]]).lower().split()
     return all(one in grammar.small for one in before) and len(before) < 2
 
@@ -693,7 +708,7 @@ def _main(said: Continuing, *, plural: bool) -> str:
     return _bare_whole(said, named) if named is not None else ""
 
 
-def _bare_whole(said: Continuing, slot: Slot) -> str:
+def _bare_whole(said: Continuing, slot: QuestionSlot) -> str:
     words = said.question[slice(*slot.whole)].split()
     while words and plain_of(words[0]).lower() in said.grammar.leads:
         words = words[1:]
@@ -770,7 +785,7 @@ def _items(said: Continuing, *, asked: bool) -> list[str]:
     return _items_of(turn.reply, said.grammar) or names
 
 
-def _items_of(text: str, grammar: Grammar) -> list[str]:
+def _items_of(text: str, grammar: LanguageGrammar) -> list[str]:
     """Return the things that a text lists: numbered, or with commas and a conjunction."""
     numbered = [one.strip(" .") for one in _NUMBERED.findall(text)]
     if len(numbered) > 1:
@@ -800,7 +815,7 @@ def _shape(text: str) -> str:
     return re.sub(r"\d+", "9", re.sub(r"[A-Za-z]+", "a", text))
 
 
-def _unit(slot: Slot) -> str:
+def _unit(slot: QuestionSlot) -> str:
     return (
         slot.text.split()[-1].lower().rstrip("s")
         if " " in slot.text
@@ -828,7 +843,7 @@ def _attached(text: str, words: str) -> str:
     return f"{text.rstrip(' ?!.')} {words}{'?' if text.rstrip().endswith('?') else ''}"
 
 
-def _moved(slot: Slot, after: int, by: int) -> Slot:
+def _moved(slot: QuestionSlot, after: int, by: int) -> QuestionSlot:
     if slot.span[0] < after:
         return slot
     (a, b), (c, d) = slot.span, slot.whole

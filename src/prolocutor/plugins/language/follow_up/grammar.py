@@ -21,7 +21,7 @@ _TOKEN: Final = re.compile(r"[^\s?!,;:¿¡\"“”()]+|[,;:?!¿¡]")
 _DIGIT_DATE: Final = r"\d{4}-\d\d-\d\d|\d{1,2}[./]\d{1,2}[./]\d{2,4}"
 
 
-class Slot(msgspec.Struct, frozen=True):
+class QuestionSlot(msgspec.Struct, frozen=True):
     """A part of a question that other words may take the place of.
 
     `span` is its object, `whole` also its preposition and article. `kind` is "date", "hour",
@@ -58,7 +58,7 @@ class Token(msgspec.Struct, frozen=True):
     lead: int = -1
 
 
-class Grammar:
+class LanguageGrammar:
     """The words of one language, compiled."""
 
     def __init__(self, code: str, words: Words) -> None:
@@ -226,10 +226,12 @@ class Grammar:
             or first in self.subjects or self.orders.match(plain) is not None
         )  # fmt: skip
 
-    def slots(self, text: str, entities: Sequence[str] = (), *, inside: bool = False) -> list[Slot]:
+    def slots(
+        self, text: str, entities: Sequence[str] = (), *, inside: bool = False
+    ) -> list[QuestionSlot]:
         """Return the slots of a question, in their order."""
         tokens = self.tokens(text, entities, inside=inside)
-        slots: list[Slot] = []
+        slots: list[QuestionSlot] = []
         at = 0
         while at < len(tokens):
             first = tokens[at]
@@ -269,7 +271,7 @@ class Grammar:
 
     def _slot(
         self, text: str, starts: Span, lead: int, article: str, chunk: Sequence[Token]
-    ) -> Slot:
+    ) -> QuestionSlot:
         a, b = chunk[0].start, chunk[-1].end
         kinds = {one.kind for one in chunk}
         typed = next((one.kind for one in chunk if one.kind in _TYPED), None)
@@ -280,11 +282,13 @@ class Grammar:
             else "noun"
         )  # fmt: skip
         named = "entity" in kinds
-        return Slot((a, b), (starts[0], b), kind, text[a:b], lead, article, named, starts[1])
+        return QuestionSlot(
+            (a, b), (starts[0], b), kind, text[a:b], lead, article, named, starts[1]
+        )
 
     def _with_verb(
-        self, text: str, tokens: list[Token], slots: list[Slot], inside: bool
-    ) -> list[Slot]:
+        self, text: str, tokens: list[Token], slots: list[QuestionSlot], inside: bool
+    ) -> list[QuestionSlot]:
         """Take the verb out of the slot that it stands in: "the ferry leave", "Boots sell x"."""
         if not tokens:
             return slots
@@ -338,7 +342,7 @@ class Grammar:
     def _counts(self, text: str) -> bool:
         return self.determined.match(plain_of(text)) is not None
 
-    def _verb_first(self, text: str, slots: list[Slot]) -> list[Slot]:
+    def _verb_first(self, text: str, slots: list[QuestionSlot]) -> list[QuestionSlot]:
         """ "Who teaches spinning", "wann schließt ...": the verb comes after the question word."""
         if not slots or slots[0].lead >= 0 or slots[0].article or slots[0].typed:
             return slots
@@ -375,12 +379,12 @@ def _splits(tokens: list[Token], start: int, at: int) -> bool:
     ) or ("entity" in (before.kind, now.kind) and before.kind != now.kind and not determined)
 
 
-def _split_last(text: str, slots: list[Slot], n: int) -> list[Slot]:
+def _split_last(text: str, slots: list[QuestionSlot], n: int) -> list[QuestionSlot]:
     slot = slots[n]
     cut = slot.text.rfind(" ")
     start = slot.span[0]
     noun = _cut(text, slot, (start, start + cut))
-    verb = Slot(
+    verb = QuestionSlot(
         (start + cut + 1, slot.span[1]),
         (start + cut + 1, slot.span[1]),
         "verb",
@@ -390,7 +394,7 @@ def _split_last(text: str, slots: list[Slot], n: int) -> list[Slot]:
     return [*slots[:n], noun, verb, *slots[n + 1 :]]
 
 
-def _verb_after_name(text: str, slots: list[Slot], n: int) -> list[Slot]:
+def _verb_after_name(text: str, slots: list[QuestionSlot], n: int) -> list[QuestionSlot]:
     """ "The ferry from Ancona to Split leave": the verb stands after the last name."""
     for place in range(len(slots) - 1, n, -1):
         slot = slots[place]
@@ -400,17 +404,19 @@ def _verb_after_name(text: str, slots: list[Slot], n: int) -> list[Slot]:
     return slots
 
 
-def _split_first(text: str, slots: list[Slot], n: int) -> list[Slot]:
+def _split_first(text: str, slots: list[QuestionSlot], n: int) -> list[QuestionSlot]:
     slot = slots[n]
     cut = slot.text.find(" ")
     start = slot.span[0]
     if cut < 0:
         return [
             *slots[:n],
-            Slot(slot.span, slot.span, "verb", slot.text, start=slot.span[0]),
+            QuestionSlot(slot.span, slot.span, "verb", slot.text, start=slot.span[0]),
             *slots[n + 1 :],
         ]
-    verb = Slot((start, start + cut), (start, start + cut), "verb", slot.text[:cut], start=start)
+    verb = QuestionSlot(
+        (start, start + cut), (start, start + cut), "verb", slot.text[:cut], start=start
+    )
     noun = _cut(text, slot, (start + cut + 1, slot.span[1]))
     return [
         *slots[:n],
@@ -420,7 +426,7 @@ def _split_first(text: str, slots: list[Slot], n: int) -> list[Slot]:
     ]
 
 
-def _split_second(text: str, slots: list[Slot], n: int) -> list[Slot]:
+def _split_second(text: str, slots: list[QuestionSlot], n: int) -> list[QuestionSlot]:
     """ "Castle Pharmacy sell ibuprofen": three words at least; the last but one is the verb."""
     slot = slots[n]
     words = slot.text.split(" ")
@@ -430,12 +436,12 @@ def _split_second(text: str, slots: list[Slot], n: int) -> list[Slot]:
     end = start + len(" ".join(words[:-2]))
     last = slot.span[1] - len(words[-1])
     subject = _cut(text, slot, (start, end))
-    verb = Slot((end + 1, last - 1), (end + 1, last - 1), "verb", words[-2], start=end + 1)
-    thing = Slot((last, slot.span[1]), (last, slot.span[1]), "noun", words[-1], start=last)
+    verb = QuestionSlot((end + 1, last - 1), (end + 1, last - 1), "verb", words[-2], start=end + 1)
+    thing = QuestionSlot((last, slot.span[1]), (last, slot.span[1]), "noun", words[-1], start=last)
     return [*slots[:n], subject, verb, thing, *slots[n + 1 :]]
 
 
-def _cut(text: str, slot: Slot, span: Span) -> Slot:
+def _cut(text: str, slot: QuestionSlot, span: Span) -> QuestionSlot:
     whole = (slot.whole[0], span[1])
     said = text[slice(*span)]
     kind = (
@@ -444,14 +450,14 @@ def _cut(text: str, slot: Slot, span: Span) -> Slot:
         else "noun"
     )
     kind = "name" if slot.entity else kind
-    return Slot(span, whole, kind, said, slot.lead, slot.article, slot.entity, slot.start)
+    return QuestionSlot(span, whole, kind, said, slot.lead, slot.article, slot.entity, slot.start)
 
 
 @cache
-def grammar_of(code: str) -> Grammar | None:
+def grammar_of(code: str) -> LanguageGrammar | None:
     """Return the grammar of a language; None for one without a locale."""
     words = words_of(code)
-    return Grammar(code, words) if words is not None and words.prepositions else None
+    return LanguageGrammar(code, words) if words is not None and words.prepositions else None
 
 
 def plain_of(text: str) -> str:
