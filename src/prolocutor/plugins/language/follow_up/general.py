@@ -16,7 +16,7 @@ from prolocutor.plugins.language.follow_up.certainty import GUESS, LIKELY, SURE,
 from prolocutor.plugins.language.follow_up.grammar import (
     TRIMMED,
     LanguageGrammar,
-    QuestionSlot,
+    Part,
     Span,
     plain_of,
 )
@@ -63,7 +63,7 @@ class Continuing(msgspec.Struct, frozen=True):
     spoken: LanguageGrammar
     turn: LastTurn
     fragment: Fragment
-    slots: list[QuestionSlot]
+    slots: list[Part]
 
     @property
     def question(self) -> str:
@@ -428,7 +428,7 @@ _SIGNS: Final = re.compile(r"[=<>*+@\"“]|:\s")
 MOST_BARE: Final = 4
 
 
-def attached(said: Continuing, parts: list[QuestionSlot]) -> Found:
+def attached(said: Continuing, parts: list[Part]) -> Found:
     """ "With insurance?", "first class?", "tomorrow?": what the question had not, at its end."""
     fragment, grammar, rest = said.fragment, said.spoken, said.fragment.rest
     first = parts[0]
@@ -465,9 +465,7 @@ def attached(said: Continuing, parts: list[QuestionSlot]) -> Found:
     return _attached(said.question, rest), LIKELY if fragment.goes_on else GUESS
 
 
-def _filled_by(
-    part: QuestionSlot, slots: list[QuestionSlot], said: Continuing
-) -> QuestionSlot | None:
+def _filled_by(part: Part, slots: list[Part], said: Continuing) -> Part | None:
     """Return the slot that the agent itself says such words may stand in."""
     for values in said.turn.fillings.values():
         known = {plain_of(one).lower() for one in values}
@@ -479,9 +477,7 @@ def _filled_by(
     return None
 
 
-def best_slot(
-    part: QuestionSlot, slots: list[QuestionSlot], said: Continuing
-) -> QuestionSlot | None:
+def best_slot(part: Part, slots: list[Part], said: Continuing) -> Part | None:
     """Return the slot of the last question that a part fits best; None where it fits none."""
     scored = [
         (score, place) for place, one in enumerate(slots) if (score := _score(part, one, said)) > 0
@@ -500,7 +496,7 @@ _TO: Final = 2
 _FROM: Final = 3
 
 
-def _score(part: QuestionSlot, slot: QuestionSlot, said: Continuing) -> float:
+def _score(part: Part, slot: Part, said: Continuing) -> float:
     """Return how well a part fits a slot; 0 where it does not."""
     score = 1.0
     named = part.kind == "name"
@@ -581,9 +577,7 @@ def _is_name(text: str, other: str) -> bool:
     )
 
 
-def _in_place(
-    rest: str, part: QuestionSlot, slot: QuestionSlot, *, foreign: bool
-) -> tuple[str, Span]:
+def _in_place(rest: str, part: Part, slot: Part, *, foreign: bool) -> tuple[str, Span]:
     """Return the new words, and the span of the question whose place they take."""
     words = rest[slice(*part.whole)]
     if foreign:
@@ -601,12 +595,12 @@ def _in_place(
     return part.text, slot.span
 
 
-def _merged(rest: str, parts: list[QuestionSlot], *, compounds: bool) -> list[QuestionSlot]:
+def _merged(rest: str, parts: list[Part], *, compounds: bool) -> list[Part]:
     """Return parts with those joined that follow each other without a preposition.
 
     `compounds`: also those joined by "of".
     """
-    joined: list[QuestionSlot] = []
+    joined: list[Part] = []
     for one in parts:
         last = joined[-1] if joined else None
         of = compounds and one.lead == _OF and last is not None and one.whole[0] - last.span[1] <= 1
@@ -628,7 +622,7 @@ def _merged(rest: str, parts: list[QuestionSlot], *, compounds: bool) -> list[Qu
     return joined
 
 
-def _is_small(rest: str, part: QuestionSlot, grammar: LanguageGrammar) -> bool:
+def _is_small(rest: str, part: Part, grammar: LanguageGrammar) -> bool:
     before = plain_of(rest[: part.whole[0]]).lower().split()
     return all(one in grammar.small for one in before) and len(before) < 2
 
@@ -708,7 +702,7 @@ def _main(said: Continuing, *, plural: bool) -> str:
     return _bare_whole(said, named) if named is not None else ""
 
 
-def _bare_whole(said: Continuing, slot: QuestionSlot) -> str:
+def _bare_whole(said: Continuing, slot: Part) -> str:
     words = said.question[slice(*slot.whole)].split()
     while words and plain_of(words[0]).lower() in said.grammar.leads:
         words = words[1:]
@@ -815,7 +809,7 @@ def _shape(text: str) -> str:
     return re.sub(r"\d+", "9", re.sub(r"[A-Za-z]+", "a", text))
 
 
-def _unit(slot: QuestionSlot) -> str:
+def _unit(slot: Part) -> str:
     return (
         slot.text.split()[-1].lower().rstrip("s")
         if " " in slot.text
@@ -843,7 +837,7 @@ def _attached(text: str, words: str) -> str:
     return f"{text.rstrip(' ?!.')} {words}{'?' if text.rstrip().endswith('?') else ''}"
 
 
-def _moved(slot: QuestionSlot, after: int, by: int) -> QuestionSlot:
+def _moved(slot: Part, after: int, by: int) -> Part:
     if slot.span[0] < after:
         return slot
     (a, b), (c, d) = slot.span, slot.whole

@@ -21,7 +21,7 @@ _TOKEN: Final = re.compile(r"[^\s?!,;:¿¡\"“”()]+|[,;:?!¿¡]")
 _DIGIT_DATE: Final = r"\d{4}-\d\d-\d\d|\d{1,2}[./]\d{1,2}[./]\d{2,4}"
 
 
-class QuestionSlot(msgspec.Struct, frozen=True):
+class Part(msgspec.Struct, frozen=True):
     """A part of a question that other words may take the place of.
 
     `span` is its object, `whole` also its preposition and article. `kind` is "date", "hour",
@@ -226,12 +226,10 @@ class LanguageGrammar:
             or first in self.subjects or self.orders.match(plain) is not None
         )  # fmt: skip
 
-    def slots(
-        self, text: str, entities: Sequence[str] = (), *, inside: bool = False
-    ) -> list[QuestionSlot]:
+    def slots(self, text: str, entities: Sequence[str] = (), *, inside: bool = False) -> list[Part]:
         """Return the slots of a question, in their order."""
         tokens = self.tokens(text, entities, inside=inside)
-        slots: list[QuestionSlot] = []
+        slots: list[Part] = []
         at = 0
         while at < len(tokens):
             first = tokens[at]
@@ -271,7 +269,7 @@ class LanguageGrammar:
 
     def _slot(
         self, text: str, starts: Span, lead: int, article: str, chunk: Sequence[Token]
-    ) -> QuestionSlot:
+    ) -> Part:
         a, b = chunk[0].start, chunk[-1].end
         kinds = {one.kind for one in chunk}
         typed = next((one.kind for one in chunk if one.kind in _TYPED), None)
@@ -282,13 +280,11 @@ class LanguageGrammar:
             else "noun"
         )  # fmt: skip
         named = "entity" in kinds
-        return QuestionSlot(
-            (a, b), (starts[0], b), kind, text[a:b], lead, article, named, starts[1]
-        )
+        return Part((a, b), (starts[0], b), kind, text[a:b], lead, article, named, starts[1])
 
     def _with_verb(
-        self, text: str, tokens: list[Token], slots: list[QuestionSlot], inside: bool
-    ) -> list[QuestionSlot]:
+        self, text: str, tokens: list[Token], slots: list[Part], inside: bool
+    ) -> list[Part]:
         """Take the verb out of the slot that it stands in: "the ferry leave", "Boots sell x"."""
         if not tokens:
             return slots
@@ -342,7 +338,7 @@ class LanguageGrammar:
     def _counts(self, text: str) -> bool:
         return self.determined.match(plain_of(text)) is not None
 
-    def _verb_first(self, text: str, slots: list[QuestionSlot]) -> list[QuestionSlot]:
+    def _verb_first(self, text: str, slots: list[Part]) -> list[Part]:
         """ "Who teaches spinning", "wann schließt ...": the verb comes after the question word."""
         if not slots or slots[0].lead >= 0 or slots[0].article or slots[0].typed:
             return slots
@@ -379,12 +375,12 @@ def _splits(tokens: list[Token], start: int, at: int) -> bool:
     ) or ("entity" in (before.kind, now.kind) and before.kind != now.kind and not determined)
 
 
-def _split_last(text: str, slots: list[QuestionSlot], n: int) -> list[QuestionSlot]:
+def _split_last(text: str, slots: list[Part], n: int) -> list[Part]:
     slot = slots[n]
     cut = slot.text.rfind(" ")
     start = slot.span[0]
     noun = _cut(text, slot, (start, start + cut))
-    verb = QuestionSlot(
+    verb = Part(
         (start + cut + 1, slot.span[1]),
         (start + cut + 1, slot.span[1]),
         "verb",
@@ -394,7 +390,7 @@ def _split_last(text: str, slots: list[QuestionSlot], n: int) -> list[QuestionSl
     return [*slots[:n], noun, verb, *slots[n + 1 :]]
 
 
-def _verb_after_name(text: str, slots: list[QuestionSlot], n: int) -> list[QuestionSlot]:
+def _verb_after_name(text: str, slots: list[Part], n: int) -> list[Part]:
     """ "The ferry from Ancona to Split leave": the verb stands after the last name."""
     for place in range(len(slots) - 1, n, -1):
         slot = slots[place]
@@ -404,19 +400,17 @@ def _verb_after_name(text: str, slots: list[QuestionSlot], n: int) -> list[Quest
     return slots
 
 
-def _split_first(text: str, slots: list[QuestionSlot], n: int) -> list[QuestionSlot]:
+def _split_first(text: str, slots: list[Part], n: int) -> list[Part]:
     slot = slots[n]
     cut = slot.text.find(" ")
     start = slot.span[0]
     if cut < 0:
         return [
             *slots[:n],
-            QuestionSlot(slot.span, slot.span, "verb", slot.text, start=slot.span[0]),
+            Part(slot.span, slot.span, "verb", slot.text, start=slot.span[0]),
             *slots[n + 1 :],
         ]
-    verb = QuestionSlot(
-        (start, start + cut), (start, start + cut), "verb", slot.text[:cut], start=start
-    )
+    verb = Part((start, start + cut), (start, start + cut), "verb", slot.text[:cut], start=start)
     noun = _cut(text, slot, (start + cut + 1, slot.span[1]))
     return [
         *slots[:n],
@@ -426,7 +420,7 @@ def _split_first(text: str, slots: list[QuestionSlot], n: int) -> list[QuestionS
     ]
 
 
-def _split_second(text: str, slots: list[QuestionSlot], n: int) -> list[QuestionSlot]:
+def _split_second(text: str, slots: list[Part], n: int) -> list[Part]:
     """ "Castle Pharmacy sell ibuprofen": three words at least; the last but one is the verb."""
     slot = slots[n]
     words = slot.text.split(" ")
@@ -436,12 +430,12 @@ def _split_second(text: str, slots: list[QuestionSlot], n: int) -> list[Question
     end = start + len(" ".join(words[:-2]))
     last = slot.span[1] - len(words[-1])
     subject = _cut(text, slot, (start, end))
-    verb = QuestionSlot((end + 1, last - 1), (end + 1, last - 1), "verb", words[-2], start=end + 1)
-    thing = QuestionSlot((last, slot.span[1]), (last, slot.span[1]), "noun", words[-1], start=last)
+    verb = Part((end + 1, last - 1), (end + 1, last - 1), "verb", words[-2], start=end + 1)
+    thing = Part((last, slot.span[1]), (last, slot.span[1]), "noun", words[-1], start=last)
     return [*slots[:n], subject, verb, thing, *slots[n + 1 :]]
 
 
-def _cut(text: str, slot: QuestionSlot, span: Span) -> QuestionSlot:
+def _cut(text: str, slot: Part, span: Span) -> Part:
     whole = (slot.whole[0], span[1])
     said = text[slice(*span)]
     kind = (
@@ -450,7 +444,7 @@ def _cut(text: str, slot: QuestionSlot, span: Span) -> QuestionSlot:
         else "noun"
     )
     kind = "name" if slot.entity else kind
-    return QuestionSlot(span, whole, kind, said, slot.lead, slot.article, slot.entity, slot.start)
+    return Part(span, whole, kind, said, slot.lead, slot.article, slot.entity, slot.start)
 
 
 @cache
