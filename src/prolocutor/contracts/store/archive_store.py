@@ -49,12 +49,12 @@ class RatedReply(msgspec.Struct, frozen=True):
     rating: Any
 
 
-class _Said(msgspec.Struct):
+class _StoredWords(msgspec.Struct):
     text: str
     active_skill: str = ""
 
 
-_SAID: Final = msgspec.json.Decoder(_Said)
+_SAID: Final = msgspec.json.Decoder(_StoredWords)
 
 
 def rated_reply(
