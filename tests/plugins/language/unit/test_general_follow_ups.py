@@ -399,6 +399,20 @@ DIALOGS: list[tuple[str, str, list[Any], str, str]] = [
         "¿y mañana?",
         "¿Cuánta nieve hay en Zermatt mañana?",
     ),
+    (
+        "is the sauna open on Thursday at 7 pm?",
+        "It is.",
+        ["sauna", "Thursday", "7 pm"],
+        "and on Saturday?",
+        "is the sauna open on Saturday at 7 pm?",
+    ),
+    (
+        "is the sauna open on Thursday at 7 pm?",
+        "It is.",
+        ["sauna", "Thursday", "7 pm"],
+        "at 9 pm?",
+        "is the sauna open on Thursday at 9 pm?",
+    ),
 ]
 """A question, the reply, its entities, the words that follow, and what they mean."""
 

@@ -161,23 +161,22 @@ class LanguageGrammar:
         `inside`: something was said before, so that a capital at the start makes a name.
         """
         plain = plain_of(text)
+        typed = self._typed_parts(plain)
         fixed: list[tuple[int, int, str]] = []
         lowered = plain.lower()
         for entity in entities:
             start = lowered.find(plain_of(entity).lower())
-            if start >= 0 and _stands_alone(plain, start, start + len(entity)):
-                fixed.append((start, start + len(entity), "entity"))
-        for one in self.kinds.finditer(plain):
-            kind = one.lastgroup if one.lastgroup != "unit" else "measure"
-            kind = next(name for name in ("date", "hour", "measure", "number", "code") if one[name])
-            end = one.end()
-            if kind == "measure" and (unit := one["unit"]) and _is_in(unit, self.function):
-                end, kind = one.start("unit"), "number"
-                end = one.start() + len(one[0][: one.start("unit") - one.start()].rstrip(" -"))
-            if kind == "number" and _is_in(one[0], self.indefinite):
-                continue
-            if not any(a < end and one.start() < b for a, b, _ in fixed):
-                fixed.append((one.start(), end, kind))
+            end = start + len(entity)
+            if (
+                start >= 0
+                and _stands_alone(plain, start, end)
+                # A day that an agent names among its entities stays a day.
+                and not any(a <= start and end <= b for a, b, _ in typed)
+            ):
+                fixed.append((start, end, "entity"))
+        for part in typed:
+            if not any(a < part[1] and part[0] < b for a, b, _ in fixed):
+                fixed.append(part)
         fixed.sort()
         found: list[Token] = []
         place = 0
@@ -186,6 +185,19 @@ class LanguageGrammar:
             if kind:
                 found.append(Token(start, end, text[start:end], kind))
             place = end
+        return found
+
+    def _typed_parts(self, plain: str) -> list[tuple[int, int, str]]:
+        """Return start, end and kind of the dates, hours, measures, numbers and codes of a text."""
+        found = []
+        for one in self.kinds.finditer(plain):
+            kind = next(name for name in ("date", "hour", "measure", "number", "code") if one[name])
+            end = one.end()
+            if kind == "measure" and (unit := one["unit"]) and _is_in(unit, self.function):
+                kind = "number"
+                end = one.start() + len(one[0][: one.start("unit") - one.start()].rstrip(" -"))
+            if kind != "number" or not _is_in(one[0], self.indefinite):
+                found.append((one.start(), end, kind))
         return found
 
     def _plain_tokens(
