@@ -16,6 +16,7 @@ import importlib
 import os
 import signal
 import sys
+import traceback
 from typing import NoReturn
 
 import uvicorn.lifespan.off  # noqa: F401 - what uvicorn loads by name
@@ -78,6 +79,9 @@ def live(arguments: list[str]) -> NoReturn:
     status = 1
     try:
         status = run(arguments)
+    except BaseException:
+        traceback.print_exc()
+        raise
     finally:
         sys.stdout.flush()
         os._exit(status)

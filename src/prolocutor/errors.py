@@ -27,6 +27,7 @@ ProlocutorError                 anything this package raises on purpose
 │   ├── StoreMisused            we used a connection of the store wrongly
 │   ├── PersonUnreadable        what is stored of a person cannot be read: user
 │   ├── PersonBusy              another turn of the person is open, or others wait
+│   ├── PersonMoved             the person goes, or went, to another database
 │   ├── RoundChanged            the dialog's round is not the one that the caller knew
 │   ├── DeclaredDead            this replica was declared dead and has to join again
 │   └── TakenOver               another replica runs this turn, or ran it
@@ -263,6 +264,12 @@ class PersonBusy(StoreError):
     """Another turn of the person is open or they are held, or others wait; try again later."""
 
     code = "person_busy"
+
+
+class PersonMoved(StoreError):
+    """The person goes, or went, to another database; whoever asks again is led there."""
+
+    code = "person_moved"
 
 
 class RoundChanged(StoreError):

@@ -12,6 +12,7 @@ from prolocutor.contracts.store import RecordStore
 from prolocutor.errors import (
     DeclaredDead,
     PersonBusy,
+    PersonMoved,
     PersonUnreadable,
     RoundChanged,
     StoreError,
@@ -37,7 +38,9 @@ _SMALL, _LARGE = b"{}", b'"%b"' % (b"0" * 65_536)
 """What is written to try: after a failure so much that a disk with room for it has room for a
 turn."""
 
-_OF_PERSONS: Final = (DeclaredDead, PersonBusy, PersonUnreadable, RoundChanged, TakenOver)
+_OF_PERSONS: Final = (
+    DeclaredDead, PersonBusy, PersonMoved, PersonUnreadable, RoundChanged, TakenOver
+)  # fmt: skip
 """Errors of a store that works for others."""
 
 

@@ -83,3 +83,9 @@ class StoresCommand(LazyCommand, frozen=True):
     """Migrate, check and copy stores."""
 
     place: ClassVar[str] = "prolocutor.cli.store:store"
+
+
+class PersonCommand(LazyCommand, frozen=True):
+    """Export, import and move persons."""
+
+    place: ClassVar[str] = "prolocutor.cli.person:person"

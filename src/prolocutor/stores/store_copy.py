@@ -54,7 +54,7 @@ async def copy(source: StoreTransfer, target: StoreTransfer, progress: Progress)
     written = kept = 0
     for number, user in enumerate(users):
         person = await source.taken_out(user)
-        if await _holds(target, person):
+        if await holds(target, person):
             kept += 1
         else:
             await target.put_in(person)
@@ -73,7 +73,7 @@ async def differences(
     users = await source.users()
     found = []
     for number, user in enumerate(users):
-        if not await _holds(target, await source.taken_out(user)):
+        if not await holds(target, await source.taken_out(user)):
             found.append(user)
         progress(number + 1, len(users))
     return found
@@ -206,8 +206,13 @@ def _chain_faults(what: str, versions: Sequence[StoredVersion]) -> Iterator[str]
             yield f"{what}: a version cannot be read ({error})"
 
 
-async def _holds(target: StoreTransfer, person: StoredPerson) -> bool:
-    held = await target.taken_out(person.user)
+async def holds(target: StoreTransfer, person: StoredPerson) -> bool:
+    """Return whether a store has exactly this of a person."""
+    return same(await target.taken_out(person.user), person)
+
+
+def same(held: StoredPerson, person: StoredPerson) -> bool:
+    """Return whether the first is what a copy of the second is like."""
     return _comparable(held, person) == _comparable(person, person)
 
 

@@ -33,6 +33,7 @@ from prolocutor.errors import (
     LabelConflict,
     NotFound,
     Overloaded,
+    PersonMoved,
     PersonUnreadable,
     ProviderAway,
     QuotaExceeded,
@@ -108,6 +109,7 @@ _STATUS: Final[Mapping[type[Exception], tuple[int, Mapping[str, str]]]] = {
     StoreCorrupt: (500, {}),
     StoreFull: (503, {"Retry-After": "60"}),
     PersonUnreadable: (503, {"Retry-After": "60"}),
+    PersonMoved: (503, {"Retry-After": "1"}),
     StoreError: (503, {"Retry-After": "1"}),
 }
 

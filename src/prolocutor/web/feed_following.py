@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable
 from typing import Final
 
 from prolocutor.contracts.store import FeedRow, FeedStore
-from prolocutor.errors import StoreError
+from prolocutor.errors import PersonMoved, StoreError
 
 log = logging.getLogger(__name__)
 
@@ -34,11 +34,13 @@ class FeedFollower:
         self._reading = asyncio.Lock()
 
     async def follow(self, news: asyncio.Event) -> None:
-        """Hand over what is new whenever there is `news`, without end."""
+        """Hand over what is new whenever there is `news`, without end; raise `PersonMoved`."""
         while True:
             await news.wait()
             try:
                 await self.catch_up(news)
+            except PersonMoved:
+                raise
             except StoreError as error:
                 log.error("a person's feed cannot be read: %s", error)
                 await asyncio.sleep(RETRY)

@@ -20,7 +20,7 @@ from prolocutor.contracts.quota import REQUEST_QUOTA
 from prolocutor.contracts.shared_counters import SharedCounters
 from prolocutor.contracts.store import RecordStore
 from prolocutor.contracts.websocket import WebSocket
-from prolocutor.errors import ConfigError, Forbidden, Overloaded, Stopping, StoreError
+from prolocutor.errors import ConfigError, Forbidden, Overloaded, PersonMoved, Stopping, StoreError
 from prolocutor.observe.metrics import TurnMetrics
 from prolocutor.web.asgi import App, Message, Receive, Scope, Send, follow_lifespan
 from prolocutor.web.audit_trail import AuditTrail
@@ -380,6 +380,10 @@ async def _converse(answer: Callable[[WebSocket], Awaitable[None]], socket: Asgi
         await answer(socket)
         socket.close()
     except Exception as error:
+        group = error if isinstance(error, ExceptionGroup) else ExceptionGroup("", [error])
+        if group.subgroup(PersonMoved) is not None:
+            socket.close(1012, "connect again")
+            return
         socket.send(error_response(error).encoded().decode())
         socket.close(1011, "internal error")
 

@@ -15,6 +15,7 @@ from prolocutor.background import BackgroundTasks
 from prolocutor.errors import (
     ConfigError,
     DeclaredDead,
+    PersonMoved,
     StoreAway,
     StoreCorrupt,
     StoreError,
@@ -26,6 +27,7 @@ from prolocutor.plugins.postgresql.store_url import StoreUrl
 log = logging.getLogger(__name__)
 
 DECLARED_DEAD: Final = "PR001"
+MOVED: Final = "PR002"
 """The error code by which our functions say that this replica was declared dead."""
 FIRST_PAUSE: Final = 0.05
 LONGEST_PAUSE: Final = 1.0
@@ -311,6 +313,8 @@ def _translated(error: Exception, url: StoreUrl) -> Exception:
     code = getattr(error, "sqlstate", None)
     if code == DECLARED_DEAD:
         return DeclaredDead(str(error))
+    if code == MOVED:
+        return PersonMoved(f"{error}; send it again")
     if code in ("28P01", "28000"):
         return ConfigError(
             f"{shown}: the server refuses the user or the password ({error}); give the password in "

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
+from time import monotonic
 from typing import Any, Final
 
 import msgspec
@@ -25,7 +27,7 @@ from prolocutor.contracts.store.transfer import (
     UnrecordedTurns,
 )
 from prolocutor.contracts.store.turn_record_store import SPAN, TurnHour
-from prolocutor.errors import StoreError, StoreLocked
+from prolocutor.errors import PersonBusy, StoreError, StoreLocked
 from prolocutor.plugins.postgresql import migrations, store_url
 from prolocutor.plugins.postgresql.closings import entry_columns
 from prolocutor.plugins.postgresql.database_line import DatabaseLine, Row, first_column
@@ -45,6 +47,9 @@ from prolocutor.stores.turn_rows import spoken_body, turn_time
 
 WITHIN: Final = 120.0
 ANY_NUMBER: Final = 2_147_483_647
+FENCED_WITHIN: Final = 60.0
+"""Seconds in which the turns of a person have to end who is to go elsewhere."""
+LOOK: Final = 0.02
 EVER: Final = 2**52
 """A time after all others."""
 
@@ -57,6 +62,7 @@ class PostgresqlTransfer:
         self._session = session = LineSession("full", shown=self._url.shown, statement_ms=100_000)
         self._line = DatabaseLine(self._url, "transfer", prepare=session)
         self._replica: int | None = None
+        self._alone = True
 
     async def migrate(self) -> list[str]:
         """Bring the database up to date, beside its replicas unless that would break them."""
@@ -80,7 +86,7 @@ class PostgresqlTransfer:
             raise
 
     async def _opened(self, alone: bool) -> list[str]:
-        shown = self._url.shown
+        shown, self._alone = self._url.shown, alone
         version = await migrations.version_of(self._line, shown)
         living = first_column(await self._rows("living_replicas"))[0] if version else 0
         if living and alone:
@@ -185,10 +191,38 @@ class PostgresqlTransfer:
 
     async def put_in(self, person: StoredPerson) -> None:
         """Store a person in place of what is stored of that user, in one transaction."""
+        user = stored_text(person.user)
         async with self._transaction():
-            await self._rows("forget_user", stored_text(person.user))
+            await self._rows("moves_itself", user)
+            await self._rows("stop_moving", user, "moved")
+            if first_column(await self._rows("forget_user", user)) == ["busy"]:
+                raise PersonBusy(f"a turn of {person.user!r} is open in {self._url.shown}")
             await self._put_in(person)
             await self._put_records(person)
+
+    async def fence(self, user: str) -> None:
+        """Hold a person by a replica that never dies, and wait until all that began is stored."""
+        await self._rows("make_mover")
+        until = monotonic() + FENCED_WITHIN
+        while not first_column(await self._rows("hold_moving", stored_text(user)))[0]:
+            if monotonic() > until:
+                await self._rows("withdraw_ticket", stored_text(user), "moving")
+                raise PersonBusy(f"a turn of {user!r} does not end in {self._url.shown}")
+            await asyncio.sleep(LOOK)
+        (number,) = first_column(await self._rows("writes_before"))
+        while not first_column(await self._rows("all_written", number))[0]:  # noqa: ASYNC110
+            await asyncio.sleep(LOOK)
+
+    async def unfence(self, user: str) -> None:
+        """Let the person go on here."""
+        await self._rows("stop_moving", stored_text(user), "moving")
+
+    async def give_up(self, user: str) -> None:
+        """Delete all that is stored of a person who is fenced; refuse them from now on."""
+        async with self._transaction():
+            await self._rows("moves_itself", stored_text(user))
+            await self._rows("give_up_person", stored_text(user))
+            await self._rows("mark_moved", stored_text(user))
 
     @asynccontextmanager
     async def _transaction(self) -> AsyncIterator[None]:
@@ -236,11 +270,11 @@ class PostgresqlTransfer:
             for row in person.feed
         ]
         await self._rows("copy_feed", number, *_columns(feed, 6))
-        for asked in person.requests:
-            await self._rows(
-                "copy_request", number, stored_text(asked.key), asked.hash, asked.turn_id,
-                asked.dialog_id, asked.at, asked.outcome,
-            )  # fmt: skip
+        asked = [
+            (stored_text(one.key), one.hash, one.turn_id, one.dialog_id, one.at, one.outcome)
+            for one in person.requests
+        ]
+        await self._rows("copy_requests", number, *_columns(asked, 6))
         for turn in person.open_turns:
             key = turn.request_key
             await self._rows(
@@ -250,13 +284,15 @@ class PostgresqlTransfer:
             )  # fmt: skip
 
     async def _put_dialog(self, person: int, one: StoredDialog) -> None:
-        free = first_column(await self._rows("number_is_free", one.number))[0]
+        # beside replicas numbers are theirs to give: to set their sequence could turn it back
+        free = self._alone and first_column(await self._rows("number_is_free", one.number))[0]
         rows = await self._rows(
             "copy_dialog", one.number if free else None, person, stored_text(one.name),
             one.dialog_id, one.id, one.bot_id, stored_text(one.channel_type), one.date_start,
             one.active, bool(one.ratings), one.attributes, one.round,
         )  # fmt: skip
-        await self._rows("numbers_go_on")
+        if free:
+            await self._rows("numbers_go_on")
         dialog: int = rows[0][0]
         await self._versions(person, dialog, one.bot)
         said = [

@@ -21,6 +21,7 @@ from prolocutor.dialog.dialog import Dialog
 from prolocutor.dialog.ids import DialogId
 from prolocutor.dialog.profile_chain import FRAME, VersionRow, rebuilt
 from prolocutor.dialog.utterances import BotUtterance, HumanUtterance
+from prolocutor.errors import PersonMoved
 from prolocutor.plugins.postgresql import searches
 from prolocutor.plugins.postgresql.database_line import Row, first_column
 from prolocutor.plugins.postgresql.lanes import JobLane
@@ -51,7 +52,10 @@ class PostgresqlReader:
 
     async def feed(self, user: str, after: int, limit: int = 100) -> list[FeedRow]:
         """Return rows of the feed, those of open turns included."""
-        return _feed_rows(await self._rows("feed_after", stored_text(user), after, limit))
+        rows = await self._rows("feed_after", stored_text(user), after, limit)
+        if not rows and (await self._rows("is_moved", stored_text(user)))[0][0]:
+            raise PersonMoved("this person is in another database; connect again")
+        return _feed_rows(rows)
 
     async def feed_ends(self, users: Sequence[str]) -> dict[str, int]:
         """Return the last numbers of the feeds of those who are known."""

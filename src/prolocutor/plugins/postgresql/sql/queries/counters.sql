@@ -26,7 +26,7 @@ SELECT 'open', o.name, sum(o.number)::float8 FROM quota_open o JOIN replicas r U
 WHERE o.replica <> $1 AND NOT r.dead AND o.number > 0 GROUP BY o.name
 UNION ALL
 SELECT 'replicas', '', count(*)::float8 FROM replicas r
-WHERE NOT r.dead AND r.alive_until > clock_timestamp();
+WHERE r.replica > 0 AND NOT r.dead AND r.alive_until > clock_timestamp();
 
 -- name: forget_counters
 WITH gone AS (

@@ -38,7 +38,7 @@ SELECT x.replica, x.url, extract(epoch FROM x.joined)::float8 AS joined,
     extract(epoch FROM x.alive_until - clock_timestamp())::float8 AS left_, x.dead,
     (SELECT count(*) FROM open_turns o WHERE o.replica = x.replica) AS open_turns,
     (SELECT count(*) FROM waiting w WHERE w.replica = x.replica) AS waiting, x.takeovers
-FROM replicas x WHERE NOT x.dead OR x.alive_until > clock_timestamp() - interval '1 day'
+FROM replicas x WHERE x.replica > 0 AND (NOT x.dead OR x.alive_until > clock_timestamp() - interval '1 day')
 ORDER BY x.replica;
 
 -- name: standbys

@@ -1,7 +1,7 @@
 -- All that is stored of a person, to be put into another store; and what comes from one.
 
 -- name: living_replicas
-SELECT count(*) FROM replicas WHERE NOT dead AND alive_until > clock_timestamp();
+SELECT count(*) FROM replicas WHERE replica > 0 AND NOT dead AND alive_until > clock_timestamp();
 
 -- name: users
 SELECT "user" FROM people UNION SELECT "user" FROM agenda UNION SELECT "user" FROM records ORDER BY 1;
@@ -60,6 +60,34 @@ SELECT name, skill, key, due, body, dropped FROM agenda WHERE "user" = $1 ORDER 
 SELECT r.kind, r.key, r.body, coalesce(d.dialog_id, '') FROM records r
 LEFT JOIN dialogs d ON d.person = r.person AND d.dialog = r.dialog WHERE r."user" = $1 ORDER BY r.record;
 
+-- name: make_mover
+INSERT INTO replicas (replica, url, alive_until) OVERRIDING SYSTEM VALUE
+VALUES (0, '', '9999-01-01') ON CONFLICT DO NOTHING;
+
+-- name: hold_moving
+SELECT hold_person(0, $1, 'moving');
+
+-- name: writes_before
+SELECT pg_current_xact_id()::text::bigint;
+
+-- name: all_written
+SELECT pg_snapshot_xmin(pg_current_snapshot())::text::bigint > $1;
+
+-- name: stop_moving
+DELETE FROM holds WHERE "user" = $1 AND replica = 0 AND holder = $2;
+
+-- name: moves_itself
+SELECT set_config('prolocutor.moves', $1, true);
+
+-- name: give_up_person
+SELECT delete_person(0, $1);
+
+-- name: mark_moved
+UPDATE holds SET holder = 'moved' WHERE "user" = $1 AND replica = 0;
+
+-- name: is_moved
+SELECT EXISTS (SELECT FROM holds WHERE "user" = $1 AND replica = 0 AND holder = 'moved');
+
 -- name: forget_user
 SELECT delete_person(NULL, $1);
 
@@ -110,9 +138,12 @@ FROM unnest($2::bigint[], $3::text[], $4::text[], $5::int[], $6::bytea[], $7::by
 JOIN dialogs d ON d.dialog_id = x.dialog_id
 JOIN dialog_names y ON y.person = $1 AND y.name = x.name;
 
--- name: copy_request
+-- name: copy_requests
 INSERT INTO requests (person, key, hash, turn_id, dialog, at, outcome)
-SELECT $1, $2, $3, $4, d.dialog, $6, $7 FROM dialogs d WHERE d.dialog_id = $5;
+SELECT $1, x.key, x.hash, x.turn_id, d.dialog, x.at, x.outcome
+FROM unnest($2::text[], $3::bytea[], $4::text[], $5::text[], $6::float8[], $7::bytea[])
+    x(key, hash, turn_id, dialog_id, at, outcome)
+JOIN dialogs d ON d.dialog_id = x.dialog_id;
 
 -- name: copy_open_turn
 INSERT INTO open_turns (person, slot, turn_id, attempt, replica, dialog, named, n, id, started,

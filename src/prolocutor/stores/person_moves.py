@@ -1,0 +1,72 @@
+"""Moves persons from one store to another while replicas use both."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import AsyncIterator, Collection
+from typing import Final
+
+from prolocutor.contracts.store.transfer import MovingStore, StoredPerson, StoreTransfer
+from prolocutor.errors import PersonMoved, StoreError
+from prolocutor.stores.store_copy import holds, same
+
+BUCKETS: Final = 4096
+"""Into how many parts all persons fall, by their names."""
+
+
+def bucket_of(user: str) -> int:
+    """Return the bucket of a person: the CRC-32 of the name without its door, as routers count it.
+
+    HAProxy: `field(-1,:),crc32,mod(4096)`.
+    """
+    return zlib.crc32(user.rpartition(":")[2].encode("utf-8", "surrogatepass")) % BUCKETS
+
+
+async def chosen(
+    store: StoreTransfer, users: Collection[str], buckets: Collection[int]
+) -> list[str]:
+    """Return the users named and those in buckets, but not the assistant itself."""
+    if not buckets:
+        return list(users)
+    found = [user for user in await store.users() if user and bucket_of(user) in buckets]
+    return [*users, *(user for user in found if user not in users)]
+
+
+async def move(
+    source: MovingStore, target: MovingStore, users: Collection[str]
+) -> AsyncIterator[str]:
+    """Move persons, one after the other; give the name of each who is in the target.
+
+    A person whose move was interrupted is taken up again.
+    """
+    for user in users:
+        try:
+            await source.fence(user)
+        except PersonMoved:  # before it could be said
+            yield user
+            continue
+        try:
+            await put_in(target, await source.taken_out(user))
+        except BaseException:
+            await source.unfence(user)
+            raise
+        await source.give_up(user)
+        yield user
+
+
+async def put_in(target: StoreTransfer, person: StoredPerson) -> bool:
+    """Store a person, and compare; return False if they were there already, exactly so.
+
+    Raise `StoreError` where the target has somebody else under that name.
+    """
+    known = await target.taken_out(person.user)
+    if same(known, person):
+        return False
+    if known.human_id not in (None, person.human_id) or (
+        known.human_id is None and known != StoredPerson(user=person.user) and person.user
+    ):
+        raise StoreError(f"there is another {person.user!r} already; delete one of the two first")
+    await target.put_in(person)
+    if not await holds(target, person):
+        raise StoreError(f"{person.user!r} is not the same after the copy")
+    return True

@@ -1,0 +1,206 @@
+"""Persons move from one database to another: nothing is lost, and the old one refuses them."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+from click.testing import CliRunner
+
+from prolocutor.cli.person import person as person_command
+from prolocutor.contracts.store import AgendaEntry, OpenedTurn
+from prolocutor.contracts.store.transfer import MovingStore
+from prolocutor.errors import PersonBusy, PersonMoved, StoreError
+from prolocutor.plugins.postgresql.postgresql_store import PostgresqlStore
+from prolocutor.stores import person_moves, store_copy
+from prolocutor.stores.store_catalog import transfer_of
+from prolocutor.testing.sample_records import keep_turn, records_of
+from prolocutor.testing.sample_turns import a_closing, an_entry, open_new_turn, talk
+from prolocutor.testing.store_contract.fixtures import TODAY
+from tests.postgresql_server import PostgresqlServer, emptied, query
+
+
+@pytest_asyncio.fixture
+async def other_database(postgresql: PostgresqlServer, worker_database: str) -> AsyncIterator[str]:
+    """Return the URL of a second database without rows."""
+    name = worker_database.rpartition("/")[2] + "_other"
+    if not postgresql.execute(f"SELECT 1 FROM pg_database WHERE datname = '{name}'"):
+        postgresql.execute(f"CREATE DATABASE {name}")
+    await emptied(postgresql.url(name))
+    yield postgresql.url(name)
+
+
+class Cells:
+    """Two databases with a replica each, and what moves persons from the first to the second."""
+
+    def __init__(self, first: str, second: str) -> None:
+        self.urls = (first, second)
+        self.first = PostgresqlStore(first, durability="relaxed")
+        self.second = PostgresqlStore(second, durability="relaxed")
+        self._transfers = [transfer_of(url) for url in self.urls]
+
+    async def __aenter__(self) -> "Cells":
+        for store in (self.first, self.second):
+            await store.open()
+            await store.join(60.0)
+        for transfer in self._transfers:
+            await transfer.open(alone=False)
+        return self
+
+    async def __aexit__(self, *error: object) -> None:
+        for one in (*self._transfers, self.first, self.second):
+            await one.aclose()
+
+    @property
+    def source(self) -> MovingStore:
+        return self._moving(0)
+
+    @property
+    def target(self) -> MovingStore:
+        return self._moving(1)
+
+    def _moving(self, place: int) -> MovingStore:
+        one = self._transfers[place]
+        assert isinstance(one, MovingStore)
+        return one
+
+    async def move(self, *users: str) -> list[str]:
+        return [user async for user in person_moves.move(self.source, self.target, users)]
+
+
+@pytest_asyncio.fixture
+async def cells(database: str, other_database: str) -> AsyncIterator[Cells]:
+    async with Cells(database, other_database) as made:
+        yield made
+
+
+async def test_who_moves_is_all_there_and_talks_on(cells: Cells) -> None:
+    await talk(cells.second, "somebody else", "a number of the second database")
+    await keep_turn(cells.first, "ann", "hello")
+    await cells.first.schedule(an_entry("ann", "tea", 1e12))
+    await cells.first.put_record("ann", "device", "d", b"1")
+    before = await cells.source.taken_out("ann")
+
+    assert await cells.move("ann", "ann") == ["ann", "ann"]
+
+    assert await store_copy.holds(cells.target, before)
+    assert "ann" not in await cells.source.users()
+    (said,) = await talk(cells.second, "ann", "and on")
+    assert (said.length, said.feed) == (2, before.feed_end + 1)
+    hours = [await records_of(one).hours(0, 1e12) for one in (cells.first, cells.second)]
+    assert [sum(hour.turns for hour in each) for each in hours] == [0, 1]
+
+
+async def test_a_move_waits_for_the_open_turn_and_a_turn_for_the_move(cells: Cells) -> None:
+    opened = await open_new_turn(cells.first, "ann", "before")
+    moving = asyncio.ensure_future(cells.move("ann"))
+    while not await query(cells.urls[0], "SELECT FROM waiting"):  # noqa: ASYNC110
+        await asyncio.sleep(0)
+    with pytest.raises(PersonBusy):
+        await open_new_turn(cells.first, "ann", "meanwhile")
+    await cells.first.close_turn(a_closing(opened, "reply"))
+
+    assert await moving == ["ann"]
+    with pytest.raises(PersonMoved):
+        await open_new_turn(cells.first, "ann", "meanwhile")
+    (then,) = await talk(cells.second, "ann", "meanwhile")
+    assert then.length == 2
+
+
+async def test_who_is_fenced_changes_nothing_and_goes_on_if_the_move_ends(cells: Cells) -> None:
+    (said,) = await talk(cells.first, "ann", "hello")
+    await cells.source.fence("ann")
+    refused = (
+        lambda: cells.first.put_record("ann", "device", "d", b"1"),
+        lambda: cells.first.schedule(an_entry("ann", "tea", 1e12)),
+        lambda: cells.first.rate_utterance(said.opening.bot_utt_id, True, "ann", TODAY),
+    )
+    for change in refused:
+        with pytest.raises(PersonMoved):
+            await change()
+    with pytest.raises(PersonBusy):
+        await open_new_turn(cells.first, "ann", "wait")
+    await cells.first.put_record("bob", "device", "d", b"1")
+    await cells.source.unfence("ann")
+
+    for change in refused:
+        await change()
+
+
+async def test_the_old_database_refuses_who_is_gone_until_they_are_back(cells: Cells) -> None:
+    await talk(cells.first, "ann", "hello")
+    await cells.move("ann")
+    with pytest.raises(PersonMoved):
+        await cells.first.feed("ann", 0)
+    with pytest.raises(PersonMoved):
+        await cells.first.put_record("ann", "device", "d", b"1")
+    with pytest.raises(PersonMoved):
+        await cells.first.hold("ann", "deletion")
+    assert len(await cells.first.replicas()) == 1
+    assert [user async for user in person_moves.move(cells.target, cells.source, ["ann"])]
+
+    (back,) = await talk(cells.first, "ann", "back")
+    assert isinstance(back, OpenedTurn)
+    assert back.length == 2
+
+
+async def test_a_move_that_was_cut_off_goes_on(cells: Cells) -> None:
+    await talk(cells.first, "ann", "hello")
+    await cells.source.fence("ann")
+    await cells.target.put_in(await cells.source.taken_out("ann"))
+
+    assert await cells.move("ann") == ["ann"]
+    assert "ann" in await cells.target.users()
+
+
+async def test_another_person_of_that_name_is_not_overwritten(cells: Cells) -> None:
+    await talk(cells.first, "ann", "hello")
+    await talk(cells.second, "ann", "somebody else")
+
+    with pytest.raises(StoreError, match="another 'ann'"):
+        await cells.move("ann")
+    (on,) = await talk(cells.first, "ann", "goes on")
+    assert on.length == 2
+
+
+async def test_a_timer_rings_in_one_database(cells: Cells) -> None:
+    await talk(cells.first, "ann", "wake me")
+    await cells.first.schedule(an_entry("ann", "tea", 1.0))
+    (claimed,) = await cells.first.claim_due()
+    await cells.move("ann")
+    rung: list[AgendaEntry] = await cells.second.claim_due()
+
+    assert await cells.first.claim_due() == []
+    assert [one.key for one in rung] == [claimed.key]
+
+
+def test_the_commands_export_import_and_move(
+    database: str, other_database: str, tmp_path: Path
+) -> None:
+    async def fill() -> None:
+        store = PostgresqlStore(database, durability="relaxed")
+        await store.open()
+        for user in ("ann", "almond:bob", "cem"):
+            await talk(store, user, "hello")
+        await store.put_record("", "keys", "k", b"1")
+        await store.aclose()
+
+    asyncio.run(fill())
+    bucket, runner = person_moves.bucket_of("bob"), CliRunner()
+    written = runner.invoke(person_command, ["export", database, "ann", ""])
+    file = tmp_path / "ann.jsonl"
+    file.write_bytes(written.stdout_bytes)
+    both = [other_database, str(file)]
+    read = [runner.invoke(person_command, ["import", *both]).stdout for _ in range(2)]
+    words = ["move", database, other_database, "--buckets", str(bucket)]
+    moved = runner.invoke(person_command, words)
+    left = runner.invoke(person_command, ["export", database, "--buckets", "0-4095"])
+
+    assert read == ["ann\n\n", ""]
+    assert moved.stdout == "almond:bob\n"
+    assert left.stdout.count("\n") == 2
+
+
+def test_a_person_is_in_the_bucket_that_haproxy_counts() -> None:
+    assert [person_moves.bucket_of(name) for name in ("ann", "almond:ann")] == [627, 627]
