@@ -30,8 +30,8 @@ from tests.nats_server import NatsServer
 ASSISTANT: Final = Path(__file__).with_name("replicas.yaml")
 WITH_NATS: Final = Path(__file__).with_name("replicas_nats.yaml")
 ROOT: Final = Path(__file__).parents[2]
-READY: Final = 15.0
-TRIES: Final = 20
+READY: Final = 90.0
+TRIES: Final = 4
 """Seconds until a replica that is not ready is started again, and how often."""
 AT_LAST: Final = 60.0
 """Seconds in which all must be answered at last."""

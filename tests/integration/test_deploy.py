@@ -221,7 +221,8 @@ def test_haproxy_takes_its_file_and_the_maps_name_each_bucket_once() -> None:
 
     run(haproxy, "-c", "-f", str(CELLS / "haproxy.cfg"), MAPS=str(CELLS), **environ)
 
-    ranges = [line.split()[0].split(":") for line in (CELLS / "buckets.map").open()]
+    lines = (CELLS / "buckets.map").read_text("utf-8").splitlines()
+    ranges = [line.split()[0].split(":") for line in lines]
     buckets = [n for low, high in ranges for n in range(int(low), int(high) + 1)]
     assert buckets == [*range(BUCKETS)]
 
