@@ -24,6 +24,7 @@ from prolocutor.assistant.feed_message import FeedMessage, followed
 from prolocutor.assistant.loop_thread import LoopThread
 from prolocutor.assistant.observer_group import ObserverGroup
 from prolocutor.assistant.operator_labels import OperatorLabels
+from prolocutor.assistant.rollouts import judge_of
 from prolocutor.assistant.services import ServiceStatus, services_of
 from prolocutor.assistant.turn_result import TurnResult
 from prolocutor.assistant.turn_stream import TurnStream
@@ -144,6 +145,8 @@ class Assistant:
         self._thread: LoopThread[Assistant] | None = None
         if records is not None:
             self.records.keep(records)
+        self.rollout = judge_of(self)
+        """What judges the services that are tried out; None where there are none."""
 
     @classmethod
     def from_file(

@@ -80,6 +80,8 @@ class Lifetime:
         self.stopping = False
         self.before_end: list[Callable[[], Awaitable[None]]] = []
         """What is closed before the assistant, such as the doors of an app that is mounted."""
+        self.after_turns: list[Callable[[], Awaitable[None]]] = []
+        """What is closed when the last turn is over, before the store is."""
 
     @property
     def ready(self) -> bool:
@@ -126,6 +128,9 @@ class Lifetime:
         if parts.succession is not None:
             await parts.succession.aclose(grace)
         await parts.handovers.aclose()
+        await parts.engine.shadows.aclose()
+        while self.after_turns:
+            await self.after_turns.pop()()
         if parts.broker is not None:
             await parts.broker.aclose()
         await parts.engine.aclose()

@@ -56,6 +56,7 @@ def record_of(turn: Turn, seconds: float) -> TurnRecord:
         offered=[one["title"] for one in reply.messages if one.get("type") in _OFFERS],
         ask=reply.ask,
         again_of=_again_of(said.attributes),
+        choices=turn.choices(),
     )
 
 

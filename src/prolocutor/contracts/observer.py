@@ -80,6 +80,21 @@ class Reason(TypedDict):
     reason: str
 
 
+class Choice(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A choice that a canary or a router made in a turn, with its probability (propensity).
+
+    `service` made it: the new service of a canary, or a skill selector. Of a canary, `chosen` was
+    asked where `other` could have been; of a router, `chosen` is an agent that it had asked at
+    first. `score` is the router's own estimate that the agent is right, None where it has none.
+    """
+
+    service: str
+    chosen: str
+    probability: float
+    other: str = ""
+    score: float | None = None
+
+
 class TurnRecord(msgspec.Struct, frozen=True, kw_only=True):
     """The frozen record of one turn.
 
@@ -95,6 +110,7 @@ class TurnRecord(msgspec.Struct, frozen=True, kw_only=True):
     the models in use by role (`router`, `ranker`), `changes` what the turn changed in profiles.
     `offered` are the titles of the reply's buttons and choices, `ask` the kind of answer that it
     waits for. `again_of` is the reply whose words these take the place of (`dialog.inputs`).
+    `choices` are those that canaries and routers made, with their probabilities.
     """
 
     turn_id: str
@@ -125,6 +141,7 @@ class TurnRecord(msgspec.Struct, frozen=True, kw_only=True):
     offered: list[str] = []
     ask: str | None = None
     again_of: str = ""
+    choices: list[Choice] = []
 
     @property
     def failures(self) -> int:

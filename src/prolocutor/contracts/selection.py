@@ -7,6 +7,8 @@ from typing import Final
 
 import msgspec
 
+from prolocutor.contracts.observer import Choice
+
 MAX_REASON: Final = 10_000
 """Most characters of a reason."""
 
@@ -48,7 +50,8 @@ class Selection(msgspec.Struct, frozen=True):
     `more` with a parameter `settled` also gets the names of the skills that have settled, failed
     ones included. It returns further names (or a `Selection` of them, with its reason), nothing yet
     (None or an empty list), or `enough`. When no skill is running and `more` names none, the
-    selection is over. `version` names the model that selected, for the turn's record.
+    selection is over. `version` names the model that selected, for the turn's record, `choices` say
+    with which probability each of `first` was chosen; without any, for sure.
     """
 
     first: list[str]
@@ -56,10 +59,13 @@ class Selection(msgspec.Struct, frozen=True):
     reason: str = ""
     version: str = ""
     faults: Sequence[str] = ()
+    choices: Sequence[Choice] = ()
 
     def __post_init__(self) -> None:
         _check_reason(self.reason)
         if type(self.version) is not str:
             raise TypeError("the version of a selection is a text")
+        if self.choices and not all(isinstance(one, Choice) for one in self.choices):
+            raise TypeError("the choices of a selection are of the type Choice")
         if self.faults and not all(isinstance(one, str) for one in self.faults):
             raise TypeError("the faults of a selection are texts")

@@ -50,13 +50,13 @@ _SELECT: Final = Due.SELECT
 class Ledger:
     """The entries of all services of a turn, by index, and the waves of its skills.
 
-    `excluded` is a skill that is not to be asked. `selecting`: whom to ask is not known yet;
+    `excluded` are skills that are not to be asked. `selecting`: whom to ask is not known yet;
     `closed`: no more skills will be selected; `running` counts the selected skills that have not
     settled, `unsettled` all services of the ordinary turn that have not. `watch` is there where the
     turn has a listener.
     """
 
-    def __init__(self, prepared: PreparedPipeline, excluded: str | None = None) -> None:
+    def __init__(self, prepared: PreparedPipeline, excluded: Collection[str] = ()) -> None:
         self.entries = list(map(LedgerEntry, prepared.everyone, prepared.missing))
         every = self.entries
         self.ready: deque[LedgerEntry] = deque([every[at] for at in prepared.roots])
@@ -121,10 +121,10 @@ class Ledger:
         if (
             step.stage is not _SKILL
             or entry.wave is not None
-            or (self.selecting and step.name != self._excluded)
+            or (self.selecting and step.name not in self._excluded)
         ):
             return not (step.lingers_for and self.lingering.keep(entry, now))
-        if self.closed or step.name == self._excluded:
+        if self.closed or step.name in self._excluded:
             self.settle(entry, "skipped", now)
         else:
             entry.standing = "held"
@@ -203,7 +203,7 @@ class Ledger:
         """Open a wave of the named skills that were not selected before; False where none is."""
         self.selecting = False
         wanted = {*names}
-        wanted.discard(self._excluded or "")
+        wanted.difference_update(self._excluded)
         fresh = [one for one in self.skills() if one.wave is None and one.step.name in wanted]
         if not fresh:
             return False

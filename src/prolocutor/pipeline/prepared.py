@@ -11,6 +11,7 @@ from prolocutor.contracts.connector import Connector
 from prolocutor.pipeline.calls import Strays
 from prolocutor.pipeline.circuit_breaker import BreakerState
 from prolocutor.pipeline.guard import Guard, RunningCell
+from prolocutor.pipeline.trials import TurnTrials
 from prolocutor.plan.formatters import (
     Widening,
     is_own,
@@ -237,6 +238,7 @@ class PreparedPipeline:
         self._plan_lingering()
         self._plan_selection(pipeline)
         self._plan_reply()
+        self.trials = TurnTrials(pipeline, self.steps)
         self.everyone = self.every()
         self.missing = [self._missing(one) for one in self.everyone]
         self.roots = [

@@ -5,7 +5,7 @@ A service is shown its own copy. What goes over a wire is joined from bytes with
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -216,16 +216,26 @@ def _formatted(
 
 
 def extra_for(
-    step: ServiceStep, start: TurnStart, forced: str | None, preferred: str | None
+    step: ServiceStep,
+    start: TurnStart,
+    forced: str | None,
+    preferred: str | None,
+    instead: Mapping[str, str | None],
 ) -> State | None:
-    """Return what a request says beside the dialog: the answer, or who is preferred."""
+    """Return what a request says beside the dialog: the answer, or who is preferred.
+
+    Selectors find in `instead` who is asked in whose place, None for who is not to be asked.
+    """
     if step.name == forced:
         return start.extra
+    extra: State = {}
+    if instead and (step.selecting or step.is_skill_selector):
+        extra["instead"] = dict(instead)
     if step.selecting and forced is not None:
-        return {"forced": forced}
-    if step.selecting and preferred is not None:
-        return {"preferred": preferred}
-    return None
+        extra["forced"] = forced
+    elif step.selecting and preferred is not None:
+        extra["preferred"] = preferred
+    return extra or None
 
 
 def formatter_failure(error: BaseException) -> ServiceError:

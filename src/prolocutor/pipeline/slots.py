@@ -6,14 +6,16 @@ annotators look at its hypotheses. A plain list of names is one wave.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from inspect import iscoroutine, signature
 from itertools import chain
 from time import monotonic
 from typing import Any, Final
 
-from prolocutor.contracts.observer import Reason
+import msgspec
+
+from prolocutor.contracts.observer import Choice, Reason
 from prolocutor.contracts.selection import Enough, More, Selection
 from prolocutor.dialog.inputs import DirectReply, TurnStart
 from prolocutor.dialog.plain import Plain
@@ -26,6 +28,7 @@ from prolocutor.pipeline.draft import Draft
 from prolocutor.pipeline.ledger import Ledger
 from prolocutor.pipeline.ledger_entries import LedgerEntry
 from prolocutor.pipeline.prepared import PreparedPipeline, ServiceStep
+from prolocutor.pipeline.trials import NOT_TRIED
 from prolocutor.plan.pipeline import Stage
 
 State = dict[str, Any]
@@ -228,12 +231,20 @@ class SkillSelection:
     """The answers of the skill selectors of one turn; `reasons` are those that they gave, `version`
     is the model by which the last of them selected.
 
-    `known` are all skills, `always` those that are asked whatever the selectors say.
+    `known` are all skills, `always` those that are asked whatever the selectors say. `instead` says
+    who is asked in whose place.
     """
 
-    def __init__(self, known: list[str], always: Sequence[str] = ()) -> None:
+    def __init__(
+        self,
+        known: list[str],
+        always: Sequence[str] = (),
+        instead: Mapping[str, str | None] = NOT_TRIED.instead,
+    ) -> None:
         self.reasons: list[Reason] = []
+        self.choices: list[Choice] = []
         self.version = ""
+        self._instead = instead
         self._known = known
         self._always = always
         self._names: list[str] | None = None
@@ -246,8 +257,12 @@ class SkillSelection:
 
     def propose(self, selector: str, selection: Selection, fault: Fault) -> None:
         """Take the answer of one skill selector; several make the union."""
-        self._names = [*(self._names or ()), *selection.first]
-        self._note(selector, selection.first, selection.reason)
+        first = self._placed(selection.first)
+        self._names = [*(self._names or ()), *first]
+        self._note(selector, first, selection.reason)
+        self.choices += [
+            msgspec.structs.replace(one, service=selector) for one in selection.choices
+        ]
         self.version = selection.version or self.version
         if selection.more is not None:
             self._choosers.append(_WaveChooser(selector, selection.more, fault))
@@ -256,7 +271,7 @@ class SkillSelection:
         """Return whom to ask first; without a proposal all skills."""
         if self._names is None:
             return self._known
-        names = [*self._names, *self._always] if self._always else self._names
+        names = [*self._names, *self._placed([*self._always])] if self._always else self._names
         return [*names, preferred] if preferred else names
 
     def more(
@@ -269,15 +284,24 @@ class SkillSelection:
             if isinstance(answer, Enough):
                 self._note(chooser.selector, [], answer.reason)
                 return answer
-            self._note(chooser.selector, answer.first, answer.reason)
-            names.extend(answer.first)
+            chosen = self._placed(answer.first)
+            self._note(chooser.selector, chosen, answer.reason)
+            names.extend(chosen)
         return names
+
+    def _placed(self, names: list[str]) -> list[str]:
+        """Return who is asked where these are named."""
+        if not self._instead:
+            return names
+        placed = [self._instead.get(one, one) for one in names]
+        return [*dict.fromkeys(one for one in placed if one is not None)]
 
     def _ask(
         self, chooser: _WaveChooser, hypotheses: list[State], settled: list[str], seconds: float
     ) -> Selection | Enough:
         fault = chooser.fault
-        also = {"settled": [*settled]} if chooser.wants_settled else {}
+        places = [old for old, new in self._instead.items() if new in settled]
+        also = {"settled": [*settled, *places]} if chooser.wants_settled else {}
         try:
             answer: Any = chooser.more(hypotheses, seconds, **also)
             if isinstance(answer, Enough):

@@ -8,9 +8,9 @@ from __future__ import annotations
 import asyncio
 from functools import partial
 from time import monotonic
-from typing import Final
+from typing import Any, Final
 
-from prolocutor.contracts.observer import Outcome, Reason, ServiceRecord
+from prolocutor.contracts.observer import Choice, Outcome, Reason, ServiceRecord
 from prolocutor.contracts.selection import Enough, Selection
 from prolocutor.contracts.store import OpenedTurn
 from prolocutor.dialog.draft_hypothesis import DraftHypothesis, values_of
@@ -29,7 +29,9 @@ from prolocutor.pipeline.ledger import Due, Ledger
 from prolocutor.pipeline.ledger_entries import LedgerEntry, LedgerWatch, SkillWave, watched_by
 from prolocutor.pipeline.prepared import PreparedPipeline, ServiceStep
 from prolocutor.pipeline.requests import StateRequest, extra_for, formatter_failure, requests_for
+from prolocutor.pipeline.shadows import ShadowCall
 from prolocutor.pipeline.slots import SkillSelection, SlotWriter
+from prolocutor.pipeline.trials import NOT_TRIED, TurnVariant
 from prolocutor.plan.pipeline import Stage
 
 PREFERENCE: Final = 0.15
@@ -62,10 +64,15 @@ class Turn:
         self._started = started
         self._id = opened.opening.turn_id
         self._forced = start.forced_skill if start.forced_skill in prepared.skill_steps else None
-        self._ledger = Ledger(prepared, start.excluded)
+        forced, trials = self._forced, prepared.trials
+        tried = trials.of(opened.opening.user) if trials and forced is None else NOT_TRIED
+        self._tried: TurnVariant = tried
+        self._ledger = Ledger(prepared, tried.excluded(start.excluded, start.preferred))
         self._selection = SkillSelection(
-            prepared.skills, () if self._forced is not None else prepared.always
+            prepared.skills, () if forced is not None else prepared.always, tried.instead
         )
+        self.shadow_calls: list[ShadowCall] = []
+        """What shadows are to be asked after the reply."""
         self.slots = SlotWriter(prepared, start, self.draft, self._ledger, self._selection)
         self.faults, self.remarks = self.slots.faults, self.slots.remarks
         self.announcer = listener and TurnAnnouncer(
@@ -95,6 +102,12 @@ class Turn:
     def router_version(self) -> str:
         """The model that skills were selected by, "" where that is not known."""
         return self._selection.version
+
+    def choices(self) -> list[Choice]:
+        """Return the choices that canaries and routers made, with their probabilities."""
+        asked = {one.step.name for one in self._ledger.entries if one.started is not None}
+        drawn = [one for one in self._tried.choices if one.chosen in asked]
+        return [*drawn, *self._selection.choices]
 
     async def run(self) -> None:
         """Take the turn to its end: every service settled, and something said."""
@@ -183,9 +196,11 @@ class Turn:
             return True
         stage = entry.step.stage
         if stage is _SKILL_SELECTOR:
-            return self._forced is not None
+            return self._forced is not None or entry.step.name in self._tried.skipped
         if stage is _RESPONSE_SELECTOR:
             draft = self.draft
+            if entry.step.name in self._tried.skipped:
+                return True
             return draft.reply is not None or draft.abstained or not draft.drafted()
         return False
 
@@ -205,8 +220,7 @@ class Turn:
         try:
             snapshot = self.view.snapshot(step.window, step.only, step.rewrites, step.widens)
             every = self.draft.drafted() if about is not None and step.fan_out else ()
-            preferred = self._preferred() if step.reads_preferred else None
-            extra = extra_for(step, self._start, self._forced, preferred)
+            extra = self._extra_for(step)
             words = self.announcer and self.announcer.deltas_of(entry)
             requests = requests_for(step, snapshot, self._id, seconds, extra, about, every, words)
         except BaseException as error:
@@ -214,6 +228,8 @@ class Turn:
             self._over(entry, wave, "failed", formatter_failure(error))
             return
         self._ledger.asked(entry, now, len(requests))
+        if self._tried.shadows:
+            self._note_shadows(step)
         group = new_group(step, len(requests), wave, about)
         if step.formats_by_turn:
             group.turn = partial(self._state_now, step, about)
@@ -224,15 +240,30 @@ class Turn:
             self._groups[step.index] = group
         ask_once(group, requests, seconds, self._calls, now)
 
+    def _extra_for(self, step: ServiceStep) -> dict[str, Any] | None:
+        preferred = self._preferred() if step.reads_preferred else None
+        return extra_for(step, self._start, self._forced, preferred, self._tried.instead)
+
     def _preferred(self) -> str | None:
         """Return the skill that goes on: of a follow-up the one that answered the question before,
         else the one that can continue."""
         slots = self.draft.annotation_slots
         if slots and (found := follow_up_of(values_of(slots))) is not None:
             skill = found.skill or self.view.last_speaker()
+            skill = self._tried.instead.get(skill, skill)
             if skill in self._prepared.skill_steps:
                 return skill
         return self._start.preferred
+
+    def _note_shadows(self, step: ServiceStep) -> None:
+        """Keep what the shadows of a service are to be asked, which is what it is asked now."""
+        for index in self._tried.shadows_of(step):
+            shadow = self._prepared.steps[index]
+            if any(one.step is shadow for one in self.shadow_calls):
+                continue
+            seen = self.view.snapshot(shadow.window, shadow.only, shadow.rewrites, shadow.widens)
+            extra = {**(self._extra_for(shadow) or {}), "shadow": True}
+            self.shadow_calls.append(ShadowCall(shadow, self._id, seen, extra))
 
     def _state_now(self, step: ServiceStep, about: list[DraftHypothesis] | None) -> StateRequest:
         """Return what a response formatter is shown: the state by now, as its service sees it."""

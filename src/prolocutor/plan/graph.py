@@ -9,7 +9,15 @@ import msgspec
 from prolocutor.bounds import check_bounds
 from prolocutor.errors import ConfigError
 from prolocutor.names import did_you_mean
-from prolocutor.plan.pipeline import ORDER, CandidateAnnotator, Pipeline, Stage, StageService
+from prolocutor.plan.pipeline import (
+    ORDER,
+    CandidateAnnotator,
+    Pipeline,
+    Stage,
+    StageService,
+    TriedService,
+)
+from prolocutor.plan.trials import trials_of
 
 
 class PlanNode(msgspec.Struct, eq=False):
@@ -97,10 +105,15 @@ def compile_graph(pipeline: Pipeline) -> Graph:
     for node in nodes:
         check_bounds(node.service, path=node.path)
         check_bounds(node.service.breaker, path=f"{node.path}.breaker")
+        if isinstance(node.service, TriedService):
+            for key, caps in (("canary", node.service.canary), ("shadow", node.service.shadow)):
+                if caps is not None:
+                    check_bounds(caps, path=f"{node.path}.{key}")
         _check_together(node)
         for other in _predecessors(node, stages):
             if other is not node and other not in node.before:
                 node.before.append(other)
+    trials_of(pipeline)
     ordered = _sort(nodes)
     for index, node in enumerate(ordered):
         node.index = index

@@ -38,6 +38,7 @@ from prolocutor.plan.stages import Annotator as Annotator
 from prolocutor.plan.stages import Breaker as Breaker
 from prolocutor.plan.stages import Call as Call
 from prolocutor.plan.stages import CallOptions as CallOptions
+from prolocutor.plan.stages import Canary as Canary
 from prolocutor.plan.stages import CandidateAnnotator as CandidateAnnotator
 from prolocutor.plan.stages import Commit as Commit
 from prolocutor.plan.stages import Formatter as Formatter
@@ -47,6 +48,7 @@ from prolocutor.plan.stages import PendingTarget as PendingTarget
 from prolocutor.plan.stages import Postprocessor as Postprocessor
 from prolocutor.plan.stages import ResponseAnnotator as ResponseAnnotator
 from prolocutor.plan.stages import ResponseSelector as ResponseSelector
+from prolocutor.plan.stages import Shadow as Shadow
 from prolocutor.plan.stages import Skill as Skill
 from prolocutor.plan.stages import SkillReply as SkillReply
 from prolocutor.plan.stages import SkillSelector as SkillSelector
@@ -55,6 +57,7 @@ from prolocutor.plan.stages import Stage as Stage
 from prolocutor.plan.stages import StageService as StageService
 from prolocutor.plan.stages import Target as Target
 from prolocutor.plan.stages import TextFormat as TextFormat
+from prolocutor.plan.stages import TriedService as TriedService
 from prolocutor.plan.stages import name_of as name_of
 
 

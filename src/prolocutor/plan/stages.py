@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from enum import StrEnum
-from typing import Annotated, Any, Final, Literal, Self
+from typing import Annotated, Any, ClassVar, Final, Literal, Self
 
 import msgspec
 from msgspec import Meta
@@ -95,6 +95,44 @@ class _Named(msgspec.Struct, frozen=True, kw_only=True):
 
 class _Called(_Named, frozen=True):
     target: Annotated[Target, about("What is called.", hidden=True)]
+
+
+class Canary(msgspec.Struct, frozen=True, kw_only=True):
+    """For whom a new service takes the place of one of its stage."""
+
+    expected: ClassVar[str] = "a canary ({instead_of: ..., share: ...})"
+
+    agent: Annotated[
+        str, about("The new skill; by default the service itself.", what="the name of a skill")
+    ] = ""
+    instead_of: Annotated[
+        str, about("The service in whose place it is asked.", what="the name of a service")
+    ]
+    share: Annotated[
+        float,
+        Meta(ge=0, le=1),
+        about("The share of people for whom it is; a person stays where they are."),
+    ] = 0.1
+
+
+class Shadow(msgspec.Struct, frozen=True, kw_only=True):
+    """How often a service is asked without being shown; each process counts by itself."""
+
+    expected: ClassVar[str] = "true or false, or its caps ({calls_per_minute: ...})"
+
+    calls_per_minute: Annotated[Count, about("The most calls a minute.", unit="calls")] = 60
+    cost_per_day: Annotated[
+        float,
+        Meta(ge=0),
+        about("The most that calls cost in 24 hours, by the price on its card."),
+    ] = 1.0
+
+    @classmethod
+    def from_short(cls, value: object) -> Shadow | None:
+        """Return the usual caps for true, None (no shadow) for false."""
+        if not isinstance(value, bool):
+            raise ValueError(cls.expected)
+        return cls() if value else None
 
 
 class StageService(_Called, frozen=True, kw_only=True):
@@ -218,7 +256,25 @@ class Annotator(StageService, frozen=True, kw_only=True):
     """What says something about the human's words before the skills are asked."""
 
 
-class SkillSelector(StageService, frozen=True, kw_only=True):
+class TriedService(StageService, frozen=True, kw_only=True):
+    """A service that may be tried out beside another one of its stage."""
+
+    canary: Annotated[
+        Canary | None, about("It takes the place of another service for a share of people.")
+    ] = None
+    shadow: Annotated[
+        Shadow | None,
+        about("It is asked after the reply and never shown; true, or its caps."),
+    ] = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        given: object = self.shadow
+        if isinstance(given, bool):
+            msgspec.structs.force_setattr(self, "shadow", Shadow.from_short(given))
+
+
+class SkillSelector(TriedService, frozen=True, kw_only=True):
     """What says which skills are asked."""
 
     empty: Annotated[
@@ -237,7 +293,7 @@ class SkillSelector(StageService, frozen=True, kw_only=True):
         return wire == "deeppavlov" if self.empty is None else self.empty == "all"
 
 
-class Skill(StageService, frozen=True, kw_only=True):
+class Skill(TriedService, frozen=True, kw_only=True):
     """A way to an agent, which answers with hypotheses."""
 
     always: Annotated[bool, about("It is asked whatever the skill selectors say.")] = False
@@ -262,7 +318,7 @@ class CandidateAnnotator(StageService, frozen=True, kw_only=True):
     ] = False
 
 
-class ResponseSelector(StageService, frozen=True, kw_only=True):
+class ResponseSelector(TriedService, frozen=True, kw_only=True):
     """What chooses the reply among the hypotheses, or composes it of them."""
 
     commit: Annotated[

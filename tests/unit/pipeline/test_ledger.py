@@ -37,7 +37,7 @@ def ledger(excluded: str | None = None, **stages: Any) -> Ledger:
         max_attributes=10,
         breaker_changed=lambda service, state: None,
     )
-    return Ledger(prepared, excluded)
+    return Ledger(prepared, {excluded} if excluded else ())
 
 
 def named(it: Ledger, name: str) -> LedgerEntry:

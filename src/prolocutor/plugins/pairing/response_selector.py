@@ -16,6 +16,7 @@ from prolocutor.plugins.pairing.abstention import (
 )
 from prolocutor.plugins.pairing.model_reloading import MethodSource, VersionedMethod, latest
 from prolocutor.plugins.pairing.turn_routing import (
+    RoutingInUse,
     RoutingResult,
     TurnRouting,
     answers_of,
@@ -46,7 +47,7 @@ class RankedSelector:
         ranker: MethodSource[Ranker],
         cards: Sequence[Card] = (),
         *,
-        routing: TurnRouting | None = None,
+        routing: TurnRouting | RoutingInUse | None = None,
         unsure: AbstentionRule | None = None,
     ) -> None:
         self._ranker: MethodSource[Ranker] = ranker

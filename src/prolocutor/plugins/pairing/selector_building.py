@@ -40,7 +40,7 @@ from prolocutor.plugins.pairing.selector_settings import (
     starts_without_model,
 )
 from prolocutor.plugins.pairing.skill_selector import RoutedSelector
-from prolocutor.plugins.pairing.turn_routing import TurnRouting
+from prolocutor.plugins.pairing.turn_routing import RoutingInUse, TurnRouting
 
 Method = TypeVar("Method", Router, Ranker)
 
@@ -49,21 +49,26 @@ JOURNAL = ".lessons"
 
 
 class SelectorMaker:
-    """Makes the selectors of one pipeline; they share one router and one ranker."""
+    """Makes the selectors of one pipeline.
+
+    They share the first router and ranker; others are tried out in the place of these.
+    """
 
     def __init__(self, context: SelectorContext) -> None:
         self._context = context
         self._cards = list(context.cards)
         self._ends: list[Callable[[], Awaitable[None]]] = []
         self._encoders: dict[Path, Encoder] = {}
+        self._offered: list[SelectorSettings] = []
         routers = [one for one in context.others if isinstance(one, RouterSettings)]
         rankers = [one for one in context.others if isinstance(one, RankerSettings)]
-        self._routing = None if not routers else TurnRouting(self._router(routers[0]))
+        self._routings = {id(one): TurnRouting(self._router(one)) for one in routers}
         self._wants_loss = any(one.budget.loss is not None for one in routers)
         for one in routers:
             _check_loss(one, rankers[0] if rankers else None)
         self._unsure = rankers[0].rule if rankers else AbstentionRule(below=0.0)
-        self._ranker = self._ranker_of(rankers[0]) if rankers else None
+        self._rankers = {id(one): self._ranker_of(one) for one in rankers}
+        self._ranker = self._rankers[id(rankers[0])] if rankers else None
         names = {card.name for card in self._cards}
         if (skill := self._unsure.skill) is not None and skill not in names:
             raise ConfigError(f"no skill is called {skill!r}", key="response_selector.unsure.then")
@@ -76,9 +81,8 @@ class SelectorMaker:
 
     def _selector(self, selecting: RouterSettings | RankerSettings) -> Callable[..., Any]:
         if isinstance(selecting, RouterSettings):
-            assert self._routing is not None
             return RoutedSelector(
-                self._routing,
+                self._routings[id(selecting)],
                 self._cards,
                 selecting.budget.made(self._ranker),
                 ranker=self._ranker,
@@ -86,8 +90,12 @@ class SelectorMaker:
                 new_agents=selecting.newcomers,
                 seconds=self._context.skill_seconds,
             )
-        assert self._ranker is not None
-        return RankedSelector(self._ranker, self._cards, routing=self._routing, unsure=self._unsure)
+        return RankedSelector(
+            self._rankers[id(selecting)],
+            self._cards,
+            routing=RoutingInUse([*self._routings.values()]) if self._routings else None,
+            unsure=selecting.rule,
+        )
 
     def _router(self, selecting: RouterSettings) -> MethodSource[Router]:
         check_method(selecting)
@@ -131,6 +139,9 @@ class SelectorMaker:
         source: ReloadedModel[Method],
         learner: Lessons | None = None,
     ) -> ReloadedModel[Method]:
+        if any(one is not selecting and one.role == selecting.role for one in self._offered):
+            return source  # it is tried out: what is trained anew is the one that most people get
+        self._offered.append(selecting)
         self._context.offer(
             ModelInUse(
                 role=selecting.role,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from inspect import iscoroutinefunction
 from math import inf
@@ -12,6 +12,7 @@ from typing import Any, Final
 
 import msgspec
 
+from prolocutor.contracts.observer import Choice
 from prolocutor.contracts.pairing import Card, Pairing, Ranker, UserQuestion
 from prolocutor.contracts.selection import Enough, Selection
 from prolocutor.durations import MINUTE
@@ -100,6 +101,9 @@ class NewcomerTrial(msgspec.Struct, frozen=True):
 
 _SHOWN: Final = 3
 
+_DRAWS: Final = 99
+"""Draws by which the probability of an agent is counted that is tried out."""
+
 
 class RoutedSelector:
     """Calls the agents that a router names, for as long as a budget's policy allows.
@@ -168,7 +172,41 @@ class RoutedSelector:
             return Selection(list(step.ask), reason=step.reason) if step.ask else None
 
         reason = f"{first.reason} ({_shown(likely, routed)})"
-        return Selection(list(first.ask), more, reason, routed.version, routed.faults)
+        choices = self._choices(first.ask, likely, trial)
+        return Selection(list(first.ask), more, reason, routed.version, routed.faults, choices)
+
+    def _choices(
+        self, asked: Iterable[str], likely: Sequence[Pairing], trial: NewcomerTrial
+    ) -> list[Choice]:
+        """Return who is asked at first, each with its probability.
+
+        Chance is in the trying out of new agents alone: the same policy is asked with other draws.
+        """
+        own = {one.agent: one for one in likely}
+        shares = dict.fromkeys(asked, 1.0)
+        by_chance = trial.alone or 0 < trial.settings.ask < 1
+        if by_chance and any(one.doubt > 0 and one.tried for one in likely):
+            counts = Counter(shares)
+            for draw in range(_DRAWS):
+                other = msgspec.structs.replace(trial, turn=f"{trial.turn} {draw}")
+                counts.update(self._first(likely, other).ask)
+            shares = {agent: counts[agent] / (_DRAWS + 1) for agent in shares}
+        return [
+            Choice(
+                service="router",
+                chosen=agent,
+                probability=share,
+                score=round(own[agent].probability, 4) if agent in own else None,
+            )
+            for agent, share in shares.items()
+        ]
+
+    def _first(self, likely: Sequence[Pairing], trial: NewcomerTrial) -> BudgetStep:
+        """Return what the policy does first with the draws of a trial."""
+        offers = [self._offer(one, trial) for one in likely]
+        return self._policy.next(
+            BudgetState(offers=offers, seconds_left=self._seconds, new=trial.wanted(likely))
+        )
 
     def _judge(self) -> Ranker:
         """Return the ranker; of an async one what ranks at once, or the unsupervised one."""

@@ -83,17 +83,51 @@ class TurnRouting:
         self._router: MethodSource[Router] = router
         self._known: dict[str, RoutingResult] = {}
 
+    def known(self, request: Mapping[str, Any]) -> RoutingResult | None:
+        """Return what was said of a turn already."""
+        return self._known.get(str(request.get("turn_id", "")))
+
     async def of(self, request: Mapping[str, Any]) -> RoutingResult:
         """Return the routing result of the turn that `request` belongs to."""
         turn = str(request.get("turn_id", ""))
-        if turn and (known := self._known.get(turn)) is not None:
+        if (known := self.known(request)) is not None:
             return known
         router: Any = latest(self._router)
-        routed = RoutingResult(
-            await awaited(router.method.route(question_of(request))), router.version
-        )
+        pairings = await awaited(router.method.route(question_of(request)))
+        routed = RoutingResult(_placed(pairings, request.get("instead") or {}), router.version)
         if turn:
             self._known[turn] = routed
             if len(self._known) > _TURNS:
                 del self._known[next(iter(self._known))]
         return routed
+
+
+class RoutingInUse:
+    """What the router said that was asked in a turn, of several of which one is tried out."""
+
+    def __init__(self, routings: Sequence[TurnRouting]) -> None:
+        self._routings = routings
+
+    async def of(self, request: Mapping[str, Any]) -> RoutingResult:
+        """Return the routing result of a turn; where no router was asked, the first one is."""
+        for one in self._routings:
+            if (known := one.known(request)) is not None:
+                return known
+        return await self._routings[0].of(request)
+
+
+def _placed(pairings: Sequence[Pairing], instead: Mapping[str, str | None]) -> Sequence[Pairing]:
+    """Return pairings of the agents that the turn may ask.
+
+    An agent that stands in for another one has that one's pairing, so that both are asked the same
+    questions; what was said of itself does not count.
+    """
+    if not instead:
+        return pairings
+    standing_in = {*instead.values()}
+    placed: list[Pairing] = []
+    for one in pairings:
+        name = instead.get(one.agent, one.agent)
+        if name is not None and (one.agent in instead or name not in standing_in):
+            placed.append(one if name == one.agent else msgspec.structs.replace(one, agent=name))
+    return placed

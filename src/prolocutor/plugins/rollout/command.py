@@ -1,0 +1,149 @@
+"""`prolocutor rollout`: how services stand that are tried out, and deciding them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import click
+import msgspec
+
+from prolocutor.assistant.runner import run
+from prolocutor.cli.options import STORE_OPTION, assistant_option, json_option
+from prolocutor.cli.output import clean, write_json
+from prolocutor.cli.owner import door_of
+from prolocutor.config.assistant_file import load_assistant
+from prolocutor.config.store_location import store_url
+from prolocutor.dialog.ids import format_time
+from prolocutor.errors import ConfigError
+from prolocutor.plan.trials import trials_of
+from prolocutor.plugins.rollout.door import PATH, RolloutCommand, TrialLine, TrialList, listed
+from prolocutor.plugins.rollout.estimates import ArmFigures, GainEstimate
+from prolocutor.plugins.rollout.rollout_desk import RolloutDesk
+from prolocutor.stores.store_catalog import open_store
+
+_FILE = assistant_option("The assistant's file; needed where it does not run on this machine.")
+_JSON = json_option("All as JSON.")
+
+
+@click.group(short_help="Show, promote and stop what is tried out.")
+def rollout() -> None:
+    """Show, promote and stop services that are tried out as a canary or a shadow.
+
+    \b
+    Examples:
+      prolocutor rollout status
+      prolocutor rollout promote weather_two
+      prolocutor rollout stop weather_two
+    """
+
+
+@rollout.command()
+@_FILE
+@STORE_OPTION
+@_JSON
+def status(assistant: Path | None, store: str | None, json_file: str | None) -> None:
+    """Show each trial: its state, and what the new service gains by the logs."""
+    _print(_done(RolloutCommand("status"), assistant, store), json_file)
+
+
+@rollout.command()
+@click.argument("name")
+@_FILE
+@STORE_OPTION
+@_JSON
+def promote(name: str, assistant: Path | None, store: str | None, json_file: str | None) -> None:
+    """Give the new service NAME to everybody; the old one is switched off."""
+    _print(_done(RolloutCommand("promote", name), assistant, store), json_file)
+
+
+@rollout.command()
+@click.argument("name")
+@_FILE
+@STORE_OPTION
+@_JSON
+def stop(name: str, assistant: Path | None, store: str | None, json_file: str | None) -> None:
+    """Give the new service NAME to nobody any more; it is switched off."""
+    _print(_done(RolloutCommand("stop", name), assistant, store), json_file)
+
+
+def _done(command: RolloutCommand, file: Path | None, given: str | None) -> TrialList:
+    settings = load_assistant(file) if file is not None else None
+    url = store_url(given, settings)
+    if (door := door_of(url)) is not None:
+        return msgspec.convert(door.post(PATH, msgspec.structs.asdict(command)), TrialList)
+    if settings is None:
+        what = "no assistant runs on this store here: name its file with --assistant"
+        raise ConfigError(what)
+    return run(_direct(command, url, trials_of(settings.pipeline)))
+
+
+async def _direct(command: RolloutCommand, url: str, trials: list[Any]) -> TrialList:
+    """Do it in the store itself: replicas that run on it follow within seconds."""
+    store: Any = open_store(url)
+    await store.open()
+    try:
+        desk = RolloutDesk(store, trials)
+        if command.do != "status":
+            await desk.decide(command.name, command.do, "the command line")
+        return listed(await desk.status())
+    finally:
+        await store.aclose()
+
+
+def _print(found: TrialList, json_file: str | None) -> None:
+    if json_file is not None:
+        write_json(json_file, found)
+    if json_file != "-":
+        for line in _lines(found):
+            click.echo(line)
+
+
+def _lines(found: TrialList) -> Iterator[str]:
+    if not found.items:
+        yield "nothing is tried out"
+    for one in found.items:
+        yield from _trial(one)
+
+
+def _trial(line: TrialLine) -> Iterator[str]:
+    one = line.trial
+    place = f"instead of {one.instead_of} for {100 * one.share:g} % of people"
+    what = place if one.instead_of is not None else "a shadow"
+    yield f"{clean(one.name)} ({one.stage}): {what}, {one.state}"
+    if one.state != "running" and one.since is not None:
+        yield f"  {one.state} {format_time(one.since)[:19]} by {clean(one.why, 300)}"
+    found = one.estimates
+    if found is not None:
+        yield f"  {line.verdict}"
+        for name, arm in ((one.name, found.new), (str(one.instead_of), found.old)):
+            yield f"  {clean(name):<24}  {_arm(arm)}"
+        for how, gain in (
+            ("gain, inverse propensity", found.inverse_propensity),
+            ("gain, self-normalized", found.self_normalized),
+            ("gain, doubly robust", found.doubly_robust),
+        ):
+            if gain is not None:
+                yield f"  {how:<24}  {_gain(gain)}"
+        if found.always is not None:
+            low, high = found.always
+            yield f"  {'at any look':<24}         [{100 * low:+.1f}, {100 * high:+.1f}]"
+    shadow = one.shadow
+    if shadow is not None:
+        agreed = f"{100 * shadow.agreed / shadow.compared:.0f} %" if shadow.compared else "-"
+        mean = f"{shadow.seconds / shadow.asked:.3f} s" if shadow.asked else "-"
+        yield (
+            f"  as a shadow: {shadow.asked:,} asked, {shadow.done:,} answered,"
+            f" {shadow.failed:,} failed, {shadow.late:,} late, {shadow.left_out:,} left out by its"
+            f" caps; as the reply {agreed}; mean {mean}; cost {shadow.cost:.4g}"
+        )
+
+
+def _arm(arm: ArmFigures) -> str:
+    right = "-" if arm.mean is None else f"{100 * arm.mean:.1f} %"
+    return f"right {right} of {arm.turns:,} turns of {arm.persons:,} people"
+
+
+def _gain(gain: GainEstimate) -> str:
+    return f"{100 * gain.gain:+6.1f}  [{100 * gain.low:+.1f}, {100 * gain.high:+.1f}]  points, 95 %"

@@ -1,0 +1,96 @@
+"""The door of rollouts: how trials stand, and deciding them, for operators at `/api/rollout`."""
+
+from __future__ import annotations
+
+from typing import ClassVar, Final, Literal
+
+import msgspec
+
+from prolocutor.contracts.channel import Channel, Route
+from prolocutor.contracts.http import HttpRequest, HttpResponse
+from prolocutor.errors import BadInput, Forbidden, NotFound
+from prolocutor.plugins.rollout.rollout_desk import RolloutDesk, TrialStatus
+from prolocutor.web.cors import is_own_page
+from prolocutor.web.door_context import DoorContext
+from prolocutor.web.operations import Operation, TypedRequest
+
+PATH: Final = "/api/rollout"
+
+
+class RolloutCommand(msgspec.Struct, frozen=True):
+    """What is to be done with the trial `name`: `status` needs none."""
+
+    do: Literal["status", "promote", "stop"]
+    name: str = ""
+
+
+class TrialLine(msgspec.Struct, frozen=True):
+    """A trial, and what its figures say in a sentence."""
+
+    trial: TrialStatus
+    verdict: str
+
+
+class TrialList(msgspec.Struct, frozen=True):
+    """The trials of an assistant."""
+
+    items: list[TrialLine]
+
+
+class RolloutDoor(msgspec.Struct, frozen=True, kw_only=True):
+    """What is tried out, for operators at `/api/rollout`: the console and the command show it."""
+
+    is_usual: ClassVar[bool] = True
+
+    def build(self, context: DoorContext) -> Channel:
+        """Return the door."""
+        return Rollouts(context)
+
+
+class Rollouts:
+    """The trials of one assistant; without any the list is empty."""
+
+    name: Final = "rollout"
+    prefix: Final = "rollout:"
+
+    def __init__(self, context: DoorContext) -> None:
+        assistant = context.assistant
+        watch = getattr(assistant.rollout, "desk", None)
+        self._desk: RolloutDesk = watch or RolloutDesk(assistant.store, [])
+        decide = _OwnWrite(self.decide_trial, errors=[NotFound, BadInput])
+        self.routes = [
+            Route("GET", PATH, Operation(self.list_trials), "operators"),
+            Route("POST", PATH, decide, "operators"),
+        ]
+
+    async def open(self) -> None:
+        """Do nothing: what is tried out is followed without a door."""
+
+    async def close(self) -> None:
+        """Do nothing."""
+
+    async def list_trials(self, request: TypedRequest[None, None]) -> TrialList:
+        """List what is tried out, with what the logs say of it."""
+        return listed(await self._desk.status())
+
+    async def decide_trial(self, request: TypedRequest[None, RolloutCommand]) -> TrialList:
+        """Promote or stop a trial, and list all."""
+        body, visitor = request.body, request.visitor
+        if body.do != "status":
+            await self._desk.decide(body.name, body.do, visitor.name)
+        return listed(await self._desk.status())
+
+
+def listed(found: list[TrialStatus]) -> TrialList:
+    """Return trials with their verdicts."""
+    return TrialList([TrialLine(one, one.verdict) for one in found])
+
+
+class _OwnWrite(Operation):
+    """An operation that needs a key, or this machine and no page of another site."""
+
+    async def __call__(self, request: HttpRequest) -> HttpResponse:
+        given = request.header("authorization") or request.query("access_token")
+        if not given and not is_own_page(request.header("origin"), request.header("host")):
+            raise Forbidden("pages of other sites need a key")
+        return await super().__call__(request)

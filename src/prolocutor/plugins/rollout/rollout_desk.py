@@ -1,0 +1,242 @@
+"""RolloutDesk: how the trials of an assistant stand, by its store, and what was decided of them."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from hashlib import blake2b
+from typing import Final, Literal, Protocol
+
+import msgspec
+
+from prolocutor.assistant.services import RECORDS as SWITCHES
+from prolocutor.assistant.services import SwitchedOffBy
+from prolocutor.contracts.store import RecordStore
+from prolocutor.dialog import plain
+from prolocutor.dialog.ids import new_id
+from prolocutor.errors import BadInput, NotFound
+from prolocutor.names import suggest
+from prolocutor.plan.pipeline import Stage
+from prolocutor.plan.trials import Trial
+from prolocutor.plugins.rollout.estimates import LoggedTurn, TrialEstimates, estimate
+from prolocutor.web.audit_trail import KIND as AUDIT
+from prolocutor.web.audit_trail import AuditedAct
+
+LOGGED: Final = "rollout"
+"""The kind of the records that are turns of a trial with a known reward; the key is
+`TRIAL/utt_id`, so that a rating takes the place of the one before."""
+
+SHADOWS: Final = "rollout-shadow"
+"""The kind of the records that count what became of shadows, one for each trial and process."""
+
+MOST: Final = 50_000
+"""Logged turns of all trials that are kept; the oldest go first."""
+
+TrialState = Literal["running", "stopped", "promoted"]
+Action = Literal["promote", "stop"]
+
+
+class LoggedReward(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A turn with a known reward as it is stored; `person` is a hash of the user."""
+
+    trial: str
+    person: str
+    new: bool
+    probability: float
+    reward: float
+    score: float | None = None
+    at: float = 0.0
+
+
+class ShadowFigures(msgspec.Struct, kw_only=True):
+    """What became of a shadow: calls that were made, and those that caps left out.
+
+    `agreed` counts, of the answers of agents that were `compared` with the reply, those with the
+    same words; of a router or ranker those with the same choice. `seconds` and `cost` are sums.
+    """
+
+    asked: int = 0
+    done: int = 0
+    failed: int = 0
+    late: int = 0
+    left_out: int = 0
+    compared: int = 0
+    agreed: int = 0
+    seconds: float = 0.0
+    cost: float = 0.0
+
+    def add(self, other: ShadowFigures) -> None:
+        """Add the figures of another process."""
+        for name in self.__struct_fields__:
+            setattr(self, name, getattr(self, name) + getattr(other, name))
+
+
+class TrialStatus(msgspec.Struct, frozen=True, kw_only=True):
+    """One trial: who stands in for whom and for which share, its state, and the figures.
+
+    `why` says who decided, and why; `since` when (UNIX seconds).
+    """
+
+    name: str
+    stage: Stage
+    instead_of: str | None
+    share: float
+    state: TrialState
+    why: str = ""
+    since: float | None = None
+    estimates: TrialEstimates | None = None
+    shadow: ShadowFigures | None = None
+
+    @property
+    def is_harmful(self) -> bool:
+        """Whether the new service is surely worse, however often one has looked."""
+        always = self.estimates and self.estimates.always
+        return bool(always and always[1] < 0)
+
+    @property
+    def verdict(self) -> str:
+        """What the figures say, in a sentence."""
+        found = self.estimates
+        if self.instead_of is None:
+            return "a shadow is seen by nobody: it has no rewards"
+        if found is None or found.always is None:
+            return "too few people with a known reward for a verdict"
+        low, high = found.always
+        if high < 0:
+            return f"worse than {self.instead_of}"
+        return f"better than {self.instead_of}" if low > 0 else "not decided yet"
+
+
+class Switch(Protocol):
+    """Switches a service on or off."""
+
+    def __call__(self, stage: Stage, name: str, /, *, on: bool, by: str) -> Awaitable[None]: ...
+
+
+class RolloutDesk:
+    """Reads how trials stand, and promotes or stops them.
+
+    To stop a trial is to switch the new service off, to promote it is to switch the old one off:
+    `switch` does it. Both are stored, shared by replicas and undone as every switch is.
+    """
+
+    def __init__(
+        self,
+        store: RecordStore,
+        trials: Sequence[Trial],
+        switch: Switch | None = None,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self._store = store
+        self.trials = list(trials)
+        self._switch: Switch = switch or self._write_switch
+        self._clock = clock
+
+    async def status(self) -> list[TrialStatus]:
+        """Return the status of each trial, in declared order."""
+        logged = await self._logged()
+        counted = await self._shadows()
+        off = await self._store.records("", SWITCHES)
+        return [self._status(one, logged, counted, off) for one in self.trials]
+
+    async def decide(self, name: str, action: Action, by: str, address: str = "") -> TrialStatus:
+        """Promote or stop a trial; raise `NotFound` for an unknown name.
+
+        The decision goes to the audit trail too.
+        """
+        trial = self.trial(name)
+        if action == "promote" and trial.instead_of is None:
+            what = f"{name} takes nobody's place: give it a canary: {{instead_of: ..., share: ...}}"
+            raise BadInput(what, field="name")
+        await self._switch(trial.stage, trial.name, on=action == "promote", by=by)
+        if trial.instead_of is not None:
+            how = f"{by}: {trial.name} was promoted"
+            await self._switch(trial.stage, trial.instead_of, on=action == "stop", by=how)
+        act = AuditedAct(self._clock(), by, address, action.upper(), f"rollout/{name}")
+        await self._store.put_record("", AUDIT, new_id(), msgspec.json.encode([act]))
+        return next(one for one in await self.status() if one.name == name)
+
+    def trial(self, name: str) -> Trial:
+        """Return the trial of a service."""
+        names = [one.name for one in self.trials]
+        if name not in names:
+            hint = suggest(name, names) if names else "nothing is tried out"
+            raise NotFound(f"no service {name!s:.80} is tried out; {hint}", field="name")
+        return self.trials[names.index(name)]
+
+    def _status(
+        self,
+        trial: Trial,
+        logged: Mapping[str, list[LoggedTurn]],
+        counted: Mapping[str, ShadowFigures],
+        off: Mapping[str, bytes],
+    ) -> TrialStatus:
+        state: TrialState = "running"
+        switched = off.get(f"{trial.stage}.{trial.name}")
+        if switched is not None:
+            state = "stopped"
+        elif (switched := off.get(f"{trial.stage}.{trial.instead_of}")) is not None:
+            state = "promoted"
+        by = None if switched is None else msgspec.json.decode(switched, type=SwitchedOffBy)
+        return TrialStatus(
+            name=trial.name,
+            stage=trial.stage,
+            instead_of=trial.instead_of,
+            share=trial.share,
+            state=state,
+            why="" if by is None else by.by,
+            since=None if by is None else by.at,
+            estimates=None if trial.instead_of is None else estimate(logged.get(trial.name, ())),
+            shadow=counted.get(trial.name, ShadowFigures()) if trial.shadow is not None else None,
+        )
+
+    async def _logged(self) -> dict[str, list[LoggedTurn]]:
+        found: dict[str, list[LoggedTurn]] = {}
+        for body in (await self._store.records("", LOGGED)).values():
+            one = msgspec.json.decode(body, type=LoggedReward)
+            found.setdefault(one.trial, []).append(
+                LoggedTurn(
+                    person=one.person,
+                    new=one.new,
+                    probability=one.probability,
+                    reward=one.reward,
+                    score=one.score,
+                )
+            )
+        return found
+
+    async def _shadows(self) -> dict[str, ShadowFigures]:
+        found: dict[str, ShadowFigures] = {}
+        for key, body in (await self._store.records("", SHADOWS)).items():
+            own = found.setdefault(key.rpartition("/")[0], ShadowFigures())
+            own.add(msgspec.json.decode(body, type=ShadowFigures))
+        return found
+
+    async def _write_switch(self, stage: Stage, name: str, /, *, on: bool, by: str) -> None:
+        """Switch a service of an assistant that runs elsewhere, or not at all."""
+        key = f"{stage.value}.{name}"
+        if on:
+            await self._store.delete_record("", SWITCHES, key)
+        elif key not in await self._store.records("", SWITCHES):
+            body = plain.encode(SwitchedOffBy(by, self._clock()))
+            await self._store.put_record("", SWITCHES, key, body)
+
+
+def person_key(user: str) -> str:
+    """Return what stands for a person in the log."""
+    data = user.encode("utf-8", "surrogatepass")
+    return blake2b(data, digest_size=8, person=b"rollout").hexdigest()
+
+
+async def forget_person(store: RecordStore, user: str | None) -> None:
+    """Delete what the log has of a person; without one, of replies that were deleted."""
+    logged = await store.records("", LOGGED)
+    person = None if user is None else person_key(user)
+    owner_of = getattr(store, "owner_of", None)
+    for key, body in logged.items():
+        if person is not None:
+            gone = msgspec.json.decode(body, type=LoggedReward).person == person
+        else:
+            gone = owner_of is not None and await owner_of(key.rpartition("/")[2]) is None
+        if gone:
+            await store.delete_record("", LOGGED, key)
