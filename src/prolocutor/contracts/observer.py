@@ -80,7 +80,7 @@ class Reason(TypedDict):
     reason: str
 
 
-class Choice(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class LoggedChoice(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A choice that a canary or a router made in a turn, with its probability (propensity).
 
     `service` made it: the new service of a canary, or a skill selector. Of a canary, `chosen` was
@@ -141,7 +141,7 @@ class TurnRecord(msgspec.Struct, frozen=True, kw_only=True):
     offered: list[str] = []
     ask: str | None = None
     again_of: str = ""
-    choices: list[Choice] = []
+    choices: list[LoggedChoice] = []
 
     @property
     def failures(self) -> int:

@@ -7,7 +7,7 @@ from typing import Final
 
 import msgspec
 
-from prolocutor.contracts.observer import Choice
+from prolocutor.contracts.observer import LoggedChoice
 
 MAX_REASON: Final = 10_000
 """Most characters of a reason."""
@@ -59,13 +59,13 @@ class Selection(msgspec.Struct, frozen=True):
     reason: str = ""
     version: str = ""
     faults: Sequence[str] = ()
-    choices: Sequence[Choice] = ()
+    choices: Sequence[LoggedChoice] = ()
 
     def __post_init__(self) -> None:
         _check_reason(self.reason)
         if type(self.version) is not str:
             raise TypeError("the version of a selection is a text")
-        if self.choices and not all(isinstance(one, Choice) for one in self.choices):
-            raise TypeError("the choices of a selection are of the type Choice")
+        if self.choices and not all(isinstance(one, LoggedChoice) for one in self.choices):
+            raise TypeError("the choices of a selection are of the type LoggedChoice")
         if self.faults and not all(isinstance(one, str) for one in self.faults):
             raise TypeError("the faults of a selection are texts")

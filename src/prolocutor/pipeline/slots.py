@@ -15,7 +15,7 @@ from typing import Any, Final
 
 import msgspec
 
-from prolocutor.contracts.observer import Choice, Reason
+from prolocutor.contracts.observer import LoggedChoice, Reason
 from prolocutor.contracts.selection import Enough, More, Selection
 from prolocutor.dialog.inputs import DirectReply, TurnStart
 from prolocutor.dialog.plain import Plain
@@ -242,7 +242,7 @@ class SkillSelection:
         instead: Mapping[str, str | None] = NOT_TRIED.instead,
     ) -> None:
         self.reasons: list[Reason] = []
-        self.choices: list[Choice] = []
+        self.choices: list[LoggedChoice] = []
         self.version = ""
         self._instead = instead
         self._known = known

@@ -7,7 +7,7 @@ from typing import Final, Protocol
 
 import msgspec
 
-from prolocutor.contracts.observer import Choice
+from prolocutor.contracts.observer import LoggedChoice
 from prolocutor.plan.pipeline import Pipeline, Stage
 from prolocutor.plan.trials import Trial, trials_of
 
@@ -31,7 +31,7 @@ class TurnVariant(msgspec.Struct, frozen=True, eq=False):
 
     instead: Mapping[str, str | None] = {}
     skipped: frozenset[str] = frozenset()
-    choices: Sequence[Choice] = ()
+    choices: Sequence[LoggedChoice] = ()
     shadows: Sequence[tuple[Trial, int]] = ()
 
     def excluded(self, waiting: str | None, preferred: str | None) -> frozenset[str]:
@@ -78,7 +78,7 @@ class TurnTrials:
         """Return what the trials leave to a person."""
         instead: dict[str, str | None] = {}
         skipped: set[str] = set()
-        choices: list[Choice] = []
+        choices: list[LoggedChoice] = []
         shadows: list[tuple[Trial, int]] = []
         for trial in self.trials:
             new, old, share = trial.name, trial.instead_of, self.probability(trial)
@@ -91,7 +91,7 @@ class TurnTrials:
             if asked is not None and left is not None:
                 probability = share if is_new else 1.0 - share
                 choices.append(
-                    Choice(service=new, chosen=asked, probability=probability, other=left)
+                    LoggedChoice(service=new, chosen=asked, probability=probability, other=left)
                 )
             if trial.shadow is not None and not is_new and step.off is None:
                 shadows.append((trial, step.index))

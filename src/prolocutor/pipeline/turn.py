@@ -10,7 +10,7 @@ from functools import partial
 from time import monotonic
 from typing import Any, Final
 
-from prolocutor.contracts.observer import Choice, Outcome, Reason, ServiceRecord
+from prolocutor.contracts.observer import LoggedChoice, Outcome, Reason, ServiceRecord
 from prolocutor.contracts.selection import Enough, Selection
 from prolocutor.contracts.store import OpenedTurn
 from prolocutor.dialog.draft_hypothesis import DraftHypothesis, values_of
@@ -103,7 +103,7 @@ class Turn:
         """The model that skills were selected by, "" where that is not known."""
         return self._selection.version
 
-    def choices(self) -> list[Choice]:
+    def choices(self) -> list[LoggedChoice]:
         """Return the choices that canaries and routers made, with their probabilities."""
         asked = {one.step.name for one in self._ledger.entries if one.started is not None}
         drawn = [one for one in self._tried.choices if one.chosen in asked]

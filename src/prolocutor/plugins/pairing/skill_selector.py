@@ -12,7 +12,7 @@ from typing import Any, Final
 
 import msgspec
 
-from prolocutor.contracts.observer import Choice
+from prolocutor.contracts.observer import LoggedChoice
 from prolocutor.contracts.pairing import Card, Pairing, Ranker, UserQuestion
 from prolocutor.contracts.selection import Enough, Selection
 from prolocutor.durations import MINUTE
@@ -177,7 +177,7 @@ class RoutedSelector:
 
     def _choices(
         self, asked: Iterable[str], likely: Sequence[Pairing], trial: NewcomerTrial
-    ) -> list[Choice]:
+    ) -> list[LoggedChoice]:
         """Return who is asked at first, each with its probability.
 
         Chance is in the trying out of new agents alone: the same policy is asked with other draws.
@@ -192,7 +192,7 @@ class RoutedSelector:
                 counts.update(self._first(likely, other).ask)
             shares = {agent: counts[agent] / (_DRAWS + 1) for agent in shares}
         return [
-            Choice(
+            LoggedChoice(
                 service="router",
                 chosen=agent,
                 probability=share,

@@ -16,14 +16,13 @@ from prolocutor.cli.owner import door_of
 from prolocutor.config.assistant_file import load_assistant
 from prolocutor.config.store_location import store_url
 from prolocutor.dialog.ids import format_time
-from prolocutor.errors import ConfigError
 from prolocutor.plan.trials import trials_of
 from prolocutor.plugins.rollout.door import PATH, RolloutCommand, TrialLine, TrialList, listed
 from prolocutor.plugins.rollout.estimates import ArmFigures, GainEstimate
 from prolocutor.plugins.rollout.rollout_desk import RolloutDesk
 from prolocutor.stores.store_catalog import open_store
 
-_FILE = assistant_option("The assistant's file; needed where it does not run on this machine.")
+_FILE = assistant_option("The assistant's file.  [default: the demo's]")
 _JSON = json_option("All as JSON.")
 
 
@@ -33,9 +32,9 @@ def rollout() -> None:
 
     \b
     Examples:
-      prolocutor rollout status
-      prolocutor rollout promote weather_two
-      prolocutor rollout stop weather_two
+      prolocutor rollout status --assistant assistant.yaml
+      prolocutor rollout promote weather_two --assistant assistant.yaml
+      prolocutor rollout stop weather_two --assistant assistant.yaml
     """
 
 
@@ -69,13 +68,10 @@ def stop(name: str, assistant: Path | None, store: str | None, json_file: str | 
 
 
 def _done(command: RolloutCommand, file: Path | None, given: str | None) -> TrialList:
-    settings = load_assistant(file) if file is not None else None
+    settings = load_assistant(file)
     url = store_url(given, settings)
     if (door := door_of(url)) is not None:
         return msgspec.convert(door.post(PATH, msgspec.structs.asdict(command)), TrialList)
-    if settings is None:
-        what = "no assistant runs on this store here: name its file with --assistant"
-        raise ConfigError(what)
     return run(_direct(command, url, trials_of(settings.pipeline)))
 
 

@@ -1,4 +1,4 @@
-"""The door of rollouts: how trials stand, and deciding them, for operators at `/api/rollout`."""
+"""The door of rollouts: how trials stand, and deciding them, for operators."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from prolocutor.web.cors import is_own_page
 from prolocutor.web.door_context import DoorContext
 from prolocutor.web.operations import Operation, TypedRequest
 
-PATH: Final = "/api/rollout"
+PATH: Final = "/api/console/rollout"
 
 
 class RolloutCommand(msgspec.Struct, frozen=True):
@@ -38,7 +38,7 @@ class TrialList(msgspec.Struct, frozen=True):
 
 
 class RolloutDoor(msgspec.Struct, frozen=True, kw_only=True):
-    """What is tried out, for operators at `/api/rollout`: the console and the command show it."""
+    """What is tried out, for operators, at `/api/console/rollout`."""
 
     is_usual: ClassVar[bool] = True
 

@@ -86,16 +86,22 @@ def estimate(turns: Sequence[LoggedTurn], error: float = 0.05) -> TrialEstimates
     new, old = _figures(turns, new=True), _figures(turns, new=False)
     if min(new.persons, old.persons) < 2:
         return TrialEstimates(new=new, old=old)
-    robust = doubly_robust(turns)
-    enough = min(new.persons, old.persons) >= LEAST_PERSONS
     return TrialEstimates(
         new=new,
         old=old,
         inverse_propensity=inverse_propensity(turns),
         self_normalized=self_normalized(turns),
-        doubly_robust=robust,
-        always=always_valid(robust, error) if enough else None,
+        doubly_robust=doubly_robust(turns),
+        always=always_of(turns, error),
     )
+
+
+def always_of(turns: Sequence[LoggedTurn], error: float = 0.05) -> tuple[float, float] | None:
+    """Return the interval that holds at every look; None while an arm has too few persons."""
+    persons = [len({one.person for one in turns if one.new is arm}) for arm in (True, False)]
+    if min(persons) < LEAST_PERSONS:
+        return None
+    return always_valid(doubly_robust(turns), error)
 
 
 def inverse_propensity(turns: Sequence[LoggedTurn]) -> GainEstimate:

@@ -14,7 +14,7 @@ import msgspec
 from prolocutor.assistant.assistant import Assistant
 from prolocutor.assistant.person_access import shared_store
 from prolocutor.background import BackgroundTasks
-from prolocutor.contracts.observer import NO_ANSWER, Choice, Rated, TurnRecord
+from prolocutor.contracts.observer import NO_ANSWER, LoggedChoice, Rated, TurnRecord
 from prolocutor.contracts.rollout import ShadowAnswer
 from prolocutor.contracts.store import Store
 from prolocutor.contracts.store.turn_record_store import KeepsTurnRecords
@@ -205,7 +205,7 @@ class RolloutWatch:
             self._news[key] = reward
             self._new.set()
 
-    def _of(self, record: TurnRecord) -> list[tuple[Choice, LoggedReward]]:
+    def _of(self, record: TurnRecord) -> list[tuple[LoggedChoice, LoggedReward]]:
         """Return the trials that a turn is of, with rewards that are not known yet."""
         scores = {one.chosen: one.score for one in record.choices if one.service not in self._names}
         return [

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from prolocutor import Assistant, Pipeline, ResponseSelector, Skill, SkillSelector
-from prolocutor.contracts.observer import Choice, TurnRecord
+from prolocutor.contracts.observer import LoggedChoice, TurnRecord
 from prolocutor.plan.pipeline import Canary, Shadow
 from prolocutor.plugins.rollout.rollout_watch import RolloutWatch
 from prolocutor.web.audit_trail import acts_of
@@ -61,8 +61,8 @@ async def test_the_record_of_a_turn_has_the_choice_with_its_probability() -> Non
         records = [(await assistant.turn("hello", user=one)).record for one in PEOPLE]
 
     expected = {
-        "new": [Choice(service="new", chosen="new", other="old", probability=0.25)],
-        "old": [Choice(service="new", chosen="old", other="new", probability=0.75)],
+        "new": [LoggedChoice(service="new", chosen="new", other="old", probability=0.25)],
+        "old": [LoggedChoice(service="new", chosen="old", other="new", probability=0.75)],
     }
     found = [one for one in records if isinstance(one, TurnRecord)]
     assert [one.choices for one in found] == [expected[one.active_skill] for one in found]
