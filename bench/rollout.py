@@ -33,7 +33,13 @@ from prolocutor.contracts.pairing import LabelledQuestion, TrainingData
 from prolocutor.plan.pipeline import Shadow
 from prolocutor.plugins.pairing.measuring.fitting import fitted, probabilities
 from prolocutor.plugins.pairing.measuring.pairing_data import load_pairing_data
-from prolocutor.plugins.rollout.estimates import LoggedTurn, TrialEstimates, always_of, estimate
+from prolocutor.plugins.rollout.estimates import (
+    LoggedTurn,
+    TrialEstimates,
+    TrialLog,
+    always_of,
+    estimate,
+)
 
 SHARES = (0.1, 0.5)
 QUESTIONS_EACH = 5
@@ -129,14 +135,15 @@ def simulated(pair: Pair, share: float, turns: int, looks: int, seed: int) -> Lo
     """Simulate one log, and look at it from time to time."""
     chance = random.Random(f"{pair.name} {share} {seed}")
     people = [person(pair, chance, f"{n}", share) for n in range(turns // QUESTIONS_EACH)]
-    log = [*chain.from_iterable(people)]
-    chance.shuffle(log)
-    stopped = None
-    for until in range(turns // looks, turns + 1, turns // looks):
-        always = always_of(log[:until])
-        if always is not None and always[1] < 0:
-            stopped = until
-            break
+    asked = [*chain.from_iterable(people)]
+    chance.shuffle(asked)
+    log, stopped = TrialLog(), None
+    for number, turn in enumerate(asked, 1):
+        log.add(turn)
+        if stopped is None and number % (turns // looks) == 0:
+            always = always_of(log)
+            if always is not None and always[1] < 0:
+                stopped = number
     return LogOutcome(estimate(log), stopped)
 
 

@@ -16,7 +16,7 @@ Student's with Satterthwaite's degrees of freedom.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from math import inf, isfinite, log, sqrt
 from statistics import NormalDist
 from typing import Final
@@ -81,72 +81,133 @@ class TrialEstimates(msgspec.Struct, frozen=True, kw_only=True):
     always: tuple[float, float] | None = None
 
 
-def estimate(turns: Sequence[LoggedTurn], error: float = 0.05) -> TrialEstimates:
-    """Return what logged turns say of a trial; `error` is that of each side of `always`."""
-    new, old = _figures(turns, new=True), _figures(turns, new=False)
+class TurnSums(msgspec.Struct):
+    """The turns of one person with one service at one probability, as sums over them.
+
+    `rewards` and `scores` are sums, `squares` that of the scores' squares, `products` that of score
+    times reward; `scored` counts the turns that have a score.
+    """
+
+    person: str
+    new: bool
+    probability: float
+    turns: int = 0
+    rewards: float = 0.0
+    scored: int = 0
+    scores: float = 0.0
+    squares: float = 0.0
+    products: float = 0.0
+
+
+class TrialLog:
+    """The logged turns of one trial, summed by person: all that the estimators need."""
+
+    def __init__(self, turns: Iterable[LoggedTurn] = ()) -> None:
+        self._sums: dict[tuple[str, bool, float], TurnSums] = {}
+        for one in turns:
+            self.add(one)
+
+    def add(self, turn: LoggedTurn) -> None:
+        """Add one turn."""
+        key = turn.person, turn.new, turn.probability
+        if (own := self._sums.get(key)) is None:
+            own = self._sums[key] = TurnSums(*key)
+        own.turns += 1
+        own.rewards += turn.reward
+        if turn.score is not None:
+            own.scored += 1
+            own.scores += turn.score
+            own.squares += turn.score * turn.score
+            own.products += turn.score * turn.reward
+
+    @property
+    def every(self) -> list[TurnSums]:
+        """All turns."""
+        return [*self._sums.values()]
+
+    def arm(self, *, new: bool) -> list[TurnSums]:
+        """Return the turns of the new service, or of the old one."""
+        return [one for one in self._sums.values() if one.new is new]
+
+    def figures(self, *, new: bool) -> ArmFigures:
+        """Return persons, turns and the mean reward of one service."""
+        own = self.arm(new=new)
+        turns = sum([one.turns for one in own])
+        mean = sum([one.rewards for one in own]) / turns if turns else None
+        return ArmFigures(len({one.person for one in own}), turns, mean)
+
+
+def estimate(log: TrialLog, error: float = 0.05) -> TrialEstimates:
+    """Return what the log says of a trial; `error` is that of each side of `always`."""
+    new, old = log.figures(new=True), log.figures(new=False)
     if min(new.persons, old.persons) < 2:
         return TrialEstimates(new=new, old=old)
     return TrialEstimates(
         new=new,
         old=old,
-        inverse_propensity=inverse_propensity(turns),
-        self_normalized=self_normalized(turns),
-        doubly_robust=doubly_robust(turns),
-        always=always_of(turns, error),
+        inverse_propensity=inverse_propensity(log),
+        self_normalized=self_normalized(log),
+        doubly_robust=doubly_robust(log),
+        always=always_of(log, error),
     )
 
 
-def always_of(turns: Sequence[LoggedTurn], error: float = 0.05) -> tuple[float, float] | None:
+def always_of(log: TrialLog, error: float = 0.05) -> tuple[float, float] | None:
     """Return the interval that holds at every look; None while an arm has too few persons."""
-    persons = [len({one.person for one in turns if one.new is arm}) for arm in (True, False)]
-    if min(persons) < LEAST_PERSONS:
+    if min(log.figures(new=arm).persons for arm in (True, False)) < LEAST_PERSONS:
         return None
-    return always_valid(doubly_robust(turns), error)
+    return always_valid(doubly_robust(log), error)
 
 
-def inverse_propensity(turns: Sequence[LoggedTurn]) -> GainEstimate:
+def inverse_propensity(log: TrialLog) -> GainEstimate:
     """Return the gain by rewards weighted with the inverse of their probabilities."""
-    weighted = [(one.reward / one.probability) * (1 if one.new else -1) for one in turns]
-    gain = sum(weighted) / len(turns)
-    return _estimated(turns, gain, [(one - gain) / len(turns) for one in weighted])
+    every = log.every
+    number = sum([one.turns for one in every])
+    weighted = [one.rewards / one.probability * (1 if one.new else -1) for one in every]
+    gain = sum(weighted) / number
+    parts = [(w - gain * one.turns) / number for w, one in zip(weighted, every, strict=True)]
+    return _estimated(log, gain, parts)
 
 
-def self_normalized(turns: Sequence[LoggedTurn]) -> GainEstimate:
+def self_normalized(log: TrialLog) -> GainEstimate:
     """Return the gain by weighted means of the two arms."""
-    parts, gain = [0.0] * len(turns), 0.0
-    for new, sign in ((True, 1.0), (False, -1.0)):
-        weights = [(1 / one.probability if one.new is new else 0.0) for one in turns]
-        total = sum(weights)
-        mean = sum(w * one.reward for w, one in zip(weights, turns, strict=True)) / total
-        gain += sign * mean
-        for at, one in enumerate(turns):
-            parts[at] += sign * weights[at] * (one.reward - mean) / total
-    return _estimated(turns, gain, parts)
+    totals, means = {}, {}
+    for new in (True, False):
+        own = log.arm(new=new)
+        totals[new] = sum([one.turns / one.probability for one in own])
+        means[new] = sum([one.rewards / one.probability for one in own]) / totals[new]
+    parts = [
+        (1 if one.new else -1)
+        * (one.rewards - means[one.new] * one.turns)
+        / (one.probability * totals[one.new])
+        for one in log.every
+    ]
+    return _estimated(log, means[True] - means[False], parts)
 
 
-def doubly_robust(turns: Sequence[LoggedTurn]) -> GainEstimate:
+def doubly_robust(log: TrialLog) -> GainEstimate:
     """Return the gain by a regression in each arm and the weighted residuals (self-normalized)."""
-    new, old = _Line.fitted(turns, new=True), _Line.fitted(turns, new=False)
+    every = log.every
+    number = sum([one.turns for one in every])
+    lines = {new: _Line.fitted(log.arm(new=new)) for new in (True, False)}
     totals = {
-        arm: sum(1 / one.probability for one in turns if one.new is arm) for arm in (True, False)
+        new: sum([one.turns / one.probability for one in log.arm(new=new)]) for new in (True, False)
     }
-    number = len(turns)
-    corrections = {True: 0.0, False: 0.0}
-    expected, residuals = [], []
-    for one in turns:
-        line = new if one.new else old
-        residual = (one.reward - line.at(one.score)) / (one.probability * totals[one.new])
-        corrections[one.new] += residual
-        residuals.append(residual)
-        expected.append(new.at(one.score) - old.at(one.score))
-    model = sum(expected) / number
-    gain = model + corrections[True] - corrections[False]
+    guesses = [lines[True].sum_of(one) - lines[False].sum_of(one) for one in every]
+    residuals = [
+        (one.rewards - lines[one.new].sum_of(one)) / (one.probability * totals[one.new])
+        for one in every
+    ]
+    means = {
+        new: sum([r for r, one in zip(residuals, every, strict=True) if one.new is new])
+        for new in (True, False)
+    }
+    model = sum(guesses) / number
     parts = []
-    for one, guess, residual in zip(turns, expected, residuals, strict=True):
-        share = 1 / (one.probability * totals[one.new])
-        own = residual - corrections[one.new] * share
-        parts.append((guess - model) / number + (own if one.new else -own))
-    return _estimated(turns, gain, parts)
+    for one, guess, residual in zip(every, guesses, residuals, strict=True):
+        own = residual - means[one.new] * one.turns / (one.probability * totals[one.new])
+        parts.append((guess - model * one.turns) / number + (own if one.new else -own))
+    return _estimated(log, model + means[True] - means[False], parts)
 
 
 def always_valid(found: GainEstimate, error: float = 0.05) -> tuple[float, float]:
@@ -175,41 +236,33 @@ class _Line(msgspec.Struct, frozen=True):
     center: float = 0.0
 
     @classmethod
-    def fitted(cls, turns: Sequence[LoggedTurn], *, new: bool) -> _Line:
-        own = [one for one in turns if one.new is new]
-        mean = sum(one.reward for one in own) / len(own)
-        scored = [(one.score, one.reward) for one in own if one.score is not None]
-        if len(scored) < len(own) or len(own) < _LEAST_FITTED:
-            return cls(mean)
-        center = sum(score for score, _ in scored) / len(scored)
-        spread = sum((score - center) ** 2 for score, _ in scored)
+    def fitted(cls, own: Sequence[TurnSums]) -> _Line:
+        number = sum([one.turns for one in own])
+        level = sum([one.rewards for one in own]) / number
+        if number < _LEAST_FITTED or sum([one.scored for one in own]) < number:
+            return cls(level)
+        center = sum([one.scores for one in own]) / number
+        spread = sum([one.squares for one in own]) - number * center * center
         if spread < _LEAST_SPREAD:
-            return cls(mean)
-        slope = sum((score - center) * (reward - mean) for score, reward in scored) / spread
-        return cls(mean, slope, center)
+            return cls(level)
+        both = sum([one.products for one in own]) - number * center * level
+        return cls(level, both / spread, center)
 
-    def at(self, score: float | None) -> float:
-        if score is None:
-            return self.level
-        return self.level + self.slope * (score - self.center)
-
-
-def _figures(turns: Sequence[LoggedTurn], *, new: bool) -> ArmFigures:
-    own = [one for one in turns if one.new is new]
-    mean = sum(one.reward for one in own) / len(own) if own else None
-    return ArmFigures(len({one.person for one in own}), len(own), mean)
+    def sum_of(self, sums: TurnSums) -> float:
+        """Return the sum of what is expected of some turns."""
+        return self.level * sums.turns + self.slope * (sums.scores - self.center * sums.scored)
 
 
-def _estimated(turns: Sequence[LoggedTurn], gain: float, parts: Sequence[float]) -> GainEstimate:
-    """Return a gain with its interval; `parts` are the turns' influences on it."""
+def _estimated(log: TrialLog, gain: float, parts: Sequence[float]) -> GainEstimate:
+    """Return a gain with its interval; `parts` are the influences on it, in the log's order."""
     sums: Mapping[bool, dict[str, float]] = {True: defaultdict(float), False: defaultdict(float)}
-    for one, part in zip(turns, parts, strict=True):
+    for one, part in zip(log.every, parts, strict=True):
         sums[one.new][one.person] += part
     variance, doubt = 0.0, 0.0
     for new, own in sums.items():
         persons = len(own)
-        found = sum(part * part for part in own.values()) * persons / (persons - 1)
-        found = max(found, _least_variance(turns, new=new))
+        found = sum([part * part for part in own.values()]) * persons / (persons - 1)
+        found = max(found, _least_variance(log.arm(new=new)))
         variance += found
         doubt += found * found / (persons - 1)
     freedom = variance * variance / doubt if doubt > 0 else 1.0
@@ -218,15 +271,15 @@ def _estimated(turns: Sequence[LoggedTurn], gain: float, parts: Sequence[float])
     return GainEstimate(gain, gain - half, gain + half, wide)
 
 
-def _least_variance(turns: Sequence[LoggedTurn], *, new: bool) -> float:
+def _least_variance(own: Sequence[TurnSums]) -> float:
     """Return the variance of an arm's mean if each turn were a person's only one.
 
     A success and a failure are added (Agresti and Coull 1998): a few turns with the same reward
     would else have none.
     """
-    rewards = [one.reward for one in turns if one.new is new]
-    share = (sum(rewards) + 1) / (len(rewards) + 2)
-    return share * (1 - share) / (len(rewards) + 2)
+    number = sum([one.turns for one in own]) + 2
+    share = (sum([one.rewards for one in own]) + 1) / number
+    return share * (1 - share) / number
 
 
 def student_quantile(probability: float, freedom: float) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from hashlib import blake2b
@@ -18,7 +19,7 @@ from prolocutor.errors import BadInput, NotFound
 from prolocutor.names import suggest
 from prolocutor.plan.pipeline import Stage
 from prolocutor.plan.trials import Trial
-from prolocutor.plugins.rollout.estimates import LoggedTurn, TrialEstimates, estimate
+from prolocutor.plugins.rollout.estimates import LoggedTurn, TrialEstimates, TrialLog, estimate
 from prolocutor.web.audit_trail import KIND as AUDIT
 from prolocutor.web.audit_trail import AuditedAct
 
@@ -137,7 +138,9 @@ class RolloutDesk:
         logged = await self._logged()
         counted = await self._shadows()
         off = await self._store.records("", SWITCHES)
-        return [self._status(one, logged, counted, off) for one in self.trials]
+        return await asyncio.to_thread(
+            lambda: [self._status(one, logged, counted, off) for one in self.trials]
+        )
 
     async def decide(self, name: str, action: Action, by: str, address: str = "") -> TrialStatus:
         """Promote or stop a trial; raise `NotFound` for an unknown name.
@@ -167,7 +170,7 @@ class RolloutDesk:
     def _status(
         self,
         trial: Trial,
-        logged: Mapping[str, list[LoggedTurn]],
+        logged: Mapping[str, Sequence[bytes]],
         counted: Mapping[str, ShadowFigures],
         off: Mapping[str, bytes],
     ) -> TrialStatus:
@@ -186,23 +189,16 @@ class RolloutDesk:
             state=state,
             why="" if by is None else by.by,
             since=None if by is None else by.at,
-            estimates=None if trial.instead_of is None else estimate(logged.get(trial.name, ())),
+            estimates=None
+            if trial.instead_of is None
+            else estimate(_log_of(logged.get(trial.name, ()))),
             shadow=counted.get(trial.name, ShadowFigures()) if trial.shadow is not None else None,
         )
 
-    async def _logged(self) -> dict[str, list[LoggedTurn]]:
-        found: dict[str, list[LoggedTurn]] = {}
-        for body in (await self._store.records("", LOGGED)).values():
-            one = msgspec.json.decode(body, type=LoggedReward)
-            found.setdefault(one.trial, []).append(
-                LoggedTurn(
-                    person=one.person,
-                    new=one.new,
-                    probability=one.probability,
-                    reward=one.reward,
-                    score=one.score,
-                )
-            )
+    async def _logged(self) -> dict[str, list[bytes]]:
+        found: dict[str, list[bytes]] = {}
+        for key, body in (await self._store.records("", LOGGED)).items():
+            found.setdefault(key.rpartition("/")[0], []).append(body)
         return found
 
     async def _shadows(self) -> dict[str, ShadowFigures]:
@@ -220,6 +216,22 @@ class RolloutDesk:
         elif key not in await self._store.records("", SWITCHES):
             body = plain.encode(SwitchedOffBy(by, self._clock()))
             await self._store.put_record("", SWITCHES, key, body)
+
+
+def _log_of(bodies: Sequence[bytes]) -> TrialLog:
+    log = TrialLog()
+    for body in bodies:
+        one = msgspec.json.decode(body, type=LoggedReward)
+        log.add(
+            LoggedTurn(
+                person=one.person,
+                new=one.new,
+                probability=one.probability,
+                reward=one.reward,
+                score=one.score,
+            )
+        )
+    return log
 
 
 def person_key(user: str) -> str:

@@ -7,6 +7,7 @@ import pytest
 
 from prolocutor.plugins.rollout.estimates import (
     LoggedTurn,
+    TrialLog,
     always_valid,
     doubly_robust,
     estimate,
@@ -18,9 +19,9 @@ from prolocutor.plugins.rollout.estimates import (
 ESTIMATORS = [inverse_propensity, self_normalized, doubly_robust]
 
 
-def logged(gain: float, seed: int, turns: int = 240, share: float = 0.3) -> list[LoggedTurn]:
+def logged(gain: float, seed: int, turns: int = 240, share: float = 0.3) -> TrialLog:
     """Return a log of persons with three turns each, where the new service gains so much."""
-    return list(_drawn(random.Random(seed), gain, turns, share))
+    return TrialLog(_drawn(random.Random(seed), gain, turns, share))
 
 
 def _drawn(chance: random.Random, gain: float, turns: int, share: float) -> Iterator[LoggedTurn]:
@@ -66,9 +67,12 @@ def test_the_regression_makes_the_doubly_robust_interval_the_narrowest() -> None
 def test_looking_at_every_hundredth_turn_seldom_calls_the_same_service_worse() -> None:
     stops = 0
     for seed in range(60):
-        log = logged(0.0, seed, turns=1200)
-        looks = (estimate(log[:until]).always for until in range(100, 1200, 100))
-        stops += any(one is not None and one[1] < 0 for one in looks)
+        log, found = TrialLog(), []
+        for number, turn in enumerate(_drawn(random.Random(seed), 0.0, turns=1200, share=0.3)):
+            log.add(turn)
+            if number % 100 == 99:
+                found.append(estimate(log).always)
+        stops += any(one is not None and one[1] < 0 for one in found)
 
     assert stops <= 4
 
@@ -79,7 +83,7 @@ def test_a_service_that_always_fails_is_known_to_be_worse() -> None:
         for n in range(60)
     ]
 
-    always = estimate(log).always
+    always = estimate(TrialLog(log)).always
 
     assert always is not None
     assert always[1] < -0.5
@@ -88,7 +92,7 @@ def test_a_service_that_always_fails_is_known_to_be_worse() -> None:
 def test_nothing_is_estimated_of_one_person() -> None:
     log = [LoggedTurn(person="ann", new=new, probability=0.5, reward=1.0) for new in (True, False)]
 
-    assert estimate(log).doubly_robust is None
+    assert estimate(TrialLog(log)).doubly_robust is None
 
 
 def test_the_interval_for_every_look_is_wider_than_the_one_for_a_single_look() -> None:
