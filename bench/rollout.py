@@ -3,11 +3,11 @@
     python bench/rollout.py BBAI-FOLDER [--logs 1000] [--turns 1000] [--looks 20] [--latency]
 
 People are simulated: each asks five questions, three of them of one domain, gets the old or the new
-service for all of them, and says whether the reply was right. For each pair of services, and a share of
-10 and of 50 % of the people, prints the bias of three estimators of the gain, how often their 95 %
-intervals hold the true gain, how wide they are, how often a rollout was stopped in the course of a
-log that was looked at again and again, and after how many turns. With `--latency` prints how long
-turns take with shadows beside those without, in one run.
+service for all of them, and says whether the reply was right. For each pair of services, and a
+share of 10 and of 50 % of the people, prints the bias of three estimators of the gain, how often
+their 95 % intervals hold the true gain, how wide they are, how often a rollout was stopped in the
+course of a log that was looked at again and again, and after how many turns. With `--latency`
+prints how long turns take with shadows beside those without, in one run.
 """
 
 from __future__ import annotations

@@ -180,6 +180,7 @@ class RolloutDesk:
             state = "stopped"
         elif (switched := off.get(f"{trial.stage}.{trial.instead_of}")) is not None:
             state = "promoted"
+        own = logged.get(trial.name, ())
         by = None if switched is None else msgspec.json.decode(switched, type=SwitchedOffBy)
         return TrialStatus(
             name=trial.name,
@@ -189,9 +190,7 @@ class RolloutDesk:
             state=state,
             why="" if by is None else by.by,
             since=None if by is None else by.at,
-            estimates=None
-            if trial.instead_of is None
-            else estimate(_log_of(logged.get(trial.name, ()))),
+            estimates=None if trial.instead_of is None else estimate(_log_of(own)),
             shadow=counted.get(trial.name, ShadowFigures()) if trial.shadow is not None else None,
         )
 
