@@ -66,6 +66,14 @@ class FlippedChoice(msgspec.Struct, frozen=True, kw_only=True):
     label: str = ""
 
 
+class CalibrationBin(msgspec.Struct, frozen=True):
+    """Choices with a probability between two bounds: count, mean probability, share right."""
+
+    count: int
+    probability: float
+    right: float
+
+
 class TrainingReport(msgspec.Struct, frozen=True, kw_only=True):
     """The new `model` beside the one in use.
 
@@ -73,7 +81,9 @@ class TrainingReport(msgspec.Struct, frozen=True, kw_only=True):
     are over questions that neither had learned, as far as `note` does not say otherwise. `flips`
     (`won` and `lost` of them, 50 of each shown) are what changes when it is put live, over all
     questions with a right agent; those that a thumb alone tells of are counted and not shown.
-    `hints` were learned as well, and nothing was measured by them.
+    `hints` were learned as well, and nothing was measured by them. `sure_before` and `sure_after`
+    are reliability curves of the model in use and of the new one, over the same questions and
+    those that nobody can answer.
     """
 
     model: str
@@ -88,6 +98,8 @@ class TrainingReport(msgspec.Struct, frozen=True, kw_only=True):
     flips: list[FlippedChoice] = []
     note: str = ""
     hints: int = 0
+    sure_before: list[CalibrationBin] = []
+    sure_after: list[CalibrationBin] = []
 
 
 class TrainingStep(msgspec.Struct, frozen=True, tag_field="type", tag="step"):

@@ -13,7 +13,17 @@ from prolocutor.config.service_entries import service_table
 from prolocutor.config.settings import Limits, ProcessTarget, Settings
 from prolocutor.config.struct_fields import table_of
 from prolocutor.errors import ConfigError
-from prolocutor.plan.pipeline import Breaker, Call, LastChance, Pipeline, Service, Skill, Stage
+from prolocutor.plan.pipeline import (
+    Breaker,
+    Call,
+    Canary,
+    LastChance,
+    Pipeline,
+    Service,
+    Shadow,
+    Skill,
+    Stage,
+)
 from prolocutor.processes.supervisor import ProcessCommand
 
 FOLDER = Path(__file__).parents[2] / "data" / "config"
@@ -46,6 +56,8 @@ def test_the_full_file_is_read_to_the_letter() -> None:
         after=["spelling", "rules"],
         requires=["rules"],
         max_in_flight=8,
+        canary=Canary(agent="units", instead_of="echo", share=0.2),
+        shadow=Shadow(calls_per_minute=6, cost_per_day=2.0),
         breaker=Breaker(failures=3, window=20.0, cooldown=5.0),
         card={"description": "Converts units", "examples": ["3 miles in km", "12 in"]},
         icon=str(FOLDER / "units.png"),

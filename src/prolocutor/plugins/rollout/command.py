@@ -43,7 +43,12 @@ def rollout() -> None:
 @STORE_OPTION
 @_JSON
 def status(assistant: Path | None, store: str | None, json_file: str | None) -> None:
-    """Show each trial: its state, and what the new service gains by the logs."""
+    """Show each trial: its state, and what the new service gains by the logs.
+
+    \b
+    Example:
+      prolocutor rollout status --assistant assistant.yaml
+    """
     _print(_done(RolloutCommand("status"), assistant, store), json_file)
 
 
@@ -53,7 +58,12 @@ def status(assistant: Path | None, store: str | None, json_file: str | None) -> 
 @STORE_OPTION
 @_JSON
 def promote(name: str, assistant: Path | None, store: str | None, json_file: str | None) -> None:
-    """Give the new service NAME to everybody; the old one is switched off."""
+    """Give the new service NAME to everybody; the old one is switched off.
+
+    \b
+    Example:
+      prolocutor rollout promote weather_two --assistant assistant.yaml
+    """
     _print(_done(RolloutCommand("promote", name), assistant, store), json_file)
 
 
@@ -63,7 +73,12 @@ def promote(name: str, assistant: Path | None, store: str | None, json_file: str
 @STORE_OPTION
 @_JSON
 def stop(name: str, assistant: Path | None, store: str | None, json_file: str | None) -> None:
-    """Give the new service NAME to nobody any more; it is switched off."""
+    """Give the new service NAME to nobody any more; it is switched off.
+
+    \b
+    Example:
+      prolocutor rollout stop weather_two --assistant assistant.yaml
+    """
     _print(_done(RolloutCommand("stop", name), assistant, store), json_file)
 
 

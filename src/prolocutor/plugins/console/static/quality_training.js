@@ -1,12 +1,13 @@
 // Training, the new model beside the one in use, and the models that there are.
 
 import { send } from "./api.js";
+import { Chart, axis } from "./chart.js";
 import { useFetched } from "./fetching.js";
 import { When, count, plural } from "./figures.js";
 import { Confirm, Dialog, attempt, listOf, tell } from "./parts.js";
 import { go, here } from "./router.js";
 import { text } from "./safe.js";
-import { Drawing, html, useEffect, useState } from "./ui.js";
+import { Drawing, html, useEffect, useMemo, useState } from "./ui.js";
 
 const STATES = { live: "in use", new: "not used yet", former: "used before" };
 const ENDED = new Set(["done", "failed", "stopped"]);
@@ -62,7 +63,7 @@ export function Comparison({ model, models, writes }) {
     <header><h2>A ${model.state === "new" ? "new " : ""}${text(model.role)}${model.state === "live" ? ", in use" : ", beside the one in use"}</h2>
       <p class="faint"><code>${text(model.id)}</code> · ${plural(model.learned, "question")} learned${report ? html`, ${count(report.fresh)} newly labelled${report.hints ? `, ${plural(report.hints, "hint")}` : ""}` : ""} · <${When} at=${Date.parse(`${model.made}Z`) / 1000} /> ago · ${STATES[model.state] ?? ""}</p>
       <button class="icon-press" aria-label="Close" onClick=${close}><${Drawing} name="close" /></button></header>
-    ${report ? html`<div class="beside-each"><${Figures} report=${report} /><${Flips} report=${report} /></div>
+    ${report ? html`<div class="beside-each"><div><${Figures} report=${report} /><${Reliability} report=${report} /></div><${Flips} report=${report} /></div>
       ${report.before && live && report.before !== live.id && model.state === "new" && html`<p class="warn">It was compared with <code>${text(report.before)}</code>, which is not in use any more.</p>`}`
       : html`<p class="faint">It was not trained here, so nothing is known of how it compares.</p>`}
     <footer>${model.state !== "live" && html`<button class="press small-press strong" disabled=${!writes} onClick=${() => setAsking(true)}>${model.state === "former" ? "Go back to it" : "Put live"}</button>
@@ -92,6 +93,36 @@ function Figures({ report }) {
       <td class="r"><span class=${better(row) ? "good" : row.difference ? "wrong" : ""}>${signed(row.difference, row)}</span>${listOf(row.interval).length === 2 && html` <small class="faint">[${signed(row.interval[0], row)}, ${signed(row.interval[1], row)}]</small>`}</td></tr>`)}</tbody></table>`}
     <p class="faint">${report.note ? `${sentence(report.note)}. ` : "Judged on questions that it has not learned; brackets hold 95 %. "}${listOf(report.rows).some((row) => row.interval && row.interval[0] <= 0 && row.interval[1] >= 0) ? "Where they hold 0, the two may be equally good." : ""}</p></div>`;
 }
+
+// How often each of the two is right by how sure it is: on the line, they are as often right as they say.
+function Reliability({ report }) {
+  const [before, after] = [listOf(report.sure_before), listOf(report.sure_after)];
+  const data = useMemo(() => {
+    const at = [...new Set([...before, ...after].map((one) => one.probability))].sort((a, b) => a - b);
+    const column = (bins) => at.map((x) => bins.find((one) => one.probability === x)?.right ?? null);
+    return [at, at, column(before), column(after)];
+  }, [report]);
+  if (!after.length) return null;
+  return html`<figure class="reliability"><${Chart} label="How often an answer is right, by how sure it was: in use and new, over all questions" data=${data} height=${150} build=${reliabilityOptions} />
+    <figcaption class="faint">Sure → right, over all questions, those that nobody can answer too: <span class="warn">in use</span>, <span class="good">new</span>; the straight line is as often right as it says. Off by ${offBy(before)}, then ${offBy(after)}.</figcaption>
+    <table class="hidden"><caption>Sure and right, of the new one</caption><tbody>${after.map((one) => html`<tr><th scope="row">sure ${share(one.probability)}</th><td>right ${share(one.right)}</td><td>${plural(one.count, "question")}</td></tr>`)}</tbody></table></figure>`;
+}
+
+function reliabilityOptions(colour) {
+  const line = (name, dash) => ({ stroke: colour(name), width: 1.5, dash, points: { show: !dash, size: 5, fill: colour(name) }, spanGaps: true });
+  return {
+    legend: { show: false }, cursor: { show: false }, padding: [6, 8, 0, 0],
+    scales: { x: { time: false, range: [0, 1] }, y: { range: [0, 1] } },
+    axes: [axis(colour, { size: 20, gap: 2, values: (_, ticks) => ticks.map(share) }), axis(colour, { size: 44, values: (_, ticks) => ticks.map(share) })],
+    series: [{}, line("faint", [4, 4]), line("warn"), line("good")],
+  };
+}
+
+const share = (value) => `${Math.round(100 * value)} %`;
+const offBy = (bins) => {
+  const all = bins.reduce((sum, one) => sum + one.count, 0);
+  return all ? `${((100 * bins.reduce((sum, one) => sum + one.count * Math.abs(one.probability - one.right), 0)) / all).toFixed(1)} points` : "–";
+};
 
 function Flips({ report }) {
   const flips = listOf(report.flips);

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import groupby
 from statistics import median
 from typing import Final
@@ -41,6 +41,25 @@ def pairing_lines(found: Measurement) -> Iterator[str]:
         for row in rows:
             yield f"{clean(row.method):<{width}}  {_figures(row)}"
     yield from _by_domain(found)
+    yield from reliability_lines(found.rows)
+
+
+def reliability_lines(rows: Sequence[MethodRow]) -> Iterator[str]:
+    """Return how often each method was right, by how sure it was, over all questions."""
+    shown = [row for row in rows if row.reliability]
+    if not shown:
+        return
+    width = max(len(clean(row.method)) for row in shown)
+    yield ""
+    yield "sure and right, % (questions), over all questions"
+    for stage, some in groupby(shown, lambda row: row.stage):
+        yield stage
+        for row in some:
+            cells = (
+                f"{100 * one.probability:.0f}: {100 * one.right:.0f} ({one.count:,})"
+                for one in row.reliability
+            )
+            yield f"{clean(row.method):<{width}}  {'  '.join(cells)}"
 
 
 def overlap_lines(found: AnswerOverlap) -> Iterator[str]:

@@ -9,6 +9,7 @@ from typing import Final, Literal
 import msgspec
 
 from prolocutor.contracts.pairing import LabelledQuestion
+from prolocutor.contracts.training import CalibrationBin
 
 PairingStage = Literal["route", "rank", "budget"]
 
@@ -41,20 +42,13 @@ class MethodChoice(msgspec.Struct, frozen=True, kw_only=True):
     scores: dict[str, float] = {}
 
 
-class CalibrationBin(msgspec.Struct, frozen=True):
-    """Choices with a probability between two bounds: count, mean probability, share right."""
-
-    count: int
-    probability: float
-    right: float
-
-
 class MethodRow(msgspec.Struct, frozen=True, kw_only=True):
     """One method; shares are 0 to 1, `low` and `high` a 95 % interval.
 
     `mean_calls`, `cost`, `wait` (seconds until the agents had answered, where that was recorded)
     and `ece` are over the questions with a right agent; `ece_all` is over all, where every choice
-    for a question without one is wrong. `ms` is the method's own time. `difference` is the paired
+    for a question without one is wrong, and so is `reliability`: choices by their probability. `ms` is
+    the method's own time. `difference` is the paired
     one from the method `than`, with its interval. `coverage`: the share that is right of the
     questions with the highest probability. `auroc`: how well the probability separates questions
     with a right agent from those without. `among_three`: the share for which a right agent is among
@@ -120,10 +114,10 @@ def row_of(
     costs = [made.cost for _, made in asked if made.cost is not None]
     waits = [made.wait for _, made in asked if made.wait is not None]
     sure = [(made.probability, made.right) for _, made in asked if made.probability is not None]
-    bins = reliability_of(sure)
     everywhere = [
         (made.probability, made.right) for made in choices if made.probability is not None
     ]
+    bins = reliability_of(everywhere)
     difference = None
     if against is not None:
         other = [made.right for one, made in zip(questions, against[1], strict=True) if one.gold]
@@ -138,12 +132,12 @@ def row_of(
         mean_calls=sum(made.called for _, made in asked) / number,
         cost=sum(costs) / number if costs else None,
         ms=1000 * sum(made.seconds for made in choices) / len(choices),
-        ece=ece_of(bins) if sure else None,
+        ece=ece_of(reliability_of(sure)) if sure else None,
         domains=_by_domain(asked),
         coverage=coverage_of(sure),
         reliability=bins,
         wait=sum(waits) / len(waits) if waits else None,
-        ece_all=ece_of(reliability_of(everywhere)) if everywhere else None,
+        ece_all=ece_of(bins) if bins else None,
         auroc=_auroc(questions, choices),
         among_three=_among_three(asked),
         nobody_found=_nobody_found(questions, choices),

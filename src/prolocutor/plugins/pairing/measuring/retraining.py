@@ -15,6 +15,7 @@ import msgspec
 
 from prolocutor.contracts.pairing import LabelledQuestion, Pairing
 from prolocutor.contracts.training import (
+    CalibrationBin,
     ComparedFigure,
     FlippedChoice,
     TrainingOrder,
@@ -25,7 +26,11 @@ from prolocutor.plugins.pairing.encoders.encoder_mark import EncoderMark
 from prolocutor.plugins.pairing.folds import folds_of
 from prolocutor.plugins.pairing.loss_curve import LossCurve, loss_curve_of, with_loss_curve
 from prolocutor.plugins.pairing.measuring.budgets import AskedPath, curve_of
-from prolocutor.plugins.pairing.measuring.method_rows import BootstrapSamples, MethodChoice
+from prolocutor.plugins.pairing.measuring.method_rows import (
+    BootstrapSamples,
+    MethodChoice,
+    reliability_of,
+)
 from prolocutor.plugins.pairing.measuring.model_training import LABEL_FREE
 from prolocutor.plugins.pairing.measuring.refitting import Refitting, prior_of
 from prolocutor.plugins.pairing.measuring.training_material import Material, gathered
@@ -91,6 +96,8 @@ async def retrain(
         flips=flips,
         note=note,
         hints=material.hints,
+        sure_before=comparing.sure_before,
+        sure_after=comparing.sure_after,
     )
 
 
@@ -131,6 +138,8 @@ class _Comparison:
         self._paths: dict[int, tuple[AskedPath, MethodChoice]] = {}
         self._order, self._material, self._fitting = order, material, fitting
         self._on_step = on_step
+        self.sure_before: list[CalibrationBin] = []
+        self.sure_after: list[CalibrationBin] = []
         self._places = [place for place, one in enumerate(material.lessons) if one.gold]
         self._groups = near_duplicates([one.question.text for one in material.lessons])
         whole = len({self._groups[place] for place in self._places})
@@ -138,10 +147,7 @@ class _Comparison:
 
     async def asked(self, method: Any) -> Choices:
         """Return the choices of a method for all questions, by place."""
-        return [
-            await self._fitting.choose(method, place) if self._material.lessons[place].gold else ()
-            for place in range(len(self._material))
-        ]
+        return [await self._fitting.choose(method, place) for place in range(len(self._material))]
 
     async def unseen(self, has_model: bool, in_use: Choices) -> tuple[list[ComparedFigure], str]:
         """Return the figures over questions that neither has learned, and what limits them."""
@@ -156,7 +162,7 @@ class _Comparison:
         note = ""
         for fold in range(self._number):
             self._on_step((1 + fold) / (2 + self._number), f"fold {fold + 1} of {self._number}")
-            here = [place for place in self._places if dealt[place] == fold]
+            here = [place for place in everything if dealt[place] == fold]
             try:
                 method = await self._answer(
                     after, here, [n for n in everything if dealt[n] != fold]
@@ -169,7 +175,14 @@ class _Comparison:
                 await self._answer(before, seen, [n for n in known if dealt[n] != fold])
             except BadInput:
                 note = "the model in use is judged on questions that it may have learned from"
+        self.sure_before, self.sure_after = self._reliability(before), self._reliability(after)
         return self._figures(before, after), note
+
+    def _reliability(self, chosen: Choices) -> list[CalibrationBin]:
+        """Return how often choices were right, by how sure they were; where nobody is, none is."""
+        return reliability_of(
+            [(one[0].probability, self._right(at, one)) for at, one in enumerate(chosen) if one]
+        )
 
     def curve(self) -> LossCurve | None:
         """Return the new method's loss curve, over questions that it had not learned."""
@@ -187,6 +200,8 @@ class _Comparison:
 
     async def _step_by_step(self, method: Any, places: list[int], whole: Choices) -> None:
         for place in places if self._stepwise else ():
+            if not self._material.lessons[place].gold:
+                continue
             agent, right = _first(whole[place]), self._right(place, whole[place])
             after = MethodChoice(agent=agent, right=right, called=len(self._material.cards))
             path = await self._fitting.path(method, place)
