@@ -228,8 +228,10 @@ def extra_for(
     """
     if step.name == forced:
         return start.extra
+    if not (step.selecting or step.is_skill_selector):
+        return None
     extra: State = {}
-    if instead and (step.selecting or step.is_skill_selector):
+    if instead:
         extra["instead"] = dict(instead)
     if step.selecting and forced is not None:
         extra["forced"] = forced

@@ -249,8 +249,8 @@ class Turn:
         else the one that can continue."""
         slots = self.draft.annotation_slots
         if slots and (found := follow_up_of(values_of(slots))) is not None:
-            skill = found.skill or self.view.last_speaker()
-            skill = self._tried.instead.get(skill, skill)
+            spoke = found.skill or self.view.last_speaker()
+            skill = self._tried.instead.get(spoke, spoke)
             if skill in self._prepared.skill_steps:
                 return skill
         return self._start.preferred

@@ -5,16 +5,16 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from hashlib import blake2b
 from typing import Final, Literal, Protocol
 
 import msgspec
 
 from prolocutor.assistant.services import RECORDS as SWITCHES
 from prolocutor.assistant.services import SwitchedOffBy
-from prolocutor.contracts.store import RecordStore
+from prolocutor.contracts.store import RatedReply, Store, StoredDocument
 from prolocutor.dialog import plain
 from prolocutor.dialog.ids import new_id
+from prolocutor.dialog.thumbs import thumb
 from prolocutor.errors import BadInput, NotFound
 from prolocutor.names import suggest
 from prolocutor.plan.pipeline import Stage
@@ -24,29 +24,28 @@ from prolocutor.web.audit_trail import KIND as AUDIT
 from prolocutor.web.audit_trail import AuditedAct
 
 LOGGED: Final = "rollout"
-"""The kind of the records that are turns of a trial with a known reward; the key is
-`TRIAL/utt_id`, so that a rating takes the place of the one before."""
+"""The kind of the records that turns of a trial add, by `TRIAL/utt_id`; they go with the dialog."""
 
 SHADOWS: Final = "rollout-shadow"
 """The kind of the records that count what became of shadows, one for each trial and process."""
 
-MOST: Final = 50_000
-"""Logged turns of all trials that are kept; the oldest go first."""
+MOST: Final = 20_000
+"""The latest logged turns that count, of all trials, and the latest ratings."""
 
 TrialState = Literal["running", "stopped", "promoted"]
 Action = Literal["promote", "stop"]
 
 
-class LoggedReward(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A turn with a known reward as it is stored; `person` is a hash of the user."""
+class TrialRow(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A turn of a trial as it is stored: whether the `new` service was chosen, and how probably.
 
-    trial: str
-    person: str
+    `failed`: there was no answer, or the service that was chosen failed.
+    """
+
     new: bool
     probability: float
-    reward: float
     score: float | None = None
-    at: float = 0.0
+    failed: bool = False
 
 
 class ShadowFigures(msgspec.Struct, kw_only=True):
@@ -123,7 +122,7 @@ class RolloutDesk:
 
     def __init__(
         self,
-        store: RecordStore,
+        store: Store,
         trials: Sequence[Trial],
         switch: Switch | None = None,
         clock: Callable[[], float] = time.time,
@@ -170,7 +169,7 @@ class RolloutDesk:
     def _status(
         self,
         trial: Trial,
-        logged: Mapping[str, Sequence[bytes]],
+        logged: Mapping[str, TrialLog],
         counted: Mapping[str, ShadowFigures],
         off: Mapping[str, bytes],
     ) -> TrialStatus:
@@ -180,7 +179,7 @@ class RolloutDesk:
             state = "stopped"
         elif (switched := off.get(f"{trial.stage}.{trial.instead_of}")) is not None:
             state = "promoted"
-        own = logged.get(trial.name, ())
+        own = logged.get(trial.name, TrialLog())
         by = None if switched is None else msgspec.json.decode(switched, type=SwitchedOffBy)
         return TrialStatus(
             name=trial.name,
@@ -190,15 +189,15 @@ class RolloutDesk:
             state=state,
             why="" if by is None else by.by,
             since=None if by is None else by.at,
-            estimates=None if trial.instead_of is None else estimate(_log_of(own)),
+            estimates=None if trial.instead_of is None else estimate(own),
             shadow=counted.get(trial.name, ShadowFigures()) if trial.shadow is not None else None,
         )
 
-    async def _logged(self) -> dict[str, list[bytes]]:
-        found: dict[str, list[bytes]] = {}
-        for key, body in (await self._store.records("", LOGGED)).items():
-            found.setdefault(key.rpartition("/")[0], []).append(body)
-        return found
+    async def _logged(self) -> dict[str, TrialLog]:
+        """Return the turns of each trial whose reward is known."""
+        rows = await self._store.records_since(LOGGED, limit=MOST)
+        ratings = await self._store.ratings_since(limit=MOST) if rows else []
+        return await asyncio.to_thread(_logs_of, rows, ratings)
 
     async def _shadows(self) -> dict[str, ShadowFigures]:
         found: dict[str, ShadowFigures] = {}
@@ -217,37 +216,25 @@ class RolloutDesk:
             await self._store.put_record("", SWITCHES, key, body)
 
 
-def _log_of(bodies: Sequence[bytes]) -> TrialLog:
-    log = TrialLog()
-    for body in bodies:
-        one = msgspec.json.decode(body, type=LoggedReward)
-        log.add(
-            LoggedTurn(
-                person=one.person,
-                new=one.new,
-                probability=one.probability,
-                reward=one.reward,
-                score=one.score,
-            )
+def _logs_of(rows: Sequence[StoredDocument], ratings: Sequence[RatedReply]) -> dict[str, TrialLog]:
+    """Return the log of each trial; the last thumb of a reply counts, before that it failed."""
+    thumbs = {one.utt_id: thumb(one.rating) for one in ratings}
+    logs: dict[str, TrialLog] = {}
+    for row in rows:
+        trial, _, utt_id = row.key.rpartition("/")
+        choice = _decode(row.body)
+        is_up = thumbs.get(utt_id)
+        if is_up is None and not choice.failed:
+            continue
+        turn = LoggedTurn(
+            person=row.user,
+            new=choice.new,
+            probability=choice.probability,
+            reward=float(bool(is_up)),
+            score=choice.score,
         )
-    return log
+        logs.setdefault(trial, TrialLog()).add(turn)
+    return logs
 
 
-def person_key(user: str) -> str:
-    """Return what stands for a person in the log."""
-    data = user.encode("utf-8", "surrogatepass")
-    return blake2b(data, digest_size=8, person=b"rollout").hexdigest()
-
-
-async def forget_person(store: RecordStore, user: str | None) -> None:
-    """Delete what the log has of a person; without one, of replies that were deleted."""
-    logged = await store.records("", LOGGED)
-    person = None if user is None else person_key(user)
-    owner_of = getattr(store, "owner_of", None)
-    for key, body in logged.items():
-        if person is not None:
-            gone = msgspec.json.decode(body, type=LoggedReward).person == person
-        else:
-            gone = owner_of is not None and await owner_of(key.rpartition("/")[2]) is None
-        if gone:
-            await store.delete_record("", LOGGED, key)
+_decode: Final = msgspec.json.Decoder(TrialRow).decode

@@ -1,4 +1,4 @@
-"""RolloutWatch: logs the rewards of an assistant's trials, and stops those that do harm."""
+"""RolloutWatch: logs the choices of an assistant's trials, and stops those that do harm."""
 
 from __future__ import annotations
 
@@ -6,32 +6,27 @@ import asyncio
 import logging
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Collection
-from typing import Any, Final
+from collections.abc import Callable
+from typing import Final
 
 import msgspec
 
 from prolocutor.assistant.assistant import Assistant
 from prolocutor.assistant.person_access import shared_store
 from prolocutor.background import BackgroundTasks
-from prolocutor.contracts.observer import NO_ANSWER, LoggedChoice, Rated, TurnRecord
+from prolocutor.contracts.observer import NO_ANSWER, TurnRecord
 from prolocutor.contracts.rollout import ShadowAnswer
-from prolocutor.contracts.store import Store
-from prolocutor.contracts.store.turn_record_store import KeepsTurnRecords
+from prolocutor.contracts.store import NewRecord, Store
 from prolocutor.dialog.ids import new_id
-from prolocutor.dialog.thumbs import thumb
 from prolocutor.errors import StoreError
 from prolocutor.plan.pipeline import Stage
 from prolocutor.plugins.rollout.rollout_desk import (
     LOGGED,
-    MOST,
     SHADOWS,
-    LoggedReward,
     RolloutDesk,
     ShadowFigures,
+    TrialRow,
     TrialStatus,
-    forget_person,
-    person_key,
 )
 
 log = logging.getLogger(__name__)
@@ -39,22 +34,19 @@ log = logging.getLogger(__name__)
 PAUSE: Final = 2.0
 """Seconds between two looks at the log, or ten times as long as one takes."""
 
-WAITING: Final = 10_000
-"""Turns whose rating may still come, and that are remembered; others are looked up."""
-
-MOST_NEWS: Final = 1_000
-"""Rewards that wait to be written; beyond that the latest are left out."""
+REPLIES: Final = 1_000
+"""The latest turns with whose replies the answers of shadows are compared."""
 
 BY: Final = "its rollout"
 """Who stops what does harm."""
 
 
 class RolloutWatch:
-    """Logs a reward for each turn of a trial whose outcome is known, and looks whether it harms.
+    """Logs the choices of trials, and looks at what became of them.
 
     A thumb is a reward of 1 or 0. A turn without an answer, or in which the service that was chosen
-    failed, has 0 at once. Other turns do not count. Each replica looks; the decision of the first
-    is stored, and the others find it made. A `contracts.rollout.RolloutJudge`.
+    failed, has 0. Other turns do not count. Each replica looks; the decision of the first is
+    stored, and the others find it made. A `contracts.rollout.RolloutJudge`.
     """
 
     def __init__(self, assistant: Assistant, clock: Callable[[], float] = time.time) -> None:
@@ -64,14 +56,12 @@ class RolloutWatch:
         trials = self._prepared.trials.trials
         self.desk = RolloutDesk(self._store, trials, self._switch, clock)
         self._names = {one.name for one in trials if one.instead_of is not None}
-        self._clock = clock
-        self._news: dict[str, LoggedReward] = {}
-        self._unrated: OrderedDict[str, list[LoggedReward]] = OrderedDict()
         self._replies: OrderedDict[str, TurnRecord] = OrderedDict()
         self._shadows: dict[str, ShadowFigures] = {}
         self._changed: set[str] = set()
         self._writer = "own" if shared_store(self._store) is None else new_id()
         self._new = asyncio.Event()
+        self._looking = asyncio.Lock()
         self._tasks = BackgroundTasks("rollout")
 
     # -- what happens -------------------------------------------------------------------------
@@ -86,24 +76,45 @@ class RolloutWatch:
             self._tasks.start(self._look_often())
 
     async def refresh(self) -> None:
-        """Others' rewards are read at the next look."""
+        """Look soon: a reply may have been rated, here or at another replica."""
+        self._new.set()
+
+    def lessons_of(self, record: TurnRecord) -> list[NewRecord]:
+        """Return the choices of trials in a turn, to be stored with it."""
+        failed = {one.name for one in record.services if one.failed}
+        others = (one for one in record.choices if one.service not in self._names)
+        scores = {one.chosen: one.score for one in others}
+        return [
+            NewRecord(
+                LOGGED,
+                f"{choice.service}/{record.utt_id}",
+                msgspec.json.encode(
+                    TrialRow(
+                        new=choice.chosen == choice.service,
+                        probability=choice.probability,
+                        score=scores.get(choice.chosen),
+                        failed=record.by in NO_ANSWER or choice.chosen in failed,
+                    )
+                ),
+            )
+            for choice in record.choices
+            if choice.service in self._names and choice.probability < 1.0
+        ]
 
     def turn_ended(self, record: TurnRecord) -> None:
-        """Log what is known of a turn at its end, and remember what a rating may say."""
-        self._remember(self._replies, record.turn_id, record)
-        rewards = self._of(record)
-        if not rewards:
-            return
-        failed = {one.name for one in record.services if one.failed}
-        waiting = []
-        for choice, reward in rewards:
-            if record.by in NO_ANSWER or choice.chosen in failed:
-                self._log(record.utt_id, msgspec.structs.replace(reward, reward=0.0))
-            waiting.append(reward)
-        self._remember(self._unrated, record.utt_id, waiting)
+        """Remember a reply, and look soon if something failed."""
+        self._replies[record.turn_id] = record
+        if len(self._replies) > REPLIES:
+            self._replies.popitem(last=False)
+        if record.choices and (record.failures or record.by in NO_ANSWER):
+            self._new.set()
 
     def breaker_changed(self, service: str, state: str) -> None:
         """Breakers are no rewards."""
+
+    async def forget(self, user: str | None) -> None:
+        """Rows of the log are deleted with the person: forget the replies too."""
+        self._replies.clear()
 
     def shadow_answered(self, answer: ShadowAnswer) -> None:
         """Count what became of a shadow."""
@@ -123,50 +134,26 @@ class RolloutWatch:
             own.compared += agrees is not None
             own.agreed += agrees is True
 
-    async def reply_rated(self, rated: Rated) -> None:
-        """Log the reward that a rating is."""
-        is_up = thumb(rated.rating)
-        if is_up is None:
-            return
-        rewards = self._unrated.get(rated.utt_id)
-        if rewards is None:
-            rewards = await self._looked_up(rated.utt_id)
-        for one in rewards:
-            self._log(rated.utt_id, msgspec.structs.replace(one, reward=float(is_up)))
-
-    async def person_deleted(self, user: str) -> None:
-        """Forget what a person's turns were worth."""
-        person = person_key(user)
-        self._news = {key: one for key, one in self._news.items() if one.person != person}
-        self._unrated.clear()
-        await forget_person(self._store, user)
-
-    async def replies_deleted(self, user: str | None = None) -> None:
-        """Forget what replies were worth that are no more."""
-        await forget_person(self._store, None)
-
-    async def questions_labelled(self, texts: Collection[str]) -> None:
-        """Labels are of questions, not of turns."""
-
     async def aclose(self) -> None:
         """Write what waits, and stop."""
         await self._tasks.aclose()
         try:
             await self._write()
         except StoreError as error:
-            log.warning("rewards of trials were lost: %s", error)
+            log.warning("figures of shadows were lost: %s", error)
 
     # -- looking ------------------------------------------------------------------------------
 
     async def look(self) -> list[TrialStatus]:
-        """Write what waits, and stop every trial that does harm; return how they stand."""
-        await self._write()
-        found = await self.desk.status()
-        for one in found:
-            if one.state == "running" and one.is_harmful:
-                log.warning("the rollout of %s is stopped: %s", one.name, _harm(one))
-                await self.desk.decide(one.name, "stop", f"{BY}: {_harm(one)}")
-        return found
+        """Stop every trial that does harm; return how all stand."""
+        async with self._looking:
+            await self._write()
+            found = await self.desk.status()
+            for one in found:
+                if one.state == "running" and one.is_harmful:
+                    log.warning("the rollout of %s is stopped: %s", one.name, _harm(one))
+                    await self.desk.decide(one.name, "stop", f"{BY}: {_harm(one)}")
+            return found
 
     async def _look_often(self) -> None:
         while True:
@@ -183,61 +170,11 @@ class RolloutWatch:
             await asyncio.sleep(max(PAUSE, 10 * (time.monotonic() - began)))
 
     async def _write(self) -> None:
-        while self._news:
-            key, reward = next(iter(self._news.items()))
-            await self._store.put_record("", LOGGED, key, msgspec.json.encode(reward))
-            if self._news.get(key) is reward:
-                del self._news[key]
+        """Write the figures of shadows."""
         while self._changed:
-            name = next(iter(self._changed))
+            name = self._changed.pop()
             body = msgspec.json.encode(self._shadows[name])
             await self._store.put_record("", SHADOWS, f"{name}/{self._writer}", body)
-            self._changed.discard(name)
-        kept = await self._store.records("", LOGGED)
-        for key in list(kept)[: max(0, len(kept) - MOST)]:
-            await self._store.delete_record("", LOGGED, key)
-
-    # -- rewards ------------------------------------------------------------------------------
-
-    def _log(self, utt_id: str, reward: LoggedReward) -> None:
-        key = f"{reward.trial}/{utt_id}"
-        if key in self._news or len(self._news) < MOST_NEWS:
-            self._news[key] = reward
-            self._new.set()
-
-    def _of(self, record: TurnRecord) -> list[tuple[LoggedChoice, LoggedReward]]:
-        """Return the trials that a turn is of, with rewards that are not known yet."""
-        scores = {one.chosen: one.score for one in record.choices if one.service not in self._names}
-        return [
-            (
-                choice,
-                LoggedReward(
-                    trial=choice.service,
-                    person=person_key(record.user),
-                    new=choice.chosen == choice.service,
-                    probability=choice.probability,
-                    reward=-1.0,
-                    score=scores.get(choice.chosen),
-                    at=record.started,
-                ),
-            )
-            for choice in record.choices
-            if choice.service in self._names and choice.probability < 1.0
-        ]
-
-    async def _looked_up(self, utt_id: str) -> list[LoggedReward]:
-        """Return the trials of a turn of before, or of another replica."""
-        if not isinstance(self._store, KeepsTurnRecords):
-            return []
-        kept = await self._store.turn_records.turn(utt_id)
-        if kept is None or kept.record is None:
-            return []
-        return [reward for _, reward in self._of(kept.record)]
-
-    def _remember(self, kept: OrderedDict[str, Any], key: str, value: object) -> None:
-        kept[key] = value
-        if len(kept) > WAITING:
-            kept.popitem(last=False)
 
     async def _switch(self, stage: Stage, name: str, /, *, on: bool, by: str) -> None:
         for step in self._prepared.of(stage):

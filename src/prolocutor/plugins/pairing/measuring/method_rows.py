@@ -47,9 +47,9 @@ class MethodRow(msgspec.Struct, frozen=True, kw_only=True):
 
     `mean_calls`, `cost`, `wait` (seconds until the agents had answered, where that was recorded)
     and `ece` are over the questions with a right agent; `ece_all` is over all, where every choice
-    for a question without one is wrong, and so is `reliability`: choices by their probability. `ms` is
-    the method's own time. `difference` is the paired
-    one from the method `than`, with its interval. `coverage`: the share that is right of the
+    for a question without one is wrong, as is `reliability`: its choices by their probability. `ms`
+    is the method's own time. `difference` is the paired one from the method `than`, with its
+    interval. `coverage`: the share that is right of the
     questions with the highest probability. `auroc`: how well the probability separates questions
     with a right agent from those without. `among_three`: the share for which a right agent is among
     the first three. `nobody_found`: the share of questions without a right agent that are held for
