@@ -11,7 +11,7 @@ from prolocutor_demo.reading.wording import SURE, Reading, question
 LARGEST_PRIME_TESTED = 10**12
 MOST_DIGITS = 80
 
-_N = r"(-?\d+(?:\.\d+)?)"
+_N = r"(-?\d++(?:\.\d++)?)"
 _PERCENT = r" ?(?:%|percent)"
 _RATE = r"(?:percent(?:age)?|%)"
 _LESSEN = r"(?:reduce|decrease|lower|cut)"
@@ -183,8 +183,8 @@ def _passes_miller_rabin(number: int) -> bool:
 
 def _read_tip(words: str) -> Reading | None:
     """Return a tip or a discount, in any word order: "how much tip on 64 at 18 percent"."""
-    percents = re.findall(rf"{_N}{_PERCENT}", words)
-    amounts = re.findall(rf"{_N}(?!{_PERCENT}|\d|\.\d)", words)
+    percents = re.findall(rf"(?<!\d){_N}{_PERCENT}", words)
+    amounts = re.findall(rf"(?<!\d){_N}(?!{_PERCENT}|\.\d)", words)
     if not percents and len(amounts) == 1 and _TIP_FOR.search(words):
         return _usual_tips(Fraction(amounts[0])), SURE
     if len(percents) != 1 or len(amounts) != 1:

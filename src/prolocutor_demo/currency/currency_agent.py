@@ -38,9 +38,9 @@ _FILLER = set(
     "right or ok there make use makes one only by trade trading traded quote cents".split()
 )
 _CENTS = [
-    (re.compile(r"(\d+(?:\.\d+)?) euro ?cents?\b"), "eur"),
-    (re.compile(r"(\d+(?:\.\d+)?) (?:us |american |dollar )?cents?\b"), "usd"),
-    (re.compile(r"(\d+(?:\.\d+)?) (?:british |uk )?(?:pence|penny|pennies)\b"), "gbp"),
+    (re.compile(r"(?<!\d)(\d++(?:\.\d++)?) euro ?cents?\b"), "eur"),
+    (re.compile(r"(?<!\d)(\d++(?:\.\d++)?) (?:us |american |dollar )?cents?\b"), "usd"),
+    (re.compile(r"(?<!\d)(\d++(?:\.\d++)?) (?:british |uk )?(?:pence|penny|pennies)\b"), "gbp"),
 ]
 _ABOUT = set("worth rate rates exchange convert change value strong doing price swap".split())
 _SUM = re.compile(r"%|\bpercent\b|[*+]|\btimes\b")
@@ -126,7 +126,7 @@ def _exchange(words: str) -> Exchange:
     exchange = Exchange([], [], [], guessed=False)
     number: float | None = None
     at = 0
-    while at < len(tokens):
+    while at < len(tokens) and len(exchange.stray) <= MOST_STRAY_WORDS:
         token = tokens[at]
         if token[0].isdigit():
             # "CHF 120", "$100": the currency came first.

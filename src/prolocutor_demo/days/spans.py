@@ -9,7 +9,7 @@ from dateutil.relativedelta import relativedelta
 MOST = 1_000_000
 
 _PIECE = re.compile(
-    r"(?P<number>\d+(?:\.\d+)?|an?|the) (?:more )?"
+    r"(?P<number>(?<!\d)\d++(?:\.\d++)?|an?|the) (?:more )?"
     r"(?P<unit>day|week|fortnight|month|year|decade|hour|(?:working |business |week ?)day)s?"
 )
 _DAYS = {"day": 1.0, "week": 7.0, "fortnight": 14.0, "hour": 1 / 24}

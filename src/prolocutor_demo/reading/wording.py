@@ -46,8 +46,11 @@ _POLITE_START = re.compile(
     r"(?:i wonder|i was wondering) |work out |figure out |please )"
 )
 _POLITE_END = re.compile(
-    r"[\s,]*(?:\b(?:please|thanks|thank you|for me|for us)|[?.=\s,]|(?<![\d)])!)$"
+    r"(?<=.)(?:[\s,]*+\b(?:please|thanks|thank you|for me|for us)|[?.=\s,]++|(?<![\d)])!)$"
 )
+_ENDING = 40
+"""Characters at the end that are looked at for a courtesy."""
+
 _NEXT_PART = re.compile(
     r"(?<=[?!;])\s+|(?<=[a-z]\.)\s+|[,;]?\s+(?:and|then|also|plus)\s+(?:also\s+|then\s+)?"
     r"(?=(?:what|how|when|which|who|is it|is|convert|calculate|tell|give|show|the time|time)\b)"
@@ -61,7 +64,7 @@ def plain(text: str) -> str:
         words = pattern.sub(right, words)
     while (start := _POLITE_START.match(words)) and start.end() < len(words):
         words = words[start.end() :].lstrip(" ,")
-    while (end := _POLITE_END.search(words)) and end.start() > 0:
+    while end := _POLITE_END.search(words, max(0, len(words) - _ENDING)):
         words = words[: end.start()]
     return words
 

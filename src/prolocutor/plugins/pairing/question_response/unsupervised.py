@@ -140,14 +140,14 @@ def _corrections(question: UserQuestion, answers: Sequence[AgentAnswer]) -> list
 
 def _repeated(asked: Sequence[str], said: Sequence[str]) -> float:
     """Return the share of a question that an answer repeats word for word, if it is most of it."""
-    longest, before = 0, [0] * (len(said) + 1)
-    for word in asked:
-        here = [0] * (len(said) + 1)
-        for place, other in enumerate(said, 1):
-            if word == other:
-                here[place] = before[place - 1] + 1
-                longest = max(longest, here[place])
-        before = here
+    signs: dict[str, str] = {}
+    sought, searched = (
+        "".join(signs.setdefault(word, chr(len(signs))) for word in one) for one in (asked, said)
+    )
+    longest = 0
+    for place in range(len(sought)):
+        while place + longest < len(sought) and sought[place : place + longest + 1] in searched:
+            longest += 1
     share = longest / len(asked) if asked else 0.0
     return share if longest >= _LEAST_RUN and share >= _MOST_OF_IT else 0.0
 
