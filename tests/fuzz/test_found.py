@@ -5,8 +5,10 @@ import asyncio
 import aiohttp
 import pytest
 
+from prolocutor import Assistant, Pipeline, Service
 from prolocutor.testing.channel_kit import Gate, pipeline
 from tests.fuzz.served import served
+from tests.fuzz.test_service_code import Records
 
 
 async def test_faults_that_were_found_stay_away() -> None:
@@ -38,6 +40,19 @@ async def test_faults_that_were_found_stay_away() -> None:
             assert "404" in paths["/"]["post"]["responses"]
         with pytest.raises(aiohttp.WSServerHandshakeError):
             await http.ws_connect("/api/conversation", headers={"Origin": "http://["})
+
+
+@pytest.mark.parametrize("confidence", [2**64, -(10**300)])
+async def test_a_turn_has_its_record_whatever_its_confidence_is(confidence: int) -> None:
+    records = Records()
+    sure = Service("sure", lambda request: {"text": "hi", "confidence": confidence})
+    async with Assistant(
+        Pipeline(skills=[sure]), store="memory:", observers=[records]
+    ) as assistant:
+        await assistant.reply("hi", user="ann")
+
+    assert all(records.kept)
+    assert len(records.kept) == 1
 
 
 async def test_a_client_that_reuses_its_lines_loses_no_request() -> None:

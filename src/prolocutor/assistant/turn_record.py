@@ -38,7 +38,7 @@ def record_of(turn: Turn, seconds: float) -> TurnRecord:
         text=said.text,
         response=reply.text,
         active_skill=reply.active_skill,
-        confidence=reply.confidence,
+        confidence=float(reply.confidence),  # no whole number of more than 64 bits is packed
         by=reply.by,
         chosen=reply.chosen,
         asked=turn.asked_skills(),

@@ -223,7 +223,7 @@ def record_of_service(
     calls = 0 if isinstance(error, _NOT_MADE) else entry.calls
     told, sure = [], None
     for one in given:
-        confidence = one.value["confidence"]
+        confidence = float(one.value["confidence"])
         if sure is None or confidence > sure:
             sure = confidence
         cost = one.value.get("cost")

@@ -22,6 +22,19 @@ export function Markdown({ source }) {
   return html`<div class="markdown">${blocks(lines, text(source).length > LONGEST ? DEEPEST + 1 : 0)}</div>`;
 }
 
+// Give the words of the beginning of such a text without its marks, for where there is one line.
+export function plainWords(source) {
+  return wordsIn(blocks(text(source).slice(0, 2000).split("\n"), 0)).replace(/\s+/g, " ").trim();
+}
+
+function wordsIn(node) {
+  if (Array.isArray(node)) return node.map(wordsIn).join("");
+  if (typeof node !== "object" || node === null) return text(node);
+  const { source, children } = node.props;
+  const words = typeof node.type === "function" ? text(source) : wordsIn(children);
+  return /^(?:a|code|del|em|strong)$/.test(node.type) ? words : `${words} `;
+}
+
 function blocks(lines, depth) {
   if (depth > DEEPEST) return html`<p>${lines.join("\n")}</p>`;
   const nodes = [];

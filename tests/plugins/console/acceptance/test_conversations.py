@@ -175,10 +175,15 @@ def test_texts_of_others_are_text(page: Page, server: PretendedServer, data: Inv
 def test_the_reply_of_an_agent_that_writes_markdown_is_drawn(
     page: Page, server: PretendedServer, data: Invented
 ) -> None:
-    data.begin(summary(0))
     said = "**Half** of it\n\n- <b>bold</b> <img src=x onerror=\"harmed.push('img')\">"
     data.turns[utt_id(0, 3)] = turn(utt_id(0, 3), response=said)
+    data.begin(summary(0, spoke=["llm"], reply=said))
+    data.talks[dialog_id(0)] = [{**one, "reply": said} for one in turns(0)]
+    words = "Half of it <b>bold</b> <img src=x onerror=\"harmed.push('img')\">"
+    opened(page, server)
+    expect(rows(page).locator("small")).to_have_text(words)
     opened(page, server, f"/conversations/{dialog_id(0)}/{utt_id(0, 3)}", rows=False)
+    expect(page.locator(".turn.here .their-words")).to_have_text(words)
 
     reply = page.locator(".said-in-full .markdown")
     expect(reply.locator("strong")).to_have_text("Half")

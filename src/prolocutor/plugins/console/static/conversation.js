@@ -7,7 +7,7 @@ import { KINDS, asked, channelName, filtersOf } from "./filters.js";
 import { When, clock, count, day, duration, money, plural, wholeTime } from "./figures.js";
 import { Handover, useHandover } from "./handover.js";
 import { useKeys } from "./keys.js";
-import { Confirm, Face, Nothing, Signs, States, listOf, namesOf, tell } from "./parts.js";
+import { Confirm, Face, Nothing, Signs, States, listOf, namesOf, replyLine, tell } from "./parts.js";
 import { go, link, up } from "./router.js";
 import { text } from "./safe.js";
 import { useTalk } from "./talk.js";
@@ -40,7 +40,7 @@ export default function Conversation({ at, operator }) {
     <${Head} id=${id} chosen=${chosen} head=${talk.value} items=${items} filters=${filters} list=${list} handover=${handover} writes=${operator.writes} />
     <${States} of=${talk} what="This conversation" rows=${6}>
       <div class="split">
-        <section class="talk" aria-label="What was said"><${Said} items=${items} turn=${turn} id=${id} filters=${filters} chosen=${chosen} talk=${talk} />
+        <section class="talk" aria-label="What was said"><${Said} operator=${operator} items=${items} turn=${turn} id=${id} filters=${filters} chosen=${chosen} talk=${talk} />
           <${Handover} of=${handover} user=${talk.value?.user} items=${items} agents=${operator.agents} /></section>
         <section class="how" aria-label="How this answer came about" tabindex="-1">
           ${turn ? html`<${Turn} key=${turn.utt_id} item=${turn} operator=${operator} />`
@@ -117,7 +117,7 @@ function Walk({ id, filters }) {
     <button class="icon-press" aria-label="Next conversation" title="Next conversation (j)" disabled=${place === rows.length - 1} onClick=${() => walk(1)}><kbd>j</kbd></button></p>`;
 }
 
-function Said({ items, turn, id, filters, chosen, talk }) {
+function Said({ operator, items, turn, id, filters, chosen, talk }) {
   const box = useRef(null);
   const last = useRef(null);
   useEffect(() => {
@@ -130,17 +130,17 @@ function Said({ items, turn, id, filters, chosen, talk }) {
   const { previous = null, next = null } = talk.value ?? {};
   return html`<ol ref=${box}>
     ${previous !== null && html`<li class="end"><button class="link" onClick=${talk.earlier}>Earlier turns</button></li>`}
-    ${items.map((one, n) => html`<${SaidTurn} key=${one.position ?? one.utt_id} one=${one} before=${items[n - 1]}
+    ${items.map((one, n) => html`<${SaidTurn} key=${one.position ?? one.utt_id} operator=${operator} one=${one} before=${items[n - 1]}
       here=${one === turn} href=${link(["conversations", id, one.utt_id], filters)} replace=${Boolean(chosen)} />`)}
     ${next !== null && html`<li class="end"><button class="link" onClick=${talk.later}>Later turns</button></li>`}</ol>`;
 }
 
-function SaidTurn({ one, before, here, href, replace }) {
+function SaidTurn({ operator, one, before, here, href, replace }) {
   const spoke = namesOf(one.spoke);
   const nobody = listOf(one.flags).includes("none");
   const words = html`
     ${text(one.said) && html`<span class="own-words" dir="auto">${clipped(one.said)}</span>`}
-    ${text(one.reply) && html`<span class="their-words"><${Face} name=${spoke[0] ?? text(one.by)} /><span dir="auto">${clipped(one.reply)}</span></span>`}
+    ${text(one.reply) && html`<span class="their-words"><${Face} name=${spoke[0] ?? text(one.by)} /><span dir="auto">${clipped(replyLine(one, operator))}</span></span>`}
     <span class="under"><b>${nobody ? "nobody" : spoke.join(", ") || "no reply"}</b>${Number.isFinite(one.seconds) && ` ${duration(one.seconds)}`}${one.cost > 0 && ` · ${money(one.cost)}`}
       <${Signs} flags=${one.flags} rating=${one.rating} /> <${When} className="at" at=${one.at} /></span>`;
   return html`${day(one.at) !== day(before?.at) && html`<li class="day faint">${day(one.at)}</li>`}

@@ -5,7 +5,7 @@ import { CHANNELS, KINDS, asked, filtersOf, searched } from "./filters.js";
 import { When, count, duration, money, wholeTime } from "./figures.js";
 import { History } from "./history.js";
 import { useRowKeys } from "./keys.js";
-import { Choice, Fresh, More, Nothing, Signs, States, listOf, namesOf } from "./parts.js";
+import { Choice, Fresh, More, Nothing, Signs, States, listOf, namesOf, replyLine } from "./parts.js";
 import { go, here, link, useScroll } from "./router.js";
 import { text } from "./safe.js";
 import { Drawing, html, useEffect, useRef, useState } from "./ui.js";
@@ -46,21 +46,21 @@ export default function Conversations({ at, operator }) {
       empty=${html`<${Nobody} />`} none=${html`<${NoneFits} filters=${filters} total=${counts.value?.all} />`}>
       <${Fresh} list=${{ ...found, show }} />
       <div class="rows" ref=${box}>
-        <ol aria-label="Conversations">${listOf(found.value).map((one) => html`<${Row} key=${one.dialog_id} one=${one} filters=${filters} gone=${found.gone.has(one.dialog_id)} />`)}</ol>
+        <ol aria-label="Conversations">${listOf(found.value).map((one) => html`<${Row} key=${one.dialog_id} operator=${operator} one=${one} filters=${filters} gone=${found.gone.has(one.dialog_id)} />`)}</ol>
         <${More} list=${found}>${count(listOf(found.value).length)}${total > listOf(found.value).length ? ` of ${count(total)}` : ""}, the latest first</${More}>
       </div>
     </${States}>
   </div>`;
 }
 
-function Row({ one, filters, gone }) {
+function Row({ operator, one, filters, gone }) {
   const flags = listOf(one.flags);
   const spoke = namesOf(one.spoke).join(", ");
   return html`<li class=${`row ${gone ? "gone" : ""}`} title=${gone ? "It does not belong here any more" : undefined}>
     <span class=${`dot ${one.active ? "on" : ""}`} title=${one.active ? "going on" : "over"}></span>
     <a class="who-said" tabindex="-1" href=${here({ user: one.user })} title=${`All of ${text(one.user)}`}>${text(one.user)}</a>
     <a class="said" data-row=${one.dialog_id} href=${link(["conversations", one.dialog_id, ...(one.hit ? [one.hit] : [])], filters)}>
-      <span>${text(one.said) || "(nothing)"}</span> <small>${text(one.reply)}</small></a>
+      <span>${text(one.said) || "(nothing)"}</span> <small>${replyLine(one, operator)}</small></a>
     <span class=${`spoke ${spoke ? "" : "nobody"}`} title=${spoke}>${spoke || "nobody"}</span>
     <span class="r turns">${count(one.turns)}</span>
     <span class=${`r slowest ${flags.includes("slow") ? "warn" : ""}`}>${duration(one.slowest)}</span>

@@ -1,6 +1,7 @@
 // What all pages are made of: the states of a list, notices, dialogs, signs, faces.
 
 import { exactClock, plural } from "./figures.js";
+import { plainWords } from "./markdown.js";
 import { text } from "./safe.js";
 import { Drawing, html, useEffect, useLayoutEffect, useRef, useState } from "./ui.js";
 
@@ -198,4 +199,10 @@ export const listOf = (value) => (Array.isArray(value) ? value : []);
 
 // Give names that come as a list or as one text.
 export const namesOf = (value) => (Array.isArray(value) ? value : [value]).map(text).filter(Boolean);
+
+// Give a reply as one line: of an agent that writes Markdown, without its marks.
+export function replyLine(one, operator) {
+  const drawn = namesOf(one.spoke).some((name) => listOf(operator.markdown).includes(name));
+  return drawn ? plainWords(one.reply) : text(one.reply);
+}
 

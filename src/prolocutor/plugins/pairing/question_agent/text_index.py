@@ -105,7 +105,7 @@ class TextIndex:
         for place, value in zip(places, values, strict=True) if self._later else ():
             for row, other in self._later.get(place, ()):
                 found[row] += value * other
-        return found / len(_READERS)
+        return np.minimum(found / len(_READERS), 1.0)  # a file may hold any weights
 
     def parts(self) -> dict[str, list[str]]:
         """Return the terms of each block in order, to be saved."""
