@@ -14,7 +14,7 @@ from prolocutor.dialog.rounds import PendingAsk
 from prolocutor.reading.plain_text import plain
 
 _ENTITIES: Final = {"location": "LOCATION", "time": "TIME", "date": "DATE"}
-GIVEN_UP: Final = "Sorry I couldn't help on that."
+GIVEN_UP: Final = "All right, never mind."
 """What is said where a question was given up."""
 
 _NEVER_MIND: Final = ("never mind", "nevermind")

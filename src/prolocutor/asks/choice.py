@@ -114,5 +114,5 @@ def _bare_title(title: str) -> str:
 class OneOfChoices(AskOptions, frozen=True):
     """One of the choices, as {idx, title}."""
 
-    hint: ClassVar[str] = "Please click on one of the provided choices."
+    hint: ClassVar[str] = "Please choose one of these."
     read, take = staticmethod(read), staticmethod(take)

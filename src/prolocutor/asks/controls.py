@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Final, Literal, TypeAlias
 
 from prolocutor.asks import yesno
@@ -18,10 +19,15 @@ _TABLE: Final[dict[Control, str]] = {
         it's nothing, i want to cancel, i'd like to cancel, let's forget it, let's leave it,
         cancel please, please cancel, none of them, none of these, none of those,
         none of the above, neither, neither of them,
-        abbrechen, abbruch, vergiss es, vergiss das, egal, lass es, lass das, lass gut sein,
+        leave that, skip, no longer needed, i don't want to anymore,
+        abbrechen, abbruch, vergiss es, lassen wir das, ist egal, nicht nötig, vergessen wir das,
+        doch lieber nicht, hat sich erledigt, brich ab, brich das ab,
+        vergiss das, egal, lass es, lass das, lass gut sein,
         schon gut, nicht so wichtig, doch nicht, keins davon, keine davon, bitte abbrechen,
         annuler, annule, annulez, laisse tomber, laisse, oublie, oublie ça, tant pis, peu importe,
-        aucun, aucune, aucun des deux,
+        aucun, aucune, aucun des deux, oublie ça, oubliez, laissez tomber, c'est pas grave,
+        ce n'est pas grave, pas grave, non rien, rien, ça ne fait rien, oublions, on oublie,
+        déjalo estar, olvida eso, olvídate, nada, no es nada, ya no, olvidalo, dejalo,
         cancelar, cancela, cancélalo, déjalo, olvídalo, no importa, da igual, ninguno, ninguna""",
     "stop": """stop, stop it, stop that, stop talking, shut up, be quiet, quiet, silence, hush,
         enough, that's enough, shush, please stop, stop please,
@@ -45,13 +51,57 @@ _CONTROLS: Final[dict[str, Control]] = {
 }
 
 
+_LEADS: Final = re.compile(
+    r"(?:(?:nah|no+|nope|oh|ok(?:ay)?|well|um+|uh+|ach|ähm?|äh|nein|nee|nö|also|na|non|nan|euh|bon|ben"
+    r"|bah|ah|eh|pues|bueno|ay|actually|sorry|wait|just|please|bitte|then|hey|hm+|moment|oui|ya|mejor"
+    r"|alors|finalement|lieber|komm|yeah|and|und|et|y|so|oops)\b[\s,.!…-]*)+"
+)
+_TAILS: Final = re.compile(
+    r"(?:[\s,.!]+(?:please|thanks|thank you|then|now|bitte|danke|einfach|wieder|s'il te plaît|merci"
+    r"|por favor|gracias|mejor|then|ok(?:ay)?|all of it|it|actually|anyway|doch|lieber|tout))+$"
+)
+_CORRECTS: Final = re.compile(
+    r"(?:(?:no+|nah|nein|nee|non|oh|sorry|ach|perdón|pardon)[\s,.]+)?"
+    r"(?:no,? wait|wait|hang on|hold on|i meant?|actually|make (?:it|that)|scratch that"
+    r"|warte|halt|ich meinte|doch lieber|moment|attends|attendez|je voulais dire|plutôt"
+    r"|espera|quise decir|quería decir|mejor)[\s,.:]+(?=\S+ \S|\S{3,})"
+)
+
+
+def corrects(text: str) -> bool:
+    """Return whether a text takes back what was said before, and says it anew.
+
+    >>> corrects("no wait, call dad"), corrects("no")
+    (True, False)
+    """
+    return _CORRECTS.match(plain(text)) is not None
+
+
+def _without_leads(said: str) -> Control | None:
+    """Return the control command in a text without the words that open and close it."""
+    if len(said) > _LONGEST:
+        return None
+    lead, tail = _LEADS.match(said), _TAILS.search(said)
+    start = lead.end() if lead else 0
+    for rest in (said[start:], said[start : tail.start() if tail else None]):
+        found = _CONTROLS.get(rest.strip(" .,!"))
+        if found in ("nevermind", "stop", "help"):
+            return found
+    return None
+
+
+_LONGEST: Final = 60
+"""Characters of the longest command with words around it."""
+
+
 def control_of(text: str) -> Control | None:
     """Return the control command that a text is as a whole; None for any other text.
 
     >>> control_of("Never mind, thanks."), control_of("cancel my booking at the Hilton")
     ('nevermind', None)
     """
-    found = _CONTROLS.get(plain(text).strip(" .,!")) or _CONTROLS.get(bare(text))
+    said = plain(text).strip(" .,!")
+    found = _CONTROLS.get(said) or _CONTROLS.get(bare(text)) or _without_leads(said)
     if found is not None:
         return found
     answer = yesno.said(text, firmly=True)

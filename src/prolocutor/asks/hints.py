@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-NOT_ASKED: Final = "Sorry, but that's not what I context."
+NOT_ASKED: Final = "Sorry, but that's not what I asked."
 NOT_UNDERSTOOD: Final = "Sorry, I did not understand that."
 EXTRA: Final = "pip install 'prolocutor[asks]'"
 

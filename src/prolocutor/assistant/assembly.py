@@ -93,6 +93,7 @@ def assemble(
         interpreter=InputInterpreter(
             skills,
             switch_confidence=settings.switch_confidence,
+            digressions=settings.digressions,
             answers_controls=pipeline.own_words,
             asks=AskKinds(settings.asks),
         ),

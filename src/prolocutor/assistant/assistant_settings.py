@@ -151,6 +151,13 @@ class TurnSettings(msgspec.Struct, frozen=True, kw_only=True):
         HandoverSettings, about("How a person takes a dialog over from the assistant.")
     ] = HandoverSettings()
     records: KeptRecords = None
+    digressions: Annotated[
+        Literal["return", "keep", "drop"],
+        about(
+            "What becomes of a question when the person says something that another agent answers:"
+            " it is asked again in that reply, stays open without a word, or is over."
+        ),
+    ] = "return"
     asks: Annotated[
         dict[str, Any], about("Options of kinds of asks, by their names, of those that have some.")
     ] = {}

@@ -92,8 +92,11 @@ def build(
     limits = StageDeadlines.within(settings.deadline, settings.reserve)
     kept = store or (store_url(None, settings) if settings.file else DEFAULT_STORE)
     kept = open_store(kept, durability=settings.durability) if isinstance(kept, str) else kept
+    wanted = pipeline or settings.pipeline
+    if settings.rewriter is not None:
+        wanted = settings.rewriter.added_to(wanted)
     made = make_selectors(
-        pipeline or settings.pipeline,
+        wanted,
         settings.folder,
         limits,
         hinted=recording and store != _TRIAL,
@@ -115,6 +118,7 @@ def build(
         records=settings.records if recording else None,
         replica=settings.replica,
         messages=settings.messages,
+        digressions=settings.digressions,
         asks=settings.asks,
         observers=[*observers, *made.observers],
         models=made.models,

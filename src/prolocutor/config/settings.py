@@ -17,9 +17,20 @@ from prolocutor.assistant.assistant_settings import (
     ReplicaSettings,
     TurnSettings,
 )
-from prolocutor.bounds import Count, about
+from prolocutor.bounds import Count, PositiveSeconds, about
+from prolocutor.dialog.follow_up import FOLLOW_UP
 from prolocutor.errors import ConfigError
-from prolocutor.plan.pipeline import ORDER, SINGLE, PendingTarget, Pipeline, Skill, StageService
+from prolocutor.plan.pipeline import (
+    ORDER,
+    SINGLE,
+    Annotator,
+    Call,
+    PendingTarget,
+    Pipeline,
+    Skill,
+    Stage,
+    StageService,
+)
 from prolocutor.processes.supervisor import ProcessCommand
 from prolocutor.web.client_address import network_of
 from prolocutor.web.limits import ListenerLimits
@@ -134,6 +145,31 @@ def _read_proxies(value: object) -> tuple[str, ...]:
 ORIGIN: Final = r"\*|https?://[^\s/?#@*]+"
 
 
+class RewriterSettings(msgspec.Struct, frozen=True, kw_only=True):
+    """A chat model that says what follow-ups mean; where it fails or is late the rules count."""
+
+    call: Annotated[str, about("The chat model.", what="the URL of a chat model")]
+    connector: Annotated[str, about("How it is spoken to.", what="the name of a connector")] = (
+        "openai_chat"
+    )
+    timeout: Annotated[PositiveSeconds, about("How long it is waited for.")] = 1.5
+
+    def added_to(self, pipeline: Pipeline) -> Pipeline:
+        """Return a pipeline in which the model is asked after the rules that write `follow_up`."""
+        every = pipeline.of(Stage.ANNOTATOR)
+        rules = [one.name for one in every if (one.label or one.name) == FOLLOW_UP]
+        model = Annotator(
+            Call(self.call, self.connector),
+            name="rewriter",
+            formatter="follow_up_formatter_in",
+            response_formatter="follow_up_formatter_out",
+            label=FOLLOW_UP,
+            after=rules,
+            timeout=self.timeout,
+        )
+        return msgspec.structs.replace(pipeline, annotators=[*every, model])
+
+
 class Settings(TurnSettings, frozen=True, kw_only=True):
     """One assistant as its file describes it: its settings, its pipeline, where it is served."""
 
@@ -213,6 +249,9 @@ class Settings(TurnSettings, frozen=True, kw_only=True):
     doors: Annotated[
         dict[str, Any] | None,
         about("The doors to open, with their options; by default the usual ones."),
+    ] = None
+    rewriter: Annotated[
+        RewriterSettings | None, about("A chat model that says what follow-ups mean.")
     ] = None
     languages: Annotated[
         str | None,

@@ -46,7 +46,8 @@ class PendingAsk(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     was shown last. `repeated`: the skill failed to take an answer once, and the ask was repeated.
     `context` belongs to what asked (a program that lacks a value); the waiting skill sees it as
     `request["answer"]["context"]`. `code` and `entities` are the context that clients are sent.
-    `narrowed` is there where this ask is about the answer to an earlier one.
+    `narrowed` is there where this ask is about the answer to an earlier one. `digressions`: so many
+    turns in a row were about something else.
     """
 
     ask: Ask
@@ -59,6 +60,7 @@ class PendingAsk(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     code: list[str] = []
     entities: JsonObject = {}
     narrowed: NarrowedAsk | None = None
+    digressions: int = 0
 
 
 class Handover(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):

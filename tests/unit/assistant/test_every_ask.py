@@ -98,7 +98,7 @@ async def test_a_text_that_is_no_answer_is_not_understood(asked: Asked, kind: st
     turn = await asked.after(kind, WRONG)
     assert said(turn)[0] == NOT_UNDERSTOOD
     assert said(turn)[1].startswith(hint_for(kind)[:20])  # type: ignore[arg-type]
-    assert said(turn)[2:] == (CHOICES if kind == "choice" else [])
+    assert said(turn)[2:] == asks_again(kind)
     assert (turn.ask, asked.asker.told) == (kind, [])
 
 
@@ -157,7 +157,8 @@ async def test_stop_ends_the_round_without_a_word(
 @pytest.mark.parametrize("kind", STEERED)
 async def test_help_says_what_is_looked_for(asked: Asked, kind: str) -> None:
     turn = await asked.after(kind, "help")
-    assert said(turn) == [hint_for(kind), *asks_again(kind)]  # type: ignore[arg-type]
+    assert said(turn)[0].startswith(hint_for(kind))  # type: ignore[arg-type]
+    assert said(turn)[1:] == asks_again(kind)
     assert turn.ask == kind
 
 
@@ -171,9 +172,11 @@ async def test_a_yes_out_of_place_is_wondered_at(asked: Asked, kind: str) -> Non
 
 
 @pytest.mark.parametrize("kind", TYPED)
-async def test_a_new_command_changes_the_subject(asked: Asked, kind: str) -> None:
+async def test_a_new_command_is_answered_and_the_question_stands_again(
+    asked: Asked, kind: str
+) -> None:
     turn = await asked.after(kind, TIME)
-    assert (said(turn), turn.ask, asked.asker.told) == (["noon"], None, [{"kind": "cancelled"}])
+    assert (said(turn), turn.ask, asked.asker.told) == (["noon", *asks_again(kind)], kind, [])
 
 
 @pytest.mark.parametrize("kind", ["raw_string", "password", "command"])

@@ -206,7 +206,7 @@ async def test_a_dialog_that_is_closed_asks_nothing_any_more() -> None:
 
 @pytest.mark.parametrize("words", [TIME, "stop"])
 async def test_what_a_skill_learns_when_its_ask_is_over_counts(words: str) -> None:
-    async with assistant(*asking_skills(Asker())) as it:
+    async with assistant(*asking_skills(Asker()), digressions="drop") as it:
         await it.turn("ask number", user="ann")
         turn = await it.turn(words, user="ann")
         assert (await attributes(it), "dropped" in said(turn)) == ({"told": 1}, False)
@@ -219,7 +219,7 @@ async def test_what_came_with_a_question_comes_back_with_what_becomes_of_it(
     words: str, kind: str
 ) -> None:
     store, asker = ModelStore(), Asker()
-    async with assistant(*asking_skills(asker), store=store) as it:
+    async with assistant(*asking_skills(asker), store=store, digressions="drop") as it:
         await it.turn("ask number", user="ann")
         waiting = await it.archive.waiting("ann")
         assert waiting is not None
@@ -240,7 +240,7 @@ async def test_a_state_that_cannot_be_read_is_none(caplog: pytest.LogCaptureFixt
 
 
 async def test_a_skill_that_cannot_be_told_breaks_nothing() -> None:
-    async with assistant(asks("nonsense"), Service("clock", _noon)) as it:
+    async with assistant(asks("nonsense"), Service("clock", _noon), digressions="drop") as it:
         await it.turn("hi", user="ann")
         turn = await it.turn(TIME, user="ann")
     assert (turn.reply.text, turn.ask) == ("noon", None)
@@ -255,7 +255,7 @@ async def test_a_skill_that_hangs_when_it_is_told_does_not_hold_up_the_reply() -
         return [{"text": "How many?", "ask": "number", "confidence": 0.5}]
 
     skills = [Service("hangs", asks_then_hangs, timeout=0.5), Service("clock", _noon)]
-    async with assistant(*skills) as it:
+    async with assistant(*skills, digressions="drop") as it:
         await it.turn("hi", user="ann")
         turn = await it.turn(TIME, user="ann")
     assert (turn.reply.text, gate.cancelled) == ("noon", 1)
@@ -268,7 +268,7 @@ def _noon(request: Any) -> list[dict[str, Any]]:
 @pytest.mark.parametrize(("confidence", "switches"), [(0.8, True), (0.79, False)])
 async def test_who_changes_the_subject_must_be_sure(confidence: float, switches: bool) -> None:
     sure = says("sure", hypothesis("me", 0.1), hypothesis("me", confidence))
-    async with assistant(asks(), sure) as it:
+    async with assistant(asks(), sure, digressions="drop") as it:
         await it.turn("hi", user="ann")
         turn = await it.turn("no number", user="ann")
     assert (said(turn)[0] == "me", turn.ask is None) == (switches, switches)
@@ -276,7 +276,7 @@ async def test_who_changes_the_subject_must_be_sure(confidence: float, switches:
 
 async def test_how_sure_is_a_setting_of_the_assistant() -> None:
     sure = says("sure", hypothesis("me", 0.1), hypothesis("me", 0.4))
-    async with assistant(asks(), sure, switch_confidence=0.3) as it:
+    async with assistant(asks(), sure, switch_confidence=0.3, digressions="drop") as it:
         await it.turn("hi", user="ann")
         assert said(await it.turn("no number", user="ann")) == ["me"]
 

@@ -46,15 +46,18 @@ class Decision(msgspec.Struct, frozen=True, kw_only=True):
 
     `state` is the round before the turn. `pending` is the ask that stays open if the assistant
     itself replies. `cancelled_skill` is the skill to tell that its ask is over, unless the ask
-    stays open. `ends`: no ask is open after the turn, whatever the reply says. `releases`: no skill
-    is preferred from now on. `program` is run for the words of the turn; `run` is its outcome.
-    `learned` are attributes of the person that the input tells.
+    stays open. `kept` is the ask that stays open if another skill replies, asked again in that
+    reply where it `returns`. `ends`: no ask is open after the turn, whatever the reply says.
+    `releases`: no skill is preferred from now on. `program` is run for the words of the turn; `run`
+    is its outcome. `learned` are attributes of the person that the input tells.
     """
 
     start: TurnStart
     state: Round = NOTHING
     pending: PendingAsk | None = None
     cancelled_skill: str | None = None
+    kept: PendingAsk | None = None
+    returns: bool = False
     ends: bool = False
     releases: bool = False
     program: ProgramStart | None = None

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from msgspec.structs import replace
 
-from prolocutor.assistant.rounds import agenda_lines, choice_pages
+from prolocutor.assistant.rounds import agenda_lines, choice_pages, own_words
 from prolocutor.assistant.rounds.decision import Decision, HandoverChange, TurnEffects
 from prolocutor.assistant.rounds.interpreter import round_of
 from prolocutor.contracts.store import NO_ASK_CLOSING, NO_ROUND, OpenedTurn
@@ -40,9 +40,12 @@ def effects_of(opened: OpenedTurn, decision: Decision, draft: Draft) -> TurnEffe
         return _NO_EFFECTS
     if decision.ends and reply.ask is not None:
         draft.show(reply.messages, None)
+    digressed = decision.kept if _digresses(decision, reply) else None
+    if digressed is not None and decision.returns:
+        _ask_again(draft, digressed)
     if reply.messages and reply.by != ITSELF:
         _mark_buttons(draft, reply)
-    after = _next_round(decision, draft)
+    after = _next_round(decision, draft) if digressed is None else Round(waiting=digressed)
     handover, wanted = round_of(opened).handover, _wanted_person(reply)
     if handover is None and wanted is not None:
         handover = Handover(since=opened.opening.started, reason=wanted)
@@ -51,7 +54,8 @@ def effects_of(opened: OpenedTurn, decision: Decision, draft: Draft) -> TurnEffe
     if handover is not None:
         after = replace(after, handover=handover)
     waiting = after.waiting
-    if waiting is not None and reply.ask is not None and waiting is not decision.pending:
+    own = waiting is not decision.pending and waiting is not digressed
+    if waiting is not None and reply.ask is not None and own:
         draft.show(choice_pages.first_page(reply.messages, waiting), reply.ask)
     lines = [(one.skill, one.value) for one in draft.speakers]
     run, said = decision.run, opened.opening
@@ -65,6 +69,24 @@ def effects_of(opened: OpenedTurn, decision: Decision, draft: Draft) -> TurnEffe
         struck=[*agenda_lines.struck(lines), *(run.struck if run else ())],
         handover=None if wanted is None else HandoverChange(state="waits", text=wanted),
     )
+
+
+def _digresses(decision: Decision, reply: DraftReply) -> bool:
+    """Return whether a skill answered something beside the open ask, and asks nothing itself."""
+    if decision.kept is None or reply.ask is not None or not reply.says_something:
+        return False
+    return reply.by not in (ITSELF, "fallback", STOPPED)
+
+
+def _ask_again(draft: Draft, waiting: PendingAsk) -> None:
+    """Let the question stand again at the end of the reply."""
+    reply = draft.spoken()
+    question = own_words.asks_again(waiting).messages
+    said = reply.messages or [{"type": "text", "text": reply.text}]
+    asked = " ".join(one["text"] for one in question if one["type"] == "text")
+    text = f"{reply.text.rstrip()} {asked}".strip()
+    draft.show([*said, *question], waiting.ask)
+    reply.text = text
 
 
 _NO_EFFECTS: Final = TurnEffects()

@@ -67,12 +67,14 @@ class InputInterpreter:
         skills: Sequence[Skill],
         *,
         switch_confidence: float = DEFAULTS.switch_confidence,
+        digressions: str = DEFAULTS.digressions,
         answers_controls: bool = True,
         asks: AskKinds = USUAL,
     ) -> None:
         self._asks = asks
         self._skills = {skill.name for skill in skills}
         self._switch_confidence = switch_confidence
+        self._digressions = digressions
         self._answers_controls = answers_controls
         cards = [(skill.name, skill.card_members.get("description")) for skill in skills]
         self._menu = own_words.menu([(name, str(about or "")) for name, about in cards])
@@ -108,6 +110,7 @@ class InputInterpreter:
             lambda: answer_context_of(opened, input, waiting),
             kinds=self._asks,
             switch_confidence=self._switch_confidence,
+            digressions=self._digressions,
         )
         if parsed is None:
             parsed = ask.titled()

@@ -13,7 +13,7 @@ from prolocutor.asks.answers import (
     Outcome,
     Understood,
 )
-from prolocutor.asks.controls import control_of
+from prolocutor.asks.controls import control_of, corrects
 from prolocutor.asks.hints import NOT_ASKED, NOT_UNDERSTOOD
 from prolocutor.asks.intents import Intent
 from prolocutor.asks.kinds import AskKinds, is_raw
@@ -26,10 +26,15 @@ from prolocutor.contracts.store import OpenedTurn
 from prolocutor.dialog.inputs import DirectReply, TurnInput, TurnStart
 from prolocutor.dialog.plain import JsonObject
 from prolocutor.dialog.rounds import Ask, PendingAsk
+from prolocutor.reading.languages import language_of
+from prolocutor.reading.locales.locale import sentence, sentences_of
 from prolocutor.reading.plain_text import plain
 
 _READ_FIRST: Final = frozenset({"yesno", "choice"})
 """Asks whose answers are read before control commands: a choice can be called "Cancel"."""
+
+MOST_DIGRESSIONS: Final = 3
+"""Turns in a row about something else after which an ask is over."""
 
 _OTHERS: Final[tuple[Ask, ...]] = ("yesno", "number", "date", "time", "phone_number")
 """Kinds of answers that are recognised although another kind was asked for."""
@@ -38,7 +43,9 @@ _OTHERS: Final[tuple[Ask, ...]] = ("yesno", "number", "date", "time", "phone_num
 class OpenAsk:
     """One open ask and one input; each method returns a decision for one kind of input.
 
-    `switch_confidence` is the confidence at which another skill may change the subject.
+    `switch_confidence` is the confidence at which another skill may change the subject, and
+    `digressions` says what becomes of the ask then. What the assistant says itself is said in the
+    language of the question.
     """
 
     def __init__(
@@ -50,6 +57,7 @@ class OpenAsk:
         *,
         kinds: AskKinds,
         switch_confidence: float,
+        digressions: str = "drop",
     ) -> None:
         self.waiting = waiting
         self._kinds = kinds
@@ -57,6 +65,10 @@ class OpenAsk:
         self._opened = opened
         self._context = context
         self._least = switch_confidence
+        self._digressions = digressions
+        prompt = " ".join(str(one.get("text", "")) for one in waiting.prompt)
+        asked = language_of(prompt)
+        self._language = asked.code if asked else None
 
     # -- words ------------------------------------------------------------------------------
 
@@ -76,6 +88,8 @@ class OpenAsk:
         if decision is not None:
             return decision
         outcome = self._kinds.read(kind, text, self._context())
+        if isinstance(outcome, NotUnderstood) and corrects(text):
+            return self._correct()
         return self._taken(outcome, self._switch)
 
     def titled(self) -> dict[str, Any] | None:
@@ -155,7 +169,8 @@ class OpenAsk:
                 start = TurnStart(input=self._input, say=own_words.SILENCE)
                 return Decision(start=start, cancelled_skill=waiting.skill or None, releases=True)
             case "help":
-                return self._keep(own_words.asks_again(waiting, self._kinds.hint(waiting.ask)))
+                hint = self._hint(self._kinds.hint(waiting.ask))
+                return self._keep(own_words.asks_again(waiting, hint))
             case "more" | "back" if choice_pages.last_page(waiting):
                 return self._turn_page(1 if name == "more" else -1)
         return None
@@ -256,23 +271,32 @@ class OpenAsk:
         if self.waiting.skill:
             start = to_skill(self._input, self.waiting.skill, cancelled_answer(self.waiting))
         else:
-            start = TurnStart(input=self._input, say=own_words.says(own_words.CANNOT_HELP))
+            said = sentence("given_up", self._language)
+            start = TurnStart(input=self._input, say=own_words.says(said))
         return Decision(start=start, ends=True)
 
     def _switch(self, hint: str) -> Decision:
         """Decide on a text that is no answer: another skill may change the subject."""
         waiting = self.waiting
-        if self._is_other():
-            words = own_words.asks_again(waiting, NOT_ASKED, hint)
-        else:
-            words = own_words.looks_for(waiting, NOT_UNDERSTOOD, hint)
+        code = self._language
+        what = "not_asked" if self._is_other() else "not_understood"
+        words = own_words.asks_again(waiting, sentence(what, code), self._hint(hint))
         start = TurnStart(
             input=self._input,
             excluded=waiting.skill,
             least=self._least,
             otherwise=words,
         )
-        return Decision(start=start, pending=waiting, cancelled_skill=waiting.skill or None)
+        if self._digressions == "drop" or waiting.digressions >= MOST_DIGRESSIONS:
+            return Decision(start=start, pending=waiting, cancelled_skill=waiting.skill or None)
+        kept = structs.replace(waiting, digressions=waiting.digressions + 1)
+        returns = self._digressions == "return"
+        return Decision(start=start, pending=waiting, kept=kept, returns=returns)
+
+    def _correct(self) -> Decision:
+        """Ask all skills anew: the person corrects what the question is about."""
+        start = TurnStart(input=self._input, least=None)
+        return Decision(start=start, cancelled_skill=self.waiting.skill or None)
 
     def _is_other(self) -> bool:
         context = self._context()
@@ -282,8 +306,19 @@ class OpenAsk:
             if kind != self.waiting.ask
         )
 
+    def _hint(self, hint: str) -> str:
+        """Return what says how to answer, in the language of the question, with an example."""
+        code, kind = self._language, self._kind
+        told = sentences_of(code or "en").get(f"hint_{kind}") if code not in (None, "en") else hint
+        titles = [one.title for one in self.waiting.choices]
+        sample = titles[0] if titles else sentences_of(code or "en").get(f"sample_{kind}", "")
+        if not sample or (told and sample in told):
+            return told or hint
+        return f"{told or hint} {sentence('for_example', code).format(sample=sample)}"
+
     def _wrong(self, hint: str) -> Decision:
-        return self._keep(own_words.asks_again(self.waiting, NOT_ASKED, hint))
+        words = sentence("not_asked", self._language)
+        return self._keep(own_words.asks_again(self.waiting, words, self._hint(hint)))
 
     def _keep(self, words: DirectReply, waiting: PendingAsk | None = None) -> Decision:
         """Reply with the assistant's words and keep the ask open."""

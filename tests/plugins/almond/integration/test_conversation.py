@@ -164,7 +164,7 @@ async def test_the_demonstration_goes_as_its_description_says() -> None:
     assert summary(asked[1])[1:] == ["You said yes.", [None]]
     assert summary(chosen[1])[1:] == ["You chose Blue.", [None]]
     assert summary(told[1])[1:] == ["Noted: cancel", [None]]
-    assert summary(left[1])[1:] == ["Sorry I couldn't help on that.", [None]]
+    assert summary(left[1])[1:] == ["All right, never mind.", [None]]
     assert kinds(cards) == [
         "command",
         "text",

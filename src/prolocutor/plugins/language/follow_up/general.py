@@ -211,6 +211,16 @@ def _chosen(said: Continuing, item: str) -> Found:
     return _put(said.question, slot.span, item), LIKELY
 
 
+def corrected(said: Continuing) -> Found:
+    """ "No wait, call dad": an order in place of the last one, from the word that both have."""
+    grammar, rest = said.spoken, said.fragment.rest
+    if not said.fragment.mends or grammar.orders.match(plain_of(rest)) is None:
+        return None
+    first = re.escape(plain_of(rest).split()[0])
+    place = re.search(rf"(?<![\w'-]){first}(?![\w'-])", plain_of(said.question), re.IGNORECASE)
+    return (f"{said.question[: place.start()]}{rest}", SURE) if place else (rest, LIKELY)
+
+
 def asked_otherwise(said: Continuing) -> Found:
     """ "And when?", "how much?": the question word alone."""
     rest, grammar = plain_of(said.fragment.rest).lower(), said.spoken
@@ -846,4 +856,12 @@ def _moved(slot: Part, after: int, by: int) -> Part:
     )
 
 
-RULES: Final[tuple[Rule, ...]] = (repeats, returns, points, asked_otherwise, replaced, pointed)
+RULES: Final[tuple[Rule, ...]] = (
+    repeats,
+    returns,
+    points,
+    corrected,
+    asked_otherwise,
+    replaced,
+    pointed,
+)

@@ -157,10 +157,10 @@ async def test_an_action_is_confirmed_after_its_slots_are_filled() -> None:
 @pytest.mark.parametrize(
     ("came", "said"),
     [
-        ({"text": "no"}, ["Sorry I couldn't help on that."]),
-        ({"text": "never mind"}, ["Sorry I couldn't help on that."]),
+        ({"text": "no"}, ["All right, never mind."]),
+        ({"text": "never mind"}, ["All right, never mind."]),
         ({"text": "", "parsed": special("stop")}, []),
-        ({"text": "", "parsed": special("no")}, ["Sorry I couldn't help on that."]),
+        ({"text": "", "parsed": special("no")}, ["All right, never mind."]),
     ],
 )
 async def test_what_is_not_confirmed_is_not_done(came: dict[str, Any], said: list[str]) -> None:

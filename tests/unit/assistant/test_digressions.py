@@ -1,0 +1,103 @@
+"""A question that is interrupted: the digression is answered, and the question comes back."""
+
+from typing import Any
+
+import pytest
+
+from prolocutor.assistant.assistant import Assistant
+from prolocutor.plan.pipeline import Pipeline, Service
+
+DUE = {
+    "note milk": "When is it due?",
+    "notiere Milch": "Wann ist es fällig?",
+    "note du lait": "C'est pour quand ?",
+    "apunta leche": "¿Para cuándo es?",
+}
+
+
+def todo(request: dict[str, Any]) -> list[dict[str, Any]]:
+    said, answer = request["human_utterances"][-1]["text"], request.get("answer")
+    if answer is not None:
+        text = "Dropped." if answer["kind"] == "cancelled" else f"Due {answer['value']}."
+        return [{"text": text, "confidence": 1.0}]
+    asked = DUE.get(said)
+    return [{"text": asked, "confidence": 0.9, "ask": "date"}] if asked else []
+
+
+def sums(request: dict[str, Any]) -> list[dict[str, Any]]:
+    asked = "6 * 9" in request["human_utterances"][-1]["text"]
+    return [{"text": "54.", "confidence": 0.9}] if asked else []
+
+
+async def talk(*texts: str, **settings: Any) -> list[str]:
+    skills = [Service("todo", todo, inline=True), Service("sums", sums, inline=True)]
+    async with Assistant(Pipeline(skills=skills), store="memory:", **settings) as assistant:
+        replies = []
+        for text in texts:
+            reply = await assistant.reply(text, user="ann")
+            shown = reply.attributes.get("messages") or [{"text": reply.text}]
+            replies.append(" ".join(one["text"] for one in shown if "text" in one))
+    return replies
+
+
+@pytest.mark.parametrize(
+    ("order", "digression"),
+    [
+        ("note milk", "what is 6 * 9"),
+        ("notiere Milch", "was ist 6 * 9"),
+        ("note du lait", "combien 6 * 9"),
+        ("apunta leche", "cuánto 6 * 9"),
+    ],
+)
+async def test_the_question_stands_again_in_the_reply_to_a_digression(
+    order: str, digression: str
+) -> None:
+    [_, answered, done] = await talk(order, digression, "2030-01-02")
+    assert (answered, done) == (f"54. {DUE[order]}", "Due 2030-01-02.")
+
+
+async def test_after_three_digressions_the_question_is_over() -> None:
+    *_, third, fourth = await talk("note milk", *["what is 6 * 9"] * 4)
+    assert (third, fourth) == ("54. When is it due?", "54.")
+
+
+@pytest.mark.parametrize(("way", "said"), [("keep", "Due 2030-01-02."), ("drop", "Sorry.")])
+async def test_digressions_may_leave_the_question_open_or_end_it(way: str, said: str) -> None:
+    fallback = {"fallback": "Sorry."}
+    [_, answered, last] = await talk(
+        "note milk", "what is 6 * 9", "2030-01-02", digressions=way, **fallback
+    )
+    assert (answered, last) == ("54.", said)
+
+
+@pytest.mark.parametrize(
+    ("order", "words"),
+    [
+        ("note milk", "nah never mind"),
+        ("note milk", "oh forget it please"),
+        ("notiere Milch", "ach vergiss es"),
+        ("note du lait", "non laisse tomber"),
+        ("apunta leche", "no, déjalo"),
+    ],
+)
+async def test_a_question_is_cancelled_with_words_around_the_command(
+    order: str, words: str
+) -> None:
+    assert (await talk(order, words))[-1] == "Dropped."
+
+
+@pytest.mark.parametrize(
+    ("order", "words", "sample"),
+    [
+        ("note milk", "banana", "24 December"),
+        ("notiere Milch", "Hilfe", "24. Dezember"),
+        ("note du lait", "aide", "24 décembre"),
+        ("apunta leche", "plátano", "24 de diciembre"),
+    ],
+)
+async def test_words_that_are_no_answer_get_an_example_and_the_question(
+    order: str, words: str, sample: str
+) -> None:
+    last = (await talk(order, words))[-1]
+    assert sample in last
+    assert last.endswith(DUE[order])
