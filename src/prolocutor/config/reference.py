@@ -33,7 +33,8 @@ from prolocutor.config.fields import (
 from prolocutor.config.file_keys import file_table
 from prolocutor.config.plugged_fields import AuthField, PluggedField, plugged_tables
 from prolocutor.config.selector_making import SELECTORS
-from prolocutor.config.service_entries import ServicesField, whole_service_table
+from prolocutor.config.service_entries import ServicesField, method_structs, whole_service_table
+from prolocutor.config.struct_fields import table_of
 from prolocutor.connectors.connector_catalog import CONNECTORS, ENDPOINTS
 from prolocutor.data_sets import DATA
 from prolocutor.dialog.messages import ASK_KINDS
@@ -67,7 +68,20 @@ def subjects() -> list[str]:
     plugged = [
         f"{group}.{name}" for group, some in PLUGGED.items() for name in plugged_tables(some)
     ]
+    plugged += [f"{group}.{name}" for group, some in _methods().items() for name in some]
     return [FILE, *_below("", file_table()), *(one for top in plugged for one in _with_parts(top))]
+
+
+def _methods() -> dict[str, dict[str, TableField]]:
+    """Return the tables of methods that selectors name and that have options, by their group."""
+    found: dict[str, dict[str, TableField]] = {}
+    for name, options in plugged_tables(SELECTORS).items():
+        kind = options.keys[name]
+        if isinstance(kind, TextField) and kind.group is not None:
+            group = kind.group.rpartition(".")[2]
+            structs = method_structs(kind).items()
+            found[group] = {method: table_of(struct) for method, struct in structs}
+    return found
 
 
 def _with_parts(subject: str) -> list[str]:
@@ -86,6 +100,8 @@ def table_at(subject: str) -> TableField:
     first, *rest = subject.split(".")
     if first in PLUGGED and rest:
         table: TableField | None = plugged_tables(PLUGGED[first]).get(rest.pop(0))
+    elif first in _methods() and rest:
+        table = _methods()[first].get(rest.pop(0))
     else:
         table, rest = file_table(), [] if subject == FILE else [first, *rest]
     for key in rest:
@@ -140,7 +156,11 @@ def describe(several: Sequence[str], anchors: Mapping[str, str] | None = None) -
     """
     tables = {subject: table_at(subject) for subject in several}
     parts = []
-    if len(several) == 1 and several[0].count(".") == 1 and several[0].split(".")[0] in PLUGGED:
+    if (
+        len(several) == 1
+        and several[0].count(".") == 1
+        and several[0].split(".")[0] in {*PLUGGED, *_methods()}
+    ):
         parts.append((table_at(several[0]).make.__doc__ or "").partition("\n\n")[0])
     if any(table.keys for table in tables.values()):
         parts.append(_table(tables, anchors or {}))

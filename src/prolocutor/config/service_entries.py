@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
+from difflib import get_close_matches
 from functools import lru_cache
 from pathlib import Path
 from typing import Annotated, Any, Final, cast
@@ -14,8 +15,10 @@ import msgspec
 from msgspec.structs import replace
 
 from prolocutor.bounds import about
+from prolocutor.catalog import Catalog
 from prolocutor.config.call_hints import call_hint
 from prolocutor.config.fields import (
+    FieldKind,
     Findings,
     JsonSchema,
     TableField,
@@ -326,6 +329,11 @@ def _selector(
     if options.stage != stage:
         return findings.add(own[key], f"unknown key: a {key} belongs to {options.stage}")
     values = table.values(replace(node, value=own), findings)
+    if "options" in options.__struct_fields__ and key in values:
+        found = _method_options(table.keys[key], values[key], entries, node, findings)
+        if found is UNREAD:
+            return UNREAD
+        values["options"] = found
     if connector is not None and call is not None:
         values["connector"] = _CONNECTOR.read(connector, findings)
         values["endpoint"] = _endpoint(call, findings)
@@ -333,6 +341,44 @@ def _selector(
         what = f"a {key} that asks an endpoint needs connector and call; others have neither"
         findings.add(call or connector or node, what)
     return table.made(node, values, findings) if key in values else UNREAD
+
+
+def _method_options(
+    kind: FieldKind, name: str, entries: dict[str, YamlNode], node: YamlNode, findings: Findings
+) -> Any:
+    """Read the options of the method that a selector names, and take its keys out of `entries`.
+
+    Return None for a method that has none; whether there is such a method is looked at later.
+    """
+    struct = method_structs(kind).get(name)
+    if struct is None:
+        return None
+    table = table_of(struct)
+    known = {*table.keys, *service_table(Stage.SKILL_SELECTOR).keys}
+    wrong = {key: close for key in entries if (close := _meant(key, known, table.keys))}
+    own = {key: entries.pop(key) for key in [*entries] if key in table.keys or key in wrong}
+    return table.read(replace(node, value=own), findings)
+
+
+def _meant(key: str, known: Collection[str], own: Collection[str]) -> bool:
+    """Return whether an unknown key is probably one of a method's own, misspelt."""
+    close = get_close_matches(key, known, 1) if key not in known else []
+    return bool(close) and close[0] in own
+
+
+def method_structs(kind: FieldKind) -> dict[str, type[msgspec.Struct]]:
+    """Return the options of the methods that a key names, of those that are Structs with `build`.
+
+    The key's field says in which group of entry points the methods are.
+    """
+    group = getattr(kind, "group", None)
+    if group is None:
+        return {}
+    return {
+        name: found
+        for name, found in Catalog[Any]("method", group).installed()
+        if isinstance(found, type) and issubclass(found, msgspec.Struct) and hasattr(found, "build")
+    }
 
 
 def _endpoint(node: YamlNode, findings: Findings) -> Call:
@@ -509,8 +555,11 @@ def _service_schema(stage: Stage) -> JsonSchema:
     selectors = {}
     if stage in (Stage.SKILL_SELECTOR, Stage.RESPONSE_SELECTOR):
         selectors = {name: one for name, one in SELECTORS.installed() if one.stage == stage}
-    for selector in selectors.values():
-        properties |= table_of(cast(Any, selector)).schema()["properties"]
+    for name, selector in selectors.items():
+        table = table_of(cast(Any, selector))
+        properties |= table.schema()["properties"]
+        for method in method_structs(table.keys[name]).values():
+            properties = table_of(method).schema()["properties"] | properties
     if selectors:
         properties["connector"]["enum"] = [*CONNECTORS.names(), *ENDPOINTS.names()]
     service = {

@@ -1,20 +1,22 @@
 """The routers and rankers by name.
 
 Another package adds its own through an entry point in the group `prolocutor.routers` or
-`prolocutor.rankers`, which names a `PairingMethod`, or a function that keeps `Fit` of the contracts
-with what it needs in an attribute `needs`.
+`prolocutor.rankers`, which names a frozen Struct of options with `build(training)`: its fields are
+keys beside `router:` or `ranker:`. A `PairingMethod` is taken too, and a function that keeps `Fit`
+of the contracts. What each needs is in an attribute `needs`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, Final, Literal
 
 import msgspec
 
 from prolocutor.catalog import Catalog
-from prolocutor.contracts.pairing import Card, Fit, Role
+from prolocutor.contracts.pairing import Card, Fit, Role, TrainingData
 from prolocutor.errors import BadInput, ConfigError, ProlocutorError
 from prolocutor.plugins.pairing.model_files import Model
 
@@ -69,14 +71,30 @@ def method_of(name: str, role: Role) -> PairingMethod:
     if isinstance(found, PairingMethod):
         return found
     return PairingMethod(
-        fit=found,
+        fit=partial(_built, name, role, found) if hasattr(found, "build") else found,
         needs=frozenset(getattr(found, "needs", ())),
         reader=getattr(found, "reader", None),
     )
 
 
-def load_fit(name: str, role: Role) -> Fit[Any]:
-    """Return what makes a method ready; `MissingExtra` for a library that is missing."""
+def _built(name: str, role: Role, options: Any, training: TrainingData) -> Any:
+    """Make a method of the defaults of its options."""
+    try:
+        made = options()
+    except TypeError as error:
+        what = f"the {role} {name!r} has options without defaults: {error}"
+        raise BadInput(f"{what}; it is used from a file that gives them", field=role) from None
+    return made.build(training)
+
+
+def load_fit(name: str, role: Role, options: Any = None) -> Fit[Any]:
+    """Return what makes a method ready, with options if it has any of its own.
+
+    Raise `MissingExtra` for a library that is missing.
+    """
+    if options is not None:
+        build: Fit[Any] = options.build
+        return build
     fit = method_of(name, role).fit
     if not isinstance(fit, str):
         return fit

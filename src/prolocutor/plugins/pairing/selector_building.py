@@ -191,13 +191,13 @@ class SelectorMaker:
             chat = ChatEndpoint(selecting.connector, selecting.endpoint, name=role)
             self._ends.append(chat.connector.aclose)
             training = msgspec.structs.replace(training, complete=chat.complete)
-        made = _fitted(method_catalog.load_fit(method, role)(training))
+        made = _fitted(method_catalog.load_fit(method, role, selecting.options)(training))
         return VersionedMethod(made, method)
 
     def _of_cards(self, selecting: SelectorSettings, wired: EncoderWiring | None) -> Any:
         """Make a router that works by cards until it learns."""
         if not method_catalog.starts_unlearned(selecting.method, "router"):
-            fit = method_catalog.load_fit(selecting.method, "router")
+            fit = method_catalog.load_fit(selecting.method, "router", selecting.options)
             return _fitted(fit(TrainingData(cards=self._cards)))
         scorer = method_catalog.load_reader(selecting.method, "router").of_cards(self._cards)
         if wired is None:

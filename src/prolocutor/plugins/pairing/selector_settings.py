@@ -214,6 +214,7 @@ class SelectorSettings(PendingTarget, frozen=True, kw_only=True):
     endpoint: Annotated[
         Call | None, about("The way to the model that the method asks.", hidden=True)
     ] = None
+    options: Annotated[Any, about("The options of a method that has its own.", hidden=True)] = None
     seconds: Annotated[float | None, about("How long a call of a model may take.", hidden=True)] = (
         None
     )
