@@ -184,24 +184,35 @@ def line_of(pair: Pair, share: float, found: Sequence[LogOutcome]) -> str:
     return f"{line}  {len(stops) / len(found):>8.1%} {median:>6}"
 
 
-async def measure_latency(blocks: int = 12, turns: int = 400, at_once: int = 16) -> None:
-    """Print how long turns take with shadows and without, in turns of blocks in one process."""
+async def measure_latency(pairs: int = 12, turns: int = 320, at_once: int = 8) -> None:
+    """Print how long turns take with shadows and without, in pairs of blocks in one process."""
     takings = {name: list[float]() for name in ("without", "with shadows")}
+    ratios = []
     async with (
         Assistant(pipeline(shadows=0), store="memory:") as plain,
         Assistant(pipeline(shadows=2), store="memory:") as shadowed,
     ):
-        for block in range(blocks + 1):
-            for name, assistant in (("without", plain), ("with shadows", shadowed)):
+        order = [("without", plain), ("with shadows", shadowed)]
+        for pair in range(pairs + 1):
+            p99 = {}
+            for name, assistant in order:
                 taken = await timed(assistant, turns, at_once)
-                if block:  # the first warms up
-                    takings[name] += taken
                 await assistant.engine.shadows.settled()
+                p99[name] = statistics.quantiles(taken, n=100)[98]
+                if pair:  # the first warms up
+                    takings[name] += taken
+            if pair:
+                ratios.append(p99["with shadows"] / p99["without"])
+            order.reverse()
     cuts = {name: statistics.quantiles(one, n=100) for name, one in takings.items()}
     for name, cut in cuts.items():
         print(f"{name:<14} p50 {1000 * cut[49]:7.2f} ms   p99 {1000 * cut[98]:7.2f} ms")
     both = [cuts["with shadows"][at] / cuts["without"][at] for at in (49, 98)]
     print(f"{'ratio':<14} p50 {both[0]:7.3f}      p99 {both[1]:7.3f}")
+    low, middle, high = statistics.quantiles(ratios, n=4)
+    print(
+        f"p99 of the {pairs} pairs of blocks: median {middle:.3f}, quartiles {low:.3f}, {high:.3f}"
+    )
 
 
 async def timed(assistant: Assistant, turns: int, at_once: int) -> list[float]:

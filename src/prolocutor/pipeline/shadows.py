@@ -25,6 +25,9 @@ from prolocutor.plan.pipeline import Shadow
 
 log = logging.getLogger(__name__)
 
+PAUSE: Final = 0.05
+"""Seconds after the turn for which a shadow waits, so that the reply is on its way."""
+
 AT_ONCE: Final = 4
 """Shadows that are asked at the same time; what comes meanwhile is left out."""
 
@@ -96,6 +99,8 @@ class Shadows:
         outcome: Outcome = "failed"
         value: Any = None
         try:
+            await asyncio.sleep(PAUSE)
+            began = monotonic()
             requests = requests_for(step, call.snapshot, call.turn_id, step.timeout, call.extra)
             state = StateRequest(step, call.turn_id, step.timeout, call.snapshot, call.extra)
             group = await answers_of(step, requests, step.timeout, self._strays, turn=lambda: state)

@@ -73,6 +73,7 @@ def method_of(name: str, role: Role) -> PairingMethod:
     return PairingMethod(
         fit=partial(_built, name, role, found) if hasattr(found, "build") else found,
         needs=frozenset(getattr(found, "needs", ())),
+        uses=frozenset(getattr(found, "uses", ())),
         reader=getattr(found, "reader", None),
     )
 

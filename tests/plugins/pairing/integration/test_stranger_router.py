@@ -1,4 +1,4 @@
-"""A router and a ranker of another package, installed as people install it, with options in YAML."""
+"""A router and a ranker of another package, installed by pip, with their options in YAML."""
 
 import json
 import os
@@ -52,12 +52,12 @@ def prolocutor(site: Path, *words: str) -> tuple[int, str]:
 
 
 def test_it_routes_and_ranks_by_the_options_of_the_file(site: Path) -> None:
-    words = ("ask", "When is my train?", "--assistant", "assistant.yaml", "--json")
+    words = ("ask", "Which platform is it?", "--assistant", "assistant.yaml", "--json")
 
     status, told = prolocutor(site, *words, "--store", "memory:")
 
-    answer = json.loads(told[told.index("{") :])
-    assert (status, answer["response"], answer["active_skill"]) == (0, "Platform 4.", "trains")
+    reply = json.loads(told[told.index("{") :])["reply"]
+    assert (status, reply["text"], reply["active_skill"]) == (0, "Platform 4.", "trains")
 
 
 @pytest.mark.parametrize(
