@@ -3,6 +3,7 @@
 import pytest
 
 from prolocutor.contracts.pairing import LabelledQuestion, UserQuestion
+from prolocutor.plugins.pairing.commands.result_lines import reliability_lines
 from prolocutor.plugins.pairing.measuring.method_rows import (
     BootstrapSamples,
     CalibrationBin,
@@ -75,6 +76,16 @@ def test_the_calibration_error_is_the_mean_gap() -> None:
         CalibrationBin(3, pytest.approx(2.9 / 3), pytest.approx(2 / 3)),
     ]
     assert ece_of(bins) == pytest.approx((0.05 + 3 * (2.9 / 3 - 2 / 3)) / 4)
+
+
+def test_reliability_is_over_all_questions_and_shown_as_lines() -> None:
+    questions = [question("a"), question("a"), question()]
+    choices = [choice(1.0, 0.95), choice(0.0, 0.95), choice(0.0, 0.15)]
+
+    row = row_of("cards", "route", questions, choices, BootstrapSamples([0, 1], 0))
+
+    assert [(one.count, one.right) for one in row.reliability] == [(1, 0.0), (2, 0.5)]
+    assert [*reliability_lines([row])][-1] == "cards  15: 0 (1)  95: 50 (2)"
 
 
 def test_coverage_takes_the_surest_first() -> None:
