@@ -21,19 +21,17 @@ from typing import Any, NamedTuple
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 MODULES = """
-    assistant/feed assistant/input_checks assistant/journal
-    assistant/observer_group assistant/person_queues assistant/rounds/effects
-    assistant/rounds/interpreter assistant/rounds/program_phrases assistant/rounds/program_turns
-    assistant/rounds/secrets assistant/turn_result assistant/turn_runner
+    assistant/feed assistant/input_checks assistant/journal assistant/observer_group
+    assistant/person_queues assistant/rounds/effects assistant/rounds/interpreter
+    assistant/rounds/program_turns assistant/rounds/secrets assistant/turn_result
+    assistant/turn_runner
     connectors/python
-    dialog/agent_state dialog/draft_hypothesis dialog/ids dialog/plain dialog/profile_changes
-    dialog/rendering dialog/splicing dialog/stop_signal
-    pipeline/calling pipeline/calls pipeline/circuit_breaker pipeline/draft pipeline/draft_view
-    pipeline/guard pipeline/ledger pipeline/ledger_entries pipeline/prepared pipeline/replies
-    pipeline/requests pipeline/slots pipeline/snapshot pipeline/turn
-    stores/opening_codec stores/sqlite/agenda_writer stores/sqlite/head_cache
-    stores/sqlite/pending_rows stores/sqlite/queries stores/sqlite/request_log
-    stores/sqlite/turn_writer stores/sqlite/worker_thread stores/sqlite/writer
+    dialog/agent_state dialog/ids dialog/plain dialog/profile_changes dialog/rendering
+    pipeline/calling pipeline/calls pipeline/draft pipeline/draft_view pipeline/guard
+    pipeline/ledger pipeline/prepared pipeline/replies pipeline/requests pipeline/slots
+    pipeline/snapshot pipeline/turn
+    stores/opening_codec stores/sqlite/head_cache stores/sqlite/queries stores/sqlite/turn_writer
+    stores/sqlite/worker_thread stores/sqlite/writer
 """.split()
 
 COMPILE = """

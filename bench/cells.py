@@ -34,7 +34,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from bench.replicas import server_seconds
 from bench.store import BOT, CALLER_US, FEED, HUMAN, HYPOTHESES, ending, openings
 from prolocutor.contracts.store import AnsweredRequest, OpenedTurn
-from prolocutor.contracts.store.turn_record_store import ConversationQuery
+from prolocutor.contracts.turn_record_store import ConversationQuery
 from prolocutor.dialog import plain
 from prolocutor.errors import PersonBusy, PersonMoved, StoreError, TakenOver
 from prolocutor.plugins.postgresql.postgresql_store import PostgresqlStore

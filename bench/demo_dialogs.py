@@ -20,8 +20,8 @@ import msgspec
 from prolocutor.assistant.assistant import Assistant
 from prolocutor.config.building import assistant_from
 from prolocutor.config.settings import Settings
-from prolocutor.dialog.follow_up import follow_up_of
-from prolocutor.observe.record_request import RecordRequest
+from prolocutor.dialog.rounds import follow_up_of
+from prolocutor.observe.recent_turns import RecordRequest
 from prolocutor.plugins.language.follow_up import annotate
 from prolocutor.plugins.language.together.clauses import ask_each
 

@@ -29,12 +29,11 @@ import msgspec
 from demo_dialogs import DialogScore, score_dialogs, show_dialogs
 
 from prolocutor.assistant.assistant import Assistant
-from prolocutor.config.assistant_file import demo_file
 from prolocutor.config.building import assistant_from
-from prolocutor.config.loading import load
+from prolocutor.config.loading import demo_file, load
 from prolocutor.config.settings import Settings
 from prolocutor.contracts.observer import TurnRecord
-from prolocutor.observe.record_request import RecordRequest
+from prolocutor.observe.recent_turns import RecordRequest
 from prolocutor.plan.pipeline import Service
 from prolocutor.plugins.pairing.selector_building import RankerSelector, RouterSelector
 from prolocutor.plugins.pairing.selector_settings import BudgetSettings

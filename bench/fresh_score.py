@@ -23,10 +23,9 @@ from typing import Final, Literal, TypeAlias
 import msgspec
 
 from prolocutor.assistant.assistant import Assistant
-from prolocutor.config.assistant_file import demo_file
 from prolocutor.config.building import assistant_from
-from prolocutor.config.loading import load
-from prolocutor.observe.record_request import RecordRequest
+from prolocutor.config.loading import demo_file, load
+from prolocutor.observe.recent_turns import RecordRequest
 
 FRESH: Final = Path(__file__).parents[1] / "tests" / "demo" / "fresh"
 LANGUAGES: Final = FRESH.parent / "languages"

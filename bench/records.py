@@ -32,7 +32,7 @@ from prolocutor.assistant.assistant_settings import RecordSettings
 from prolocutor.contracts.channel import Route
 from prolocutor.contracts.http import Visitor
 from prolocutor.contracts.observer import ServiceRecord, TurnRecord
-from prolocutor.dialog import plain, splicing
+from prolocutor.dialog import agent_state, plain
 from prolocutor.dialog.ids import format_time, new_ids
 from prolocutor.plugins.console.channel import Console
 from prolocutor.stores.sqlite.queries import named
@@ -134,8 +134,8 @@ class Filler:
              format_time(at)),
         )  # fmt: skip
         for owner, state in (
-            (ids[0], splicing.new_human(ids[0], f"page:{number}")),
-            (ids[3], splicing.new_bot(ids[3])),
+            (ids[0], agent_state.new_human(ids[0], f"page:{number}")),
+            (ids[3], agent_state.new_bot(ids[3])),
         ):
             self._run("INSERT INTO versions VALUES (?, 0, '[]', ?)", (owner, state))
         turns = self._chance.choice((1, 2, 3, 4, 5, 8))

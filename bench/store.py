@@ -30,8 +30,7 @@ from prolocutor.contracts.store import (
     TurnOpening,
 )
 from prolocutor.dialog import ids, plain
-from prolocutor.stores.sqlite.memory_store import MemoryStore
-from prolocutor.stores.sqlite.sqlite_store import SqliteStore
+from prolocutor.stores.sqlite.sqlite_store import MemoryStore, SqliteStore
 
 ANNOTATIONS = {"ner": [{"word": "Tokyo", "type": "LOC", "at": [3, 8]}] * 3, "sentiment": [0.2, 0.8]}
 HYPOTHESES = plain.encode(

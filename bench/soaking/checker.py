@@ -13,8 +13,7 @@ import msgspec
 
 from bench.soaking.agents import fault_of, number_in
 from bench.soaking.ledger import MAX_FINDINGS, Ledger, ReceivedReply, SentMessage
-from prolocutor.dialog.dialog import Dialog
-from prolocutor.dialog.utterances import BotUtterance, HumanUtterance
+from prolocutor.dialog.dialog import BotUtterance, Dialog, HumanUtterance
 from prolocutor.stores.sqlite.sqlite_store import SqliteStore
 
 MAX_RUNS: Final = 2

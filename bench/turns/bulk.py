@@ -14,8 +14,7 @@ from bench.turns.workload import make_pipeline, said
 from prolocutor import Assistant
 from prolocutor.contracts.store import OpenedTurn, TurnClosing, TurnOpening, TurnStore
 from prolocutor.dialog import ids
-from prolocutor.stores.sqlite.memory_store import MemoryStore
-from prolocutor.stores.sqlite.sqlite_store import SqliteStore
+from prolocutor.stores.sqlite.sqlite_store import MemoryStore, SqliteStore
 
 LANES = 200
 SQL = Path(__file__).resolve().parents[2] / "src" / "prolocutor" / "stores" / "sqlite" / "sql"

@@ -30,7 +30,7 @@ from bench.peers.load import parser as load_parser
 from bench.turns.workload import make_pipeline, said
 from prolocutor import Assistant
 from prolocutor.assistant.assistant_settings import RecordSettings
-from prolocutor.observe.record_request import RecordRequest
+from prolocutor.observe.recent_turns import RecordRequest
 
 ROOT = Path(__file__).resolve().parents[2]
 VARIANTS = [f"turn-{way}" for way in ("inline", "async", "typed")]

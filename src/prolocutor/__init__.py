@@ -13,15 +13,22 @@ from prolocutor.moved import MovedModules, moved_name
 if TYPE_CHECKING:
     from prolocutor.assistant.agenda import permission_request as permission_request
     from prolocutor.assistant.assistant import Assistant as Assistant
-    from prolocutor.assistant.feed_message import FeedMessage as FeedMessage
     from prolocutor.assistant.runner import run as run
     from prolocutor.assistant.services import ServiceStatus as ServiceStatus
     from prolocutor.assistant.turn_result import TurnResult as TurnResult
-    from prolocutor.contracts.effects import Effects as Effects
+    from prolocutor.assistant.turn_stream import FeedMessage as FeedMessage
     from prolocutor.contracts.pairing import Card as Card
+    from prolocutor.contracts.selection import Effects as Effects
     from prolocutor.contracts.selection import Selection as Selection
     from prolocutor.contracts.selection import enough as enough
+    from prolocutor.dialog.dialog import Bot as Bot
+    from prolocutor.dialog.dialog import BotUtterance as BotUtterance
     from prolocutor.dialog.dialog import Dialog as Dialog
+    from prolocutor.dialog.dialog import Human as Human
+    from prolocutor.dialog.dialog import HumanUtterance as HumanUtterance
+    from prolocutor.dialog.dialog import Hypothesis as Hypothesis
+    from prolocutor.dialog.dialog import ScheduledMessage as ScheduledMessage
+    from prolocutor.dialog.dialog import SelectorReply as SelectorReply
     from prolocutor.dialog.inputs import TurnInput as TurnInput
     from prolocutor.dialog.messages import Audio as Audio
     from prolocutor.dialog.messages import Button as Button
@@ -33,8 +40,6 @@ if TYPE_CHECKING:
     from prolocutor.dialog.messages import RichMessage as RichMessage
     from prolocutor.dialog.messages import Text as Text
     from prolocutor.dialog.messages import Video as Video
-    from prolocutor.dialog.profiles import Bot as Bot
-    from prolocutor.dialog.profiles import Human as Human
     from prolocutor.dialog.rounds import Ask as Ask
     from prolocutor.dialog.turn_events import Delta as Delta
     from prolocutor.dialog.turn_events import Replaced as Replaced
@@ -47,11 +52,6 @@ if TYPE_CHECKING:
     from prolocutor.dialog.turn_events import TurnStarted as TurnStarted
     from prolocutor.dialog.turn_request import AskAnswer as AskAnswer
     from prolocutor.dialog.turn_request import TurnRequest as TurnRequest
-    from prolocutor.dialog.utterances import BotUtterance as BotUtterance
-    from prolocutor.dialog.utterances import HumanUtterance as HumanUtterance
-    from prolocutor.dialog.utterances import Hypothesis as Hypothesis
-    from prolocutor.dialog.utterances import ScheduledMessage as ScheduledMessage
-    from prolocutor.dialog.utterances import SelectorReply as SelectorReply
     from prolocutor.errors import ProlocutorError as ProlocutorError
     from prolocutor.plan.pipeline import Pipeline as Pipeline
     from prolocutor.plan.pipeline import Service as Service
@@ -75,8 +75,8 @@ _MODULES = {
     "AskAnswer": "prolocutor.dialog.turn_request",
     "Assistant": "prolocutor.assistant.assistant",
     "Audio": "prolocutor.dialog.messages",
-    "Bot": "prolocutor.dialog.profiles",
-    "BotUtterance": "prolocutor.dialog.utterances",
+    "Bot": "prolocutor.dialog.dialog",
+    "BotUtterance": "prolocutor.dialog.dialog",
     "Breaker": "prolocutor.plan.stages",
     "Button": "prolocutor.dialog.messages",
     "CandidateAnnotator": "prolocutor.plan.stages",
@@ -84,11 +84,11 @@ _MODULES = {
     "Choice": "prolocutor.dialog.messages",
     "Delta": "prolocutor.dialog.turn_events",
     "Dialog": "prolocutor.dialog.dialog",
-    "Effects": "prolocutor.contracts.effects",
-    "FeedMessage": "prolocutor.assistant.feed_message",
-    "Human": "prolocutor.dialog.profiles",
-    "HumanUtterance": "prolocutor.dialog.utterances",
-    "Hypothesis": "prolocutor.dialog.utterances",
+    "Effects": "prolocutor.contracts.selection",
+    "FeedMessage": "prolocutor.assistant.turn_stream",
+    "Human": "prolocutor.dialog.dialog",
+    "HumanUtterance": "prolocutor.dialog.dialog",
+    "Hypothesis": "prolocutor.dialog.dialog",
     "Link": "prolocutor.dialog.messages",
     "Message": "prolocutor.parlai.message",
     "Picture": "prolocutor.dialog.messages",
@@ -102,9 +102,9 @@ _MODULES = {
     "Result": "prolocutor.dialog.messages",
     "RichLink": "prolocutor.dialog.messages",
     "RichMessage": "prolocutor.dialog.messages",
-    "ScheduledMessage": "prolocutor.dialog.utterances",
+    "ScheduledMessage": "prolocutor.dialog.dialog",
     "Selection": "prolocutor.contracts.selection",
-    "SelectorReply": "prolocutor.dialog.utterances",
+    "SelectorReply": "prolocutor.dialog.dialog",
     "Service": "prolocutor.plan.pipeline",
     "ServiceAsked": "prolocutor.dialog.turn_events",
     "ServiceSettled": "prolocutor.dialog.turn_events",

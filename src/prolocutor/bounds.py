@@ -14,7 +14,7 @@ from typing import Annotated, Any, Final, Literal, get_args, get_origin, get_typ
 import msgspec
 from msgspec import Meta, inspect
 
-from prolocutor.durations import YEAR
+from prolocutor.clocks import YEAR
 from prolocutor.errors import ConfigError
 
 MANY: Final = 1_000_000_000

@@ -1,4 +1,4 @@
-"""Clocks: the time of day where that must not jump, as it may be set at any moment."""
+"""Seconds: of a minute to a year, and the time of day where it must not jump."""
 
 from __future__ import annotations
 
@@ -8,6 +8,14 @@ from collections.abc import Callable
 from typing import Final
 
 log = logging.getLogger(__name__)
+
+
+MINUTE: Final = 60
+HOUR: Final = 60 * MINUTE
+DAY: Final = 24 * HOUR
+WEEK: Final = 7 * DAY
+YEAR: Final = 365 * DAY
+
 
 FOLLOWED: Final = 3600.0
 """Seconds by which the wall clock may be set and be believed."""

@@ -1,11 +1,14 @@
-"""What calling functions of others needs: whether one is async, and what its error says."""
+"""Functions: by their dotted names, whether they are async, what their errors say."""
 
 from __future__ import annotations
 
 import asyncio
+import importlib
 import inspect
 import os
+import sys
 import sysconfig
+import traceback
 from collections.abc import Callable
 from gc import get_referents
 from traceback import walk_tb
@@ -13,7 +16,8 @@ from typing import Any, Final
 
 import msgspec
 
-from prolocutor.errors import legible
+from prolocutor.errors import ConfigError, legible
+from prolocutor.names import did_you_mean
 
 MAX_TEXT: Final = 300
 
@@ -111,3 +115,62 @@ def _is_dataclass(value: object) -> bool:
 
 
 _CONTAINERS: Final = (dict, list, tuple, set, frozenset, msgspec.Struct, BaseException)
+
+
+def resolve(dotted: str) -> Callable[..., Any]:
+    """Import `package.module:function` (or `module:Class.method`) and give what can be called.
+
+    `ConfigError` says which part fails: the form, the module, what the module itself imports, the
+    attribute, or that it cannot be called.
+    """
+    module_name, colon, attributes = dotted.partition(":")
+    if not colon or not module_name or not all(attributes.split(".")):
+        raise ConfigError(f"{dotted!r} is no dotted name; write it as package.module:function")
+    found: Any = _module(module_name, dotted)
+    place = f"module {module_name!r}"
+    for attribute in attributes.split("."):
+        found = _attribute(found, attribute, place, dotted)
+        place += f", {attribute!r}"
+    if not callable(found):
+        raise ConfigError(
+            f"{dotted}: this is of type {type(found).__name__}, which cannot be called"
+        )
+    return found  # type: ignore[no-any-return]
+
+
+def _module(name: str, dotted: str) -> Any:
+    try:
+        return importlib.import_module(name)
+    except ModuleNotFoundError as error:
+        if error.name and (name == error.name or name.startswith(f"{error.name}.")):
+            raise ConfigError(f"{dotted}: there is no module {error.name!r}{_seen()}") from None
+        raise ConfigError(
+            f"{dotted}: the module {name!r} imports {error.name!r}, which is not installed"
+        ) from error
+    except SyntaxError as error:
+        place = f"{os.path.basename(error.filename or name)}:{error.lineno}"
+        raise ConfigError(f"{dotted}: {place}: {error.msg}") from error
+    except BaseException as error:
+        if isinstance(error, KeyboardInterrupt):
+            raise
+        raise ConfigError(f"{dotted}: importing {name!r} failed: {_last_line(error)}") from error
+
+
+def _attribute(found: Any, name: str, place: str, dotted: str) -> Any:
+    try:
+        return getattr(found, name)
+    except AttributeError:
+        known = [known for known in dir(found) if not known.startswith("_")]
+        hint = did_you_mean(name, known)
+        what = f"{dotted}: {place} has no {name!r}"
+        raise ConfigError(f"{what}; {hint}" if hint else what) from None
+
+
+def _seen() -> str:
+    """Say where modules are looked for when it is the current folder that is missing."""
+    here = os.getcwd()
+    return "" if {"", here} & set(sys.path) else f" (the folder {here} is not searched)"
+
+
+def _last_line(error: BaseException) -> str:
+    return traceback.format_exception_only(error)[-1].strip()[:300]

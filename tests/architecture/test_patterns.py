@@ -20,13 +20,14 @@ import prolocutor
 import prolocutor_demo
 from prolocutor.asks import picture
 from prolocutor.assistant.assistant_settings import AssistantSettings
-from prolocutor.assistant.rounds import program_phrases
+from prolocutor.assistant.rounds import program_turns
 from prolocutor.plugins.deeppavlov.python_connectors import talk_of_topics
+from prolocutor.plugins.language import language_wishes
 from prolocutor.plugins.language.careful import topics
 from prolocutor.plugins.language.follow_up import last_turn
 from prolocutor.plugins.language.together import clauses
 from prolocutor.plugins.pairing.hints import hint_phrases
-from prolocutor.reading import language_wishes, languages, plain_text, words
+from prolocutor.reading import languages, plain_text, words
 from prolocutor_demo.chance import chance_agent
 from prolocutor_demo.dictionary import word_questions
 from prolocutor_demo.reading import request
@@ -46,14 +47,14 @@ READ = {
     "prolocutor_demo.dictionary.word_questions": word_questions.LONGEST,
     "prolocutor.asks": plain_text.LONGEST,
     "prolocutor.asks.picture": picture.LONGEST,
-    "prolocutor.assistant.rounds.program_phrases": program_phrases.LONGEST,
+    "prolocutor.assistant.rounds.program_turns": program_turns.LONGEST,
     "prolocutor.reading": plain_text.LONGEST,
     "prolocutor.reading.words": words.LONGEST_TEXT,
     "prolocutor.reading.languages": languages.LONGEST,
-    "prolocutor.reading.language_wishes": language_wishes.LONGEST,
     "prolocutor.plugins.deeppavlov.python_connectors.moods": talk_of_topics.LONGEST,
     "prolocutor.plugins.deeppavlov.python_connectors.talk_of_topics": talk_of_topics.LONGEST,
     "prolocutor.plugins.deeppavlov.python_connectors.topic_rules": talk_of_topics.LONGEST,
+    "prolocutor.plugins.language.language_wishes": language_wishes.LONGEST,
     "prolocutor.plugins.pairing.hints.hint_phrases": hint_phrases.LONGEST,
     "prolocutor.plugins.pairing.text_traits": words.LONGEST_TEXT,
     "prolocutor.plugins.language.careful": 2 * topics.LONGEST,
@@ -65,7 +66,7 @@ READ = {
 OTHERS = {
     "prolocutor.cli": "the operator's command line",
     "prolocutor.config": "the assistant's file",
-    "prolocutor.dialog.typed_functions": "the assistant's functions",
+    "prolocutor.dialog.turn_request": "the assistant's functions",
     "prolocutor.plugins.console.ways": "the assistant's file",
     "prolocutor.plugins.pairing.measuring": "files of those who measure",
     "prolocutor.plugins.pairing.selector_settings": "the assistant's file",

@@ -3,8 +3,8 @@
 import pytest
 from msgspec.structs import replace
 
-from prolocutor.config.assistant_file import load_assistant
 from prolocutor.config.building import assistant_from
+from prolocutor.config.loading import load_assistant
 from prolocutor.config.settings import Settings
 from prolocutor.plan.pipeline import StageService
 

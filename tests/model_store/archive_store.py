@@ -9,10 +9,9 @@ from typing import Any
 from msgspec import structs
 
 from prolocutor.contracts.store import ALL_DIALOGS, DialogQuery, RatedReply
-from prolocutor.dialog import plain, splicing
-from prolocutor.dialog.dialog import Dialog
+from prolocutor.dialog import agent_state, plain
+from prolocutor.dialog.dialog import BotUtterance, Dialog, HumanUtterance
 from prolocutor.dialog.ids import DialogId
-from prolocutor.dialog.utterances import BotUtterance, HumanUtterance
 from prolocutor.errors import NotFound
 from tests.model_store.state import ModelState
 
@@ -64,18 +63,18 @@ class ModelArchiveStore:
         dialog = self._state.dialogs.get(dialog_id)
         if dialog is None:
             raise NotFound(f"there is no dialog {dialog_id}", field="dialog_id")
-        dialog.ratings.append(splicing.rating(rating, user, at))
+        dialog.ratings.append(agent_state.rating(rating, user, at))
 
     async def rate_utterance(self, utt_id: str, rating: Any, user: str | None, at: str) -> None:
         """Add a rating to the utterance's."""
         _, utterance = self._state.utterances.get(utt_id, (None, None))
         if utterance is None:
             raise NotFound(f"there is no utterance {utt_id}", field="utt_id")
-        one = splicing.rating(rating, user, at)
+        one = agent_state.rating(rating, user, at)
         self._state.rated.append((utt_id, rating))
         utterance.ratings.append(one)
         utterance.parts = structs.replace(
-            utterance.parts, body=splicing.with_ratings(utterance.parts.body, [one])
+            utterance.parts, body=agent_state.with_ratings(utterance.parts.body, [one])
         )
 
     async def ratings_since(self, after: int = 0, limit: int = 10_000) -> list[RatedReply]:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from prolocutor.contracts.shared_counters import CounterTotals, CounterUse
+from prolocutor.contracts.shared_store import CounterTotals, CounterUse
 from tests.model_store.shared_state import ModelReplica, SharedModel
 
 
 class ModelCounters:
-    """The model of `contracts/shared_counters.py`.
+    """The model of `contracts/shared_store.py`.
 
     `replica` returns the one that counts, or raises `StoreError` where the database is away.
     """

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from msgspec import structs
 
+from prolocutor.clocks import DAY
 from prolocutor.contracts.store import (
     NO_ROUND,
     AgendaEntry,
@@ -20,10 +21,9 @@ from prolocutor.contracts.store import (
     TurnOpening,
     UtteranceParts,
 )
-from prolocutor.dialog import agent_state, plain, splicing
+from prolocutor.dialog import agent_state, plain
 from prolocutor.dialog.dialog import Dialog
 from prolocutor.dialog.ids import DialogId, TurnId
-from prolocutor.durations import DAY
 from prolocutor.errors import Conflict
 
 
@@ -110,7 +110,7 @@ class ModelPerson:
 
     def __init__(self, user: str, human_id: str, feed_end: int) -> None:
         self.user = user
-        self.human = ProfileVersion(0, splicing.new_human(human_id, user))
+        self.human = ProfileVersion(0, agent_state.new_human(human_id, user))
         self.active: dict[str, ModelDialog] = {}
         self.feed: list[FeedRow] = []
         self.feed_end = feed_end
@@ -169,7 +169,7 @@ class ModelDialog:
         self.number = number
         self.active = True
         self.round = NO_ROUND
-        self.bot = ProfileVersion(0, splicing.new_bot(self.new.bot_id))
+        self.bot = ProfileVersion(0, agent_state.new_bot(self.new.bot_id))
         self.utterances: list[ModelUtterance] = []
         self.ratings: list[bytes] = []
 
@@ -190,7 +190,7 @@ class ModelDialog:
         attributes = self.new.attributes
         if not self.ratings:
             return attributes
-        return splicing.attributes_with_ratings(attributes, self.ratings)
+        return agent_state.attributes_with_ratings(attributes, self.ratings)
 
     def window(self, size: int | None, hypotheses: int) -> list[UtteranceParts]:
         """Return the last `size` utterances (None: all), the last human ones with hypotheses."""
@@ -205,7 +205,7 @@ class ModelDialog:
     def is_rated(self, rating: bytes) -> bool:
         """Return whether the dialog or one of its utterances has this rating."""
         ratings: Iterable[list[bytes]] = (self.ratings, *(u.ratings for u in self.utterances))
-        return any(splicing.last_rating([one]) == rating for some in ratings for one in some)
+        return any(agent_state.last_rating([one]) == rating for some in ratings for one in some)
 
     def whole(self) -> Dialog:
         """Decode the whole dialog."""
@@ -224,7 +224,7 @@ class ModelDialog:
                 for one in self.utterances
             ],
             attributes=plain.decode(self.attributes),
-            rating=plain.decode(splicing.last_rating(self.ratings)),
+            rating=plain.decode(agent_state.last_rating(self.ratings)),
         )
 
 

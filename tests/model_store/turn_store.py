@@ -19,7 +19,7 @@ from prolocutor.contracts.store import (
     TurnOpening,
     UnfinishedTurn,
 )
-from prolocutor.dialog import splicing
+from prolocutor.dialog import agent_state
 from prolocutor.dialog.ids import DialogId, TurnId
 from prolocutor.errors import NotFound, StoreError
 from tests.model_store.agenda_store import change
@@ -172,7 +172,7 @@ def _opened_turn(
         id=dialog.id,
         date_start=dialog.date_start,
         dialog_attributes=dialog.attributes,
-        rating=splicing.last_rating(dialog.ratings),
+        rating=agent_state.last_rating(dialog.ratings),
         human=dialog.person.human,
         bot=dialog.bot,
         window=dialog.window(opening.window, opening.hypotheses),

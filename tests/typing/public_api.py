@@ -40,12 +40,11 @@ from prolocutor import (
     service,
     skill,
 )
-from prolocutor.contracts.caller import Caller
-from prolocutor.contracts.connector import Connector
+from prolocutor.contracts.connector import Caller, Connector
 from prolocutor.contracts.observer import Observer, ServiceRecord, TurnRecord
 from prolocutor.contracts.store import Store
 from prolocutor.pipeline.guard import Batcher
-from prolocutor.stores.sqlite.memory_store import MemoryStore
+from prolocutor.stores.sqlite.sqlite_store import MemoryStore
 
 
 def plain(request: dict[str, Any]) -> list[dict[str, Any]]:

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from prolocutor.dotted_names import resolve
 from prolocutor.errors import ConfigError
+from prolocutor.functions import resolve
 
 
 @pytest.fixture(autouse=True)

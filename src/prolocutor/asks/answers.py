@@ -2,13 +2,26 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Protocol, TypeAlias
+from typing import Any, ClassVar, Final, Protocol, TypeAlias
 
 import msgspec
 
 from prolocutor.dialog.plain import JsonObject
 from prolocutor.dialog.rounds import OfferedChoice
-from prolocutor.reading.context import ReadingContext
+from prolocutor.reading.dates import ReadingContext
+
+NOT_ASKED: Final = "Sorry, but that's not what I asked."
+NOT_UNDERSTOOD: Final = "Sorry, I did not understand that."
+EXTRA: Final = "pip install 'prolocutor[asks]'"
+
+
+def extra_hint(what: str, instead: str) -> str:
+    """Return the sentence that says which answers need an extra, and what works without it.
+
+    >>> extra_hint("Numbers in words", "digits")
+    "Numbers in words need an extra (pip install 'prolocutor[asks]'); please use digits."
+    """
+    return f"{what} need an extra ({EXTRA}); please use {instead}."
 
 
 class Contact(msgspec.Struct, frozen=True):

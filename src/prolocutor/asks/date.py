@@ -4,8 +4,14 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from prolocutor.asks.answers import AnswerContext, AskOptions, NotUnderstood, Outcome, Understood
-from prolocutor.asks.hints import extra_hint
+from prolocutor.asks.answers import (
+    AnswerContext,
+    AskOptions,
+    NotUnderstood,
+    Outcome,
+    Understood,
+    extra_hint,
+)
 from prolocutor.dialog.plain import JsonObject
 from prolocutor.reading import dates
 from prolocutor.reading.plain_text import bare

@@ -12,7 +12,7 @@ from prolocutor.asks.location import coordinates
 from prolocutor.asks.phone_number import e164
 from prolocutor.asks.picture import address_of as picture_of
 from prolocutor.reading import dates, numbers, times
-from prolocutor.reading.measures import measure_of
+from prolocutor.reading.numbers import measure_of
 from prolocutor.reading.plain_text import bare
 
 _QUOTED: Final = re.compile(r"\"([^\"]+)\"|“([^”]+)”")

@@ -5,8 +5,14 @@ from __future__ import annotations
 import re
 from typing import Any, ClassVar, Final
 
-from prolocutor.asks.answers import AnswerContext, AskOptions, NotUnderstood, Outcome, Understood
-from prolocutor.asks.hints import extra_hint
+from prolocutor.asks.answers import (
+    AnswerContext,
+    AskOptions,
+    NotUnderstood,
+    Outcome,
+    Understood,
+    extra_hint,
+)
 from prolocutor.asks.known_contacts import of_contact
 from prolocutor.dialog.plain import JsonObject
 from prolocutor.reading import libraries

@@ -9,18 +9,17 @@ from typing import Any, Final
 
 import msgspec
 
-from prolocutor.assistant.agenda_delivery import NOTIFICATIONS
-from prolocutor.assistant.agenda_scheduler import AgendaScheduler
+from prolocutor.assistant.agenda_scheduler import NOTIFICATIONS, AgendaScheduler
 from prolocutor.assistant.input_checks import check_name, checked_dialog
 from prolocutor.assistant.turns import Turns
+from prolocutor.contracts.http import spend
 from prolocutor.contracts.programs import CreatedProgram, ProgramInfo, Programs
-from prolocutor.contracts.quota import spend
 from prolocutor.contracts.store import AgendaEntry
-from prolocutor.dialog import notices, plain
+from prolocutor.dialog import plain, schedules
 from prolocutor.dialog.ids import new_id
 from prolocutor.dialog.messages import RichMessage, checked_ask, checked_messages
-from prolocutor.dialog.notices import Notice
 from prolocutor.dialog.plain import JsonObject
+from prolocutor.dialog.schedules import Notice
 from prolocutor.errors import BadInput, BadReply
 
 MAX_KEY: Final = 200
@@ -132,7 +131,7 @@ def notification(
         skill=NOTIFICATIONS,
         key=key or new_id(),
         due=due,
-        body=notices.encode(notice),
+        body=schedules.encode(notice),
     )
 
 

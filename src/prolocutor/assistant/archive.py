@@ -12,10 +12,10 @@ from prolocutor.assistant.handovers import Handovers
 from prolocutor.assistant.input_checks import check_words, checked_dialog
 from prolocutor.assistant.journal import Journal
 from prolocutor.assistant.observer_group import ObserverGroup
-from prolocutor.assistant.operator_labels import OperatorLabels
+from prolocutor.assistant.operator_desk import OperatorLabels
 from prolocutor.assistant.person_names import names_of
 from prolocutor.assistant.rounds.secrets import Secrets
-from prolocutor.assistant.turn_recorder import RecordKeeping
+from prolocutor.assistant.turn_record import RecordKeeping
 from prolocutor.assistant.turns import Turns
 from prolocutor.contracts.store import Store
 from prolocutor.dialog import rounds

@@ -1,40 +1,229 @@
-"""The parts that an assistant is made of, each given those that it needs."""
+"""The parts that an assistant is made of, how they are made, started and ended."""
 
 from __future__ import annotations
 
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Coroutine
 from functools import partial
+from typing import Any, Final
+
+import msgspec
 
 from prolocutor.asks.kinds import AskKinds
 from prolocutor.assistant.agenda import Agenda
-from prolocutor.assistant.agenda_delivery import AgendaDelivery
-from prolocutor.assistant.agenda_scheduler import AgendaScheduler
+from prolocutor.assistant.agenda_scheduler import AgendaDelivery, AgendaScheduler
 from prolocutor.assistant.archive import DialogArchive
 from prolocutor.assistant.assistant_settings import AssistantSettings, ReplicaSettings
+from prolocutor.assistant.feed import FeedListeners
 from prolocutor.assistant.handovers import Handovers
 from prolocutor.assistant.journal import Journal
-from prolocutor.assistant.lifetime import AssistantParts, Lifetime
 from prolocutor.assistant.lone_talk import LoneTalk
 from prolocutor.assistant.observer_group import ObserverGroup
-from prolocutor.assistant.operator_desk import OperatorDesk
-from prolocutor.assistant.operator_labels import OperatorLabels
+from prolocutor.assistant.operator_desk import OperatorDesk, OperatorLabels
 from prolocutor.assistant.person_queues import PersonQueues
 from prolocutor.assistant.rounds.interpreter import InputInterpreter
 from prolocutor.assistant.rounds.secrets import Secrets
 from prolocutor.assistant.services import ServiceSwitches
 from prolocutor.assistant.speaking_skills import SpeakingSkills
 from prolocutor.assistant.store_health import StoreHealth
-from prolocutor.assistant.store_sharing import StoreSharing
-from prolocutor.assistant.turn_recorder import RecordKeeping
+from prolocutor.assistant.succession import StoreSharing, Succession
+from prolocutor.assistant.turn_record import RecordKeeping
 from prolocutor.assistant.turn_runner import TurnRunner
 from prolocutor.assistant.turns import Turns
 from prolocutor.assistant.watchdog import Watchdog
 from prolocutor.assistant.wiring import ServiceWiring, make_programs
+from prolocutor.background import BackgroundTasks
 from prolocutor.contracts.programs import Programs
 from prolocutor.contracts.shared_store import BrokerWakeUps
 from prolocutor.contracts.store import Store
-from prolocutor.dotted_names import resolve
+from prolocutor.errors import ConfigError, Stopping, StoreAway, StoreError
+from prolocutor.functions import resolve
 from prolocutor.pipeline.engine import Engine
 from prolocutor.plan.pipeline import Pipeline, Stage
+
+log = logging.getLogger(__name__)
+
+
+FIRST_PAUSE: Final = 0.25
+LONGEST_PAUSE: Final = 2.0
+"""Seconds between two tries: the first pause is doubled up to the longest."""
+FIRST_TRY: Final = 5.0
+"""Seconds after which a start goes on in the background."""
+
+
+class AssistantParts(msgspec.Struct, frozen=True):
+    """What an assistant is made of."""
+
+    engine: Engine
+    queues: PersonQueues
+    watchdog: Watchdog
+    programs: Programs
+    broker: BrokerWakeUps | None
+    journal: Journal
+    scheduler: AgendaScheduler
+    runner: TurnRunner
+    turns: Turns
+    archive: DialogArchive
+    agenda: Agenda
+    desk: OperatorDesk
+    alone: LoneTalk
+    records: RecordKeeping
+    observers: ObserverGroup
+    listeners: FeedListeners
+    handovers: Handovers
+    health: StoreHealth
+    switches: ServiceSwitches
+    succession: Succession | None = None
+
+
+class Lifetime:
+    """Whether an assistant has started, takes turns, and is stopping; `parts` are what it is of."""
+
+    parts: AssistantParts
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._late_start = LateStart(self._start)
+        self.started = False
+        self.stopping = False
+        self.before_end: list[Callable[[], Awaitable[None]]] = []
+        """What is closed before the assistant, such as the doors of an app that is mounted."""
+        self.after_turns: list[Callable[[], Awaitable[None]]] = []
+        """What is closed when the last turn is over, before the store is."""
+
+    @property
+    def ready(self) -> bool:
+        """Whether turns are taken: it has started, is not stopping, and can reach the store."""
+        return self.started and not self.stopping and not (self.waits or self.is_cut_off)
+
+    @property
+    def waits(self) -> bool:
+        """Whether the store has not answered since the start."""
+        return self._late_start.waits
+
+    @property
+    def is_cut_off(self) -> bool:
+        """Whether it has started, and cannot reach the store that it shares with others."""
+        succession = self.parts.succession
+        return self.started and succession is not None and not succession.reachable
+
+    def check_open(self) -> None:
+        """Raise `Stopping` or `StoreAway` where no turns are taken."""
+        if self.stopping:
+            raise Stopping("the assistant is shutting down")
+        if self.waits:
+            raise StoreAway("the store has not answered since the start")
+
+    async def start(self, *, patient: bool) -> None:
+        """Open the store and start all; where it is away, try on in the background if `patient`."""
+        await (self._late_start.begin() if patient else self._start())
+        self.started = True
+
+    async def end(self, grace: float | None) -> None:
+        """Refuse new turns, wait for the running ones (`grace` seconds at most), close all."""
+        while self.before_end:
+            await self.before_end.pop()()
+        self.stopping = True
+        parts = self.parts
+        await self._late_start.aclose()
+        if parts.succession is not None:
+            parts.succession.decline()
+        await parts.scheduler.aclose()
+        await parts.queues.drain(grace)
+        parts.watchdog.stop()
+        await parts.health.aclose()
+        await parts.journal.settle_all()
+        if parts.succession is not None:
+            await parts.succession.aclose(grace)
+        await parts.handovers.aclose()
+        await parts.engine.shadows.aclose()
+        while self.after_turns:
+            await self.after_turns.pop()()
+        if parts.broker is not None:
+            await parts.broker.aclose()
+        await parts.engine.aclose()
+        await parts.records.aclose()
+        await self._store.aclose()
+
+    async def _start(self) -> None:
+        parts = self.parts
+        await self._store.open()
+        unfinished = []
+        try:
+            await parts.switches.refresh()
+            await parts.observers.start_learners(self._store)
+            if parts.succession is None:
+                unfinished = await self._store.unfinished_turns()
+            else:
+                await parts.succession.start()
+        except StoreError:
+            await self._store.aclose()
+            raise
+        if parts.broker is not None:
+            await parts.broker.open()
+        parts.watchdog.start()
+        for turn in unfinished:
+            recover = partial(parts.runner.recover, turn)
+            recovered = parts.queues.enter(turn.user, recover, patient=True)
+            recovered.add_done_callback(lambda done: done.cancelled() or done.exception())
+        parts.scheduler.start()
+        parts.handovers.start()
+        parts.records.start()
+
+
+class LateStart:
+    """Calls `start` until the store answers; nothing is ready meanwhile."""
+
+    def __init__(self, start: Callable[[], Coroutine[Any, Any, None]]) -> None:
+        self._start = start
+        self._trying = BackgroundTasks("late start")
+        self.waits = False
+        """Whether the store has not answered yet."""
+
+    async def begin(self) -> None:
+        """Try, and go on in the background where the store is away or takes long to answer.
+
+        Raise any other error of the first try.
+        """
+        self.waits, said = True, "the store has not answered yet"
+        trial = self._trying.start(self._start(), awaited=True)
+        try:
+            await asyncio.wait({trial}, timeout=FIRST_TRY)
+            if trial.done():
+                await trial
+                self.waits = False
+                return
+        except StoreAway as error:
+            said = str(error)
+        except BaseException:
+            await self.aclose()
+            raise
+        log.warning("%s; waiting for it, no turns are taken", said)
+        self._trying.start(self._try(trial, said))
+
+    async def aclose(self) -> None:
+        """Stop trying."""
+        await self._trying.aclose()
+
+    async def _try(self, trial: Awaitable[None], said: str) -> None:
+        pause = FIRST_PAUSE
+        while True:
+            try:
+                await trial
+            except (StoreError, ConfigError) as error:
+                if str(error) != said:
+                    said = str(error)
+                    log.warning("%s; waiting, no turns are taken", said)
+            except Exception:
+                log.exception("the store cannot be opened; trying again")
+            else:
+                self.waits = False
+                log.warning("the store answers, turns are taken")
+                return
+            await asyncio.sleep(pause)
+            pause = min(2 * pause, LONGEST_PAUSE)
+            trial = self._start()
 
 
 def assemble(

@@ -20,25 +20,24 @@ from prolocutor.assistant.assistant_settings import (
     RecordSettings,
     ReplicaSettings,
 )
-from prolocutor.assistant.feed_message import FeedMessage, followed
-from prolocutor.assistant.loop_thread import LoopThread
 from prolocutor.assistant.observer_group import ObserverGroup
-from prolocutor.assistant.operator_labels import OperatorLabels
+from prolocutor.assistant.operator_desk import OperatorLabels
 from prolocutor.assistant.rollouts import judge_of
+from prolocutor.assistant.runner import LoopThread
 from prolocutor.assistant.services import ServiceStatus, services_of
 from prolocutor.assistant.turn_result import TurnResult
-from prolocutor.assistant.turn_stream import TurnStream
+from prolocutor.assistant.turn_stream import FeedMessage, TurnStream, followed
 from prolocutor.contracts.model_use import ModelInUse
 from prolocutor.contracts.observer import Observer
 from prolocutor.contracts.programs import Programs
 from prolocutor.contracts.shared_store import BrokerWakeUps
 from prolocutor.contracts.store import Store
-from prolocutor.contracts.store.store_options import StoreOptions
+from prolocutor.contracts.store_options import StoreOptions
+from prolocutor.dialog.dialog import BotUtterance
 from prolocutor.dialog.inputs import InputKeywords, TurnInput, turn_input
 from prolocutor.dialog.plain import JsonObject
-from prolocutor.dialog.utterances import BotUtterance
-from prolocutor.dotted_names import resolve
 from prolocutor.errors import ConfigError
+from prolocutor.functions import resolve
 from prolocutor.plan.pipeline import Pipeline
 from prolocutor.stores.store_catalog import open_store
 

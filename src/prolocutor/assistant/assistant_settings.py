@@ -8,8 +8,8 @@ import msgspec
 from msgspec import Meta
 
 from prolocutor.bounds import MANY, Count, PositiveSeconds, about, check_bounds
+from prolocutor.clocks import DAY, WEEK
 from prolocutor.contracts.shared_store import DEFAULT_LEASE
-from prolocutor.durations import DAY, WEEK
 from prolocutor.errors import ConfigError
 
 SLOW: Final = 2 / 3

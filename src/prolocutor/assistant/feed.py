@@ -9,9 +9,8 @@ from typing import Any, Final
 
 from prolocutor.contracts.shared_store import WakeUps
 from prolocutor.dialog import plain
-from prolocutor.dialog.inputs import AGAIN_OF, OPERATOR, TurnInput, is_utterance_id
+from prolocutor.dialog.inputs import AGAIN_OF, OPERATOR, STOPPED, TurnInput, is_utterance_id
 from prolocutor.dialog.plain import JsonObject
-from prolocutor.dialog.stop_signal import STOPPED
 from prolocutor.pipeline.draft import DraftReply
 
 NO_MARKS: Final[JsonObject] = {}

@@ -8,27 +8,153 @@ meanwhile is stored without a reply, and nobody is asked.
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import time
+from collections import deque
 from collections.abc import Callable
-from typing import Any, Final
+from contextlib import suppress
+from typing import Any, Final, NamedTuple
 
 import msgspec
 
 from prolocutor.assistant.assistant_settings import HandoverSettings
-from prolocutor.assistant.duty_webhook import DutyWebhook
 from prolocutor.assistant.rounds.decision import HandoverChange, TurnEffects
 from prolocutor.assistant.rounds.interpreter import round_of
-from prolocutor.contracts.store import NO_ROUND, AgendaEntry, OpenedTurn, Store
+from prolocutor.background import BackgroundTasks
+from prolocutor.connectors.parts.http_client import HttpClient
+from prolocutor.contracts.store import NO_ROUND, AgendaEntry, OpenedTurn, RecordStore, Store
 from prolocutor.dialog import plain, rounds
 from prolocutor.dialog.inputs import OPERATOR, DirectReply, OperatorAct, TurnInput, TurnStart
 from prolocutor.dialog.plain import JsonObject
 from prolocutor.dialog.rounds import NOTHING, Handover, Round
-from prolocutor.errors import StoreError
+from prolocutor.errors import ServiceError, StoreError
 from prolocutor.pipeline.engine import Engine
 from prolocutor.pipeline.turn import Turn
 
 log = logging.getLogger(__name__)
+
+
+WAITING_NOTES: Final = "handover_note"
+"""The kind of the records that keep changes until they are sent, by the time that they came."""
+
+MOST: Final = 1000
+"""Changes that wait to be sent; beyond that the oldest is dropped."""
+
+SECONDS: Final = 10.0
+PAUSES: Final = (1.0, 5.0, 30.0)
+"""Seconds before a change is sent once more; then it is dropped."""
+
+ABANDONED: Final = 2 * (sum(PAUSES) + SECONDS * (len(PAUSES) + 1))
+"""Seconds after which a change in a shared store is taken for one whose replica has ended."""
+
+MAX_BYTES: Final = 64 * 1024
+
+
+class WaitingNote(NamedTuple):
+    """A change on its way; it is stored as a record of this key."""
+
+    key: str
+    change: dict[str, Any]
+
+
+class DutyWebhook:
+    """Sends one change after the other; turns never wait for an answer.
+
+    Changes are stored until they are sent or dropped, so that a restart loses none; one may be sent
+    twice. `is_shared`: other replicas store theirs in the same place.
+    """
+
+    def __init__(self, url: str, store: RecordStore, *, is_shared: bool = False) -> None:
+        self._client = HttpClient(url, headers={"Content-Type": "application/json"})
+        self._store = store
+        self._is_shared = is_shared
+        self._waiting: deque[WaitingNote] = deque()
+        self._sending = BackgroundTasks("handover webhook")
+        self._resuming = BackgroundTasks("handover notes")
+        self._last = 0
+
+    def start(self) -> None:
+        """Send what was stored before, by a process that has ended."""
+        self._resuming.start(self._resume(before=_key(time.time_ns())))
+
+    async def send(self, change: dict[str, Any]) -> None:
+        """Store a change, and send it as JSON when those before it are through."""
+        self._last = max(time.time_ns(), self._last + 1)
+        note = WaitingNote(_key(self._last), change)
+        try:
+            await self._store.put_record("", WAITING_NOTES, note.key, plain.encode(change))
+        except StoreError as error:
+            log.warning("a note of a handover is lost if this process ends now: %s", error)
+        if len(self._waiting) >= MOST:
+            await self._forget(self._waiting.popleft())
+        self._waiting.append(note)
+        self._go_on()
+
+    async def forget(self, user: str) -> None:
+        """Drop what waits about a person."""
+        left = [note for note in self._waiting if note.change["user"] != user]
+        self._waiting = deque(left)
+        for key, body in (await self._store.records("", WAITING_NOTES)).items():
+            if plain.decode(body)["user"] == user:
+                await self._store.delete_record("", WAITING_NOTES, key)
+
+    async def aclose(self) -> None:
+        """Send what waits if that takes no longer than one call may; the rest is stored."""
+        await self._resuming.aclose()
+        await self._sending.aclose(grace=SECONDS)
+        await self._client.aclose()
+
+    async def _resume(self, before: str) -> None:
+        """Send the changes that were stored before, in a shared store those left by a replica."""
+        try:
+            stored = await self._store.records("", WAITING_NOTES)
+            if stored and self._is_shared:
+                await asyncio.sleep(ABANDONED)
+                left = await self._store.records("", WAITING_NOTES)
+                stored = {key: body for key, body in stored.items() if key in left}
+        except StoreError as error:
+            log.warning("the stored notes of handovers are not sent: %s", error)
+            return
+        found = sorted((key, body) for key, body in stored.items() if key < before)
+        self._waiting.extendleft(WaitingNote(key, plain.decode(body)) for key, body in found[::-1])
+        self._go_on()
+
+    def _go_on(self) -> None:
+        if self._waiting and not self._sending:
+            self._sending.start(self._send_all())
+
+    async def _send_all(self) -> None:
+        while self._waiting:
+            note = self._waiting.popleft()
+            await self._send(note.change)
+            await self._forget(note)
+
+    async def _send(self, change: dict[str, Any]) -> None:
+        """Send a change, a few times where that fails."""
+        for pause in (*PAUSES, None):
+            try:
+                async with asyncio.timeout(SECONDS):
+                    await self._client.post(plain.encode(change), {}, max_bytes=MAX_BYTES)
+                return
+            except (ServiceError, TimeoutError) as error:
+                what = str(error) or f"no answer within {SECONDS:g} s"
+            if pause is None:
+                log.error("the handover webhook is not told that a dialog %s: %s",
+                          change["state"], what)  # fmt: skip
+            else:
+                log.warning("the handover webhook fails, trying again: %s", what)
+                await asyncio.sleep(pause)
+
+    async def _forget(self, note: WaitingNote) -> None:
+        with suppress(StoreError):
+            await self._store.delete_record("", WAITING_NOTES, note.key)
+
+
+def _key(moment: int) -> str:
+    """Return the key of a change that came then, in nanoseconds; keys sort as moments do."""
+    return f"{moment:020}"
+
 
 HANDOVERS: Final = "@handover"
 """The skill name on the agenda of what gives dialogs back; no skill can have it."""

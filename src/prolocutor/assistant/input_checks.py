@@ -1,4 +1,4 @@
-"""Checks of what callers give an assistant, before anything is stored; they raise `BadInput`."""
+"""What an input may be; `BadInput` says what is wrong with one."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import Any, Final
 
 from msgspec.structs import replace
 
-from prolocutor.dialog import plain
-from prolocutor.dialog.inputs import TurnInput
-from prolocutor.errors import BadInput, BadReply, NotFound
+from prolocutor.dialog import plain, rounds
+from prolocutor.dialog.inputs import OperatorAct, TurnInput
+from prolocutor.errors import BadInput, BadReply, HandoverConflict, NotFound
 from prolocutor.names import did_you_mean
 
 MAX_NAME: Final = 500
@@ -95,3 +95,13 @@ def _check_plain(value: Any, field: str) -> None:
         plain.check(value)
     except BadReply as error:
         raise BadInput(str(error), field=field) from None
+
+
+def check_act(round: bytes, act: OperatorAct) -> None:
+    """Raise `HandoverConflict` if another operator has the dialog, or this one has to take it."""
+    now = rounds.decode(round).handover
+    by = "" if now is None else now.by
+    if by not in ("", act.by):
+        raise HandoverConflict(f"{by} has this dialog", field="dialog")
+    if not by and act.state != "taken":
+        raise HandoverConflict("take the dialog over first", field="dialog")

@@ -12,8 +12,8 @@ from typing import Any, Final, Literal, TypeVar
 import msgspec
 
 from prolocutor.assistant.feed import row_of_input, rows_of_reply
+from prolocutor.assistant.input_checks import check_act
 from prolocutor.assistant.rounds.decision import TurnEffects
-from prolocutor.assistant.rounds.operator_acts import check_act
 from prolocutor.assistant.rounds.secrets import KnownRounds, Secrets, is_secret_in, masked
 from prolocutor.assistant.turn_result import TurnResult
 from prolocutor.contracts.store import (

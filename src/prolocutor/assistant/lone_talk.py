@@ -14,11 +14,10 @@ from prolocutor.contracts.store import (
     TurnOpening,
     UtteranceParts,
 )
-from prolocutor.dialog import agent_state, plain, splicing
-from prolocutor.dialog.dialog import Dialog
+from prolocutor.dialog import agent_state, plain
+from prolocutor.dialog.dialog import BotUtterance, Dialog, HumanUtterance
 from prolocutor.dialog.ids import DialogId, TurnId, UtteranceId, format_time, new_ids
 from prolocutor.dialog.inputs import TurnInput, TurnStart
-from prolocutor.dialog.utterances import BotUtterance, HumanUtterance
 from prolocutor.errors import NotFound
 from prolocutor.pipeline.engine import Engine, LoneAnswer, ask_alone
 from prolocutor.plan.pipeline import Stage
@@ -81,8 +80,8 @@ def _new_dialog(input: TurnInput) -> OpenedTurn:
         date_start=opening.date_time,
         dialog_attributes=b"{}",
         rating=b"null",
-        human=ProfileVersion(1, splicing.new_human(human_id, STRANGER)),
-        bot=ProfileVersion(1, splicing.new_bot(bot_id)),
+        human=ProfileVersion(1, agent_state.new_human(human_id, STRANGER)),
+        bot=ProfileVersion(1, agent_state.new_bot(bot_id)),
         window=[],
         length=0,
         feed=0,

@@ -7,16 +7,17 @@ from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 
-from prolocutor.contracts.learner import Learner
 from prolocutor.contracts.observer import (
     Following,
+    Learner,
     Observer,
     Outcome,
     TurnBegun,
     TurnRecord,
 )
-from prolocutor.contracts.store import NewRecord, Store
+from prolocutor.contracts.store import NewRecord, OpenedTurn, Store
 from prolocutor.errors import StoreError
+from prolocutor.pipeline.ledger import LedgerEntry
 
 log = logging.getLogger(__name__)
 
@@ -129,3 +130,36 @@ def _guarded(pass_on: Callable[[], None]) -> None:
         pass_on()
     except Exception:
         log.exception("an observer raised, which it must not")
+
+
+class FollowedTurn:
+    """The `LedgerWatch` of a turn that is followed."""
+
+    def __init__(self, opened: OpenedTurn, observers: ObserverGroup) -> None:
+        said = opened.opening
+        self._turn_id = said.turn_id
+        self._observers = observers
+        observers.turn_begun(
+            TurnBegun(
+                turn_id=said.turn_id,
+                dialog_id=opened.dialog_id,
+                user=said.user,
+                channel=said.channel_type,
+                text=said.text,
+                at=said.started,
+            )
+        )
+
+    def asked(self, entry: LedgerEntry) -> None:
+        """Pass on that a service is asked."""
+        step = entry.step
+        self._observers.service_asked(self._turn_id, step.name, step.stage_name)
+
+    def settled(self, entry: LedgerEntry) -> None:
+        """Pass on what became of a service, if it was asked."""
+        if entry.started is None or entry.outcome is None:
+            return
+        step, seconds = entry.step, (entry.ended or entry.started) - entry.started
+        self._observers.service_settled(
+            self._turn_id, step.name, step.stage_name, entry.outcome, seconds
+        )

@@ -1,4 +1,4 @@
-"""PersonAccess: working for a person whom other replicas may be working for."""
+"""PersonAccess: which replica has the turn of a person, and what another one did meanwhile."""
 
 from __future__ import annotations
 
@@ -10,13 +10,19 @@ from typing import Any, Final, Protocol, Self, TypeVar, cast
 
 from prolocutor.assistant.feed import FeedListeners
 from prolocutor.assistant.person_queues import PersonQueues
+from prolocutor.assistant.turn_result import TurnResult
 from prolocutor.background import BackgroundTasks
 from prolocutor.contracts.shared_store import SharedStore
-from prolocutor.contracts.store import OpenedTurn, Store
+from prolocutor.contracts.store import AgendaEntry, OpenedTurn, Store
+from prolocutor.dialog import plain
+from prolocutor.dialog.agent_state import bot_utterance_to_state
+from prolocutor.dialog.dialog import BotUtterance
 from prolocutor.dialog.ids import new_id
-from prolocutor.errors import DeclaredDead, Overloaded, PersonBusy, Stopping, StoreError
+from prolocutor.dialog.rounds import PendingAsk
+from prolocutor.errors import DeclaredDead, Overloaded, PersonBusy, Stopping, StoreError, TakenOver
 
 T = TypeVar("T")
+
 
 FIRST_PAUSE: Final = 0.05
 MAX_PAUSE: Final = 1.0
@@ -253,3 +259,77 @@ class Pauses:
 def _uses_ticket(result: object, ticket: str) -> bool:
     """Return whether the store has taken a ticket back: the turn is open, the person held."""
     return result is None or (isinstance(result, OpenedTurn) and result.opening.turn_id == ticket)
+
+
+_ROWS = 200
+"""Rows of the feed that are searched for the closing of a turn."""
+
+
+class StoredReplies:
+    """Waits for what another replica stores: a refused replica speaks the stored reply."""
+
+    def __init__(self, store: ReplicaStore, access: PersonAccess) -> None:
+        self._store = store
+        self._access = access
+
+    async def reply_to(self, opened: OpenedTurn) -> TurnResult:
+        """Return the stored result of a turn; raise `TakenOver` if there is none in time."""
+        said = opened.opening
+        with self._access.pauses(said.user) as pauses:
+            while True:
+                try:
+                    if (found := await self._find(opened)) is not None:
+                        return found
+                except StoreError:
+                    pass  # the database may be back in time
+                if not await pauses.pause():
+                    raise TakenOver(f"another replica runs turn {said.turn_id}; ask again later")
+
+    async def _find(self, opened: OpenedTurn) -> TurnResult | None:
+        said = opened.opening
+        turn = await self._store.turn(said.bot_utt_id)
+        if not turn or not isinstance(reply := turn[-1], BotUtterance):
+            return None
+        return TurnResult(
+            turn_id=said.turn_id,
+            dialog_id=opened.dialog_id,
+            human_utt_id=said.utt_id,
+            user=said.user,
+            n=opened.feed,
+            waiting=await self._waiting(opened, reply),
+            reply_state=plain.encode(bot_utterance_to_state(reply)),
+        )
+
+    async def _waiting(self, opened: OpenedTurn, reply: BotUtterance) -> PendingAsk | None:
+        """Return what clients are shown of the ask that the turn left open."""
+        for row in await self._store.feed(opened.opening.user, opened.feed, _ROWS):
+            if row.closing is not None:
+                closing = plain.decode(row.closing)
+                if closing["ask"] is None:
+                    return None
+                return PendingAsk(
+                    ask=closing["ask"],
+                    skill=reply.active_skill,
+                    code=closing.get("code", []),
+                    entities=closing.get("entities", {}),
+                )
+        return None
+
+
+class SharedAgenda:
+    """Finds what is due for this replica: each entry is one replica's, by its claim."""
+
+    def __init__(self, store: SharedStore, access: PersonAccess, lease: float) -> None:
+        self._store = store
+        self._access = access
+        self.max_sleep = lease
+        """Seconds after which the claims of a replica that died are looked for."""
+
+    async def due(self, now: float, limit: int) -> list[AgendaEntry]:
+        """Return the entries that are due and this replica's; the database's clock counts."""
+        del now
+        return await self._store.claim_due(limit)
+
+    async def while_held(self, user: str, deliver: Callable[[], Awaitable[None]]) -> None:
+        """Deliver while no replica has a turn of the person."""
+        await self._access.while_held(user, deliver)

@@ -14,7 +14,7 @@ from prolocutor.contracts.store import RecordStore
 from prolocutor.dialog import plain
 from prolocutor.dialog.plain import JsonObject
 from prolocutor.errors import StoreError
-from prolocutor.pipeline.circuit_breaker import BreakerState
+from prolocutor.pipeline.guard import BreakerState
 from prolocutor.pipeline.prepared import PreparedPipeline, ServiceStep
 from prolocutor.plan.pipeline import Stage
 

@@ -12,8 +12,8 @@ from typing import Final
 import msgspec
 
 from prolocutor.contracts.store import ArchiveStore, OpenedTurn
+from prolocutor.dialog.dialog import BotUtterance
 from prolocutor.dialog.ids import DialogId
-from prolocutor.dialog.utterances import BotUtterance
 
 MOST: Final = 10_000
 """Dialogs that are remembered, the last ones used."""

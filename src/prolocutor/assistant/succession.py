@@ -1,9 +1,10 @@
-"""Succession: the life of this replica among others, and the turns of those that died."""
+"""Succession: this replica among those that share its store, and the turns of the dead."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import Callable
 from contextlib import suppress
 from time import monotonic
 from typing import Final
@@ -13,15 +14,23 @@ from prolocutor.assistant.assistant_settings import ReplicaSettings
 from prolocutor.assistant.feed import FeedListeners
 from prolocutor.assistant.journal import Journal
 from prolocutor.assistant.observer_group import ObserverGroup
-from prolocutor.assistant.person_access import PersonAccess, ReplicaStore
+from prolocutor.assistant.person_access import (
+    PersonAccess,
+    ReplicaStore,
+    SharedAgenda,
+    StoredReplies,
+    shared_store,
+)
 from prolocutor.assistant.services import ServiceSwitches
 from prolocutor.assistant.turn_runner import TurnRunner
 from prolocutor.background import BackgroundTasks
-from prolocutor.contracts.shared_store import StandbyStatus, WakeUps
-from prolocutor.contracts.store import UnfinishedTurn
+from prolocutor.clocks import SteadyClock
+from prolocutor.contracts.shared_store import BrokerWakeUps, StandbyStatus, WakeUps, clock_of
+from prolocutor.contracts.store import Store, UnfinishedTurn
 from prolocutor.errors import PersonUnreadable, StoreError
 
 log = logging.getLogger(__name__)
+
 
 FEED_POLL: Final = 5.0
 """Seconds after which the feeds that are listened to are looked up, since hints may be lost."""
@@ -253,3 +262,78 @@ class Succession:
                 if self._ends.get(user) != end:
                     self._listeners.wake_here(user)
             self._ends = ends
+
+
+class BrokerOrStore:
+    """Sends hints through the broker while it is connected, else through the store; hears both."""
+
+    def __init__(self, broker: BrokerWakeUps, store: WakeUps) -> None:
+        self._broker = broker
+        self._store = store
+
+    def wake(self, user: str) -> None:
+        """Send a hint that this person has something new."""
+        (self._broker if self._broker.is_connected else self._store).wake(user)
+
+    def on_wake(self, listener: Callable[[str], None]) -> None:
+        """Call `listener(user)` for each hint of another replica."""
+        self._broker.on_wake(listener)
+        self._store.on_wake(listener)
+
+
+class StoreSharing:
+    """What one replica has of a shared store; where a process has the store alone, most is None.
+
+    `clock` says what is due, `steady` when turns began: by it they, and what they left, get old.
+    Both are the store's where it is shared.
+    """
+
+    access: PersonAccess | None = None
+    agenda: SharedAgenda | None = None
+    stored: StoredReplies | None = None
+
+    def __init__(
+        self,
+        store: Store,
+        replica: ReplicaSettings,
+        broker: BrokerWakeUps | None,
+        observers: ObserverGroup,
+        queue_timeout: float,
+    ) -> None:
+        self._shared = shared = shared_store(store)
+        self._replica = replica
+        self._observers = observers
+        self.clock = clock_of(store)
+        self.steady: Callable[[], float] = SteadyClock() if shared is None else shared.clock
+        wake_ups: WakeUps | None = shared
+        if shared is not None and broker is not None:
+            wake_ups = BrokerOrStore(broker, shared)
+        self._wake_ups = wake_ups
+        self.listeners = FeedListeners(wake_ups)
+        if shared is not None:
+            self.access = PersonAccess(shared, self.listeners, timeout=queue_timeout)
+            self.agenda = SharedAgenda(shared, self.access, replica.lease)
+            self.stored = StoredReplies(shared, self.access)
+
+    def succession(
+        self,
+        journal: Journal,
+        turns: TurnRunner,
+        scheduler: AgendaScheduler,
+        switches: ServiceSwitches,
+    ) -> Succession | None:
+        """Return what takes up the turns of replicas that died."""
+        if self._shared is None or self.access is None or self._wake_ups is None:
+            return None
+        return Succession(
+            self._shared,
+            self._replica,
+            access=self.access,
+            journal=journal,
+            turns=turns,
+            scheduler=scheduler,
+            listeners=self.listeners,
+            wake_ups=self._wake_ups,
+            switches=switches,
+            observers=self._observers,
+        )

@@ -1,18 +1,29 @@
-"""The frozen record of a turn, made at its end if there are observers."""
+"""The record of a turn, and TurnRecorder, which keeps records where they are wanted."""
 
 from __future__ import annotations
 
+import asyncio
+import logging
+import time
+from collections.abc import Callable
+from contextlib import suppress
 from typing import Any, Final, Literal
 
 import msgspec
 
+from prolocutor.assistant.assistant_settings import RecordSettings
 from prolocutor.assistant.journal import traceparent_of
+from prolocutor.assistant.observer_group import ObserverGroup
+from prolocutor.background import BackgroundTasks
 from prolocutor.contracts.observer import ProfileChange, TurnRecord
-from prolocutor.contracts.store import NewProfileVersion, ProfileVersion
+from prolocutor.contracts.store import NewProfileVersion, ProfileVersion, Store
+from prolocutor.contracts.turn_record_store import KeepsTurnRecords, TurnRecordStore
 from prolocutor.dialog import plain
 from prolocutor.dialog.plain import JsonObject
-from prolocutor.errors import legible
+from prolocutor.errors import StoreError, legible
 from prolocutor.pipeline.turn import Turn
+
+log = logging.getLogger(__name__)
 
 
 def record_of(turn: Turn, seconds: float) -> TurnRecord:
@@ -145,3 +156,178 @@ def _changes(
 def _at(state: JsonObject, part: str, key: str) -> Any:
     place = state.get(part, {}) if part else state
     return place.get(key, msgspec.UNSET) if isinstance(place, dict) else msgspec.UNSET
+
+
+WITHIN: Final = 0.25
+"""Seconds within which a record is handed to the store."""
+BATCH: Final = 100
+"""Records that are handed over at once: turns that are stored meanwhile wait for them."""
+MOST_WAITING: Final = 10_000
+"""Records that wait for the store; beyond that they are dropped."""
+UPKEEP: Final = 60.0
+"""Seconds between two looks at what is too old, where no turns come."""
+_STEP: Final = 0.25
+"""Seconds between two pieces of upkeep, so that it takes little of a machine under load."""
+_CLOSING: Final = 5.0
+"""Seconds for what waits when the assistant closes."""
+_WARN: Final = 60.0
+
+
+class RecordKeeping:
+    """Whether an assistant keeps records of turns, and by what: `recorder`, None where it does not.
+
+    `deadline` is that of a turn; by `clock` records get too old.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        observers: ObserverGroup,
+        deadline: float,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self._clock = clock
+        self._store = store
+        self._observers = observers
+        self._deadline = deadline
+        self._started = False
+        self.recorder: TurnRecorder | None = None
+
+    def keep(self, settings: RecordSettings) -> None:
+        """Keep records of turns from now on, in place of none, if the store can."""
+        if isinstance(self._store, KeepsTurnRecords):
+            self.recorder = TurnRecorder(
+                self._store.turn_records, settings, self._deadline, self._clock
+            )
+            self._observers.add(self.recorder)
+            if self._started:
+                self.recorder.start()
+
+    def start(self) -> None:
+        """Begin to delete what is too old."""
+        self._started = True
+        if self.recorder is not None:
+            self.recorder.start()
+
+    async def aclose(self) -> None:
+        """Write what waits, and stop."""
+        if self.recorder is not None:
+            await self.recorder.aclose()
+
+
+class TurnRecorder:
+    """An observer that keeps the records of turns in the store, after the replies are out.
+
+    A turn never waits for it: what the store cannot take is lost, and counted in `lost`.
+    """
+
+    def __init__(
+        self,
+        store: TurnRecordStore,
+        settings: RecordSettings,
+        deadline: float,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self.store = store
+        self.lost = 0
+        """Records that were not kept."""
+        self._settings = settings
+        self.slow = settings.slow_beyond(deadline)
+        """Seconds beyond which a turn is slow."""
+        self._clock = clock
+        self._waiting: list[TurnRecord] = []
+        self._timer: asyncio.TimerHandle | None = None
+        self._writing = BackgroundTasks("turn records")
+        self._upkeep = BackgroundTasks("upkeep of turn records")
+        self._warned = float("-inf")
+        self._due = asyncio.Event()
+
+    def start(self) -> None:
+        """Begin to delete what is too old."""
+        self._upkeep.start(self._keep_up())
+
+    async def aclose(self) -> None:
+        """Write what waits, and stop."""
+        await self._upkeep.aclose()
+        with suppress(TimeoutError):
+            async with asyncio.timeout(_CLOSING):
+                await self.settle()
+
+    def turn_ended(self, record: TurnRecord) -> None:
+        """Take a record to be written soon."""
+        waiting = self._waiting
+        if len(waiting) >= MOST_WAITING:
+            self._lose(1, "the store does not keep up")
+            return
+        waiting.append(record)
+        if len(waiting) == 1 and not self._writing:
+            self._timer = asyncio.get_running_loop().call_later(WITHIN, self._begin)
+        elif len(waiting) == BATCH and not self._writing:
+            self._begin()
+
+    def breaker_changed(self, service: str, state: str) -> None:
+        """Do nothing: only turns are recorded."""
+
+    async def settle(self) -> None:
+        """Write what waits now, and make some of it searchable."""
+        wrote = False
+        while self._waiting or self._writing:
+            self._begin()
+            await self._writing.ended()
+            wrote = True
+        if wrote:
+            await self._tend()
+
+    def _begin(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        if self._waiting and not self._writing:
+            self._writing.start(self._write())
+
+    async def _write(self) -> None:
+        try:
+            while self._waiting:
+                batch = self._waiting[:BATCH]
+                del self._waiting[:BATCH]
+                try:
+                    await self.store.add(batch, slow=self.slow)
+                except StoreError as error:
+                    self._lose(len(batch), str(error))
+                except Exception:
+                    log.exception("records of turns cannot be kept")
+                    self._lose(len(batch), "they cannot be kept")
+                if len(self._waiting) < BATCH:
+                    break
+        finally:
+            self._due.set()
+            if self._waiting:
+                self._timer = asyncio.get_running_loop().call_later(WITHIN, self._begin)
+
+    async def _tend(self) -> bool:
+        settings = self._settings
+        try:
+            return await self.store.tend(now=self._clock(), keep=settings.keep, most=settings.most)
+        except StoreError as error:
+            log.warning("records of turns are not looked after: %s", error)
+        except Exception:
+            log.exception("records of turns are not looked after")
+        return False
+
+    async def _keep_up(self) -> None:
+        """Do the upkeep piece by piece, soon after records were written; never more than due."""
+        while True:
+            more = await self._tend()
+            if not more:
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(UPKEEP):
+                        await self._due.wait()
+            self._due.clear()
+            await asyncio.sleep(_STEP)
+
+    def _lose(self, number: int, why: str) -> None:
+        self.lost += number
+        now = time.monotonic()
+        if now - self._warned > _WARN:
+            self._warned = now
+            log.warning("records of %d turns were lost so far: %s", self.lost, why)

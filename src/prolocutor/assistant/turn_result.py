@@ -9,9 +9,9 @@ import msgspec
 from prolocutor.contracts.observer import TurnRecord
 from prolocutor.dialog import plain
 from prolocutor.dialog.agent_state import bot_utterance_from_state, hypothesis_from_state
+from prolocutor.dialog.dialog import BotUtterance, Hypothesis, SpokenReply
 from prolocutor.dialog.plain import JsonObject
 from prolocutor.dialog.rounds import PendingAsk
-from prolocutor.dialog.utterances import BotUtterance, Hypothesis, SpokenReply
 from prolocutor.pipeline.turn import Turn
 
 

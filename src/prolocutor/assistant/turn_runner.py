@@ -11,7 +11,6 @@ from typing import Final
 
 from prolocutor.assistant.agenda_scheduler import AgendaScheduler
 from prolocutor.assistant.feed import FeedListeners
-from prolocutor.assistant.followed_turn import FollowedTurn
 from prolocutor.assistant.handovers import Handovers
 from prolocutor.assistant.journal import (
     INTERRUPTED,
@@ -20,8 +19,8 @@ from prolocutor.assistant.journal import (
     is_withheld,
     traceparent_of,
 )
-from prolocutor.assistant.observer_group import ObserverGroup
-from prolocutor.assistant.person_access import PersonAccess, Place
+from prolocutor.assistant.observer_group import FollowedTurn, ObserverGroup
+from prolocutor.assistant.person_access import PersonAccess, Place, StoredReplies
 from prolocutor.assistant.rounds.decision import Decision, TurnEffects
 from prolocutor.assistant.rounds.effects import effects_of, is_cancelled
 from prolocutor.assistant.rounds.interpreter import InputInterpreter, round_of
@@ -29,7 +28,6 @@ from prolocutor.assistant.rounds.open_ask import cancelled_answer
 from prolocutor.assistant.rounds.program_turns import learn, run_program
 from prolocutor.assistant.speaking_skills import SpeakingSkills
 from prolocutor.assistant.store_health import StoreHealth
-from prolocutor.assistant.stored_replies import StoredReplies
 from prolocutor.assistant.turn_record import record_of
 from prolocutor.assistant.turn_result import TurnResult
 from prolocutor.contracts.programs import Programs
@@ -40,8 +38,7 @@ from prolocutor.contracts.store import (
     OpenedTurn,
     UnfinishedTurn,
 )
-from prolocutor.dialog.inputs import TurnInput, TurnStart
-from prolocutor.dialog.stop_signal import STOPPED, StopSignal
+from prolocutor.dialog.inputs import STOPPED, StopSignal, TurnInput, TurnStart
 from prolocutor.dialog.turn_events import TurnListener, TurnStarted
 from prolocutor.errors import (
     DeclaredDead,

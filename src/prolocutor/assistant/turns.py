@@ -13,9 +13,8 @@ from prolocutor.assistant.person_queues import PersonQueues, Work
 from prolocutor.assistant.succession import Succession
 from prolocutor.assistant.turn_result import TurnResult
 from prolocutor.assistant.turn_runner import TurnRunner
-from prolocutor.contracts.quota import spend
-from prolocutor.dialog.inputs import TurnInput
-from prolocutor.dialog.stop_signal import StopSignal
+from prolocutor.contracts.http import spend
+from prolocutor.dialog.inputs import StopSignal, TurnInput
 from prolocutor.dialog.turn_events import TurnListener
 
 T = TypeVar("T")

@@ -22,8 +22,8 @@ from types import CodeType, FrameType, TracebackType
 from typing import Any, Final
 from weakref import WeakSet
 
-from prolocutor.dotted_names import resolve
 from prolocutor.errors import ConfigError
+from prolocutor.functions import resolve
 from prolocutor.pipeline.guard import Guard, RunningCell
 from prolocutor.plan.pipeline import StageService
 

@@ -1,4 +1,4 @@
-"""From a service's target to its connector, and from programs to what runs them."""
+"""What connects the services of a pipeline, and runs programs."""
 
 from __future__ import annotations
 
@@ -9,18 +9,54 @@ import msgspec
 from msgspec.structs import replace
 
 from prolocutor.assistant.assistant_settings import DEFAULTS
-from prolocutor.assistant.no_programs import NoPrograms
 from prolocutor.assistant.person_access import shared_store
+from prolocutor.assistant.rounds.own_words import says
 from prolocutor.catalog import Catalog
 from prolocutor.connectors.connector_catalog import options_of
-from prolocutor.contracts.caller import Caller
-from prolocutor.contracts.connector import AgentProfile, Connector, ServiceContext
-from prolocutor.contracts.programs import Programs
+from prolocutor.contracts.connector import AgentProfile, Caller, Connector, ServiceContext
+from prolocutor.contracts.programs import (
+    CreatedProgram,
+    ProgramInfo,
+    ProgramRun,
+    Programs,
+    ProgramStart,
+    RunningProgram,
+)
 from prolocutor.contracts.shared_store import BrokerWakeUps
-from prolocutor.contracts.store import Store
-from prolocutor.dotted_names import resolve
-from prolocutor.errors import ConfigError
+from prolocutor.contracts.store import AgendaEntry, Store
+from prolocutor.errors import ConfigError, MissingExtra
+from prolocutor.functions import resolve
 from prolocutor.plan.pipeline import CandidateAnnotator, Skill, StageService
+
+NONE: Final = "Programs cannot be run here: no language for them is installed."
+
+
+class NoPrograms:
+    """Refuses programs; wishes about running ones are left to the skills."""
+
+    async def warm(self) -> None:
+        """Have nothing to get ready."""
+
+    async def run(self, start: ProgramStart) -> ProgramRun:
+        """Say that there are no programs, or leave the words to the skills."""
+        return ProgramRun(words=says(NONE), refused=True, declined=start.wish is not None)
+
+    async def due(self, entry: AgendaEntry) -> ProgramRun:
+        """Raise `MissingExtra`: the entry waits for the language to be back."""
+        raise MissingExtra(NONE)
+
+    async def create(self, user: str, code: str, info: ProgramInfo) -> CreatedProgram:
+        """Refuse the program."""
+        return CreatedProgram(id="", description="", code=code, errors=[NONE])
+
+    async def apps(self, user: str) -> list[RunningProgram]:
+        """Return no programs."""
+        return []
+
+    async def delete(self, user: str, program_id: str) -> bool:
+        """Return that there is none."""
+        return False
+
 
 PROGRAMS: Final = Catalog[Callable[..., Programs]]("program language", "prolocutor.programs")
 """What runs programs, by the language they are written in; made as `make_programs` does."""

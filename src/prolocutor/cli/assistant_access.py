@@ -13,11 +13,11 @@ import msgspec
 from prolocutor.assistant.assistant import Assistant
 from prolocutor.cli.owner import OwnerDoor, OwnerNote, door_of
 from prolocutor.cli.turn_output import TurnOutput, turn_output
-from prolocutor.config.assistant_file import load_assistant
 from prolocutor.config.building import assistant_from
+from prolocutor.config.loading import load_assistant
 from prolocutor.config.store_location import store_url
 from prolocutor.contracts.store import Store
-from prolocutor.observe.record_request import RecordRequest
+from prolocutor.observe.recent_turns import RecordRequest
 from prolocutor.stores.sqlite.sqlite_store import SqliteStore
 
 

@@ -12,9 +12,9 @@ from rich.text import Text
 from rich.tree import Tree
 
 from prolocutor.cli.options import CODE_OPTION
-from prolocutor.config.assistant_file import assistant_file
-from prolocutor.config.check_report import CheckReport, PlannedService
+from prolocutor.config.file_check import CheckReport, PlannedService
 from prolocutor.config.file_check import check as check_file
+from prolocutor.config.loading import assistant_file
 
 
 @click.command(short_help="Find what is wrong with a file, or show its plan.")

@@ -10,7 +10,7 @@ from prolocutor.cli.lazy_group import LazyCommand
 class AskCommand(LazyCommand, frozen=True):
     """Ask one question and print the reply."""
 
-    place: ClassVar[str] = "prolocutor.cli.ask:ask"
+    place: ClassVar[str] = "prolocutor.cli.chat:ask"
 
 
 class ChatCommand(LazyCommand, frozen=True):
@@ -34,7 +34,7 @@ class CheckCommand(LazyCommand, frozen=True):
 class SchemaCommand(LazyCommand, frozen=True):
     """Print the JSON Schema of an assistant's file, for editors."""
 
-    place: ClassVar[str] = "prolocutor.cli.schema:schema"
+    place: ClassVar[str] = "prolocutor.cli.reference:schema"
 
 
 class ReferenceCommand(LazyCommand, frozen=True):
@@ -46,7 +46,7 @@ class ReferenceCommand(LazyCommand, frozen=True):
 class NewCommand(LazyCommand, frozen=True):
     """Write a small assistant of your own."""
 
-    place: ClassVar[str] = "prolocutor.cli.new:new"
+    place: ClassVar[str] = "prolocutor.cli.add:new"
 
 
 class AddCommand(LazyCommand, frozen=True):
@@ -76,7 +76,7 @@ class KeysCommand(LazyCommand, frozen=True):
 class AuditCommand(LazyCommand, frozen=True):
     """List what operators did."""
 
-    place: ClassVar[str] = "prolocutor.cli.audit:audit"
+    place: ClassVar[str] = "prolocutor.cli.keys:audit"
 
 
 class StoresCommand(LazyCommand, frozen=True):

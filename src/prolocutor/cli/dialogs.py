@@ -5,22 +5,144 @@ from __future__ import annotations
 import asyncio
 import re
 import sys
+from collections import Counter
 from collections.abc import AsyncIterator
+from datetime import datetime
 from typing import Any, Final
 
 import click
+import msgspec
 from msgspec.structs import replace
 from rich.console import Console
+from rich.table import Table
+from rich.text import Text
 
-from prolocutor.cli import transcripts
-from prolocutor.cli.options import STORE_OPTION
-from prolocutor.cli.param_types import AgeParam, TimeParam
-from prolocutor.cli.store_access import change, full_id
-from prolocutor.config.dialog_source import read_from
+from prolocutor.cli.options import STORE_OPTION, AgeParam, TimeParam
+from prolocutor.cli.owner import change, full_id
+from prolocutor.config.store_location import read_from
 from prolocutor.contracts.store import DialogQuery, Store
 from prolocutor.dialog.agent_state import encode_dialog
-from prolocutor.dialog.dialog import Dialog
+from prolocutor.dialog.dialog import BotUtterance, Dialog, HumanUtterance
+from prolocutor.dialog.ids import parse_time
 from prolocutor.errors import NotFound
+
+Utterance = HumanUtterance | BotUtterance
+
+
+class DialogListRow(msgspec.Struct, frozen=True):
+    """One dialog in a list."""
+
+    id: str
+    started: str
+    user: str
+    turns: int
+    skills: str
+    rating: str
+    first: str
+
+
+def list_row(dialog: Dialog) -> DialogListRow:
+    """Return a dialog as a row of a list."""
+    said = [one for one in dialog.utterances if isinstance(one, HumanUtterance)]
+    spoke = Counter(
+        one.active_skill
+        for one in dialog.utterances
+        if isinstance(one, BotUtterance) and one.active_skill
+    )
+    return DialogListRow(
+        dialog.dialog_id,
+        local(dialog.date_start),
+        dialog.human.user_external_id,
+        len(said),
+        ", ".join(name for name, _ in spoke.most_common(3)),
+        _rating_cell(dialog.rating),
+        said[0].text if said else "",
+    )
+
+
+HEADS = ("id", "started", "user", "turns", "answered", "rating", "first words")
+
+
+def table(rows: list[DialogListRow], console: Console) -> None:
+    """Print dialogs as a table."""
+    shown = Table(box=None, pad_edge=False, header_style="dim")
+    for head in HEADS:
+        last = head == HEADS[-1]
+        shown.add_column(
+            head,
+            justify="right" if head == "turns" else "left",
+            no_wrap=head in ("id", "started") or last,
+            overflow="ellipsis" if last else "fold",
+        )
+    for row in rows:
+        shown.add_row(*map(Text, _cells(row)))
+    console.print(shown)
+
+
+def plain(rows: list[DialogListRow]) -> list[str]:
+    """Return dialogs as lines with tabs between the columns."""
+    return ["\t".join(" ".join(cell.split()) for cell in _cells(row)) for row in rows]
+
+
+def head(dialog: Dialog) -> str:
+    """Return a dialog's id, user, start, channel and state in one line."""
+    parts = [
+        f"dialog {dialog.dialog_id} of {dialog.human.user_external_id}",
+        f"started {local(dialog.date_start)}",
+        f"by {dialog.channel_type}",
+        "open" if dialog.active else "closed",
+    ]
+    if dialog.rating is not None:
+        parts.append(f"rated {_rating_cell(dialog.rating)}")
+    return ", ".join(parts)
+
+
+def transcript(dialog: Dialog, *, ids: bool = False) -> list[Text]:
+    """Return a line for each utterance: time, speaker, text; `ids` adds the utterances' ids."""
+    names = [_speaker(one) for one in dialog.utterances]
+    width = min(max(map(len, names), default=0), 24)
+    return [
+        _line(one, name, width, ids=ids) for one, name in zip(dialog.utterances, names, strict=True)
+    ]
+
+
+def _line(one: Utterance, name: str, width: int, *, ids: bool) -> Text:
+    line = Text(f"{one.utt_id}  " if ids else "", style="dim")
+    by_bot = isinstance(one, BotUtterance)
+    line.append(f"{local(one.date_time, '%H:%M:%S')}  ", style="dim")
+    line.append(f"{name:<{width}}  ", style="cyan" if by_bot else "bold")
+    line.append(one.text, style="" if by_bot else "bold")
+    notes = [f"{one.confidence:.3g}"] if isinstance(one, BotUtterance) else []
+    ratings = one.attributes.get("ratings")
+    if isinstance(ratings, list) and ratings and isinstance(ratings[-1], dict):
+        notes.append(f"rated {_rating_cell(ratings[-1].get('rating'))}")
+    if notes:
+        line.append(f"  ({', '.join(notes)})", style="dim")
+    return line
+
+
+def _speaker(one: Utterance) -> str:
+    if isinstance(one, HumanUtterance):
+        return one.user.user_external_id
+    return one.active_skill or "(nobody)"
+
+
+def _rating_cell(rating: object) -> str:
+    if rating is None:
+        return ""
+    return rating if isinstance(rating, str) else msgspec.json.encode(rating).decode()
+
+
+def _cells(row: DialogListRow) -> tuple[str, ...]:
+    return row.id, row.started, row.user, str(row.turns), row.skills, row.rating, row.first
+
+
+def local(moment: str | None, form: str = "%Y-%m-%d %H:%M") -> str:
+    """Return a time of the agent state as local time; "" for None."""
+    if not moment:
+        return ""
+    return datetime.fromtimestamp(parse_time(moment)).astimezone().strftime(form)
+
 
 _PAGE: Final = 1000
 _NUMBER: Final = re.compile(r"[+-]?\d{1,15}(\.\d{1,15})?")
@@ -76,19 +198,17 @@ def list_dialogs(
     )
     rows = asyncio.run(_rows(query, limit, store))
     if sys.stdout.isatty():
-        transcripts.table(rows, Console(highlight=False))
+        table(rows, Console(highlight=False))
     else:
-        for line in transcripts.plain(rows):
+        for line in plain(rows):
             click.echo(line)
 
 
-async def _rows(
-    query: DialogQuery, limit: int, given: str | None
-) -> list[transcripts.DialogListRow]:
+async def _rows(query: DialogQuery, limit: int, given: str | None) -> list[DialogListRow]:
     async with read_from(given) as store:
         ids = [one async for one in _all_ids(store, query)][-limit:]
         found = [await store.dialog(id_) for id_ in reversed(ids)]
-    return [transcripts.list_row(one) for one in found if one is not None]
+    return [list_row(one) for one in found if one is not None]
 
 
 async def _all_ids(store: Store, query: DialogQuery) -> AsyncIterator[str]:
@@ -113,8 +233,8 @@ def show(id_: str, ids: bool, store: str | None) -> None:
     """
     dialog = asyncio.run(_dialog(id_, store))
     console = Console(highlight=False, soft_wrap=True)
-    console.print(transcripts.head(dialog), style="dim")
-    for line in transcripts.transcript(dialog, ids=ids):
+    console.print(head(dialog), style="dim")
+    for line in transcript(dialog, ids=ids):
         console.print(line)
 
 

@@ -1,16 +1,22 @@
-"""A group of commands that are found by entry points, and imported when they are called."""
+"""Groups of commands that are found by entry points, and imported when they are called."""
 
 from __future__ import annotations
 
+import importlib
 from typing import Any, ClassVar
 
 import click
 import msgspec
 
 from prolocutor.catalog import Catalog
-from prolocutor.cli.late_import import imported
 from prolocutor.errors import ConfigError, MissingExtra
 from prolocutor.names import did_you_mean
+
+
+def imported(place: str) -> Any:
+    """Import `module:name`, a place in this package, and return what is there."""
+    module, _, name = place.partition(":")
+    return getattr(importlib.import_module(module), name)
 
 
 class LazyCommand(msgspec.Struct, frozen=True):

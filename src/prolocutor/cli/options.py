@@ -1,12 +1,116 @@
-"""Options that several commands have in common."""
+"""What the words of commands may be, and options that several commands have in common."""
 
 from __future__ import annotations
 
+import re
+import time
 from collections.abc import Callable
+from datetime import datetime
 from pathlib import Path
 from typing import Any, Final, Protocol, TypeVar
 
 import click
+
+from prolocutor.clocks import DAY, HOUR, MINUTE, WEEK
+from prolocutor.dialog.ids import format_time
+
+SECONDS: Final = {"m": MINUTE, "h": HOUR, "d": DAY, "w": WEEK}
+
+_BOUND: Final = re.compile(r"(.+?)=([+-]?[0-9.]+(?:e[+-]?\d+)?)", re.IGNORECASE)
+_SIZE: Final = re.compile(r"(\d{1,9}(?:\.\d{1,3})?) ?([MG])B")
+_SIZES: Final = {"M": 1_000_000, "G": 1_000_000_000}
+_SPAN: Final = re.compile(r"(\d{1,6})([mhdw])")
+
+
+class TimeParam(click.ParamType[str]):
+    """A time: `2026-11-20`, `2026-11-20 18:30` (local time), or an age: 12h, 30d, 2w.
+
+    Converted to a time of the agent state, in UTC.
+    """
+
+    name = "when"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Read one."""
+        try:
+            return _ago(value) or format_time(datetime.fromisoformat(value).timestamp())
+        except (ValueError, OverflowError, OSError):
+            what = f"{value!r} is no time; write 2026-11-20, 2026-11-20 18:30, or 30d for days ago"
+            raise click.BadParameter(what, ctx, param) from None
+
+
+class AgeParam(click.ParamType[str]):
+    """An age: 12h, 30d, 2w. Converted to the time that long ago, in UTC."""
+
+    name = "age"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Read one."""
+        if moment := _ago(value):
+            return moment
+        raise click.BadParameter(f"{value!r} is no age; write 12h, 30d or 2w", ctx, param)
+
+
+class SizeParam(click.ParamType[int]):
+    """A size: 500MB, 2GB. Converted to bytes."""
+
+    name = "size"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        """Read one."""
+        if isinstance(value, int):
+            return value
+        if found := _SIZE.fullmatch(value.strip().upper()):
+            return int(float(found[1]) * _SIZES[found[2]])
+        raise click.BadParameter(f"{value!r} is no size; write 500MB or 2GB", param=param, ctx=ctx)
+
+
+class BoundParam(click.ParamType[tuple[str, float]]):
+    """`METRIC=VALUE`: a run with a lower value fails."""
+
+    name = "METRIC=VALUE"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> tuple[str, float]:
+        """Read name and number."""
+        found = _BOUND.fullmatch(value)
+        try:
+            return found[1].strip(), float(found[2])  # type: ignore[index]
+        except (TypeError, ValueError):
+            self.fail(f"{value!r}: write it as f1=0.5", param, ctx)
+
+
+class SettingParam(click.ParamType[tuple[str, Any]]):
+    """`NAME=VALUE`: an option of an agent; the value is a number, true, false, or a text."""
+
+    name = "NAME=VALUE"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> tuple[str, Any]:
+        """Read name and value."""
+        name, equals, text = value.partition("=")
+        if not equals or not name:
+            self.fail(f"{value!r}: write it as fixed_response=hello", param, ctx)
+        return name.replace("-", "_"), _value(text)
+
+
+def _ago(text: str) -> str | None:
+    span = _SPAN.fullmatch(text)
+    return span and format_time(max(0.0, time.time() - int(span[1]) * SECONDS[span[2]]))
+
+
+def _value(text: str) -> Any:
+    if text.lower() in ("true", "false"):
+        return text.lower() == "true"
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            pass
+    return text
+
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 

@@ -1,11 +1,16 @@
-"""What commands write: JSON, numbers, and text of others in one line."""
+"""What commands write: JSON, numbers, text of others in one line, progress."""
 
 from __future__ import annotations
 
-from typing import Any
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, Final, TypeVar
 
 import click
 import msgspec
+
+T = TypeVar("T")
 
 
 def write_json(file: str, value: Any) -> None:
@@ -26,3 +31,97 @@ def clean(text: str, longest: int = 160) -> str:
     """Return a text in one printable line of at most `longest` characters; `-` for none."""
     shown = "".join(sign if sign.isprintable() else " " for sign in text)
     return (shown if len(shown) <= longest else f"{shown[: longest - 1]}…") or "-"
+
+
+Show = Callable[[int, Sequence[str]], None]
+"""Called with how many are done, and notes such as scores, the most important first."""
+
+_EVERY: Final = 200
+
+_GAP: Final = "  "
+_LONGEST: Final = 24
+_SHORTEST_BAR: Final = 8
+_LONGEST_BAR: Final = 40
+_TIMES: Final = 7 + 4 + 7 + 6
+"""Columns that elapsed and remaining time and the spaces between all columns take."""
+
+
+@contextmanager
+def progress_bar(number: Callable[[], int], what: str) -> Iterator[Show]:
+    """Draw a bar for `number()` steps as long as the block runs, where stderr is a terminal."""
+    if not sys.stderr.isatty():
+        yield lambda done, notes: None
+        return
+    with drawn_bar(number(), what) as show:
+        yield show
+
+
+@contextmanager
+def drawn_bar(total: int, what: str) -> Iterator[Show]:
+    """Draw a bar. In a narrow terminal notes are left out, the last first; count and times stay."""
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
+
+    console = Console(stderr=True)
+    name = what if len(what) <= _LONGEST else f"{what[: _LONGEST - 1]}…"
+    room = console.width - len(name) - (2 * len(str(total)) + 1) - _TIMES
+    size = max(_SHORTEST_BAR, min(_LONGEST_BAR, room // 3))
+    columns = (
+        TextColumn("{task.description}", markup=False),
+        BarColumn(bar_width=size),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TextColumn("left", style="dim"),
+        TimeRemainingColumn(),
+        TextColumn("{task.fields[notes]}", markup=False),
+    )
+    with Progress(*columns, console=console, transient=False) as drawn:
+        task = drawn.add_task(name, total=total, notes="")
+
+        def show(done: int, notes: Sequence[str]) -> None:
+            drawn.update(task, completed=done, notes=_fitting(notes, room - size))
+
+        yield show
+
+
+def watched(
+    items: Iterable[T], what: str, portion: Callable[[], float | None] = lambda: None
+) -> Iterator[T]:
+    """Return the items while a bar counts them; `portion` is how much is read, 0 to 1, if known."""
+    if not sys.stderr.isatty():
+        yield from items
+        return
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        Progress,
+        TaskProgressColumn,
+        TextColumn,
+        TimeRemainingColumn,
+    )
+
+    columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn())
+    console = Console(stderr=True)
+    with Progress(*columns, TimeRemainingColumn(), console=console, transient=True) as bar:
+        task = bar.add_task(what, total=None)
+        for number, item in enumerate(items, 1):
+            yield item
+            if number % _EVERY == 0:
+                done = portion()
+                total = None if done is None else 1
+                bar.update(task, description=f"{what} {number:,}", total=total, completed=done)
+
+
+def _fitting(notes: Sequence[str], room: int) -> str:
+    """Return the first notes, as many as fit into `room` columns."""
+    number = len(notes)
+    while number and len(_GAP.join(notes[:number])) > room:
+        number -= 1
+    return _GAP.join(notes[:number])

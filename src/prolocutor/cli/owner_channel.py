@@ -13,7 +13,7 @@ from typing import Any, Final, Literal
 import msgspec
 
 from prolocutor.assistant.assistant import Assistant
-from prolocutor.cli.store_access import rate
+from prolocutor.cli.owner import rate
 from prolocutor.cli.turn_output import TurnOutput, turn_output
 from prolocutor.contracts.channel import Route
 from prolocutor.contracts.http import KeyScope, Visitor

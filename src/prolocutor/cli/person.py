@@ -12,7 +12,7 @@ import click
 import msgspec
 
 from prolocutor.config.store_location import store_url
-from prolocutor.contracts.store.transfer import MovingStore, StoredPerson, StoreTransfer
+from prolocutor.contracts.store_options import MovingStore, StoredPerson, StoreTransfer
 from prolocutor.errors import BadInput, ConfigError
 from prolocutor.stores import person_moves
 from prolocutor.stores.store_catalog import transfer_of

@@ -1,12 +1,28 @@
-"""`prolocutor reference`: what a file may say and what plug-ins take, as tables of Markdown."""
+"""`prolocutor schema` and `prolocutor reference`: what a file may say and what plug-ins take."""
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import click
 
+from prolocutor.config.file_keys import file_schema
 from prolocutor.config.reference import describe, fill, subjects
+
+
+@click.command(short_help="Print the JSON Schema of an assistant's file, for editors.")
+def schema() -> None:
+    """Print the JSON Schema (draft 2020-12) of an assistant's file, with all plug-ins installed.
+
+    An editor that knows YAML completes and checks keys by it, where the first line of the file is
+    `# yaml-language-server: $schema=assistant.schema.json`.
+
+    \b
+    Example:
+      prolocutor schema > assistant.schema.json
+    """
+    click.echo(json.dumps(file_schema(), indent=2, ensure_ascii=False))
 
 
 @click.command(short_help="Print what keys and plug-ins take, as tables of Markdown.")

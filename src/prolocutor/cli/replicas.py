@@ -15,8 +15,7 @@ from prolocutor.assistant.person_access import shared_store
 from prolocutor.catalog import Catalog
 from prolocutor.cli.options import STORE_OPTION, json_option
 from prolocutor.cli.output import clean, write_json
-from prolocutor.config.assistant_file import assistant_file
-from prolocutor.config.loading import load
+from prolocutor.config.loading import assistant_file, load
 from prolocutor.config.store_location import store_url
 from prolocutor.contracts.shared_store import ReplicaStatus
 from prolocutor.errors import ConfigError, ProlocutorError

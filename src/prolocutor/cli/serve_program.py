@@ -3,39 +3,276 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import logging
 import os
+import re
 import secrets
+import shlex
 import signal
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, chdir
 from functools import partial
+from ipaddress import IPv6Address
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
+from urllib.parse import urlsplit, urlunsplit
 
 import click
 import msgspec
+from msgspec.structs import replace
 
+from prolocutor.assistant.assistant import Assistant
 from prolocutor.assistant.runner import run
 from prolocutor.cli.assistant_access import leave_note
-from prolocutor.cli.greeting import greeting
 from prolocutor.cli.owner import OwnerNote, check_free
-from prolocutor.cli.serve_options import ServeOptions
-from prolocutor.cli.served_assistant import doors_of, served, tune_collector
-from prolocutor.config.assistant_file import assistant_file
-from prolocutor.config.loading import load
-from prolocutor.config.other_hosts import at_other_hosts, read_hosts
+from prolocutor.cli.owner_channel import OwnerChannel
+from prolocutor.cli.serve import ServeOptions
+from prolocutor.config.agent_cards import card_of
+from prolocutor.config.building import assistant_from
+from prolocutor.config.check_warnings import told_hints
+from prolocutor.config.loading import assistant_file, load
 from prolocutor.config.settings import Settings
-from prolocutor.config.store_location import store_url
-from prolocutor.contracts.observer import TurnRecord
-from prolocutor.doors.door_catalog import find_operators_page
+from prolocutor.config.store_location import sqlite_file, store_url, without_password
+from prolocutor.contracts.channel import Channel
+from prolocutor.contracts.observer import Observer, TurnRecord
+from prolocutor.contracts.pairing import Card
+from prolocutor.doors.door_catalog import SessionChannel, find_operators_page, usual_doors
 from prolocutor.errors import ConfigError, ProlocutorError, StoreLost
-from prolocutor.observe.logs import JsonLogFormatter
-from prolocutor.web.listener import Listener
-from prolocutor.web.monitoring import MonitoringApp
+from prolocutor.observe.logs import JsonLogFormatter, TurnLog
+from prolocutor.observe.metrics import TurnMetrics
+from prolocutor.observe.recent_turns import RecentTurns, ServiceTimes
+from prolocutor.observe.spans import TurnSpans
+from prolocutor.plan.pipeline import Pipeline, Stage, StageService
+from prolocutor.web.authentication import AccessPolicy
+from prolocutor.web.builtin_routes import MonitoringApp
+from prolocutor.web.door_context import DoorContext, DoorOptions, ServedFile
+from prolocutor.web.key_ring import KeyRing
+from prolocutor.web.listener import Listener, make_app
 from prolocutor.web.serving import bind, served_beside
 from prolocutor.web.serving import serve as serve_app
+
+DEMO: Final = ("what is 15% of 80 and what time is it in Tokyo?", "how long is 5 miles in km?")
+OPERATOR: Final = (
+    "Operators need a key, also on this machine. Until this server ends: {} (send it as"
+    " `Authorization: Bearer ...`, or give it to the page that asks for one)."
+)
+OTHERS: Final = ("hello", "what can you do?")
+
+
+def greeting(
+    name: str,
+    url: str,
+    kept: str,
+    *,
+    file: Path | None,
+    store: str | None,
+    page: bool = False,
+    operators_page: str | None = None,
+    key: str | None = None,
+) -> str:
+    """Return where an assistant listens, where it stores dialogs, and what to try.
+
+    `kept` is the store's URL; `file` and `store` are as given on the command line. `page`: whether
+    there is a page to open in a browser. `operators_page`: the path of the page for operators.
+    `key`: that of this process, where no other makes an operator.
+    """
+    first, second = OTHERS if file else DEMO
+    path = sqlite_file(kept)
+    said = f'{{"user_id": "ann", "payload": "{second}"}}'
+    who = f" -H 'Authorization: Bearer {key}'" if key else ""
+    post = f"curl {url}{who} -H 'Content-Type: application/json' -d '{said}'"
+    if path is None:
+        tries = [post, f"curl {url}/openapi.json", f"curl {url}/metrics{who}"]
+    else:
+        where = f" {shlex.quote(str(file))}" if file else ""
+        which = f" --assistant{where}" if file else ""
+        beside = f" --store {shlex.quote(store)}" if store else ""
+        tries = [f"prolocutor chat{where}{beside}"]
+        tries += [f'prolocutor ask "{first}"{which}{beside}', post]
+    where_kept = path or without_password(kept)
+    return "\n".join(
+        (
+            f"{name} listens on {url} (Ctrl-C ends it).",
+            f"Dialogs are kept in {where_kept}. Three things to try in another terminal:",
+            *(f"  {one}" for one in tries),
+            *([f"Or talk to it in a browser: {url}"] if page else []),
+            *([f"Operators see and do more at {url}{operators_page}"] if operators_page else []),
+            *([OPERATOR.format(key)] if key else []),
+        )
+    )
+
+
+_COLLECT_AFTER: Final = (5_000, 20, 100)
+"""Allocations between garbage collections, by generation: turns that wait hold many containers and
+leave no cycles, so the usual (700, 10, 10) looks at the same ones over and over."""
+
+
+def doors_of(settings: Settings) -> Mapping[str, DoorOptions]:
+    """Return the doors to open: their options by name."""
+    return usual_doors() if settings.doors is None else settings.doors
+
+
+@asynccontextmanager
+async def served(
+    settings: Settings,
+    store: str,
+    own_key: str,
+    *,
+    on_lost: Callable[[StoreLost], None],
+    observers: Sequence[Observer] = (),
+) -> AsyncIterator[Listener]:
+    """Start an assistant and return its app, which is not open yet.
+
+    `own_key` is the key of this process. `on_lost` is called when another process has taken the
+    store.
+    """
+    metrics, load, recent = TurnMetrics(), ServiceTimes(), RecentTurns()
+    watching: list[Observer] = [metrics, load, recent, TurnLog(), TurnSpans(), *observers]
+    starting = assistant_from(settings, store=store, observers=watching, patient=True)
+    async with starting as assistant:
+        assistant.watchdog.arm()
+        assistant.store_health.on_lost = on_lost
+        ring = KeyRing(assistant.store)
+        context = _context(settings, assistant, store, load, recent, ring)
+        yield _app(settings, context, ring, metrics, own_key)
+
+
+def tune_collector() -> None:
+    """Have the garbage collector leave alone what is there now, and look less often."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(*_COLLECT_AFTER)
+
+
+def _app(
+    settings: Settings, context: DoorContext, ring: KeyRing, metrics: TurnMetrics, own_key: str
+) -> Listener:
+    assistant = context.assistant
+    channels: list[Channel] = [OwnerChannel(assistant, ring)]
+    channels += [options.build(context) for options in doors_of(settings).values()]
+    sessions: SessionChannel | None = None
+    if settings.auth.sign_in:
+        context = replace(context, prefixes=tuple(door.prefix for door in channels))
+    for way in settings.auth.sign_in.values():
+        sessions = way.build(context)
+        channels.append(sessions)
+    return make_app(
+        assistant,
+        channels,
+        auth=AccessPolicy(
+            settings.auth.keys,
+            settings.auth.tokens,
+            settings.auth.anonymous,
+            settings.auth.loopback,
+            own_key=own_key,
+            trusted_proxies=settings.trusted_proxies,
+            sign_in=sessions is not None,
+            everybody=settings.auth.everybody,
+        ),
+        limits=settings.limits,
+        origins=settings.origins,
+        metrics=metrics,
+        ring=ring,
+        sessions=sessions,
+    )
+
+
+def _context(
+    settings: Settings,
+    assistant: Assistant,
+    url: str,
+    times: ServiceTimes,
+    recent: RecentTurns,
+    ring: KeyRing,
+) -> DoorContext:
+    store, folder = sqlite_file(url), settings.folder
+    path = folder / Path(settings.file).name
+    return DoorContext(
+        assistant=assistant,
+        folder=folder,
+        file=ServedFile(path, partial(told_hints, path)) if settings.file else None,
+        store=url,
+        uploads=store.with_name(f"{store.stem}-uploads") if store is not None else None,
+        ring=ring,
+        recent=recent,
+        times=times,
+        starters=settings.starters,
+        cards=_cards(assistant, folder),
+        secured=settings.auth.is_closed,
+        recording=settings.records is not None,
+        operators_page=find_operators_page(doors_of(settings).values()),
+    )
+
+
+def _cards(assistant: Assistant, folder: Path) -> dict[str, Card]:
+    """Return every skill's card, which may be a file of its own."""
+    skills = [one for one in assistant.services() if one.stage is Stage.SKILL]
+    return {one.name: card_of(one.name, one.card or {}, folder) for one in skills}
+
+
+def read_hosts(given: str) -> str | dict[str, str]:
+    """Return one host for all, or the map of a JSON file: `{"host:port": "url"}`.
+
+    Raise `ConfigError` for what is neither; each URL of the map is one of http or https.
+    """
+    if not given.endswith(".json"):
+        return _host(given)
+    try:
+        hosts = msgspec.json.decode(Path(given).read_bytes(), type=dict[str, str])
+    except (OSError, msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise ConfigError(f'{given}: expected {{"host:port": "url"}}: {error}') from None
+    for place, url in hosts.items():
+        if not re.match(r"https?://[^\s/]", url):
+            raise ConfigError(f"expected a URL of http or https, found {url!r:.200}", key=place)
+    return hosts
+
+
+def _host(given: str) -> str:
+    bare = given.removeprefix("[").removesuffix("]")
+    try:
+        return f"[{IPv6Address(bare)}]"
+    except ValueError:
+        if re.fullmatch(r"[\w.-]+", given):
+            return given
+    what = "expected a host without a port, or a map in a file that ends in .json"
+    raise ConfigError(f"{what}, found {given!r:.200}", key="--hosts")
+
+
+def at_other_hosts(pipeline: Pipeline, hosts: str | Mapping[str, str]) -> Pipeline:
+    """Return the pipeline with the URLs of its services at other hosts.
+
+    `hosts` is one for all, where ports are kept, or a URL for each `host:port` that moves.
+    """
+    changes: dict[str, Any] = {}
+    for stage in Stage:
+        services = [_moved(service, hosts) for service in pipeline.of(stage)]
+        if services:
+            changes[stage.value] = services[0] if stage is Stage.LAST_CHANCE else services
+    return msgspec.structs.replace(pipeline, **changes)
+
+
+def _moved(service: StageService, hosts: str | Mapping[str, str]) -> StageService:
+    target = service.call.target
+    if isinstance(target, str) and target.startswith(("http://", "https://")):
+        return service.calling(_url(target, hosts))
+    return service
+
+
+def _url(url: str, hosts: str | Mapping[str, str]) -> str:
+    parts = urlsplit(url)
+    port = "" if parts.port is None else f":{parts.port}"
+    if isinstance(hosts, str):
+        return urlunsplit(parts._replace(netloc=f"{hosts}{port}"))
+    usual = {"http": 80, "https": 443}[parts.scheme]
+    other = hosts.get(parts.netloc) or hosts.get(f"{parts.hostname}:{parts.port or usual}")
+    if other is None:
+        return url
+    base = urlsplit(other)
+    path = f"{base.path.rstrip('/')}{parts.path}"
+    return urlunsplit(parts._replace(scheme=base.scheme, netloc=base.netloc, path=path))
+
 
 EVERYWHERE: Final = {"0.0.0.0": "127.0.0.1", "::": "[::1]", "": "127.0.0.1"}
 OPEN: Final = (

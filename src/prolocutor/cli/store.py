@@ -8,9 +8,8 @@ from contextlib import asynccontextmanager
 
 import click
 
-from prolocutor.config.dialog_source import check_exists
-from prolocutor.config.store_location import sqlite_file, store_url
-from prolocutor.contracts.store.transfer import StoreTransfer
+from prolocutor.config.store_location import check_exists, sqlite_file, store_url
+from prolocutor.contracts.store_options import StoreTransfer
 from prolocutor.errors import ConfigError, StoreError
 from prolocutor.stores import store_copy
 from prolocutor.stores.store_catalog import transfer_of

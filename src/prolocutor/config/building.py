@@ -11,8 +11,7 @@ from typing import Final
 
 from prolocutor.assistant.assistant import Assistant
 from prolocutor.assistant.assistant_settings import DEFAULT_STORE
-from prolocutor.config.agent_cards import with_prices
-from prolocutor.config.descriptions import described, describing
+from prolocutor.config.agent_cards import described, describing, with_prices
 from prolocutor.config.imported_functions import search_in
 from prolocutor.config.loading import load
 from prolocutor.config.selector_making import make_selectors

@@ -8,20 +8,164 @@ from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from prolocutor.config.check_report import CheckReport, PlannedService
+import msgspec
+
+from prolocutor.assistant.wiring import ServiceWiring
+from prolocutor.config.agent_cards import card_of, describing, descriptions
+from prolocutor.config.call_hints import call_hint
 from prolocutor.config.check_warnings import hints, warnings
-from prolocutor.config.descriptions import describing, descriptions
 from prolocutor.config.faults import ConfigFaults, Fault, in_order
-from prolocutor.config.file_formats import check_by_plugins
+from prolocutor.config.fields import Findings, child_at
 from prolocutor.config.imported_functions import import_all, searched
-from prolocutor.config.loading import survey
-from prolocutor.config.plugin_check import check_plugins
+from prolocutor.config.loading import Survey, check_by_plugins, survey
+from prolocutor.config.service_entries import ServiceEntry, function_of
 from prolocutor.config.settings import ProcessTarget
 from prolocutor.config.store_location import without_password
-from prolocutor.config.survey import Survey
+from prolocutor.contracts.channel import CheckedDoor, DoorPlace
 from prolocutor.errors import ConfigError, ServiceError
 from prolocutor.plan.graph import Graph, PlanNode
-from prolocutor.plan.pipeline import ORDER, Call
+from prolocutor.plan.pipeline import ORDER, Call, PendingTarget, Stage
+from prolocutor.stores.store_catalog import options_of
+
+
+class PlannedService(msgspec.Struct, frozen=True, kw_only=True):
+    """One service in the plan.
+
+    `level`: from 1; a level starts once the one before has settled, at the latest. `waits_for`:
+    services by name, or a stage's name for all of it. `timeout`: seconds. `critical`: whether it is
+    on the critical path.
+    """
+
+    stage: str
+    name: str
+    level: int
+    timeout: float
+    waits_for: list[str]
+    requires: list[str]
+    target: str
+    critical: bool
+
+
+class CheckReport(msgspec.Struct, frozen=True, kw_only=True):
+    """What a check found: faults keep the assistant from starting, warnings and hints do not.
+
+    `services` are in an order in which each comes after what it waits for; `critical` names the
+    chain whose time-outs add up to the most, `seconds` how many. Empty while there are faults.
+    """
+
+    file: str
+    name: str
+    faults: tuple[Fault, ...] = ()
+    warnings: tuple[Fault, ...] = ()
+    hints: tuple[str, ...] = ()
+    services: tuple[PlannedService, ...] = ()
+    critical: tuple[str, ...] = ()
+    seconds: float = 0.0
+    deadline: float = 0.0
+    last_chance: str | None = None
+
+    @property
+    def ok(self) -> bool:
+        """Whether the assistant can start."""
+        return not self.faults
+
+    def levels(self) -> list[list[PlannedService]]:
+        """Return the services by level: those of one level can run at the same time."""
+        depth = max((planned.level for planned in self.services), default=0)
+        return [[p for p in self.services if p.level == level] for level in range(1, depth + 1)]
+
+    def lines(self) -> list[str]:
+        """Return the report as lines of text: what is wrong, else the plan."""
+        if self.faults:
+            return [str(fault) for fault in self.faults]
+        services = _count(len(self.services), "service")
+        levels = _count(len(self.levels()), "level")
+        return [
+            f"{self.file}: {self.name}, {services} in {levels}, replies within {self.deadline:g} s",
+            "",
+            *self.tree(),
+            "",
+            f"critical path (*): {self.seconds:g} s of time-outs: {' > '.join(self.critical)}",
+            *([f"last chance: {self.last_chance}"] if self.last_chance else []),
+            *(f"warning: {warning}" for warning in self.warnings),
+            *(f"hint: {hint}" for hint in self.hints),
+        ]
+
+    def tree(self) -> list[str]:
+        """Return the plan as a tree with a branch for each level and a leaf for each service."""
+        width = max((len(_label(planned)) for planned in self.services), default=0)
+        lines = []
+        for number, level in enumerate(self.levels(), 1):
+            lines.append(f"level {number}")
+            for planned in level:
+                branch = "└─" if planned is level[-1] else "├─"
+                mark = "*" if planned.critical else " "
+                label = _label(planned).ljust(width)
+                lines.append(f"{branch} {label} {planned.timeout:>5g} s {mark} {_waits(planned)}")
+        return lines
+
+
+def _label(planned: PlannedService) -> str:
+    return f"{planned.stage}.{planned.name}"
+
+
+def _waits(planned: PlannedService) -> str:
+    needs = f"needs {', '.join(planned.requires)}" if planned.requires else ""
+    others = [name for name in planned.waits_for if name not in planned.requires]
+    after = f"after {', '.join(others)}" if others else ""
+    return ", ".join(filter(None, [after, needs])) or "starts at once"
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def check_plugins(loaded: Survey, findings: Findings) -> None:
+    """Record every connector, selector and door that cannot be made, and an unknown store."""
+    for written in loaded.services:
+        _check_connector(written, loaded, findings)
+    _check_cards(loaded, findings)
+    _check_doors(loaded, findings)
+    try:
+        options_of(loaded.settings.store or "memory:")
+    except ConfigError as error:
+        findings.add(loaded.find("store"), error.what)
+
+
+def _check_connector(written: ServiceEntry, loaded: Survey, findings: Findings) -> None:
+    """Record a connector that cannot be made; functions are imported elsewhere."""
+    service, call = written.service, written.service.call
+    if isinstance(call.target, PendingTarget) or call.target == "" or function_of(call):
+        return
+    settings = loaded.settings
+    wiring = ServiceWiring(settings.name, settings.messages)
+    try:
+        wiring.connect(service)
+    except ConfigError as error:
+        hint = call_hint(call.target)
+        findings.add(child_at(written.call, error.key or ""), error.what, hint)
+
+
+def _check_doors(loaded: Survey, findings: Findings) -> None:
+    settings = loaded.settings
+    skills = [skill.name for skill in settings.pipeline.of(Stage.SKILL)]
+    place = DoorPlace(settings.folder, skills)
+    for door, options in (settings.doors or {}).items():
+        try:
+            if isinstance(options, CheckedDoor):
+                options.check(place)
+        except ConfigError as error:
+            key = f"doors.{door}"
+            option = error.key if (error.key or "").startswith(key) else None
+            findings.add(loaded.find(option or key), error.what)
+
+
+def _check_cards(loaded: Survey, findings: Findings) -> None:
+    for skill in loaded.settings.pipeline.of(Stage.SKILL):
+        try:
+            card_of(skill.name, skill.card_members, loaded.settings.folder)
+        except ConfigError as error:
+            findings.add(loaded.find(f"skills.{skill.name}.card"), error.what)
 
 
 def check(

@@ -9,15 +9,144 @@ import msgspec
 from msgspec.structs import replace
 
 from prolocutor.assistant.wiring import BROKER_URLS
-from prolocutor.config.fields import Findings, JsonSchema, TableField, TextField
-from prolocutor.config.plugged_fields import AuthField, DoorsField, PluggedField
+from prolocutor.catalog import Catalog
+from prolocutor.config.fields import Findings, JsonSchema, ListField, TableField, TextField
 from prolocutor.config.service_entries import ServicesField, call_schemas
-from prolocutor.config.settings import Settings
+from prolocutor.config.settings import AuthSettings, Settings
 from prolocutor.config.struct_fields import table_of
 from prolocutor.config.yaml_file import UNREAD, YamlNode
 from prolocutor.dialog.messages import ASK_KINDS
-from prolocutor.errors import ConfigError
+from prolocutor.doors.door_catalog import DOORS, SIGN_IN
+from prolocutor.errors import BadInput, ConfigError
 from prolocutor.plan.pipeline import Pipeline, Stage
+
+
+def read_options(catalog: Catalog[Any], name: str, node: YamlNode, findings: Findings) -> object:
+    """Return a plug-in's options; UNREAD after recording what is wrong with its name or them."""
+    try:
+        loaded = catalog.load(name)
+    except ConfigError as error:
+        return findings.add(node, error.what)
+    except BadInput as error:
+        return findings.add(node, str(error))
+    return table_of(loaded).read(node, findings)
+
+
+def plugged_tables(catalog: Catalog[Any]) -> dict[str, TableField]:
+    """Return the keys of the options of all plug-ins that are installed, by the plug-in's name."""
+    return {name: table_of(loaded) for name, loaded in catalog.installed()}
+
+
+def summary_of(options: object) -> str:
+    """Return the first line of the docstring of a plug-in's options."""
+    return (getattr(options, "__doc__", None) or "").partition("\n")[0]
+
+
+class DoorsField(msgspec.Struct, frozen=True):
+    """Which doors to open: a list of names, or a map from names to options, true or false."""
+
+    what: str = "a list of doors, or a map from doors to their options"
+
+    def read(self, node: YamlNode, findings: Findings) -> Any:
+        name = TextField(what="the name of a door")
+        if isinstance(node.value, list):
+            names = ListField(item=name).read(node, findings)
+            if names is UNREAD:
+                return UNREAD
+            given = dict(zip(names, node.value, strict=True))
+        elif isinstance(node.value, dict):
+            given = {key: one for key, one in node.value.items() if one.value is not False}
+        else:
+            return findings.expected(node, self.what)
+        doors: dict[str, Any] = {}
+        for key, child in given.items():
+            bare = child.value is True or child.value is None or isinstance(node.value, list)
+            options = read_options(
+                DOORS, key, replace(child, value={}) if bare else child, findings
+            )
+            if options is not UNREAD:
+                doors[key] = options
+        return doors
+
+    def schema(self) -> JsonSchema:
+        options = plugged_tables(DOORS)
+        flag = {"type": ["boolean", "null"]}
+        several = {
+            key: {"description": summary_of(one.make), "anyOf": [one.schema(), flag]}
+            for key, one in options.items()
+        }
+        return {
+            "anyOf": [
+                {"type": "array", "items": {"enum": list(options)}},
+                {"type": "object", "properties": several, "additionalProperties": False},
+            ]
+        }
+
+
+class PluggedField(msgspec.Struct, frozen=True):
+    """A map from the names of plug-ins of one catalog to their options."""
+
+    catalog: Catalog[Any]
+
+    @property
+    def what(self) -> str:
+        return f"a map from each {self.catalog.what} to its options"
+
+    @property
+    def table(self) -> TableField:
+        """The plug-ins that are installed and have options."""
+        tables = {name: one for name, one in plugged_tables(self.catalog).items() if one.keys}
+        described = {name: summary_of(table.make) for name, table in tables.items()}
+        return TableField(keys=tables, descriptions=described)
+
+    def read(self, node: YamlNode, findings: Findings) -> Any:
+        if node.value is None:
+            return {}
+        if not isinstance(node.value, dict):
+            return findings.expected(node, self.what)
+        given = {
+            name: read_options(self.catalog, name, child, findings)
+            for name, child in node.value.items()
+        }
+        return {name: options for name, options in given.items() if options is not UNREAD}
+
+    def schema(self) -> JsonSchema:
+        return {**self.table.schema(), "additionalProperties": False}
+
+
+AUTH: Final = table_of(AuthSettings)
+
+
+class AuthField(msgspec.Struct, frozen=True):
+    """Who may come in; a way to sign in is a key of the name of its plug-in."""
+
+    what: str = AUTH.what
+
+    @property
+    def table(self) -> TableField:
+        """All keys that there may be, those of plug-ins included."""
+        ways = plugged_tables(SIGN_IN)
+        described = {key: summary_of(one.make) for key, one in ways.items()}
+        descriptions = {**AUTH.descriptions, **described}
+        return replace(AUTH, keys={**AUTH.keys, **ways}, descriptions=descriptions)
+
+    def read(self, node: YamlNode, findings: Findings) -> Any:
+        if not isinstance(node.value, dict):
+            return AUTH.read(node, findings)
+        ways = SIGN_IN.names()
+        entries = {key: one for key, one in node.value.items() if key not in ways}
+        settings = replace(AUTH, also=tuple(ways)).read(replace(node, value=entries), findings)
+        sign_in = {
+            key: options
+            for key, child in node.value.items()
+            if key in ways
+            and (options := read_options(SIGN_IN, key, child, findings)) is not UNREAD
+        }
+        return settings if settings is UNREAD else replace(settings, sign_in=sign_in)
+
+    def schema(self) -> JsonSchema:
+        return self.table.schema()
+
 
 OF_PIPELINE: Final = ("commit", "user_snapshot", "own_words")
 """The settings of a pipeline that stand at the top of a file."""

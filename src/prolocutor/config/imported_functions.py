@@ -14,9 +14,8 @@ from prolocutor.config.call_hints import call_hint
 from prolocutor.config.fields import Findings
 from prolocutor.config.service_entries import ServiceEntry, function_of
 from prolocutor.config.yaml_file import YamlNode
-from prolocutor.dotted_names import resolve
 from prolocutor.errors import ConfigError
-from prolocutor.functions import is_async
+from prolocutor.functions import is_async, resolve
 from prolocutor.names import closest
 from prolocutor.plan.formatters import resolve_formatter
 from prolocutor.plan.pipeline import StageService

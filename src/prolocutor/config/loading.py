@@ -3,29 +3,149 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 import msgspec
 
+from prolocutor.catalog import Catalog
 from prolocutor.config.faults import ConfigFaults, Fault
 from prolocutor.config.fields import Findings
-from prolocutor.config.file_formats import format_of
 from prolocutor.config.file_keys import OF_PIPELINE, file_table
-from prolocutor.config.service_entries import (
-    ServiceEntry,
-    check_options,
-    check_processes,
-)
-from prolocutor.config.setting_values import in_folder, without_secret
+from prolocutor.config.service_entries import ServiceEntry, check_options, check_processes
 from prolocutor.config.settings import LOOPBACK, NOBODY, Settings
-from prolocutor.config.survey import Survey, key_in_file
-from prolocutor.config.yaml_file import YamlDocument, read
-from prolocutor.errors import ConfigError
+from prolocutor.config.yaml_file import YamlDocument, YamlNode, read
+from prolocutor.errors import ConfigError, MissingExtra
 from prolocutor.plan.graph import Graph, compile_graph
 from prolocutor.plan.pipeline import SINGLE, Pipeline, Stage
 from prolocutor.web.authentication import NO_TRUST
+
+_SECRET: Final = "auth.tokens"
+
+
+def in_folder(values: dict[str, Any], folder: Path) -> dict[str, Any]:
+    """Return the values with a relative path of the store resolved from the file's folder."""
+    prefix, _, name = values.get("store", "").partition(":///")
+    if prefix == "sqlite" and name and not name.startswith("/"):
+        return {**values, "store": f"sqlite:///{folder / name}"}
+    return values
+
+
+def without_secret(fault: Fault) -> Fault:
+    """Remove a token from a fault's key."""
+    before, found, _ = (fault.key or "").partition(f"{_SECRET}.")
+    return msgspec.structs.replace(fault, key=f"{before}{_SECRET}") if found else fault
+
+
+class Survey(msgspec.Struct, frozen=True):
+    """What was read of a file: settings, where they are written, and faults.
+
+    Settings that could not be read have their defaults. `graph` is None if the pipeline is faulty.
+    `warnings` and `notes` are what the reader of the file itself has to say.
+    """
+
+    settings: Settings
+    services: list[ServiceEntry]
+    document: YamlDocument
+    findings: Findings
+    graph: Graph | None
+    warnings: tuple[Fault, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    def find(self, key: str) -> YamlNode:
+        """Return the place of a key, `stage.service` included, or the nearest that is written."""
+        keys = {each.path: each.node.key for each in reversed(self.services)}
+        return self.document.find(key_in_file(key, keys))
+
+
+def key_in_file(key: str, keys: Mapping[str, str]) -> str:
+    """Return the key in the file of what the graph calls `stage.name`, or of a setting below it."""
+    path = key
+    while path not in keys:
+        path, dot, _ = path.rpartition(".")
+        if not dot:
+            return key
+    return keys[path] + key[len(path) :]
+
+
+class FileFormat(Protocol):
+    """Another form of file that describes an assistant."""
+
+    @property
+    def refusal(self) -> str:
+        """What to say where such a file cannot be changed: what it is, and what to do."""
+
+    def recognizes(self, path: Path) -> bool:
+        """Return whether a file has this form, by its name or its content."""
+
+    def survey(self, path: Path, code: Path | None) -> Survey:
+        """Read it; `code` is the folder of the code that it names. Raise `ConfigFaults`."""
+
+
+FORMATS: Final = Catalog[Callable[[], FileFormat]]("file format", "prolocutor.files")
+CHECKS: Final = Catalog[Callable[[Survey, Findings], Iterable[tuple[str, str]]]](
+    "check", "prolocutor.checks"
+)
+"""Functions that add to the findings what is wrong, and return warnings, each with its key."""
+
+
+def format_of(path: Path) -> FileFormat | None:
+    """Return the form of a file that is not our YAML; None for our YAML."""
+    forms = (made() for _, made in FORMATS.installed())
+    return next((form for form in forms if form.recognizes(path)), None)
+
+
+def check_by_plugins(loaded: Survey) -> Iterator[tuple[str, str]]:
+    """Let every plug-in record what is wrong with what concerns it; yield warnings by key."""
+    for _, check in CHECKS.installed():
+        yield from check(loaded, loaded.findings)
+
+
+DEMO_PACKAGE: Final = "prolocutor_demo"
+FILE_NAME: Final = "assistant.yaml"
+
+
+def demo_file() -> Path:
+    """Return the file of the demo assistant, which is a package of its own.
+
+    Raise `MissingExtra` where it is not installed.
+    """
+    spec = find_spec(DEMO_PACKAGE)
+    if spec is None or spec.origin is None:
+        what = "the demo assistant is a package of its own: pip install 'prolocutor[demo]'"
+        raise MissingExtra(f"{what}, or name a file; prolocutor new DIR writes one")
+    return _demo_file(spec.origin)
+
+
+def is_demo(file: Path) -> bool:
+    """Return whether a file is that of the demo assistant."""
+    spec = find_spec(DEMO_PACKAGE)
+    return spec is not None and spec.origin is not None and file == _demo_file(spec.origin)
+
+
+def assistant_file(given: Path | None) -> Path:
+    """Return the file of an assistant: as given, the assistant.yaml of a folder, else the demo's.
+
+    Raise `ConfigError` if there is none.
+    """
+    if given is None:
+        return demo_file()
+    path = given / FILE_NAME if given.is_dir() else given
+    if not path.is_file():
+        raise ConfigError(f"{path}: there is no such file; prolocutor new DIR writes one")
+    return path
+
+
+def _demo_file(package: str) -> Path:
+    return Path(package).parent / "assistant" / FILE_NAME
+
+
+def load_assistant(given: Path | None) -> Settings:
+    """Load the settings of an assistant's file, else the demo's; their `file` is absolute."""
+    return load(assistant_file(given).absolute())
+
 
 _MAX_GRAPH_FAULTS: Final = 50
 _TENANTS_PAGE: Final = "https://prolocutor.github.io/prolocutor/howto/tenants/"

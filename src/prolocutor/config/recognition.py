@@ -5,20 +5,195 @@ from __future__ import annotations
 import asyncio
 import logging
 import re
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from typing import Any, Final
 
 import msgspec
+from websockets.exceptions import ConnectionClosed
 
 from prolocutor.config.call_hints import call_hint
-from prolocutor.config.url_probe import SECONDS, SharedProbe
 from prolocutor.connectors.connector_catalog import CONNECTORS, SCHEMES, form_of, options_from
+from prolocutor.connectors.parts.connecting import Network, as_public_as, connect_socket, network_of
+from prolocutor.connectors.parts.http_answer import HttpReply
+from prolocutor.connectors.parts.http_client import HttpClient, system_text
+from prolocutor.connectors.parts.sockets import SocketAddress, SocketOpener
 from prolocutor.connectors.parts.url import Url
-from prolocutor.contracts.probe import FoundService
-from prolocutor.errors import BadInput, ConfigError, ProlocutorError, printable
+from prolocutor.contracts.probe import FoundService, ProbeAnswer
+from prolocutor.dialog.plain import JsonObject, encode
+from prolocutor.errors import (
+    BadInput,
+    ConfigError,
+    ProlocutorError,
+    ServiceError,
+    ServiceRefused,
+    printable,
+)
 from prolocutor.plan.pipeline import Call
 
 log = logging.getLogger(__name__)
+
+
+SECONDS: Final = 5.0
+"""How long one answer is waited for."""
+
+LISTENING: Final = 2.0
+"""How long a WebSocket may take to say something by itself, in seconds."""
+
+MAX_BODY: Final = 2_000_000
+MAX_CONNECTIONS: Final = 4
+MAX_TRIED: Final = 160
+"""Most characters that are noted of one try."""
+
+
+class SharedProbe:
+    """The probe of one address (`contracts.probe.UrlProbe`).
+
+    `tried`: what was done and what came of it. `is_refused`: something wants a key. `is_late`: an
+    answer did not come in time. `leads_to`: where the address itself redirects to. What a server
+    names, and its own name later, may be nowhere that is less public than it.
+    """
+
+    def __init__(self, url: Url, key: str | None) -> None:
+        self.given: Final = msgspec.structs.replace(url, fragment="")
+        self.url: Final = str(self.given)
+        self.path: Final = url.path.rstrip("/")
+        self.key: Final = key
+        self.tried: list[str] = []
+        self.is_refused = False
+        self.is_late = False
+        self.leads_to: str | None = None
+        self._within: Collection[Network] | None = None
+        self._clients: dict[str, HttpClient] = {}
+        self._answers: dict[tuple[str, Url, bytes], ProbeAnswer] = {}
+        self._asking: defaultdict[tuple[str, Url, bytes], asyncio.Lock] = defaultdict(asyncio.Lock)
+
+    def base(self, *endings: str) -> str:
+        """Return the address without query, closing slash, and the first of these endings."""
+        path = next((self.path.removesuffix(e) for e in endings if self.path.endswith(e)), None)
+        path = self.path if path is None else path
+        return str(msgspec.structs.replace(self.given, path=path, query=""))
+
+    def with_query(self, url: str) -> str:
+        """Return an address with the query that the given one has; its own goes before."""
+        found, given = Url.read(url), self.given
+        if not given.query or found.query == given.query:
+            return url
+        if not found.query:
+            return str(msgspec.structs.replace(found, query=given.query))
+        return str(found.with_parameters(**{**given.parameters, **found.parameters}))
+
+    async def is_there(self) -> bool:
+        """Return whether somebody listens at the host and port of the address."""
+        try:
+            async with asyncio.timeout(SECONDS):
+                connected = await connect_socket(self.given.host, self.given.port)
+                self._within = as_public_as(network_of(connected.getpeername()[0]))
+                connected.close()
+        except TimeoutError:
+            self.note(f"{self.given.shown}: no answer within {SECONDS:g} s")
+            return False
+        except OSError as error:
+            self.note(f"{self.given.shown}: {system_text(error)}")
+            return False
+        return True
+
+    async def get(self, url: str) -> ProbeAnswer:
+        """Return the answer to a GET."""
+        return await self._once("GET", url, b"", lambda at: self._exchange("GET", at, b""))
+
+    async def post(self, url: str, body: JsonObject) -> ProbeAnswer:
+        """Return the answer to a POST of JSON."""
+        sent = encode(body)
+        return await self._once("POST", url, sent, lambda at: self._exchange("POST", at, sent))
+
+    async def greet(self, url: str) -> ProbeAnswer:
+        """Open a WebSocket and return the first message that it sends by itself, if any."""
+        return await self._once("open", url, b"", self._open)
+
+    def note(self, tried: str) -> None:
+        """Note what was tried, in one line and without a page that came."""
+        self.tried.append(printable(" ".join(tried.partition("<")[0].split()))[:MAX_TRIED])
+
+    async def aclose(self) -> None:
+        """Close the connections."""
+        for client in self._clients.values():
+            await client.aclose()
+
+    def statuses(self) -> list[int]:
+        """Return the status codes of all HTTP answers, each once."""
+        return sorted({one.status for one in self._answers.values() if one.status})
+
+    async def _once(
+        self, how: str, url: str, body: bytes, ask: Callable[[Url], Awaitable[ProbeAnswer]]
+    ) -> ProbeAnswer:
+        at = Url.read(self.with_query(url))
+        what = (how, at, body)
+        async with self._asking[what]:
+            if what not in self._answers:
+                try:
+                    async with asyncio.timeout(SECONDS):
+                        self._answers[what] = await ask(at)
+                        came = f"status {self._answers[what].status}"
+                except TimeoutError:
+                    self._answers[what], came = ProbeAnswer(0), f"no answer within {SECONDS:g} s"
+                    self.is_late = True
+                except (ServiceError, ConfigError) as error:
+                    status = error.status if isinstance(error, ServiceRefused) else 0
+                    self._answers[what], came = ProbeAnswer(status or 0), str(error)
+                if self._answers[what].status in (401, 403):
+                    self.is_refused = True
+                self.note(f"{how} {at.shown}: {came}")
+        return self._answers[what]
+
+    async def _exchange(self, method: str, at: Url, body: bytes) -> ProbeAnswer:
+        if at.scheme not in ("http", "https"):
+            raise ConfigError("this is no address of HTTP")
+        reply = await self._client(at).exchange(
+            body,
+            {"Content-Type": "application/json"} if body else {},
+            max_bytes=MAX_BODY,
+            method=method,
+            target=at.target,
+        )
+        if reply.is_redirect and at == self.given:
+            self.leads_to = _target_of(reply, at) or self.leads_to
+        return ProbeAnswer(reply.status, reply.body)
+
+    def _client(self, at: Url) -> HttpClient:
+        """Return the client of a server; the key goes to that of the given address alone."""
+        origin = at.origin
+        if origin not in self._clients:
+            own = origin == self.given.origin
+            bearer = {"Authorization": f"Bearer {self.key}"} if self.key and own else {}
+            self._clients[origin] = HttpClient(
+                at, headers=bearer, max_connections=MAX_CONNECTIONS, within=self._within
+            )
+        return self._clients[origin]
+
+    async def _open(self, at: Url) -> ProbeAnswer:
+        opener = SocketOpener(
+            SocketAddress(str(at), key=self.key), max_message=MAX_BODY, ping=0, within=self._within
+        )
+        socket = await opener.open()
+        try:
+            try:
+                async with asyncio.timeout(LISTENING):
+                    first = await socket.recv(decode=False)
+            except (TimeoutError, ConnectionClosed):
+                first = b""
+            return ProbeAnswer(101, first)
+        finally:
+            await socket.close()
+
+
+def _target_of(reply: HttpReply, at: Url) -> str | None:
+    location = reply.headers.get(b"location")
+    try:
+        return None if location is None else at.join(location.decode("latin-1")).shown
+    except ValueError:
+        return None
+
 
 LONGEST: Final = 15.0
 """Seconds that one connector has to find out."""

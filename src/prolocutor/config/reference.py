@@ -17,6 +17,7 @@ from typing import Any, Final
 
 from prolocutor.bounds import MANY, Bounds
 from prolocutor.catalog import Catalog
+from prolocutor.clocks import YEAR
 from prolocutor.config.fields import (
     ChoiceField,
     DurationField,
@@ -30,8 +31,7 @@ from prolocutor.config.fields import (
     TextField,
     written_time,
 )
-from prolocutor.config.file_keys import file_table
-from prolocutor.config.plugged_fields import AuthField, PluggedField, plugged_tables
+from prolocutor.config.file_keys import AuthField, PluggedField, file_table, plugged_tables
 from prolocutor.config.selector_making import SELECTORS
 from prolocutor.config.service_entries import ServicesField, method_structs, whole_service_table
 from prolocutor.config.struct_fields import table_of
@@ -39,7 +39,6 @@ from prolocutor.connectors.connector_catalog import CONNECTORS, ENDPOINTS
 from prolocutor.data_sets import DATA
 from prolocutor.dialog.messages import ASK_KINDS
 from prolocutor.doors.door_catalog import DOORS
-from prolocutor.durations import YEAR
 from prolocutor.errors import NotFound
 from prolocutor.names import suggest
 from prolocutor.stores.store_catalog import STORES

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from prolocutor.catalog import Catalog
 from prolocutor.config.agent_cards import cards_of
 from prolocutor.contracts.observer import Observer
-from prolocutor.contracts.selector_options import SelectorContext, SelectorOptions
+from prolocutor.contracts.pairing import SelectorContext, SelectorOptions
 from prolocutor.pipeline.prepared import StageDeadlines
 from prolocutor.plan.pipeline import Pipeline, Stage, StageService
 

@@ -18,7 +18,7 @@ from prolocutor.assistant.assistant_settings import (
     TurnSettings,
 )
 from prolocutor.bounds import Count, PositiveSeconds, about
-from prolocutor.dialog.follow_up import FOLLOW_UP
+from prolocutor.dialog.rounds import FOLLOW_UP
 from prolocutor.errors import ConfigError
 from prolocutor.plan.pipeline import (
     ORDER,

@@ -7,15 +7,21 @@ import logging
 import os
 import re
 import sys
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 from typing import Final
 
-from prolocutor.config.assistant_file import FILE_NAME, is_demo, load_assistant
+from prolocutor.config.loading import FILE_NAME, is_demo, load_assistant
 from prolocutor.config.settings import Settings
-from prolocutor.errors import ConfigError
+from prolocutor.contracts.store import Store
+from prolocutor.dialog.dialog import Dialog
+from prolocutor.errors import ConfigError, StoreError
+from prolocutor.stores.sqlite.sqlite_store import SqliteStore
+from prolocutor.stores.store_catalog import open_store
 
 log = logging.getLogger(__name__)
+
 
 STORE_NAME: Final = "prolocutor.db"
 """The demo's store, which once was that of all files that name none."""
@@ -106,3 +112,44 @@ def without_password(url: str) -> str:
     """Return the URL of a store as it may be shown and logged."""
     shown = _PASSWORD.sub(lambda found: f"{found[1]}@" if found[1] is not None else "", url)
     return shown.rstrip("?&")
+
+
+Dialogs = Callable[[], AbstractAsyncContextManager[AsyncIterator[Dialog]]]
+"""Opens the dialogs for one pass, such as a store's `export()`, and closes what it opened."""
+
+
+def dialogs_of(store: str, user: str | None = None) -> Dialogs:
+    """Return what opens the dialogs of a store, beside its owner; "" is the user's own store."""
+
+    @asynccontextmanager
+    async def opened() -> AsyncIterator[AsyncIterator[Dialog]]:
+        async with read_from(store or None) as archive:
+            yield archive.export(user=user)
+
+    return opened
+
+
+@asynccontextmanager
+async def read_from(given: str | None) -> AsyncIterator[Store]:
+    """Open the store for reading, beside its owner if it has one."""
+    url = store_url(given)
+    file = sqlite_file(url)
+    if file is None:
+        store = open_store(url)
+    else:
+        check_exists(file)
+        store = SqliteStore(file, read_only=True)
+    await store.open()
+    try:
+        yield store
+    finally:
+        await store.aclose()
+
+
+def check_exists(file: Path) -> None:
+    """Raise `StoreError` if there is no such SQLite file."""
+    if not file.is_file():
+        raise StoreError(
+            f"{file}: there are no dialogs here; --store names another place, "
+            "and prolocutor ask or chat make some"
+        )

@@ -15,18 +15,17 @@ import msgspec
 from msgspec import Meta
 
 from prolocutor.bounds import about
-from prolocutor.connectors.parts.call_headers import call_headers
 from prolocutor.connectors.parts.chat_replies import (
     ModelReply,
     StreamedCompletion,
     StreamedResponse,
+    StrippedWords,
     read_completion,
     read_response,
 )
-from prolocutor.connectors.parts.each_alone import each_alone
 from prolocutor.connectors.parts.event_stream import EventStream
+from prolocutor.connectors.parts.network_calls import call_headers, each_alone
 from prolocutor.connectors.parts.openai_endpoint import OpenAiEndpoint
-from prolocutor.connectors.parts.stripped_words import StrippedWords
 from prolocutor.contracts.connector import AgentOptions, BearerKey, Replies, Request
 from prolocutor.contracts.probe import FoundService, UrlProbe
 from prolocutor.dialog.plain import MAX_BYTES, Plain, check, encode

@@ -15,10 +15,9 @@ from typing import Annotated, Any, ClassVar, Final, Literal
 import msgspec
 
 from prolocutor.bounds import about
-from prolocutor.connectors.parts.call_headers import call_headers
-from prolocutor.connectors.parts.each_alone import each_alone
+from prolocutor.connectors.parts.event_stream import ACCEPT, StreamedReply
 from prolocutor.connectors.parts.http_client import MAX_CONNECTIONS, HttpClient
-from prolocutor.connectors.parts.streamed_reply import ACCEPT, StreamedReply
+from prolocutor.connectors.parts.network_calls import call_headers, each_alone
 from prolocutor.contracts.connector import AgentOptions, Headers, Replies, Request, ServiceContext
 from prolocutor.contracts.probe import FoundService, UrlProbe
 from prolocutor.dialog.plain import BYTE_ORDER_MARK, MAX_BYTES, JsonObject, Plain, encode, parse

@@ -29,10 +29,9 @@ from prolocutor.contracts.connector import (
 from prolocutor.contracts.selection import Selection
 from prolocutor.dialog.generated_words import generates, in_loop, spoken
 from prolocutor.dialog.plain import Plain, PlainItems, check
-from prolocutor.dialog.typed_functions import takes_requests, taking_dicts
-from prolocutor.dotted_names import resolve
+from prolocutor.dialog.turn_request import takes_requests, taking_dicts
 from prolocutor.errors import BadReply, ConfigError, ServiceError, ServiceRaised
-from prolocutor.functions import is_async, is_cancelled_from_outside, text_of
+from prolocutor.functions import is_async, is_cancelled_from_outside, resolve, text_of
 from prolocutor.plan.pipeline import Call
 
 log = logging.getLogger(__name__)

@@ -19,8 +19,7 @@ from typing import Literal, Protocol, runtime_checkable
 
 import msgspec
 
-from prolocutor.contracts.http import Access, HttpRequest, HttpResponse
-from prolocutor.contracts.websocket import WebSocket
+from prolocutor.contracts.http import Access, HttpRequest, HttpResponse, WebSocket
 
 Method = Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
 

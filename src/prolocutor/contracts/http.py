@@ -1,9 +1,11 @@
-"""What a door sees of one HTTP request, and the response that it gives."""
+"""What a door sees of one HTTP request or WebSocket, and what its visitor may still ask for."""
 
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping
-from typing import Literal, Protocol
+from contextlib import AbstractContextManager, nullcontext
+from contextvars import ContextVar
+from typing import Final, Literal, Protocol
 
 import msgspec
 
@@ -78,3 +80,65 @@ class HttpResponse(msgspec.Struct, frozen=True):
     content_type: str = "application/json"
     headers: Mapping[str, str] = {}
     cookies: tuple[str, ...] = ()
+
+
+class WebSocket(Protocol):
+    """One WebSocket that is admitted and open; iterate over it for the client's messages."""
+
+    visitor: Visitor
+    path: str
+    params: Mapping[str, str]
+
+    def header(self, name: str) -> str | None:
+        """Return the value of a header of the handshake by its lower-case name."""
+
+    def query(self, name: str) -> str | None:
+        """Return the last value of a query parameter."""
+
+    def send(self, message: str | bytes) -> None:
+        """Queue a message without waiting. A client that reads too slowly is disconnected."""
+
+    def close(self, code: int = 1000, reason: str = "") -> None:
+        """Close the socket after all queued messages are sent."""
+
+    async def room(self) -> None:
+        """Wait until the client has taken most of the queued messages, or has disconnected."""
+
+    def busy(self) -> AbstractContextManager[None]:
+        """Return a context that counts as a request in flight: shutting down waits for it."""
+
+    def __aiter__(self) -> AsyncIterator[str | bytes]:
+        """Return the client's messages until it disconnects or the listener stops."""
+
+
+QuotaKind = Literal["turns", "uploads", "programs", "backlog"]
+
+
+class RequestQuota(Protocol):
+    """The quota of one visitor."""
+
+    def spend(self, kind: QuotaKind, user: str, cost: int = 1) -> None:
+        """Count one of a kind for a person; of uploads, `cost` is the number of bytes.
+
+        Of the backlog `cost` is the number of messages that were said before and are shown again.
+        Raise `QuotaExceeded`, and count nothing, where it is more than may be now.
+        """
+
+    def open_socket_of(self, user: str) -> AbstractContextManager[None]:
+        """Return a context in which a person has one more socket open; raise `QuotaExceeded`."""
+
+
+REQUEST_QUOTA: Final[ContextVar[RequestQuota | None]] = ContextVar("REQUEST_QUOTA", default=None)
+
+
+def spend(kind: QuotaKind, user: str, cost: int = 1) -> None:
+    """Count one of a kind for a person in the quota of the running request, if there is one."""
+    quota = REQUEST_QUOTA.get()
+    if quota is not None:
+        quota.spend(kind, user, cost)
+
+
+def open_socket_of(user: str) -> AbstractContextManager[None]:
+    """Return a context in which a person has one more socket open; raise `QuotaExceeded`."""
+    quota = REQUEST_QUOTA.get()
+    return nullcontext() if quota is None else quota.open_socket_of(user)

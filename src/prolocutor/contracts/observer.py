@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Final, Literal, Protocol, TypedDict, runtime_checkable
 
 import msgspec
+
+from prolocutor.contracts.store import NewRecord, Store
 
 Outcome = Literal["done", "failed", "late", "skipped"]
 
@@ -201,3 +204,23 @@ class Following(Observer, Protocol):
 
     def dialog_waits(self, dialog_id: str) -> None:
         """Take note that a person is wanted in a dialog."""
+
+
+@runtime_checkable
+class Learner(Observer, Protocol):
+    """An observer that learns from rows of the store: ratings, labels, and what it adds to turns.
+
+    The assistant awaits it: it raises `StoreError` alone.
+    """
+
+    async def start(self, store: Store) -> None:
+        """Learn what the store has; it is open. Called again where that failed."""
+
+    async def refresh(self) -> None:
+        """Learn what the store has more, of this replica and of others."""
+
+    def lessons_of(self, record: TurnRecord) -> Sequence[NewRecord]:
+        """Return what a turn teaches, to be stored with it; `turn_ended` says that it is."""
+
+    async def forget(self, user: str | None) -> None:
+        """Forget what is not in the store any more: this person's, or of anybody if None."""

@@ -6,8 +6,7 @@ from typing import Any, Protocol
 
 import msgspec
 
-from prolocutor.contracts.learner import Learner
-from prolocutor.contracts.observer import Outcome
+from prolocutor.contracts.observer import Learner, Outcome
 
 
 class ShadowAnswer(msgspec.Struct, frozen=True, kw_only=True):

@@ -1,13 +1,20 @@
-"""Selection: asking skills in waves, the next wave chosen from the answers so far."""
+"""What replies may say beside a value: a selection of skills in waves, and effects."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Final
+from typing import Any, Final
 
 import msgspec
 
-from prolocutor.contracts.observer import LoggedChoice
+from prolocutor.contracts.observer import LoggedChoice, Reason
+from prolocutor.dialog.plain import JsonObject
+
+
+def without_quotes(reason: Reason) -> Reason:
+    """Return a reason without the brackets at its end, which may quote a user."""
+    return {**reason, "reason": reason["reason"].partition(" (")[0]}
+
 
 MAX_REASON: Final = 10_000
 """Most characters of a reason."""
@@ -69,3 +76,24 @@ class Selection(msgspec.Struct, frozen=True):
             raise TypeError("the choices of a selection are of the type LoggedChoice")
         if self.faults and not all(isinstance(one, str) for one in self.faults):
             raise TypeError("the faults of a selection are texts")
+
+
+class Effects(msgspec.Struct, frozen=True, kw_only=True):
+    """What a reply does beside filling its slot; a response formatter may return it for a reply.
+
+    `value`: the reply in the shape of its stage; an annotator without one annotates nothing.
+    `previous`: an annotation of the bot utterance before this turn. `hypotheses`: of a candidate
+    annotator, an annotation for each of the hypotheses that it was asked about, in their order.
+    `human_attributes` and `bot_attributes` change the profiles, which later services of the turn
+    see. `asks` names by label those that are asked of the services whose own `after` names this
+    one; None: all of them. `carries`: of a response selector, whether what the chosen hypotheses
+    bring (attributes, annotations, messages) goes with the reply.
+    """
+
+    value: Any = msgspec.UNSET
+    previous: Any = msgspec.UNSET
+    hypotheses: Sequence[Any] | None = None
+    human_attributes: JsonObject = {}
+    bot_attributes: JsonObject = {}
+    asks: Sequence[str] | None = None
+    carries: bool = True

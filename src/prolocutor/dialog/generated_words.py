@@ -8,10 +8,9 @@ from collections.abc import Callable
 from contextlib import aclosing, closing, suppress
 from typing import Any, Final
 
+from prolocutor.dialog.dialog import Hypothesis
 from prolocutor.dialog.plain import MAX_BYTES
-from prolocutor.dialog.turn_request import Say
-from prolocutor.dialog.typed_functions import takes_requests, taking_dicts
-from prolocutor.dialog.utterances import Hypothesis
+from prolocutor.dialog.turn_request import Say, takes_requests, taking_dicts
 from prolocutor.errors import BadReply
 
 CONFIDENCE: Final = 0.5

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import Final, Literal, TypedDict, TypeGuard
 from zoneinfo import ZoneInfo
 
@@ -10,6 +11,26 @@ import msgspec
 
 from prolocutor.dialog.plain import JsonObject
 from prolocutor.dialog.rounds import Ask
+
+STOPPED: Final = "stopped"
+"""By which way a stopped turn's reply came about, and the attribute that marks that reply."""
+
+NOTHING_SAID: Final = "Stopped."
+"""The reply of a turn that was stopped before words of it were shown."""
+
+
+class StopSignal(msgspec.Struct, eq=False):
+    """Set at most once, before the turn runs or while it does; the turn is then woken by `wake`."""
+
+    is_set: bool = False
+    wake: Callable[[], None] | None = None
+
+    def set(self) -> None:
+        """Ask the turn to end now."""
+        self.is_set = True
+        if self.wake is not None:
+            self.wake()
+
 
 _UTTERANCE_ID: Final = re.compile(r"[0-9a-fA-F]{32}")
 _TIMEZONE: Final = re.compile(r"[A-Za-z][A-Za-z0-9_+/-]{0,63}")

@@ -1,14 +1,70 @@
-"""What a hypothesis puts on the agenda (`schedule`) and takes off it (`unschedule`), checked."""
+"""When something is said unasked, and what: `at`, `every`, notices."""
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+import calendar
+from datetime import UTC, datetime, timedelta, tzinfo
 from math import isfinite
 from typing import Any, Final
+from zoneinfo import ZoneInfo
 
+import msgspec
+
+from prolocutor.clocks import DAY
 from prolocutor.dialog.messages import checked_ask, checked_messages
-from prolocutor.dialog.recurrence import EVERY, LATEST, zone_of
+from prolocutor.dialog.plain import JsonObject
 from prolocutor.errors import BadReply
+
+EVERY: Final[dict[str, float]] = {
+    "day": DAY,
+    "weekday": DAY,
+    "week": 7 * DAY,
+    "month": 31 * DAY,
+    "year": 366 * DAY,
+}
+"""What can come again, with the longest time in seconds between two days that it may fall on."""
+
+LATEST: Final = 1e11
+"""The latest time that is taken, in UNIX seconds."""
+
+
+def next_time(first: float, every: str, zone: str | None, after: float) -> float:
+    """Return the first time later than `after` of what comes again from `first` on (UNIX seconds).
+
+    The hour stays the same by the clock of `zone` (None: the server's), in summer and in winter.
+    The 31st is the last day of a month that is shorter, 29 February the 28th.
+    """
+    first = max(0.0, first)
+    start = datetime.fromtimestamp(first, zone_of(zone))
+    count = max(0, int((after - first) // EVERY[every]) - 1)
+    while True:
+        at = _moved(start, every, count)
+        time = at.timestamp()
+        if time > after and time >= first and (every != "weekday" or at.weekday() < 5):
+            return time
+        count += 1
+
+
+def zone_of(name: str | None) -> tzinfo | None:
+    """Return a time zone, None for the server's; raise `ValueError` for an unknown name."""
+    if name is None:
+        return None
+    try:
+        return ZoneInfo(name)
+    except (OSError, KeyError, ValueError):
+        raise ValueError(f"no time zone is called {name!r:.80}") from None
+
+
+def _moved(start: datetime, every: str, count: int) -> datetime:
+    if every in ("day", "weekday"):
+        return start + timedelta(days=count)
+    if every == "week":
+        return start + timedelta(weeks=count)
+    months = start.month - 1 + count * (12 if every == "year" else 1)
+    year, month = start.year + months // 12, months % 12 + 1
+    day = min(start.day, calendar.monthrange(year, month)[1])
+    return start.replace(year=year, month=month, day=day)
+
 
 MOST: Final = 100
 """The most lines that one hypothesis may put on the agenda, and take off it."""
@@ -88,3 +144,34 @@ def _check_seconds(value: Any, path: str) -> None:
     number = isinstance(value, int | float) and not isinstance(value, bool)
     if not number or not isfinite(value) or abs(value) > LATEST:
         raise BadReply("expected a number of seconds", path=path)
+
+
+NOTIFICATION: Final = "notification"
+"""The key by which a message tells that a running program says it: `{appId, raw, type, text?}`, or
+`{appId, error}`. `text` is the message's own without what stands before it. The messages that
+follow it, up to the closing, belong to it."""
+
+
+class Notice(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Messages, perhaps a question, and how to go on with them.
+
+    `skill` says it, and gets the answer to `ask`; `context` comes with the answer. `every` (a key
+    of `recurrence.EVERY`) brings it again, counted from `first` (UNIX seconds) by the clock of
+    `timezone`. `digest` tells two notices of one key apart; `said`: it was said, and only stays for
+    a client that asks again. `program` belongs to what runs programs; the rest is empty then.
+    """
+
+    messages: list[JsonObject] = []
+    ask: str | None = None
+    skill: str = ""
+    context: Any = None
+    every: str | None = None
+    timezone: str | None = None
+    first: float | None = None
+    digest: str | None = None
+    said: bool = False
+    program: Any = None
+
+
+encode = msgspec.json.Encoder().encode
+decode = msgspec.json.Decoder(Notice).decode

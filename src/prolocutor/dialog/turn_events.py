@@ -13,8 +13,8 @@ from typing import Literal
 
 import msgspec
 
+from prolocutor.dialog.dialog import BotUtterance
 from prolocutor.dialog.rounds import PendingAsk
-from prolocutor.dialog.utterances import BotUtterance
 
 
 class _Event(msgspec.Struct, frozen=True, tag_field="type", tag=True):

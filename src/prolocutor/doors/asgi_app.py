@@ -9,8 +9,7 @@ from prolocutor.assistant.assistant import Assistant
 from prolocutor.contracts.channel import Channel
 from prolocutor.doors.door_catalog import DOORS, find_operators_page, usual_doors
 from prolocutor.observe.metrics import TurnMetrics
-from prolocutor.observe.recent_turns import RecentTurns
-from prolocutor.observe.service_times import ServiceTimes
+from prolocutor.observe.recent_turns import RecentTurns, ServiceTimes
 from prolocutor.web.asgi import Receive, Scope, Send
 from prolocutor.web.authentication import AccessPolicy
 from prolocutor.web.door_context import DoorContext, DoorOptions

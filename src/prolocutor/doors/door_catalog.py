@@ -11,8 +11,8 @@ from typing import Final, Protocol
 
 from prolocutor.catalog import Catalog
 from prolocutor.contracts.channel import Channel
+from prolocutor.web.authentication import SessionFinder
 from prolocutor.web.door_context import DoorContext, DoorOptions
-from prolocutor.web.session_admission import SessionFinder
 
 
 class SessionChannel(Channel, SessionFinder, Protocol):

@@ -8,8 +8,8 @@ from typing import Any, Final
 import msgspec
 
 from prolocutor.contracts.observer import ServiceRecord, TurnRecord
+from prolocutor.contracts.selection import without_quotes
 from prolocutor.dialog.ids import format_time
-from prolocutor.observe.reasons import without_quotes
 
 log = logging.getLogger("prolocutor.turns")
 

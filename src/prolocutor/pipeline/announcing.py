@@ -11,7 +11,6 @@ from collections.abc import Iterable, Sequence
 from typing import Final, final
 
 from prolocutor.contracts.observer import ServiceRecord
-from prolocutor.dialog.draft_hypothesis import DraftHypothesis
 from prolocutor.dialog.inputs import TurnStart
 from prolocutor.dialog.plain import MAX_BYTES
 from prolocutor.dialog.turn_events import (
@@ -24,9 +23,8 @@ from prolocutor.dialog.turn_events import (
     TurnListener,
 )
 from prolocutor.errors import BreakerOpen, NoPlace
-from prolocutor.pipeline.draft import Draft
-from prolocutor.pipeline.ledger import Ledger
-from prolocutor.pipeline.ledger_entries import LedgerEntry
+from prolocutor.pipeline.draft import Draft, DraftHypothesis
+from prolocutor.pipeline.ledger import Ledger, LedgerEntry
 from prolocutor.pipeline.slots import SkillSelection
 from prolocutor.plan.pipeline import Commit, Stage
 

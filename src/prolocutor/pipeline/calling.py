@@ -13,15 +13,15 @@ from typing import Any
 
 import msgspec
 
-from prolocutor.contracts.effects import Effects
+from prolocutor.contracts.selection import Effects
 from prolocutor.dialog import plain
-from prolocutor.dialog.draft_hypothesis import DraftHypothesis
 from prolocutor.dialog.plain import Plain, PlainItems
 from prolocutor.dialog.turn_request import TurnRequest
 from prolocutor.errors import BadReply, ServiceError, ServiceRaised
 from prolocutor.functions import text_and_place
 from prolocutor.pipeline.calls import RunningCalls, ServiceCall, Strays
-from prolocutor.pipeline.ledger_entries import SkillWave
+from prolocutor.pipeline.draft import DraftHypothesis
+from prolocutor.pipeline.ledger import SkillWave
 from prolocutor.pipeline.prepared import ServiceStep
 from prolocutor.pipeline.replies import EffectsReply, checked_effects
 from prolocutor.pipeline.requests import AnyRequest

@@ -19,11 +19,17 @@ from prolocutor.contracts.store import (
     UtteranceParts,
 )
 from prolocutor.dialog.agent_state import profile_as_now
-from prolocutor.dialog.draft_hypothesis import DraftHypothesis, Slots, encoded_slots, values_of
-from prolocutor.dialog.follow_up import follow_up_of
+from prolocutor.dialog.dialog import BotBody
 from prolocutor.dialog.plain import decode, encode
-from prolocutor.dialog.utterances import BotBody
-from prolocutor.pipeline.draft import Draft, DraftReply
+from prolocutor.dialog.rounds import follow_up_of
+from prolocutor.pipeline.draft import (
+    Draft,
+    DraftHypothesis,
+    DraftReply,
+    Slots,
+    encoded_slots,
+    values_of,
+)
 from prolocutor.pipeline.snapshot import (
     CurrentUtterance,
     DialogSnapshot,

@@ -14,16 +14,15 @@ from prolocutor.background import BackgroundTasks
 from prolocutor.contracts.connector import Connector
 from prolocutor.contracts.store import OpenedTurn
 from prolocutor.dialog.ids import new_id
-from prolocutor.dialog.inputs import TurnStart
+from prolocutor.dialog.inputs import StopSignal, TurnStart
 from prolocutor.dialog.plain import JsonObject, Plain
-from prolocutor.dialog.stop_signal import StopSignal
 from prolocutor.dialog.turn_events import TurnListener
 from prolocutor.errors import BadInput, BadReply, NotFound, ServiceError, SwitchedOff
 from prolocutor.functions import text_and_place
 from prolocutor.pipeline import replies
 from prolocutor.pipeline.calling import CallGroup, answers_of
-from prolocutor.pipeline.circuit_breaker import BreakerState
-from prolocutor.pipeline.ledger_entries import LedgerWatch
+from prolocutor.pipeline.guard import BreakerState
+from prolocutor.pipeline.ledger import LedgerWatch
 from prolocutor.pipeline.prepared import PreparedPipeline, ServiceStep, StageDeadlines
 from prolocutor.pipeline.requests import (
     PayloadRequest,
@@ -144,7 +143,7 @@ class Engine:
         key: str | None = None,
         formatted: bool = False,
     ) -> Any:
-        """Ask one service under its guard, outside of any turn (`contracts/caller.py`)."""
+        """Ask one service under its guard, outside of any turn (`contracts/connector.py`)."""
         step = self.step_of(service, stage)
         if step.off is not None:
             raise SwitchedOff(step.off)

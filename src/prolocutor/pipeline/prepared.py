@@ -9,8 +9,7 @@ import msgspec
 
 from prolocutor.contracts.connector import Connector
 from prolocutor.pipeline.calls import Strays
-from prolocutor.pipeline.circuit_breaker import BreakerState
-from prolocutor.pipeline.guard import Guard, RunningCell
+from prolocutor.pipeline.guard import BreakerState, Guard, RunningCell
 from prolocutor.pipeline.trials import TurnTrials
 from prolocutor.plan.formatters import (
     Widening,

@@ -8,8 +8,7 @@ from typing import Any, Final, cast
 
 import msgspec
 
-from prolocutor.contracts.effects import Effects
-from prolocutor.contracts.selection import Selection
+from prolocutor.contracts.selection import Effects, Selection
 from prolocutor.dialog import schedules
 from prolocutor.dialog.messages import checked_ask, checked_messages
 from prolocutor.dialog.plain import Plain, PlainItems, check, encode

@@ -12,11 +12,11 @@ import msgspec
 
 from prolocutor.contracts.connector import DeltaSink
 from prolocutor.dialog import plain
-from prolocutor.dialog.draft_hypothesis import DraftHypothesis
 from prolocutor.dialog.inputs import TurnStart
 from prolocutor.dialog.plain import Plain, decode, encode
 from prolocutor.errors import BadReply, ServiceError, ServiceRaised
 from prolocutor.functions import text_and_place
+from prolocutor.pipeline.draft import DraftHypothesis
 from prolocutor.pipeline.prepared import ServiceStep
 from prolocutor.pipeline.snapshot import DialogSnapshot, State, copied, list_of
 

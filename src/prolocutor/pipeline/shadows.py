@@ -12,9 +12,9 @@ from typing import Any, Final
 import msgspec
 
 from prolocutor.background import BackgroundTasks
+from prolocutor.clocks import DAY, MINUTE
 from prolocutor.contracts.observer import Outcome
 from prolocutor.contracts.rollout import ShadowAnswer
-from prolocutor.durations import DAY, MINUTE
 from prolocutor.errors import ServiceLate, SwitchedOff
 from prolocutor.pipeline.calling import answers_of
 from prolocutor.pipeline.calls import Strays

@@ -25,8 +25,7 @@ from prolocutor.functions import text_and_place
 from prolocutor.pipeline import replies
 from prolocutor.pipeline.calling import CallGroup
 from prolocutor.pipeline.draft import Draft
-from prolocutor.pipeline.ledger import Ledger
-from prolocutor.pipeline.ledger_entries import LedgerEntry
+from prolocutor.pipeline.ledger import Ledger, LedgerEntry
 from prolocutor.pipeline.prepared import PreparedPipeline, ServiceStep
 from prolocutor.pipeline.trials import NOT_TRIED
 from prolocutor.plan.pipeline import Stage

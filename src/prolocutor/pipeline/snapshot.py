@@ -16,8 +16,8 @@ from typing import Any, Final
 import msgspec
 
 from prolocutor.contracts.store import OpenedTurn, UtteranceParts
+from prolocutor.dialog.dialog import BotBody
 from prolocutor.dialog.plain import decode, encode
-from prolocutor.dialog.utterances import BotBody
 
 State = dict[str, Any]
 

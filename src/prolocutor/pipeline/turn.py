@@ -13,20 +13,17 @@ from typing import Any, Final
 from prolocutor.contracts.observer import LoggedChoice, Outcome, Reason, ServiceRecord
 from prolocutor.contracts.selection import Enough, Selection
 from prolocutor.contracts.store import OpenedTurn
-from prolocutor.dialog.draft_hypothesis import DraftHypothesis, values_of
-from prolocutor.dialog.follow_up import follow_up_of
-from prolocutor.dialog.inputs import TurnStart
-from prolocutor.dialog.stop_signal import NOTHING_SAID, STOPPED, StopSignal
+from prolocutor.dialog.inputs import NOTHING_SAID, STOPPED, StopSignal, TurnStart
+from prolocutor.dialog.rounds import follow_up_of
 from prolocutor.dialog.turn_events import TurnListener
 from prolocutor.errors import BadReply, ServiceError, ServiceLate, ServiceRaised
 from prolocutor.functions import text_of
 from prolocutor.pipeline.announcing import TurnAnnouncer, records_of_services
 from prolocutor.pipeline.calling import CallGroup, CallToken, ask_once, new_group
 from prolocutor.pipeline.calls import RunningCalls
-from prolocutor.pipeline.draft import Draft
+from prolocutor.pipeline.draft import Draft, DraftHypothesis, values_of
 from prolocutor.pipeline.draft_view import DraftView
-from prolocutor.pipeline.ledger import Due, Ledger
-from prolocutor.pipeline.ledger_entries import LedgerEntry, LedgerWatch, SkillWave, watched_by
+from prolocutor.pipeline.ledger import Due, Ledger, LedgerEntry, LedgerWatch, SkillWave, watched_by
 from prolocutor.pipeline.prepared import PreparedPipeline, ServiceStep
 from prolocutor.pipeline.requests import StateRequest, extra_for, formatter_failure, requests_for
 from prolocutor.pipeline.shadows import ShadowCall

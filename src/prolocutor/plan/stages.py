@@ -12,8 +12,8 @@ from msgspec import Meta
 from prolocutor.bounds import Count, PositiveSeconds, Seconds, about
 from prolocutor.contracts.connector import Connector, ConnectorOptions
 from prolocutor.contracts.pairing import Card
+from prolocutor.dialog.dialog import Hypothesis
 from prolocutor.dialog.plain import JsonObject
-from prolocutor.dialog.utterances import Hypothesis
 
 
 class Stage(StrEnum):

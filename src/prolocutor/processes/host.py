@@ -24,7 +24,7 @@ import uvicorn
 from prolocutor.background import beside
 from prolocutor.dialog.generated_words import generates, in_loop, spoken
 from prolocutor.dialog.plain import check, decode, encode
-from prolocutor.dialog.typed_functions import takes_requests, taking_dicts
+from prolocutor.dialog.turn_request import takes_requests, taking_dicts
 from prolocutor.errors import BadReply
 from prolocutor.functions import is_async, is_cancelled_from_outside, text_and_place, text_of
 

@@ -15,8 +15,7 @@ from typing import Final
 
 from prolocutor.background import BackgroundTasks
 from prolocutor.errors import ConfigError, ServiceUnreachable
-from prolocutor.processes.output import ProcessOutput
-from prolocutor.processes.supervisor import LAUNCHER, end_of_process
+from prolocutor.processes.supervisor import LAUNCHER, ProcessOutput, end_of_process
 
 GRACE: Final = 2.0
 STEADY: Final = 60.0

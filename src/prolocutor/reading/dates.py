@@ -6,10 +6,78 @@ import calendar
 import datetime as dt
 import re
 from typing import Any, Final
+from zoneinfo import ZoneInfo
+
+import msgspec
 
 from prolocutor.reading import libraries, numbers
-from prolocutor.reading.context import ReadingContext
-from prolocutor.reading.weekday_words import in_english
+
+
+class ReadingContext(msgspec.Struct, frozen=True, kw_only=True):
+    """When and where a text was written.
+
+    `now` is an aware time; `timezone` an IANA name, without which `now` is used as it is.
+    `region` is a country of two letters (ISO 3166) for phone numbers and the order of day and
+    month, `language` an ISO 639 code for dates.
+    """
+
+    now: dt.datetime
+    timezone: str | None = None
+    region: str | None = None
+    language: str | None = None
+
+    def local_now(self) -> dt.datetime:
+        """Return the time in the person's time zone; an unknown one is ignored."""
+        if self.timezone is None:
+            return self.now
+        try:
+            return self.now.astimezone(ZoneInfo(self.timezone))
+        except (KeyError, ValueError, OSError, OverflowError):
+            return self.now
+
+
+_DAYS: Final = "monday tuesday wednesday thursday friday saturday sunday".split()
+_NAMES: Final = {
+    "de": "montag dienstag mittwoch donnerstag freitag samstag sonntag".split(),
+    "fr": "lundi mardi mercredi jeudi vendredi samedi dimanche".split(),
+    "es": "lunes martes miércoles jueves viernes sábado domingo".split(),
+}
+_NEAR_WORDS: Final = {
+    "heute": "today",
+    "morgen": "tomorrow",
+    "übermorgen": "day after tomorrow",
+    "aujourd'hui": "today",
+    "demain": "tomorrow",
+    "après-demain": "day after tomorrow",
+    "hoy": "today",
+    "mañana": "tomorrow",
+    "pasado mañana": "day after tomorrow",
+}
+_ENGLISH: Final = {
+    name: day for names in _NAMES.values() for name, day in zip(names, _DAYS, strict=True)
+}
+_WEEKDAY_WORDS: Final = re.compile(
+    r"(?:am |le |el |este |ce |diesen |kommenden |am kommenden )?"
+    r"(?P<next>nächsten |am nächsten |el próximo |próximo )?"
+    rf"(?P<day>{'|'.join(_ENGLISH)})(?P<after> prochain| próximo| que viene)?"
+)
+
+
+def in_english(said: str, language: str | None) -> str:
+    """Return a plain text that is a near day or a weekday in English; else as it is.
+
+    >>> in_english("nächsten montag", "de"), in_english("el lunes", "es")
+    ('next monday', 'monday')
+    """
+    if (language or "")[:2] not in _NAMES:
+        return said
+    if said in _NEAR_WORDS:
+        return _NEAR_WORDS[said]
+    found = _WEEKDAY_WORDS.fullmatch(said)
+    if found is None:
+        return said
+    return f"{'next ' if found['next'] or found['after'] else ''}{_ENGLISH[found['day']]}"
+
 
 WEEK_DAYS: Final = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 """The days of the week in small letters, Monday first."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from typing import Final, NamedTuple
 
-from prolocutor.reading.accents import without_accents
+from prolocutor.reading.plain_text import without_accents
 
 LONGEST: Final = 400
 """Characters that are looked at."""

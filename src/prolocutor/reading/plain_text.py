@@ -4,6 +4,22 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from typing import Final
+
+_PLAIN: Final = str.maketrans(
+    "àáâäãåçèéêëìíîïñòóôöõùúûüÿÀÁÂÄÃÅÇÈÉÊËÌÍÎÏÑÒÓÔÖÕÙÚÛÜ",
+    "aaaaaaceeeeiiiinooooouuuuyAAAAAACEEEEIIIINOOOOOUUUU",
+)
+
+
+def without_accents(text: str) -> str:
+    """Return the text without accents, of the same length.
+
+    >>> without_accents("Wie spät? ¿Qué día?")
+    'Wie spat? ¿Que dia?'
+    """
+    return text.translate(_PLAIN)
+
 
 LONGEST = 300
 """Characters that a reader looks at: a longer answer is none (raw texts are not read)."""

@@ -7,7 +7,7 @@ import re
 from typing import Final
 
 from prolocutor.reading import libraries, numbers
-from prolocutor.reading.context import ReadingContext
+from prolocutor.reading.dates import ReadingContext
 
 _HOURS: Final = {
     word: n

@@ -8,7 +8,7 @@ from operator import add, sub
 from typing import Final
 
 from prolocutor.contracts.observer import BOUNDS, FAILURES, ServiceRecord, TurnRecord
-from prolocutor.contracts.store.turn_record_store import SPAN, AgentSpan, LatestFailure
+from prolocutor.contracts.turn_record_store import SPAN, AgentSpan, LatestFailure
 
 FiguresKey = tuple[int, str]
 """The start of a span and the name of an agent."""

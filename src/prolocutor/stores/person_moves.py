@@ -6,7 +6,7 @@ import zlib
 from collections.abc import AsyncIterator, Collection
 from typing import Final
 
-from prolocutor.contracts.store.transfer import MovingStore, StoredPerson, StoreTransfer
+from prolocutor.contracts.store_options import MovingStore, StoredPerson, StoreTransfer
 from prolocutor.errors import PersonMoved, StoreError
 from prolocutor.stores.store_copy import holds, same
 

@@ -10,13 +10,13 @@ from typing import Any, Final
 
 from prolocutor.catalog import Catalog
 from prolocutor.contracts.store import Store
-from prolocutor.contracts.store.store_options import (
+from prolocutor.contracts.store_options import (
     CopiedStore,
     Durability,
     StoreContext,
     StoreOptions,
+    StoreTransfer,
 )
-from prolocutor.contracts.store.transfer import StoreTransfer
 from prolocutor.errors import ConfigError
 
 STORES: Final = Catalog[type[StoreOptions]](

@@ -8,16 +8,16 @@ from typing import Final
 import msgspec
 from msgspec import structs
 
-from prolocutor.contracts.store.transfer import (
+from prolocutor.contracts.store_options import (
     StoredDialog,
     StoredPerson,
     StoredVersion,
     StoreTransfer,
     UnrecordedTurns,
 )
-from prolocutor.dialog import plain, splicing
-from prolocutor.dialog.profile_chain import FRAME, rebuilt
-from prolocutor.dialog.profiles import apply_changes
+from prolocutor.dialog import agent_state, plain
+from prolocutor.dialog.dialog import apply_changes
+from prolocutor.dialog.profile_changes import FRAME, rebuilt
 
 Progress = Callable[[int, int], None]
 """Called with the number of users done, and of all."""
@@ -144,7 +144,7 @@ def repaired(person: StoredPerson) -> StoredPerson:
     if person.human_id is None:
         return person
     shown = [u.user_version for one in person.dialogs for u in one.utterances if not u.by_bot]
-    new = splicing.new_human(person.human_id, person.user)
+    new = agent_state.new_human(person.human_id, person.user)
     return structs.replace(
         person,
         human=_repaired_chain(person.human, shown, new),
@@ -159,7 +159,7 @@ def _repaired_dialog(dialog: StoredDialog) -> StoredDialog:
         bot=_repaired_chain(
             dialog.bot,
             [said.user_version for said in dialog.utterances if said.by_bot],
-            splicing.new_bot(dialog.bot_id),
+            agent_state.new_bot(dialog.bot_id),
         ),
         utterances=[
             structs.replace(said, position=places[said.position]) for said in dialog.utterances

@@ -13,12 +13,14 @@ The kit needs pytest and pytest-asyncio.
 from __future__ import annotations
 
 from prolocutor.testing.store_contract.agenda_kit import AgendaStoreKit
-from prolocutor.testing.store_contract.archive_kit import ArchiveStoreKit
-from prolocutor.testing.store_contract.conversation_kit import ConversationStoreKit
+from prolocutor.testing.store_contract.archive_kit import (
+    ArchiveStoreKit,
+    ConversationStoreKit,
+    RecordStoreKit,
+)
 from prolocutor.testing.store_contract.durability_kit import DurabilityKit
 from prolocutor.testing.store_contract.feed_kit import FeedStoreKit
 from prolocutor.testing.store_contract.fixtures import MakeStore
-from prolocutor.testing.store_contract.record_kit import RecordStoreKit
 from prolocutor.testing.store_contract.turn_kit import TurnStoreKit
 from prolocutor.testing.store_contract.turn_record_kit import TurnRecordStoreKit
 

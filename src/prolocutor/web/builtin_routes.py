@@ -2,24 +2,112 @@
 
 from __future__ import annotations
 
+import asyncio
 import math
-from collections.abc import Awaitable, Callable, Sequence
+import re
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from pathlib import Path
 from typing import Any, Final, Literal
 
 import msgspec
 
 from prolocutor.assistant.assistant import Assistant
+from prolocutor.assistant.services import ServiceStatus
 from prolocutor.assistant.succession import Succession
 from prolocutor.contracts.channel import Channel, Route
 from prolocutor.contracts.http import HttpResponse
 from prolocutor.errors import NotFound, Stopping, StoreAway
 from prolocutor.observe.metrics import CONTENT_TYPE, TurnMetrics
-from prolocutor.web.error_table import ErrorResponse
-from prolocutor.web.icons import Icons
-from prolocutor.web.limits import InFlight
+from prolocutor.web.asgi import Receive, Scope, Send
+from prolocutor.web.error_table import ErrorResponse, error_response
+from prolocutor.web.limits import InFlight, ListenerLimits
 from prolocutor.web.openapi import document
 from prolocutor.web.operations import Operation, TypedRequest
-from prolocutor.web.requests import json_response
+from prolocutor.web.requests import AsgiRequest, json_response, refuse_socket, send_response
+from prolocutor.web.routing import RouteTable
+
+
+class MonitoringApp:
+    """An ASGI app that answers these routes to whoever reaches its address, and nothing else."""
+
+    def __init__(self, routes: Sequence[Route], limits: ListenerLimits) -> None:
+        self._routes = RouteTable(routes)
+        self.limits = limits
+
+    def is_shared(self, address: str) -> bool:
+        """Return that no address is a proxy's: monitoring has few connections."""
+        return False
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request, and refuse every WebSocket."""
+        if scope["type"] == "websocket":
+            refused = error_response(NotFound("there are no WebSockets here"))
+            await refuse_socket(scope, send, refused)
+            return
+        try:
+            route, params = self._routes.find(scope["method"], scope["path"])
+            response = await route.answer(AsgiRequest(scope, receive, params, self.limits))
+        except Exception as error:
+            response = error_response(error).response()
+        await send_response(send, response)
+
+
+MAX_BYTES: Final = 1_000_000
+
+_ADDRESS: Final = re.compile(r"https?://", re.IGNORECASE)
+_TYPES: Final = {
+    ".png": "image/png",
+    ".svg": "image/svg+xml",
+    ".jpg": "image/jpeg",
+    ".jpeg": "image/jpeg",
+    ".gif": "image/gif",
+    ".webp": "image/webp",
+    ".ico": "image/x-icon",
+}
+_HEADERS: Final = {
+    "Cache-Control": "max-age=3600",
+    "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; sandbox",
+    "X-Content-Type-Options": "nosniff",
+}
+
+
+class IconName(msgspec.Struct, frozen=True):
+    """The parameters of a request for an icon."""
+
+    name: str
+
+
+class Icons:
+    """The icons of services: a file each, or an address elsewhere."""
+
+    def __init__(self, services: Iterable[ServiceStatus]) -> None:
+        self._icons = {service.name: service.icon for service in services if service.icon}
+
+    async def show_icon(self, request: TypedRequest[IconName, None]) -> HttpResponse:
+        """Return the picture of a service."""
+        name = request.params.name
+        icon = self._icons.get(name)
+        if icon is None:
+            raise NotFound(f"there is no icon of {name!r:.80}", field="name")
+        if _ADDRESS.match(icon):
+            return HttpResponse(status=302, headers={"Location": icon})
+        file = Path(icon)
+        kind = _TYPES.get(file.suffix.lower())
+        if kind is None:
+            raise NotFound(f"the icon of {name!r:.80} is no picture", field="name")
+        return HttpResponse(await asyncio.to_thread(_read, file, name), 200, kind, _HEADERS)
+
+
+def _read(file: Path, name: str) -> bytes:
+    try:
+        with file.open("rb") as opened:
+            content = opened.read(MAX_BYTES + 1)
+    except OSError:
+        raise NotFound(f"the icon of {name!r:.80} cannot be read", field="name") from None
+    if len(content) > MAX_BYTES:
+        raise NotFound(f"the icon of {name!r:.80} is larger than {MAX_BYTES:,} bytes", field="name")
+    return content
+
 
 _BREAKER: Final = {"closed": 0.0, "half-open": 1.0, "open": 2.0}
 

@@ -22,8 +22,7 @@ from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIO
 
 from prolocutor.web.connection_places import SPARE, ConnectionPlaces
 from prolocutor.web.error_table import ErrorResponse, HttpError, error_response
-from prolocutor.web.requests import WHOLE_BODY
-from prolocutor.web.websockets import ABORT
+from prolocutor.web.requests import ABORT, WHOLE_BODY
 
 _TOO_LARGE: Final = error_response(
     HttpError(HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE, "the headers are too large")

@@ -15,28 +15,32 @@ from prolocutor.assistant.person_access import shared_store
 from prolocutor.assistant.person_names import note_prefixes
 from prolocutor.background import BackgroundTasks
 from prolocutor.contracts.channel import Channel, Openable
-from prolocutor.contracts.http import Access, HttpResponse, Visitor
-from prolocutor.contracts.quota import REQUEST_QUOTA
-from prolocutor.contracts.shared_counters import SharedCounters
+from prolocutor.contracts.http import REQUEST_QUOTA, Access, HttpResponse, Visitor, WebSocket
+from prolocutor.contracts.shared_store import SharedCounters
 from prolocutor.contracts.store import RecordStore
-from prolocutor.contracts.websocket import WebSocket
 from prolocutor.errors import ConfigError, Forbidden, Overloaded, PersonMoved, Stopping, StoreError
 from prolocutor.observe.metrics import TurnMetrics
 from prolocutor.web.asgi import App, Message, Receive, Scope, Send, follow_lifespan
 from prolocutor.web.audit_trail import AuditTrail
-from prolocutor.web.authentication import AccessPolicy, Authenticator, Headers, is_loopback
+from prolocutor.web.authentication import (
+    SESSION_ENDED,
+    AccessPolicy,
+    Authenticator,
+    Headers,
+    SessionAdmission,
+    SessionFinder,
+    is_loopback,
+)
 from prolocutor.web.builtin_routes import BuiltinRoutes
 from prolocutor.web.client_address import client_name
 from prolocutor.web.cors import CrossOrigin
 from prolocutor.web.error_table import HttpError, error_response
 from prolocutor.web.key_ring import KeyRing
 from prolocutor.web.limits import InFlight, ListenerLimits
-from prolocutor.web.requests import AsgiRequest, refuse_socket, send_response
+from prolocutor.web.requests import AsgiRequest, AsgiWebSocket, refuse_socket, send_response
 from prolocutor.web.routing import RouteTable
-from prolocutor.web.session_admission import SESSION_ENDED, SessionAdmission, SessionFinder
 from prolocutor.web.shared_quotas import SharedQuotas
 from prolocutor.web.visitor_quota import VisitorQuota, VisitorQuotaTable
-from prolocutor.web.websockets import AsgiWebSocket
 
 log = logging.getLogger(__name__)
 

@@ -11,9 +11,8 @@ from typing import Any, Final
 import msgspec
 
 from prolocutor.contracts.channel import ErrorForm, Route, WebSocketRoute
-from prolocutor.web.decoding import is_header
 from prolocutor.web.error_table import ErrorBody, status_of
-from prolocutor.web.operations import JSON, Operation
+from prolocutor.web.operations import JSON, Operation, is_header
 from prolocutor.web.routing import path_params, plain_path
 
 Json = dict[str, Any]

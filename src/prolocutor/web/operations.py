@@ -1,21 +1,24 @@
-"""Operation: a handler of typed requests, as the `answer` of a route.
+'''Operation: a handler of typed requests, as the `answer` of a route.
 
     class Greeting(msgspec.Struct):
         name: str
 
     async def greet(request: TypedRequest[None, Greeting]) -> Greeting:
-        \"\"\"Send a greeting back.\"\"\"
+        """Send a greeting back."""
         return request.body
 
     Route("POST", "/greet", Operation(greet, errors=[NotFound]))
 
 The handler's signature is the declaration: requests are read by it, and the OpenAPI document is
 made of it. The first sentence of its docstring is the summary.
-"""
+'''
 
 from __future__ import annotations
 
 import inspect
+import json
+import math
+import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from types import NoneType, UnionType
 from typing import (
@@ -33,11 +36,180 @@ from typing import (
 
 import msgspec
 from msgspec import Meta
+from msgspec.structs import FieldInfo
 
 from prolocutor.contracts.http import HttpRequest, HttpResponse, Visitor
 from prolocutor.dialog import plain
 from prolocutor.errors import BadInput, ProlocutorError
-from prolocutor.web.decoding import JsonReader, ParamsReader
+
+T = TypeVar("T")
+
+
+Params = TypeVar("Params", bound=msgspec.Struct)
+
+_AT: Final = " - at `$"
+_MISSING: Final = re.compile(r"Object missing required field `(.*)`")
+_EXPECTED: Final = re.compile(r"Expected `([^`]*)`(.*?)(?:, got .*)?", re.DOTALL)
+_KINDS: Final = {
+    "str": "a text",
+    "int": "a whole number",
+    "float": "a number",
+    "bool": "true or false",
+    "object": "an object",
+    "array": "a list",
+}
+
+
+class OpenStruct(msgspec.Struct, kw_only=True):
+    """A JSON object that may have keys without a field; they are read into `extra`."""
+
+    extra: dict[str, Any] = msgspec.field(default_factory=dict, name="")
+
+
+class JsonReader(Generic[T]):
+    """Reads JSON as one type: a Struct, or whatever else msgspec decodes."""
+
+    def __init__(self, type_: type[T]) -> None:
+        self._type = type_
+        self._decoder = msgspec.json.Decoder(type_)
+        names = {field.encode_name for field in _fields(type_)}
+        self._known = frozenset(names - {""}) if "" in names else None
+
+    def read(self, text: bytes | str) -> T:
+        """Return the value; raise `BadInput` for what is no JSON or does not fit the type."""
+        try:
+            if self._known is not None:
+                return self._read_open(plain.decode(text), self._known)
+            return self._decoder.decode(text)
+        except msgspec.ValidationError as error:
+            raise bad_input(error, self._type) from None
+        except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
+            if _has_lone_surrogate(text):
+                raise BadInput("a lone surrogate is no Unicode text") from None
+            raise BadInput(f"this is not JSON: {error}") from None
+
+    def _read_open(self, given: Any, known: frozenset[str]) -> T:
+        if not isinstance(given, dict):
+            raise BadInput("this should be a JSON object, {...}")
+        fields = {key: given.pop(key) for key in known & given.keys()}
+        value: Any = msgspec.convert(fields, self._type)
+        value.extra = given
+        read: T = value
+        return read
+
+
+class ParamsReader(Generic[Params]):
+    """Reads the parameters of a request as one Struct.
+
+    A field whose name the path has in braces is read from the path, one with
+    `Meta(extra={"in": "header"})` from that header, every other one from the query, where an empty
+    value counts as none and the last of several counts.
+    """
+
+    def __init__(self, type_: type[Params]) -> None:
+        self.type = type_
+        fields = msgspec.structs.fields(type_)
+        self._headers = [f.encode_name for f in fields if is_header(f.type)]
+        self._others = [f.encode_name for f in fields if not is_header(f.type)]
+        self._numbers = {f.encode_name: f.name for f in fields if "float" in str(f.type)}
+        self._default = None if any(f.required for f in fields) else type_()
+
+    def read(self, request: HttpRequest) -> Params:
+        """Return the parameters; raise `BadInput` for what does not fit the Struct."""
+        found: dict[str, str] = {}
+        for name in self._headers:
+            header = request.header(name.lower())
+            if header is not None:
+                found[name] = header
+        for name in self._others:
+            if name in request.params:
+                found[name] = request.params[name]
+            elif value := request.query(name):
+                found[name] = value
+        if not found and self._default is not None:
+            return self._default
+        try:
+            read = msgspec.convert(found, self.type, strict=False)
+        except msgspec.ValidationError as error:
+            raise bad_input(error, self.type) from None
+        for name, attribute in self._numbers.items():
+            value = getattr(read, attribute)
+            if name in found and isinstance(value, float) and not math.isfinite(value):
+                raise _worded(self.type, name) or BadInput(f"{name} should be finite", field=name)
+        return read
+
+
+def parse_object(text: bytes | str) -> dict[str, Any]:
+    """Return one JSON object; raise `BadInput` for anything else."""
+    return _OBJECT.read(text)
+
+
+def is_header(type_: Any) -> bool:
+    """Return whether a field of parameters stands in a header."""
+    return _noted(type_, "in") == "header"
+
+
+def bad_input(error: msgspec.ValidationError, type_: Any) -> BadInput:
+    """Return the error for a value that does not fit its type, with the field at fault."""
+    what, _, path = str(error).partition(_AT)
+    path = path.removeprefix(".").removesuffix("`")
+    if missing := _MISSING.fullmatch(what):
+        path = f"{path}.{missing[1]}" if path else missing[1]
+        return _worded(type_, path) or BadInput(f"{path} is needed", field=path)
+    expected = _EXPECTED.fullmatch(what)
+    if not path:
+        if expected and expected[1] == "object":
+            what = "this should be a JSON object, {...}"
+        return BadInput(what, field=_checked_field(type_, what))
+    if worded := _worded(type_, path):
+        return worded
+    if expected is None:
+        return BadInput(f"{path}: {what}", field=path)
+    kinds = [_KINDS.get(kind, kind) for kind in expected[1].split(" | ") if kind != "null"]
+    return BadInput(f"{path} should be {' or '.join(kinds) or 'null'}{expected[2]}", field=path)
+
+
+def _checked_field(type_: Any, what: str) -> str | None:
+    """Return the field of which a `__post_init__` says something: the first word of its text."""
+    word = what.partition(" ")[0]
+    return next((field.encode_name for field in _fields(type_) if field.encode_name == word), None)
+
+
+def _worded(type_: Any, path: str) -> BadInput | None:
+    """Return the error in the words of the Struct's field, for all that is inside of it too."""
+    name = re.split(r"[.\[]", path, maxsplit=1)[0]
+    texts = (_noted(field.type, "error") for field in _fields(type_) if field.encode_name == name)
+    text = next(texts, None)
+    return None if text is None else BadInput(text, field=name)
+
+
+def _fields(type_: Any) -> tuple[FieldInfo, ...]:
+    is_struct = isinstance(type_, type) and issubclass(type_, msgspec.Struct)
+    return msgspec.structs.fields(type_) if is_struct else ()
+
+
+def _noted(type_: Any, key: str) -> str | None:
+    """Return what an annotated type notes in `Meta.extra` under a key."""
+    for part in get_args(type_)[1:] if get_origin(type_) is Annotated else ():
+        if isinstance(part, Meta) and part.extra and key in part.extra:
+            return str(part.extra[key])
+    return None
+
+
+def _has_lone_surrogate(text: bytes | str) -> bool:
+    """Return whether the only fault of this JSON is half of a character: msgspec does not say."""
+    try:
+        value = json.loads(text)
+        json.dumps(value, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        return True
+    except (ValueError, RecursionError):
+        return False
+    return False
+
+
+_OBJECT: Final = JsonReader(dict[str, Any])
+
 
 P = TypeVar("P")
 B = TypeVar("B")

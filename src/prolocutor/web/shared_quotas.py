@@ -20,7 +20,7 @@ from time import monotonic
 from typing import Final
 
 from prolocutor.background import BackgroundTasks
-from prolocutor.contracts.shared_counters import CounterTotals, CounterUse, SharedCounters
+from prolocutor.contracts.shared_store import CounterTotals, CounterUse, SharedCounters
 from prolocutor.errors import StoreError
 from prolocutor.web.quotas import OpenCounters, RateCounters
 

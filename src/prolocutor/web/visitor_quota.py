@@ -8,8 +8,7 @@ from contextlib import AbstractContextManager, ExitStack, nullcontext
 from time import monotonic
 from typing import Final
 
-from prolocutor.contracts.http import Visitor
-from prolocutor.contracts.quota import QuotaKind
+from prolocutor.contracts.http import QuotaKind, Visitor
 from prolocutor.web.authentication import LOCAL, OPERATOR
 from prolocutor.web.client_address import client_name
 from prolocutor.web.limits import ListenerLimits

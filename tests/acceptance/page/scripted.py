@@ -14,7 +14,7 @@ from playwright.sync_api import Browser, Page, sync_playwright
 
 from prolocutor.assistant.assistant import Assistant
 from prolocutor.contracts.channel import Route, WebSocketRoute
-from prolocutor.contracts.websocket import WebSocket
+from prolocutor.contracts.http import WebSocket
 from prolocutor.dialog import plain
 from prolocutor.doors.page.channel import Page as PageDoor
 from prolocutor.observe.recent_turns import RecentTurns

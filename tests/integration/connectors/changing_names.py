@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from prolocutor.connectors.parts import networks
-from prolocutor.connectors.parts.networks import Network
+from prolocutor.connectors.parts import connecting
+from prolocutor.connectors.parts.connecting import Network
 from tests.integration.connectors.scripted_server import ScriptedServer, Visit, scripted_server
 
 PUBLIC = "127.0.0.2"
@@ -43,13 +43,18 @@ def changing_names() -> Iterator[Names]:
 
 
 def _changed(monkeypatch: pytest.MonkeyPatch) -> Names:
-    of = networks.network_of
+    of = connecting.network_of
 
     def network_of(address: str) -> Network:
         return "public" if address == PUBLIC else of(address)
 
-    for module in ("connectors.parts.networks", "connectors.parts.http_pool", "config.url_probe"):
+    for module in (
+        "connectors.parts.connecting",
+        "connectors.parts.http_pool",
+        "config.recognition",
+    ):
         monkeypatch.setattr(f"prolocutor.{module}.network_of", network_of)
+    monkeypatch.setattr("prolocutor.config.recognition.network_of", network_of)
     names = Names(socket.getaddrinfo)
     monkeypatch.setattr(socket, "getaddrinfo", names)
     return names

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from prolocutor.config.url_probe import SharedProbe
+from prolocutor.config.recognition import SharedProbe
 from prolocutor.connectors.parts.http_client import HttpClient
 from prolocutor.connectors.parts.url import Url
 from prolocutor.errors import ServiceUnreachable

@@ -6,7 +6,7 @@ import pytest
 
 from prolocutor.connectors.chat import ChatModel, OpenAiChatConnector
 from prolocutor.connectors.http import HttpConnector
-from prolocutor.connectors.parts.streamed_reply import ACCEPT
+from prolocutor.connectors.parts.event_stream import ACCEPT
 from prolocutor.connectors.process import ProcessConnector
 from prolocutor.dialog.plain import MAX_BYTES, Plain
 from prolocutor.errors import BadReply, ServiceUnreachable

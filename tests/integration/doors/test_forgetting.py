@@ -9,8 +9,8 @@ import aiohttp
 import pytest
 
 from prolocutor import Assistant, Pipeline
-from prolocutor.assistant.operator_labels import LabelledTurn, OperatorLabel
-from prolocutor.cli.store_access import DirectChanges
+from prolocutor.assistant.operator_desk import LabelledTurn, OperatorLabel
+from prolocutor.cli.owner import DirectChanges
 from prolocutor.doors.http.api import DeepPavlov
 from prolocutor.doors.openai.channel import OpenAi
 from prolocutor.doors.page.channel import Page

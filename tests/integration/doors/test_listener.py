@@ -11,8 +11,7 @@ import pytest
 
 from prolocutor.assistant.assistant import Assistant
 from prolocutor.contracts.channel import Route, WebSocketRoute
-from prolocutor.contracts.http import HttpRequest, HttpResponse
-from prolocutor.contracts.websocket import WebSocket
+from prolocutor.contracts.http import HttpRequest, HttpResponse, WebSocket
 from prolocutor.testing.channel_kit import KEY, Gate, at_the_door, pipeline, running
 from prolocutor.web.authentication import AccessPolicy
 from prolocutor.web.limits import ListenerLimits

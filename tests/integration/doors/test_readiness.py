@@ -15,7 +15,7 @@ from prolocutor.assistant import store_health
 from prolocutor.assistant.assistant import Assistant
 from prolocutor.doors.http.api import DeepPavlov
 from prolocutor.errors import StoreLost
-from prolocutor.stores.sqlite import store_file
+from prolocutor.stores.sqlite import connection
 from prolocutor.testing.channel_kit import Door, Gate, pipeline, running
 from prolocutor.web.listener import make_app
 from tests.integration.doors.fakes import get, post
@@ -66,7 +66,7 @@ async def test_a_full_disk(small_disk: Path) -> None:
 async def test_a_file_that_is_removed_or_replaced(
     tmp_path: Path, what: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(store_file, "LOOK_EVERY", 0.0)
+    monkeypatch.setattr(connection, "LOOK_EVERY", 0.0)
     file, aside = tmp_path / "dialogs.db", tmp_path / "aside"
     async with served(f"sqlite:///{file}") as door:
         assert (await says(door), await is_ready(door)) == (200, True)

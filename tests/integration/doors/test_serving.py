@@ -20,9 +20,9 @@ from prolocutor.observe.metrics import TurnMetrics
 from prolocutor.testing.channel_kit import Gate, pipeline
 from prolocutor.web.asgi import Receive, Scope, Send
 from prolocutor.web.authentication import AccessPolicy
+from prolocutor.web.builtin_routes import MonitoringApp
 from prolocutor.web.limits import ListenerLimits
 from prolocutor.web.listener import Listener, make_app
-from prolocutor.web.monitoring import MonitoringApp
 from prolocutor.web.serving import serve, served_beside
 from tests.integration.doors.fakes import deeppavlov, post
 

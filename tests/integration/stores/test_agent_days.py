@@ -5,11 +5,11 @@ from pathlib import Path
 
 import msgspec
 
-from prolocutor.contracts.store.turn_record_store import AgentSpan
-from prolocutor.durations import DAY, HOUR
+from prolocutor.clocks import DAY, HOUR
+from prolocutor.contracts.turn_record_store import AgentSpan
 from prolocutor.stores.agent_figures import summed_up
 from prolocutor.stores.sqlite.sqlite_store import SqliteStore
-from prolocutor.testing.sample_records import keep_turn
+from prolocutor.testing.sample_turns import keep_turn
 
 PERIODS = [(0.0, 1e9), (0.0, 2.0 * DAY), (1.5 * DAY, 1e9), (1.0 * DAY, 3.0 * DAY), (DAY, DAY)]
 

@@ -22,8 +22,7 @@ from prolocutor.contracts.store import (
 from prolocutor.dialog.ids import DialogId, TurnId
 from prolocutor.errors import PersonBusy
 from prolocutor.plugins.postgresql.postgresql_store import PostgresqlStore
-from prolocutor.stores.sqlite.memory_store import MemoryStore
-from prolocutor.stores.sqlite.sqlite_store import SqliteStore
+from prolocutor.stores.sqlite.sqlite_store import MemoryStore, SqliteStore
 from prolocutor.testing.sample_turns import (
     a_closing,
     a_delivery,

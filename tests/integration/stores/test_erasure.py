@@ -8,11 +8,10 @@ from pathlib import Path
 import pytest
 
 from prolocutor.errors import StoreError
-from prolocutor.stores.sqlite import erasure, page_gaps, turn_record_writer
+from prolocutor.stores.sqlite import maintenance, turn_record_writer
 from prolocutor.stores.sqlite.connection import prepare_writing
 from prolocutor.stores.sqlite.sqlite_store import SqliteStore
-from prolocutor.testing.sample_records import indexed, keep_turn
-from prolocutor.testing.sample_turns import a_closing, open_new_turn, talk
+from prolocutor.testing.sample_turns import a_closing, indexed, keep_turn, open_new_turn, talk
 from prolocutor.testing.store_contract.fixtures import TODAY, YESTERDAY
 
 PERSONS = 30
@@ -71,9 +70,9 @@ async def test_what_a_stopped_process_had_not_erased_is_erased_at_the_next_start
 async def test_a_long_dialog_is_erased_in_pieces_between_which_others_speak(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(erasure, "ROWS", 3)
+    monkeypatch.setattr(maintenance, "ROWS", 3)
     monkeypatch.setattr(turn_record_writer, "MERGED", 1)
-    monkeypatch.setattr(page_gaps, "PIECE", 4096)
+    monkeypatch.setattr(maintenance, "PIECE", 4096)
     async with running(tmp_path) as store:
         await fill(store)
         writer = store._writer
@@ -147,7 +146,7 @@ def test_what_moved_rows_leave_behind_is_overwritten(tmp_path: Path) -> None:
         connection.execute("INSERT INTO rows VALUES (?, ?)", row)
     connection.execute("DELETE FROM rows WHERE key % 8")
     kept = connection.execute("SELECT * FROM rows").fetchall()
-    gaps = page_gaps.PageGaps(tmp_path / "dialogs.db", connection)
+    gaps = maintenance.PageGaps(tmp_path / "dialogs.db", connection)
     gaps.begin()
 
     connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")

@@ -11,8 +11,7 @@ from prolocutor.contracts.store import DialogQuery, Store
 from prolocutor.dialog import plain
 from prolocutor.dialog.agent_state import dialog_to_state
 from prolocutor.plugins.postgresql.postgresql_store import PostgresqlStore
-from prolocutor.stores.sqlite.memory_store import MemoryStore
-from prolocutor.stores.sqlite.sqlite_store import SqliteStore
+from prolocutor.stores.sqlite.sqlite_store import MemoryStore, SqliteStore
 from prolocutor.testing.sample_turns import a_closing, open_new_turn
 from tests.postgresql_server import emptied
 

@@ -6,7 +6,7 @@ import pytest
 
 from prolocutor.stores.sqlite import reader
 from prolocutor.stores.sqlite.sqlite_store import SqliteStore
-from prolocutor.testing.store_contract.conversation_kit import ConversationStoreKit
+from prolocutor.testing.store_contract.archive_kit import ConversationStoreKit
 from prolocutor.testing.store_kit import DurableStoreKit, MakeStore, TurnRecordStoreKit
 
 

@@ -25,9 +25,8 @@ from prolocutor.errors import (
     StoreLocked,
 )
 from prolocutor.stores import store_copy
-from prolocutor.stores.sqlite.memory_store import MemoryStore
 from prolocutor.stores.sqlite.ownership import LockHolder, owner_of_file
-from prolocutor.stores.sqlite.sqlite_store import Sqlite, SqliteStore
+from prolocutor.stores.sqlite.sqlite_store import MemoryStore, Sqlite, SqliteStore
 from prolocutor.stores.store_catalog import open_store, options_of, transfer_of
 from prolocutor.testing.fake_service import FakeService
 from prolocutor.testing.sample_turns import a_closing, an_opening, open_new_turn, talk

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 import prolocutor.stores.sqlite
-from prolocutor.stores.sqlite import migrations, queries
+from prolocutor.stores.sqlite import queries
+from prolocutor.stores.sqlite.connection import migrate
 
 FOLDER = Path(prolocutor.stores.sqlite.__file__).parent
 NAMES = re.findall(
@@ -21,7 +22,7 @@ NAMES = re.findall(
 @pytest.fixture
 def connection() -> Iterator[sqlite3.Connection]:
     connection = sqlite3.connect(":memory:", isolation_level=None)
-    migrations.migrate(connection, 0)
+    migrate(connection, 0)
     yield connection
     connection.close()
 

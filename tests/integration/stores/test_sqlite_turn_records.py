@@ -3,10 +3,16 @@
 import sqlite3
 from pathlib import Path
 
-from prolocutor.contracts.store.turn_record_store import ConversationQuery
+from prolocutor.contracts.turn_record_store import ConversationQuery
 from prolocutor.stores.sqlite.sqlite_store import SqliteStore
-from prolocutor.testing.sample_records import found, indexed, keep_turn, records_of, say
-from prolocutor.testing.sample_turns import open_new_turn
+from prolocutor.testing.sample_turns import (
+    found,
+    indexed,
+    keep_turn,
+    open_new_turn,
+    records_of,
+    say,
+)
 
 
 async def test_what_is_damaged_is_none_and_the_rest_is_shown(tmp_path: Path) -> None:

@@ -12,10 +12,10 @@ import msgspec
 import pytest
 
 from prolocutor.contracts.store import NO_ASK_CLOSING, TurnOpening
-from prolocutor.contracts.store.turn_record_store import ConversationQuery
-from prolocutor.dialog import agent_state, splicing
+from prolocutor.contracts.turn_record_store import ConversationQuery
+from prolocutor.dialog import agent_state
 from prolocutor.errors import StoreError
-from prolocutor.stores.sqlite.migrations import APPLICATION_ID, NEWEST
+from prolocutor.stores.sqlite.connection import APPLICATION_ID, NEWEST
 from prolocutor.stores.sqlite.sqlite_store import SqliteStore
 from prolocutor.testing.sample_turns import a_closing, an_entry, an_opening, open_new_turn, talk
 
@@ -123,13 +123,13 @@ async def add_carl(path: Path) -> TurnOpening:
     run("INSERT INTO people VALUES (9, 'carl', 'human', 0)")
     run(
         "INSERT INTO versions VALUES ('human', 0, x'5b5d', ?)",
-        (splicing.new_human("human", "carl"),),
+        (agent_state.new_human("human", "carl"),),
     )
     for dialog, name, active in dialogs:
         ids = f"d{dialog}", f"i{dialog}", f"b{dialog}"
         run("INSERT INTO dialogs VALUES (?, 9, ?, ?, ?, ?, 'kit', '2024', ?, 0, x'7b7d')",
             (dialog, name, *ids, active))  # fmt: skip
-        run("INSERT INTO versions VALUES (?, 0, x'5b5d', ?)", (ids[2], splicing.new_bot(ids[2])))
+        run("INSERT INTO versions VALUES (?, 0, x'5b5d', ?)", (ids[2], agent_state.new_bot(ids[2])))
     for n, (dialog, message) in enumerate(feed, start=1):
         run(
             "INSERT INTO feed (person, n, dialog, message) VALUES (9, ?, ?, ?)",

@@ -8,21 +8,23 @@ import pytest
 from click.testing import CliRunner
 
 from prolocutor.cli.store import store as store_command
+from prolocutor.clocks import DAY
 from prolocutor.contracts.store import Store
-from prolocutor.contracts.store.turn_record_store import ConversationQuery
+from prolocutor.contracts.turn_record_store import ConversationQuery
 from prolocutor.dialog import agent_state
-from prolocutor.durations import DAY
 from prolocutor.errors import StoreLocked
 from prolocutor.plugins.postgresql.postgresql_store import PostgresqlStore
 from prolocutor.stores import store_copy
 from prolocutor.stores.sqlite.sqlite_store import SqliteStore
 from prolocutor.stores.store_catalog import open_store, transfer_of
-from prolocutor.testing.sample_records import found, keep_turn, records_of
 from prolocutor.testing.sample_turns import (
     a_closing,
     a_delivery,
     an_entry,
+    found,
+    keep_turn,
     open_new_turn,
+    records_of,
     talk,
 )
 from prolocutor.testing.store_contract.fixtures import TODAY, open_for_test

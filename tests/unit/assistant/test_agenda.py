@@ -19,9 +19,9 @@ from prolocutor.assistant.agenda_scheduler import MAX_CONCURRENT, MAX_KEYS
 from prolocutor.assistant.assistant import Assistant
 from prolocutor.contracts.programs import ProgramRun, ProgramStart
 from prolocutor.contracts.store import MAX_AGENDA_ENTRIES, AgendaEntry, Delivery
-from prolocutor.dialog import notices, plain
+from prolocutor.dialog import plain, schedules
 from prolocutor.dialog.inputs import DirectReply
-from prolocutor.dialog.notices import Notice
+from prolocutor.dialog.schedules import Notice
 from prolocutor.errors import BadInput, Conflict, StoreFull
 from prolocutor.plan.pipeline import Pipeline, Service
 from prolocutor.stores.sqlite.sqlite_store import SqliteStore
@@ -40,7 +40,7 @@ def entry(
 ) -> AgendaEntry:
     """Make an entry of the echo's that was due so many seconds ago."""
     names = {name: more.pop(name) for name in ("dropped", "dialog_name") if name in more}
-    body = notices.encode(Notice(messages=[text(said)], skill="echo", **more))
+    body = schedules.encode(Notice(messages=[text(said)], skill="echo", **more))
     return AgendaEntry(user=user, skill="echo", key=key, due=time.time() - ago, body=body, **names)
 
 
@@ -164,7 +164,7 @@ async def test_what_comes_late_says_so(ago: float, says: str) -> None:
 
 async def test_how_late_it_is_stands_before_messages_without_text() -> None:
     picture = {"type": "picture", "url": "https://a.example/b.png"}
-    body = notices.encode(Notice(messages=[picture]))
+    body = schedules.encode(Notice(messages=[picture]))
     late = AgendaEntry(user="ann", skill="echo", key="t", due=time.time() - 7300, body=body)
     async with after(late) as it:
         assert (await told(it, 2))[0] == "(2 hours late)"
@@ -293,7 +293,7 @@ async def test_a_permission_is_asked_for_with_six_buttons(pressed: Any, value: A
 
 
 async def test_a_question_of_a_skill_that_is_gone_asks_nothing() -> None:
-    body = notices.encode(Notice(messages=[text("Well?")], skill="gone", ask="yesno"))
+    body = schedules.encode(Notice(messages=[text("Well?")], skill="gone", ask="yesno"))
     one = AgendaEntry(user="ann", skill="gone", key="t", due=time.time(), body=body)
     async with after(one) as it:
         await told(it, 1)
@@ -366,7 +366,7 @@ async def test_the_mark_of_a_key_is_taken_off_without_a_word() -> None:
         skill="@notify",
         key="1",
         due=time.time() - 9999,
-        body=notices.encode(Notice(digest="x", said=True)),
+        body=schedules.encode(Notice(digest="x", said=True)),
     )
     async with after(mark, entry("Ring!", key="b")) as it:
         assert await told(it, 1) == ["Ring!"]
@@ -449,7 +449,7 @@ class Monitors:
 async def test_a_program_does_what_its_entry_is_for_and_one_that_breaks_is_put_off(
     programs: Monitors, says: list[str]
 ) -> None:
-    body = notices.encode(Notice(program={"id": "p"}))
+    body = schedules.encode(Notice(program={"id": "p"}))
     async with assistant(asker(), programs=programs) as it:
         await it.store.schedule(
             AgendaEntry(user="ann", skill="", key="p", due=time.time(), body=body)

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from prolocutor.assistant.rounds import agenda_lines
+from prolocutor.assistant.rounds import effects
 from prolocutor.contracts.store import AgendaEntry
 from prolocutor.dialog import plain, schedules
 from prolocutor.errors import BadReply
@@ -22,7 +22,7 @@ def line(**changes: Any) -> dict[str, Any]:
 
 def scheduled(given: dict[str, Any]) -> list[AgendaEntry]:
     """Return the entries of a hypothesis in a turn of ann's that began at 1000."""
-    return agenda_lines.entries("ann", "main", 1000.0, [("timer", given)])
+    return effects.entries("ann", "main", 1000.0, [("timer", given)])
 
 
 def due(**changes: Any) -> float:
@@ -99,4 +99,4 @@ def test_what_comes_again_says_how_and_since_when() -> None:
 
 def test_what_is_taken_off_is_named_by_skill_and_key() -> None:
     chosen = [("timer", {"unschedule": ["a", "b"]}), ("todo", {}), ("todo", {"unschedule": ["a"]})]
-    assert agenda_lines.struck(chosen) == [("timer", "a"), ("timer", "b"), ("todo", "a")]
+    assert effects.struck(chosen) == [("timer", "a"), ("timer", "b"), ("todo", "a")]

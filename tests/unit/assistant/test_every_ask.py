@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from prolocutor.asks.hints import NOT_ASKED, NOT_UNDERSTOOD
+from prolocutor.asks.answers import NOT_ASKED, NOT_UNDERSTOOD
 from prolocutor.asks.kinds import hint_for
 from prolocutor.assistant.assistant import Assistant
 from prolocutor.assistant.rounds import own_words

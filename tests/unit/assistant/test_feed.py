@@ -8,7 +8,7 @@ import pytest
 
 from prolocutor.assistant.assistant import Assistant
 from prolocutor.assistant.feed import reply_messages, row_of_input
-from prolocutor.assistant.feed_message import FeedMessage
+from prolocutor.assistant.turn_stream import FeedMessage
 from prolocutor.contracts.store import FeedRow
 from prolocutor.dialog import plain
 from prolocutor.dialog.inputs import TurnInput

@@ -5,7 +5,7 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from prolocutor.assistant.loop_thread import LoopThread
+from prolocutor.assistant.runner import LoopThread
 
 
 class Place:

@@ -3,8 +3,8 @@
 from pathlib import Path
 
 from prolocutor import Assistant, Pipeline
-from prolocutor.assistant.operator_labels import LabelledTurn, OperatorLabel
-from prolocutor.cli.store_access import DirectChanges
+from prolocutor.assistant.operator_desk import LabelledTurn, OperatorLabel
+from prolocutor.cli.owner import DirectChanges
 from tests.unit.assistant.talks import echo
 
 

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from prolocutor.asks.hints import NOT_ASKED, NOT_UNDERSTOOD
+from prolocutor.asks.answers import NOT_ASKED, NOT_UNDERSTOOD
 from prolocutor.assistant.assistant import Assistant
-from prolocutor.assistant.no_programs import NONE, NoPrograms
-from prolocutor.assistant.rounds import choice_pages, own_words
+from prolocutor.assistant.rounds import own_words
+from prolocutor.assistant.wiring import NONE, NoPrograms
 from prolocutor.contracts.programs import ProgramRun, ProgramStart
 from prolocutor.contracts.store import AgendaEntry, OpenedTurn
 from prolocutor.dialog import plain, rounds
@@ -434,7 +434,7 @@ async def test_after_the_last_page_there_is_nothing_more() -> None:
 
 
 async def test_a_list_that_fits_has_no_pages() -> None:
-    async with assistant(says("cities", list_of(choice_pages.PAGE))) as it:
+    async with assistant(says("cities", list_of(own_words.PAGE))) as it:
         assert "More" not in said(await it.turn("hi", user="ann"))
 
 

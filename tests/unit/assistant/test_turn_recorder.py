@@ -10,14 +10,14 @@ import pytest
 
 from prolocutor.assistant.assistant import Assistant
 from prolocutor.assistant.assistant_settings import RecordSettings
-from prolocutor.assistant.turn_recorder import BATCH, MOST_WAITING, TurnRecorder
+from prolocutor.assistant.turn_record import BATCH, MOST_WAITING, TurnRecorder
 from prolocutor.contracts.observer import ServiceRecord, TurnRecord
 from prolocutor.contracts.selection import Enough, Selection
 from prolocutor.errors import StoreFull
 from prolocutor.plan.graph import compile_graph
 from prolocutor.plan.pipeline import Pipeline, Service
 from prolocutor.plugins.console.critical_path import critical_path
-from prolocutor.stores.sqlite.memory_store import MemoryStore
+from prolocutor.stores.sqlite.sqlite_store import MemoryStore
 from prolocutor.testing.fake_service import FakeService
 from tests.unit.assistant.talks import echo
 

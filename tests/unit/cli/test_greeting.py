@@ -1,6 +1,6 @@
 from pathlib import Path
 
-from prolocutor.cli.greeting import greeting
+from prolocutor.cli.serve_program import greeting
 
 URL = "http://127.0.0.1:4242"
 

@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from prolocutor.cli.new import name_of, write
+from prolocutor.cli.add import name_of, write
 from prolocutor.config.file_check import check
 
 

@@ -4,8 +4,8 @@ from datetime import UTC, datetime, timedelta
 import click
 import pytest
 
-from prolocutor.cli.param_types import AgeParam, SizeParam, TimeParam
-from prolocutor.cli.transcripts import local
+from prolocutor.cli.dialogs import local
+from prolocutor.cli.options import AgeParam, SizeParam, TimeParam
 from prolocutor.dialog.ids import format_time, parse_time
 
 

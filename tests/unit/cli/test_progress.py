@@ -2,7 +2,7 @@
 
 import pytest
 
-from prolocutor.cli.progress import drawn_bar
+from prolocutor.cli.output import drawn_bar
 
 SCORES = ["1,000 failed", "accuracy 0.123", "f1 0.456", "bleu-4 0.789"]
 

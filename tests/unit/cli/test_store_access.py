@@ -1,8 +1,8 @@
 import pytest
 
 from prolocutor.assistant.assistant import Assistant
-from prolocutor.cli.store_access import full_id, rate
-from prolocutor.cli.transcripts import head, list_row, plain, transcript
+from prolocutor.cli.dialogs import head, list_row, plain, transcript
+from prolocutor.cli.owner import full_id, rate
 from prolocutor.errors import NotFound
 from prolocutor.plan.pipeline import Pipeline, Service
 

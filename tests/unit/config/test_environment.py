@@ -2,7 +2,7 @@
 
 import pytest
 
-from prolocutor.config.environment import UnsetVariable, substitute
+from prolocutor.config.yaml_file import UnsetVariable, substitute
 
 
 @pytest.mark.parametrize(

@@ -5,8 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from prolocutor.config.check_report import CheckReport
-from prolocutor.config.file_check import check
+from prolocutor.config.file_check import CheckReport, check
 
 FOLDER = Path(__file__).parents[2] / "data" / "config"
 

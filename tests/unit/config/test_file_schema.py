@@ -7,8 +7,8 @@ import jsonschema
 import pytest
 import yaml
 
-from prolocutor.config.assistant_file import demo_file
 from prolocutor.config.file_keys import file_schema
+from prolocutor.config.loading import demo_file
 
 DATA = Path(__file__).parents[2] / "data"
 SEEN_BY_A_SCHEMA = ("doors", "many", "out_of_range", "unknown_key", "wrong_type")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from prolocutor.config.other_hosts import at_other_hosts, read_hosts
+from prolocutor.cli.serve_program import at_other_hosts, read_hosts
 from prolocutor.errors import ConfigError
 from prolocutor.plan.pipeline import Pipeline, Service, Stage
 

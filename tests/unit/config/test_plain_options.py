@@ -15,10 +15,10 @@ from prolocutor.config.file_keys import file_schema
 from prolocutor.config.loading import load
 from prolocutor.connectors.connector_catalog import options_of
 from prolocutor.contracts.connector import Replies, Request, ServiceContext
-from prolocutor.contracts.store.store_options import StoreContext
+from prolocutor.contracts.store_options import StoreContext
 from prolocutor.dialog import plain
 from prolocutor.errors import ConfigError
-from prolocutor.stores.sqlite.memory_store import MemoryStore
+from prolocutor.stores.sqlite.sqlite_store import MemoryStore
 from prolocutor.stores.store_catalog import open_store
 
 FILE = """

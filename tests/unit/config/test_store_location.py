@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from prolocutor.config import assistant_file, store_location
+from prolocutor.config import loading, store_location
 from prolocutor.config.loading import load
 from prolocutor.config.settings import Settings
 from prolocutor.errors import ConfigError, MissingExtra
@@ -51,9 +51,9 @@ def test_a_data_folder_that_cannot_be_made_is_told(
 def test_no_file_means_the_demo_and_a_folder_its_assistant(tmp_path: Path) -> None:
     (tmp_path / "assistant.yaml").touch()
 
-    assert assistant_file.assistant_file(None) == assistant_file.demo_file()
-    assert assistant_file.assistant_file(tmp_path) == tmp_path / "assistant.yaml"
-    assert assistant_file.demo_file().is_file()
+    assert loading.assistant_file(None) == loading.demo_file()
+    assert loading.assistant_file(tmp_path) == tmp_path / "assistant.yaml"
+    assert loading.demo_file().is_file()
 
 
 @pytest.fixture
@@ -84,7 +84,7 @@ def test_a_store_is_as_given_else_the_files_else_the_demos(data: Path) -> None:
 
 
 def test_the_demo_keeps_the_common_store(data: Path) -> None:
-    demo = assistant_file.load_assistant(None)
+    demo = loading.load_assistant(None)
 
     assert store_location.store_url(None, demo) == f"sqlite:///{data}/prolocutor.db"
 
@@ -134,4 +134,4 @@ def test_where_the_demo_is_not_installed_the_extra_is_named(
     monkeypatch.setitem(sys.modules, "prolocutor_demo", None)
 
     with pytest.raises(MissingExtra, match=r"pip install 'prolocutor\[demo\]'"):
-        assistant_file.load_assistant(None)
+        loading.load_assistant(None)

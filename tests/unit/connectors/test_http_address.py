@@ -2,8 +2,7 @@
 
 import pytest
 
-from prolocutor.connectors.parts.http_address import HttpAddress, header_lines
-from prolocutor.connectors.parts.url import Url
+from prolocutor.connectors.parts.url import HttpAddress, Url, header_lines
 from prolocutor.errors import ConfigError
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from prolocutor.connectors.parts.networks import as_public_as, network_of
+from prolocutor.connectors.parts.connecting import as_public_as, network_of
 
 
 @pytest.mark.parametrize(

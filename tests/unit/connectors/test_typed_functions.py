@@ -9,9 +9,9 @@ import pytest
 from prolocutor.connectors.process import ProcessConnector
 from prolocutor.connectors.python import PythonConnector
 from prolocutor.contracts.connector import Connector
+from prolocutor.dialog.dialog import Hypothesis
 from prolocutor.dialog.plain import Plain
 from prolocutor.dialog.turn_request import TurnRequest
-from prolocutor.dialog.utterances import Hypothesis
 from prolocutor.testing.connector_kit import closing
 from prolocutor.testing.fake_service import FakeRequest
 

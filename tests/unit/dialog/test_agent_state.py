@@ -18,9 +18,15 @@ from prolocutor.dialog.agent_state import (
     hypothesis_to_state,
     utterance_from_state,
 )
-from prolocutor.dialog.dialog import Dialog
-from prolocutor.dialog.profiles import PROFILE_KEYS, Bot, Human
-from prolocutor.dialog.utterances import BotUtterance, HumanUtterance, Hypothesis
+from prolocutor.dialog.dialog import (
+    PROFILE_KEYS,
+    Bot,
+    BotUtterance,
+    Dialog,
+    Human,
+    HumanUtterance,
+    Hypothesis,
+)
 from prolocutor.errors import BadReply
 
 values = st.recursive(

@@ -13,9 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from prolocutor.dialog import plain
+from prolocutor.dialog.dialog import Hypothesis, ScheduledMessage, SelectorReply
 from prolocutor.dialog.messages import Button, Text
 from prolocutor.dialog.plain import PlainItems
-from prolocutor.dialog.utterances import Hypothesis, ScheduledMessage, SelectorReply
 from prolocutor.errors import BadReply
 
 scalars = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text()

@@ -1,6 +1,6 @@
 """A profile is a chain of versions by changed attribute."""
 
-from prolocutor.dialog.profiles import apply_changes
+from prolocutor.dialog.dialog import apply_changes
 
 
 def test_changes_set_and_remove_in_each_part() -> None:

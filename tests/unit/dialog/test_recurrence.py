@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from prolocutor.dialog.recurrence import EVERY, LATEST, next_time, zone_of
-from prolocutor.durations import DAY
+from prolocutor.clocks import DAY
+from prolocutor.dialog.schedules import EVERY, LATEST, next_time, zone_of
 
 BERLIN = "Europe/Berlin"
 

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from prolocutor.dialog import plain
-from prolocutor.dialog.turn_request import AskAnswer, TurnRequest
-from prolocutor.dialog.typed_functions import taking_dicts
-from prolocutor.dialog.utterances import BotUtterance, HumanUtterance
+from prolocutor.dialog.dialog import BotUtterance, HumanUtterance
+from prolocutor.dialog.turn_request import AskAnswer, TurnRequest, taking_dicts
 
 if TYPE_CHECKING:
     from decimal import Decimal

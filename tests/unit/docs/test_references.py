@@ -13,11 +13,9 @@ from prolocutor.cli.main import prolocutor as command_line
 from prolocutor.config.reference import fill, subjects, table_at
 from prolocutor.contracts.channel import NotFoundText, Route
 from prolocutor.dialog import agent_state
-from prolocutor.dialog.dialog import Dialog
+from prolocutor.dialog.dialog import Bot, BotUtterance, Dialog, Human, HumanUtterance, Hypothesis
 from prolocutor.dialog.messages import ASK_KINDS, KINDS
-from prolocutor.dialog.profiles import Bot, Human
 from prolocutor.dialog.turn_request import TurnRequest
-from prolocutor.dialog.utterances import BotUtterance, HumanUtterance, Hypothesis
 from prolocutor.doors.http.api import DeepPavlov
 from prolocutor.doors.page.channel import Page
 from prolocutor.observe.metrics import TurnMetrics

@@ -1,6 +1,6 @@
 """The mean times of services."""
 
-from prolocutor.observe.service_times import ServiceTimes
+from prolocutor.observe.recent_turns import ServiceTimes
 from tests.unit.observe.records import record, service
 
 

@@ -10,7 +10,7 @@ from prolocutor.assistant.wiring import connect
 from prolocutor.contracts.store import TurnClosing
 from prolocutor.dialog.agent_state import dialog_to_state
 from prolocutor.dialog.inputs import TurnInput, TurnStart
-from prolocutor.dotted_names import resolve
+from prolocutor.functions import resolve
 from prolocutor.pipeline.engine import Engine
 from prolocutor.pipeline.turn import Turn
 from prolocutor.plan.pipeline import Pipeline, Service

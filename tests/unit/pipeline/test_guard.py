@@ -21,8 +21,7 @@ from prolocutor.errors import (
     ServiceRefused,
     ServiceUnreachable,
 )
-from prolocutor.pipeline.circuit_breaker import CircuitBreaker
-from prolocutor.pipeline.guard import Guard
+from prolocutor.pipeline.guard import CircuitBreaker, Guard
 from prolocutor.plan import pipeline
 from prolocutor.plan.pipeline import Pipeline, Service
 from prolocutor.testing.fake_service import FakeRequest

@@ -6,8 +6,7 @@ from typing import Any
 import pytest
 
 from prolocutor.errors import ServiceLate
-from prolocutor.pipeline.ledger import Due, Ledger
-from prolocutor.pipeline.ledger_entries import LedgerEntry
+from prolocutor.pipeline.ledger import Due, Ledger, LedgerEntry
 from prolocutor.pipeline.prepared import PreparedPipeline, StageDeadlines
 from prolocutor.plan.pipeline import Pipeline, Service
 from tests.unit.pipeline.talk import says

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from prolocutor.contracts.effects import Effects
+from prolocutor.contracts.selection import Effects
 from prolocutor.errors import ConfigError
 from prolocutor.plan.graph import compile_graph
 from prolocutor.plan.pipeline import Pipeline, Service

@@ -7,7 +7,7 @@ import pytest
 from prolocutor.contracts.observer import ServiceRecord
 from prolocutor.contracts.selection import Selection
 from prolocutor.errors import BadInput, NotFound, ServiceRaised, SwitchedOff
-from prolocutor.pipeline.circuit_breaker import CircuitBreaker
+from prolocutor.pipeline.guard import CircuitBreaker
 from prolocutor.plan.pipeline import Breaker, Pipeline, Service, Stage
 from tests.unit.assistant.talks import assistant
 from tests.unit.pipeline.talk import FALLBACK, Talk, asked, hypothesis, picks, says, skill

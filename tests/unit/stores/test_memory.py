@@ -2,7 +2,7 @@
 
 import pytest
 
-from prolocutor.stores.sqlite.memory_store import MemoryStore
+from prolocutor.stores.sqlite.sqlite_store import MemoryStore
 from prolocutor.testing.store_kit import MakeStore, StoreKit, TurnRecordStoreKit
 from tests.model_store import ModelStore
 

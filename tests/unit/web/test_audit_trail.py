@@ -8,7 +8,7 @@ import pytest
 from click.testing import CliRunner
 
 from prolocutor.assistant.assistant import Assistant
-from prolocutor.cli.audit import audit
+from prolocutor.cli.keys import audit
 from prolocutor.doors.http.api import DeepPavlov
 from prolocutor.errors import StoreError
 from prolocutor.testing.channel_kit import KEY, Gate, pipeline, running

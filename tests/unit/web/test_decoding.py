@@ -8,8 +8,8 @@ from msgspec import Meta
 
 from prolocutor.errors import BadInput
 from prolocutor.web.authentication import OPERATOR
-from prolocutor.web.decoding import JsonReader, OpenStruct, ParamsReader, parse_object
 from prolocutor.web.limits import ListenerLimits
+from prolocutor.web.operations import JsonReader, OpenStruct, ParamsReader, parse_object
 from prolocutor.web.requests import AsgiRequest
 
 

@@ -8,7 +8,7 @@ from prolocutor.contracts.http import HttpResponse
 from prolocutor.errors import NotFound
 from prolocutor.plan.pipeline import Service
 from prolocutor.web.authentication import ANONYMOUS
-from prolocutor.web.icons import MAX_BYTES, IconName, Icons
+from prolocutor.web.builtin_routes import MAX_BYTES, IconName, Icons
 from prolocutor.web.operations import TypedRequest
 
 

@@ -21,11 +21,10 @@ from prolocutor.plugins.almond.door.door import Almond
 from prolocutor.plugins.evaluation.chat_door import Parlai
 from prolocutor.testing.channel_kit import Gate, pipeline
 from prolocutor.web.builtin_routes import BuiltinRoutes
-from prolocutor.web.decoding import JsonReader
 from prolocutor.web.door_context import DoorContext
 from prolocutor.web.limits import InFlight
 from prolocutor.web.openapi import document
-from prolocutor.web.operations import Operation
+from prolocutor.web.operations import JsonReader, Operation
 from tests.unit.web.json_schemas import fitting, nearly_fitting
 
 

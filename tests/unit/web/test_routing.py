@@ -3,8 +3,7 @@
 import pytest
 
 from prolocutor.contracts.channel import NotFoundText, Route, WebSocketRoute
-from prolocutor.contracts.http import HttpRequest, HttpResponse
-from prolocutor.contracts.websocket import WebSocket
+from prolocutor.contracts.http import HttpRequest, HttpResponse, WebSocket
 from prolocutor.errors import ConfigError, NotFound
 from prolocutor.web.error_table import HttpError
 from prolocutor.web.routing import RouteTable, path_pattern

@@ -4,7 +4,7 @@ import pytest
 
 from prolocutor.contracts.http import Visitor
 from prolocutor.errors import Forbidden
-from prolocutor.web.speaking import DoorPersons
+from prolocutor.web.door_context import DoorPersons
 
 OPERATOR = Visitor("operator")
 ANN = Visitor("person", "ann")

@@ -4,7 +4,7 @@ import asyncio
 from typing import Any
 
 from prolocutor.web.limits import InFlight, ListenerLimits
-from prolocutor.web.websockets import ABORT, AsgiWebSocket
+from prolocutor.web.requests import ABORT, AsgiWebSocket
 
 
 class Client:

@@ -2,19 +2,59 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, Final
 
 from msgspec.structs import replace
 
-from prolocutor.assistant.rounds import agenda_lines, choice_pages, own_words
+from prolocutor.assistant.rounds import own_words
 from prolocutor.assistant.rounds.decision import Decision, HandoverChange, TurnEffects
 from prolocutor.assistant.rounds.interpreter import round_of
-from prolocutor.contracts.store import NO_ASK_CLOSING, NO_ROUND, OpenedTurn
-from prolocutor.dialog import plain, rounds
+from prolocutor.contracts.store import NO_ASK_CLOSING, NO_ROUND, AgendaEntry, OpenedTurn
+from prolocutor.dialog import plain, rounds, schedules
+from prolocutor.dialog.inputs import STOPPED
 from prolocutor.dialog.messages import with_owner
 from prolocutor.dialog.rounds import NOTHING, Handover, PendingAsk, Round
-from prolocutor.dialog.stop_signal import STOPPED
+from prolocutor.dialog.schedules import Notice, time_of
 from prolocutor.pipeline.draft import ITSELF, Draft, DraftReply
+
+
+def entries(
+    user: str, dialog_name: str, since: float, chosen: Iterable[tuple[str, dict[str, Any]]]
+) -> list[AgendaEntry]:
+    """Return the agenda entries of the chosen hypotheses, each with its skill.
+
+    Seconds count from `since`, when the person spoke, so that a second run comes to the same.
+    """
+    made = []
+    for skill, value in chosen:
+        for line in value.get("schedule") or ():
+            wait = line.get("in")
+            due = time_of(line["at"]) if wait is None else since + wait
+            notice = Notice(
+                messages=line["messages"],
+                ask=line.get("ask"),
+                skill=skill,
+                every=line.get("every"),
+                timezone=line.get("timezone"),
+                first=due if line.get("every") else None,
+            )
+            entry = AgendaEntry(
+                user=user,
+                dialog_name=dialog_name,
+                skill=skill,
+                key=line["key"],
+                due=due,
+                body=schedules.encode(notice),
+            )
+            made.append(entry)
+    return made
+
+
+def struck(chosen: Iterable[tuple[str, dict[str, Any]]]) -> list[tuple[str, str]]:
+    """Return the skill and key of each entry that the chosen hypotheses take off the agenda."""
+    return [(skill, key) for skill, value in chosen for key in value.get("unschedule") or ()]
+
 
 PREFERRED_TURNS: Final = 5
 """Turns in a row that a skill that can go on may win by being preferred alone."""
@@ -56,17 +96,17 @@ def effects_of(opened: OpenedTurn, decision: Decision, draft: Draft) -> TurnEffe
     waiting = after.waiting
     own = waiting is not decision.pending and waiting is not digressed
     if waiting is not None and reply.ask is not None and own:
-        draft.show(choice_pages.first_page(reply.messages, waiting), reply.ask)
+        draft.show(own_words.first_page(reply.messages, waiting), reply.ask)
     lines = [(one.skill, one.value) for one in draft.speakers]
     run, said = decision.run, opened.opening
-    scheduled = agenda_lines.entries(said.user, said.dialog_name, said.started, lines)
+    scheduled = entries(said.user, said.dialog_name, said.started, lines)
     encoded = rounds.encode(after)
     return TurnEffects(
         waiting=waiting,
         round=None if encoded == opened.round else encoded,
         closing=closing_of(waiting),
         entries=[*scheduled, *(run.entries if run else ())],
-        struck=[*agenda_lines.struck(lines), *(run.struck if run else ())],
+        struck=[*struck(lines), *(run.struck if run else ())],
         handover=None if wanted is None else HandoverChange(state="waits", text=wanted),
     )
 
@@ -129,7 +169,7 @@ def pending_ask(
     if not messages and text:
         prompt = [{"type": "text", "text": text}]
     return PendingAsk(
-        ask=ask, skill=skill, prompt=prompt, choices=choice_pages.offered(messages), context=context
+        ask=ask, skill=skill, prompt=prompt, choices=own_words.offered(messages), context=context
     )
 
 

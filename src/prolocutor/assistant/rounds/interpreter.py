@@ -9,8 +9,8 @@ from typing import Any, Final
 import msgspec
 from msgspec.structs import replace
 
+from prolocutor.asks.answers import NOT_UNDERSTOOD
 from prolocutor.asks.controls import control_of
-from prolocutor.asks.hints import NOT_UNDERSTOOD
 from prolocutor.asks.intents import intent_of
 from prolocutor.asks.kinds import USUAL, AskKinds, is_raw
 from prolocutor.asks.parsed_commands import read_parsed, read_prefixed
@@ -19,8 +19,7 @@ from prolocutor.assistant.rounds import own_words
 from prolocutor.assistant.rounds.answer_context import answer_context_of
 from prolocutor.assistant.rounds.decision import Decision
 from prolocutor.assistant.rounds.open_ask import OpenAsk, button_answer, to_skill
-from prolocutor.assistant.rounds.program_phrases import program_wish_of
-from prolocutor.assistant.rounds.program_turns import program_source
+from prolocutor.assistant.rounds.program_turns import program_source, program_wish_of
 from prolocutor.contracts.programs import ProgramSource, ProgramStart
 from prolocutor.contracts.store import NO_ROUND, OpenedTurn
 from prolocutor.dialog import rounds

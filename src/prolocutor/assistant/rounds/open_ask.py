@@ -6,29 +6,54 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from msgspec import structs
+from msgspec.structs import replace
 
 from prolocutor.asks.answers import (
+    NOT_ASKED,
+    NOT_UNDERSTOOD,
+    Ambiguous,
     AnswerContext,
     NotUnderstood,
     Outcome,
     Understood,
+    UnknownPlace,
 )
 from prolocutor.asks.controls import control_of, corrects
-from prolocutor.asks.hints import NOT_ASKED, NOT_UNDERSTOOD
 from prolocutor.asks.intents import Intent
 from prolocutor.asks.kinds import AskKinds, is_raw
-from prolocutor.assistant.rounds import choice_pages, own_words
+from prolocutor.assistant.rounds import own_words
 from prolocutor.assistant.rounds.decision import Decision
-from prolocutor.assistant.rounds.narrowing import narrowed_ask
 from prolocutor.assistant.rounds.program_turns import program_source
 from prolocutor.contracts.programs import ProgramStart
 from prolocutor.contracts.store import OpenedTurn
 from prolocutor.dialog.inputs import DirectReply, TurnInput, TurnStart
 from prolocutor.dialog.plain import JsonObject
-from prolocutor.dialog.rounds import Ask, PendingAsk
+from prolocutor.dialog.rounds import Ask, NarrowedAsk, OfferedChoice, PendingAsk
 from prolocutor.reading.languages import language_of
 from prolocutor.reading.locales.locale import sentence, sentences_of
 from prolocutor.reading.plain_text import plain
+
+
+def narrowed_ask(waiting: PendingAsk, outcome: Ambiguous | UnknownPlace) -> PendingAsk:
+    """Return the ask for which of several values is meant, or where a place of the person is."""
+    ask = waiting.narrowed.ask if waiting.narrowed is not None else waiting.ask
+    if isinstance(outcome, UnknownPlace):
+        return replace(
+            waiting,
+            ask="location",
+            prompt=[{"type": "text", "text": f"What is your {outcome.name} location?"}],
+            choices=[],
+            narrowed=NarrowedAsk(ask=ask, place=outcome.name),
+        )
+    return replace(
+        waiting,
+        ask="choice",
+        prompt=[{"type": "text", "text": outcome.question}],
+        choices=[OfferedChoice(title) for title in outcome.titles],
+        page=0,
+        narrowed=NarrowedAsk(ask=ask, values=outcome.values),
+    )
+
 
 _READ_FIRST: Final = frozenset({"yesno", "choice"})
 """Asks whose answers are read before control commands: a choice can be called "Cancel"."""
@@ -171,13 +196,13 @@ class OpenAsk:
             case "help":
                 hint = self._hint(self._kinds.hint(waiting.ask))
                 return self._keep(own_words.asks_again(waiting, hint))
-            case "more" | "back" if choice_pages.last_page(waiting):
+            case "more" | "back" if own_words.last_page(waiting):
                 return self._turn_page(1 if name == "more" else -1)
         return None
 
     def _turn_page(self, by: int) -> Decision:
         page = self.waiting.page + by
-        if not 0 <= page <= choice_pages.last_page(self.waiting):
+        if not 0 <= page <= own_words.last_page(self.waiting):
             return self._keep(own_words.looks_for(self.waiting, own_words.NO_MORE))
         turned = structs.replace(self.waiting, page=page)
         return self._keep(own_words.looks_for(turned), turned)

@@ -12,13 +12,11 @@ import ssl
 from collections.abc import Collection, Mapping
 from typing import NoReturn
 
-from prolocutor.connectors.parts.http_address import HttpAddress, tls_context
+from prolocutor.connectors.parts.connecting import Network, as_public_as
 from prolocutor.connectors.parts.http_answer import MAX_EXCERPT, BodyStream, HttpReply
 from prolocutor.connectors.parts.http_connection import BrokenExchange
-from prolocutor.connectors.parts.http_pool import HttpPool, PoolClosed
-from prolocutor.connectors.parts.networks import Network, as_public_as
-from prolocutor.connectors.parts.shared_pool import SharedPool
-from prolocutor.connectors.parts.url import Url
+from prolocutor.connectors.parts.http_pool import HttpPool, PoolClosed, SharedPool
+from prolocutor.connectors.parts.url import HttpAddress, Url, tls_context
 from prolocutor.errors import ServiceRefused, ServiceUnreachable
 
 MAX_CONNECTIONS = 100

@@ -7,7 +7,7 @@ from collections import deque
 from contextlib import suppress
 from typing import Final
 
-from prolocutor.connectors.parts.streamed_reply import StreamedReply
+from prolocutor.connectors.parts.event_stream import StreamedReply
 from prolocutor.contracts.connector import DeltaSink, Request
 from prolocutor.dialog.plain import Plain, decode, encode
 from prolocutor.errors import BadReply, ServiceError, ServiceRaised

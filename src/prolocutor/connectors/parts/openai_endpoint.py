@@ -6,8 +6,8 @@ from typing import Any, Final
 
 import msgspec
 
-from prolocutor.connectors.parts.http_address import http_url
 from prolocutor.connectors.parts.http_client import HttpClient
+from prolocutor.connectors.parts.url import http_url
 from prolocutor.errors import ConfigError
 
 _OWN: Final = frozenset({"model", "system", "confidence", "stream"})

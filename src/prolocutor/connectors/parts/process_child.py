@@ -22,7 +22,7 @@ from typing import Any, BinaryIO, Final
 
 from prolocutor.dialog.generated_words import generates, spoken
 from prolocutor.dialog.plain import check, decode, encode
-from prolocutor.dialog.typed_functions import takes_requests, taking_dicts
+from prolocutor.dialog.turn_request import takes_requests, taking_dicts
 from prolocutor.errors import BadReply
 from prolocutor.functions import text_and_place
 

@@ -11,10 +11,8 @@ from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import InvalidStatus, WebSocketException
 from websockets.protocol import State
 
-from prolocutor.connectors.parts.connecting import connect_socket
-from prolocutor.connectors.parts.http_address import header_lines, tls_context
-from prolocutor.connectors.parts.networks import Network
-from prolocutor.connectors.parts.url import Url
+from prolocutor.connectors.parts.connecting import Network, connect_socket
+from prolocutor.connectors.parts.url import Url, header_lines, tls_context
 from prolocutor.errors import ConfigError, ServiceError, ServiceRefused, ServiceUnreachable
 
 OPENING: Final = 10.0

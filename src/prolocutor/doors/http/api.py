@@ -15,13 +15,11 @@ import msgspec
 from prolocutor.assistant.assistant import Assistant
 from prolocutor.background import beside
 from prolocutor.contracts.channel import Route, WebSocketRoute
-from prolocutor.contracts.http import HttpResponse
-from prolocutor.contracts.websocket import WebSocket
-from prolocutor.doors.http.dialog_endpoints import DialogEndpoints
+from prolocutor.contracts.http import HttpResponse, WebSocket
+from prolocutor.doors.http.endpoints import DialogEndpoints, TurnEndpoints
 from prolocutor.doors.http.messages import CurrentLoad, DialogState, SayReply, SayRequest
-from prolocutor.doors.http.turn_endpoints import TurnEndpoints
 from prolocutor.errors import Conflict, NotFound
-from prolocutor.observe.service_times import ServiceTimes
+from prolocutor.observe.recent_turns import ServiceTimes
 from prolocutor.web.door_context import DoorContext
 from prolocutor.web.operations import Operation, TypedRequest
 from prolocutor.web.static_files import OWN_POLICY, StaticFiles

@@ -12,13 +12,13 @@ from prolocutor.assistant.turn_result import TurnResult
 from prolocutor.assistant.turn_stream import TurnStream
 from prolocutor.contracts.http import HttpResponse
 from prolocutor.contracts.observer import Reason
+from prolocutor.contracts.selection import without_quotes
 from prolocutor.dialog.inputs import TurnInput
 from prolocutor.dialog.rendering import said_as_text
 from prolocutor.dialog.turn_events import Delta, Replaced, ReplyGiven, TurnEvent, TurnStarted
 from prolocutor.doors.openai.dialog_finder import DialogFinder, FoundDialog
 from prolocutor.doors.openai.requests import ChatInput
 from prolocutor.errors import Forbidden
-from prolocutor.observe.reasons import without_quotes
 from prolocutor.web.error_table import text_in
 from prolocutor.web.event_writing import batches, begun, event_stream
 

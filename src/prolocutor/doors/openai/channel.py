@@ -18,10 +18,8 @@ from prolocutor.doors.openai.answers import Answering
 from prolocutor.doors.openai.completions import ChatCompletion, Completions
 from prolocutor.doors.openai.conversation_endpoints import ConversationEndpoints
 from prolocutor.doors.openai.dialog_finder import PREFIX, DialogFinder
-from prolocutor.doors.openai.errors import ApiErrorBody, write_error
-from prolocutor.doors.openai.models import ChatModels
-from prolocutor.doors.openai.response_objects import ResponseObject
-from prolocutor.doors.openai.responses import Responses
+from prolocutor.doors.openai.models import ApiErrorBody, ChatModels, write_error
+from prolocutor.doors.openai.responses import ResponseObject, Responses
 from prolocutor.errors import Conflict, NotFound
 from prolocutor.web.door_context import DoorContext
 from prolocutor.web.operations import Operation, TypedRequest

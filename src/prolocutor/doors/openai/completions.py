@@ -16,8 +16,7 @@ from prolocutor.doors.openai.answers import (
     ChatAnswer,
 )
 from prolocutor.doors.openai.dialog_finder import DialogFinder
-from prolocutor.doors.openai.errors import error_object
-from prolocutor.doors.openai.models import ChatModels
+from prolocutor.doors.openai.models import ChatModels, error_object
 from prolocutor.doors.openai.requests import CallerHeaders, CompletionRequest, chat_input
 from prolocutor.web.error_table import error_response
 from prolocutor.web.event_writing import server_event

@@ -10,16 +10,16 @@ import msgspec
 
 from prolocutor.assistant.assistant import Assistant
 from prolocutor.dialog import plain
+from prolocutor.dialog.dialog import BotUtterance
 from prolocutor.dialog.ids import new_id
 from prolocutor.dialog.rendering import said_as_text
-from prolocutor.dialog.utterances import BotUtterance
 from prolocutor.doors.openai.dialog_finder import (
     DialogFinder,
     FoundDialog,
     named,
     person_of,
+    retold,
 )
-from prolocutor.doors.openai.histories import retold
 from prolocutor.doors.openai.requests import (
     CallerHeaders,
     ChatTurnMessage,
@@ -27,7 +27,7 @@ from prolocutor.doors.openai.requests import (
     Said,
     text_of,
 )
-from prolocutor.doors.openai.response_objects import output_message
+from prolocutor.doors.openai.responses import output_message
 from prolocutor.errors import NotFound
 from prolocutor.web.operations import TypedRequest
 

@@ -2,27 +2,158 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Final
+import re
+from typing import Annotated, Any, Final
 
 import msgspec
 from msgspec import Meta
 
 from prolocutor.assistant.assistant import Assistant
 from prolocutor.contracts.channel import Route
-from prolocutor.contracts.http import Visitor
-from prolocutor.contracts.quota import spend
+from prolocutor.contracts.http import Visitor, spend
 from prolocutor.contracts.store import ConversationRow, FeedRow, RecordStore
 from prolocutor.dialog import plain
 from prolocutor.dialog.ids import parse_time
-from prolocutor.doors.page.ownership import PageUser, conversation_id, dialog_of, user_of
-from prolocutor.doors.page.said_words import (
-    first_words,
-    may_have,
-    read_message,
-    time_of_id,
-)
-from prolocutor.errors import BadInput, NotFound
+from prolocutor.errors import BadInput, Forbidden, NotFound
+from prolocutor.web.door_context import DoorPersons
 from prolocutor.web.operations import Operation, TypedRequest
+
+PREFIX: Final = "almond:"
+"""The prefix of the users of the wire that the page speaks."""
+
+PERSONS: Final = DoorPersons(PREFIX)
+
+_ANONYMOUS: Final = re.compile(r"web-([0-9a-f]{32})(?:\.([\w-]{1,64}))?")
+_MAIN: Final = "main"
+
+
+class PageUser(msgspec.Struct, frozen=True, kw_only=True):
+    """The parameters that name the user."""
+
+    id: Annotated[
+        str | None, Meta(description="The conversation by which an anonymous person is known.")
+    ] = None
+    user: Annotated[str | None, Meta(description="The user for whom an operator speaks.")] = None
+
+
+def user_of(visitor: Visitor, params: PageUser) -> str:
+    """Return the user that a visitor speaks for.
+
+    An anonymous visitor is known by the id of the conversation, which cannot be guessed; raise
+    `Forbidden` without one.
+    """
+    user = PERSONS.find(visitor, params.user if visitor.kind == "operator" else None)
+    if user is not None:
+        return user
+    known = _ANONYMOUS.fullmatch(params.id or "")
+    if known is None:
+        raise Forbidden("without a token give the id of your conversation", field="id")
+    return PERSONS.anonymous(known[1])
+
+
+def dialog_of(visitor: Visitor, params: PageUser, conversation: str) -> str | None:
+    """Return the name of the dialog that is one's own conversation of this id, None if it is none.
+
+    An anonymous visitor's ids begin with the id by which the visitor is known.
+    """
+    if visitor.kind != "anonymous":
+        return conversation or _MAIN
+    mine, known = _ANONYMOUS.fullmatch(params.id or ""), _ANONYMOUS.fullmatch(conversation)
+    if mine is None or known is None or mine[1] != known[1]:
+        return None
+    return known[2] or _MAIN
+
+
+def conversation_id(visitor: Visitor, params: PageUser, dialog: str) -> str:
+    """Return the id of the conversation that is one's own dialog of this name."""
+    mine = _ANONYMOUS.fullmatch(params.id or "")
+    if visitor.kind != "anonymous" or mine is None:
+        return dialog
+    return f"web-{mine[1]}" if dialog == _MAIN else f"web-{mine[1]}.{dialog}"
+
+
+def may_see(visitor: Visitor, params: PageUser, user: str | None) -> bool:
+    """Return whether a visitor may see what belongs to a user."""
+    return visitor.kind == "operator" or user == user_of(visitor, params)
+
+
+TITLE: Final = 40
+"""Characters of a title that is made of the first words."""
+
+AROUND: Final = 60
+SHOWN: Final = 200
+"""Characters that a search shows before the first word found, and in all."""
+
+
+class SaidMessage(msgspec.Struct, frozen=True):
+    """What is read of a row's message; everything else in it counts for nothing."""
+
+    type: str = ""
+    text: Any = None
+    command: Any = None
+    title: Any = None
+    alt: Any = None
+    icon: Any = None
+    utt_id: str = ""
+
+    def around(self, wanted: list[str]) -> str | None:
+        """Return the words around the first one that is wanted; None unless all are there."""
+        parts = (self.command, self.text, self.title, self.alt)
+        text = " ".join(one for one in parts if isinstance(one, str))
+        folded = text.casefold()
+        places = [folded.find(word) for word in wanted]
+        if -1 in places:
+            return None
+        start = max(0, min(places) - AROUND)
+        shown = " ".join(text[start : start + SHOWN].split())
+        before = "…" if start else ""
+        return before + shown + ("…" if start + SHOWN < len(text) else "")
+
+
+def read_message(message: bytes | None) -> SaidMessage:
+    """Read the message of a row; one that is no such object says nothing."""
+    try:
+        read = _DECODER.decode(message) if message else _NOTHING
+    except msgspec.DecodeError:
+        return _NOTHING
+    if read.icon is not None and not isinstance(read.icon, str):
+        return msgspec.structs.replace(read, icon=None)
+    return read
+
+
+def may_have(message: bytes | None, wanted: list[str]) -> bool:
+    """Return whether a row may have all words, without reading it.
+
+    Where both are ASCII they stand there as they are; in other texts folded letters may differ.
+    """
+    if message is None:
+        return False
+    if not message.isascii():
+        return True
+    lower = message.lower()
+    return all(word.encode() in lower for word in wanted if word.isalnum())
+
+
+def first_words(text: object) -> str:
+    """Return the beginning of a text as a title, cut between words where that is possible."""
+    words = " ".join(text.split()) if isinstance(text, str) else ""
+    if len(words) <= TITLE:
+        return words
+    cut, _, rest = words[:TITLE].rpartition(" ")
+    return f"{cut if len(cut) > len(rest) else words[: TITLE - 1]}…"
+
+
+def time_of_id(id_: str) -> float:
+    """Return when an id was made (seconds, UNIX): it begins with the milliseconds."""
+    try:
+        return int(id_[:12], 16) / 1000
+    except ValueError:
+        return 0.0
+
+
+_DECODER: Final = msgspec.json.Decoder(SaidMessage)
+_NOTHING: Final = SaidMessage()
+
 
 KIND: Final = "conversation-title"
 """The kind of the records with the titles that persons gave, by the name of the dialog."""

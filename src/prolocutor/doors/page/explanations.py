@@ -9,9 +9,9 @@ import msgspec
 from msgspec import Meta
 
 from prolocutor.contracts.observer import Reason, ServiceRecord, TurnRecord
+from prolocutor.contracts.selection import without_quotes
 from prolocutor.contracts.store import ArchiveStore
-from prolocutor.dialog.utterances import BotUtterance, HumanUtterance
-from prolocutor.observe.reasons import without_quotes
+from prolocutor.dialog.dialog import BotUtterance, HumanUtterance
 from prolocutor.observe.recent_turns import RecentTurns
 
 

@@ -14,16 +14,15 @@ from prolocutor.assistant.assistant import Assistant
 from prolocutor.assistant.turn_stream import TurnStream
 from prolocutor.contracts.channel import Route
 from prolocutor.contracts.http import HttpResponse, Visitor
+from prolocutor.dialog.dialog import BotUtterance, HumanUtterance
 from prolocutor.dialog.inputs import TurnInput
 from prolocutor.dialog.turn_events import TurnEvent
-from prolocutor.dialog.utterances import BotUtterance, HumanUtterance
 from prolocutor.errors import Conflict, Forbidden, NotFound
 from prolocutor.plugins.agui.run_events import SKILLS, RunEvents
 from prolocutor.plugins.agui.run_input import RUN, RunAgentInput
-from prolocutor.web.door_context import DoorContext
+from prolocutor.web.door_context import DoorContext, DoorPersons
 from prolocutor.web.event_writing import batches, begun, event_stream
 from prolocutor.web.operations import IdempotencyKey, Operation, TypedRequest
-from prolocutor.web.speaking import DoorPersons
 
 PERSONS: Final = DoorPersons("agui:")
 

@@ -13,6 +13,7 @@ from typing import Any, Final
 
 from prolocutor.asks.answer_forms import answer_schema, question
 from prolocutor.contracts.observer import FAILURES
+from prolocutor.dialog.dialog import BotUtterance
 from prolocutor.dialog.plain import JsonObject, encode
 from prolocutor.dialog.rendering import said_as_text
 from prolocutor.dialog.rounds import PendingAsk
@@ -27,7 +28,6 @@ from prolocutor.dialog.turn_events import (
     TurnEvent,
     TurnStarted,
 )
-from prolocutor.dialog.utterances import BotUtterance
 from prolocutor.plugins.agui.run_input import STATE, RunAgentInput
 from prolocutor.web.error_table import error_response
 from prolocutor.web.event_writing import server_event

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from prolocutor.config.fields import Findings
-from prolocutor.config.survey import Survey
+from prolocutor.config.loading import Survey
 from prolocutor.errors import ConfigError, MissingExtra
 from prolocutor.plan.pipeline import Stage
 from prolocutor.plugins.almond.programs.device_classes import DeviceClasses, classes_of

@@ -14,13 +14,17 @@ from typing import Annotated, Any, ClassVar, Final, Literal
 import msgspec
 
 from prolocutor.bounds import about
-from prolocutor.connectors.parts.asking import CHAIN, PeerQuestion, question_of
-from prolocutor.connectors.parts.call_headers import call_headers
-from prolocutor.connectors.parts.each_alone import each_alone
+from prolocutor.connectors.parts.asking import (
+    CHAIN,
+    YES_OR_NO,
+    PeerQuestion,
+    hypothesis_of,
+    question_of,
+)
 from prolocutor.connectors.parts.event_stream import EventStream
-from prolocutor.connectors.parts.http_address import http_url
 from prolocutor.connectors.parts.http_client import HttpClient, refusal_of
-from prolocutor.connectors.parts.replying import YES_OR_NO, hypothesis_of
+from prolocutor.connectors.parts.network_calls import call_headers, each_alone
+from prolocutor.connectors.parts.url import http_url
 from prolocutor.contracts.connector import (
     AgentOptions,
     BearerKey,

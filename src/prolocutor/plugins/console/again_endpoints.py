@@ -11,14 +11,14 @@ from typing import Any
 import msgspec
 
 from prolocutor.assistant.assistant import Assistant
-from prolocutor.assistant.said_again import TurnRunAgain, run_again
 from prolocutor.contracts.channel import Route
-from prolocutor.contracts.store.turn_record_store import KeptTurn
+from prolocutor.contracts.turn_record_store import KeptTurn
 from prolocutor.dialog.ids import DialogId
 from prolocutor.errors import BadInput, ConfigError, NotFound, Overloaded
 from prolocutor.names import suggest
 from prolocutor.plugins.console.jobs import Job, JobStarted
 from prolocutor.plugins.console.resources import BASE, ConsoleContext
+from prolocutor.plugins.console.said_again import TurnRunAgain, run_again
 from prolocutor.plugins.console.turn_endpoints import ReplyEndpoints, TurnPath
 from prolocutor.plugins.console.turn_views import TurnView, view_of
 from prolocutor.plugins.console.writes import ConsoleWrite

@@ -10,9 +10,9 @@ from typing import Final
 
 import msgspec
 
-from prolocutor.assistant.turn_recorder import TurnRecorder
-from prolocutor.contracts.store.turn_record_store import SPAN, AgentSpan, LatestFailure
-from prolocutor.durations import DAY, HOUR
+from prolocutor.assistant.turn_record import TurnRecorder
+from prolocutor.clocks import DAY, HOUR
+from prolocutor.contracts.turn_record_store import SPAN, AgentSpan, LatestFailure
 from prolocutor.plan.pipeline import Stage
 from prolocutor.plugins.console.recent_figures import RecentFigures, ServiceKey
 from prolocutor.stores.agent_figures import add_span, new_span

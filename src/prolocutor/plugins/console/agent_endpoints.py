@@ -10,10 +10,10 @@ import msgspec
 from msgspec import Meta
 
 from prolocutor.assistant.assistant import Assistant
+from prolocutor.clocks import DAY
 from prolocutor.contracts.channel import Route
 from prolocutor.contracts.pairing import Card
 from prolocutor.dialog.plain import JsonObject
-from prolocutor.durations import DAY
 from prolocutor.errors import NotFound, StoreError
 from prolocutor.pipeline.prepared import ServiceStep
 from prolocutor.plan.pipeline import Stage

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Final, Literal
 
 from prolocutor.contracts.observer import TurnRecord
-from prolocutor.pipeline.circuit_breaker import BreakerState
+from prolocutor.pipeline.guard import BreakerState
 from prolocutor.pipeline.prepared import ServiceStep
 
 AgentState = Literal["well", "trying", "alone", "off"]

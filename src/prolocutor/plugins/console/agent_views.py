@@ -8,9 +8,9 @@ from typing import Final, Literal
 import msgspec
 
 from prolocutor.assistant.assistant import Assistant
-from prolocutor.assistant.turn_recorder import TurnRecorder
+from prolocutor.assistant.turn_record import TurnRecorder
 from prolocutor.contracts.pairing import Card
-from prolocutor.contracts.store.turn_record_store import AgentSpan, LatestFailure
+from prolocutor.contracts.turn_record_store import AgentSpan, LatestFailure
 from prolocutor.dialog.plain import JsonObject
 from prolocutor.errors import BreakerOpen
 from prolocutor.pipeline.prepared import ServiceStep

@@ -10,8 +10,9 @@ import msgspec
 from msgspec import Meta
 
 from prolocutor.assistant.operator_desk import HandedOver, OperatorDesk
+from prolocutor.clocks import HOUR, WEEK
 from prolocutor.contracts.channel import Route
-from prolocutor.contracts.store.turn_record_store import (
+from prolocutor.contracts.turn_record_store import (
     ConversationQuery,
     ConversationTurn,
     DialogPlace,
@@ -19,7 +20,6 @@ from prolocutor.contracts.store.turn_record_store import (
     TurnFlag,
     TurnRecordStore,
 )
-from prolocutor.durations import HOUR, WEEK
 from prolocutor.errors import BadInput, NotFound
 from prolocutor.plugins.console.handover_endpoints import HandoverState, state_of
 from prolocutor.plugins.console.paging import Cursor, CursorCodec, Limit

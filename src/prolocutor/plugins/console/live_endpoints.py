@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final, get_args
 
 from prolocutor.contracts.channel import WebSocketRoute
-from prolocutor.contracts.websocket import WebSocket
+from prolocutor.contracts.http import WebSocket
 from prolocutor.errors import BadInput
 from prolocutor.plugins.console.live_feed import LiveFeed
 from prolocutor.plugins.console.live_rows import (

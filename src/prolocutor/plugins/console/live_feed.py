@@ -15,8 +15,8 @@ from typing import Final
 import msgspec
 
 from prolocutor.assistant.assistant import Assistant
+from prolocutor.contracts.http import WebSocket
 from prolocutor.contracts.observer import Outcome, TurnBegun, TurnRecord
-from prolocutor.contracts.websocket import WebSocket
 from prolocutor.dialog import plain
 from prolocutor.pipeline.prepared import ServiceStep
 from prolocutor.plugins.console.agent_states import AgentStates

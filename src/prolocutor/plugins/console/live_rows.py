@@ -7,7 +7,7 @@ from typing import Literal
 import msgspec
 
 from prolocutor.contracts.observer import Outcome, OwnFlag, TurnRecord
-from prolocutor.contracts.store.turn_record_store import SHOWN
+from prolocutor.contracts.turn_record_store import SHOWN
 from prolocutor.plugins.console.agent_states import AgentState
 
 TurnKind = Literal["all", "trouble", "waits", "down", "none", "failed", "slow"]

@@ -11,12 +11,11 @@ from typing import Final, Literal
 
 import msgspec
 
-from prolocutor.assistant.operator_labels import OperatorLabels
+from prolocutor.assistant.operator_desk import OperatorLabels
 from prolocutor.background import BackgroundTasks
-from prolocutor.contracts.model_use import ModelInUse, ModelShelf, StoredModel
+from prolocutor.contracts.model_use import ModelInUse, ModelShelf, StoredModel, TrainingReport
 from prolocutor.contracts.pairing import Role
 from prolocutor.contracts.store import RecordStore
-from prolocutor.contracts.training import TrainingReport
 from prolocutor.dialog import plain
 from prolocutor.dialog.ids import new_id
 from prolocutor.errors import BadInput, ConfigError, Conflict, NotFound

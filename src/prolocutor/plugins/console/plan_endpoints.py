@@ -12,8 +12,8 @@ from typing import Literal
 import msgspec
 
 from prolocutor.assistant.assistant import Assistant
+from prolocutor.clocks import DAY
 from prolocutor.contracts.channel import Route
-from prolocutor.durations import DAY
 from prolocutor.pipeline.prepared import ServiceStep
 from prolocutor.plugins.console.agent_states import AgentState, AgentStates
 from prolocutor.plugins.console.recent_figures import RecentFigures

@@ -11,7 +11,7 @@ from typing import Final
 import msgspec
 
 from prolocutor.contracts.observer import FAILURES, ServiceRecord, TurnRecord
-from prolocutor.contracts.store.turn_record_store import AgentSpan
+from prolocutor.contracts.turn_record_store import AgentSpan
 from prolocutor.stores.agent_figures import add_span, count_service, new_span, winners
 
 STEP: Final = 900

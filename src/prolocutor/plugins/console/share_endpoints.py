@@ -9,10 +9,10 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta
 
+from prolocutor.clocks import DAY
 from prolocutor.contracts.channel import Route
 from prolocutor.contracts.store import Store
-from prolocutor.contracts.store.turn_record_store import KeepsTurnRecords, TurnHour
-from prolocutor.durations import DAY
+from prolocutor.contracts.turn_record_store import KeepsTurnRecords, TurnHour
 from prolocutor.plugins.console.model_desk import ModelDesk, PutLive
 from prolocutor.plugins.console.resources import BASE
 from prolocutor.web.operations import Operation, TypedRequest

@@ -11,17 +11,18 @@ from typing import Final, Literal
 
 import msgspec
 
-from prolocutor.assistant.operator_labels import OperatorLabel, OperatorLabels
+from prolocutor.assistant.operator_desk import OperatorLabel, OperatorLabels
 from prolocutor.contracts.channel import Route
-from prolocutor.contracts.model_use import ModelInUse, TaughtLesson
-from prolocutor.contracts.pairing import LabelledQuestion, Role, UserQuestion
-from prolocutor.contracts.training import (
+from prolocutor.contracts.model_use import (
+    ModelInUse,
+    TaughtLesson,
     TrainingEnd,
     TrainingLabel,
     TrainingOrder,
     TrainingReport,
     TrainingStep,
 )
+from prolocutor.contracts.pairing import LabelledQuestion, Role, UserQuestion
 from prolocutor.errors import BadInput, Overloaded, ServiceUnreachable
 from prolocutor.plugins.console.jobs import Job, JobRegister, JobStarted
 from prolocutor.plugins.console.model_desk import ModelDesk

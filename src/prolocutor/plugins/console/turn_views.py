@@ -13,9 +13,9 @@ from prolocutor.contracts.observer import (
     ServiceRecord,
     TurnRecord,
 )
-from prolocutor.contracts.store.turn_record_store import KeptTurn, TurnFlag
+from prolocutor.contracts.turn_record_store import KeptTurn, TurnFlag
+from prolocutor.dialog.dialog import BotUtterance, HumanUtterance, Hypothesis
 from prolocutor.dialog.plain import JsonObject
-from prolocutor.dialog.utterances import BotUtterance, HumanUtterance, Hypothesis
 from prolocutor.plan.graph import Graph
 from prolocutor.plugins.console.critical_path import critical_path, with_critical
 

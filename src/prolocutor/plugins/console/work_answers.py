@@ -17,7 +17,7 @@ from prolocutor.contracts.pairing import (
     TrainingData,
     UserQuestion,
 )
-from prolocutor.dialog.utterances import BotUtterance, HumanUtterance
+from prolocutor.dialog.dialog import BotUtterance, HumanUtterance
 from prolocutor.errors import ProlocutorError
 from prolocutor.plan.pipeline import Skill
 

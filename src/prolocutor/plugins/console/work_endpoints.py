@@ -11,7 +11,7 @@ import msgspec
 from msgspec import Meta
 
 from prolocutor.assistant.assistant import Assistant
-from prolocutor.assistant.operator_labels import LabelledTurn, OperatorLabel
+from prolocutor.assistant.operator_desk import LabelledTurn, OperatorLabel
 from prolocutor.contracts.channel import Route
 from prolocutor.contracts.http import HttpResponse
 from prolocutor.contracts.model_use import HintKind

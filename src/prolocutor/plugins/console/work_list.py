@@ -11,19 +11,19 @@ from typing import Final, Literal
 import msgspec
 
 from prolocutor.assistant.assistant import Assistant
+from prolocutor.clocks import WEEK
 from prolocutor.contracts.model_use import AGAINST, AbstainingSelector, HintKind, TaughtLesson
-from prolocutor.contracts.store.turn_record_store import (
+from prolocutor.contracts.turn_record_store import (
     ConversationQuery,
     ConversationTurn,
     DialogSummary,
     KeepsTurnRecords,
     TurnRecordStore,
 )
+from prolocutor.dialog.dialog import BotUtterance
 from prolocutor.dialog.ids import parse_time
-from prolocutor.dialog.utterances import BotUtterance
-from prolocutor.durations import WEEK
 from prolocutor.plugins.console.work_hints import WorkHints, kinds_of
-from prolocutor.reading.near_duplicates import near_duplicates
+from prolocutor.reading.words import near_duplicates
 
 WorkSign = Literal["down", "none", "unsure", "hint"]
 """A thumb down; no answer; the assistant asked back or called for a person, as it was unsure; a

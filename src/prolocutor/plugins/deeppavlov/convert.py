@@ -6,9 +6,8 @@ from pathlib import Path
 
 import click
 
-from prolocutor.config.assistant_file import assistant_file
-from prolocutor.config.loading import load
-from prolocutor.config.yaml_writing import as_yaml
+from prolocutor.config.loading import assistant_file, load
+from prolocutor.config.service_writing import as_yaml
 from prolocutor.errors import ConfigError
 
 

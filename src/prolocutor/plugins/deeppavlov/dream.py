@@ -17,8 +17,8 @@ from prolocutor.bounds import about
 from prolocutor.connectors.python import PythonConnector
 from prolocutor.contracts.connector import AgentOptions, Connector, ServiceContext
 from prolocutor.dialog.plain import JsonObject
-from prolocutor.dotted_names import resolve
 from prolocutor.errors import ConfigError
+from prolocutor.functions import resolve
 from prolocutor.plan.formatters import Widening
 from prolocutor.plugins.deeppavlov.formatters.dialog_formatter import DialogFormatter, EarlierDialog
 from prolocutor.plugins.deeppavlov.formatters.formatter_catalog import FORMATTERS

@@ -12,10 +12,10 @@ from typing import Annotated, Any, ClassVar, Final, Literal
 import msgspec
 
 from prolocutor.bounds import about
-from prolocutor.contracts.effects import Effects
+from prolocutor.contracts.selection import Effects
 from prolocutor.dialog.plain import JsonObject
 from prolocutor.dialog.turn_request import TurnRequest
-from prolocutor.dotted_names import resolve
+from prolocutor.functions import resolve
 from prolocutor.plan.formatters import either_formatter
 from prolocutor.plan.stages import (
     Annotator,

@@ -8,8 +8,8 @@ from typing import ClassVar, Final
 
 import msgspec
 
-from prolocutor.cli.late_import import imported
-from prolocutor.config.survey import Survey
+from prolocutor.cli.lazy_group import imported
+from prolocutor.config.loading import Survey
 
 _SERVICES: Final = re.compile(rb"^services\s*:", re.MULTILINE)
 _SKILLS: Final = re.compile(rb"^skills\s*:", re.MULTILINE)

@@ -12,9 +12,9 @@ from typing import Any, Final
 
 import msgspec
 
+from prolocutor.clocks import YEAR
 from prolocutor.config.settings import NOBODY
 from prolocutor.dialog.plain import JsonObject
-from prolocutor.durations import YEAR
 from prolocutor.errors import ConfigError
 from prolocutor.names import did_you_mean
 from prolocutor.plan.formatters import NAMED

@@ -17,12 +17,12 @@ from prolocutor.assistant.assistant_settings import DEFAULTS
 from prolocutor.config.faults import ConfigFaults, Fault
 from prolocutor.config.fields import Findings
 from prolocutor.config.imported_functions import searched
+from prolocutor.config.loading import Survey
 from prolocutor.config.service_entries import ServiceEntry, check_scheme, check_url
 from prolocutor.config.settings import NOBODY, Settings
-from prolocutor.config.survey import Survey
 from prolocutor.config.yaml_file import Unread, YamlDocument, YamlNode, read, read_text
-from prolocutor.dotted_names import resolve
 from prolocutor.errors import ConfigError
+from prolocutor.functions import resolve
 from prolocutor.plan.graph import compile_graph
 from prolocutor.plan.pipeline import Stage
 from prolocutor.plugins.deeppavlov import dream_program

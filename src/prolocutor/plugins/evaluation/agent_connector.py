@@ -26,8 +26,8 @@ from prolocutor.contracts.connector import (
     ServiceContext,
 )
 from prolocutor.dialog.plain import check
-from prolocutor.dotted_names import resolve
 from prolocutor.errors import BadReply, ConfigError, ServiceError
+from prolocutor.functions import resolve
 
 CONFIDENCE: Final = 0.5
 """The confidence of an act that has none."""

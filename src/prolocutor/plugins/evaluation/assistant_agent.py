@@ -13,7 +13,7 @@ from contextlib import AbstractAsyncContextManager
 from typing import Any, Final, Self, cast
 
 from prolocutor.assistant.assistant import Assistant
-from prolocutor.assistant.loop_thread import LoopThread
+from prolocutor.assistant.runner import LoopThread
 from prolocutor.config.building import assistant_from
 from prolocutor.config.loading import load
 from prolocutor.dialog.ids import new_id

@@ -19,7 +19,7 @@ from websockets.asyncio.client import ClientConnection
 from websockets.exceptions import ConnectionClosed
 
 from prolocutor.bounds import Seconds, about
-from prolocutor.connectors.parts.each_alone import each_alone
+from prolocutor.connectors.parts.network_calls import each_alone
 from prolocutor.connectors.parts.sockets import (
     SocketAddress,
     SocketOpener,

@@ -15,17 +15,15 @@ from msgspec import UNSET, Meta, UnsetType
 
 from prolocutor.assistant.assistant import Assistant
 from prolocutor.contracts.channel import WebSocketRoute
-from prolocutor.contracts.http import Visitor
-from prolocutor.contracts.websocket import WebSocket
+from prolocutor.contracts.http import Visitor, WebSocket
 from prolocutor.dialog import plain
 from prolocutor.dialog.ids import new_id
 from prolocutor.dialog.inputs import TurnInput
 from prolocutor.dialog.rendering import said_as_text
 from prolocutor.errors import BadInput
-from prolocutor.web.decoding import JsonReader
-from prolocutor.web.door_context import DoorContext
+from prolocutor.web.door_context import DoorContext, DoorPersons
 from prolocutor.web.error_table import error_response
-from prolocutor.web.speaking import DoorPersons
+from prolocutor.web.operations import JsonReader
 
 EXIT: Final = "EXIT"
 ENDINGS: Final = {

@@ -9,14 +9,14 @@ from pathlib import Path
 from typing import Any
 
 from prolocutor.assistant.assistant import Assistant
-from prolocutor.config.assistant_file import load_assistant
 from prolocutor.config.building import assistant_from
+from prolocutor.config.loading import load_assistant
 from prolocutor.config.settings import Settings
 from prolocutor.content_hash import content_of, module_file
+from prolocutor.dialog.dialog import Hypothesis
 from prolocutor.dialog.ids import new_id
-from prolocutor.dialog.utterances import Hypothesis
 from prolocutor.errors import BadInput
-from prolocutor.observe.record_request import RecordRequest
+from prolocutor.observe.recent_turns import RecordRequest
 from prolocutor.plan.pipeline import Pipeline
 from prolocutor.plugins.evaluation.episodes import Episode
 from prolocutor.plugins.evaluation.evaluated_agent import (

@@ -10,9 +10,8 @@ import msgspec
 
 from prolocutor.assistant.assistant import Assistant
 from prolocutor.background import BackgroundTasks
-from prolocutor.dialog.dialog import Dialog
+from prolocutor.dialog.dialog import BotUtterance, Dialog, HumanUtterance
 from prolocutor.dialog.ids import new_id
-from prolocutor.dialog.utterances import BotUtterance, HumanUtterance
 from prolocutor.errors import ProlocutorError
 
 Change = Literal["same", "text", "skill", "both", "failed"]

@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import Any, Final, Protocol
 
 from prolocutor.content_hash import content_of, module_file
-from prolocutor.dialog.typed_functions import takes_requests
-from prolocutor.dotted_names import resolve
+from prolocutor.dialog.turn_request import takes_requests
 from prolocutor.errors import BadInput, BadReply, ConfigError
+from prolocutor.functions import resolve
 from prolocutor.names import suggest
 from prolocutor.plugins.evaluation.episodes import Episode
 from prolocutor.plugins.evaluation.evaluated_agent import (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from prolocutor.reading.language_wishes import wished_language
+from prolocutor.plugins.language.language_wishes import wished_language
 from prolocutor.reading.languages import language_of
 
 DEFAULT: Final = "en"

@@ -13,8 +13,7 @@ from typing import Annotated, ClassVar, Final
 from nats.aio.msg import Msg
 
 from prolocutor.bounds import about
-from prolocutor.connectors.parts.call_headers import call_headers
-from prolocutor.connectors.parts.each_alone import each_alone
+from prolocutor.connectors.parts.network_calls import call_headers, each_alone
 from prolocutor.contracts.connector import AgentOptions, Connector, Replies, Request, ServiceContext
 from prolocutor.dialog.plain import Plain, parse
 from prolocutor.errors import (

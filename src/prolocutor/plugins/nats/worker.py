@@ -31,9 +31,9 @@ from prolocutor.plugins.nats import wire
 from prolocutor.plugins.nats.call_age import CallAges
 from prolocutor.plugins.nats.held_call import BAD_REQUEST, HeldCall, error_headers, seconds_left
 from prolocutor.plugins.nats.nats_connection import NatsConnection
+from prolocutor.plugins.nats.service_loop import ServiceLoop
 from prolocutor.plugins.nats.worker_listing import WorkerListing
 from prolocutor.plugins.nats.worker_settings import WorkerSettings
-from prolocutor.processes.service_loop import ServiceLoop
 
 log = logging.getLogger(__name__)
 

@@ -17,11 +17,11 @@ from prolocutor.contracts.connector import Connector
 from prolocutor.pipeline.guard import Batcher
 from prolocutor.plugins.nats.nats_address import NatsServers
 from prolocutor.plugins.nats.nats_connection import NatsConnection
+from prolocutor.plugins.nats.service_loop import ServiceLoop
 from prolocutor.plugins.nats.worker import CountedConnector, Worker
 from prolocutor.plugins.nats.worker_metrics import WorkerMetrics
 from prolocutor.plugins.nats.worker_services import ServedService
 from prolocutor.plugins.nats.worker_settings import WorkerSettings
-from prolocutor.processes.service_loop import ServiceLoop
 
 SIGNALS: Final = (signal.SIGTERM, signal.SIGINT)
 CLOSE_SECONDS: Final = 5.0

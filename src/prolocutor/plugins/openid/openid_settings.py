@@ -11,8 +11,8 @@ import msgspec
 from msgspec import Meta
 
 from prolocutor.bounds import about
+from prolocutor.clocks import DAY
 from prolocutor.contracts.http import KeyScope
-from prolocutor.durations import DAY
 from prolocutor.errors import ConfigError
 from prolocutor.names import did_you_mean
 

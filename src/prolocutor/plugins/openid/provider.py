@@ -12,9 +12,8 @@ from urllib.parse import quote_plus, urlencode, urlsplit
 
 import msgspec
 
-from prolocutor.connectors.parts.http_address import http_url
 from prolocutor.connectors.parts.http_client import HttpClient
-from prolocutor.connectors.parts.url import Url
+from prolocutor.connectors.parts.url import Url, http_url
 from prolocutor.errors import ConfigError, ProviderAway, ServiceError, SignInFailed
 from prolocutor.plugins.openid import id_tokens
 from prolocutor.plugins.openid.openid_settings import OpenIdSettings

@@ -8,8 +8,8 @@ from typing import Final
 
 import msgspec
 
+from prolocutor.clocks import DAY
 from prolocutor.contracts.store import RecordStore
-from prolocutor.durations import DAY
 
 LOOKED_BACK: Final = 60
 """Days whose sessions are deleted at a start; a server that was off for longer leaves the older."""

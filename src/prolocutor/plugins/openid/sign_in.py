@@ -13,10 +13,10 @@ from msgspec import Meta
 
 from prolocutor.assistant.assistant import Assistant
 from prolocutor.background import BackgroundTasks
+from prolocutor.clocks import DAY
 from prolocutor.contracts.channel import Route
 from prolocutor.contracts.http import HttpResponse, Visitor
 from prolocutor.contracts.shared_store import clock_of
-from prolocutor.durations import DAY
 from prolocutor.errors import (
     BadInput,
     Forbidden,
@@ -38,10 +38,10 @@ from prolocutor.plugins.openid.pages import error_page
 from prolocutor.plugins.openid.provider import IdentityProvider
 from prolocutor.plugins.openid.roles import person_of, signed_in
 from prolocutor.plugins.openid.sessions import COOKIE, Sessions
+from prolocutor.web.authentication import admit_session
 from prolocutor.web.door_context import DoorContext
 from prolocutor.web.error_table import error_response
 from prolocutor.web.operations import Operation, TypedRequest
-from prolocutor.web.session_admission import admit_session
 
 log = logging.getLogger(__name__)
 audit = logging.getLogger("prolocutor.audit")

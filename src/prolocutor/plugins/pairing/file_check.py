@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from prolocutor.config.fields import Findings
-from prolocutor.config.survey import Survey
+from prolocutor.config.loading import Survey
 from prolocutor.errors import BadInput, ConfigError, NotFound
 from prolocutor.names import did_you_mean
 from prolocutor.plan.pipeline import Stage

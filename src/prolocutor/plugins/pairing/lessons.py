@@ -13,14 +13,14 @@ from typing import Any, Final
 
 import msgspec
 
-from prolocutor.assistant.operator_labels import KIND as LABEL
-from prolocutor.assistant.operator_labels import OperatorLabels
+from prolocutor.assistant.operator_desk import KIND as LABEL
+from prolocutor.assistant.operator_desk import OperatorLabels
 from prolocutor.background import BackgroundTasks
+from prolocutor.clocks import HOUR
 from prolocutor.contracts.observer import TurnRecord
 from prolocutor.contracts.store import NewRecord, RatedReply, Store
 from prolocutor.dialog import plain
-from prolocutor.dialog.thumbs import thumb
-from prolocutor.durations import HOUR
+from prolocutor.dialog.dialog import thumb
 from prolocutor.errors import StoreError
 from prolocutor.plugins.pairing.hints.hint_lessons import HintWatch, lesson_of_hint, standing
 from prolocutor.plugins.pairing.hints.turn_hints import HintSettings

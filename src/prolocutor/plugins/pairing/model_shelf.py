@@ -13,8 +13,7 @@ from typing import Final
 
 import msgspec
 
-from prolocutor.contracts.model_use import ShelvedModel, StoredModel
-from prolocutor.contracts.training import TrainingReport
+from prolocutor.contracts.model_use import ShelvedModel, StoredModel, TrainingReport
 from prolocutor.errors import ConfigError, NotFound, ProlocutorError
 from prolocutor.plugins.pairing.model_files import (
     HEAD,

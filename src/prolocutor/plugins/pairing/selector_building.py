@@ -14,9 +14,9 @@ from prolocutor.contracts.pairing import (
     Encoder,
     Ranker,
     Router,
+    SelectorContext,
     TrainingData,
 )
-from prolocutor.contracts.selector_options import SelectorContext
 from prolocutor.errors import ConfigError
 from prolocutor.plugins.pairing import method_catalog
 from prolocutor.plugins.pairing.abstention import AbstentionRule

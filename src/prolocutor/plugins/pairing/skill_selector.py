@@ -12,10 +12,10 @@ from typing import Any, Final
 
 import msgspec
 
+from prolocutor.clocks import MINUTE
 from prolocutor.contracts.observer import LoggedChoice
 from prolocutor.contracts.pairing import Card, Pairing, Ranker, UserQuestion
 from prolocutor.contracts.selection import Enough, Selection
-from prolocutor.durations import MINUTE
 from prolocutor.plugins.pairing.abstention import AbstentionRule
 from prolocutor.plugins.pairing.budget import (
     AgentOffer,

@@ -8,7 +8,7 @@ from typing import Any, Final
 import msgspec
 
 from prolocutor.contracts.pairing import AgentAnswer, Pairing, Router, UserQuestion
-from prolocutor.dialog.follow_up import follow_up_of
+from prolocutor.dialog.rounds import follow_up_of
 from prolocutor.plugins.pairing.model_reloading import MethodSource, latest
 
 WINDOW: Final = 3

@@ -16,7 +16,7 @@ from prolocutor.contracts.store import (
     UtteranceParts,
 )
 from prolocutor.dialog import plain
-from prolocutor.dialog.profile_chain import FRAME
+from prolocutor.dialog.profile_changes import FRAME
 from prolocutor.errors import StoreAway, StoreError, TakenOver
 from prolocutor.plugins.postgresql.database_line import DatabaseLine, Row
 from prolocutor.plugins.postgresql.membership import Membership

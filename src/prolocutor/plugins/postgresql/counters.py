@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from time import monotonic
 from typing import Final
 
-from prolocutor.contracts.shared_counters import CounterTotals, CounterUse
+from prolocutor.contracts.shared_store import CounterTotals, CounterUse
 from prolocutor.plugins.postgresql.membership import Membership
 
 WITHIN: Final = 5.0

@@ -15,9 +15,9 @@ from prolocutor.contracts.store import (
     TurnOpening,
     UtteranceParts,
 )
-from prolocutor.dialog import splicing
+from prolocutor.dialog import agent_state
 from prolocutor.dialog.ids import DialogId, TurnId
-from prolocutor.dialog.profile_chain import FRAME, VersionRow, read_of, rebuilt
+from prolocutor.dialog.profile_changes import FRAME, VersionRow, read_of, rebuilt
 from prolocutor.errors import (
     Conflict,
     DeclaredDead,
@@ -123,11 +123,11 @@ def fresh_ids(source: TurnOpening | Delivery) -> tuple[Any, ...]:
     new = source.new_dialog
     return (
         new.human_id,
-        splicing.new_human(new.human_id, source.user),
+        agent_state.new_human(new.human_id, source.user),
         new.dialog_id,
         new.id,
         new.bot_id,
-        splicing.new_bot(new.bot_id),
+        agent_state.new_bot(new.bot_id),
         stored_text(source.channel_type),
         source.date_time,
         new.attributes,
@@ -348,12 +348,12 @@ def _show_ratings(dialog: RememberedDialog, rated: Any) -> None:
     for position, shown in rated:
         ratings.setdefault(position, []).append(shown)
     if of_dialog := ratings.get(-1):
-        dialog.attributes = splicing.attributes_with_ratings(dialog.attributes, of_dialog)
-        dialog.rating = splicing.last_rating(of_dialog)
+        dialog.attributes = agent_state.attributes_with_ratings(dialog.attributes, of_dialog)
+        dialog.rating = agent_state.last_rating(of_dialog)
     first = dialog.length - len(dialog.recent)
     for position, some in ratings.items():
         if position >= first:
             place = position - first
             one = dialog.recent[place]
-            body = splicing.with_ratings(one.body, some)
+            body = agent_state.with_ratings(one.body, some)
             dialog.recent[place] = structs.replace(one, body=body)

@@ -9,7 +9,7 @@ from prolocutor.contracts.store import (
     AgendaEntry,
     Delivery,
 )
-from prolocutor.dialog import plain, splicing
+from prolocutor.dialog import agent_state, plain
 from prolocutor.dialog.ids import DialogId
 from prolocutor.errors import NotFound, PersonBusy
 from prolocutor.plugins.postgresql.closings import entry_arrays, entry_columns
@@ -121,7 +121,7 @@ class OutsideTurns:
         self, dialog_id: str | None, utt_id: str | None, rating: Any, user: str | None, at: str
     ) -> bool:
         ids = (None if id_ is None else stored_text(id_) for id_ in (dialog_id, utt_id))
-        shown = splicing.rating(rating, user, at)
+        shown = agent_state.rating(rating, user, at)
         value = plain.encode(rating).decode()
         rows = await self._rows("rate", *ids, value, shown, repeatable=False)
         return bool(rows[0][0])

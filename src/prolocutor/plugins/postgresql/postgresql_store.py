@@ -20,10 +20,9 @@ from prolocutor.contracts.store import (
     TurnClosing,
     TurnOpening,
 )
-from prolocutor.contracts.store.store_options import StoreContext
-from prolocutor.dialog.dialog import Dialog
+from prolocutor.contracts.store_options import StoreContext
+from prolocutor.dialog.dialog import Dialog, thumb
 from prolocutor.dialog.ids import DialogId
-from prolocutor.dialog.thumbs import thumb
 from prolocutor.errors import StoreError
 from prolocutor.plugins.postgresql import store_url
 from prolocutor.plugins.postgresql.closings import Closings

@@ -12,7 +12,7 @@ import msgspec
 from msgspec import structs
 
 from prolocutor.contracts.store import AgendaEntry
-from prolocutor.contracts.store.transfer import (
+from prolocutor.contracts.store_options import (
     StoredDialog,
     StoredFacts,
     StoredFeedRow,
@@ -26,7 +26,7 @@ from prolocutor.contracts.store.transfer import (
     StoredVersion,
     UnrecordedTurns,
 )
-from prolocutor.contracts.store.turn_record_store import SPAN, TurnHour
+from prolocutor.contracts.turn_record_store import SPAN, TurnHour
 from prolocutor.errors import PersonBusy, StoreError, StoreLocked
 from prolocutor.plugins.postgresql import migrations, store_url
 from prolocutor.plugins.postgresql.closings import entry_columns
@@ -41,9 +41,8 @@ from prolocutor.plugins.postgresql.statements import (
 )
 from prolocutor.plugins.postgresql.turn_records import INDEXED, agent_rows, spans_of
 from prolocutor.stores.agent_figures import without
-from prolocutor.stores.named_statements import struct_of
-from prolocutor.stores.turn_records import COUNTS, search_words_of, unpack
-from prolocutor.stores.turn_rows import spoken_body, turn_time
+from prolocutor.stores.statements import struct_of
+from prolocutor.stores.turn_records import COUNTS, search_words_of, spoken_body, turn_time, unpack
 
 WITHIN: Final = 120.0
 ANY_NUMBER: Final = 2_147_483_647

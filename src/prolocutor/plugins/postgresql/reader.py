@@ -14,20 +14,19 @@ from prolocutor.contracts.store import (
     FeedRow,
     RatedReply,
     StoredDocument,
+    rated_reply,
 )
-from prolocutor.contracts.store.archive_store import rated_reply
-from prolocutor.dialog import agent_state, plain, splicing
-from prolocutor.dialog.dialog import Dialog
+from prolocutor.dialog import agent_state, plain
+from prolocutor.dialog.dialog import BotUtterance, Dialog, HumanUtterance
 from prolocutor.dialog.ids import DialogId
-from prolocutor.dialog.profile_chain import FRAME, VersionRow, rebuilt
-from prolocutor.dialog.utterances import BotUtterance, HumanUtterance
+from prolocutor.dialog.profile_changes import FRAME, VersionRow, rebuilt
 from prolocutor.errors import PersonMoved
 from prolocutor.plugins.postgresql import searches
 from prolocutor.plugins.postgresql.database_line import Row, first_column
 from prolocutor.plugins.postgresql.lanes import JobLane
 from prolocutor.plugins.postgresql.statements import named, shown_columns, shown_text, stored_text
-from prolocutor.stores.named_statements import struct_of
 from prolocutor.stores.opening_codec import unpack_opening
+from prolocutor.stores.statements import struct_of
 
 PAGE: Final = 200
 """Utterances read at once."""
@@ -224,7 +223,7 @@ class PostgresqlReader:
         attributes: bytes = row["attributes"]
         of_dialog = ratings.get(-1, [])
         if of_dialog:
-            attributes = splicing.attributes_with_ratings(attributes, of_dialog)
+            attributes = agent_state.attributes_with_ratings(attributes, of_dialog)
         return Dialog(
             dialog_id=DialogId(row["dialog_id"]),
             id=row["id"],
@@ -235,7 +234,7 @@ class PostgresqlReader:
             active=row["active"],
             utterances=[],
             attributes=plain.decode(attributes),
-            rating=plain.decode(splicing.last_rating(of_dialog)),
+            rating=plain.decode(agent_state.last_rating(of_dialog)),
         )
 
     async def _page(
@@ -254,11 +253,13 @@ class PostgresqlReader:
         for row in rows:
             body, version = row["body"], row["user_version"]
             if row["by_bot"]:
-                state = splicing.bot_utterance(body, bots[version])
+                state = agent_state.bot_utterance(body, bots[version])
             else:
-                state = splicing.human_utterance(body, humans[version], row["hypotheses"] or b"[]")
+                state = agent_state.human_utterance(
+                    body, humans[version], row["hypotheses"] or b"[]"
+                )
             if rated := ratings.get(row["position"]):
-                state = splicing.with_ratings(state, rated)
+                state = agent_state.with_ratings(state, rated)
             utterances.append(agent_state.utterance_from_state(plain.decode(state)))
             position = row["position"] + 1
         return utterances, position

@@ -16,8 +16,8 @@ from prolocutor.plugins.postgresql.membership import Membership
 from prolocutor.plugins.postgresql.openings import MAX_INT, resumed_turn
 from prolocutor.plugins.postgresql.reader import entries_of
 from prolocutor.plugins.postgresql.statements import named, shown_text, stored_text
-from prolocutor.stores.named_statements import struct_of
 from prolocutor.stores.opening_codec import unpack_opening
+from prolocutor.stores.statements import struct_of
 
 WITHIN: Final = 10.0
 

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable
 from typing import Any, Final
 
-from prolocutor.stores.named_statements import named_statements
+from prolocutor.stores.statements import named_statements
 
 _ESCAPED: Final = re.compile("\x01[01]")
 

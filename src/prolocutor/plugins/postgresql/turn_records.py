@@ -10,7 +10,7 @@ from typing import Any, Final
 import msgspec
 
 from prolocutor.contracts.observer import BOUNDS, FAILURES, TurnRecord
-from prolocutor.contracts.store.turn_record_store import (
+from prolocutor.contracts.turn_record_store import (
     SPAN,
     AgentSpan,
     ConversationCounts,
@@ -33,18 +33,16 @@ from prolocutor.plugins.postgresql.searches import (
 )
 from prolocutor.plugins.postgresql.statements import named, shown_columns, shown_text, stored_text
 from prolocutor.stores.agent_figures import FiguresKey, add_span, new_span
-from prolocutor.stores.named_statements import struct_of
+from prolocutor.stores.statements import struct_of
 from prolocutor.stores.turn_records import (
     FIGURES_KEPT,
-    flags_of,
-    pack,
-    search_words_of,
-)
-from prolocutor.stores.turn_rows import (
     SummaryRow,
+    flags_of,
     head_of,
     kept_turn,
+    pack,
     page_of_turns,
+    search_words_of,
 )
 
 WITHIN: Final = 30.0

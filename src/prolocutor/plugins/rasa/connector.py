@@ -12,11 +12,10 @@ from typing import Annotated, Any, ClassVar, Final
 import msgspec
 
 from prolocutor.bounds import about
-from prolocutor.connectors.parts.call_headers import call_headers
-from prolocutor.connectors.parts.each_alone import each_alone
 from prolocutor.connectors.parts.event_stream import EventStream
-from prolocutor.connectors.parts.http_address import http_url
 from prolocutor.connectors.parts.http_client import HttpClient
+from prolocutor.connectors.parts.network_calls import call_headers, each_alone
+from prolocutor.connectors.parts.url import http_url
 from prolocutor.contracts.connector import (
     AgentOptions,
     BearerKey,

@@ -13,7 +13,7 @@ from prolocutor.assistant.runner import run
 from prolocutor.cli.options import STORE_OPTION, assistant_option, json_option
 from prolocutor.cli.output import clean, write_json
 from prolocutor.cli.owner import door_of
-from prolocutor.config.assistant_file import load_assistant
+from prolocutor.config.loading import load_assistant
 from prolocutor.config.store_location import store_url
 from prolocutor.dialog.ids import format_time
 from prolocutor.plan.trials import trials_of

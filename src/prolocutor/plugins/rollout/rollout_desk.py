@@ -13,8 +13,8 @@ from prolocutor.assistant.services import RECORDS as SWITCHES
 from prolocutor.assistant.services import SwitchedOffBy
 from prolocutor.contracts.store import RatedReply, Store, StoredDocument
 from prolocutor.dialog import plain
+from prolocutor.dialog.dialog import thumb
 from prolocutor.dialog.ids import new_id
-from prolocutor.dialog.thumbs import thumb
 from prolocutor.errors import BadInput, NotFound
 from prolocutor.names import suggest
 from prolocutor.plan.pipeline import Stage

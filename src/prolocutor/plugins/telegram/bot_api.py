@@ -12,8 +12,8 @@ from typing import Any, Final, NoReturn, TypeVar
 
 import msgspec
 
-from prolocutor.connectors.parts.http_address import http_url
 from prolocutor.connectors.parts.http_client import HttpClient
+from prolocutor.connectors.parts.url import http_url
 from prolocutor.errors import BadReply, ServiceUnreachable
 
 log = logging.getLogger(__name__)

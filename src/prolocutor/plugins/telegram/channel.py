@@ -20,7 +20,7 @@ from msgspec import Meta
 
 from prolocutor.asks.parsed_commands import object_of
 from prolocutor.assistant.assistant import Assistant
-from prolocutor.assistant.feed_message import feed_message
+from prolocutor.assistant.turn_stream import feed_message
 from prolocutor.background import BackgroundTasks, beside
 from prolocutor.contracts.channel import DoorPlace, Route
 from prolocutor.dialog.inputs import TurnInput

@@ -13,13 +13,13 @@ from typing import Any, Final
 import msgspec
 
 from prolocutor.assistant.assistant import Assistant
-from prolocutor.assistant.feed_message import FeedMessage, feed_message
+from prolocutor.assistant.turn_stream import FeedMessage, feed_message
 from prolocutor.background import BackgroundTasks
 from prolocutor.contracts.store import FeedRow
 from prolocutor.dialog.rendering import plain_text
 from prolocutor.plugins.telegram.bot_api import BotApi, BotRefusal, BotTokenRefused
 from prolocutor.plugins.telegram.shown_messages import BotCall, ShownRow, calls_for
-from prolocutor.web.feed_following import FeedFollower
+from prolocutor.web.event_writing import FeedFollower
 
 log = logging.getLogger(__name__)
 

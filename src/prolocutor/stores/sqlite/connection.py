@@ -4,13 +4,131 @@ from __future__ import annotations
 
 import os
 import sqlite3
+from collections.abc import Iterator
+from importlib.resources import files
 from pathlib import Path
+from time import monotonic
 from typing import Final
 from urllib.parse import quote
 
 import msgspec
 
 from prolocutor.errors import StoreCorrupt, StoreError, StoreFull, StoreLocked
+
+LOOK_EVERY: Final = 0.02
+"""Seconds for which a file that was there is taken to be there: a look costs a tenth of a turn.
+What was confirmed just before the file was removed is lost as well."""
+
+FileNumber = tuple[int, int]
+"""A device and the number of a file on it: the same for all names of one file."""
+
+
+class StoreFile:
+    """Notices that the store's file or its write-ahead log was removed or replaced.
+
+    What is written then is lost when the process ends, so nothing may be confirmed.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._log = f"{os.path.realpath(path)}-wal"
+        self._number: FileNumber | None = None
+        self._log_number: FileNumber | None = None
+        self._look_at = 0.0
+
+    def remember(self) -> None:
+        """Remember which file was opened."""
+        self._number, self._log_number = number_of(self._path), None
+
+    def log_size(self) -> int:
+        """Return the bytes of the write-ahead log."""
+        return os.stat(self._log).st_size
+
+    def check(self) -> None:
+        """Raise `StoreError` unless the path still leads to the file that was opened."""
+        now = monotonic()
+        if now < self._look_at:
+            return
+        found = number_of(self._path)
+        if found != self._number:
+            what = "was removed" if found is None else "was replaced by another file"
+            raise StoreError(
+                f"{self._path}: {what} while it was in use; put the old one back, or start again"
+            )
+        found = number_of(self._log)
+        if self._log_number is None:
+            self._log_number = found
+        elif found != self._log_number:
+            raise StoreError(
+                f"{self._log}: was removed or replaced while it was in use; put it back, or stop"
+                " and check the store (prolocutor store check)"
+            )
+        self._look_at = now + LOOK_EVERY
+
+
+def number_of(path: str | os.PathLike[str]) -> FileNumber | None:
+    """Return the number of the file at a path; None where there is none."""
+    try:
+        found = os.stat(path)
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    return found.st_dev, found.st_ino
+
+
+APPLICATION_ID: Final = int.from_bytes(b"Prlc")
+"""Marks the header of our files, so that other SQLite files are left alone."""
+
+
+def version_of(connection: sqlite3.Connection, path: Path) -> int:
+    """Return the version of the file, 0 if it is empty; raise for other files and newer versions.
+
+    Only reads, so that a file that is refused stays as it was.
+    """
+    (application,) = connection.execute("PRAGMA application_id").fetchone()
+    (version,) = connection.execute("PRAGMA user_version").fetchone()
+    (tables,) = connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()
+    if application != APPLICATION_ID:
+        if application or version or tables:
+            raise StoreCorrupt(f"{path}: is a SQLite file, but no store of ours; name another file")
+        return 0
+    if version > NEWEST:
+        raise StoreError(
+            f"{path}: was written by a later release (version {version}, this one knows {NEWEST}); "
+            "install that release"
+        )
+    return int(version)
+
+
+def migrate(connection: sqlite3.Connection, version: int) -> None:
+    """Bring a file of that version to the newest one."""
+    for number, script in _SCRIPTS.items():
+        if number > version:
+            connection.execute("BEGIN IMMEDIATE")
+            for statement in _statements(script):
+                connection.execute(statement)
+            connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+            connection.execute(f"PRAGMA user_version = {number}")
+            connection.execute("COMMIT")
+
+
+def _statements(script: str) -> Iterator[str]:
+    statement = ""
+    for line in script.splitlines(keepends=True):
+        statement += line
+        if sqlite3.complete_statement(statement):
+            yield statement
+            statement = ""
+
+
+def _read() -> dict[int, str]:
+    folder = files("prolocutor.stores.sqlite") / "sql" / "migrations"
+    scripts = {int(file.name[:4]): file.read_text(encoding="utf-8") for file in folder.iterdir()}
+    return dict(sorted(scripts.items()))
+
+
+_SCRIPTS: Final = _read()
+NEWEST: Final = max(_SCRIPTS)
+
 
 SYNCHRONOUS: Final = {"full": 2, "relaxed": 1}
 CHECKPOINT_PAGES: Final = 1000

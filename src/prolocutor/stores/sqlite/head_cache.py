@@ -19,12 +19,11 @@ from prolocutor.contracts.store import (
     TurnOpening,
     UtteranceParts,
 )
-from prolocutor.dialog import splicing
+from prolocutor.dialog import agent_state
 from prolocutor.dialog.ids import DialogId, TurnId
-from prolocutor.dialog.profile_chain import read_of
-from prolocutor.stores.sqlite import profiles
-from prolocutor.stores.sqlite.pending_rows import PendingRows
-from prolocutor.stores.sqlite.queries import named
+from prolocutor.dialog.profile_changes import read_of
+from prolocutor.stores.sqlite import query_rows
+from prolocutor.stores.sqlite.queries import PendingRows, named
 from prolocutor.stores.sqlite.query_rows import Columns, DialogRow, UtteranceRow
 
 MAX_PERSONS: Final = 1024
@@ -148,7 +147,7 @@ class HeadCache:
         person, human_id, feed = row
         head = PersonHead(person, user, human_id, feed)
         with read_of(user):
-            head.human = profiles.latest(self._connection, human_id)
+            head.human = query_rows.latest(self._connection, human_id)
         for key, turn_id, hash_ in self._connection.execute(_OPEN_REQUESTS, (person,)):
             head.open_requests[key] = (turn_id, hash_)
         self._persons[user] = head
@@ -229,7 +228,7 @@ class HeadCache:
         head.dialog, head.name = row.dialog, row.name
         head.dialog_id, head.id, head.bot_id = row.dialog_id, row.id, row.bot_id
         head.date_start, head.attributes, head.round = row.date_start, row.attributes, row.round
-        head.bot = profiles.latest(self._connection, head.bot_id)
+        head.bot = query_rows.latest(self._connection, head.bot_id)
         head.rating = b"null"
         head.skills = set()
         head.window = MAX_WINDOW if window is None else min(MAX_WINDOW, window)
@@ -257,7 +256,7 @@ class HeadCache:
 
     def _states(self, owner: str, newest: ProfileVersion, numbers: list[int]) -> dict[int, bytes]:
         earlier = [number for number in numbers if number != newest.number]
-        found = profiles.states(self._connection, owner, earlier) if earlier else {}
+        found = query_rows.states(self._connection, owner, earlier) if earlier else {}
         found[newest.number] = newest.state
         return found
 
@@ -267,8 +266,8 @@ class HeadCache:
         for utterance, shown in self._connection.execute(_RATINGS, (head.dialog, first)).fetchall():
             ratings.setdefault(utterance, []).append(shown)
         if of_dialog := ratings.get(None):
-            head.attributes = splicing.attributes_with_ratings(head.attributes, of_dialog)
-            head.rating = splicing.last_rating(of_dialog)
+            head.attributes = agent_state.attributes_with_ratings(head.attributes, of_dialog)
+            head.rating = agent_state.last_rating(of_dialog)
         head.recent = [
             (_rated(parts, ratings[utterance]), utterance)
             if utterance in ratings
@@ -278,7 +277,7 @@ class HeadCache:
 
 
 def _rated(parts: UtteranceParts, ratings: list[bytes]) -> UtteranceParts:
-    return structs.replace(parts, body=splicing.with_ratings(parts.body, ratings))
+    return structs.replace(parts, body=agent_state.with_ratings(parts.body, ratings))
 
 
 def _reaches(head: DialogHead, window: int | None) -> bool:
@@ -314,7 +313,7 @@ class HeadFactory:
         self._person += 1
         (feed,) = self._connection.execute(_FEED_FLOOR).fetchone()
         head = PersonHead(self._person, source.user, source.new_dialog.human_id, feed)
-        head.human = ProfileVersion(0, splicing.new_human(head.human_id, head.user))
+        head.human = ProfileVersion(0, agent_state.new_human(head.human_id, head.user))
         self._rows.people += (head.person, head.user, head.human_id, head.feed)
         self._rows.versions += (head.human_id, 0, b"[]", head.human.state)
         self._heads.add(head)
@@ -329,7 +328,7 @@ class HeadFactory:
         head = DialogHead()
         head.dialog, head.name = self._dialog, source.dialog_name
         head.dialog_id, head.id, head.bot_id = new.dialog_id, new.id, new.bot_id
-        head.bot = ProfileVersion(0, splicing.new_bot(head.bot_id))
+        head.bot = ProfileVersion(0, agent_state.new_bot(head.bot_id))
         head.date_start = source.date_time
         head.attributes, head.rating = new.attributes, b"null"
         head.round = NO_ROUND

@@ -3,16 +3,210 @@
 from __future__ import annotations
 
 import json
+import os
 import sqlite3
+from collections.abc import Callable
+from pathlib import Path
+from struct import unpack_from
 from typing import Any, Final
 
-from prolocutor.dialog import plain, splicing
+from prolocutor.dialog import agent_state, plain
 from prolocutor.errors import NotFound
-from prolocutor.stores.sqlite.erasure import Erasure
 from prolocutor.stores.sqlite.head_cache import HeadCache
-from prolocutor.stores.sqlite.pending_rows import PendingRows
-from prolocutor.stores.sqlite.queries import named
+from prolocutor.stores.sqlite.queries import PendingRows, named
 from prolocutor.stores.sqlite.turn_record_writer import TurnRecordWriter
+
+PIECE: Final = 4 << 20
+"""Bytes that are looked through at once."""
+_AT_ONCE: Final = 1 << 20
+_MOST_PAGES: Final = 1 << 24
+"""In a file with more pages a page that continues a long row could be taken for one of a table."""
+_HEADERS: Final = {2: 12, 5: 12, 10: 8, 13: 8}
+"""Bytes of the header of a page of a table or an index, by its kind."""
+
+
+class PageGaps:
+    """Looks through a file, piece by piece.
+
+    `secure_delete` overwrites a row where it stands. But where SQLite moves rows to fill pages
+    evenly, their bytes stay behind, in the gap between the pointers and the rows of a page (see
+    "B-tree Pages" in SQLite's description of its file format). SQLite reads nothing there, and no
+    statement overwrites it.
+    """
+
+    def __init__(self, path: Path, connection: sqlite3.Connection) -> None:
+        self._path = path
+        self._log = f"{os.path.realpath(path)}-wal"
+        self._connection = connection
+        self._file = -1
+        self._at = 0
+
+    def close(self) -> None:
+        """Close the file, after the connection."""
+        if self._file >= 0:
+            os.close(self._file)
+
+    def begin(self) -> None:
+        """Begin again with the first page."""
+        if self._file < 0:
+            # To close a file ends all locks that this process has on it, those of SQLite too: it
+            # stays open for as long as the connection.
+            self._file = os.open(self._path, os.O_RDWR | os.O_CLOEXEC)
+        self._at = 0
+
+    def overwrite(self) -> bool:
+        """Overwrite the gaps of the next pages; return whether there are more.
+
+        Nothing may stand in the write-ahead log: what is there comes over the file later. While
+        this connection may write, nobody else brings anything there.
+        """
+        self._connection.execute("BEGIN IMMEDIATE")
+        try:
+            if os.stat(self._log).st_size:
+                return True
+            more = self._overwrite()
+        finally:
+            self._connection.execute("ROLLBACK")
+        self._connection.execute("PRAGMA shrink_memory")  # pages in its cache have the bytes too
+        return more
+
+    def _overwrite(self) -> bool:
+        header = os.pread(self._file, 100, 0)
+        (size,) = unpack_from(">H", header, 16)
+        size = 65_536 if size == 1 else size
+        moves_pages = any(header[52:56])
+        end = os.fstat(self._file).st_size
+        if moves_pages or end // size > _MOST_PAGES:
+            return False
+        until = min(self._at + PIECE, end)
+        while self._at < until:
+            pages = memoryview(os.pread(self._file, _AT_ONCE, self._at))
+            for start in range(0, len(pages) - size + 1, size):
+                self._overwrite_page(pages[start : start + size], self._at + start, header[20])
+            self._at += len(pages) or end
+        if self._at >= end:
+            os.fsync(self._file)
+        return self._at < end
+
+    def _overwrite_page(self, page: memoryview, at: int, reserved: int) -> None:
+        head = 100 if at == 0 else 0
+        length = _HEADERS.get(page[head])
+        if length is None:
+            return
+        cells, content = unpack_from(">HH", page, head + 3)
+        first, last = head + length + 2 * cells, content or 65_536
+        if last <= len(page) - reserved and bytes(page[first:last]).strip(b"\0"):
+            os.pwrite(self._file, bytes(last - first), at + first)
+
+
+ROWS: Final = 500
+"""Rows that one piece deletes at most."""
+BLOCKED: Final = 3
+"""How often other programs may hold up the overwriting of pages until it is left for later."""
+
+_DOOM: Final = named("doom")
+_NEXT: Final = named("next_doom")
+_DONE: Final = named("done_doom")
+_FROM: Final = named("doomed_from")
+_DELETE_UTTERANCES: Final = (named("delete_hypotheses"), named("delete_utterances"))
+_DELETE_SOME: Final = {
+    "versions": named("delete_some_versions"),
+    "feed": named("delete_some_feed"),
+    "requests": named("delete_some_requests"),
+}
+_DELETE_NAMES: Final = named("delete_dialog_names")
+_REMAINS: Final = named("remains")
+_SET_REMAINS: Final = named("set_remains")
+
+
+class Erasure:
+    """What happens once a deletion has been noted: rows are deleted, the index, pages overwritten.
+
+    All that was noted before goes together; what is noted while pages are overwritten goes next.
+    """
+
+    def __init__(
+        self, connection: sqlite3.Connection, records: TurnRecordWriter, gaps: PageGaps | None
+    ) -> None:
+        self._connection = connection
+        self._records = records
+        self._gaps = gaps
+        (remains,) = connection.execute(_REMAINS).fetchone()
+        self.remains = bool(remains)
+        """Whether the file may hold what was deleted."""
+        self.due = False
+        """Whether pages are to be overwritten after this transaction."""
+        self._noted = self._overwriting = self._through = False
+        self._blocked = 0
+
+    def note(self) -> None:
+        """Note that something was deleted: its bytes may be in the file."""
+        self._connection.execute(_SET_REMAINS, (1,))
+        self.remains = self._noted = True
+
+    def doom(self, what: str, key: int | str) -> None:
+        """Have rows deleted soon, to which nothing leads any more."""
+        self._connection.execute(_DOOM, (what, key))
+
+    def erase(self) -> bool:
+        """Do the next piece; return whether there is more."""
+        if not self.remains or self._through:
+            self._through = False
+            return False
+        if not self._overwriting:
+            if self._delete_rows() or self._records.erase_words():
+                return True
+            self._noted, self._overwriting, self._blocked = False, True, 0
+            if self._gaps is not None:
+                self._gaps.begin()
+        self.due = True
+        return True
+
+    def overwrite(self, cut_log: Callable[[], bool]) -> None:
+        """Overwrite unused parts of some pages; `cut_log` says whether nothing is in the log."""
+        self.due = False
+        self._blocked += 1
+        self._through = self._blocked >= BLOCKED
+        self._overwriting = not self._through
+        if self._gaps is not None:
+            if not cut_log():
+                return
+            self._blocked = 0
+            if self._gaps.overwrite():
+                self._overwriting, self._through = True, False
+                return
+        self._overwriting, self._through = False, True
+        if not self._noted:
+            self._connection.execute(_SET_REMAINS, (0,))
+            self.remains = False
+
+    def _delete_rows(self) -> bool:
+        """Delete some of the doomed rows; return whether there were any."""
+        found = self._connection.execute(_NEXT, (ROWS,)).fetchall()
+        left = ROWS
+        for doom, what, key in found:
+            deleted = self._delete_some(what, key, left)
+            if deleted >= left:
+                break
+            self._connection.execute(_DONE, (doom,))
+            left -= deleted + 1
+            if left <= 0:
+                break
+        return bool(found)
+
+    def _delete_some(self, what: str, key: Any, most: int) -> int:
+        """Delete so many rows at most; return how many, fewer where those were all."""
+        execute = self._connection.execute
+        if what != "utterances":
+            deleted = execute(_DELETE_SOME[what], (key, most)).rowcount
+            if what == "feed" and deleted < most:
+                execute(_DELETE_NAMES, (key,))
+            return deleted
+        first = execute(_FROM, (key, most - 1)).fetchone()
+        place = (key, -1 if first is None else first[0] - 1)
+        self._records.forget(*place)
+        return [execute(statement, place).rowcount for statement in _DELETE_UTTERANCES][-1]
+
 
 _DIALOG_TO_RATE: Final = named("dialog_to_rate")
 _UTTERANCE_TO_RATE: Final = named("utterance_to_rate")
@@ -121,7 +315,7 @@ class Maintenance:
         if row is None:
             return False
         dialog, utterance, owner = row
-        shown = splicing.rating(rating, user, at)
+        shown = agent_state.rating(rating, user, at)
         value = plain.encode(rating).decode()
         self._connection.execute(_ADD_RATING, (dialog, utterance, value, shown))
         self._connection.execute(_MARK_RATED, (dialog,))

@@ -15,7 +15,7 @@ import msgspec
 
 from prolocutor.dialog import plain
 from prolocutor.errors import StoreError, StoreFull, StoreLocked
-from prolocutor.stores.sqlite.store_file import FileNumber, number_of
+from prolocutor.stores.sqlite.connection import FileNumber, number_of
 
 _OPEN_FILE_LOCK: Final[int | None] = getattr(fcntl, "F_OFD_SETLK", None)
 _LOOK: Final[int | None] = getattr(fcntl, "F_OFD_GETLK", None)

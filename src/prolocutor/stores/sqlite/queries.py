@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+import sqlite3
 from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any, Final
 
-from prolocutor.stores.named_statements import named_statements
+from prolocutor.errors import StoreError
+from prolocutor.stores.statements import named_statements
 
 MANY: Final = 32
 """The most rows of one statement. Each step releases the interpreter, so few steps are faster."""
@@ -34,3 +36,79 @@ def _repeated(statement: str, rows: int) -> str:
     last = list(_GROUP.finditer(statement))[-1]
     groups = ", ".join([last.group()] * rows)
     return statement[: last.start()] + groups + statement[last.end() :]
+
+
+_REMOVE_OPEN_TURNS: Final = named("remove_open_turns")
+_SET_ROUND: Final = named("set_round")
+_SET_BODY: Final = named("set_body")
+
+
+class PendingRows:
+    """Flat lists of values in the order of the columns, one list for each table.
+
+    A statement for many rows takes such a list as it is, so a turn makes no object for each row.
+    """
+
+    __slots__ = ("bodies", "closed", "dialog_names", "dialogs", "feed", "hypotheses", "open_turns",
+                 "people", "requests", "rounds", "spoke", "utterances", "versions")  # fmt: skip
+
+    def __init__(self) -> None:
+        self.clear()
+
+    def clear(self) -> None:
+        """Drop all rows."""
+        self.people: list[Any] = []
+        self.dialog_names: list[Any] = []
+        self.dialogs: list[Any] = []
+        self.rounds: dict[int, bytes] = {}
+        """The newest round of a dialog, by its number."""
+        self.bodies: dict[tuple[int, int], bytes] = {}
+        """The newest body of an utterance, by the number of its dialog and its position."""
+        self.versions: list[Any] = []
+        self.open_turns: list[Any] = []
+        self.closed: list[Any] = []
+        self.utterances: list[Any] = []
+        self.hypotheses: list[Any] = []
+        self.feed: list[Any] = []
+        self.spoke: list[Any] = []
+        self.requests: list[Any] = []
+
+    def write(self, connection: sqlite3.Connection) -> None:
+        """Write all rows to the file; raise `StoreError` if a turn to be closed is not open."""
+        for name, statement in _STATEMENTS:
+            values: list[Any] = getattr(self, name)
+            if values:
+                for many, part in for_rows(statement, values):
+                    connection.execute(many, part)
+                values.clear()
+        if self.rounds:
+            connection.executemany(_SET_ROUND, [(round_, i) for i, round_ in self.rounds.items()])
+            self.rounds.clear()
+        if self.bodies:
+            rows = [(body, *place) for place, body in self.bodies.items()]
+            connection.executemany(_SET_BODY, rows)
+            self.bodies.clear()
+        if self.closed:
+            for many, part in for_rows(_REMOVE_OPEN_TURNS, self.closed):
+                if connection.execute(many, part).rowcount != len(part) // 2:
+                    raise StoreError(
+                        f"turn {part[1]} is not open: it was finished already, or deleted"
+                    )
+            self.closed.clear()
+
+
+_STATEMENTS: Final = tuple(
+    (name, named(statement))
+    for name, statement in (
+        ("people", "add_people"),
+        ("dialog_names", "add_dialog_names"),
+        ("dialogs", "add_dialogs"),
+        ("versions", "add_versions"),
+        ("open_turns", "add_open_turns"),
+        ("utterances", "add_utterances"),
+        ("hypotheses", "add_hypotheses"),
+        ("feed", "add_feed"),
+        ("spoke", "add_spoke"),
+        ("requests", "add_requests"),
+    )
+)

@@ -21,17 +21,15 @@ from prolocutor.contracts.store import (
     FeedRow,
     RatedReply,
     StoredDocument,
+    rated_reply,
 )
-from prolocutor.contracts.store.archive_store import rated_reply
-from prolocutor.dialog import agent_state, plain, splicing
-from prolocutor.dialog.dialog import Dialog
+from prolocutor.dialog import agent_state, plain
+from prolocutor.dialog.dialog import BotUtterance, Dialog, HumanUtterance
 from prolocutor.dialog.ids import DialogId
-from prolocutor.dialog.utterances import BotUtterance, HumanUtterance
 from prolocutor.errors import StoreCorrupt, StoreError
-from prolocutor.stores.named_statements import struct_of
 from prolocutor.stores.opening_codec import unpack_opening
-from prolocutor.stores.sqlite import migrations, profiles, searches
-from prolocutor.stores.sqlite.connection import connect, translated
+from prolocutor.stores.sqlite import query_rows, searches
+from prolocutor.stores.sqlite.connection import NEWEST, connect, translated, version_of
 from prolocutor.stores.sqlite.queries import named
 from prolocutor.stores.sqlite.query_rows import (
     Columns,
@@ -40,6 +38,7 @@ from prolocutor.stores.sqlite.query_rows import (
     UtteranceRow,
 )
 from prolocutor.stores.sqlite.worker_thread import StoreJob
+from prolocutor.stores.statements import struct_of
 
 PAGE: Final = 200
 """Utterances read by one job."""
@@ -97,10 +96,10 @@ class SqliteReader:
         """Open the file, which must be of the newest version."""
         try:
             connection = connect(self.path, read_only=True)
-            version = migrations.version_of(connection, self.path)
+            version = version_of(connection, self.path)
         except (OSError, UnicodeDecodeError, sqlite3.Error) as error:
             raise translated(error, self.path) from error
-        if version != migrations.NEWEST:
+        if version != NEWEST:
             connection.close()
             raise StoreError(f"{self.path}: is of an old version; let its owner open it once")
         self.connection = connection
@@ -216,11 +215,11 @@ class SqliteReader:
         if row is None:
             return None
         dialog = DialogAndPersonRow(*row)
-        human = profiles.latest(self.connection, dialog.human_id)
-        bot = profiles.latest(self.connection, dialog.bot_id)
+        human = query_rows.latest(self.connection, dialog.human_id)
+        bot = query_rows.latest(self.connection, dialog.bot_id)
         attributes = dialog.attributes
         if of_dialog := self.ratings(number).get(None):
-            attributes = splicing.attributes_with_ratings(attributes, of_dialog)
+            attributes = agent_state.attributes_with_ratings(attributes, of_dialog)
         return Dialog(
             dialog_id=dialog.dialog_id,
             id=dialog.id,
@@ -231,7 +230,7 @@ class SqliteReader:
             active=bool(dialog.active),
             utterances=[],
             attributes=plain.decode(attributes),
-            rating=plain.decode(splicing.last_rating(of_dialog or [])),
+            rating=plain.decode(agent_state.last_rating(of_dialog or [])),
         )
 
     def turn(self, utt_id: str) -> list[Utterance]:
@@ -252,18 +251,18 @@ class SqliteReader:
         rows = [UtteranceRow(*columns) for columns in found]
         of_human = (row.user_version for row in rows if not row.by_bot)
         of_bot = (row.user_version for row in rows if row.by_bot)
-        humans = profiles.states(self.connection, human_id, of_human)
-        bots = profiles.states(self.connection, bot_id, of_bot)
+        humans = query_rows.states(self.connection, human_id, of_human)
+        bots = query_rows.states(self.connection, bot_id, of_bot)
         ratings = self.ratings(number)
         utterances: list[Utterance] = []
         for row in rows:
             if row.by_bot:
-                state = splicing.bot_utterance(row.body, bots[row.user_version])
+                state = agent_state.bot_utterance(row.body, bots[row.user_version])
             else:
                 user = humans[row.user_version]
-                state = splicing.human_utterance(row.body, user, row.hypotheses or b"[]")
+                state = agent_state.human_utterance(row.body, user, row.hypotheses or b"[]")
             if rated := ratings.get(row.utterance):
-                state = splicing.with_ratings(state, rated)
+                state = agent_state.with_ratings(state, rated)
             utterances.append(agent_state.utterance_from_state(plain.decode(state)))
             position = row.position + 1
         return utterances, position

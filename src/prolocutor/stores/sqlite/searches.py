@@ -9,9 +9,9 @@ from typing import Any, Final
 import msgspec
 
 from prolocutor.contracts.store import DialogQuery
-from prolocutor.contracts.store.turn_record_store import ConversationQuery, DialogPlace
-from prolocutor.stores.query_conditions import FLAG_BITS, QueryConditions
+from prolocutor.contracts.turn_record_store import ConversationQuery, DialogPlace
 from prolocutor.stores.sqlite.queries import named
+from prolocutor.stores.statements import FLAG_BITS, QueryConditions
 from prolocutor.stores.turn_records import search_words
 
 _OF_DIALOGS: Final = {

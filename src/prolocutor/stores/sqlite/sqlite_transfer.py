@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 from msgspec import structs
 
 from prolocutor.contracts.store import AgendaEntry
-from prolocutor.contracts.store.transfer import (
+from prolocutor.contracts.store_options import (
     StoredDialog,
     StoredFacts,
     StoredFeedRow,
@@ -26,13 +26,18 @@ from prolocutor.contracts.store.transfer import (
     UnrecordedTurns,
 )
 from prolocutor.errors import StoreError
-from prolocutor.stores.named_statements import struct_of
-from prolocutor.stores.sqlite import migrations
-from prolocutor.stores.sqlite.connection import connect, prepare_writing, translated
+from prolocutor.stores.sqlite.connection import (
+    NEWEST,
+    connect,
+    migrate,
+    prepare_writing,
+    translated,
+    version_of,
+)
 from prolocutor.stores.sqlite.ownership import Ownership
-from prolocutor.stores.sqlite.pending_rows import PendingRows
-from prolocutor.stores.sqlite.queries import named
+from prolocutor.stores.sqlite.queries import PendingRows, named
 from prolocutor.stores.sqlite.turn_record_writer import TurnRecordWriter
+from prolocutor.stores.statements import struct_of
 
 T = TypeVar("T")
 
@@ -119,12 +124,12 @@ class SqliteTransfer:
     def _opened(self, alone: bool) -> sqlite3.Connection:
         connection = connect(self.path, read_only=not alone, any_thread=True)
         try:
-            version = migrations.version_of(connection, self.path)
+            version = version_of(connection, self.path)
             if alone:
                 prepare_writing(connection, "full")
-                migrations.migrate(connection, version)
-            elif version != migrations.NEWEST:
-                what = f"{self.path}: is of version {version}, not {migrations.NEWEST}"
+                migrate(connection, version)
+            elif version != NEWEST:
+                what = f"{self.path}: is of version {version}, not {NEWEST}"
                 raise StoreError(f"{what}; prolocutor store migrate brings it up to date")
         except BaseException as error:
             connection.close()

@@ -8,7 +8,7 @@ from typing import Final
 
 import msgspec
 
-from prolocutor.contracts.store.turn_record_store import (
+from prolocutor.contracts.turn_record_store import (
     AgentSpan,
     ConversationCounts,
     ConversationHead,
@@ -20,12 +20,12 @@ from prolocutor.contracts.store.turn_record_store import (
     KeptTurn,
     TurnHour,
 )
-from prolocutor.stores.named_statements import struct_of
 from prolocutor.stores.sqlite.queries import named
 from prolocutor.stores.sqlite.reader import SqliteReader
 from prolocutor.stores.sqlite.searches import ConversationSearch, FoundPlace
 from prolocutor.stores.sqlite.turn_record_writer import read_totals
-from prolocutor.stores.turn_rows import (
+from prolocutor.stores.statements import struct_of
+from prolocutor.stores.turn_records import (
     SummaryRow,
     head_of,
     kept_turn,

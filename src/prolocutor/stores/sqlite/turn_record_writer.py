@@ -9,11 +9,11 @@ from typing import Any, Final
 
 import msgspec
 
+from prolocutor.clocks import DAY, HOUR
 from prolocutor.contracts.observer import TurnRecord
-from prolocutor.contracts.store.transfer import StoredTurn, UnrecordedTurns
-from prolocutor.contracts.store.turn_record_store import AgentSpan, TurnHour
-from prolocutor.dialog.thumbs import thumb
-from prolocutor.durations import DAY, HOUR
+from prolocutor.contracts.store_options import StoredTurn, UnrecordedTurns
+from prolocutor.contracts.turn_record_store import AgentSpan, TurnHour
+from prolocutor.dialog.dialog import thumb
 from prolocutor.stores.agent_figures import (
     FiguresKey,
     add_figures,
@@ -23,8 +23,7 @@ from prolocutor.stores.agent_figures import (
     take_span,
     without,
 )
-from prolocutor.stores.sqlite.pending_rows import PendingRows
-from prolocutor.stores.sqlite.queries import for_rows, named
+from prolocutor.stores.sqlite.queries import PendingRows, for_rows, named
 from prolocutor.stores.turn_records import (
     COUNTS,
     DOWN,

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 from msgspec import structs
 
+from prolocutor.clocks import DAY
 from prolocutor.contracts.store import (
+    MAX_AGENDA_ENTRIES,
+    AgendaEntry,
     AnsweredRequest,
     Delivery,
     NewProfileVersion,
@@ -22,10 +25,9 @@ from prolocutor.contracts.store import (
 )
 from prolocutor.dialog import plain
 from prolocutor.dialog.ids import DialogId, TurnId
-from prolocutor.dialog.profile_chain import FRAME
-from prolocutor.errors import NotFound, StoreError
+from prolocutor.dialog.profile_changes import FRAME
+from prolocutor.errors import Conflict, NotFound, StoreError
 from prolocutor.stores.opening_codec import pack_opening, unpack_opening
-from prolocutor.stores.sqlite.agenda_writer import AgendaWriter
 from prolocutor.stores.sqlite.head_cache import (
     DialogHead,
     HeadCache,
@@ -33,10 +35,158 @@ from prolocutor.stores.sqlite.head_cache import (
     MessageNumbering,
     PersonHead,
 )
-from prolocutor.stores.sqlite.pending_rows import PendingRows
-from prolocutor.stores.sqlite.queries import named
+from prolocutor.stores.sqlite.queries import PendingRows, named
 from prolocutor.stores.sqlite.query_rows import DialogRow, SqliteOpenedTurn
-from prolocutor.stores.sqlite.request_log import RequestLog
+
+_PUT: Final = named("put_entry")
+_TAKE: Final = named("take_entry")
+_TAKE_AS_GIVEN: Final = named("take_entry_as_given")
+_COUNT: Final = named("count_entries")
+_EARLIEST: Final = named("earliest_entry")
+_TO_DROP: Final = named("entry_to_drop")
+_DROP: Final = named("drop_entry")
+_COUNT_DROPPED: Final = named("count_dropped")
+_PUT_RECORD: Final = named("put_record")
+_DIALOG_OF: Final = named("dialog_about")
+_DELETE_RECORD: Final = named("delete_record")
+
+
+class AgendaWriter:
+    """The agenda and the records of all persons; nothing of them is cached."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._execute = connection.execute
+
+    def schedule(self, entry: AgendaEntry, limit: int = MAX_AGENDA_ENTRIES) -> None:
+        """Write an entry; beyond the limit one of the others is removed, and counted."""
+        self.strike(entry.user, entry.skill, entry.key)
+        dropped = self._make_room(entry.user, limit)
+        self._execute(_PUT, _values(entry))
+        if dropped:
+            number, _ = self._execute(_EARLIEST, (entry.user,)).fetchone()
+            self._execute(_COUNT_DROPPED, (dropped, number))
+
+    def strike(self, user: str, skill: str, key: str) -> bool:
+        """Take an entry off the agenda; return False if there is none."""
+        return self._execute(_TAKE, (user, skill, key)).rowcount > 0
+
+    def change(
+        self, user: str, struck: Iterable[tuple[str, str]], entries: Iterable[AgendaEntry]
+    ) -> None:
+        """Take entries off, by skill and key, and write others."""
+        for skill, key in struck:
+            self.strike(user, skill, key)
+        for entry in entries:
+            self.schedule(entry)
+
+    def settle(self, entry: AgendaEntry | None, again: AgendaEntry | None) -> bool:
+        """Take the entry off, or replace it by `again`; return False if it is not as given."""
+        if entry is not None and not self._execute(_TAKE_AS_GIVEN, _values(entry)).rowcount:
+            return False
+        if again is not None:
+            self.schedule(again)
+        return True
+
+    def put_record(self, user: str, kind: str, key: str, body: bytes, about: str = "") -> None:
+        """Write a document, in place of the one of this kind and key."""
+        found = self._execute(_DIALOG_OF, (about,)).fetchone() if about else None
+        self.add_record(user, kind, key, body, None if found is None else found[0])
+
+    def add_record(self, user: str, kind: str, key: str, body: bytes, dialog: int | None) -> None:
+        """Write a document that is deleted with the dialog of this number."""
+        self._execute(_PUT_RECORD, (user, kind, key, body, dialog))
+
+    def delete_record(self, user: str, kind: str, key: str) -> bool:
+        """Delete a document; return False if there is none."""
+        return self._execute(_DELETE_RECORD, (user, kind, key)).rowcount > 0
+
+    def _make_room(self, user: str, limit: int) -> int:
+        """Drop entries so that one more can be written; return how many were dropped."""
+        (count,) = self._execute(_COUNT, (user,)).fetchone()
+        gone = 0
+        for _ in range(count - max(1, limit) + 1):
+            number, dropped = self._execute(_TO_DROP, (user,)).fetchone()
+            self._execute(_DROP, (number,))
+            gone += dropped + 1
+        return gone
+
+
+def _values(entry: AgendaEntry) -> tuple[str, str, str, str, float, bytes, int]:
+    """Return the columns of an entry, in the order of the statements."""
+    return (
+        entry.user,
+        entry.skill,
+        entry.key,
+        entry.dialog_name,
+        entry.due,
+        entry.body,
+        entry.dropped,
+    )
+
+
+_ANSWERED: Final = named("answered_request")
+_OLDEST: Final = named("oldest_request")
+_DELETE: Final = named("forget_requests")
+
+
+class RequestLog:
+    """Finds and adds requests. Those of open turns are in the head of their person."""
+
+    def __init__(self, connection: sqlite3.Connection, rows: PendingRows) -> None:
+        self._connection = connection
+        self._rows = rows
+        self._newest_start = 0.0
+        self._added = 0
+
+    def answer_to(self, person: PersonHead, opening: TurnOpening) -> AnsweredRequest | None:
+        """Return the outcome of this request; None if it is new."""
+        key = opening.request_key or ""
+        found: tuple[TurnId, bytes | None] | None = person.open_requests.get(key)
+        outcome = None
+        if found is None:
+            if self._rows.requests:
+                self._rows.write(self._connection)
+            since = opening.started - DAY
+            row = self._connection.execute(_ANSWERED, (person.person, key, since)).fetchone()
+            if row is None:
+                return None
+            turn_id, digest, outcome = row
+        else:
+            turn_id, digest = found
+        if digest != opening.request_hash:
+            raise Conflict(
+                f"the request key {key!r} was used for another request", field="Idempotency-Key"
+            )
+        return AnsweredRequest(turn_id=turn_id, reply=outcome)
+
+    def opened(self, person: PersonHead, opening: TurnOpening) -> None:
+        """Note that the turn of a request is open."""
+        self._newest_start = max(self._newest_start, opening.started)
+        if opening.request_key is not None:
+            person.open_requests[opening.request_key] = (opening.turn_id, opening.request_hash)
+
+    def answered(
+        self, person: PersonHead, dialog: int, opening: TurnOpening, outcome: bytes
+    ) -> None:
+        """Add the outcome of a request whose turn is closed."""
+        person.open_requests.pop(opening.request_key or "", None)
+        self._added += 1
+        self._rows.requests += (person.person, opening.request_key, opening.request_hash,
+                                opening.turn_id, dialog, opening.started, outcome)  # fmt: skip
+
+    def delete_expired(self) -> None:
+        """Delete requests that were answered more than a day before the newest turn started.
+
+        Twice as many are examined as were added since the last time, so that old ones run out.
+        """
+        execute, since = self._connection.execute, self._newest_start - DAY
+        oldest = execute(_OLDEST).fetchone()
+        if oldest is not None:
+            (at,) = oldest
+            if at < since:
+                execute(_DELETE, (2 * self._added + 100, since))
+        self._added = 0
+
 
 _OPEN_TURN: Final = named("open_turn")
 _OPEN_TURNS: Final = named("open_turns")

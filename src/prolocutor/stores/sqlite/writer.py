@@ -8,25 +8,21 @@ from pathlib import Path
 from typing import Any, Final
 
 from prolocutor.errors import BadInput, StoreLost
-from prolocutor.stores.sqlite import migrations
-from prolocutor.stores.sqlite.agenda_writer import AgendaWriter
 from prolocutor.stores.sqlite.connection import (
     BUSY_MS,
     MEMORY,
+    StoreFile,
     connect,
+    migrate,
     prepare_writing,
     translated,
+    version_of,
 )
-from prolocutor.stores.sqlite.erasure import Erasure
 from prolocutor.stores.sqlite.head_cache import HeadCache
-from prolocutor.stores.sqlite.maintenance import Maintenance
-from prolocutor.stores.sqlite.page_gaps import PageGaps
-from prolocutor.stores.sqlite.pending_rows import PendingRows
-from prolocutor.stores.sqlite.queries import named
-from prolocutor.stores.sqlite.request_log import RequestLog
-from prolocutor.stores.sqlite.store_file import StoreFile
+from prolocutor.stores.sqlite.maintenance import Erasure, Maintenance, PageGaps
+from prolocutor.stores.sqlite.queries import PendingRows, named
 from prolocutor.stores.sqlite.turn_record_writer import TurnRecordWriter
-from prolocutor.stores.sqlite.turn_writer import TurnWriter
+from prolocutor.stores.sqlite.turn_writer import AgendaWriter, RequestLog, TurnWriter
 from prolocutor.stores.sqlite.worker_thread import StoreJob
 
 WAL_BYTES: Final = 64 * 1024 * 1024
@@ -59,9 +55,9 @@ class SqliteWriter:
         except (OSError, sqlite3.Error) as error:
             raise translated(error, self.path) from error
         try:
-            version = migrations.version_of(connection, self.path)
+            version = version_of(connection, self.path)
             prepare_writing(connection, self._durability)
-            migrations.migrate(connection, version)
+            migrate(connection, version)
             connection.execute(named("next_generation"))
             (self._generation,) = connection.execute(_GENERATION).fetchone()
             self._rows = PendingRows()

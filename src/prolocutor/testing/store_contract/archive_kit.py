@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from prolocutor.contracts.store import DialogQuery, Store
+from prolocutor.contracts.store import DialogQuery, NewRecord, Store
 from prolocutor.dialog import agent_state, plain
+from prolocutor.dialog.dialog import HumanUtterance
 from prolocutor.dialog.ids import DialogId
-from prolocutor.dialog.utterances import HumanUtterance
 from prolocutor.errors import NotFound, StoreError
-from prolocutor.testing.sample_turns import a_closing, open_new_turn, talk
+from prolocutor.testing.sample_turns import a_closing, a_delivery, open_new_turn, talk
 from prolocutor.testing.store_contract.fixtures import (
     TODAY,
     TOMORROW,
@@ -20,7 +20,164 @@ from prolocutor.testing.store_contract.fixtures import (
     dialog_of,
     store_turn,
     texts,
+    words,
 )
+
+
+class RecordStoreKit(StoreFixtures):
+    """The tests of `RecordStore`."""
+
+    async def test_records_are_found_by_person_and_kind(self, store: Store) -> None:
+        await store.put_record("ann", "device", "a", b'{"n":1}')
+        await store.put_record("ann", "program", "a", b'{"n":2}')
+        await store.put_record("", "device", "a", b'{"n":3}')
+
+        assert await store.records("ann", "device") == {"a": b'{"n":1}'}
+        assert await store.records("ann", "program") == {"a": b'{"n":2}'}
+        assert await store.records("", "device") == {"a": b'{"n":3}'}
+        assert await store.records("bob", "device") == {}
+
+    async def test_records_are_in_the_order_of_their_first_writing(self, store: Store) -> None:
+        for key in ("b", "c", "a"):
+            await store.put_record("ann", "device", key, b"1")
+        await store.put_record("ann", "device", "b", b"2")
+
+        found = await store.records("ann", "device")
+
+        assert list(found.items()) == [("b", b"2"), ("c", b"1"), ("a", b"1")]
+
+    async def test_a_record_can_be_deleted_once(self, store: Store) -> None:
+        await store.put_record("ann", "device", "a", b"1")
+
+        assert await store.delete_record("ann", "device", "a") is True
+        assert await store.delete_record("ann", "device", "a") is False
+        assert await store.delete_record("nobody", "device", "a") is False
+        assert await store.records("ann", "device") == {}
+
+    async def test_records_of_a_kind_are_found_after_a_number(self, store: Store) -> None:
+        for user, key in (("ann", "a"), ("", "b"), ("bob", "c")):
+            await store.put_record(user, "lesson", key, b"1")
+        await store.put_record("ann", "device", "d", b"1")
+
+        found = await store.records_since("lesson")
+
+        assert [(one.user, one.key, one.body) for one in found] == [
+            ("ann", "a", b"1"), ("", "b", b"1"), ("bob", "c", b"1"),
+        ]  # fmt: skip
+        assert await store.records_since("lesson", found[0].number) == found[1:]
+        assert await store.records_since("lesson", limit=1) == found[2:]
+        assert await store.record_count("lesson") == 3
+
+    async def test_records_of_a_turn_are_deleted_with_its_conversation(self, store: Store) -> None:
+        opened = await open_new_turn(store)
+        closing = a_closing(opened, records=[NewRecord("lesson", "a", b"1")])
+        await store.close_turn(closing)
+        said = opened.opening
+        await store.put_record("bob", "lesson", "b", b"2", said.bot_utt_id)
+        await store.put_record("bob", "lesson", "c", b"3", "nothing")
+        found = await store.records_since("lesson")
+        await store.delete_conversation(said.user, said.dialog_name)
+
+        assert [(one.user, one.key) for one in found] == [
+            (said.user, "a"), ("bob", "b"), ("bob", "c"),
+        ]  # fmt: skip
+        assert await store.records_since("lesson") == found[2:]
+
+    async def test_ratings_of_replies_are_found_after_a_number(self, store: Store) -> None:
+        opened = [await open_new_turn(store, user) for user in ("ann", "bob")]
+        for one, rating in zip(opened, (1, "down"), strict=True):
+            await store.close_turn(a_closing(one))
+            await store.rate_utterance(one.opening.utt_id, 5, "ann", "")
+            await store.rate_utterance(one.opening.bot_utt_id, rating, "ann", "")
+
+        found = await store.ratings_since()
+
+        assert [(one.user, one.question, one.rating) for one in found] == [
+            ("ann", opened[0].opening.text, 1), ("bob", opened[1].opening.text, "down"),
+        ]  # fmt: skip
+        assert [one.utt_id for one in found] == [one.opening.bot_utt_id for one in opened]
+        assert await store.ratings_since(found[0].number) == found[1:]
+        count = await store.rating_count()
+        await store.delete_person("ann")
+        assert await store.ratings_since() == found[1:]
+        assert await store.rating_count() < count
+
+    async def test_records_are_deleted_with_their_person(self, store: Store) -> None:
+        await store.put_record("ann", "device", "a", b"1")
+        await store.put_record("", "device", "a", b"1")
+
+        assert await store.delete_person("ann") is True
+        assert await store.delete_person("ann") is False
+
+        assert await store.records("ann", "device") == {}
+        assert await store.records("", "device") == {"a": b"1"}
+
+
+class ConversationStoreKit(StoreFixtures):
+    """The tests of `ConversationStore`."""
+
+    async def test_conversations_are_listed_by_name_the_latest_first(self, store: Store) -> None:
+        await store_turn(store, "ann", YESTERDAY, dialog_name="one")
+        await store_turn(store, "ann", TODAY, dialog_name="two")
+        await store.close_dialog("ann", "one")
+        await store_turn(store, "ann", TOMORROW, dialog_name="one")
+        await store_turn(store, "bob", TODAY, dialog_name="his")
+
+        found = await store.conversations("ann")
+
+        assert [(one.name, one.n, one.at) for one in found] == [
+            ("one", 6, TOMORROW),
+            ("two", 4, TODAY),
+        ]
+        assert await store.conversations("ann", 6, 1) == found[1:]
+        assert await store.conversations("ann", limit=1) == found[:1]
+        assert await store.conversations("nobody") == []
+
+    async def test_a_conversation_has_the_first_words_of_the_person(self, store: Store) -> None:
+        await store.deliver(a_delivery("ann", "Welcome!"))
+        assert [words(one.first) for one in await store.conversations("ann")] == [None]
+        await talk(store, "ann", "a", "b")
+        await open_new_turn(store, "ann", "c", dialog_name="running")
+
+        found = await store.conversations("ann")
+
+        assert [(one.name, words(one.first)) for one in found] == [("running", "c"), ("main", "a")]
+        assert all(one.at for one in found)
+
+    async def test_what_was_said_is_read_backwards(self, store: Store) -> None:
+        await talk(store, "ann", "a")
+        await talk(store, "bob", "z")
+        await open_new_turn(store, "ann", "running")
+
+        found = await store.feed_before("ann")
+
+        assert [(row.n, words(row.message)) for row in found] == [(2, "re: a"), (1, "a")]
+        assert await store.feed_before("ann", 2, 5) == found[1:]
+        assert await store.feed_before("ann", limit=1) == found[:1]
+        assert await store.feed_before("ann", 1) == await store.feed_before("nobody") == []
+
+    async def test_a_conversation_is_deleted_with_all_its_dialogs(self, store: Store) -> None:
+        for at in (YESTERDAY, TODAY):
+            await store_turn(store, "ann", at, dialog_name="old")
+            await store.close_dialog("ann", "old")
+        await store_turn(store, "ann", TODAY)
+        await store_turn(store, "bob", TODAY, dialog_name="old")
+
+        assert await store.delete_conversation("ann", "old") == 2
+        assert await store.delete_conversation("ann", "old") == 0
+        assert await store.delete_conversation("nobody", "old") == 0
+
+        assert [one.name for one in await store.conversations("ann")] == ["main"]
+        assert [row.dialog_name for row in await store.feed("ann", 0)] == ["main", "main"]
+        assert [one.name for one in await store.conversations("bob")] == ["old"]
+        again = await open_new_turn(store, "ann", "b", dialog_name="old")
+        assert (again.feed, again.feed_id, again.window) == (7, 4, [])
+
+    async def test_a_dialog_in_which_a_turn_runs_is_not_deleted(self, store: Store) -> None:
+        await open_new_turn(store, "ann", "a")
+
+        assert await store.delete_conversation("ann", "main") == 0
+        assert [one.name for one in await store.conversations("ann")] == ["main"]
 
 
 class ArchiveStoreKit(StoreFixtures):

@@ -24,19 +24,17 @@ from prolocutor.testing.sample_turns import (
     talk,
 )
 from prolocutor.testing.store_contract.fixtures import (
-    MakeStore,
-    open_for_test,
-    resumable,
-    texts,
-)
-from prolocutor.testing.store_contract.shared_fixtures import (
     LEASE,
     LoseAnswer,
+    MakeStore,
     Replica,
     RunOut,
     SharedStoreFixtures,
+    open_for_test,
     open_turns,
+    resumable,
     said,
+    texts,
     whose_turn,
 )
 

@@ -5,15 +5,15 @@ from __future__ import annotations
 import time
 from typing import Any, Final
 
+from prolocutor.clocks import DAY
 from prolocutor.contracts.store import Store
-from prolocutor.contracts.store.turn_record_store import (
+from prolocutor.contracts.turn_record_store import (
     SPAN,
     ConversationCounts,
     ConversationQuery,
     DialogPlace,
 )
-from prolocutor.durations import DAY
-from prolocutor.testing.sample_records import (
+from prolocutor.testing.sample_turns import (
     ALL,
     SLOW,
     a_record,

@@ -9,9 +9,9 @@ from prolocutor.assistant.assistant import Assistant
 from prolocutor.dialog.dialog import Dialog
 from prolocutor.doors.http.api import DeepPavlov
 from prolocutor.errors import StoreAway
-from prolocutor.observe.service_times import ServiceTimes
+from prolocutor.observe.recent_turns import ServiceTimes
 from prolocutor.plan.pipeline import Pipeline, Service
-from prolocutor.stores.sqlite.memory_store import MemoryStore
+from prolocutor.stores.sqlite.sqlite_store import MemoryStore
 from prolocutor.testing.channel_kit import Door, at_the_door, running
 from prolocutor.web.listener import make_app
 from tests.integration.doors.fakes import deeppavlov, get, post

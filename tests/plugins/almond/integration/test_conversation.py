@@ -14,7 +14,7 @@ from prolocutor.plugins.almond.door.dialects import MAX_FRAME
 from prolocutor.plugins.almond.door.door import Almond
 from prolocutor.testing.channel_kit import TOKENS, Door, Gate
 from prolocutor.testing.channel_kit import running as serving
-from prolocutor.web import feed_following
+from prolocutor.web import event_writing
 from prolocutor.web.authentication import AccessPolicy
 from prolocutor.web.limits import ListenerLimits
 from prolocutor.web.listener import make_app
@@ -354,7 +354,7 @@ async def test_a_full_store_is_told_with_an_ask(monkeypatch: pytest.MonkeyPatch)
 async def test_a_feed_that_cannot_be_read_for_a_while_loses_nothing(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(feed_following, "RETRY", 0.01)
+    monkeypatch.setattr(event_writing, "RETRY", 0.01)
     failures = iter(range(3))
     async with demonstrated() as door, opened(door) as ann:
         feed = door.assistant.store.feed

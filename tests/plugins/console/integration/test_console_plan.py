@@ -10,7 +10,7 @@ import pytest
 
 from prolocutor.assistant.assistant import Assistant
 from prolocutor.config.building import assistant_from
-from prolocutor.config.file_hints import told_hints
+from prolocutor.config.check_warnings import told_hints
 from prolocutor.config.loading import load
 from prolocutor.plan.pipeline import Pipeline, Service
 from prolocutor.plugins.console.channel import Console

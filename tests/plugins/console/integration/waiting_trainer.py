@@ -7,7 +7,7 @@ from pathlib import Path
 
 import msgspec
 
-from prolocutor.contracts.training import TrainingOrder, TrainingStep
+from prolocutor.contracts.model_use import TrainingOrder, TrainingStep
 
 if __name__ == "__main__":
     order = msgspec.json.decode(sys.stdin.buffer.readline(), type=TrainingOrder)

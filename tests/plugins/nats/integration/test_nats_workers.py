@@ -20,11 +20,11 @@ from prolocutor.plugins.nats import wire
 from prolocutor.plugins.nats.connector import NatsConnector
 from prolocutor.plugins.nats.nats_address import read_servers
 from prolocutor.plugins.nats.nats_connection import NatsConnection
+from prolocutor.plugins.nats.service_loop import ServiceLoop
 from prolocutor.plugins.nats.wake_ups import NatsWakeUps
 from prolocutor.plugins.nats.worker import CountedConnector, Worker
 from prolocutor.plugins.nats.worker_discovery import find_workers
 from prolocutor.plugins.nats.worker_settings import WorkerSettings
-from prolocutor.processes.service_loop import ServiceLoop
 from prolocutor.testing.connector_kit import ask, closing
 from prolocutor.testing.fake_service import FakeRequest
 from tests.nats_server import PATIENCE, NatsServer, nats_server, worker_process

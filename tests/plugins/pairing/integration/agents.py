@@ -17,7 +17,7 @@ from prolocutor.assistant.turn_result import TurnResult
 from prolocutor.config.building import assistant_from
 from prolocutor.config.loading import load
 from prolocutor.contracts.observer import TurnRecord
-from prolocutor.observe.record_request import RecordRequest
+from prolocutor.observe.recent_turns import RecordRequest
 
 
 @dataclass

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from prolocutor.config.building import assistant_from
 from prolocutor.config.loading import load
-from prolocutor.observe.record_request import RecordRequest
+from prolocutor.observe.recent_turns import RecordRequest
 from tests.pages import ROOT, blocks
 from tests.plugins.pairing.integration.agents import record, turn
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from prolocutor.assistant.assistant import Assistant
-from prolocutor.cli.store_access import DirectChanges
+from prolocutor.cli.owner import DirectChanges
 from prolocutor.config.building import assistant_from
 from prolocutor.config.file_check import check
 from prolocutor.config.loading import load

@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 
 from prolocutor.assistant import succession
-from prolocutor.assistant.operator_labels import LabelledTurn, OperatorLabel, OperatorLabels
-from prolocutor.cli.store_access import DirectChanges
+from prolocutor.assistant.operator_desk import LabelledTurn, OperatorLabel, OperatorLabels
+from prolocutor.cli.owner import DirectChanges
+from prolocutor.clocks import DAY
 from prolocutor.contracts.observer import TurnRecord
 from prolocutor.contracts.pairing import Card, UserQuestion
 from prolocutor.contracts.store import Store
-from prolocutor.dialog.thumbs import thumb
-from prolocutor.durations import DAY
+from prolocutor.dialog.dialog import thumb
 from prolocutor.plan.pipeline import Service
 from prolocutor.plugins.pairing import lessons
 from prolocutor.plugins.pairing.hints.turn_hints import HintSettings

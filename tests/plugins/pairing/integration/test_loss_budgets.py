@@ -9,8 +9,8 @@ from prolocutor.cli.main import run
 from prolocutor.config.building import build
 from prolocutor.config.file_check import check
 from prolocutor.config.loading import load
+from prolocutor.contracts.model_use import TrainingLabel, TrainingOrder
 from prolocutor.contracts.pairing import TrainingData
-from prolocutor.contracts.training import TrainingLabel, TrainingOrder
 from prolocutor.errors import ConfigError
 from prolocutor.plugins.pairing.loss_curve import (
     LossCurve,

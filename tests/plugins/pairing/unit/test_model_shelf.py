@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from prolocutor.contracts.model_use import TrainingReport
 from prolocutor.contracts.pairing import Card
-from prolocutor.contracts.training import TrainingReport
 from prolocutor.errors import ConfigError, NotFound
 from prolocutor.plugins.pairing.model_files import HEAD, load_model, save_model, training_card
 from prolocutor.plugins.pairing.model_shelf import MOST, FolderShelf

@@ -6,8 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from prolocutor.plugins.pairing.folds import folds_of
-from prolocutor.reading.near_duplicates import ALIKE, near_duplicates
-from prolocutor.reading.words import jaccard, words
+from prolocutor.reading.words import ALIKE, jaccard, near_duplicates, words
 
 LETTERS = st.lists(st.text("abcdef ", max_size=14), max_size=25)
 

@@ -10,13 +10,19 @@ from click.testing import CliRunner
 
 from prolocutor.cli.person import person as person_command
 from prolocutor.contracts.store import AgendaEntry, OpenedTurn
-from prolocutor.contracts.store.transfer import MovingStore
+from prolocutor.contracts.store_options import MovingStore
 from prolocutor.errors import PersonBusy, PersonMoved, StoreError
 from prolocutor.plugins.postgresql.postgresql_store import PostgresqlStore
 from prolocutor.stores import person_moves, store_copy
 from prolocutor.stores.store_catalog import transfer_of
-from prolocutor.testing.sample_records import keep_turn, records_of
-from prolocutor.testing.sample_turns import a_closing, an_entry, open_new_turn, talk
+from prolocutor.testing.sample_turns import (
+    a_closing,
+    an_entry,
+    keep_turn,
+    open_new_turn,
+    records_of,
+    talk,
+)
 from prolocutor.testing.store_contract.fixtures import TODAY
 from tests.postgresql_server import PostgresqlServer, emptied, query
 

@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable
 import pytest
 
 from prolocutor.plugins.postgresql.postgresql_store import PostgresqlStore
-from prolocutor.testing.sample_records import found, keep_turn
+from prolocutor.testing.sample_turns import found, keep_turn
 from prolocutor.testing.store_contract.fixtures import TODAY, YESTERDAY
 from tests.postgresql_server import query
 

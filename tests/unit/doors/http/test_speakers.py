@@ -6,11 +6,10 @@ from typing import Any
 import pytest
 
 from prolocutor.contracts.http import Visitor
-from prolocutor.doors.http.messages import SayRequest
-from prolocutor.doors.http.speakers import rater, speaker
+from prolocutor.doors.http.messages import SayRequest, rater, speaker
 from prolocutor.errors import BadInput, Forbidden
-from prolocutor.web.decoding import JsonReader
-from prolocutor.web.speaking import may_see
+from prolocutor.web.door_context import may_see
+from prolocutor.web.operations import JsonReader
 
 OPERATOR, ANN, NOBODY = (
     Visitor("operator"),

@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 
 from prolocutor.doors.page import uploads
-from prolocutor.doors.page.pictures import FolderPictures, StorePictures
-from prolocutor.doors.page.uploads import Uploads
+from prolocutor.doors.page.uploads import FolderPictures, StorePictures, Uploads
 from prolocutor.errors import BadInput, NotFound, StoreError
 from tests.model_store import ModelStore
 

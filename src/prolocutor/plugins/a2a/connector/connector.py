@@ -15,8 +15,7 @@ from typing import Annotated, Any, ClassVar, Final
 from prolocutor.asks.answer_forms import GIVEN_UP
 from prolocutor.background import BackgroundTasks
 from prolocutor.bounds import Seconds, about
-from prolocutor.connectors.parts.call_headers import call_headers
-from prolocutor.connectors.parts.each_alone import each_alone
+from prolocutor.connectors.parts.network_calls import call_headers, each_alone
 from prolocutor.connectors.parts.url import Url
 from prolocutor.contracts.connector import (
     AgentOptions,

@@ -11,10 +11,9 @@ from urllib.parse import urljoin
 
 import msgspec
 
-from prolocutor.connectors.parts.http_address import http_url
+from prolocutor.connectors.parts.connecting import Network
 from prolocutor.connectors.parts.http_client import MAX_CONNECTIONS, HttpClient, refusal_of
-from prolocutor.connectors.parts.networks import Network
-from prolocutor.connectors.parts.url import Url
+from prolocutor.connectors.parts.url import Url, http_url
 from prolocutor.dialog.plain import MAX_BYTES
 from prolocutor.errors import BadReply, ServiceError, ServiceRefused
 from prolocutor.plugins.a2a.connector.endpoint import AgentEndpoint, headers_of

@@ -16,11 +16,10 @@ import msgspec
 from prolocutor.assistant.assistant import Assistant
 from prolocutor.contracts.store import DialogQuery
 from prolocutor.dialog import rounds
-from prolocutor.dialog.dialog import Dialog
+from prolocutor.dialog.dialog import BotUtterance, Dialog, HumanUtterance
 from prolocutor.dialog.inputs import OPERATOR
 from prolocutor.dialog.plain import JsonObject
 from prolocutor.dialog.rounds import PendingAsk
-from prolocutor.dialog.utterances import BotUtterance, HumanUtterance
 from prolocutor.plugins.a2a.door.incoming import ATTRIBUTE, PARTS
 from prolocutor.plugins.a2a.door.outgoing import iso_time, task_of
 from prolocutor.plugins.a2a.door.places import task_id

@@ -8,10 +8,10 @@ from typing import Any, Final
 
 import msgspec
 
+from prolocutor.dialog.dialog import SpokenReply
 from prolocutor.dialog.plain import JsonObject
 from prolocutor.dialog.rendering import said_as_text
 from prolocutor.dialog.rounds import PendingAsk
-from prolocutor.dialog.utterances import SpokenReply
 from prolocutor.plugins.a2a.wire.core import (
     AGENT,
     COMPLETED,

@@ -18,7 +18,7 @@ import msgspec
 from prolocutor.contracts.http import Visitor
 from prolocutor.dialog.ids import new_id
 from prolocutor.plugins.a2a.wire.faults import INVALID_PARAMS, A2aFault, not_found
-from prolocutor.web.speaking import DoorPersons
+from prolocutor.web.door_context import DoorPersons
 
 PREFIX: Final = "a2a:"
 PERSONS: Final = DoorPersons(PREFIX)

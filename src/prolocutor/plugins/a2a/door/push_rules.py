@@ -11,9 +11,8 @@ from collections.abc import Sequence
 from typing import Final
 from urllib.parse import unquote
 
-from prolocutor.connectors.parts.http_address import http_url
-from prolocutor.connectors.parts.networks import Network, RefusedAddress, find_addresses
-from prolocutor.connectors.parts.url import Url
+from prolocutor.connectors.parts.connecting import Network, RefusedAddress, find_addresses
+from prolocutor.connectors.parts.url import Url, http_url
 from prolocutor.errors import BadInput, ConfigError
 
 _OPERATORS: Final[frozenset[Network]] = frozenset(("loopback", "public"))

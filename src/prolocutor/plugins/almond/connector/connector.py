@@ -13,9 +13,8 @@ from typing import Annotated, Any, ClassVar, Final
 from msgspec import Meta
 
 from prolocutor.bounds import Seconds, about
-from prolocutor.connectors.parts.asking import PeerQuestion, question_of
-from prolocutor.connectors.parts.each_alone import each_alone
-from prolocutor.connectors.parts.replying import hypothesis_of
+from prolocutor.connectors.parts.asking import PeerQuestion, hypothesis_of, question_of
+from prolocutor.connectors.parts.network_calls import each_alone
 from prolocutor.connectors.parts.sockets import PING, SocketAddress, SocketOpener
 from prolocutor.connectors.parts.url import Url
 from prolocutor.contracts.connector import (

@@ -15,7 +15,7 @@ from prolocutor.dialog.inputs import AGAIN_OF, TurnInput, is_utterance_id
 from prolocutor.dialog.plain import JsonObject
 from prolocutor.errors import BadInput
 from prolocutor.plugins.almond.door.speakers import Speaker
-from prolocutor.web.decoding import parse_object
+from prolocutor.web.operations import parse_object
 
 MAX_BYTES: Final = 512_000
 MAX_KEY: Final = 255

@@ -12,9 +12,8 @@ from msgspec.structs import replace
 
 from prolocutor.assistant.assistant import Assistant
 from prolocutor.assistant.turn_result import TurnResult
-from prolocutor.contracts.quota import open_socket_of, spend
+from prolocutor.contracts.http import WebSocket, open_socket_of, spend
 from prolocutor.contracts.store import FeedRow
-from prolocutor.contracts.websocket import WebSocket
 from prolocutor.dialog import plain
 from prolocutor.dialog.inputs import TurnInput
 from prolocutor.dialog.turn_events import TurnEvent
@@ -23,7 +22,7 @@ from prolocutor.plugins.almond.door import commands
 from prolocutor.plugins.almond.door.dialects import Dialect, Frame, encoded, error_frame
 from prolocutor.plugins.almond.door.speakers import Speaker, expectation
 from prolocutor.web.error_table import error_response
-from prolocutor.web.feed_following import FeedFollower
+from prolocutor.web.event_writing import FeedFollower
 
 PAGE: Final = 100
 TURN_RUNS: Final[Frame] = {"type": "event", "event": {"type": "TurnRuns"}}

@@ -16,8 +16,7 @@ from prolocutor.plan.pipeline import Stage
 from prolocutor.plugins.almond.door.speakers import PREFIX, Speaker, UserQuery, speaker_of
 from prolocutor.plugins.almond.programs.device_classes import KIND
 from prolocutor.plugins.almond.thingtalk.manifests import OURS
-from prolocutor.web.decoding import OpenStruct
-from prolocutor.web.operations import TypedRequest
+from prolocutor.web.operations import OpenStruct, TypedRequest
 
 MOST: Final = 1_000
 MAX_BYTES: Final = 10_000

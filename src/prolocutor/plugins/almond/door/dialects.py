@@ -14,7 +14,7 @@ import msgspec
 
 from prolocutor.contracts.store import FeedRow
 from prolocutor.dialog import plain
-from prolocutor.dialog.notices import NOTIFICATION
+from prolocutor.dialog.schedules import NOTIFICATION
 from prolocutor.web.error_table import ErrorResponse
 
 Frame = dict[str, Any]

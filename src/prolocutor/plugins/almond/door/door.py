@@ -16,8 +16,7 @@ from msgspec import Meta
 from prolocutor.assistant.assistant import Assistant
 from prolocutor.assistant.turn_result import TurnResult
 from prolocutor.contracts.channel import DoorPlace, NotFoundText, Route, WebSocketRoute
-from prolocutor.contracts.http import HttpResponse
-from prolocutor.contracts.websocket import WebSocket
+from prolocutor.contracts.http import HttpResponse, WebSocket
 from prolocutor.dialog.inputs import TurnInput
 from prolocutor.dialog.turn_events import TurnEvent
 from prolocutor.errors import BadInput, Conflict, NotFound

@@ -13,16 +13,16 @@ from urllib.parse import parse_qsl, unquote_plus, urlencode, urlsplit
 import msgspec
 from msgspec import Meta
 
+from prolocutor.clocks import DAY
 from prolocutor.contracts.http import HttpResponse, Visitor
 from prolocutor.contracts.store import RecordStore
 from prolocutor.dialog import plain
-from prolocutor.durations import DAY
 from prolocutor.errors import BadInput
 from prolocutor.plugins.almond.door.applications import Application, GrantedCodes
 from prolocutor.plugins.almond.door.pages import button, page, paragraph, read_field
+from prolocutor.web.door_context import LOCAL
 from prolocutor.web.key_ring import KeyRing
 from prolocutor.web.operations import TypedRequest
-from prolocutor.web.speaking import LOCAL
 
 SCOPES: Final = "profile converse"
 """What every token is for; narrower ones are not made."""

@@ -6,14 +6,13 @@ import asyncio
 from typing import Any
 
 from prolocutor.assistant.assistant import Assistant
-from prolocutor.contracts.quota import open_socket_of
+from prolocutor.contracts.http import WebSocket, open_socket_of
 from prolocutor.contracts.store import FeedRow
-from prolocutor.contracts.websocket import WebSocket
 from prolocutor.dialog import plain
-from prolocutor.dialog.notices import NOTIFICATION
+from prolocutor.dialog.schedules import NOTIFICATION
 from prolocutor.plugins.almond.door.dialects import Frame, encoded
 from prolocutor.plugins.almond.door.speakers import Speaker
-from prolocutor.web.feed_following import FeedFollower
+from prolocutor.web.event_writing import FeedFollower
 
 
 class ResultStream:

@@ -14,7 +14,7 @@ from prolocutor.assistant.assistant import Assistant
 from prolocutor.contracts.http import Visitor
 from prolocutor.dialog.ids import new_id
 from prolocutor.errors import BadInput, StoreError
-from prolocutor.web.speaking import DoorPersons
+from prolocutor.web.door_context import DoorPersons
 
 PREFIX: Final = "almond:"
 PERSONS: Final = DoorPersons(PREFIX)

@@ -8,8 +8,8 @@ from typing import Any, Final
 
 from msgspec.structs import replace
 
-from prolocutor.assistant.rounds import agenda_lines
-from prolocutor.contracts.caller import Caller
+from prolocutor.assistant.rounds import effects
+from prolocutor.contracts.connector import Caller
 from prolocutor.contracts.store import AgendaEntry, RecordStore
 from prolocutor.dialog import plain, schedules
 from prolocutor.errors import BadReply, ProlocutorError
@@ -158,8 +158,8 @@ class ProgramCalls:
             self.person.attributes.update(learned)
         schedules.check(reply, "$")
         person, lines = self.person, [(skill, reply)]
-        self.entries += agenda_lines.entries(person.user, person.dialog_name, person.at, lines)
-        self.struck += agenda_lines.struck(lines)
+        self.entries += effects.entries(person.user, person.dialog_name, person.at, lines)
+        self.struck += effects.struck(lines)
 
 
 def app_name(owner: Class, devices: DeviceClasses) -> str:

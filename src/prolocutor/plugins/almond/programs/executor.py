@@ -14,7 +14,7 @@ import msgspec
 from msgspec.structs import replace
 
 from prolocutor.assistant.rounds import own_words
-from prolocutor.contracts.caller import Caller
+from prolocutor.contracts.connector import Caller
 from prolocutor.contracts.programs import (
     CreatedProgram,
     ProgramInfo,

@@ -24,6 +24,7 @@ from prolocutor.plugins.almond.programs.describing import described
 from prolocutor.plugins.almond.programs.program_user import ProgramUser
 from prolocutor.plugins.almond.programs.resolving import ValueResolver, known_of
 from prolocutor.plugins.almond.programs.sources import program_in
+from prolocutor.plugins.almond.thingtalk import units
 from prolocutor.plugins.almond.thingtalk.checked import Checked, Slot, ask_of, fill
 from prolocutor.plugins.almond.thingtalk.checking import check
 from prolocutor.plugins.almond.thingtalk.json_values import typed
@@ -41,7 +42,6 @@ from prolocutor.plugins.almond.thingtalk.values import (
     RelativeLocation,
     Value,
 )
-from prolocutor.reading import units
 
 Wants: TypeAlias = Literal["device", "slot", "place", "more", "yes"]
 

@@ -13,7 +13,7 @@ from prolocutor.assistant.rounds.answer_context import contacts_of, place_in
 from prolocutor.contracts.store import OpenedTurn
 from prolocutor.dialog import plain
 from prolocutor.dialog.ids import format_time
-from prolocutor.dialog.recurrence import zone_of
+from prolocutor.dialog.schedules import zone_of
 
 _ANONYMOUS: Final = re.compile(r"(?:[a-z0-9_]+:)?anonymous-")
 """What the names begin with that doors give to anonymous visitors."""

@@ -6,7 +6,7 @@ import datetime as dt
 from collections.abc import Mapping
 from typing import Any, Final
 
-from prolocutor.dialog.recurrence import zone_of
+from prolocutor.dialog.schedules import zone_of
 from prolocutor.plugins.almond.programs.failures import ProgramFailure
 from prolocutor.plugins.almond.programs.program_user import ProgramUser
 from prolocutor.plugins.almond.thingtalk.json_values import plain

@@ -16,8 +16,8 @@ from prolocutor.contracts.programs import (
     StatementResult,
 )
 from prolocutor.contracts.store import AgendaEntry
-from prolocutor.dialog import notices
-from prolocutor.dialog.notices import NOTIFICATION, Notice
+from prolocutor.dialog import schedules
+from prolocutor.dialog.schedules import NOTIFICATION, Notice
 from prolocutor.plugins.almond.programs import result_messages
 from prolocutor.plugins.almond.programs.statements import ShownResult, StatementOutcome
 
@@ -67,13 +67,13 @@ def entry_of(app: AppState, user: str, dialog_name: str, due: float) -> AgendaEn
         skill=PROGRAMS,
         key=app.id,
         due=due,
-        body=notices.encode(Notice(program=msgspec.to_builtins(app))),
+        body=schedules.encode(Notice(program=msgspec.to_builtins(app))),
     )
 
 
 def app_of(entry: AgendaEntry) -> AppState:
     """Read the state of a program from its entry; `msgspec.ValidationError` if it has none."""
-    return msgspec.convert(notices.decode(entry.body).program, AppState)
+    return msgspec.convert(schedules.decode(entry.body).program, AppState)
 
 
 def listed(app: AppState) -> RunningProgram:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from prolocutor.asks.hints import NOT_UNDERSTOOD
+from prolocutor.asks.answers import NOT_UNDERSTOOD
 from prolocutor.contracts.programs import ProgramSource
 from prolocutor.errors import BadInput
 from prolocutor.plugins.almond.thingtalk.parsing import parse, parse_tokens

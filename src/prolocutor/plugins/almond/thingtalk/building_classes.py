@@ -7,6 +7,7 @@ from typing import Any, Literal, cast
 
 from lark import Token, v_args
 
+from prolocutor.plugins.almond.thingtalk import units
 from prolocutor.plugins.almond.thingtalk.building_values import ValueBuilder
 from prolocutor.plugins.almond.thingtalk.lexer import position_of
 from prolocutor.plugins.almond.thingtalk.manifests import (
@@ -21,7 +22,6 @@ from prolocutor.plugins.almond.thingtalk.manifests import (
 from prolocutor.plugins.almond.thingtalk.nodes import SourcePosition, fault
 from prolocutor.plugins.almond.thingtalk.types import OLD_NAMES, PLAIN, Type
 from prolocutor.plugins.almond.thingtalk.values import Value
-from prolocutor.reading import units
 
 
 @v_args(inline=True)

@@ -8,6 +8,7 @@ import msgspec
 
 from prolocutor.errors import ThingTalkError
 from prolocutor.names import did_you_mean
+from prolocutor.plugins.almond.thingtalk import units
 from prolocutor.plugins.almond.thingtalk.checked import Slot, count_slots
 from prolocutor.plugins.almond.thingtalk.nodes import SourcePosition, fault
 from prolocutor.plugins.almond.thingtalk.tree import (
@@ -59,7 +60,6 @@ from prolocutor.plugins.almond.thingtalk.values import (
     Variable,
     WeekDay,
 )
-from prolocutor.reading import units
 
 Fields = dict[str, Type]
 """Names and types of the fields of a result."""

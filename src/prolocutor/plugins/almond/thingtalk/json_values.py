@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from prolocutor.errors import ThingTalkError
+from prolocutor.plugins.almond.thingtalk import units
 from prolocutor.plugins.almond.thingtalk.types import Type
 from prolocutor.plugins.almond.thingtalk.values import (
     ArrayValue,
@@ -28,7 +29,6 @@ from prolocutor.plugins.almond.thingtalk.values import (
     measure,
     time,
 )
-from prolocutor.reading import units
 
 
 def plain(value: Value) -> Any:

@@ -7,9 +7,9 @@ import re
 from collections.abc import Sequence
 from typing import Literal, TypeAlias, cast
 
+from prolocutor.plugins.almond.thingtalk import units
 from prolocutor.plugins.almond.thingtalk.nodes import NOWHERE, SourcePosition, SyntaxNode, fault
 from prolocutor.plugins.almond.thingtalk.types import Type
-from prolocutor.reading import units
 
 
 class StringValue(SyntaxNode, frozen=True):
@@ -37,7 +37,7 @@ class EnumValue(SyntaxNode, frozen=True):
 
 
 class MeasureValue(SyntaxNode, frozen=True):
-    """A number with a unit of `reading/units.py`, as written; `units.to_base` converts it."""
+    """A number with a unit of `units.py`, as written; `units.to_base` converts it."""
 
     value: int | float
     unit: str

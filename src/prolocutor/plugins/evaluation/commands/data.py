@@ -11,7 +11,7 @@ import click
 import msgspec
 
 from prolocutor.cli.options import SEED_OPTION
-from prolocutor.cli.progress import watched
+from prolocutor.cli.output import watched
 from prolocutor.contracts.teacher import CountedSource, EpisodeSource
 from prolocutor.errors import BadData
 from prolocutor.plugins.evaluation.commands import data_text

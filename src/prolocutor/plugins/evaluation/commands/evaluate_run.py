@@ -9,9 +9,8 @@ from typing import Any, Final
 import click
 import msgspec
 
-from prolocutor.cli.options import SEED_OPTION, concurrency_option
-from prolocutor.cli.param_types import BoundParam, SettingParam
-from prolocutor.cli.progress import Show, progress_bar
+from prolocutor.cli.options import SEED_OPTION, BoundParam, SettingParam, concurrency_option
+from prolocutor.cli.output import Show, progress_bar
 from prolocutor.errors import BadInput
 from prolocutor.plugins.evaluation.commands.evaluated_runs import WHOLE_OPTION
 from prolocutor.plugins.evaluation.example_rows import ExampleRow

@@ -13,9 +13,9 @@ import click
 
 from prolocutor.cli.options import SEED_OPTION, assistant_option, concurrency_option, json_option
 from prolocutor.cli.output import clean, write_json
-from prolocutor.config.assistant_file import load_assistant
 from prolocutor.config.building import assistant_from
-from prolocutor.config.dialog_source import read_from
+from prolocutor.config.loading import load_assistant
+from prolocutor.config.store_location import read_from
 from prolocutor.dialog.agent_state import decode_dialog
 from prolocutor.dialog.dialog import Dialog
 from prolocutor.errors import BadInput, BadReply

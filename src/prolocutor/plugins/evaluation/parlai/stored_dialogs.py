@@ -13,10 +13,9 @@ from contextlib import AbstractAsyncContextManager
 
 import msgspec
 
-from prolocutor.config.dialog_source import Dialogs, dialogs_of
+from prolocutor.config.store_location import Dialogs, dialogs_of
 from prolocutor.data_sets import DataPlace
-from prolocutor.dialog.dialog import Dialog
-from prolocutor.dialog.utterances import HumanUtterance
+from prolocutor.dialog.dialog import Dialog, HumanUtterance
 from prolocutor.plugins.evaluation.parlai.message import Message
 
 

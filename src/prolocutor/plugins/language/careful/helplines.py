@@ -12,7 +12,7 @@ from typing import Any, Final
 import msgspec
 import yaml
 
-from prolocutor.reading.accents import without_accents
+from prolocutor.reading.plain_text import without_accents
 
 HELPLINES: Final = Path(__file__).with_name("helplines.yaml")
 _KINDS: Final = ("emergency", "crisis", "abuse", "child", "poison")

@@ -13,7 +13,7 @@ import yaml
 
 from prolocutor.plugins.language.careful.helplines import named_countries
 from prolocutor.plugins.language.careful.word_classes import ClassRule, WordClasses
-from prolocutor.reading.accents import without_accents
+from prolocutor.reading.plain_text import without_accents
 
 TopicName: TypeAlias = str
 

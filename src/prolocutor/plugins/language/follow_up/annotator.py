@@ -15,7 +15,7 @@ from prolocutor.plugins.language.follow_up.certainty import SURE, Found
 from prolocutor.plugins.language.follow_up.general import meant
 from prolocutor.plugins.language.follow_up.grammar import grammar_of
 from prolocutor.plugins.language.follow_up.last_turn import LastTurn, last_turns_of
-from prolocutor.reading.language_wishes import names_language, wished_language
+from prolocutor.plugins.language.language_wishes import names_language, wished_language
 from prolocutor.reading.languages import language_of
 
 MOST_WORDS: Final = 14

@@ -9,8 +9,8 @@ from typing import Final
 
 import msgspec
 
-from prolocutor.reading.accents import without_accents
 from prolocutor.reading.locales.locale import Words, codes, words_of
+from prolocutor.reading.plain_text import without_accents
 
 TRIMMED: Final = " \t?!.,;:¿¡"
 Span = tuple[int, int]

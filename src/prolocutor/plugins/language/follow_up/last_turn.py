@@ -8,7 +8,7 @@ from typing import Any, Final
 import msgspec
 
 from prolocutor.asks.controls import corrects
-from prolocutor.dialog.follow_up import follow_up_of
+from prolocutor.dialog.rounds import follow_up_of
 from prolocutor.plugins.language.follow_up.grammar import is_courtesy
 from prolocutor.reading.languages import is_frequent, language_of
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final
 
-from prolocutor.dialog.follow_up import FollowUp, follow_up_of
+from prolocutor.dialog.rounds import FollowUp, follow_up_of
 from prolocutor.plugins.language.together.clauses import clauses_of
 
 Hypothesis = dict[str, Any]

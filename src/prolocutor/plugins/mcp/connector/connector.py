@@ -12,8 +12,7 @@ from msgspec import Meta
 
 from prolocutor.asks.answer_forms import gives_up
 from prolocutor.bounds import about
-from prolocutor.connectors.parts.call_headers import call_headers
-from prolocutor.connectors.parts.each_alone import each_alone
+from prolocutor.connectors.parts.network_calls import call_headers, each_alone
 from prolocutor.contracts.connector import (
     AgentOptions,
     BearerKey,

@@ -19,7 +19,6 @@ from msgspec import UNSET, Raw
 from prolocutor.background import BackgroundTasks
 from prolocutor.connectors.parts.http_answer import HttpReply
 from prolocutor.connectors.parts.http_client import HttpClient, refusal_of
-from prolocutor.connectors.parts.server_events import ServerEvent, ServerEvents
 from prolocutor.errors import BadReply, ServiceError, ServiceRefused, ServiceUnreachable
 from prolocutor.json_rpc import (
     RpcFault,
@@ -30,6 +29,7 @@ from prolocutor.json_rpc import (
     rpc_request,
 )
 from prolocutor.plugins.mcp.connector.peer import NO_HEADERS, ServerAsks, SessionLost, result_of
+from prolocutor.plugins.mcp.connector.server_events import ServerEvent, ServerEvents
 from prolocutor.plugins.mcp.wire.headers import header_value
 from prolocutor.plugins.mcp.wire.protocol import (
     METHOD_HEADER,

@@ -35,9 +35,9 @@ from prolocutor.plugins.mcp.door.client import McpClient
 from prolocutor.plugins.mcp.door.content import OUTPUT_SCHEMA, ToolReply, failed_result, tool_result
 from prolocutor.plugins.mcp.door.given_answers import ANSWERS, ATTRIBUTE, QuestionAnswers
 from prolocutor.plugins.mcp.door.persons import PersonDialog, conversation_of
-from prolocutor.web.decoding import JsonReader, OpenStruct
 from prolocutor.web.error_table import error_response
 from prolocutor.web.event_writing import take_turn
+from prolocutor.web.operations import JsonReader, OpenStruct
 
 MAX_QUESTIONS: Final = 20
 MAX_TOLD: Final = 20

@@ -7,10 +7,10 @@ import re
 from typing import Any, Final, NamedTuple
 
 from prolocutor.asks.answer_forms import answer_schema
+from prolocutor.dialog.dialog import SpokenReply
 from prolocutor.dialog.plain import JsonObject, encode
 from prolocutor.dialog.rendering import said_as_text
 from prolocutor.dialog.rounds import PendingAsk
-from prolocutor.dialog.utterances import SpokenReply
 from prolocutor.plugins.mcp.wire.protocol import VERSIONS
 
 LINKS_SINCE: Final = VERSIONS.index("2025-06-18")

@@ -10,8 +10,8 @@ from typing import Final
 
 from prolocutor.contracts.store import Store
 from prolocutor.dialog import plain
+from prolocutor.dialog.dialog import BotUtterance, HumanUtterance
 from prolocutor.dialog.rounds import PendingAsk
-from prolocutor.dialog.utterances import BotUtterance, HumanUtterance
 from prolocutor.plugins.mcp.door.content import ToolReply
 from prolocutor.plugins.mcp.door.persons import PersonDialog
 

@@ -11,7 +11,7 @@ import msgspec
 from prolocutor.contracts.http import Visitor
 from prolocutor.dialog.ids import new_id
 from prolocutor.errors import Forbidden
-from prolocutor.web.speaking import DoorPersons
+from prolocutor.web.door_context import DoorPersons
 
 PREFIX: Final = "mcp:"
 PERSONS: Final = DoorPersons(PREFIX)

@@ -27,7 +27,7 @@ from prolocutor.plugins.mcp.door.persons import PREFIX
 from prolocutor.plugins.mcp.door.server import McpServer, check_envelope, envelope_of, id_of
 from prolocutor.plugins.mcp.door.sessions import ClientSession, SessionBack
 from prolocutor.plugins.mcp.wire.protocol import HANDSHAKE_VERSIONS
-from prolocutor.web.speaking import LOCAL
+from prolocutor.web.door_context import LOCAL
 
 MAX_LINE: Final = 4_000_000
 

@@ -10,8 +10,7 @@ import click
 
 from prolocutor.assistant.runner import run
 from prolocutor.cli.options import SEED_OPTION, assistant_option, concurrency_option
-from prolocutor.cli.output import write_json
-from prolocutor.cli.progress import Show, progress_bar
+from prolocutor.cli.output import Show, progress_bar, write_json
 from prolocutor.contracts.pairing import Role
 from prolocutor.errors import MissingExtra
 from prolocutor.plugins.pairing.commands.model_options import (

@@ -9,10 +9,8 @@ import click
 
 from prolocutor.cli.options import STORE_OPTION, json_option
 from prolocutor.cli.output import write_json
-from prolocutor.config.assistant_file import assistant_file
-from prolocutor.config.dialog_source import dialogs_of
-from prolocutor.config.loading import load
-from prolocutor.config.store_location import store_url
+from prolocutor.config.loading import assistant_file, load
+from prolocutor.config.store_location import dialogs_of, store_url
 from prolocutor.data_sets import split
 from prolocutor.plan.pipeline import Stage
 from prolocutor.plugins.pairing.commands.result_lines import overlap_lines

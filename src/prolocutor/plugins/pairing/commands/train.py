@@ -10,13 +10,10 @@ import click
 import msgspec
 
 from prolocutor.assistant.runner import run
-from prolocutor.cli.options import SEED_OPTION, assistant_option
-from prolocutor.cli.output import clean
-from prolocutor.cli.param_types import SizeParam
-from prolocutor.cli.progress import progress_bar
-from prolocutor.config.agent_cards import cards_of
-from prolocutor.config.assistant_file import load_assistant
-from prolocutor.config.descriptions import described
+from prolocutor.cli.options import SEED_OPTION, SizeParam, assistant_option
+from prolocutor.cli.output import clean, progress_bar
+from prolocutor.config.agent_cards import cards_of, described
+from prolocutor.config.loading import load_assistant
 from prolocutor.contracts.pairing import Card, Role
 from prolocutor.plan.pipeline import Stage
 from prolocutor.plugins.pairing.commands.model_options import (

@@ -8,7 +8,7 @@ from typing import Final
 
 import click
 
-from prolocutor.cli.progress import Show
+from prolocutor.cli.output import Show
 
 _SAID_EVERY: Final = 5.0
 _STEP_EVERY: Final = 20.0

@@ -13,9 +13,9 @@ import msgspec
 from msgspec import Meta
 
 from prolocutor.bounds import Count, PositiveSeconds, about
+from prolocutor.clocks import DAY, YEAR
 from prolocutor.contracts.model_use import AGAINST, HintKind
 from prolocutor.contracts.pairing import UserQuestion
-from prolocutor.durations import DAY, YEAR
 from prolocutor.plugins.pairing.hints.hint_phrases import rejects, thanks
 from prolocutor.plugins.pairing.hints.question_likeness import asks_again, says_something
 from prolocutor.plugins.pairing.question_agent.follow_ups import continuation

@@ -16,7 +16,7 @@ import msgspec
 
 from prolocutor.contracts.pairing import AgentAnswer, LabelledQuestion, TrainingData
 from prolocutor.plugins.pairing.question_response.unsupervised import UnsupervisedRanker, fit
-from prolocutor.reading.near_duplicates import near_duplicates
+from prolocutor.reading.words import near_duplicates
 
 _GOOD: Final = 0.5
 _LIKELY: Final = 0.35

@@ -12,8 +12,8 @@ from typing import Protocol
 import msgspec
 
 from prolocutor.config.agent_cards import cards_of
-from prolocutor.config.assistant_file import load_assistant
 from prolocutor.config.building import assistant_from
+from prolocutor.config.loading import load_assistant
 from prolocutor.config.settings import Settings
 from prolocutor.content_hash import content_of, module_file
 from prolocutor.contracts.pairing import Card, UserQuestion

@@ -17,7 +17,7 @@ from prolocutor.plugins.pairing.measuring.method_rows import (
     row_of,
 )
 from prolocutor.plugins.pairing.method_catalog import load_fit
-from prolocutor.reading.near_duplicates import near_duplicates
+from prolocutor.reading.words import near_duplicates
 
 AUTO: Final = "auto"
 

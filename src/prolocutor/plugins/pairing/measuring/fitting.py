@@ -30,7 +30,7 @@ from prolocutor.plugins.pairing.folds import folds_of
 from prolocutor.plugins.pairing.measuring.kept_folds import FoldStore
 from prolocutor.plugins.pairing.measuring.pairing_data import PairingData
 from prolocutor.plugins.pairing.method_catalog import load_fit, needs_of
-from prolocutor.reading.near_duplicates import near_duplicates
+from prolocutor.reading.words import near_duplicates
 
 Made = TypeVar("Made")
 Priors = list[dict[str, float]]

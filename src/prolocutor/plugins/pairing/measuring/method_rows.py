@@ -8,8 +8,8 @@ from typing import Final, Literal
 
 import msgspec
 
+from prolocutor.contracts.model_use import CalibrationBin
 from prolocutor.contracts.pairing import LabelledQuestion
-from prolocutor.contracts.training import CalibrationBin
 
 PairingStage = Literal["route", "rank", "budget"]
 

@@ -8,11 +8,11 @@ from typing import Any, Final
 
 import msgspec
 
-from prolocutor.connectors.embeddings import OpenAiEmbeddings
-from prolocutor.connectors.parts.http_address import http_url
+from prolocutor.connectors.parts.url import http_url
 from prolocutor.contracts.pairing import Encoder
 from prolocutor.errors import ProlocutorError
 from prolocutor.plan.pipeline import Call
+from prolocutor.plugins.pairing.embeddings import OpenAiEmbeddings
 from prolocutor.plugins.pairing.encoders.encoder_mark import name_of
 from prolocutor.plugins.pairing.encoders.meanings import Patience
 from prolocutor.plugins.pairing.encoders.vector_cache import EndpointEncoder

@@ -52,7 +52,7 @@ from prolocutor.plugins.pairing.model_files import (
     training_card,
 )
 from prolocutor.plugins.pairing.risk_curve import RiskCurve, risk_curve, with_risk_curve
-from prolocutor.reading.near_duplicates import near_duplicates
+from prolocutor.reading.words import near_duplicates
 
 LABEL_FREE: Final[dict[Role, str]] = {"router": "cards", "ranker": "unsupervised"}
 """What a trained one has to beat: it does without labels."""

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import msgspec
 
-from prolocutor.config.dialog_source import dialogs_of
+from prolocutor.config.store_location import dialogs_of
 from prolocutor.contracts.pairing import AgentCall, Card, LabelledQuestion, UserQuestion
 from prolocutor.data_sets import open_source, split
 from prolocutor.errors import BadData, BadInput, NotFound

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final
 
+from prolocutor.contracts.model_use import TrainingOrder
 from prolocutor.contracts.pairing import AgentAnswer, Pairing, TrainingData
-from prolocutor.contracts.training import TrainingOrder
 from prolocutor.errors import MissingExtra
 from prolocutor.plugins.pairing.budget import UntilSure
 from prolocutor.plugins.pairing.measuring.budgets import SUREST, AskedPath, spend

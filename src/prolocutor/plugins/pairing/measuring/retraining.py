@@ -13,14 +13,14 @@ from typing import Any, Final
 
 import msgspec
 
-from prolocutor.contracts.pairing import LabelledQuestion, Pairing
-from prolocutor.contracts.training import (
+from prolocutor.contracts.model_use import (
     CalibrationBin,
     ComparedFigure,
     FlippedChoice,
     TrainingOrder,
     TrainingReport,
 )
+from prolocutor.contracts.pairing import LabelledQuestion, Pairing
 from prolocutor.errors import BadInput
 from prolocutor.plugins.pairing.encoders.encoder_mark import EncoderMark
 from prolocutor.plugins.pairing.folds import folds_of
@@ -44,7 +44,7 @@ from prolocutor.plugins.pairing.model_files import (
 )
 from prolocutor.plugins.pairing.question_agent.loaded_router import since_model
 from prolocutor.plugins.pairing.question_agent.router_label import router_label_of
-from prolocutor.reading.near_duplicates import near_duplicates
+from prolocutor.reading.words import near_duplicates
 
 NEW_LABELS: Final = "precision@1 of the new labels"
 _LEAST_GROUPS: Final = 4

@@ -17,11 +17,9 @@ from typing import Any, Final
 
 import msgspec
 
-from prolocutor.config.dialog_source import Dialogs
+from prolocutor.config.store_location import Dialogs
 from prolocutor.contracts.pairing import LabelledQuestion, UserQuestion
-from prolocutor.dialog.dialog import Dialog
-from prolocutor.dialog.thumbs import liked
-from prolocutor.dialog.utterances import BotUtterance, HumanUtterance, Hypothesis
+from prolocutor.dialog.dialog import BotUtterance, Dialog, HumanUtterance, Hypothesis, liked
 from prolocutor.plugins.pairing.question_agent.router_label import DOWN, UP, shares_of
 
 _WHOLE_DIALOG: Final = 0.2

@@ -7,8 +7,8 @@ from typing import Any, Final
 
 import msgspec
 
+from prolocutor.contracts.model_use import TrainingOrder
 from prolocutor.contracts.pairing import Card, LabelledQuestion
-from prolocutor.contracts.training import TrainingOrder
 from prolocutor.errors import BadInput, ConfigError
 from prolocutor.plugins.pairing.hints.hint_lessons import question_key
 from prolocutor.plugins.pairing.measuring.pairing_data import load_pairing_data

@@ -15,10 +15,10 @@ from typing import Final
 
 import msgspec
 
-from prolocutor.config.dialog_source import read_from
+from prolocutor.config.store_location import read_from
+from prolocutor.contracts.model_use import TrainingEnd, TrainingOrder, TrainingStep
 from prolocutor.contracts.pairing import LabelledQuestion
 from prolocutor.contracts.store import ArchiveStore, DialogQuery
-from prolocutor.contracts.training import TrainingEnd, TrainingOrder, TrainingStep
 from prolocutor.dialog.dialog import Dialog
 from prolocutor.errors import ProlocutorError
 from prolocutor.plugins.pairing.measuring.retraining import retrain

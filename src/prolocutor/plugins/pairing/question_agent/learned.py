@@ -32,7 +32,7 @@ from prolocutor.plugins.pairing.question_agent.follow_ups import pairings
 from prolocutor.plugins.pairing.question_agent.meant_methods import MeantRouter
 from prolocutor.plugins.pairing.question_agent.router_label import RouterLabel, router_label_of
 from prolocutor.plugins.pairing.question_agent.text_index import TextIndex
-from prolocutor.reading.near_duplicates import near_duplicates
+from prolocutor.reading.words import near_duplicates
 
 _SHARPNESS: Final = 2.0
 _RIDGE: Final = 0.3

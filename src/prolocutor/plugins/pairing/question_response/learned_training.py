@@ -51,7 +51,7 @@ from prolocutor.plugins.pairing.question_response.trees import (
     TreeEnsemble,
     joined,
 )
-from prolocutor.reading.near_duplicates import near_duplicates
+from prolocutor.reading.words import near_duplicates
 
 
 class LearnedMeaning:

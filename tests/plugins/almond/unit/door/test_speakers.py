@@ -9,7 +9,7 @@ from prolocutor.errors import BadInput, Forbidden
 from prolocutor.plugins.almond.door.converse import ConverseRequest
 from prolocutor.plugins.almond.door.speakers import anonymous_speaker, speaker_of
 from prolocutor.web.authentication import ANONYMOUS, OPERATOR
-from prolocutor.web.decoding import JsonReader
+from prolocutor.web.operations import JsonReader
 
 ANN = Visitor("person", "ann")
 

@@ -5,6 +5,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
+from prolocutor.plugins.almond.thingtalk import units
 from prolocutor.plugins.almond.thingtalk.tree import (
     Aggregate,
     Always,
@@ -58,7 +59,6 @@ from prolocutor.plugins.almond.thingtalk.values import (
     Variable,
     WeekDay,
 )
-from prolocutor.reading import units
 
 INFIX = ("==", ">=", "<=", ">", "<", "=~", "~=")
 CALLED = ("contains", "contains~", "~contains", "in_array", "in_array~", "starts_with", "prefix_of")

@@ -6,10 +6,10 @@ from typing import Any
 
 from prolocutor.asks.intents import Intent, intent_of_source
 from prolocutor.errors import BadInput, ThingTalkError
+from prolocutor.plugins.almond.thingtalk import units
 from prolocutor.plugins.almond.thingtalk.json_values import is_constant, plain, typed
 from prolocutor.plugins.almond.thingtalk.parsing import parse
 from prolocutor.plugins.almond.thingtalk.types import NUMBER, STRING, Type, array, entity
-from prolocutor.reading import units
 
 
 def value_of(text: str) -> Any:

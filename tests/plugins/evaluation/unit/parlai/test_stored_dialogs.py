@@ -3,9 +3,7 @@
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-from prolocutor.dialog.dialog import Dialog
-from prolocutor.dialog.profiles import Bot, Human
-from prolocutor.dialog.utterances import BotUtterance, HumanUtterance
+from prolocutor.dialog.dialog import Bot, BotUtterance, Dialog, Human, HumanUtterance
 from prolocutor.plugins.evaluation.parlai.stored_dialogs import (
     StoredDialogs,
     episode_of,

@@ -7,8 +7,8 @@ import msgspec
 import pytest
 
 from prolocutor import Assistant, Pipeline
+from prolocutor.contracts.model_use import TrainingLabel, TrainingOrder, TrainingReport
 from prolocutor.contracts.pairing import Card, LabelledQuestion, TrainingData, UserQuestion
-from prolocutor.contracts.training import TrainingLabel, TrainingOrder, TrainingReport
 from prolocutor.errors import BadInput
 from prolocutor.plugins.pairing.measuring.retraining import NEW_LABELS, retrain
 from prolocutor.plugins.pairing.measuring.training_process import rated_in

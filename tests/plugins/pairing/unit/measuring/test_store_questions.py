@@ -7,9 +7,7 @@ from typing import Any
 import pytest
 
 from prolocutor.contracts.pairing import LabelledQuestion
-from prolocutor.dialog.dialog import Dialog
-from prolocutor.dialog.profiles import Bot, Human
-from prolocutor.dialog.utterances import BotUtterance, HumanUtterance, Hypothesis
+from prolocutor.dialog.dialog import Bot, BotUtterance, Dialog, Human, HumanUtterance, Hypothesis
 from prolocutor.plugins.pairing.measuring.store_questions import (
     labelled_of,
     labelled_of_store,

@@ -1,4 +1,4 @@
--- Counters of quotas (`contracts/shared_counters.py`).
+-- Counters of quotas (`contracts/shared_store.py`).
 
 -- name: add_to_counters
 INSERT INTO quota_counters AS c (name, empty_at, period)

@@ -1,0 +1,574 @@
+"""Store: keeps the dialogs. Six promises, split by who uses them.
+
+`TurnStore` is what a turn needs: two trips, `open_turn` and `close_turn`. `FeedStore` is everything
+said to or by a person, in order. `AgendaStore` is what is to be done at a time, `RecordStore` small
+documents of a person beside the dialogs, `ConversationStore` a person's
+conversations, `ArchiveStore` looks up, rates, exports and deletes.
+
+Life cycle: `open` once before anything else, `aclose` once at the end. All methods may be called
+from one event loop by many tasks at once. What a method returned has happened durably (as far as
+the store is durable at all). A method that raised `StoreError` has changed nothing.
+
+Exactly one turn of a person is open at any time, and `deliver` comes between the turns of its
+person: the assistant's queue ensures both. The caller makes ids and times, never the store.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from typing import Any, Final, Protocol
+
+import msgspec
+
+from prolocutor.dialog import agent_state, plain
+from prolocutor.dialog.dialog import BotUtterance, Change, Dialog, HumanUtterance
+from prolocutor.dialog.ids import DialogId, TurnId, UtteranceId
+
+
+class NewDialog(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """Ids for a person and a dialog, used only where they do not exist yet.
+
+    `human_id` becomes the `id` of the person's profile, `bot_id` of the bot's, `id` the dialog's
+    `_id` in the agent state. `attributes` is the JSON object that a new dialog starts with.
+    """
+
+    human_id: str
+    dialog_id: DialogId
+    id: str
+    bot_id: str
+    attributes: bytes = b"{}"
+
+
+NO_ASK_CLOSING: Final = b'{"ask":null}'
+"""The closing of a turn after which nothing is asked."""
+
+NO_ROUND: Final = b"{}"
+"""The `dialog.rounds.Round` of a dialog in which nothing is asked."""
+
+
+class FeedRow(msgspec.Struct, frozen=True, gc=False):
+    """One row of a person's feed: `n` ascends by one, `message` is a JSON object.
+
+    `id` counts the messages of one dialog name of this person, from 0 without gaps, on through all
+    dialogs of that name, closed ones too. No id is given twice, even where old dialogs are deleted
+    (only a person who was deleted and comes back starts anew). A row belongs to the dialog
+    `dialog_id`, which is called `dialog_name`.
+
+    What a person says has an id and no closing. The last row of a turn, or of a notification, has a
+    `closing`: the JSON object `{"ask", "code"?, "entities"?}` of what is asked from then on. A turn
+    without a message leaves one row whose `message` and `id` are None.
+    """
+
+    n: int
+    dialog_id: DialogId
+    message: bytes | None
+    dialog_name: str = "main"
+    id: int | None = None
+    closing: bytes | None = None
+
+
+class FeedStore(Protocol):
+    """Reads feeds, and the round that a dialog is in. Turns and deliveries write both."""
+
+    async def feed(self, user: str, after: int, limit: int = 100) -> list[FeedRow]:
+        """Return up to `limit` rows with `n > after`, ascending; an unknown person has none."""
+
+    async def feed_end(self, user: str) -> int:
+        """Return the number of the last row ever written for this person, 0 if none."""
+
+    async def feed_tail(
+        self, user: str, dialog_name: str, limit: int = 10, after: int | None = None
+    ) -> list[FeedRow]:
+        """Return the last `limit` rows of one dialog name, ascending.
+
+        With `after`, return the first `limit` of the rows that follow the message with this `id`.
+        Rows without a message count as well.
+        """
+
+    async def round(self, user: str, dialog_name: str) -> bytes:
+        """Return the `Round` (JSON) of the active dialog of that name, `{}` if nothing is asked."""
+
+
+MAX_AGENDA_ENTRIES: Final = 1000
+"""The most entries that a person has on the agenda."""
+
+
+class AgendaEntry(msgspec.Struct, frozen=True, kw_only=True):
+    """Something to be said to a person, or done for them, at a time.
+
+    `key` is the skill's own name for it: another entry of the same person, skill and key replaces
+    it. `due` is a time in seconds (UNIX). `body` (JSON) is for the one that carries it out.
+    `dropped` counts the entries that were removed before this one because a person has only so
+    many. The person need not exist yet.
+    """
+
+    user: str
+    dialog_name: str = "main"
+    skill: str
+    key: str
+    due: float
+    body: bytes
+    dropped: int = 0
+
+
+class Delivery(msgspec.Struct, frozen=True, kw_only=True):
+    """What the assistant says unasked, stored in one transaction with what becomes of its entry.
+
+    `messages` become feed rows as in `TurnClosing`, the last with `closing`; without messages there
+    is no row. `round` replaces the dialog's round (None: it stays). `entry` is taken off the
+    agenda, or replaced by `again`; `struck` and `entries` change it as in `TurnClosing`.
+    `date_time` is the agent state time. `new_dialog` is used where the person or an active dialog
+    of that name does not exist: they are made, as by `open_turn`, if there are messages or a round.
+    """
+
+    user: str
+    dialog_name: str = "main"
+    messages: Sequence[bytes] = ()
+    closing: bytes = NO_ASK_CLOSING
+    round: bytes | None = None
+    entry: AgendaEntry | None = None
+    again: AgendaEntry | None = None
+    entries: Sequence[AgendaEntry] = ()
+    struck: Sequence[tuple[str, str]] = ()
+    date_time: str
+    channel_type: str = "assistant"
+    new_dialog: NewDialog
+
+
+class AgendaStore(Protocol):
+    """An entry stays until it is delivered or struck.
+
+    Entries with the same `due` keep the order in which they were written.
+    """
+
+    async def schedule(self, entry: AgendaEntry, limit: int = MAX_AGENDA_ENTRIES) -> None:
+        """Write an entry, in place of one of the same user, skill and key.
+
+        A person has at most `limit` entries (at least one). Beyond that one of the others is
+        removed: the earliest by `due` of the skill that has most. The earliest entry that is left
+        then counts it in `dropped`, together with all that the removed one had counted.
+        """
+
+    async def strike(self, user: str, skill: str, key: str) -> bool:
+        """Take an entry off the agenda; return False if there is none."""
+
+    async def due(self, now: float, limit: int = 100) -> list[AgendaEntry]:
+        """Return the entries with `due <= now`, earliest first."""
+
+    async def next_due(self, after: float) -> float | None:
+        """Return the earliest `due` later than `after`."""
+
+    async def entries(self, user: str, skill: str | None = None) -> list[AgendaEntry]:
+        """Return a person's entries (of one skill), earliest first."""
+
+    async def deliver(self, delivery: Delivery) -> bool:
+        """Write the messages and settle the entry, in one transaction.
+
+        Return False, and change nothing, if `delivery.entry` is not on the agenda any more exactly
+        as it was given.
+        """
+
+
+class TurnOpening(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """What a person said, stored before any service runs.
+
+    `text` and `attributes` (JSON object) become the human utterance `utt_id`; `message` (JSON
+    object) its row of the feed. `encoded_text` is the text as JSON where the caller has it, so that
+    it need not be encoded again. `request_key` and `request_hash` identify a request that a client
+    sends again. `window` is the number of earlier utterances to return (None: all), `hypotheses`
+    the number of the last human ones among them that are returned with their hypotheses. `start`
+    (JSON) is stored for a second run and returned by `resume_turn`. `round` is the dialog's round
+    under which the words were read; a shared store opens no turn under another one.
+    """
+
+    turn_id: TurnId
+    user: str
+    dialog_name: str
+    channel_type: str
+    utt_id: UtteranceId
+    bot_utt_id: UtteranceId
+    date_time: str
+    started: float
+    text: str
+    encoded_text: bytes = b""
+    attributes: bytes
+    message: bytes
+    start: bytes = b"{}"
+    round: bytes | None = None
+    request_key: str | None = None
+    request_hash: bytes | None = None
+    window: int | None = 4
+    hypotheses: int = 0
+    new_dialog: NewDialog
+
+
+class ProfileVersion(msgspec.Struct, gc=False):
+    """One version of a profile: its number and its agent state JSON."""
+
+    number: int
+    state: bytes
+
+
+class NewProfileVersion(msgspec.Struct, frozen=True, kw_only=True):
+    """The next version of a profile: the whole new state, and what changed."""
+
+    number: int
+    state: bytes
+    changes: list[Change]
+
+
+class UtteranceParts(msgspec.Struct, gc=False):
+    """One utterance in parts, each agent state JSON, ready to be spliced.
+
+    `body` is the utterance without `user` and `hypotheses`, `user` the profile as it was then. The
+    same version of a profile is the same object, so that it need not be decoded twice. A human
+    utterance's `hypotheses` are `[]` unless they were asked for.
+    """
+
+    by_bot: bool
+    body: bytes
+    user: bytes
+    hypotheses: bytes = b"[]"
+
+    @property
+    def state(self) -> bytes:
+        """The whole utterance."""
+        if self.by_bot:
+            return agent_state.bot_utterance(self.body, self.user)
+        return agent_state.human_utterance(self.body, self.user, self.hypotheses)
+
+
+class NewUtterance(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """One utterance to be stored.
+
+    `body` is its agent state JSON object without `user` and `hypotheses`; `user_version` the
+    version of the human's or bot's profile that its `user` shows. `hypotheses` is a JSON list, kept
+    apart from the body.
+    """
+
+    utt_id: UtteranceId
+    by_bot: bool
+    date_time: str
+    body: bytes
+    user_version: int
+    active_skill: str | None = None
+    hypotheses: bytes | None = None
+
+
+class OpenedTurn(msgspec.Struct, kw_only=True):
+    """What a turn starts from. A store may return a subclass with handles of its own.
+
+    `length` is the number of utterances in the dialog before this turn; `feed` the number n and
+    `feed_id` the id of the feed row just written; `attempt` 1 for the first run of the turn;
+    `round` the dialog's `dialog.rounds.Round` (JSON) as the last turn or delivery left it, `{}` in
+    a new dialog. `rating` is the JSON value of the dialog's last rating. `active_skills` are those
+    of the bot utterances before this turn, oldest first, where the pipeline reads them; the
+    assistant adds them.
+    """
+
+    opening: TurnOpening
+    dialog_id: DialogId
+    id: str
+    date_start: str
+    dialog_attributes: bytes
+    rating: bytes
+    human: ProfileVersion
+    bot: ProfileVersion
+    window: list[UtteranceParts]
+    length: int
+    feed: int
+    feed_id: int
+    attempt: int = 1
+    round: bytes = NO_ROUND
+    active_skills: Sequence[str] | None = None
+
+
+class AnsweredRequest(msgspec.Struct, frozen=True, kw_only=True):
+    """Returned in place of `OpenedTurn`: this request was answered before, or its turn is open.
+
+    `reply` is the outcome as `close_turn` got it, None while the turn is open.
+    """
+
+    turn_id: TurnId
+    reply: bytes | None
+
+
+class TurnClosing(msgspec.Struct, frozen=True, kw_only=True):
+    """All that a turn adds, stored in one transaction: either all of it or nothing.
+
+    `messages` are the feed rows of the reply (JSON objects); they get the numbers that follow. The
+    last of them has the `closing` (JSON); without messages a row without a message has it.
+    `outcome` (JSON) becomes `AnsweredRequest.reply` for a client that sends the request again.
+    `round` replaces the dialog's round (None: it stays). This person's agenda entries named in
+    `struck` (skill, key) are removed, then `entries` are written as by `AgendaStore.schedule`.
+    `previous_reply` replaces the body of the dialog's last utterance before this turn (None: it
+    stays), which is a bot's. `records` are deleted with the dialog.
+    """
+
+    opened: OpenedTurn
+    utterances: Sequence[NewUtterance]
+    human: NewProfileVersion | None
+    bot: NewProfileVersion | None
+    messages: Sequence[bytes]
+    outcome: bytes
+    closing: bytes = NO_ASK_CLOSING
+    round: bytes | None = None
+    entries: Sequence[AgendaEntry] = ()
+    struck: Sequence[tuple[str, str]] = ()
+    previous_reply: bytes | None = None
+    records: Sequence[NewRecord] = ()
+
+
+class UnfinishedTurn(msgspec.Struct, frozen=True, kw_only=True):
+    """A turn that was opened and not closed, found when the store was opened.
+
+    `attempts` counts its runs, the first included.
+    """
+
+    turn_id: TurnId
+    user: str
+    started: float
+    attempts: int
+
+
+class TurnStore(Protocol):
+    """What a turn needs of a store."""
+
+    async def open(self) -> None:
+        """Get ready; raise `StoreLocked`, `StoreCorrupt` or another `StoreError` on failure."""
+
+    async def aclose(self) -> None:
+        """Finish what was submitted, then release all resources."""
+
+    async def open_turn(self, opening: TurnOpening) -> OpenedTurn | AnsweredRequest:
+        """Store what was said, durably, and return what the turn starts from.
+
+        The person, the dialog (the active one of that name) and its bot are made where they do not
+        exist. Raise `Conflict` when `request_key` was used with another `request_hash` less than a
+        day ago.
+        """
+
+    async def close_turn(self, closing: TurnClosing) -> None:
+        """Store all that the turn added and close it; its messages are in the feed then.
+
+        Raise `StoreError` if the turn is not open.
+        """
+
+    async def unfinished_turns(self) -> list[UnfinishedTurn]:
+        """Return the turns that were opened and not closed, oldest first."""
+
+    async def resume_turn(self, turn_id: TurnId, window: int | None, hypotheses: int) -> OpenedTurn:
+        """Count one more attempt, durably, and return what the turn starts from.
+
+        Its opening need not have the `new_dialog`: the dialog was made when the turn was opened.
+        Raise `NotFound` if no such turn is open.
+        """
+
+    async def close_dialog(self, user: str, dialog_name: str) -> DialogId | None:
+        """End the active dialog of that name and return its id; None if there is none."""
+
+
+class NewRecord(msgspec.Struct, frozen=True):
+    """A document that a turn adds: it belongs to the turn's person and dialog."""
+
+    kind: str
+    key: str
+    body: bytes
+
+
+class StoredDocument(msgspec.Struct, frozen=True):
+    """A document of any person; later ones have higher numbers."""
+
+    number: int
+    user: str
+    key: str
+    body: bytes
+
+
+class RecordStore(Protocol):
+    """The user "" stands for the assistant itself."""
+
+    async def put_record(
+        self, user: str, kind: str, key: str, body: bytes, about: str = ""
+    ) -> None:
+        """Write a document, in place of the one of this kind and key.
+
+        `about` is the id of a dialog or an utterance: the document is deleted with the dialog.
+        """
+
+    async def records(self, user: str, kind: str) -> dict[str, bytes]:
+        """Return the documents of a kind by key, in the order in which they were first written."""
+
+    async def records_since(
+        self, kind: str, after: int = 0, limit: int = 10_000
+    ) -> list[StoredDocument]:
+        """Return the latest documents of a kind, of all users, with numbers above `after`.
+
+        There are `limit` at most, the oldest first. On a store that replicas share a number may
+        appear after a higher one: `record_count` tells.
+        """
+
+    async def record_count(self, kind: str) -> int:
+        """Return how many documents of a kind there are, of all users."""
+
+    async def delete_record(self, user: str, kind: str, key: str) -> bool:
+        """Delete a document; return False if there is none."""
+
+
+class ConversationRow(msgspec.Struct, frozen=True):
+    """One conversation: its name, the number `n` of its last row in the feed, and `at`.
+
+    `at` is the agent state time of its last utterance, or of its beginning. `first` is the first
+    message of the person there (JSON), None where the assistant alone has said something.
+    """
+
+    name: str
+    n: int
+    at: str
+    first: bytes | None
+
+
+class ConversationStore(Protocol):
+    """Reads and deletes conversations."""
+
+    async def conversations(
+        self, user: str, before: int | None = None, limit: int = 50
+    ) -> list[ConversationRow]:
+        """Return up to `limit` conversations with `n < before`, the latest first.
+
+        One in which nothing is left in the feed is not there.
+        """
+
+    async def feed_before(
+        self, user: str, before: int | None = None, limit: int = 100
+    ) -> list[FeedRow]:
+        """Return up to `limit` rows with `n < before`, the latest first.
+
+        What is said in a turn that runs is not among them.
+        """
+
+    async def delete_conversation(self, user: str, dialog_name: str) -> int:
+        """Delete the dialogs of that name in which no turn runs; return their number.
+
+        Numbers and ids of the feed are not given again.
+        """
+
+
+class DialogQuery(msgspec.Struct, frozen=True, kw_only=True):
+    """Which dialogs are wanted, oldest first; a condition that is None does not count.
+
+    `skill` spoke in the dialog. `rating` (a JSON value) was given to the dialog or to one of its
+    utterances. It started at or after `since` and before `until` (agent state times). Its id comes
+    after the id `after`.
+    """
+
+    user: str | None = None
+    skill: str | None = None
+    rating: Any = None
+    since: str | None = None
+    until: str | None = None
+    active: bool | None = None
+    after: str | None = None
+    offset: int = 0
+    limit: int = 100
+
+
+ALL_DIALOGS: Final = DialogQuery()
+
+
+class RatedReply(msgspec.Struct, frozen=True):
+    """A rating of a reply: what `user` asked, which skill replied, and what the rating is.
+
+    Later ratings have higher numbers.
+    """
+
+    number: int
+    utt_id: str
+    user: str
+    question: str
+    skill: str
+    rating: Any
+
+
+class _StoredWords(msgspec.Struct):
+    text: str
+    active_skill: str = ""
+
+
+_SAID: Final = msgspec.json.Decoder(_StoredWords)
+
+
+def rated_reply(
+    number: int, utt_id: str, user: str, asked: bytes, replied: bytes, rating: str
+) -> RatedReply:
+    """Return a rating of the bodies of two utterances; `rating` is JSON."""
+    question, skill = _SAID.decode(asked).text, _SAID.decode(replied).active_skill
+    return RatedReply(number, utt_id, user, question, skill, plain.decode(rating.encode()))
+
+
+class ArchiveStore(Protocol):
+    """What is needed of a store outside of turns."""
+
+    async def dialog(self, dialog_id: str) -> Dialog | None:
+        """Return a whole dialog, hypotheses and ratings included, by `dialog_id` or `_id`."""
+
+    async def turn(self, utt_id: str) -> list[HumanUtterance | BotUtterance]:
+        """Return what was said to the reply with this `utt_id`, and the reply.
+
+        Hypotheses and ratings are included. The list is empty where no reply has this id.
+        """
+
+    async def active_dialog_id(self, user: str, dialog_name: str = "main") -> DialogId | None:
+        """Return the `dialog_id` of the person's active dialog of that name."""
+
+    async def dialog_ids(self, query: DialogQuery = ALL_DIALOGS) -> list[DialogId]:
+        """Return the ids of the dialogs that match, oldest first."""
+
+    async def rate_dialog(self, dialog_id: str, rating: Any, user: str | None, at: str) -> None:
+        """Add `{rating, user_external_id, datetime}` to the dialog's `attributes.ratings`.
+
+        Raise `NotFound` for an unknown dialog.
+        """
+
+    async def rate_utterance(self, utt_id: str, rating: Any, user: str | None, at: str) -> None:
+        """Add a rating to the `attributes.ratings` of an utterance, of human or bot.
+
+        Raise `NotFound` for an unknown utterance.
+        """
+
+    async def ratings_since(self, after: int = 0, limit: int = 10_000) -> list[RatedReply]:
+        """Return the latest ratings of replies with numbers above `after`.
+
+        There are `limit` at most, the oldest first. On a store that replicas share a number may
+        appear after a higher one: `rating_count` tells.
+        """
+
+    async def rating_count(self) -> int:
+        """Return how many ratings of replies there are."""
+
+    async def owner_of(self, id_: str) -> str | None:
+        """Return the user whose dialog (`dialog_id`, `_id`) or utterance (`utt_id`) this is."""
+
+    async def delete_person(self, user: str) -> bool:
+        """Delete a person with all that is theirs, agenda and records too.
+
+        Return False if there is nothing of theirs.
+        """
+
+    async def delete_older(self, before: str) -> int:
+        """Delete the dialogs whose last utterance is older than `before`; return their number."""
+
+    async def erase(self) -> None:
+        """Overwrite what was deleted or replaced before, as far as the store can.
+
+        `delete_person`, `delete_older` and `delete_conversation` do so too.
+        """
+
+    def export(self, *, user: str | None = None) -> AsyncIterator[Dialog]:
+        """Stream whole dialogs, oldest first, without holding up the turns."""
+
+
+class Store(
+    TurnStore, FeedStore, AgendaStore, RecordStore, ConversationStore, ArchiveStore, Protocol
+):
+    """A whole store: what SQLite and the in-memory store both implement."""

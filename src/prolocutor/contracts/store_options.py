@@ -1,0 +1,260 @@
+"""StoreOptions: how a store is named, made and copied."""
+
+from __future__ import annotations
+
+from typing import Literal, Protocol, runtime_checkable
+
+import msgspec
+
+from prolocutor.contracts.store import AgendaEntry, Store
+from prolocutor.contracts.turn_record_store import AgentSpan, TurnHour
+
+
+class StoredVersion(msgspec.Struct, frozen=True):
+    """One version of a profile; only key frames have a `state`."""
+
+    number: int
+    changes: bytes
+    state: bytes | None
+
+
+class StoredUtterance(msgspec.Struct, frozen=True):
+    """One utterance, at its position in the dialog."""
+
+    position: int
+    utt_id: str
+    by_bot: bool
+    user_version: int
+    date_time: str
+    body: bytes
+    hypotheses: bytes | None
+
+
+class StoredRating(msgspec.Struct, frozen=True):
+    """A rating of the utterance at a position, or of the whole dialog (None)."""
+
+    position: int | None
+    value: str
+    shown: bytes
+
+
+class StoredTurn(msgspec.Struct, frozen=True):
+    """The record of a turn, by the position of its reply; `flags` are bits."""
+
+    position: int
+    at: float
+    seconds: float
+    cost: float
+    flags: int
+    record: bytes
+
+
+class StoredFacts(msgspec.Struct, frozen=True):
+    """What lists show of a dialog, and by what they find it; `last` is a position."""
+
+    at: float
+    began: float
+    turns: int
+    slowest: float
+    cost: float
+    failed: int
+    flags: int
+    last: int | None
+    channel: str
+
+
+class StoredDialog(msgspec.Struct, frozen=True, kw_only=True):
+    """A dialog. `number` is its place in the order in which dialogs were made.
+
+    Without `facts` the store that it is put into finds them out from the utterances.
+    """
+
+    number: int
+    dialog_id: str
+    id: str
+    bot_id: str
+    name: str
+    channel_type: str
+    date_start: str
+    active: bool
+    attributes: bytes
+    round: bytes
+    skills: list[str]
+    bot: list[StoredVersion]
+    utterances: list[StoredUtterance]
+    ratings: list[StoredRating]
+    turns: list[StoredTurn] = []
+    facts: StoredFacts | None = None
+
+
+class StoredFeedRow(msgspec.Struct, frozen=True):
+    """A row of the feed; one without a message has the `id` of the message before."""
+
+    n: int
+    dialog_id: str
+    dialog_name: str
+    id: int
+    message: bytes | None
+    closing: bytes | None
+
+
+class StoredRequest(msgspec.Struct, frozen=True):
+    """The outcome of a request that a client may send again."""
+
+    key: str
+    hash: bytes | None
+    turn_id: str
+    dialog_id: str
+    at: float
+    outcome: bytes
+
+
+class StoredOpenTurn(msgspec.Struct, frozen=True, kw_only=True):
+    """A turn that was cut off; `opening` is a `TurnOpening` in MessagePack."""
+
+    turn_id: str
+    attempts: int
+    dialog_id: str
+    dialog_name: str
+    n: int
+    id: int
+    started: float
+    request_key: str | None
+    request_hash: bytes | None
+    opening: bytes
+
+
+class StoredRecord(msgspec.Struct, frozen=True):
+    """A document of the person; it is deleted with the dialog whose `dialog_id` is `about`."""
+
+    kind: str
+    key: str
+    body: bytes
+    about: str = ""
+
+
+class StoredPerson(msgspec.Struct, frozen=True, kw_only=True):
+    """All that is stored of a user. `human_id` is None where there is no person of that name.
+
+    `feed_end` is the last number given in the feed, but for open turns, `said` the last id of a
+    message by dialog name. All lists are in the order in which they were written.
+    """
+
+    user: str
+    human_id: str | None = None
+    feed_end: int = 0
+    human: list[StoredVersion] = []
+    said: dict[str, int] = {}
+    dialogs: list[StoredDialog] = []
+    feed: list[StoredFeedRow] = []
+    requests: list[StoredRequest] = []
+    open_turns: list[StoredOpenTurn] = []
+    agenda: list[AgendaEntry] = []
+    records: list[StoredRecord] = []
+
+
+class UnrecordedTurns(msgspec.Struct, frozen=True):
+    """What hours and agents count of turns whose records are not kept any more, by time."""
+
+    hours: list[TurnHour] = []
+    agents: list[AgentSpan] = []
+
+
+class StoreTransfer(Protocol):
+    """A store from which persons are taken, or into which they are put. Nobody else may use it."""
+
+    async def migrate(self) -> list[str]:
+        """Bring the store up to date; return what there is to say of its condition.
+
+        Raise `StoreLocked` where those who use it now could not go on.
+        """
+
+    async def open(self, *, alone: bool = True) -> list[str]:
+        """Get ready and bring the store up to date; return what there is to say of its condition.
+
+        `alone`: raise `StoreLocked` where the store is in use. Otherwise only what reads may be
+        called, and nothing is brought up to date.
+        """
+
+    async def aclose(self) -> None:
+        """Release it."""
+
+    async def users(self) -> list[str]:
+        """Return all users of whom something is stored, "" (the assistant itself) included."""
+
+    async def feed_floor(self) -> int:
+        """Return the number after which the feed of a new person starts."""
+
+    async def raise_feed_floor(self, floor: int) -> None:
+        """Raise that number."""
+
+    async def unrecorded(self) -> UnrecordedTurns:
+        """Return what is counted of turns without records: that is of no person."""
+
+    async def put_unrecorded(self, counted: UnrecordedTurns) -> None:
+        """Count this, which it may change, in place of what is counted of turns without records."""
+
+    async def taken_out(self, user: str) -> StoredPerson:
+        """Return all that is stored of a user."""
+
+    async def put_in(self, person: StoredPerson) -> None:
+        """Store a person in place of what is stored of that user, in one transaction.
+
+        Hours and agents count the turns that have records.
+        """
+
+
+@runtime_checkable
+class MovingStore(StoreTransfer, Protocol):
+    """A store from which persons go to another one, beside the replicas that use either.
+
+    Opened with `alone=False`, `put_in` may be called too: it raises `PersonBusy` where a turn of
+    the person is open, and lets persons come back who went away.
+    """
+
+    async def fence(self, user: str) -> None:
+        """Let nothing of a person change from now on; wait for the turn that is open.
+
+        What comes meanwhile waits, or is refused with `PersonMoved`. The fence stays if this
+        process ends. Raise `PersonBusy` if the turn does not end, `PersonMoved` if they are gone.
+        """
+
+    async def unfence(self, user: str) -> None:
+        """Let the person go on here."""
+
+    async def give_up(self, user: str) -> None:
+        """Delete all that is stored of a person who is fenced; refuse them from now on."""
+
+
+Durability = Literal["full", "relaxed"]
+
+
+class StoreContext(msgspec.Struct, frozen=True, kw_only=True):
+    """What a store is told of the assistant that it is made for.
+
+    `durability`: `full` waits for the disk at each commit; `relaxed` may lose the last turns in a
+    power cut, though not in a crash of the process.
+    """
+
+    durability: Durability = "full"
+
+
+@runtime_checkable
+class StoreOptions(Protocol):
+    """The options of a store, a frozen Struct that an entry point of `prolocutor.stores` names.
+
+    The name is the scheme of its URLs. A class method `from_url(url)` returns the options that a
+    URL means, and raises `ConfigError` for one that means none; where there is none, the Struct
+    has the field `url`.
+    """
+
+    def build(self, context: StoreContext) -> Store:
+        """Return the store, not yet open."""
+
+
+@runtime_checkable
+class CopiedStore(StoreOptions, Protocol):
+    """A store that `prolocutor store` migrates, checks and copies."""
+
+    def transfer(self) -> StoreTransfer:
+        """Return what takes persons out of the store, or puts them into it."""
