@@ -339,7 +339,7 @@ class OpenAsk:
         sample = titles[0] if titles else sentences_of(code or "en").get(f"sample_{kind}", "")
         if not sample or (told and sample in told):
             return told or hint
-        return f"{told or hint} {sentence('for_example', code).format(sample=sample)}"
+        return f"{told or hint} {sentence('for_example', code).replace('{sample}', sample)}"
 
     def _wrong(self, hint: str) -> Decision:
         words = sentence("not_asked", self._language)

@@ -7,18 +7,17 @@ be a part of a regular expression; it is matched without regard to case and acce
 
 from __future__ import annotations
 
+import importlib
 import re
 from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
 import msgspec
-import yaml
 
 from prolocutor.errors import ConfigError
 
 Phrases = list[str]
-_YAML: Final[Any] = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
 _GROUP: Final = re.compile(r"(?<!\\)\((?!\?)")
 _FOLDERS: Final[dict[str, Path]] = {
     one.name: one
@@ -133,8 +132,10 @@ def sentence(name: str, code: str | None = None) -> str:
 
 
 def _read(file: Path, kind: Any) -> Any:
+    yaml: Any = importlib.import_module("yaml")  # not before a language is asked for
     try:
-        given = yaml.load(file.read_text(encoding="utf-8"), _YAML)
+        loader = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
+        given = yaml.load(file.read_text(encoding="utf-8"), loader)
         return msgspec.convert(_ungrouped(given) if kind is Words else given, kind, strict=False)
     except (OSError, yaml.YAMLError, msgspec.ValidationError) as error:
         raise ConfigError(f"{file}: {error}", key="languages") from None
