@@ -189,7 +189,7 @@ def doubly_robust(log: TrialLog) -> GainEstimate:
     """Return the gain by a regression in each arm and the weighted residuals (self-normalized)."""
     every = log.every
     number = sum([one.turns for one in every])
-    lines = {new: _Line.fitted(log.arm(new=new)) for new in (True, False)}
+    lines = {new: _FittedLine.fitted(log.arm(new=new)) for new in (True, False)}
     totals = {
         new: sum([one.turns / one.probability for one in log.arm(new=new)]) for new in (True, False)
     }
@@ -228,7 +228,7 @@ def always_valid(found: GainEstimate, error: float = 0.05) -> tuple[float, float
     return found.gain - half, found.gain + half
 
 
-class _Line(msgspec.Struct, frozen=True):
+class _FittedLine(msgspec.Struct, frozen=True):
     """The reward that an arm is expected to have, by the score."""
 
     level: float
@@ -236,7 +236,7 @@ class _Line(msgspec.Struct, frozen=True):
     center: float = 0.0
 
     @classmethod
-    def fitted(cls, own: Sequence[TurnSums]) -> _Line:
+    def fitted(cls, own: Sequence[TurnSums]) -> _FittedLine:
         number = sum([one.turns for one in own])
         level = sum([one.rewards for one in own]) / number
         if number < _LEAST_FITTED or sum([one.scored for one in own]) < number:

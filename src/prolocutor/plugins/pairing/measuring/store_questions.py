@@ -28,7 +28,7 @@ _BAD: Final = 0.4
 _MOST_UNRATED: Final = 2000
 
 
-class StoredTurn(msgspec.Struct, frozen=True, kw_only=True):
+class QuestionTurn(msgspec.Struct, frozen=True, kw_only=True):
     """One question with a reply; `spoke` is the selected agent, if it is one of `answers`.
 
     `rating` is of the reply, `dialog_rating` of the dialog as a whole; None where there is none.
@@ -46,20 +46,20 @@ def labelled_of_store(dialogs: Dialogs) -> list[LabelledQuestion]:
     return labelled_of(turns_of_store(dialogs))
 
 
-def turns_of_store(dialogs: Dialogs) -> list[StoredTurn]:
+def turns_of_store(dialogs: Dialogs) -> list[QuestionTurn]:
     """Read the turns of a store; run it where no event loop runs."""
 
-    async def read() -> list[StoredTurn]:
+    async def read() -> list[QuestionTurn]:
         async with dialogs() as opened:
             return await turns_of(opened)
 
     return asyncio.run(read())
 
 
-async def turns_of(dialogs: AsyncIterator[Dialog]) -> list[StoredTurn]:
+async def turns_of(dialogs: AsyncIterator[Dialog]) -> list[QuestionTurn]:
     """Read the turns of dialogs: all that are rated, and the latest of those that are not."""
-    rated: list[StoredTurn] = []
-    unrated: deque[StoredTurn] = deque(maxlen=_MOST_UNRATED)
+    rated: list[QuestionTurn] = []
+    unrated: deque[QuestionTurn] = deque(maxlen=_MOST_UNRATED)
     async for dialog in dialogs:
         for turn in _turns(dialog):
             plain = turn.rating is None and turn.dialog_rating is None
@@ -67,7 +67,7 @@ async def turns_of(dialogs: AsyncIterator[Dialog]) -> list[StoredTurn]:
     return [*rated, *unrated]
 
 
-def labelled_of(turns: Sequence[StoredTurn]) -> list[LabelledQuestion]:
+def labelled_of(turns: Sequence[QuestionTurn]) -> list[LabelledQuestion]:
     """Return labelled questions of turns; ratings are read on the scale that all of them use."""
     own = _RatingScale(turn.rating for turn in turns)
     whole = _RatingScale(turn.dialog_rating for turn in turns)
@@ -80,7 +80,7 @@ def labelled_of(turns: Sequence[StoredTurn]) -> list[LabelledQuestion]:
     return found
 
 
-def _labelled(turn: StoredTurn, share: float | None, weight: float) -> LabelledQuestion:
+def _labelled(turn: QuestionTurn, share: float | None, weight: float) -> LabelledQuestion:
     bare = LabelledQuestion(question=turn.question, agents={}, answers=turn.answers, weight=0.0)
     if share is None or turn.spoke is None or _BAD < share < _GOOD:
         return bare
@@ -119,7 +119,7 @@ def _is_number(rating: Any) -> bool:
     return isinstance(rating, int | float) and not isinstance(rating, bool) and isfinite(rating)
 
 
-def _turns(dialog: Dialog) -> Iterator[StoredTurn]:
+def _turns(dialog: Dialog) -> Iterator[QuestionTurn]:
     before: tuple[HumanUtterance, BotUtterance] | None = None
     said: HumanUtterance | None = None
     for utterance in dialog.utterances:
@@ -129,7 +129,7 @@ def _turns(dialog: Dialog) -> Iterator[StoredTurn]:
             if answers := _answers(said, utterance):
                 spoke, texts = answers
                 rating = _rating(utterance)
-                yield StoredTurn(
+                yield QuestionTurn(
                     question=_question(said, before),
                     answers=texts,
                     spoke=spoke,
