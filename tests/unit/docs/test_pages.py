@@ -20,7 +20,7 @@ from tests.pages import BENCH, ROOT, Block, anchors, blocks, links, pages, prose
 
 PAGES = pages()
 BLOCKS = [block for page in PAGES for block in blocks(page)]
-LANGUAGES = {"console", "python", "yaml", "json", "js", "text", "ini", "http", ""}
+LANGUAGES = {"console", "python", "yaml", "toml", "json", "js", "text", "ini", "http", ""}
 
 REPOSITORY = "https://github.com/prolocutor/prolocutor/blob/main/"
 
