@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Final
 
 from prolocutor.contracts.store import (
@@ -116,6 +117,11 @@ class OutsideTurns:
         """Delete a dialog whose last utterance is older than `before`."""
         rows = await self._rows("delete_old_dialog", number, stored_text(before))
         return bool(rows[0][0])
+
+    async def delete_old_dialogs(self, numbers: Sequence[int], before: str) -> int:
+        """Delete those whose last utterance is older than `before`, all at once."""
+        rows = await self._rows("delete_old_dialogs", list(numbers), stored_text(before))
+        return int(rows[0][0])
 
     async def _rate(
         self, dialog_id: str | None, utt_id: str | None, rating: Any, user: str | None, at: str

@@ -43,6 +43,8 @@ from prolocutor.plugins.postgresql.wake_ups import PostgresqlWakeUps
 P = ParamSpec("P")
 T = TypeVar("T")
 
+DELETED: Final = 20
+"""Old dialogs that one transaction deletes at most: turns of their persons wait for it."""
 _ANY_DATE: Final = "9999"
 """Greater than every time."""
 
@@ -268,9 +270,10 @@ class PostgresqlStore:
         deleted, last = 0, 0
         while dates := await self._reader.last_dates(last):
             last = dates[-1][0]
-            for number, date in dates:
-                if date < before:
-                    deleted += await self._others.delete_old_dialog(number, before)
+            old = [number for number, date in dates if date < before]
+            for first in range(0, len(old), DELETED):
+                some = old[first : first + DELETED]
+                deleted += await self._others.delete_old_dialogs(some, before)
         return deleted
 
     async def erase(self) -> None:

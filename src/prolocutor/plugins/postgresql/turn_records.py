@@ -48,6 +48,8 @@ from prolocutor.stores.turn_records import (
 WITHIN: Final = 30.0
 TRIMMED: Final = 500
 """Records that one statement deletes at most."""
+AGENTS_TRIMMED: Final = 2000
+"""Rows of what agents did that one statement deletes at most."""
 TRIM_AGAIN: Final = 30.0
 """Seconds between two looks at what is too old, where the last one found nothing."""
 INDEXED: Final = 4000
@@ -100,9 +102,9 @@ class PostgresqlTurnRecords:
         rows = await self._write("trim_turns", now - keep, most, TRIMMED)
         floor = now - max(keep, FIGURES_KEPT)
         await self._write("trim_hours", int(floor))
-        await self._write("trim_agent_turns", floor)
+        agents = await self._write("trim_agent_turns", floor, AGENTS_TRIMMED)
         await self._write("trim_agent_sums", int(floor))
-        more = bool(rows[0][0])
+        more = bool(rows[0][0]) or agents[0][0] == AGENTS_TRIMMED
         self._trim_at = 0.0 if more else monotonic() + TRIM_AGAIN
         return more
 

@@ -164,6 +164,13 @@ SELECT d.dialog, coalesce((
 -- name: delete_old_dialog
 SELECT delete_old_dialog($1, $2);
 
+-- A transaction for all of them; persons are locked in the order in which turns lock them.
+-- name: delete_old_dialogs
+SELECT count(*) FILTER (WHERE delete_old_dialog(x.dialog, $2)) FROM (
+    SELECT d.dialog FROM dialogs d JOIN people p USING (person) WHERE d.dialog = ANY ($1::bigint[])
+    ORDER BY p."user", d.dialog
+) x;
+
 -- name: rate
 SELECT rate($1, $2, $3, $4);
 

@@ -23,7 +23,13 @@ SELECT count(*) FROM gone;
 DELETE FROM hours WHERE hour < $1;
 
 -- name: trim_agent_turns
-DELETE FROM agent_turns WHERE at < $1;
+WITH old AS (
+    SELECT a.person, a.dialog, a.position, a.agent FROM agent_turns a WHERE a.at < $1 ORDER BY a.at LIMIT $2
+), gone AS (
+    DELETE FROM agent_turns a USING old WHERE a.person = old.person AND a.dialog = old.dialog
+        AND a.position = old.position AND a.agent = old.agent RETURNING 1
+)
+SELECT count(*) FROM gone;
 
 -- name: trim_agent_sums
 DELETE FROM agent_sums WHERE at < $1;
