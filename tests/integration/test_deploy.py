@@ -81,6 +81,30 @@ for made in yaml.safe_load_all(sys.stdin):
 """
 
 
+# The same for what operators add to Kubernetes; a key that their models do not have is printed too.
+OPERATORS = """
+import sys, yaml
+from cloudcoil.models.keda import v1alpha1
+from cloudcoil.models.prometheus_operator import v1
+
+def unknown(made, read):
+    if isinstance(made, dict):
+        yield from (key for key in made if key not in read)
+        pairs = [(made[key], read[key]) for key in made if key in read]
+    else:
+        pairs = list(zip(made, read)) if isinstance(made, list) else []
+    for pair in pairs:
+        yield from unknown(*pair)
+
+kinds = {"PrometheusRule": v1, "ServiceMonitor": v1, "ScaledObject": v1alpha1}
+for made in yaml.safe_load_all(sys.stdin):
+    if made["kind"] in kinds:
+        model = getattr(kinds[made["kind"]], made["kind"])
+        read = model.model_validate(made).model_dump(by_alias=True, mode="json")
+        print(made["kind"], *unknown(made, read))
+"""
+
+
 def test_the_assistant_of_the_try_out_is_without_a_fault() -> None:
     environ = {"DATABASE_URL": "postgresql://db/x", "NATS_URL": "nats://t@n1", "OPERATOR_KEY": "k"}
 
@@ -148,6 +172,25 @@ def test_kubernetes_takes_the_chart(tmp_path: Path, values: str) -> None:
     )
     assert (ran.returncode, ran.stderr) == (0, "")
     assert set(ran.stdout.split()) <= {"PrometheusRule", "ScaledObject", "ServiceMonitor"}
+
+
+def test_operators_take_what_the_chart_makes_for_them(tmp_path: Path) -> None:
+    rendered = render(
+        tmp_path, OPTIONS.replace("weather: {}", "weather: {autoscale: {enabled: true}}")
+    )
+
+    if not (TOOLS / "operators").exists():
+        pytest.skip("the models of Prometheus' operator and KEDA (make helm installs them)")
+    ran = subprocess.run(
+        [sys.executable, "-c", OPERATORS],
+        input=yaml.safe_dump_all(rendered),
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "PYTHONPATH": str(TOOLS / "operators")},
+    )
+    assert (ran.returncode, ran.stderr) == (0, "")
+    assert sorted(ran.stdout.splitlines()) == ["PrometheusRule", "ScaledObject", "ServiceMonitor"]
 
 
 def test_workers_have_names_of_their_own_and_neither_database_nor_key(tmp_path: Path) -> None:
