@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from functools import partial
 from typing import Any
 
@@ -56,6 +57,9 @@ class DialogArchive:
         self.forgetting: list[Callable[[str], Awaitable[None]]] = []
         """What removes what a door has of a person, before the person is deleted."""
 
+        self.around_deletion: list[Callable[[], AbstractAsyncContextManager[None]]] = []
+        """What runs around each deletion, to remove what a door has of the dialogs that it ends."""
+
     async def waiting(self, user: str, dialog: str | None = None) -> PendingAsk | None:
         """Return the open ask of a dialog, None if there is none."""
         return rounds.decode(await self._store.round(user, checked_dialog(dialog))).waiting
@@ -87,12 +91,15 @@ class DialogArchive:
 
     async def delete(self, user: str, dialog: str) -> int:
         """Delete the dialogs of one name of a person, closed ones too; return their number."""
-        return await self._turns.alone(user, partial(self._delete, user, checked_dialog(dialog)))
+        work = partial(self._delete, user, checked_dialog(dialog))
+        async with self._around_deletion():
+            return await self._turns.alone(user, work)
 
     async def delete_older(self, before: str) -> int:
         """Delete the dialogs whose last turn was before then (ISO 8601); return their number."""
-        deleted = await self._store.delete_older(before)
-        await self._replies_deleted(None)
+        async with self._around_deletion():
+            deleted = await self._store.delete_older(before)
+            await self._replies_deleted(None)
         return deleted
 
     async def delete_person(self, user: str) -> bool:
@@ -101,8 +108,9 @@ class DialogArchive:
         A name without the prefix of a door stands for the person at all doors.
         """
         found = False
-        for name in await names_of(self._store, user):
-            found |= await self._turns.alone(name, partial(self._delete_person, name))
+        async with self._around_deletion():
+            for name in await names_of(self._store, user):
+                found |= await self._turns.alone(name, partial(self._delete_person, name))
         return found
 
     async def rate(self, utt_id: str, rating: Any, user: str | None) -> None:
@@ -114,6 +122,13 @@ class DialogArchive:
             await self._records.recorder.settle()
         await self._store.rate_utterance(utt_id, rating, user, timestamp())
         await self._observers.refresh_learners()
+
+    @asynccontextmanager
+    async def _around_deletion(self) -> AsyncIterator[None]:
+        async with AsyncExitStack() as stack:
+            for one in self.around_deletion:
+                await stack.enter_async_context(one())
+            yield
 
     # -- in a person's queue ----------------------------------------------------------------
 

@@ -7,6 +7,7 @@ Calls block: a door makes them in a thread. Names of runs are those of the listi
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any, Literal, Protocol
 
 import msgspec
@@ -147,3 +148,9 @@ class RunReader(Protocol):
 
     def rows(self, name: str, wanted: RowQuery, after: int, limit: int) -> RunRowPage:
         """Return rows from the place `after` on."""
+
+    def dialogs(self) -> set[str]:
+        """Return the ids of the stored dialogs that rows of the runs are made of."""
+
+    def leave_out(self, dialogs: Collection[str]) -> None:
+        """Write the runs anew without the rows that are made of these dialogs."""

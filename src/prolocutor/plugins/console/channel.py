@@ -86,6 +86,10 @@ class Console:
         deadline = assistant.engine.prepared.limits.deadline
         slow = RecordSettings().slow_beyond(deadline) if recorder is None else recorder.slow
         turns = ReplyEndpoints(assistant)
+        self._archive = assistant.archive
+        self._runs = RunEndpoints(
+            None if options.runs is None else folder / options.runs, assistant.store
+        )
         resources: list[ConsoleResource] = [
             ConsolePages(context.assistant),
             HandoverEndpoints(context.assistant),
@@ -107,17 +111,19 @@ class Console:
                 data=data_at(options.data, folder),
                 store=place.store,
             ),
-            RunEndpoints(None if options.runs is None else folder / options.runs),
+            self._runs,
         ]
         self.routes: list[Route | WebSocketRoute] = [
             route for resource in resources for route in resource.routes
         ]
 
     async def open(self) -> None:
-        """Look from now on whether models are replaced."""
+        """Look from now on whether models are replaced, and what is deleted."""
         self._models.open()
+        self._archive.around_deletion.append(self._runs.without_deleted)
 
     async def close(self) -> None:
-        """Stop the jobs, and what looks at models."""
+        """Stop the jobs, and what looks at models and deletions."""
+        self._archive.around_deletion.remove(self._runs.without_deleted)
         await self._jobs.aclose()
         await self._models.aclose()

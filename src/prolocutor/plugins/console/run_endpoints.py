@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Annotated, Final, TypeAlias, TypeVar
 
@@ -20,6 +21,7 @@ from prolocutor.contracts.run_reading import (
     RunRow,
     RunSummary,
 )
+from prolocutor.contracts.store import ArchiveStore
 from prolocutor.errors import BadInput, NotFound
 from prolocutor.plugins.console.paging import Cursor, CursorCodec, Limit
 from prolocutor.plugins.console.resources import BASE
@@ -72,8 +74,9 @@ ROW_CURSOR: Final = CursorCodec(int)
 class RunEndpoints:
     """Shows the runs in one folder, `runs` of the door's options."""
 
-    def __init__(self, folder: Path | None) -> None:
+    def __init__(self, folder: Path | None, store: ArchiveStore) -> None:
         self._folder = folder
+        self._store = store
         self._reader: RunReader | None = None
         errors = (NotFound, BadInput)
         show = Operation(self.show_run, errors=errors)
@@ -104,6 +107,21 @@ class RunEndpoints:
             lambda reader: reader.rows(params.name, wanted, max(0, after), params.limit)
         )
         return RunRowList(page.items, ROW_CURSOR.write(page.next))
+
+    @asynccontextmanager
+    async def without_deleted(self) -> AsyncIterator[None]:
+        """Leave out of the runs what is deleted from the store while the block runs."""
+        if self._folder is None or not READERS.names():
+            yield
+            return
+        named = await self._read(lambda reader: reader.dialogs())
+        there = {one for one in named if await self._store.owner_of(one) is not None}
+        try:
+            yield
+        finally:
+            gone = {one for one in there if await self._store.owner_of(one) is None}
+            if gone:
+                await self._read(lambda reader: reader.leave_out(gone))
 
     async def _read(self, work: Callable[[RunReader], T]) -> T:
         return await asyncio.to_thread(lambda: work(self._made()))

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import platform
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import ExitStack
 from importlib.metadata import version
 from pathlib import Path
@@ -21,7 +21,7 @@ import msgspec
 
 from prolocutor.dialog.ids import timestamp
 from prolocutor.errors import BadInput, Conflict
-from prolocutor.owned_folder import check_new, owned, write_json
+from prolocutor.owned_folder import check_new, owned, replacing, whole_lines, write_json
 from prolocutor.plugins.evaluation.episodes import Episode
 from prolocutor.plugins.evaluation.example_rows import ExampleRow, RowWriter, decode, read_rows
 from prolocutor.plugins.evaluation.row_index import RowIndex, put_in_order, starts_in_order
@@ -143,6 +143,36 @@ def rows_in_order(path: Path) -> Iterator[ExampleRow]:
         for start in starts:
             lines.seek(start)
             yield decode(lines.readline())
+
+
+def dialogs_of(path: Path) -> set[str]:
+    """Return the ids of the stored dialogs that rows of a run are made of."""
+    found = (_SOURCE.decode(line).input.dialog_id for _, _, line in whole_lines(path / ROWS))
+    return {one for one in found if one is not None}
+
+
+def leave_out(path: Path, dialogs: Collection[str]) -> None:
+    """Write the rows of a run anew without those that are made of some dialogs, and its report.
+
+    Raise `StoreLocked` where another process is at work on the run.
+    """
+    with owned(path):
+        with replacing(path / ROWS) as out:
+            for _, _, line in whole_lines(path / ROWS):
+                if _SOURCE.decode(line).input.dialog_id not in dialogs:
+                    out.write(line)
+        (path / REPORT).unlink(missing_ok=True)
+
+
+class _StoredInput(msgspec.Struct):
+    dialog_id: str | None = None
+
+
+class _StoredRow(msgspec.Struct):
+    input: _StoredInput
+
+
+_SOURCE: Final = msgspec.json.Decoder(_StoredRow)
 
 
 def _begin(path: Path, configuration: Configuration, options: Mapping[str, Any]) -> RunDescription:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import logging
 from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from threading import Lock
 from typing import Final
@@ -23,7 +24,7 @@ from prolocutor.contracts.run_reading import (
     RunRowPage,
     RunSummary,
 )
-from prolocutor.errors import BadInput, NotFound
+from prolocutor.errors import BadInput, NotFound, StoreLocked
 from prolocutor.plugins.evaluation.example_rows import ExampleRow
 from prolocutor.plugins.evaluation.parlai.metrics.estimates import Estimate
 from prolocutor.plugins.evaluation.run_comparison import differences
@@ -32,11 +33,15 @@ from prolocutor.plugins.evaluation.run_folder import (
     ROWS,
     RUN,
     RunDescription,
+    dialogs_of,
+    leave_out,
     load_run,
     rows_in_order,
 )
 from prolocutor.plugins.evaluation.run_report import RunReport, aggregate_of, report_of
 from prolocutor.plugins.evaluation.shelved_rows import ShelvedRows
+
+log = logging.getLogger(__name__)
 
 MOST_RUNS: Final = 1000
 MAX_HEAD: Final = 20_000_000
@@ -51,7 +56,7 @@ _SHOWN: Final = ("accuracy", "f1", "latency_p50", "cost", "errors")
 
 
 class RunShelf:
-    """The run folders directly below one folder; it only reads. Calls may come from any thread."""
+    """The run folders directly below one folder. Calls may come from any thread."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -109,6 +114,19 @@ class RunShelf:
             partner = None if there is None or other is None else there.row(other)
             items.append(_row(rows.row(place), partner, rows.metric))
         return RunRowPage(items, None)
+
+    def dialogs(self) -> set[str]:
+        """Return the ids of the stored dialogs that rows of the runs are made of."""
+        return set().union(*map(_dialogs_of, self._folders().values()))
+
+    def leave_out(self, dialogs: Collection[str]) -> None:
+        """Write the runs anew without the rows that are made of these dialogs."""
+        for name, folder in self._folders().items():
+            try:
+                if not _dialogs_of(folder).isdisjoint(dialogs):
+                    leave_out(folder, dialogs)
+            except (StoreLocked, OSError) as error:
+                log.error("the run %s keeps words that were deleted: %s", name, error)
 
     def _pairs(self, folder: Path, rows: ShelvedRows, against: str) -> RunPairs:
         there = self._index(self._find(against))
@@ -181,6 +199,13 @@ class RunShelf:
             for one in found
             if one.is_dir() and not one.is_symlink() and (one / RUN).is_file()
         }
+
+
+def _dialogs_of(folder: Path) -> set[str]:
+    try:
+        return dialogs_of(folder)
+    except (msgspec.MsgspecError, OSError):
+        return set()
 
 
 def _summary(name: str, folder: Path) -> RunSummary:

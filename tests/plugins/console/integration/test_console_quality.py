@@ -9,6 +9,8 @@ from typing import Any
 import aiohttp
 import pytest
 
+from prolocutor.plugins.evaluation import evaluate_async
+from prolocutor.plugins.evaluation.parlai.stored_dialogs import episode_of
 from prolocutor.plugins.pairing.measuring.pairing_data import load_pairing_data
 from prolocutor.plugins.pairing.model_reloading import ReloadedModel
 from tests.integration.doors.shop import KNOWN, Shop, a_shop, answer_as
@@ -337,6 +339,33 @@ async def test_what_cannot_be_trained_says_why(tmp_path: Path) -> None:
     assert "no ranker with a folder" in ranker[1]["error"]
     assert damaged["state"] == "failed"
     assert "checksum" in damaged["error"]
+
+
+@pytest.mark.parametrize("way", ["person", "conversation", "time"])
+async def test_no_word_of_a_dialog_that_is_deleted_stays_in_a_run(tmp_path: Path, way: str) -> None:
+    run = tmp_path / "runs" / "first"
+    async with a_shop(tmp_path, runs="runs") as shop:
+        archive = shop.assistant.archive
+        words = {user: f"the secret of {user}" for user in ("ann", "bob")}
+        for user, text in words.items():
+            await shop.assistant.reply(text, user=user)
+        dialogs = [one async for one in shop.assistant.store.export()]
+        messages = [one for dialog in dialogs for one in episode_of(dialog)]
+        await evaluate_async(str.upper, messages, out=run)
+        before = run.joinpath("rows.jsonl").read_text()
+        if way == "person":
+            await archive.delete_person("ann")
+        elif way == "conversation":
+            await archive.delete("ann", "main")
+        else:
+            await archive.delete_older("2999-01-01T00:00:00Z")
+        left = "".join(one.read_text() for one in run.iterdir()).lower()
+        shown = await shop.call("GET", "/runs/first")
+
+    assert all(one in before for one in words.values())
+    assert words["ann"] not in left
+    assert (words["bob"] in left) == (way != "time")
+    assert (shown[0], shown[1]["examples"]) == (200, 0 if way == "time" else 1)
 
 
 async def test_runs_are_those_of_the_folder_and_no_other_path(tmp_path: Path) -> None:
