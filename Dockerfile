@@ -5,30 +5,30 @@
 # A file of your own says "host: 0.0.0.0" and who may come in (docs/howto/run-in-production.md).
 # The images hold Python, Prolocutor and the libraries that they need: no shell and no pip.
 
-ARG BASE=python:3.13.9-slim-trixie
+ARG BASE=python:3.13.9-slim-trixie@sha256:326df678c20c78d465db501563f3492d17c42a4afe33a1f2bf5406a1d56b0e86
 FROM $BASE AS build
 WORKDIR /source
 # Of this stage only `strip` is used, and nothing of it stays.
 # hadolint ignore=DL3008,DL3009
 RUN apt-get update && apt-get install --yes --no-install-recommends binutils ca-certificates
-COPY requirements/dev.lock requirements/
+COPY requirements/constraints.txt requirements/
 RUN python -m venv /builder && python -m venv --without-pip /opt/prolocutor
 ENV PIP_DISABLE_PIP_VERSION_CHECK=1 \
     PIP_NO_CACHE_DIR=1 \
     PIP_PYTHON=/builder/bin/python
 # What builds stays in an environment of its own.
-RUN /builder/bin/pip install --constraint requirements/dev.lock hatchling
+RUN /builder/bin/pip install --constraint requirements/constraints.txt hatchling
 COPY pyproject.toml README.md LICENSE NOTICE ./
 COPY src src
 RUN /builder/bin/pip wheel --no-deps --no-build-isolation --wheel-dir /wheels . ./src/prolocutor_demo
 COPY deploy/image/root.py /root.py
 RUN PIP_PYTHON=/opt/prolocutor/bin/python /builder/bin/pip install --no-compile \
-        --constraint requirements/dev.lock "$(echo /wheels/prolocutor-*.whl)[postgresql,nats]" \
+        --constraint requirements/constraints.txt "$(echo /wheels/prolocutor-*.whl)[postgresql,nats]" \
     && python /root.py /opt/prolocutor /core
 
 FROM build AS build-demo
 RUN PIP_PYTHON=/opt/prolocutor/bin/python /builder/bin/pip install --no-compile \
-        --constraint requirements/dev.lock "$(echo /wheels/prolocutor-*.whl)[almond,asks]" \
+        --constraint requirements/constraints.txt "$(echo /wheels/prolocutor-*.whl)[almond,asks]" \
         /wheels/prolocutor_demo-*.whl \
     && python /root.py /opt/prolocutor /demo
 # The demo's file, with an address that can be reached from outside of the container, and a key.

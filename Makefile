@@ -90,7 +90,7 @@ dist: ## build wheels and sdists in dist/, check them, and try the wheels in env
 wheel: $(READY) ## build the compiled wheel in build/compiled (it needs a C compiler)
 	@echo 'Compiling the modules of a turn ...'
 	@rm -rf build/compiled
-	@HATCH_BUILD_HOOK_ENABLE_CUSTOM=true PIP_CONSTRAINT=requirements/dev.lock \
+	@HATCH_BUILD_HOOK_ENABLE_CUSTOM=true PIP_CONSTRAINT=requirements/constraints.txt \
 		$(BIN)/python $(PIP) --quiet wheel --no-deps --wheel-dir build/compiled .
 	@ls build/compiled/*.whl
 
@@ -141,10 +141,15 @@ lock: ## remake requirements/*.lock from the two pyproject.toml with Python 3.11
 	@$(call need-python,== (3, 11),The lock files are made with Python 3.11 (the oldest one served))
 	@rm -rf build/lock
 	@$(call lock,dev,.[almond$(comma)asks$(comma)pairing$(comma)encoder$(comma)evaluation$(comma)docs$(comma)dev] ./$(DEMO))
-	@$(call lock,serve,.[almond$(comma)asks] ./$(DEMO) hatchling --constraint requirements/dev.lock)
-	@$(call lock,core,. --constraint requirements/dev.lock)
+	@cp requirements/dev.lock requirements/constraints.txt
+	@$(call lock,serve,.[almond$(comma)asks] ./$(DEMO) hatchling --constraint requirements/constraints.txt)
+	@$(call lock,core,. --constraint requirements/constraints.txt)
+	@$(call hash,dev)
 	@$(call hash,serve)
 	@$(call hash,core)
+	@{ echo '# Made by "make lock": requirements/release.txt with all that it needs'; \
+		build/lock/uv/bin/$(COMPILE) requirements/release.txt; } > build/lock/release.lock \
+		&& mv build/lock/release.lock requirements/release.lock
 	@rm -rf build/lock
 
 audit: ## look up known vulnerabilities of all locked dependencies (it needs the index)
@@ -263,12 +268,13 @@ define show-progress
 END { if (live) printf "\r\033[K" }
 endef
 
-# Add the hashes of all files of each release to requirements/$(1).lock: what servers install. The lock of
-# development has none, as pip takes none in constraints.
+COMPILE := uv pip compile --quiet --generate-hashes --universal --python-version 3.11.7 --no-annotate --no-header
+
+# Add the hashes of all files of each release to requirements/$(1).lock. pip takes none in constraints:
+# these are the versions of development again, in a file of their own.
 define hash
 $(PYTHON) -m venv build/lock/uv && build/lock/uv/bin/python $(PIP) --quiet install uv && \
-build/lock/uv/bin/uv pip compile --quiet --no-deps --generate-hashes --universal --python-version 3.11 \
-	--no-annotate --no-header requirements/$(1).lock --output-file build/lock/$(1).txt && \
+build/lock/uv/bin/$(COMPILE) --no-deps requirements/$(1).lock --output-file build/lock/$(1).txt && \
 { head -1 requirements/$(1).lock; cat build/lock/$(1).txt; } > build/lock/$(1).lock && \
 mv build/lock/$(1).lock requirements/$(1).lock
 endef

@@ -36,6 +36,7 @@ async def test_faults_that_were_found_stay_away() -> None:
         assert await status("POST", "/?skill=none", json=said) == 404
         async with http.get("/openapi.json") as response:
             paths = (await response.json())["paths"]
+            assert "414" in paths["/api/console/jobs"]["get"]["responses"]
             assert "415" in paths["/uploads"]["post"]["responses"]
             assert "404" in paths["/"]["post"]["responses"]
         with pytest.raises(aiohttp.WSServerHandshakeError):

@@ -27,6 +27,7 @@ _ERRORS: Final = {
     409: "Another operator has the dialog, or none has.",
     408: "The body did not come in time.",
     413: "The body is too large.",
+    414: "The query is too long.",
     415: "The body is of another kind than is taken here.",
     422: "The idempotency key came with another request before.",
     426: "There is a WebSocket here.",
@@ -37,7 +38,7 @@ _ERRORS: Final = {
 _IMPLIED: Final = ("Accept", "Authorization", "Content-Type")
 """Headers that are no parameters in OpenAPI, as content types and security schemes imply them."""
 
-_ADMISSION: Final = (401, 403, 429, 503)
+_ADMISSION: Final = (401, 403, 414, 429, 503)
 _BODY: Final = (400, 408, 413)
 
 
