@@ -131,7 +131,7 @@ def test_the_image_runs_as_a_user_with_a_health_check_on_pinned_versions() -> No
     users = [rest for name, rest in found if name == "USER"]
 
     assert bases - stages == {"$BASE", "scratch"}
-    assert re.fullmatch(r"python:3\.\d+\.\d+-slim-\w+", base)
+    assert re.fullmatch(r"python:3\.\d+\.\d+-slim-\w+@sha256:[0-9a-f]{64}", base)
     assert users[-1:] == ["10001:10001"]
     assert any(name == "HEALTHCHECK" and "/health/live" in rest for name, rest in found)
 
