@@ -35,7 +35,10 @@ class LazyCommand(msgspec.Struct, frozen=True):
 
 
 class LazyGroup(click.Group):
-    """A group of the commands of one entry-point group, each a `LazyCommand` or alike."""
+    """A group of the commands of one entry-point group, each a `LazyCommand` or alike.
+
+    It may have commands of its own besides.
+    """
 
     def __init__(self, *args: Any, group: str, **more: Any) -> None:
         super().__init__(*args, **more)
@@ -43,10 +46,12 @@ class LazyGroup(click.Group):
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return all names."""
-        return sorted(self._catalog.names())
+        return sorted({*self._catalog.names(), *self.commands})
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Import one command; None where there is none of this name."""
+        if cmd_name in self.commands:
+            return self.commands[cmd_name]
         try:
             options = self._catalog.load(cmd_name)
         except MissingExtra:
@@ -64,7 +69,7 @@ class LazyGroup(click.Group):
         try:
             return super().resolve_command(ctx, args)
         except click.UsageError as error:
-            if (hint := did_you_mean(args[0], self._catalog.names())) is None:
+            if (hint := did_you_mean(args[0], self.list_commands(ctx))) is None:
                 raise
             raise click.UsageError(f"{error.message} D{hint[1:]}", ctx) from None
 
@@ -74,6 +79,8 @@ class LazyGroup(click.Group):
             formatter.write_dl([(name, self._summary(name)) for name in self.list_commands(ctx)])
 
     def _summary(self, name: str) -> str:
+        if name in self.commands:
+            return self.commands[name].get_short_help_str(80)
         try:
             return (self._catalog.load(name).__doc__ or "").partition("\n")[0]
         except ConfigError as error:

@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager
 
 import click
 
+from prolocutor.cli.lazy_group import LazyGroup
 from prolocutor.config.store_location import check_exists, sqlite_file, store_url
 from prolocutor.contracts.store_options import StoreTransfer
 from prolocutor.errors import ConfigError, StoreError
@@ -21,7 +22,9 @@ _LEFT_OUT = (
 )
 
 
-@click.group(short_help="Migrate, check and copy stores.")
+@click.group(
+    cls=LazyGroup, group="prolocutor.commands.store", short_help="Migrate, check and copy stores."
+)
 def store() -> None:
     """Bring a store up to date, check it, copy it into another.
 

@@ -1,4 +1,4 @@
-"""The command of DeepPavlov's pipeline files."""
+"""The commands for those who come from DeepPavlov Agent."""
 
 from __future__ import annotations
 
@@ -11,3 +11,9 @@ class ConvertCommand(LazyCommand, frozen=True):
     """Write DeepPavlov Agent's pipeline file as YAML."""
 
     place: ClassVar[str] = "prolocutor.plugins.deeppavlov.convert:convert"
+
+
+class ImportDreamCommand(LazyCommand, frozen=True):
+    """Import DeepPavlov Agent's dialogs from MongoDB."""
+
+    place: ClassVar[str] = "prolocutor.plugins.deeppavlov.import_dream:import_dream"
