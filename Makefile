@@ -126,6 +126,7 @@ bench-peers: $(READY) ## the same beside the neighbours, each in an environment 
 	@if command -v $${CC:-cc} >/dev/null; then $(MAKE) --no-print-directory wheel-site; fi
 	@$(BIN)/python bench/turns.py --peers $(ARGS)
 	@$(BIN)/python bench/pairing.py --peers --write
+	@if [ -n "$(DREAM)" ]; then $(BIN)/python bench/dream.py --pipelines "$(DREAM)" --fake "$(FAKE)" --dream "$(DREAM)/agent"; fi
 
 demo-score: $(READY) ## how often a right agent of the demo wins
 	@$(BIN)/python bench/demo_score.py $(ARGS)

@@ -2,12 +2,17 @@
 
     python bench/dream.py --pipelines FOLDER --fake FILE
     python bench/dream.py --pipelines FOLDER --fake FILE --only dream_mini --turns 100
+    python bench/dream.py --pipelines FOLDER --fake FILE --dream DIR
 
 FOLDER holds pipeline files by name, FILE is the program that plays all their services on one port
 (`fake_dream.py`); neither is part of this repository. Each pipeline is served by the real command
 with its dialogs in memory, and one person talks to it for many turns. CPU time is that of the
 server's process alone, from /proc. "Late beside early" compares the turns around the last one with
 those around the fifth: the median of several pieces of a dialog, each of so many turns.
+
+All agents use our formatters; with `--dream DIR`, a folder of DREAM's code, they are measured with
+DREAM's own, too. Empty modules stand in for `sentry_sdk`, `requests`
+and `inflect`, which it imports.
 
 Where `python bench/peers/setup.py dp-agent` has built its environment, DeepPavlov Agent 2.2.0 runs
 beside ours on the same services. It cannot load these files by itself: `peers/run_dp_dream.py` says
@@ -19,6 +24,7 @@ from __future__ import annotations
 import argparse
 import importlib.util
 import json
+import os
 import re
 import statistics
 import subprocess
@@ -37,13 +43,42 @@ ADDRESS = re.compile(r"http://[^\s/]+")
 SAID = "I work in Berlin and I like films number {}"
 
 
-def commands(file: Path) -> dict[str, list[str]]:
+STAND_IN = """
+class RequestException(Exception): pass
+class auth:
+    AuthBase = object
+class engine:
+    def number_to_words(self, number): return str(number)
+def init(*_, **__): pass
+"""
+
+
+def commands(file: Path, dream: Path | None) -> dict[str, list[str]]:
     """Return how to serve a file, by the name of the agent."""
     ours = [sys.executable, "-m", "prolocutor", "serve", str(file)]
-    found = {"Prolocutor": [*ours, "--store", "memory:", "--port", "0"]}
+    own = [] if dream is None else ["--dream", str(dream)]
+    found = {"Prolocutor": [*ours, *own, "--store", "memory:", "--port", "0"]}
     if DP_AGENT.is_file():
-        found["dp-agent 2.2.0"] = [str(DP_AGENT), str(PEERS / "run_dp_dream.py"), str(file)]
+        theirs = [str(DP_AGENT), str(PEERS / "run_dp_dream.py"), str(file)]
+        found["dp-agent 2.2.0"] = theirs if dream is None else [*theirs, str(dream)]
     return found
+
+
+def copied(dream: Path, place: Path) -> Path:
+    """Return a copy of DREAM's code with what it imports and need not be installed."""
+    copy = place / "dream"
+    for name in ("common", "state_formatters"):
+        for file in sorted((dream / name).rglob("*")):
+            if file.is_file():
+                new = copy / name / file.relative_to(dream / name)
+                new.parent.mkdir(parents=True, exist_ok=True)
+                new.write_bytes(file.read_bytes())
+    for name in ("sentry_sdk", "requests", "common/inflect"):
+        (copy / f"{name}.py").write_text(STAND_IN)
+    for line in next(dream.glob("*env*")).read_text().splitlines():
+        name, _, value = line.partition("=")
+        os.environ.setdefault(name, value)
+    return copy
 
 
 @contextmanager
@@ -97,7 +132,9 @@ def measured(services: Any, fake_dream: Any, command: list[str], turns: int) -> 
     return Measured(len(services.take()) / turns, pieces[1:])  # the first piece warms up
 
 
-def compared(fake_dream: Any, folder: Path, name: str, turns: int) -> Iterator[str]:
+def compared(
+    fake_dream: Any, folder: Path, name: str, turns: int, dream: Path | None
+) -> Iterator[str]:
     """Measure every agent on one pipeline; yield the rows of the table."""
     pipeline = fake_dream.load(folder / f"{name}.json")
     services = fake_dream.Fake(pipeline, gap=0.0).start(0)
@@ -106,11 +143,15 @@ def compared(fake_dream: Any, folder: Path, name: str, turns: int) -> Iterator[s
     with tempfile.TemporaryDirectory() as place:
         file = Path(place) / "pipeline_conf.json"
         file.write_text(json.dumps(fake_dream.rewrite(pipeline, address)))
-        for agent, command in commands(file).items():
-            found = measured(services, fake_dream, command, turns)
-            cost = statistics.median(found.pieces)
-            figures = f"{found.calls:.1f} | {cost:.1f} | {found.growth:.2f}"
-            yield f"| {name} | {number} | {agent} | {figures} |"
+        formatters: dict[str, Path | None] = {"ours": None}
+        if dream is not None:
+            formatters["DREAM's"] = copied(dream, Path(place))
+        for whose, own in formatters.items():
+            for agent, command in commands(file, own).items():
+                found = measured(services, fake_dream, command, turns)
+                cost = statistics.median(found.pieces)
+                figures = f"{found.calls:.1f} | {cost:.1f} | {found.growth:.2f}"
+                yield f"| {name} | {number} | {agent} | {whose} | {figures} |"
     services.server.shutdown()
 
 
@@ -123,16 +164,19 @@ def main() -> None:
     parser.add_argument("--fake", type=Path, required=True)
     parser.add_argument("--only", action="append")
     parser.add_argument("--turns", type=int, default=120)
+    parser.add_argument("--dream", type=Path)
     given = parser.parse_args()
     spec = importlib.util.spec_from_file_location("fake_dream", given.fake)
     if spec is None or spec.loader is None:
         raise SystemExit(f"{given.fake} cannot be imported")
     fake_dream = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(fake_dream)
-    print("| pipeline | services | agent | calls a turn | CPU ms a turn | late beside early |")
-    print("|---|---|---|---|---|---|")
+    heads = (
+        "pipeline services agent formatters calls_a_turn CPU_ms_a_turn late_beside_early".split()
+    )
+    print("|", " | ".join(heads).replace("_", " "), "|\n" + "|---" * len(heads) + "|")
     for name in given.only or PIPELINES:
-        for row in compared(fake_dream, given.pipelines, name, given.turns):
+        for row in compared(fake_dream, given.pipelines, name, given.turns, given.dream):
             print(row, flush=True)
 
 

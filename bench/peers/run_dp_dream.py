@@ -1,12 +1,13 @@
 """Serves a DREAM pipeline by dp-agent 2.2.0, as far as that version can be brought to load one.
 
-    bench/.peers/dp-agent/bin/python bench/peers/run_dp_dream.py pipeline_conf.json
+    bench/.peers/dp-agent/bin/python bench/peers/run_dp_dream.py pipeline_conf.json [DREAM]
 
 It prints the address of its HTTP API and serves until its standard input ends. What 2.2.0 lacks is
 put in from outside, each by the cheapest means, and what it does not do stays undone:
 
 - Formatters, response formatters and Python connectors of DREAM: those of this repository, which
-  make the same requests without DREAM's deep copies. An object as formatter becomes a function.
+  make the same requests without DREAM's deep copies; the formatters are DREAM's own where its
+  folder is named. An object as formatter becomes a function.
 - `update_attributes` and `add_annotation_and_reset_human_attributes_for_first_turn`: added to its
   state manager.
 - Skill selectors are told the names of the pipeline's services, which stand in its dialogs since.
@@ -22,6 +23,7 @@ import json
 import os
 import sys
 from functools import partial
+from importlib import import_module
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import ModuleType
@@ -73,6 +75,14 @@ async def annotate_and_reset(self: Any, dialog: Any, payload: Any, label: str, *
         dialog.human.attributes = {"disliked_skills": disliked}
 
 
+def formatter(given: str, ours: Any) -> Any:
+    """Return DREAM's own function where its folder is named, else ours."""
+    if len(sys.argv) < 3:
+        return ours
+    module, _, name = given.partition(":")
+    return getattr(import_module(module), name)
+
+
 def translated(content: dict[str, Any], module: ModuleType) -> dict[str, Any]:
     """Return a pipeline file for 2.2.0, and put the functions that it names into a module."""
 
@@ -84,12 +94,13 @@ def translated(content: dict[str, Any], module: ModuleType) -> dict[str, Any]:
             name = options["name"].rpartition(":")[2]
             arguments = {key: value for key, value in options.items() if key != "name"}
             made = f"{name}_of_{full}".replace(".", "_")
-            setattr(module, made, partial(FORMATTERS[name].format, **arguments))
+            function = formatter(options["name"], FORMATTERS[name].format)
+            setattr(module, made, partial(function, **arguments))
             service["dialog_formatter"] = f"{MODULE}:{made}"
         given = service.get("response_formatter")
         if given is not None:
             name = given.rpartition(":")[2]
-            setattr(module, name, RESPONSE_FORMATTERS[name])
+            setattr(module, name, formatter(given, RESPONSE_FORMATTERS.get(name)))
             service["response_formatter"] = f"{MODULE}:{name}"
         connector = service["connector"]
         if isinstance(connector, dict) and connector.get("protocol") == "python":
@@ -147,4 +158,8 @@ async def serve(file: Path) -> None:
 
 
 if __name__ == "__main__":
-    asyncio.run(serve(Path(sys.argv[1])))
+    pipeline = Path(sys.argv[1]).absolute()
+    for dream in sys.argv[2:3]:  # where its modules are, and the files that they read
+        sys.path.insert(0, dream)
+        os.chdir(dream)
+    asyncio.run(serve(pipeline))
