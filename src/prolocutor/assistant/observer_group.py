@@ -105,15 +105,15 @@ class ObserverGroup:
         await self._taught(lambda one: one.forget(user))
 
     def lessons_of(self, record: TurnRecord) -> list[NewRecord]:
-        """Return what a turn teaches, to be stored with it."""
-        lessons: list[NewRecord] = []
+        """Return what a turn teaches, to be stored with it; of one kind and key the last."""
+        lessons: dict[tuple[str, str], NewRecord] = {}
 
         def add(learner: Learner) -> None:
-            lessons.extend(learner.lessons_of(record))
+            lessons.update({(one.kind, one.key): one for one in learner.lessons_of(record)})
 
         for learner in self.learners:
             _guarded(partial(add, learner))
-        return lessons
+        return [*lessons.values()]
 
     async def _taught(self, teach: Callable[[Learner], Awaitable[None]]) -> None:
         for learner in tuple(self.learners):

@@ -135,8 +135,7 @@ class Lessons:
             return []
         if len(self._proposed) >= _MOST_PROPOSED:
             self._proposed.clear()
-        keys = [f"{record.utt_id}/{number}" for number in range(len(found))]
-        lessons = {(KIND, key): one for key, one in zip(keys, found, strict=True)}
+        lessons = {(KIND, _key(record.utt_id, one)): one for one in found}
         self._proposed[record.turn_id] = lessons
         return [NewRecord(KIND, key, plain.encode(one)) for (_, key), one in lessons.items()]
 
@@ -297,6 +296,12 @@ class Lessons:
     async def _keep(self, body: bytes, key: str) -> None:
         lesson = _read_lesson(body)
         await self._store.put_record(lesson.user, KIND, key, body, lesson.reply)
+
+
+def _key(utt_id: str, lesson: RouterLabel) -> str:
+    """Return the key of what a turn teaches, the same for all routers of an assistant."""
+    mark = lesson.hint
+    return f"{utt_id}/judged" if mark is None else f"{utt_id}/{mark.kind}/{mark.utt_id}"
 
 
 def label_of_ranks(
