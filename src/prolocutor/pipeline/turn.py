@@ -102,6 +102,8 @@ class Turn:
 
     def choices(self) -> list[LoggedChoice]:
         """Return the choices that canaries and routers made, with their probabilities."""
+        if not self._tried.choices:
+            return self._selection.choices
         asked = {one.step.name for one in self._ledger.entries if one.started is not None}
         drawn = [one for one in self._tried.choices if one.chosen in asked]
         return [*drawn, *self._selection.choices]
