@@ -11,6 +11,7 @@ import pytest
 from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po
 
+from prolocutor.plugins.language.declining import answer as decline
 from prolocutor.plugins.language.language import notice
 from prolocutor_demo.reading.languages.messages import MESSAGES
 from prolocutor_demo.reading.languages.names import LANGUAGES
@@ -26,18 +27,15 @@ LINES = {
     ]
     for code in LANGUAGES
 }
-AGENTS = "calculator units clock days currency countries jokes small_talk guide".split()
+AGENTS = "calculator units clock days currency countries jokes small_talk".split()
 
 
 def said(text: str, code: str | None = None, **attributes: Any) -> dict[str, Any]:
     asked = request(text, attributes)
     language = {"code": code} if code else notice(asked)
     asked["human_utterances"][-1]["annotations"]["language"] = language
-    replies = [
-        reply
-        for name in AGENTS
-        for reply in importlib.import_module(f"prolocutor_demo.{name}").answer(asked)
-    ]
+    agents = [importlib.import_module(f"prolocutor_demo.{name}").answer for name in AGENTS]
+    replies = [reply for agent in (*agents, decline) for reply in agent(asked)]
     best: dict[str, Any] = max(replies, key=lambda reply: reply["confidence"])
     return best
 

@@ -36,6 +36,16 @@ class Card(msgspec.Struct, frozen=True, kw_only=True):
             "The languages it speaks, by default all.", item="the code of a language, such as en"
         ),
     ] = []
+    translations: Annotated[
+        dict[str, str],
+        about(
+            'What it can do, by language, as it follows "I can": `{en: tell jokes}`.',
+            what="a map of texts",
+        ),
+    ] = {}
+    hidden: Annotated[bool, about("Whether people are not told that it is there to be asked.")] = (
+        False
+    )
     price: Annotated[
         float | None, about("What one call costs, in any one currency; by default nothing.")
     ] = None
@@ -51,7 +61,8 @@ class Card(msgspec.Struct, frozen=True, kw_only=True):
     def members(self) -> JsonObject:
         """What the card says, by key."""
         said = msgspec.to_builtins(self)
-        return {key: value for key, value in said.items() if value not in (None, "", [])}
+        empty: tuple[object, ...] = (None, "", [], {})
+        return {key: one for key, one in said.items() if one not in empty and one is not False}
 
 
 class UserQuestion(msgspec.Struct, frozen=True, kw_only=True):

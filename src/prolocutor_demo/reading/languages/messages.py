@@ -109,11 +109,6 @@ MESSAGES = (
     "Thank you, I pass it on to my agents.",
     "You make it easy.",
     "English is the language that I know best.",
-    (
-        "I do not know that. I calculate, convert units and money, tell times, dates and public"
-        " holidays, look up words and countries, keep your todo list and timers, flip coins and"
-        " roll dice, tell jokes, and chat."
-    ),
     ENGLISH_ONLY,
     JOKES_ENGLISH_ONLY,
 )
