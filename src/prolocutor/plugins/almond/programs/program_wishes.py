@@ -77,7 +77,7 @@ def _stopped(apps: Sequence[RunningProgram]) -> ProgramRun:
 
 def _listed(apps: Sequence[RunningProgram]) -> DirectReply:
     if not apps:
-        return own_words.says("None of your programs is running.")
+        return own_words.says("You have no programs running.")
     begin = "One program is running:" if len(apps) == 1 else f"{len(apps)} programs are running:"
     lines = [
         f"{number}. {app.name}: {app.description}"

@@ -12,9 +12,8 @@ from pathlib import Path
 from typing import Any, Final
 
 import msgspec
-import yaml
 
-from prolocutor.plugins.language.careful.helplines import HELPLINES, helplines
+from prolocutor.plugins.language.careful.helplines import HELPLINES, helplines, read_yaml
 from prolocutor.plugins.language.careful.topics import Lately, annotated_topic, care_of
 
 SKILL: Final = "careful"
@@ -108,7 +107,7 @@ def answers_from(texts: Path = ANSWERS, numbers: Path = HELPLINES) -> CarefulAns
 
     Raise what YAML or msgspec raise for a bad file, KeyError if it has no English texts.
     """
-    given = yaml.safe_load(texts.read_text(encoding="utf-8"))
+    given = read_yaml(texts)
     read = msgspec.convert(given, dict[str, dict[str, str]])
     if _ENGLISH not in read:
         raise KeyError(f"{texts}: there are no texts under {_ENGLISH!r}")
@@ -134,3 +133,7 @@ def _attributes(request: Mapping[str, Any]) -> Mapping[str, Any]:
     human = request.get("human")
     attributes = human.get("attributes") if isinstance(human, dict) else None
     return attributes if isinstance(attributes, dict) else {}
+
+
+# Loaded with the skill, which must never wait.
+answers_from()

@@ -74,10 +74,16 @@ class HelplineTable(msgspec.Struct, frozen=True):
         )
 
 
+def read_yaml(path: Path) -> Any:
+    """Return what a file of YAML says, read in C where that is installed: ten times as fast."""
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    return yaml.load(path.read_bytes(), Loader=loader)
+
+
 @functools.cache
 def helplines(path: Path = HELPLINES) -> HelplineTable:
     """Return the table of a file; raise what YAML or msgspec raise for a bad one."""
-    return msgspec.convert(yaml.safe_load(path.read_text(encoding="utf-8")), HelplineTable)
+    return msgspec.convert(read_yaml(path), HelplineTable)
 
 
 class NamedCountries:

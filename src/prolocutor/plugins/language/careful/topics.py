@@ -9,9 +9,8 @@ from pathlib import Path
 from typing import Any, Final, TypeAlias
 
 import msgspec
-import yaml
 
-from prolocutor.plugins.language.careful.helplines import named_countries
+from prolocutor.plugins.language.careful.helplines import named_countries, read_yaml
 from prolocutor.plugins.language.careful.word_classes import ClassRule, WordClasses
 from prolocutor.reading.plain_text import without_accents
 
@@ -149,7 +148,7 @@ def patterns(path: Path = _TOPICS) -> TopicPatterns:
 
     Raise what YAML or msgspec raise for a bad file, KeyError for a class that it does not have.
     """
-    given = msgspec.convert(yaml.safe_load(path.read_text(encoding="utf-8")), _TopicFile)
+    given = msgspec.convert(read_yaml(path), _TopicFile)
     classes = WordClasses(given.classes)
     topics = tuple((one.name, _any(one.words)) for one in given.topics)
     rules = tuple(classes.rule(one.name, rule) for one in given.topics for rule in one.rules)
@@ -200,3 +199,8 @@ def _searched(text: str) -> str:
 
 def _any(words: list[str]) -> re.Pattern[str]:
     return re.compile(without_accents("|".join(f"(?:{one})" for one in words)) or r"(?!)")
+
+
+# Loaded with the annotator, which must never wait.
+patterns()
+named_countries()

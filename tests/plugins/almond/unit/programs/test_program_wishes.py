@@ -74,7 +74,7 @@ async def test_without_programs_words_are_for_the_skills() -> None:
     async with running(Gadgets()) as it:
         listed = await say(it, "what is running?")
         stopped = await say(it, "stop the timer about eggs")
-    assert texts(listed) == ["None of your programs is running."]
+    assert texts(listed) == ["You have no programs running."]
     assert texts(stopped) == ["re: stop the timer about eggs"]
 
 
