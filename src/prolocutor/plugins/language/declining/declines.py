@@ -14,7 +14,7 @@ import msgspec
 import yaml
 
 from prolocutor.contracts.connector import AgentProfile
-from prolocutor.reading.accents import without_accents
+from prolocutor.reading.plain_text import without_accents
 
 CONFIDENCE: Final = 0.2
 """More than agents have when they decline, less than they have for any answer."""
