@@ -68,6 +68,10 @@ def export(store: str, users: tuple[str, ...], buckets: frozenset[int] | None) -
     """Write all that is stored of persons, one line of JSON each; assistants go on meanwhile.
 
     USER "" is the assistant itself: its keys, settings and ratings that teach.
+
+    \b
+    Example:
+      prolocutor person export prolocutor.db ann > ann.jsonl
     """
     _check_chosen(users, buckets)
     asyncio.run(_export(store, users, buckets or frozenset()))
@@ -86,6 +90,10 @@ def import_(store: str, file: IO[bytes]) -> None:
     """Put the persons of a file (- for standard input) into a store; print who was written.
 
     Who is there already, exactly so, stays. Somebody else of that name is an error.
+
+    \b
+    Example:
+      prolocutor person import postgresql://prolocutor@db/prolocutor ann.jsonl
     """
     asyncio.run(_import(store, file))
 
