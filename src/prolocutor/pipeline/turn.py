@@ -247,7 +247,8 @@ class Turn:
         """Return the skill that goes on: of a follow-up the one that answered the question before,
         else the one that can continue."""
         slots = self.draft.annotation_slots
-        if slots and (found := follow_up_of(values_of(slots))) is not None:
+        found = follow_up_of(values_of(slots)) if slots else None
+        if found is not None and found.of:
             spoke = found.skill or self.view.last_speaker()
             skill = self._tried.instead.get(spoke, spoke)
             if skill in self._prepared.skill_steps:

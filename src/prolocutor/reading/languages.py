@@ -118,6 +118,11 @@ LANGUAGES: Final = tuple(_FREQUENT)
 """The languages among which detection decides."""
 
 
+def frequent_words(code: str) -> list[str]:
+    """Return the words that tell a language."""
+    return _FREQUENT.get(code, "").split()
+
+
 def is_frequent(word: str) -> bool:
     """Whether a word is one of those that tell a language."""
     return all(part in _CODES for part in _WORD.findall(word.lower()))

@@ -97,6 +97,9 @@ def repeats(remark: Remark, turn: LastTurn) -> Found:
     ):
         return turn.question, SURE
     if more := _ONE_MORE.fullmatch(remark.rest):
+        lasts = re.search(rf" (?:for|of|in) (?:{slots.MEASURE.pattern})", turn.question)
+        if lasts and slots.MEASURE.search(more["what"]) and " " in more["what"].strip():
+            return f"{turn.question[: lasts.start()]} {more['what']}", SURE
         return with_phrase(more["what"], turn.question) or slots.attach(
             turn.question, more["what"]
         ), SURE

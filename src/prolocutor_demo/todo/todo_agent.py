@@ -115,8 +115,8 @@ def _add(asked: TodoRequest, found: re.Match[str]) -> TodoReply | None:
     if every:
         due = first_time(every, due, asked.now)
     what = clean(moment.rest if moment else said)
-    if not what:
-        return TodoReply(WHAT, 0.8)
+    if not what or todo_phrases.NOTHING_NAMED.fullmatch(what):
+        return TodoReply(WHAT, 0.95)
     around = _around(asked.text, found)
     remind = todo_phrases.REMINDERS.search(asked.text) is not None
     remind = remind or (due is not None and todo_phrases.OF_LISTS.search(around) is None)

@@ -58,6 +58,13 @@ ADD = _patterns(
     r"|jot (?:(?:this|it|that) )?down|write (?:(?:this|it|that) )?down|put down)"
     r"\b\s*[:,-]?\s*(?P<what>.+)",
 )
+NOTHING_NAMED = re.compile(
+    r"(?:some|any|every)?(?:thing|stuff)s?(?: else| new)?|both(?: of (?:them|those))?|all(?: of them)?"
+    r"|it|them|that|this|these|those|one|(?:another|a new|one more)(?: one| thing| item)?|an? item",
+    re.IGNORECASE,
+)
+"""What is no entry by itself: what is meant has to be asked."""
+
 CLEAR = _patterns(
     r"(?:clear|empty|wipe|erase|delete|remove|cancel|reset|purge|forget|dismiss)(?: out| off)?"
     r"(?: all| everything| every| each)?(?: of)?(?: the| my| our)?(?: open)?"

@@ -15,6 +15,7 @@ from prolocutor.plugins.language.follow_up.certainty import SURE, Found
 from prolocutor.plugins.language.follow_up.general import meant
 from prolocutor.plugins.language.follow_up.grammar import grammar_of
 from prolocutor.plugins.language.follow_up.last_turn import LastTurn, last_turns_of
+from prolocutor.plugins.language.follow_up.normalizing import Normalizer
 from prolocutor.plugins.language.language_wishes import names_language, wished_language
 from prolocutor.reading.languages import language_of
 
@@ -22,6 +23,8 @@ MOST_WORDS: Final = 14
 LONGEST_TEXT: Final = 160
 LONGEST_QUESTION: Final = 400
 ENGLISH: Final = "en"
+ALONE: Final = 0.6
+"""How sure it is that words in another spelling mean the same."""
 
 OwnRule = Callable[[LastTurn], Any]
 Meaning = tuple[str, float, str]
@@ -35,6 +38,7 @@ class FollowUps:
         self._own: dict[str, OwnRule] = {
             one.name: one.continues for one in skills if one.continues is not None
         }
+        self._normalizer = Normalizer(skills)
 
     def with_skills(self, skills: Sequence[AgentProfile]) -> FollowUps:
         """Return the annotator that asks these skills' own rules first."""
@@ -46,12 +50,24 @@ class FollowUps:
         `text` is the whole question that they mean, `of` the earlier question that it is made from,
         `confidence` how sure it is: from 0.75 on the words can mean nothing else, below they may as
         well stand alone. `skill` is the agent that answered the earlier question, `language` that
-        of the question where the words are of another one. `state` is agent state JSON.
+        of the question where the words are of another one. `normalized` are the words in the
+        agents' spelling where that is another one; where they stand alone they are the `text`, and
+        there is no `of`. `state` is agent state JSON.
         """
         text = " ".join(str(state["human_utterances"][-1].get("text", "")).split())
         if not text or len(text) > LONGEST_TEXT or len(text.split()) > MOST_WORDS:
             return {}
+        told = language_of(text)
+        code = told.code if told else ""
         turns = last_turns_of(state, text)
+        meant = self._normalizer.normalized(text, code or (turns[-1].language if turns else ""))
+        if meant == text:
+            return self._follow_up(text, turns)
+        found = self._follow_up(meant, [replace(one, text=meant) for one in turns])
+        alone = {"text": meant, "of": "", "confidence": ALONE}
+        return {**(found or alone), "normalized": meant}
+
+    def _follow_up(self, text: str, turns: list[LastTurn]) -> dict[str, Any]:
         if not turns:
             return {}
         wished = "" if any(names_language(one.question) for one in turns) else wished_language(text)

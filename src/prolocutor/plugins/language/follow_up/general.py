@@ -218,7 +218,15 @@ def corrected(said: Continuing) -> Found:
         return None
     first = re.escape(plain_of(rest).split()[0])
     place = re.search(rf"(?<![\w'-]){first}(?![\w'-])", plain_of(said.question), re.IGNORECASE)
-    return (f"{said.question[: place.start()]}{rest}", SURE) if place else (rest, LIKELY)
+    if place is None:
+        return rest, LIKELY
+    when = [one for one in said.slots if one.kind in _TIMES and one.span[0] > place.start()]
+    own = any(one.kind in _TIMES for one in grammar.slots(rest))
+    tail = f" {said.question[when[0].whole[0] :]}" if when and not own else ""
+    return f"{said.question[: place.start()]}{rest}{tail}", SURE
+
+
+_TIMES: Final = frozenset({"date", "hour"})
 
 
 def asked_otherwise(said: Continuing) -> Found:

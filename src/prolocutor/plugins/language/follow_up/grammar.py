@@ -112,6 +112,11 @@ class LanguageGrammar:
         filler = "|".join([*words.fillers, *words.politeness])
         gap = r"[\s,.!:;]+"
         joints = "|".join(words.joints) or "(?!)"
+        hesitates = "|".join(words.hesitation) or "(?!)"
+        polite = "|".join(words.politeness) or "(?!)"
+        self.hesitation = _pattern(rf"(?<![\w'])(?:{hesitates})(?![\w'])[,.…]*\s*")
+        self.polite_lead = _pattern(rf"(?:(?:{hesitates}|{polite}|{opener(words)}){gap})+(?=\S)")
+        self.polite_tail = _pattern(rf"(?:[\s,]+(?:{polite}))+[\s.!?]*$")
         self.joint = _pattern(
             rf"(?:(?:{filler}){gap})*(?P<joint>(?:{joints})(?:{gap}|$|(?<='))"
             rf"(?:(?:{filler}|{joints}){gap})*)?"
@@ -457,6 +462,11 @@ def _cut(text: str, slot: Part, span: Span) -> Part:
     )
     kind = "name" if slot.entity else kind
     return Part(span, whole, kind, said, slot.lead, slot.article, slot.entity, slot.start)
+
+
+def opener(words: Words) -> str:
+    """Return the pattern of words that open a text without a meaning of their own."""
+    return "|".join(words.openers) or "(?!)"
 
 
 @cache
