@@ -8,8 +8,10 @@ accents and apostrophes too. Utterances are short, and what cannot be told ("12 
 from __future__ import annotations
 
 import re
+from functools import cache
 from typing import Final, NamedTuple
 
+from prolocutor.reading.locales.locale import codes, words_of
 from prolocutor.reading.plain_text import without_accents
 
 LONGEST: Final = 400
@@ -81,7 +83,7 @@ _SHORT: Final = frozenset("aiyà")
 _LETTERS: Final[dict[str, str]] = {"de": "äöüß", "fr": "àâçèêëîïôùûœæ", "es": "ñ¿¡áíóú"}
 _CONJUNCTIONS: Final = {"and": "en", "und": "de", "et": "fr", "y": "es"}
 """What follow-ups open with: "et a los angeles" is French."""
-_OPENS: Final = re.compile(rf"\W*({'|'.join(_CONJUNCTIONS)})\b")
+_OPENS: Final = re.compile(r"\W*(\w+)\b")
 _WEIGHT_OF_LETTERS: Final = 1.5
 _LEAST: Final = 1.0
 _AHEAD: Final = 0.5
@@ -94,13 +96,27 @@ class DetectedLanguage(NamedTuple):
     confidence: float
 
 
-def _table() -> dict[str, tuple[str, ...]]:
+class KnownLanguages(NamedTuple):
+    """The languages that there are: which words, letters and conjunctions tell them."""
+
+    words: dict[str, tuple[str, ...]]
+    letters: dict[str, str]
+    conjunctions: dict[str, str]
+
+
+@cache
+def _known(every: tuple[str, ...]) -> KnownLanguages:
     table: dict[str, tuple[str, ...]] = {}
-    for code, words in _FREQUENT.items():
-        for word in words.split():
+    letters, conjunctions = dict(_LETTERS), dict(_CONJUNCTIONS)
+    for code in dict.fromkeys((*_FREQUENT, *every)):
+        words = words_of(code)
+        for word in frequent_words(code):
             for part in _typed(word):
                 table[part] = tuple(dict.fromkeys((*table.get(part, ()), code)))
-    return table
+        if words is not None and code not in _FREQUENT:
+            letters[code] = words.letters
+            conjunctions.setdefault(words.conjunction, code)
+    return KnownLanguages(table, letters, conjunctions)
 
 
 def _typed(word: str) -> list[str]:
@@ -112,20 +128,20 @@ def _typed(word: str) -> list[str]:
     return list(dict.fromkeys((*parts, *bare)))
 
 
-_CODES: Final = _table()
-
 LANGUAGES: Final = tuple(_FREQUENT)
 """The languages among which detection decides."""
 
 
 def frequent_words(code: str) -> list[str]:
     """Return the words that tell a language."""
-    return _FREQUENT.get(code, "").split()
+    words = words_of(code)
+    return [*_FREQUENT.get(code, "").split(), *(words.frequent.split() if words else ())]
 
 
 def is_frequent(word: str) -> bool:
     """Whether a word is one of those that tell a language."""
-    return all(part in _CODES for part in _WORD.findall(word.lower()))
+    table = _known(codes()).words
+    return all(part in table for part in _WORD.findall(word.lower()))
 
 
 def language_of(text: str) -> DetectedLanguage | None:
@@ -134,18 +150,19 @@ def language_of(text: str) -> DetectedLanguage | None:
     >>> language_of("Wie spät ist es in Paris?").code, language_of("12 * 8"), language_of("Paris?")
     ('de', None, None)
     """
-    said = text[:LONGEST].lower()
+    said, known = text[:LONGEST].lower(), _known(codes())
     scores = dict.fromkeys(LANGUAGES, 0.0)
     for word in _WORD.findall(said):
-        codes = _CODES.get(word, ())
-        for code in codes:
-            scores[code] += 1 / len(codes)
+        told = known.words.get(word, ())
+        for code in told:
+            scores[code] = scores.get(code, 0.0) + 1 / len(told)
     opens = _OPENS.match(said)
-    if opens:
-        scores[_CONJUNCTIONS[opens[1]]] += 1
-    for code, letters in _LETTERS.items():
-        if any(letter in said for letter in letters):
-            scores[code] += _WEIGHT_OF_LETTERS
+    if opens and opens[1] in known.conjunctions:
+        code = known.conjunctions[opens[1]]
+        scores[code] = scores.get(code, 0.0) + 1
+    for code, letters in known.letters.items():
+        if letters and any(letter in said for letter in letters):
+            scores[code] = scores.get(code, 0.0) + _WEIGHT_OF_LETTERS
     code, best = max(scores.items(), key=lambda item: item[1])
     others = sum(scores.values()) - best
     second = max(score for other, score in scores.items() if other != code)

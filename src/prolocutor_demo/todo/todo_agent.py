@@ -42,6 +42,8 @@ from prolocutor_demo.todo.todo_words import (
 
 NAME = "todo"
 WHAT = "What shall I remind you of?"
+WHAT_ENTRY = "What shall I add to your {list} list?"
+ASKED_ENTRY = re.compile(r"What shall I add to your (?P<list>.+) list\?")
 MOST_AT_ONCE = 3
 DECLINE = "That is nothing for your todo list or your reminders."
 
@@ -116,7 +118,8 @@ def _add(asked: TodoRequest, found: re.Match[str]) -> TodoReply | None:
         due = first_time(every, due, asked.now)
     what = clean(moment.rest if moment else said)
     if not what or todo_phrases.NOTHING_NAMED.fullmatch(what):
-        return TodoReply(WHAT, 0.95)
+        plain = not what or todo_phrases.REMINDERS.search(asked.text)
+        return TodoReply(WHAT if plain else WHAT_ENTRY.format(list=named), 0.95)
     around = _around(asked.text, found)
     remind = todo_phrases.REMINDERS.search(asked.text) is not None
     remind = remind or (due is not None and todo_phrases.OF_LISTS.search(around) is None)
@@ -260,6 +263,10 @@ def _follow_up(asked: TodoRequest) -> TodoReply | None:
     if asked.before.endswith(WHAT):
         text = f"remind me {asked.text} {_when_before(asked)}".strip()
         wrapped = todo_phrases.ADD[0].fullmatch(text)
+        return _add(asked._replace(text=text), wrapped) if wrapped else None
+    if entry := ASKED_ENTRY.fullmatch(asked.before):
+        text = f"add {asked.text} to my {entry['list']} list"
+        wrapped = next((found for one in todo_phrases.ADD if (found := one.fullmatch(text))), None)
         return _add(asked._replace(text=text), wrapped) if wrapped else None
     waiting = [item for item in todo.open if item.id == todo.asked and item.due is None]
     if waiting and todo_phrases.NO_TIME.fullmatch(asked.text):

@@ -59,8 +59,9 @@ ADD = _patterns(
     r"\b\s*[:,-]?\s*(?P<what>.+)",
 )
 NOTHING_NAMED = re.compile(
-    r"(?:some|any|every)?(?:thing|stuff)s?(?: else| new)?|both(?: of (?:them|those))?|all(?: of them)?"
-    r"|it|them|that|this|these|those|one|(?:another|a new|one more)(?: one| thing| item)?|an? item",
+    r"(?:some|any|every)?(?:thing|stuff)s?(?: else| new)?|both(?: of (?:them|those))?"
+    r"|all(?: of them)?|it|them|that|this|these|those|one|an? item"
+    r"|(?:another|a new|one more)(?: one| thing| item)?",
     re.IGNORECASE,
 )
 """What is no entry by itself: what is meant has to be asked."""

@@ -102,12 +102,14 @@ def add_folder(folder: Path) -> None:
     for one in sorted(folder.iterdir()):
         if (one / "words.yaml").exists() and _FOLDERS.get(one.name) != one:
             _FOLDERS[one.name] = one
+            codes.cache_clear()
             words_of.cache_clear()
             sentences_of.cache_clear()
             words_of(one.name)
             sentences_of(one.name)
 
 
+@cache
 def codes() -> tuple[str, ...]:
     """Return the codes of all languages that there are folders of."""
     return tuple(_FOLDERS)

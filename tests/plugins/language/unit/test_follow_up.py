@@ -184,7 +184,7 @@ def test_nothing_is_rewritten_at_the_beginning() -> None:
 def test_hardly_any_phrasing_that_stands_alone_is_rewritten() -> None:
     texts = [one.text for agent in agents_with_phrasings() for one in phrasings(agent)]
 
-    spoilt = [text for text in texts if annotate(dialog("time in Tokyo", "It is 9.", text))]
+    spoilt = [one for one in texts if annotate(dialog("time in Tokyo", "It is 9.", one)).get("of")]
 
     assert len(spoilt) <= 0.02 * len(texts), spoilt
 

@@ -58,20 +58,20 @@ class FollowUps:
         if not text or len(text) > LONGEST_TEXT or len(text.split()) > MOST_WORDS:
             return {}
         told = language_of(text)
-        code = told.code if told else ""
+        spoken = told.code if told else ""
         turns = last_turns_of(state, text)
-        meant = self._normalizer.normalized(text, code or (turns[-1].language if turns else ""))
+        meant = self._normalizer.normalized(text, spoken or (turns[-1].language if turns else ""))
         if meant == text:
-            return self._follow_up(text, turns)
-        found = self._follow_up(meant, [replace(one, text=meant) for one in turns])
+            return self._follow_up(text, turns, spoken)
+        found = self._follow_up(meant, [replace(one, text=meant) for one in turns], spoken)
         alone = {"text": meant, "of": "", "confidence": ALONE}
         return {**(found or alone), "normalized": meant}
 
-    def _follow_up(self, text: str, turns: list[LastTurn]) -> dict[str, Any]:
+    def _follow_up(self, text: str, turns: list[LastTurn], spoken: str) -> dict[str, Any]:
         if not turns:
             return {}
-        wished = "" if any(names_language(one.question) for one in turns) else wished_language(text)
-        spoken = wished or (found.code if (found := language_of(text)) else "")
+        asked = any(names_language(one.question) for one in turns)
+        spoken = ("" if asked else wished_language(text)) or spoken
         best: tuple[Meaning, LastTurn] | None = None
         for turn in turns:
             one = self._meaning(replace(turn, spoken=spoken))

@@ -115,6 +115,7 @@ class LanguageGrammar:
         hesitates = "|".join(words.hesitation) or "(?!)"
         polite = "|".join(words.politeness) or "(?!)"
         self.hesitation = _pattern(rf"(?<![\w'])(?:{hesitates})(?![\w'])[,.…]*\s*")
+        self.polite = _pattern(rf"(?<![\w'])(?:{hesitates}|{polite}|{opener(words)})(?![\w'])")
         self.polite_lead = _pattern(rf"(?:(?:{hesitates}|{polite}|{opener(words)}){gap})+(?=\S)")
         self.polite_tail = _pattern(rf"(?:[\s,]+(?:{polite}))+[\s.!?]*$")
         self.joint = _pattern(

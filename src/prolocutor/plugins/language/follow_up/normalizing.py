@@ -42,9 +42,10 @@ class Normalizer:
         def respelt(found: re.Match[str]) -> str:
             word = found[0]
             key = plain_of(word).lower()
-            if key in known or key in self._cards or (word[:1].isupper() and found.start()):
+            common = key in known or key in self._cards or not key.isalpha()
+            if common or (word[:1].isupper() and found.start()):
                 return word
-            right = _nearest(key, self._near) or _nearest(key, near)
+            right = _nearest(key, self._near, changed=True) or _nearest(key, near, changed=False)
             return right or word
 
         return _WORD.sub(respelt, said)
@@ -53,13 +54,15 @@ class Normalizer:
 def _trimmed(text: str, grammar: LanguageGrammar) -> str:
     """Return a text without hesitation, and without the courtesies around it."""
     plain = plain_of(text)
-    if grammar.courtesy.fullmatch(plain.strip(" .!?") + " "):
+    if not grammar.polite.search(plain) or grammar.courtesy.fullmatch(plain.strip(" .!?") + " "):
         return text
     kept, at = [], 0
     for one in grammar.hesitation.finditer(plain):
         kept.append(text[at : one.start()])
         at = one.end()
-    said = _GAP.sub(lambda one: one[1] or " ", "".join([*kept, text[at:]])).strip(" ,")
+    said = text
+    if kept:
+        said = _GAP.sub(lambda one: one[1] or " ", "".join([*kept, text[at:]])).strip(" ,")
     opened = grammar.polite_lead.match(plain_of(said))
     if opened and opened.end() < len(said):
         said = said[opened.end() :]
@@ -69,8 +72,11 @@ def _trimmed(text: str, grammar: LanguageGrammar) -> str:
     return said.strip()
 
 
-def _nearest(word: str, near: dict[str, frozenset[str]]) -> str:
-    """Return the one word that a misspelt word is near to; "" for none, or several."""
+def _nearest(word: str, near: dict[str, frozenset[str]], *, changed: bool) -> str:
+    """Return the one word that a misspelt word is near to; "" for none, or several.
+
+    Words that end otherwise alone are inflected, not misspelt. `changed`: a letter may be another.
+    """
     if len(word) < SHORTEST - 1:
         return ""
     found: set[str] = set()
@@ -80,13 +86,26 @@ def _nearest(word: str, near: dict[str, frozenset[str]]) -> str:
     best = min(slips.values(), default=9)
     most = 2 if len(word) >= LONG else 1
     nearest = [one for one, number in slips.items() if number == best]
+    for alike in (lambda one: sorted(one) == sorted(word), lambda one: one[-1] == word[-1]):
+        if len(nearest) > 1:
+            nearest = [one for one in nearest if alike(one)] or nearest
     if best > most or len(nearest) != 1:
         return ""
     right = nearest[0]
-    swapped = len(right) == len(word)
-    if swapped and sorted(right) != sorted(word) and len(word) <= SHORTEST:
+    if sorted(right) == sorted(word):
+        return right
+    if len(word) < SHORTEST or len(right) < SHORTEST or _inflected(word, right):
         return ""
-    return right if len(right) >= SHORTEST or sorted(right) == sorted(word) else ""
+    if best == 1 and len(right) == len(word) and not (changed and len(word) > SHORTEST):
+        return ""
+    return right
+
+
+def _inflected(one: str, other: str) -> bool:
+    """Return whether two words have the same stem and differ at their ends."""
+    same = next((n for n, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), None)
+    stem = min(len(one), len(other)) if same is None else same
+    return stem >= max(len(one), len(other)) - 2
 
 
 _NONE: Final[frozenset[str]] = frozenset()
