@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+import re
+from typing import Any, Final
 
 from prolocutor.plugins.almond.programs.failures import ProgramFailure
 from prolocutor.plugins.almond.programs.resolving import ValueResolver
@@ -49,7 +50,7 @@ def _when(statement: CheckedStatement, monitored: bool) -> str:
         return ""
     stream = stream_of(statement.stream)
     if isinstance(stream, TimerStream):
-        return f" every {show_value(stream.interval)}"
+        return f" every {_interval(show_value(stream.interval))}"
     if isinstance(stream, AtTimerStream):
         times = [time_text(one)[:5] if isinstance(one, TimeValue) else "?" for one in stream.times]
         return f" every day at {' and '.join(times)}"
@@ -64,12 +65,37 @@ def _edge_of(expression: Expression) -> Edge | None:
     return expression if isinstance(expression, Edge) else None
 
 
+def _interval(source: str) -> str:
+    """Return an interval of time in words: "hour" for "1h", "5 minutes" for "5min"."""
+    found = _INTERVAL.fullmatch(source)
+    if found is None or found["unit"] not in _TIME_UNITS:
+        return source
+    unit = _TIME_UNITS[found["unit"]]
+    return unit if found["number"] == "1" else f"{found['number']} {unit}s"
+
+
+_INTERVAL: Final = re.compile(r"(?P<number>\d+(?:\.\d+)?) ?(?P<unit>[a-z]+)")
+_TIME_UNITS: Final = {
+    "ms": "millisecond",
+    "s": "second",
+    "min": "minute",
+    "h": "hour",
+    "day": "day",
+    "week": "week",
+    "mon": "month",
+    "year": "year",
+}
+DEVICE: Final = "__device"
+"""What confirmations of 1.x manifests call the device that a function is of."""
+
+
 def _called(call: ResolvedCall, resolver: ValueResolver) -> str:
     """Return what a call does: its confirmation, else its name and its inputs."""
     function = call.function
     given = {each.name: _said(each.value, resolver) for each in call.call.arguments}
     types = {each.name: each.type for each in function.parameters}
     confirmation = _first(function.text("confirmation"))
+    given[DEVICE] = call.owner.name.rpartition(".")[2].replace("_", " ")
     named = filled(confirmation, given, {}) if confirmation else None
     if named is not None and confirmation != named:
         return named

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Final
@@ -22,6 +23,8 @@ from prolocutor.plugins.almond.thingtalk.parsing import parse_classes
 from prolocutor.plugins.almond.thingtalk.types import NUMBER, STRING
 from prolocutor.plugins.almond.thingtalk.values import ArrayValue, StringValue
 
+log = logging.getLogger(__name__)
+
 ASK: Final = "ask"
 """The query that every skill has: its reply to an utterance."""
 
@@ -30,20 +33,24 @@ KIND: Final = "almond-device"
 
 
 class DeviceClasses:
-    """The classes that the skills of an assistant implement."""
+    """The classes that the skills of an assistant implement.
 
-    def __init__(self, skills: Sequence[Skill]) -> None:
+    Where two skills have a class of one name it is the first one's; `ConfigError` if `alone`.
+    """
+
+    def __init__(self, skills: Sequence[Skill], *, alone: bool = True) -> None:
         self._skills: dict[str, Skill] = {}
         classes: list[Class] = []
         for skill in skills:
             for each in classes_of(skill):
                 other = self._skills.setdefault(each.name, skill)
-                if other is not skill:
-                    raise ConfigError(
-                        f"@{each.name} stands in the manifests of {other.name} and {skill.name}",
-                        key=skill.name,
-                    )
-                classes.append(each)
+                if other is skill:
+                    classes.append(each)
+                    continue
+                what = f"@{each.name} stands in the manifests of {other.name} and {skill.name}"
+                if alone:
+                    raise ConfigError(what, key=skill.name)
+                log.warning("%s: that of %s is set aside", what, skill.name)
         self.manifests = Manifests(classes)
 
     def skill_of(self, owner: Class) -> Skill:

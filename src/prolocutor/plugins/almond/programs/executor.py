@@ -324,7 +324,7 @@ class Executor:
 
     @cached_property
     def _devices(self) -> DeviceClasses:
-        return DeviceClasses(self._skills)
+        return DeviceClasses(self._skills, alone=False)
 
     async def _load_manifests(self) -> None:
         """Read the manifests once, in a thread: that takes too long for the event loop."""

@@ -189,6 +189,8 @@ def test_a_class_is_of_one_skill() -> None:
     )
     with pytest.raises(ConfigError, match=r"@com.same stands in the manifests of one and other"):
         DeviceClasses([one, other])
+    devices = DeviceClasses([one, other], alone=False)
+    assert len([each for each in devices.manifests if each.name == "com.same"]) == 1
 
 
 def test_a_manifest_may_be_a_file(tmp_path: Path) -> None:

@@ -41,7 +41,7 @@ SAID: dict[str, list[str]] = {
     NEW[7]: [WATCHING, *ALL_TWEETS[:2]],
     NEW[8]: [WATCHING, *ALL_TWEETS[:2]],
     NEW[9]: ["Okay, I'm going to notify you every day at 12:30."],
-    NEW[10]: ["Okay, I'm going to notify you of comic every 1h."],
+    NEW[10]: ["Okay, I'm going to notify you of comic every hour."],
     NEW[11]: ["Done."],
     NEW[12]: ["Okay, I'm going to notify you of temperature whenever it changes.", "value: 30 °C"],
     NEW[13]: ["low estimate: 60 USD, uber type: uber_x"],

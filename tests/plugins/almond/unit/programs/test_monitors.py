@@ -173,7 +173,7 @@ async def test_a_timer_runs_its_query_each_time() -> None:
         turn = await program(it, "timer(base=$now, interval=1h) => @com.xkcd.get_comic();")
         told = [await ring(it), await ring(it)]
         [entry] = await entries(it)
-    assert texts(turn) == ["Okay, I'm going to notify you of comic every 1h."]
+    assert texts(turn) == ["Okay, I'm going to notify you of comic every hour."]
     assert told == 2 * [["Notification from xkcd", "title: Sheep"]]
     assert 3500 < entry.due - time.time() <= 3600
 
@@ -186,7 +186,7 @@ async def test_a_timer_says_what_it_does_once_and_then_only_what_fails() -> None
         told = [await ring(it) for _ in range(3)]
         gadgets.failing = {"set_power"}
         [failed] = await ring(it)
-    said = "Done: set power with power “on” every 1h. From now on I say so only if it fails."
+    said = "Done: set power with power “on” every hour. From now on I say so only if it fails."
     assert told == [[f"Notification from security-camera: {said}"], [], []]
     assert failed.startswith("security-camera had an error: ")
     assert len(gadgets.calls_of("set_power")) == 4
