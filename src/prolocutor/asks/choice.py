@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import re
+from functools import cache
+from itertools import chain
 from typing import Any, ClassVar, Final
 
 from prolocutor.asks.answers import AnswerContext, AskOptions, NotUnderstood, Outcome, Understood
+from prolocutor.reading.locales.locale import codes, words_of
 from prolocutor.reading.plain_text import bare, plain
 
 _ORDINALS: Final = {
@@ -90,7 +93,19 @@ def _counted(said: str, length: int) -> int | None:
             index = 0
         else:
             index = _ORDINALS.get(found["word"])
+    if index is None:
+        places = (n for n, way in enumerate(_ordinals()) if way.fullmatch(said))
+        index = next(places, None)
     return index if index is not None and 0 <= index < length else None
+
+
+@cache
+def _ordinals() -> list[re.Pattern[str]]:
+    """Return what means the first, the second and so on in any known language."""
+    known = [words for code in codes() if (words := words_of(code)) is not None]
+    most = max((len(words.ordinals) for words in known), default=0)
+    ways = [[way for one in known for way in chain(*one.ordinals[n : n + 1])] for n in range(most)]
+    return [re.compile("|".join(each)) for each in ways]
 
 
 def _begun(said: str, titles: list[str]) -> int | None:

@@ -22,7 +22,7 @@ _TABLE: Final[dict[Control, str]] = {
         leave that, skip, no longer needed, i don't want to anymore,
         abbrechen, abbruch, vergiss es, lassen wir das, ist egal, nicht nötig, vergessen wir das,
         doch lieber nicht, hat sich erledigt, brich ab, brich das ab,
-        vergiss das, egal, lass es, lass das, lass gut sein,
+        vergiss das, egal, lass es, lass das, lass mal, lass gut sein,
         schon gut, nicht so wichtig, doch nicht, keins davon, keine davon, bitte abbrechen,
         annuler, annule, annulez, laisse tomber, laisse, oublie, oublie ça, tant pis, peu importe,
         aucun, aucune, aucun des deux, oublie ça, oubliez, laissez tomber, c'est pas grave,
@@ -60,21 +60,29 @@ _TAILS: Final = re.compile(
     r"(?:[\s,.!]+(?:please|thanks|thank you|then|now|bitte|danke|einfach|wieder|s'il te plaît|merci"
     r"|por favor|gracias|mejor|then|ok(?:ay)?|all of it|it|actually|anyway|doch|lieber|tout))+$"
 )
-_CORRECTS: Final = re.compile(
+_TAKES_BACK: Final = (
     r"(?:(?:no+|nah|nein|nee|non|oh|sorry|ach|perdón|pardon)[\s,.]+)?"
     r"(?:no,? wait|wait|hang on|hold on|i meant?|actually|make (?:it|that)|scratch that"
     r"|warte|halt|ich meinte|doch lieber|moment|attends|attendez|je voulais dire|plutôt"
-    r"|espera|quise decir|quería decir|mejor)[\s,.:]+(?=\S+ \S|\S{3,})"
+    r"|espera|quise decir|quería decir|mejor)[\s,.:]+(?=\S+ \S|\S{3,}|\d)"
 )
+_CORRECTS: Final = re.compile(_TAKES_BACK)
+_CORRECTS_LATER: Final = re.compile(rf"(?<=[\s,.;…!-]){_TAKES_BACK}")
 
 
-def corrects(text: str) -> bool:
-    """Return whether a text takes back what was said before, and says it anew.
+def correction(text: str) -> str | None:
+    """Return the words after the last "no wait" of a text; None where it takes nothing back.
 
-    >>> corrects("no wait, call dad"), corrects("no")
-    (True, False)
+    >>> correction("no wait, call dad"), correction("Monday, no wait, Friday"), correction("no")
+    ('call dad', 'friday', None)
     """
-    return _CORRECTS.match(plain(text)) is not None
+    said = plain(text)[:_LONGEST_CORRECTION]
+    first = _CORRECTS.match(said)
+    *_, last = (first, *_CORRECTS_LATER.finditer(said))
+    return None if last is None else said[last.end() :]
+
+
+_LONGEST_CORRECTION: Final = 400
 
 
 def _without_leads(said: str) -> Control | None:
@@ -90,6 +98,17 @@ def _without_leads(said: str) -> Control | None:
     return None
 
 
+def _same_in_each_part(said: str) -> Control | None:
+    """Return the control command that is said twice: "leave it, never mind"."""
+    parts = [part for part in _PARTS.split(said[: _LONGEST + 1]) if part]
+    if len(said) > _LONGEST or len(parts) < 2:
+        return None
+    first, *others = [_CONTROLS.get(part) or _without_leads(part) for part in parts]
+    return first if first is not None and all(one == first for one in others) else None
+
+
+_PARTS: Final = re.compile(r"[\s.]*[,.;!…][\s.]*")
+
 _LONGEST: Final = 60
 """Characters of the longest command with words around it."""
 
@@ -102,6 +121,7 @@ def control_of(text: str) -> Control | None:
     """
     said = plain(text).strip(" .,!")
     found = _CONTROLS.get(said) or _CONTROLS.get(bare(text)) or _without_leads(said)
+    found = found or _same_in_each_part(said)
     if found is not None:
         return found
     answer = yesno.said(text, firmly=True)

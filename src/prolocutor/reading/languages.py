@@ -144,6 +144,22 @@ def is_frequent(word: str) -> bool:
     return all(part in table for part in _WORD.findall(word.lower()))
 
 
+def asks(text: str) -> bool:
+    """Whether a text ends as a question does, or opens with a question word of any language.
+
+    >>> asks("when is high tide"), asks("Friday")
+    (True, False)
+    """
+    first = _WORD.match(text.lower().strip(" ¿"))
+    return text.rstrip().endswith("?") or (first is not None and first[0] in _questions(codes()))
+
+
+@cache
+def _questions(every: tuple[str, ...]) -> frozenset[str]:
+    known = [words for code in every if (words := words_of(code)) is not None]
+    return frozenset(word for words in known for word in words.questions)
+
+
 def language_of(text: str) -> DetectedLanguage | None:
     """Return the language of a text; None if its words and letters do not tell.
 

@@ -101,3 +101,28 @@ async def test_words_that_are_no_answer_get_an_example_and_the_question(
     last = (await talk(order, words))[-1]
     assert sample in last
     assert last.endswith(DUE[order])
+
+
+@pytest.mark.parametrize(
+    ("order", "words"),
+    [
+        ("note milk", "2030-01-01.. no wait, 2030-01-02"),
+        ("notiere Milch", "2030-01-01, ach nein, doch lieber 2030-01-02"),
+        ("note du lait", "non attends, 2030-01-02"),
+        ("apunta leche", "2030-01-01, no, espera, 2030-01-02"),
+    ],
+)
+async def test_an_answer_that_is_taken_back_counts_as_it_is_said_last(
+    order: str, words: str
+) -> None:
+    assert (await talk(order, words))[-1] == "Due 2030-01-02."
+
+
+async def test_hesitation_before_another_question_is_no_correction() -> None:
+    [_, answered] = await talk("note milk", "hang on, what is 6 * 9")
+    assert answered == "54. When is it due?"
+
+
+@pytest.mark.parametrize("words", ["leave it, doesn't matter", "vergiss es, doch nicht"])
+async def test_a_question_is_cancelled_by_two_commands_in_a_row(words: str) -> None:
+    assert (await talk("note milk", words))[-1] == "Dropped."

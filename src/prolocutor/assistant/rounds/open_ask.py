@@ -18,7 +18,7 @@ from prolocutor.asks.answers import (
     Understood,
     UnknownPlace,
 )
-from prolocutor.asks.controls import control_of, corrects
+from prolocutor.asks.controls import control_of, correction
 from prolocutor.asks.intents import Intent
 from prolocutor.asks.kinds import AskKinds, is_raw
 from prolocutor.assistant.rounds import own_words
@@ -29,7 +29,7 @@ from prolocutor.contracts.store import OpenedTurn
 from prolocutor.dialog.inputs import DirectReply, TurnInput, TurnStart
 from prolocutor.dialog.plain import JsonObject
 from prolocutor.dialog.rounds import Ask, NarrowedAsk, OfferedChoice, PendingAsk
-from prolocutor.reading.languages import language_of
+from prolocutor.reading.languages import asks, language_of
 from prolocutor.reading.locales.locale import sentence, sentences_of
 from prolocutor.reading.plain_text import plain
 
@@ -113,8 +113,10 @@ class OpenAsk:
         if decision is not None:
             return decision
         outcome = self._kinds.read(kind, text, self._context())
-        if isinstance(outcome, NotUnderstood) and corrects(text):
-            return self._correct()
+        if isinstance(outcome, NotUnderstood) and (meant := correction(text)) is not None:
+            outcome = self._kinds.read(kind, meant, self._context())
+            if isinstance(outcome, NotUnderstood) and not asks(meant):
+                return self._correct()
         return self._taken(outcome, self._switch)
 
     def titled(self) -> dict[str, Any] | None:

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import msgspec
 
-from prolocutor.asks.controls import corrects
+from prolocutor.asks.controls import correction
 from prolocutor.dialog.rounds import follow_up_of
 from prolocutor.plugins.language.follow_up.grammar import is_courtesy
 from prolocutor.reading.languages import is_frequent, language_of
@@ -57,7 +57,11 @@ def last_turns_of(state: Mapping[str, Any], text: str = "") -> list[LastTurn]:
     question that was a follow-up itself is the whole question that it meant.
     """
     before = state["utterances"][:-1]
-    if before and (before[-1].get("attributes") or {}).get("ask") and not corrects(text):
+    if (
+        before
+        and (before[-1].get("attributes") or {}).get("ask")
+        and not correction(text) is not None
+    ):
         return []
     reply: Mapping[str, Any] = {}
     for one in reversed(before):
