@@ -24,6 +24,7 @@ from prolocutor.assistant.rounds import program_turns
 from prolocutor.plugins.deeppavlov.python_connectors import talk_of_topics
 from prolocutor.plugins.language import language_wishes
 from prolocutor.plugins.language.careful import topics
+from prolocutor.plugins.language.declining import declines
 from prolocutor.plugins.language.follow_up import last_turn
 from prolocutor.plugins.language.together import clauses
 from prolocutor.plugins.pairing.hints import hint_phrases
@@ -58,6 +59,7 @@ READ = {
     "prolocutor.plugins.pairing.hints.hint_phrases": hint_phrases.LONGEST,
     "prolocutor.plugins.pairing.text_traits": words.LONGEST_TEXT,
     "prolocutor.plugins.language.careful": 2 * topics.LONGEST,
+    "prolocutor.plugins.language.declining": declines.LONGEST_QUOTE,
     "prolocutor.plugins.language.follow_up": last_turn.LONGEST,
     "prolocutor.plugins.language.together": clauses.LONGEST_TEXT,
 }
