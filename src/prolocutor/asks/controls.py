@@ -77,8 +77,8 @@ def correction(text: str) -> str | None:
     ('call dad', 'friday', None)
     """
     said = plain(text)[:_LONGEST_CORRECTION]
-    first = _CORRECTS.match(said)
-    *_, last = (first, *_CORRECTS_LATER.finditer(said))
+    found = [_CORRECTS.match(said), *_CORRECTS_LATER.finditer(said)]
+    last = found[-1]
     return None if last is None else said[last.end() :]
 
 

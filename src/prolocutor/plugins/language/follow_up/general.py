@@ -806,8 +806,8 @@ def _items_of(text: str, grammar: LanguageGrammar) -> list[str]:
     if listed is None:
         return []
     items = [one.strip(" .") for one in grammar.gap.split(listed[0]) if one.strip()]
-    named = [one[0] for one in _NAME.finditer(items[0])]
-    if len(items[0].split()) > 2 and named:
+    named = [one[0] for one in _NAME.finditer(items[0])] if items else []
+    if named and len(items[0].split()) > 2:
         items[0] = named[-1]
     return items
 
