@@ -57,7 +57,7 @@ READ = {
     "prolocutor.plugins.deeppavlov.python_connectors.topic_rules": talk_of_topics.LONGEST,
     "prolocutor.plugins.language.language_wishes": language_wishes.LONGEST,
     "prolocutor.plugins.pairing.hints.hint_phrases": hint_phrases.LONGEST,
-    "prolocutor.plugins.pairing.text_traits": words.LONGEST_TEXT,
+    "prolocutor.plugins.pairing.answer_features": words.LONGEST_TEXT,
     "prolocutor.plugins.language.careful": 2 * topics.LONGEST,
     "prolocutor.plugins.language.declining": declines.LONGEST_QUOTE,
     "prolocutor.plugins.language.follow_up": last_turn.LONGEST,

@@ -15,11 +15,10 @@ import numpy as np
 
 from prolocutor.contracts.pairing import AgentAnswer, Card, LabelledQuestion
 from prolocutor.errors import ConfigError
-from prolocutor.plugins.pairing.agent_cards import documents
-from prolocutor.plugins.pairing.encoders.encoder_mark import EncoderMark
-from prolocutor.plugins.pairing.encoders.meanings import Vectors
+from prolocutor.plugins.pairing.answer_features import answer_traits
+from prolocutor.plugins.pairing.encoders.meanings import EncoderMark, Vectors
 from prolocutor.plugins.pairing.model_files import Array, Model
-from prolocutor.plugins.pairing.text_traits import answer_traits
+from prolocutor.plugins.pairing.question_agent.cards import documents
 
 NAMES: Final = (
     "meant", "lead_meant", "rank_meant",

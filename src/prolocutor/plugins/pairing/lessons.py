@@ -22,8 +22,12 @@ from prolocutor.contracts.store import NewRecord, RatedReply, Store
 from prolocutor.dialog import plain
 from prolocutor.dialog.dialog import thumb
 from prolocutor.errors import StoreError
-from prolocutor.plugins.pairing.hints.hint_lessons import HintWatch, lesson_of_hint, standing
-from prolocutor.plugins.pairing.hints.turn_hints import HintSettings
+from prolocutor.plugins.pairing.hints.turn_hints import (
+    HintSettings,
+    HintWatch,
+    lesson_of_hint,
+    standing,
+)
 from prolocutor.plugins.pairing.model_reloading import ReloadedModel
 from prolocutor.plugins.pairing.question_agent.router_label import RouterLabel, label_of_thumb
 

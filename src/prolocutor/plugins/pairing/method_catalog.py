@@ -50,8 +50,8 @@ _ENCODERS: Final = Catalog[Callable[..., Any]]("encoder", "prolocutor.encoders",
 
 _GONE: Final[dict[tuple[Role, str], str]] = {
     **{("router", name): "learned" for name in ("knn", "linear", "ensemble", "embedding")},
-    ("ranker", "ensemble"): "learned",
-    ("ranker", "cross-encoder"): "learned",
+    **{("ranker", name): "learned" for name in ("ensemble", "cross-encoder", "similarity", "auto")},
+    ("router", "auto"): "learned",
 }
 """Methods of earlier versions, and what takes their place."""
 

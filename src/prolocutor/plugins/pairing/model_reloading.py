@@ -1,29 +1,155 @@
-"""Reloading: a model's folder is read again after it was replaced, without delaying a turn.
-
-The old model stays in use until the new one is loaded; one that cannot be read changes
-nothing. A router or ranker looks at the folder's head once a second at most, and reading is
-done in a thread of its own.
-"""
+"""Models in use: read again where they were replaced, and the shelf of those beside them."""
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Sequence
+import re
+import shutil
+from collections.abc import Callable, Collection, Sequence
+from contextlib import suppress
 from pathlib import Path
-from tempfile import TemporaryFile
+from tempfile import TemporaryFile, mkdtemp
 from threading import Lock, Thread
 from time import monotonic
 from typing import Any, Final, Generic, TypeAlias, TypeVar
 
 import msgspec
 
-from prolocutor.errors import ProlocutorError
-from prolocutor.plugins.pairing.loss_curve import LossCurve
-from prolocutor.plugins.pairing.model_files import HEAD
-from prolocutor.plugins.pairing.model_shelf import FolderShelf
-from prolocutor.plugins.pairing.risk_curve import RiskCurve
+from prolocutor.contracts.model_use import ShelvedModel, StoredModel, TrainingReport
+from prolocutor.errors import ConfigError, NotFound, ProlocutorError
+from prolocutor.plugins.pairing.model_files import (
+    HEAD,
+    Model,
+    head_of_model,
+    install_model,
+    load_model,
+)
+from prolocutor.plugins.pairing.stopping_curves import LossCurve, RiskCurve
 
 log = logging.getLogger(__name__)
+
+SHELF: Final = ".models"
+"""What is added to a model's name for the folder of its shelf."""
+
+REPORT: Final = "report.json"
+MOST: Final = 10
+"""How many former models are kept, and how many that were never in use."""
+
+_ID: Final = re.compile(r"[\w-]{1,100}")
+
+
+class FolderShelf:
+    """The models of one role beside the folder that is in use. Its calls block.
+
+    A model on the shelf is a folder named by its id; what is in use is a copy of one.
+    """
+
+    def __init__(self, in_use: Path) -> None:
+        self._in_use = in_use
+        self._folder = in_use.with_name(in_use.name + SHELF)
+
+    def live(self) -> StoredModel | None:
+        """Return the model in use, without what it learned; None where there is none."""
+        try:
+            return _stored(head_of_model(self._in_use))
+        except NotFound:
+            return None
+
+    def models(self) -> list[ShelvedModel]:
+        """Return the models on the shelf, the latest first; those that are damaged are left out."""
+        found: list[tuple[float, ShelvedModel]] = []
+        for folder in self._folders():
+            try:
+                model = _stored(head_of_model(folder))
+                changed = (folder / HEAD).stat().st_mtime
+            except (ProlocutorError, OSError) as error:
+                log.warning("a model on the shelf is left out: %s", error)
+                continue
+            if model.id == folder.name:
+                found.append((-changed, ShelvedModel(model, _report(folder))))
+        return [one for _, one in sorted(found, key=lambda pair: pair[0])]
+
+    def new_folder(self) -> Path:
+        """Make an empty folder, hidden from the list, for a model that is to be trained."""
+        self._folder.mkdir(parents=True, exist_ok=True)
+        return Path(mkdtemp(prefix=".new-", dir=self._folder))
+
+    def put(self, folder: Path, report: TrainingReport) -> None:
+        """Put a model that was trained within a `new_folder` on the shelf."""
+        (folder / REPORT).write_bytes(msgspec.json.encode(report))
+        folder.chmod(0o755)
+        place = self._folder / report.model
+        shutil.rmtree(place, ignore_errors=True)
+        folder.rename(place)
+
+    def install(self, id_: str) -> str:
+        """Put a model in use, and return the id of the one that was before ("" for none).
+
+        That one stays on the shelf. Raise `NotFound` for an unknown id, `ConfigError` for a model
+        that is damaged.
+        """
+        folder = self._find(id_)
+        before = self.live()
+        if before is not None and before.id == id_:
+            return before.id
+        load_model(folder)  # nothing is moved for a model that is damaged
+        if before is not None and not (self._folder / before.id / HEAD).is_file():
+            install_model(self._in_use, self._folder / before.id)
+        install_model(folder, self._in_use)
+        return "" if before is None else before.id
+
+    def delete(self, id_: str) -> None:
+        """Remove a model from the shelf; `NotFound` for an unknown one."""
+        shutil.rmtree(self._find(id_))
+
+    def tidy(self, former: Collection[str]) -> None:
+        """Keep ten `former` models, named by id, ten others, and what is in use."""
+        live = self.live()
+        kept = {True: 0, False: 0}
+        for one in self.models():
+            if live is not None and one.model.id == live.id:
+                continue
+            kind = one.model.id in former
+            kept[kind] += 1
+            if kept[kind] > MOST:
+                shutil.rmtree(self._folder / one.model.id, ignore_errors=True)
+
+    def sweep(self) -> None:
+        """Remove what trainings that were cut off left."""
+        with suppress(OSError):
+            for folder in [*self._folder.iterdir()]:
+                if folder.name.startswith("."):
+                    shutil.rmtree(folder, ignore_errors=True)
+
+    def _find(self, id_: str) -> Path:
+        """Return a folder by comparing names, never by joining what a caller sent."""
+        for folder in self._folders():
+            if folder.name == id_:
+                return folder
+        raise NotFound(f"no model has the id {id_!s:.80}", field="id")
+
+    def _folders(self) -> list[Path]:
+        try:
+            return [one for one in self._folder.iterdir() if _ID.fullmatch(one.name)]
+        except FileNotFoundError:
+            return []
+        except OSError as error:
+            raise ConfigError(f"cannot be read: {error.strerror}", file=str(self._folder)) from None
+
+
+def _stored(model: Model) -> StoredModel:
+    card = model.card
+    return StoredModel(
+        id=model.id, method=model.method, made=card.date, learned=card.examples, note=card.note
+    )
+
+
+def _report(folder: Path) -> TrainingReport | None:
+    try:
+        return msgspec.json.decode((folder / REPORT).read_bytes(), type=TrainingReport)
+    except (OSError, msgspec.MsgspecError):
+        return None
+
 
 LOOKS: Final = 1.0
 """Seconds between two looks at a folder."""

@@ -9,10 +9,16 @@ from typing import Any
 import numpy as np
 
 from prolocutor.contracts.pairing import Card, Pairing, UserQuestion
-from prolocutor.plugins.pairing.encoders.encoder_mark import PROBES, EncoderMark
-from prolocutor.plugins.pairing.encoders.meanings import Vectors, check_encoder
+from prolocutor.plugins.pairing.encoders.meanings import (
+    NO_VECTORS,
+    PROBES,
+    EncoderMark,
+    Vectors,
+    check_encoder,
+)
 from prolocutor.plugins.pairing.method_catalog import load_encoder
 from prolocutor.plugins.pairing.model_files import Array, load_model, save_model, training_card
+from prolocutor.plugins.pairing.question_agent.follow_ups import pairings
 from prolocutor.plugins.pairing.question_agent.learned import LearnedRouter
 from prolocutor.plugins.pairing.question_agent.router_label import RouterLabel
 
@@ -55,12 +61,8 @@ class PlainRouter:
 
     def route(self, text: str) -> list[Pairing]:
         """Return a pairing for every agent, the likeliest first."""
-        question = UserQuestion(text=text)
-        if self._encoder is None:
-            return self._learned.route(question)
-        found = self._learned.probabilities(text, self._vectors([text]))
-        pairs = [Pairing(*pair) for pair in zip(self.agents, found, strict=True)]
-        return sorted(pairs, key=lambda one: -one.probability)
+        vectors = NO_VECTORS if self._encoder is None else self._vectors([text])
+        return pairings(self._learned, UserQuestion(text=text), vectors)
 
     def learn(self, text: str, agents: Agents) -> None:
         """Learn which agents are right for a question; the next `route` sees it."""

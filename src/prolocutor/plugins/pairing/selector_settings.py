@@ -29,12 +29,11 @@ from prolocutor.plugins.pairing.budget import (
 )
 from prolocutor.plugins.pairing.encoders.meanings import check_encoder
 from prolocutor.plugins.pairing.hints.turn_hints import HintSettings
-from prolocutor.plugins.pairing.loss_curve import LossCurve, loss_curve_of
 from prolocutor.plugins.pairing.method_catalog import Need
 from prolocutor.plugins.pairing.model_files import is_vacant, load_model
 from prolocutor.plugins.pairing.model_reloading import MethodSource, latest
 from prolocutor.plugins.pairing.question_agent.newcomers import NewcomerSettings
-from prolocutor.plugins.pairing.risk_curve import risk_curve_of
+from prolocutor.plugins.pairing.stopping_curves import LossCurve, loss_curve_of, risk_curve_of
 
 
 class LossBudget:

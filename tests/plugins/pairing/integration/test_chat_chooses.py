@@ -66,32 +66,6 @@ async def test_the_model_chooses_among_the_answers(tmp_path: Path) -> None:
     assert result.reply.attributes["pairing"]["ranker"] == "llm"
 
 
-async def test_answers_are_compared_by_an_endpoint_for_embeddings(tmp_path: Path) -> None:
-    texts: list[str] = []
-
-    async def embed(request: web.Request) -> web.Response:
-        asked = (await request.json())["input"]
-        texts.extend(asked)
-        vectors = [
-            [1.0, 0.0] if "umbrella?" in text or "rains" in text else [0.0, 1.0] for text in asked
-        ]
-        return web.json_response(
-            {"data": [{"index": n, "embedding": one} for n, one in enumerate(vectors)]}
-        )
-
-    app = web.Application()
-    app.router.add_post("/v1/embeddings", embed)
-    async with listening(app) as url:
-        endpoint = f"connector: openai_embeddings, call: {{url: '{url}/v1', model: m}}"
-        yaml = f"response_selector: {{ranker: similarity, {endpoint}}}\n"
-        async with assistant_of(tmp_path, agents(), yaml) as assistant:
-            result = await turn(assistant, ASKED)
-
-    assert result.reply.text == "It rains."
-    assert result.reply.attributes["pairing"]["ranker"] == "similarity"
-    assert ASKED in texts
-
-
 async def test_the_time_out_of_a_selector_is_how_long_the_model_may_take(tmp_path: Path) -> None:
     async def slow(request: web.Request) -> web.Response:
         await asyncio.Event().wait()

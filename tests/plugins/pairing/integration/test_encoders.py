@@ -14,8 +14,7 @@ from prolocutor.config.building import assistant_from
 from prolocutor.config.loading import load
 from prolocutor.errors import ConfigError
 from prolocutor.plugins.pairing.measuring.model_locations import ModelLocations, open_models
-from prolocutor.plugins.pairing.measuring.model_training import train
-from prolocutor.plugins.pairing.measuring.training_plan import TrainingPlan
+from prolocutor.plugins.pairing.measuring.model_training import TrainingPlan, train
 from prolocutor.plugins.pairing.model_files import load_model
 from tests.plugins.pairing.integration.agents import Agent, assistant_of, record, turn
 from tests.plugins.pairing.integration.embeddings_peer import embeddings_peer
@@ -110,12 +109,9 @@ def test_a_dead_endpoint_ends_training_and_measuring_with_an_error(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     url = ["--encoder-url", "http://127.0.0.1:9/v1/embeddings"]
-    measure = ["evaluate", "pairing", "--data", "jsonl:q.jsonl", "--router", "none"]
+    measure = ["evaluate", "pairing", "--data", "jsonl:q.jsonl", "--router", "learned"]
 
-    for words in (
-        [*TRAIN, "--method", "learned", "--out", "m"],
-        [*measure, "--ranker", "similarity"],
-    ):
+    for words in ([*TRAIN, "--method", "learned", "--out", "m"], measure):
         assert run([*words, *url]) == 1
         told = capsys.readouterr()
         assert "the encoder http://127.0.0.1:9/v1/embeddings fails: " in told.err
@@ -136,7 +132,6 @@ async def test_in_a_turn_a_dead_endpoint_is_a_fault_and_the_rest_goes_on(folder:
         call = f"connector: openai_embeddings, call: {{url: '{url}', model: m}}"
         top = "budget: {policy: top, calls: 1}"
         yaml = f"skill_selector: {{router: learned, model: model, {call}, {top}}}\n"
-        yaml += f"response_selector: {{ranker: similarity, {call}}}\n"
         async with assistant_of(folder, agents, yaml) as assistant:
             whole = record(await turn(assistant, "temperature of lima 7", user="ann"))
     async with assistant_of(folder, agents, yaml) as assistant:
@@ -145,7 +140,7 @@ async def test_in_a_turn_a_dead_endpoint_is_a_fault_and_the_rest_goes_on(folder:
     assert whole.faults == []
     assert result.reply.text == "weather it is"
     faults = {one["service"]: one["what"] for one in record(result).faults}
-    assert set(faults) == {"skill_selector", "response_selector"}
+    assert set(faults) == {"skill_selector"}
     assert all("the encoder 'm' failed: " in what for what in faults.values())
 
 

@@ -12,17 +12,16 @@ from prolocutor.config.loading import load
 from prolocutor.contracts.model_use import TrainingLabel, TrainingOrder
 from prolocutor.contracts.pairing import TrainingData
 from prolocutor.errors import ConfigError
-from prolocutor.plugins.pairing.loss_curve import (
+from prolocutor.plugins.pairing.measuring.model_training import TrainingPlan, train
+from prolocutor.plugins.pairing.measuring.retraining import retrain
+from prolocutor.plugins.pairing.model_files import load_model, save_model, training_card
+from prolocutor.plugins.pairing.question_response import unsupervised
+from prolocutor.plugins.pairing.stopping_curves import (
     LossCurve,
     LossPoint,
     loss_curve_of,
-    with_loss_curve,
+    with_curves,
 )
-from prolocutor.plugins.pairing.measuring.model_training import train
-from prolocutor.plugins.pairing.measuring.retraining import retrain
-from prolocutor.plugins.pairing.measuring.training_plan import TrainingPlan
-from prolocutor.plugins.pairing.model_files import load_model, save_model, training_card
-from prolocutor.plugins.pairing.question_response import unsupervised
 from tests.plugins.pairing.integration.agents import Agent, assistant_of, record, turn
 from tests.plugins.pairing.unit.measuring.made import CARDS, data
 
@@ -36,7 +35,7 @@ def save(folder: Path, threshold: float | None, router: str = "cards") -> None:
     if threshold is not None:
         points = [LossPoint(0.95, 0.0), LossPoint(threshold, 0.01)]
         curve = LossCurve(points=points, questions=50, router=router)
-    save_model(folder / "ranker", with_loss_curve(model, curve))
+    save_model(folder / "ranker", with_curves(model, curve, None))
 
 
 def agents() -> dict[str, Agent]:

@@ -13,11 +13,11 @@ from prolocutor.plugins.pairing.agent_log import AgentLog
 from prolocutor.plugins.pairing.answer_features import (
     NAMES,
     PLACE,
+    answer_traits,
     features,
     features_among,
     with_prior,
 )
-from prolocutor.plugins.pairing.text_traits import answer_traits
 
 NOBODY = AgentLog()
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from prolocutor.plugins.pairing.chat_choices import UnusableChoice, blended, prompt, read
+from prolocutor.plugins.pairing.endpoints import UnusableChoice, blended, prompt, read
 
 OFFERED = ["weather", "Bank"]
 

@@ -1,10 +1,10 @@
 """Loss curves: the threshold of a wanted loss, and the budget that follows the ranker's model."""
 
 from prolocutor.plugins.pairing.budget import AgentOffer, AskAll, BudgetState, UntilSure
-from prolocutor.plugins.pairing.loss_curve import LossCurve, LossPoint
 from prolocutor.plugins.pairing.model_reloading import VersionedMethod
 from prolocutor.plugins.pairing.question_response.unsupervised import UnsupervisedRanker
 from prolocutor.plugins.pairing.selector_settings import LossBudget
+from prolocutor.plugins.pairing.stopping_curves import LossCurve, LossPoint
 
 
 def curve(**bounds: float) -> LossCurve:

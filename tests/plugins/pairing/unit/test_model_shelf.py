@@ -8,7 +8,7 @@ from prolocutor.contracts.model_use import TrainingReport
 from prolocutor.contracts.pairing import Card
 from prolocutor.errors import ConfigError, NotFound
 from prolocutor.plugins.pairing.model_files import HEAD, load_model, save_model, training_card
-from prolocutor.plugins.pairing.model_shelf import MOST, FolderShelf
+from prolocutor.plugins.pairing.model_reloading import MOST, FolderShelf
 from prolocutor.plugins.pairing.question_agent.learned import LearnedRouter
 
 CARDS = [Card(name="tea", description="tea"), Card(name="eggs", description="eggs")]

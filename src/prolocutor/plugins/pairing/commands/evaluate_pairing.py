@@ -13,17 +13,16 @@ from prolocutor.cli.options import SEED_OPTION, assistant_option, concurrency_op
 from prolocutor.cli.output import Show, progress_bar, write_json
 from prolocutor.contracts.pairing import Role
 from prolocutor.errors import MissingExtra
-from prolocutor.plugins.pairing.commands.model_options import (
+from prolocutor.plugins.pairing.commands.command_lines import (
+    BegunSteps,
+    EncodingProgress,
     encoder_of,
     folds_option,
     model_options,
-)
-from prolocutor.plugins.pairing.commands.result_lines import (
     overlap_lines,
     pairing_lines,
     record_lines,
 )
-from prolocutor.plugins.pairing.commands.training_progress import BegunSteps, EncodingProgress
 from prolocutor.plugins.pairing.measuring.answer_overlap import AnsweredQuestion, overlap_of
 from prolocutor.plugins.pairing.measuring.answer_record import cards_of_data
 from prolocutor.plugins.pairing.measuring.answer_recording import QuestionSet, RecordedAgents

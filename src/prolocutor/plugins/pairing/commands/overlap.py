@@ -13,7 +13,7 @@ from prolocutor.config.loading import assistant_file, load
 from prolocutor.config.store_location import dialogs_of, store_url
 from prolocutor.data_sets import split
 from prolocutor.plan.pipeline import Stage
-from prolocutor.plugins.pairing.commands.result_lines import overlap_lines
+from prolocutor.plugins.pairing.commands.command_lines import overlap_lines
 from prolocutor.plugins.pairing.measuring.answer_overlap import AnsweredQuestion, overlap_of
 from prolocutor.plugins.pairing.measuring.pairing_data import load_pairing_data
 from prolocutor.plugins.pairing.measuring.store_questions import labelled_of, turns_of_store

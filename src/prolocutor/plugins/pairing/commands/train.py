@@ -16,22 +16,25 @@ from prolocutor.config.agent_cards import cards_of, described
 from prolocutor.config.loading import load_assistant
 from prolocutor.contracts.pairing import Card, Role
 from prolocutor.plan.pipeline import Stage
-from prolocutor.plugins.pairing.commands.model_options import (
+from prolocutor.plugins.pairing.commands.command_lines import (
+    EncodingProgress,
+    TrainingProgress,
     encoder_of,
     encoder_options,
     folds_option,
 )
-from prolocutor.plugins.pairing.commands.training_progress import EncodingProgress, TrainingProgress
-from prolocutor.plugins.pairing.loss_curve import LossCurve
 from prolocutor.plugins.pairing.measuring.answer_record import cards_of_data
-from prolocutor.plugins.pairing.measuring.automatic_method import AUTO
 from prolocutor.plugins.pairing.measuring.method_rows import MethodRow
 from prolocutor.plugins.pairing.measuring.model_locations import ModelLocations, open_models
-from prolocutor.plugins.pairing.measuring.model_training import TrainingResult, steps_of
+from prolocutor.plugins.pairing.measuring.model_training import (
+    TrainingPlan,
+    TrainingResult,
+    steps_of,
+)
 from prolocutor.plugins.pairing.measuring.model_training import train as learn
 from prolocutor.plugins.pairing.measuring.pairing_data import PairingData, load_pairing_data
-from prolocutor.plugins.pairing.measuring.training_plan import TrainingPlan
 from prolocutor.plugins.pairing.method_catalog import method_of
+from prolocutor.plugins.pairing.stopping_curves import LossCurve
 
 _ROUTER: Final = "learned"
 _RANKER: Final = "learned"
@@ -48,8 +51,7 @@ _MOST_NAMED: Final = 5
 @click.option(
     "--method",
     metavar="NAME",
-    help="How; auto: as is right most often by folds, on these labels.  "
-    f"[default: {_ROUTER} for a router, {_RANKER} for a ranker]",
+    help=f"How.  [default: {_ROUTER} for a router, {_RANKER} for a ranker]",
 )
 @click.option(
     "--prior",
@@ -169,8 +171,6 @@ async def _trained(
 def _check_models(role: Role, method: str, locations: ModelLocations) -> None:
     """Raise `UsageError` for an encoder that is missing, or a model that a method does not learn
     with."""
-    if method == AUTO:
-        return
     named = method_of(method, role)
     needs = named.needs
     if locations.encoder is None and "encoder" in needs:
@@ -197,8 +197,6 @@ def lines_of(trained: TrainingResult) -> Iterator[str]:
     if trained.rows:
         yield f"precision@1 by {trained.folds} folds, with 95 % interval"
         yield from _table(trained.rows)
-    if trained.why:
-        yield f"auto takes {trained.method}, {trained.why}"
     yield _verdict(trained)
     if trained.losses is not None:
         yield _losses(trained.losses)

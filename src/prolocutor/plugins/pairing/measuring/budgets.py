@@ -11,12 +11,12 @@ import msgspec
 from prolocutor.contracts.pairing import Card, Pairing, Ranker
 from prolocutor.errors import BadInput, ConfigError
 from prolocutor.plugins.pairing.budget import AgentOffer, BudgetPolicy, BudgetState, UntilSure
-from prolocutor.plugins.pairing.loss_curve import THRESHOLDS, LossCurve, LossPoint, loss_bound
-from prolocutor.plugins.pairing.measuring.choice_scoring import ChoiceScoring
+from prolocutor.plugins.pairing.measuring.choice_record import ChoiceScoring
 from prolocutor.plugins.pairing.measuring.fitting import Priors, settled
 from prolocutor.plugins.pairing.measuring.method_rows import MethodChoice
 from prolocutor.plugins.pairing.measuring.pairing_data import PairingData
 from prolocutor.plugins.pairing.selector_settings import BudgetSettings
+from prolocutor.plugins.pairing.stopping_curves import THRESHOLDS, LossCurve, LossPoint, loss_bound
 
 Rank = Callable[[Sequence[str]], Awaitable[Sequence[Pairing]]]
 

@@ -11,10 +11,9 @@ from typing import Final
 import msgspec
 
 from prolocutor.contracts.pairing import LabelledQuestion, Pairing, Ranker
-from prolocutor.plugins.pairing.loss_curve import LossCurve
 from prolocutor.plugins.pairing.measuring.budgets import BudgetMeasurement
-from prolocutor.plugins.pairing.measuring.choice_record import ChoiceRecord
-from prolocutor.plugins.pairing.measuring.choice_scoring import (
+from prolocutor.plugins.pairing.measuring.choice_record import (
+    ChoiceRecord,
     ChoiceScoring,
     SentenceBm25,
     best_single,
@@ -44,6 +43,7 @@ from prolocutor.plugins.pairing.measuring.method_rows import (
     row_of,
 )
 from prolocutor.plugins.pairing.measuring.pairing_data import PairingData, checked
+from prolocutor.plugins.pairing.stopping_curves import LossCurve
 
 _FREE: Final = "cards"
 

@@ -13,10 +13,12 @@ from prolocutor.contracts.pairing import Encoder
 from prolocutor.errors import ProlocutorError
 from prolocutor.plan.pipeline import Call
 from prolocutor.plugins.pairing.embeddings import OpenAiEmbeddings
-from prolocutor.plugins.pairing.encoders.encoder_mark import name_of
-from prolocutor.plugins.pairing.encoders.meanings import Patience
-from prolocutor.plugins.pairing.encoders.vector_cache import EndpointEncoder
-from prolocutor.plugins.pairing.encoders.vector_store import StoredEncoder, cache_file
+from prolocutor.plugins.pairing.encoders.meanings import Patience, name_of
+from prolocutor.plugins.pairing.encoders.vector_cache import (
+    EndpointEncoder,
+    StoredEncoder,
+    cache_file,
+)
 from prolocutor.plugins.pairing.endpoints import ChatEndpoint
 from prolocutor.plugins.pairing.measuring.fitting import PairingModels
 from prolocutor.plugins.pairing.method_catalog import Need, load_encoder

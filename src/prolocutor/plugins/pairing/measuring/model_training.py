@@ -1,12 +1,11 @@
-"""Training: a router or ranker learns from labelled questions, is measured, and is saved.
-
-It is measured by folds, beside what needs no labels, on the questions that it learns from. The
-model that is saved has learned from all of them.
-"""
+"""Training: a router or ranker learns from labelled questions, is measured, and is saved."""
 
 from __future__ import annotations
 
+import random
 from collections.abc import Callable, Sequence
+from hashlib import blake2b
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Final
 
@@ -14,22 +13,18 @@ import msgspec
 
 from prolocutor.contracts.pairing import LabelledQuestion, Role
 from prolocutor.errors import BadInput
-from prolocutor.plugins.pairing.loss_curve import LossCurve, with_loss_curve
-from prolocutor.plugins.pairing.measuring.automatic_method import (
-    AUTO,
-    candidates,
-    simplest,
-    with_automatic,
-)
-from prolocutor.plugins.pairing.measuring.automatic_method import picked as picked_of
+from prolocutor.plugins.pairing.encoders.meanings import mark_of
 from prolocutor.plugins.pairing.measuring.fitting import (
+    NO_MODELS,
     Folding,
+    KeptFolds,
+    PairingModels,
+    PartialTraining,
     Priors,
     fitted,
     probabilities,
     unseen_priors,
 )
-from prolocutor.plugins.pairing.measuring.kept_folds import KeptFolds, PartialTraining
 from prolocutor.plugins.pairing.measuring.measurement import Measurement, MeasurementPlan, measure
 from prolocutor.plugins.pairing.measuring.method_rows import (
     BootstrapSamples,
@@ -37,13 +32,6 @@ from prolocutor.plugins.pairing.measuring.method_rows import (
     PairingStage,
 )
 from prolocutor.plugins.pairing.measuring.pairing_data import PairingData
-from prolocutor.plugins.pairing.measuring.training_plan import (
-    TrainingPlan,
-    dependencies_of,
-    folding_within,
-    hash_of,
-    lessons_of,
-)
 from prolocutor.plugins.pairing.method_catalog import load_reader
 from prolocutor.plugins.pairing.model_files import (
     TrainingCard,
@@ -51,8 +39,121 @@ from prolocutor.plugins.pairing.model_files import (
     save_model,
     training_card,
 )
-from prolocutor.plugins.pairing.risk_curve import RiskCurve, risk_curve, with_risk_curve
+from prolocutor.plugins.pairing.stopping_curves import (
+    LossCurve,
+    RiskCurve,
+    risk_curve,
+    with_curves,
+)
 from prolocutor.reading.words import near_duplicates
+
+_WHOLE: Final = 260_000_000
+_ANSWER: Final = 2_500
+_IN_FOLD: Final = 5_000
+_MEANT: Final = 4_000
+_LEAST: Final = 100
+
+
+class TrainingMemory(msgspec.Struct, frozen=True, kw_only=True):
+    """A bound of bytes for the training of a ranker, with an encoder or without."""
+
+    most: int
+    meant: bool = False
+
+    def at_once(self, learned: Sequence[LabelledQuestion], wanted: int) -> int:
+        """Return how many folds can be fitted at the same time, at least one."""
+        answers = _answers(learned)
+        return max(1, min(wanted, (self.most - self._fixed(answers)) // self._fold(answers)))
+
+    def fitting(self, learned: list[LabelledQuestion], seed: int) -> list[LabelledQuestion]:
+        """Return the questions to learn from: all, or as many as fit, by chance.
+
+        `BadInput` if hardly any would fit.
+        """
+        each = self._fixed(_answers(learned)) - _WHOLE + self._fold(_answers(learned))
+        number = (self.most - _WHOLE) * len(learned) // max(1, each)
+        if number >= len(learned):
+            return learned
+        if number < _LEAST:
+            least = (_WHOLE + _LEAST * each // max(1, len(learned))) // 1_000_000 + 1
+            what = f"{self.most // 1_000_000} MB are too little to learn in"
+            raise BadInput(f"{what}; give {least} MB or more", field="memory")
+        chosen = random.Random(seed).sample(range(len(learned)), number)
+        return [learned[place] for place in sorted(chosen)]
+
+    def _fixed(self, answers: int) -> int:
+        return _WHOLE + answers * (_ANSWER + _MEANT * self.meant)
+
+    def _fold(self, answers: int) -> int:
+        return max(1, answers * (_IN_FOLD + _MEANT * self.meant))
+
+
+def folding_within(
+    memory: TrainingMemory | None, learned: Sequence[LabelledQuestion], folding: Folding
+) -> Folding:
+    """Return how folds are fitted within a bound."""
+    if memory is None:
+        return folding
+    at_once = memory.at_once(learned, folding.number_at_once)
+    return msgspec.structs.replace(folding, at_once=at_once)
+
+
+def _answers(learned: Sequence[LabelledQuestion]) -> int:
+    return sum(len(one.answers) for one in learned)
+
+
+class TrainingPlan(msgspec.Struct, frozen=True, kw_only=True):
+    """What is trained. `prior`: the router whose probabilities a ranker learns to weigh.
+
+    `losses`: a ranker's loss curve is measured by folds, and stored in its model. `memory` bounds
+    the bytes that learning a ranker takes; where there are more questions, some are learned from.
+    """
+
+    role: Role
+    method: str
+    prior: str = "learned"
+    folds: int = 5
+    seed: int = 0
+    models: PairingModels = NO_MODELS
+    losses: bool = False
+    memory: int | None = None
+
+    @property
+    def bound(self) -> TrainingMemory | None:
+        """The bound of memory; routers need none."""
+        if self.memory is None or self.role == "router":
+            return None
+        return TrainingMemory(most=self.memory, meant=self.models.encoder is not None)
+
+
+def lessons_of(data: PairingData, role: Role) -> list[LabelledQuestion]:
+    """Return what is learned from: the part to train on, else all; a ranker needs answers."""
+    part = [one for one in data.learn if role == "router" or one.answers]
+    found = part or data.test
+    if role == "router":
+        return [one for one in found if one.agents]
+    answered = [one for one in found if one.answers]
+    if not answered:
+        what = "nobody's answers are in it, and a ranker learns from answers (fields answer_NAME)"
+        raise BadInput(f"{data.name}: {what}", field="data")
+    return answered
+
+
+def hash_of(data: PairingData, learned: Sequence[LabelledQuestion]) -> str:
+    """Return a hash over the cards and all questions that are learned from."""
+    content = msgspec.json.encode((data.cards, learned), order="deterministic")
+    return blake2b(content, digest_size=16).hexdigest()
+
+
+async def dependencies_of(
+    data: PairingData, learned: Sequence[LabelledQuestion], wanted: TrainingPlan
+) -> object:
+    """Return all that the folds of a training depend on."""
+    encoder = wanted.models.encoder
+    mark = "" if encoder is None else (await mark_of(encoder)).fingerprint
+    plan = (wanted.role, wanted.method, wanted.prior, wanted.folds, wanted.seed)
+    return version("prolocutor"), plan, hash_of(data, [*learned, *data.learn]), mark
+
 
 LABEL_FREE: Final[dict[Role, str]] = {"router": "cards", "ranker": "unsupervised"}
 """What a trained one has to beat: it does without labels."""
@@ -67,9 +168,8 @@ class TrainingResult(msgspec.Struct, frozen=True, kw_only=True):
 
     `rows` are the method and what it has to beat, by folds; empty, with the reason in `unmeasured`,
     if there were too few labels for folds. `gain` is the paired difference from `against`, the best
-    of the others, with its interval. `tested`: the same on a part that was not learned from. `why`
-    says why `auto` picked the method; its row is by folds that pick without the fold. `losses` is
-    the loss curve that the model has.
+    of the others, with its interval. `tested`: the same on a part that was not learned from.
+    `losses` is the loss curve that the model has.
     """
 
     role: Role
@@ -85,7 +185,6 @@ class TrainingResult(msgspec.Struct, frozen=True, kw_only=True):
     gain: tuple[float, float, float] | None = None
     unmeasured: str | None = None
     tested: list[MethodRow] = []
-    why: str = ""
     losses: LossCurve | None = None
 
     @property
@@ -111,8 +210,7 @@ async def train(
     killed. Raise `BadInput` if there is too little to learn from.
     """
     check_place(folder)
-    if wanted.method != AUTO:
-        load_reader(wanted.method, wanted.role)
+    load_reader(wanted.method, wanted.role)
     learned = lessons_of(data, wanted.role)
     memory = wanted.bound
     if memory is not None:
@@ -151,25 +249,17 @@ async def _trained(
 ) -> TrainingResult:
     """Measure by folds, learn from everything, and write the model's folder."""
     measured, unmeasured = await _measured(data, learned, wanted, on_step, folding)
-    picked, why = wanted.method, ""
-    if picked == AUTO:
-        picked, why = _picked(measured, wanted)
-        if measured is not None:
-            measured = with_automatic(measured, _STAGE[wanted.role], candidates(wanted.role))
     on_step("learning from everything")
     priors = None if measured is None else measured.priors
-    taken = msgspec.structs.replace(wanted, method=picked)
-    made = await _fitted(data, learned, taken, priors)
-    tested = await _tested(data, taken, on_step)
+    made = await _fitted(data, learned, wanted, priors)
+    tested = await _tested(data, wanted, on_step)
     data_hash = hash_of(data, learned)
     result, card = result_of(data, learned, wanted, measured, data_hash, unmeasured)
-    curve = None if measured is None else measured.losses.get(picked)
-    risks = None if measured is None else _risks(measured, taken)
-    whole = with_risk_curve(with_loss_curve(made.to_model(card), curve), risks)
+    curve = None if measured is None else measured.losses.get(wanted.method)
+    risks = None if measured is None else _risks(measured, wanted)
+    whole = with_curves(made.to_model(card), curve, risks)
     model = save_model(folder, whole)
-    return msgspec.structs.replace(
-        result, method=picked, why=why, model=model, tested=tested, losses=curve
-    )
+    return msgspec.structs.replace(result, model=model, tested=tested, losses=curve)
 
 
 def _risks(measured: Measurement, taken: TrainingPlan) -> RiskCurve | None:
@@ -217,7 +307,7 @@ def result_of(
 
 def steps_of(data: PairingData, wanted: TrainingPlan) -> int:
     """Return the number of steps of `train`."""
-    measured = {*_measured_methods(wanted), LABEL_FREE[wanted.role]}
+    measured = {wanted.method, LABEL_FREE[wanted.role]}
     prior = wanted.role == "ranker"
     curves = len(_curves(wanted))
     return len(measured) + prior + curves + 1 + 2 * _is_tested_apart(data, wanted)
@@ -231,7 +321,7 @@ async def _measured(
     folding: Folding,
 ) -> tuple[Measurement | None, str | None]:
     """Measure by folds; return the reason instead if there is not enough for that."""
-    methods = list(dict.fromkeys((*_measured_methods(wanted), LABEL_FREE[wanted.role])))
+    methods = list(dict.fromkeys((wanted.method, LABEL_FREE[wanted.role])))
     ranks = wanted.role == "ranker"
     plan = MeasurementPlan(
         routers=[wanted.prior] if ranks else methods,
@@ -251,19 +341,9 @@ async def _measured(
         return None, f"not measured by {wanted.folds} folds: {error}"
 
 
-def _measured_methods(wanted: TrainingPlan) -> list[str]:
-    return candidates(wanted.role) if wanted.method == AUTO else [wanted.method]
-
-
 def _curves(wanted: TrainingPlan) -> list[str]:
     """Return the rankers whose loss curves are measured."""
-    return _measured_methods(wanted) if wanted.losses and wanted.role == "ranker" else []
-
-
-def _picked(measured: Measurement | None, wanted: TrainingPlan) -> tuple[str, str]:
-    if measured is None:
-        return simplest(wanted.role), "there are too few labels to measure others"
-    return picked_of(measured, _STAGE[wanted.role], candidates(wanted.role))
+    return [wanted.method] if wanted.losses and wanted.role == "ranker" else []
 
 
 def _apart(data: PairingData) -> list[LabelledQuestion]:
@@ -308,8 +388,7 @@ def _rows(measured: Measurement, wanted: TrainingPlan) -> list[MethodRow]:
     """Return the rows of the method, of the one without labels, and of the best single agent."""
     free = LABEL_FREE[wanted.role]
     found = {(one.stage, one.method): one for one in measured.rows}
-    names = [wanted.method, *_measured_methods(wanted), free]
-    wanted_rows = [(_STAGE[wanted.role], name) for name in names]
+    wanted_rows = [(_STAGE[wanted.role], name) for name in (wanted.method, free)]
     keys = dict.fromkeys([*wanted_rows, (_ROUTE, _SINGLE)])
     return [found[key] for key in keys if key in found]
 

@@ -22,9 +22,8 @@ from prolocutor.contracts.model_use import (
 )
 from prolocutor.contracts.pairing import LabelledQuestion, Pairing
 from prolocutor.errors import BadInput
-from prolocutor.plugins.pairing.encoders.encoder_mark import EncoderMark
+from prolocutor.plugins.pairing.encoders.meanings import EncoderMark
 from prolocutor.plugins.pairing.folds import folds_of
-from prolocutor.plugins.pairing.loss_curve import LossCurve, loss_curve_of, with_loss_curve
 from prolocutor.plugins.pairing.measuring.budgets import AskedPath, curve_of
 from prolocutor.plugins.pairing.measuring.method_rows import (
     BootstrapSamples,
@@ -32,8 +31,12 @@ from prolocutor.plugins.pairing.measuring.method_rows import (
     reliability_of,
 )
 from prolocutor.plugins.pairing.measuring.model_training import LABEL_FREE
-from prolocutor.plugins.pairing.measuring.refitting import Refitting, prior_of
-from prolocutor.plugins.pairing.measuring.training_material import Material, gathered
+from prolocutor.plugins.pairing.measuring.training_material import (
+    Material,
+    Refitting,
+    gathered,
+    prior_of,
+)
 from prolocutor.plugins.pairing.method_catalog import load_reader
 from prolocutor.plugins.pairing.model_files import (
     Model,
@@ -44,6 +47,7 @@ from prolocutor.plugins.pairing.model_files import (
 )
 from prolocutor.plugins.pairing.question_agent.loaded_router import since_model
 from prolocutor.plugins.pairing.question_agent.router_label import router_label_of
+from prolocutor.plugins.pairing.stopping_curves import LossCurve, loss_curve_of, with_curves
 from prolocutor.reading.words import near_duplicates
 
 NEW_LABELS: Final = "precision@1 of the new labels"
@@ -80,7 +84,7 @@ async def retrain(
     scores = {one.name: (one.after, one.after, one.after) for one in rows if one.name[-1] == "1"}
     card = training_card(len(material), data=material.name, note=note, scores=scores)
     model: Any = made.to_model(card)
-    model = with_loss_curve(model, comparing.curve())
+    model = with_curves(model, comparing.curve(), None)
     parts = {**model.parts, **material.parts()}
     won, lost, flips = comparing.flips(its, mine)
     return TrainingReport(

@@ -1,21 +1,63 @@
-"""Cards: a router without labels; BM25 between a question and the agents' cards.
-
-A score is evidence plus prior, as in Bayes' rule with logarithms: the best sentence or example of a
-card, and how much the card claims to know, so that the broadest agent gets what no card speaks of.
-"""
+"""Agents' cards as texts, and the router that goes by them alone."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from math import exp, log
 from typing import Final
 
 from prolocutor.contracts.pairing import Card, Pairing, TrainingData, UserQuestion
-from prolocutor.plugins.pairing.agent_cards import breadth, checked, documents, name_stems
+from prolocutor.errors import BadInput
 from prolocutor.plugins.pairing.calibration import Sigmoid
+from prolocutor.plugins.pairing.encoders.meanings import NO_VECTORS, Vectors
 from prolocutor.plugins.pairing.method_catalog import PairingMethod
 from prolocutor.plugins.pairing.question_agent.follow_ups import pairings
-from prolocutor.plugins.pairing.text import Bm25, content_stems
+from prolocutor.plugins.pairing.text import Bm25, content_stems, stem
+
+_END: Final = re.compile(r"(?<=[.!?;。！？])\s*(?=[^\s\d.!?;])|\n+")
+_APART: Final = re.compile(r"[\W_]+|(?<=[a-z])(?=[A-Z])")
+
+
+def sentences(text: str) -> list[str]:
+    """Cut a description into sentences; those without a word are left out."""
+    return [part.strip() for part in _END.split(text) if any(map(str.isalnum, part))]
+
+
+def documents(card: Card) -> list[str]:
+    """Return the sentences of a card's description, then its examples."""
+    return [*sentences(card.description), *card.examples]
+
+
+def name_stems(name: str) -> list[str]:
+    """Return the stems of an agent's name: `task_manager` and `TaskManager` are two words."""
+    return [stem(part.lower()) for part in _APART.split(name) if part]
+
+
+def spoken_name(name: str) -> str:
+    """Return an agent's name as words."""
+    return " ".join(filter(None, _APART.split(name)))
+
+
+def breadth(card: Card) -> float:
+    """Return how much an agent claims to know.
+
+    It is the log of how many different words its card uses, times the share of those among all:
+    what is said in the same words again claims little more.
+    """
+    stems = [one for text in documents(card) for one in content_stems(text)]
+    return log(1 + len(set(stems)) ** 2 / (len(stems) or 1))
+
+
+def checked(cards: Sequence[Card]) -> list[Card]:
+    """Return the cards; `BadInput` if two have one name or there are none."""
+    names = [card.name for card in cards]
+    if twice := next((name for name in names if names.count(name) > 1), None):
+        raise BadInput(f"two agents are named {twice!r}", field="cards")
+    if not names:
+        raise BadInput("there is no agent to choose from", field="cards")
+    return list(cards)
+
 
 _BREADTH: Final = 1.5
 _CURVE: Final = Sigmoid(0.8, 0.5)
@@ -50,7 +92,7 @@ class CardsRouter:
         """Return a pairing for every agent, the best first."""
         return pairings(self, question)
 
-    def probabilities(self, text: str) -> list[float]:
+    def probabilities(self, text: str, vectors: Vectors = NO_VECTORS) -> list[float]:
         """Return the probability of each agent, by its share of the evidence.
 
         Without labels it is rough: the curve was fitted to one data set (of nineteen agents).
@@ -62,7 +104,7 @@ class CardsRouter:
         whole = most + log(sum(exp(score - most) for score in scores))
         return [_CURVE(score - whole) for score in scores]
 
-    def reason(self, text: str, agent: str) -> str:
+    def reason(self, text: str, agent: str, vectors: Vectors = NO_VECTORS) -> str:
         """Quote the most similar sentence or example of the card."""
         found = self._best(text).get(self.agents.index(agent))
         if found is None:

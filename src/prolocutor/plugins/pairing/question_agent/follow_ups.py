@@ -12,6 +12,7 @@ from typing import Final, Protocol, runtime_checkable
 import msgspec
 
 from prolocutor.contracts.pairing import Pairing, UserQuestion
+from prolocutor.plugins.pairing.encoders.meanings import NO_VECTORS, Vectors
 from prolocutor.plugins.pairing.text import STOP_WORDS
 from prolocutor.reading.words import words
 
@@ -37,16 +38,19 @@ _LEAST: Final = 0.05
 
 
 class TextScorer(Protocol):
-    """Scores a text without its dialog; `question_texts` are all that are scored of a question."""
+    """Scores a text without its dialog, by its words and, where `vectors` has it, by its vector.
+
+    `question_texts` are all that are scored of a question.
+    """
 
     @property
     def agents(self) -> Sequence[str]:
         """The names of all agents that it chooses from."""
 
-    def probabilities(self, text: str) -> list[float]:
+    def probabilities(self, text: str, vectors: Vectors = NO_VECTORS) -> list[float]:
         """Return each agent's probability of being right, in the order of `agents`."""
 
-    def reason(self, text: str, agent: str) -> str:
+    def reason(self, text: str, agent: str, vectors: Vectors = NO_VECTORS) -> str:
         """Return in a few words why an agent goes with a text."""
 
 
@@ -58,7 +62,7 @@ class DoubtingScorer(Protocol):
     def tried(self) -> Sequence[str]:
         """The new agents that are still tried out."""
 
-    def doubts(self, text: str) -> dict[str, float]:
+    def doubts(self, text: str, vectors: Vectors = NO_VECTORS) -> dict[str, float]:
         """Return how unsure the probabilities of new agents are, by name."""
 
 
@@ -70,9 +74,15 @@ def question_texts(question: UserQuestion) -> list[str]:
     return [*texts, question.meant] if question.meant else texts
 
 
-def pairings(scorer: TextScorer, question: UserQuestion) -> list[Pairing]:
+def pairings(
+    scorer: TextScorer, question: UserQuestion, vectors: Vectors = NO_VECTORS
+) -> list[Pairing]:
     """Return a pairing for each agent, the best first, equal ones in their own order."""
-    found = scorer.probabilities(question.text)
+
+    def score(text: str) -> list[float]:
+        return scorer.probabilities(text, vectors)
+
+    found = score(question.text)
     agents = scorer.agents
     share = 0.0
     if question.agent_before is not None and question.agent_before in agents:
@@ -80,39 +90,27 @@ def pairings(scorer: TextScorer, question: UserQuestion) -> list[Pairing]:
         lead = _lead(found, place) if _says_something(question.text) else 0.0
         share = continuation(question) * (1 - lead)
         if share >= _LEAST:
-            found = _with_turn_before(scorer, question, found, place, share)
+            found = _with_turn_before(score(_together(question)), found, place, share)
     if question.meant:
-        found = _with_meaning(scorer, question, found)
+        sure = question.meant_surely
+        both = zip(found, score(question.meant), strict=True)
+        found = [(1 - sure) * own + sure * meant for own, meant in both]
     order = sorted(range(len(agents)), key=found.__getitem__, reverse=True)
     pairs = [Pairing(agents[n], found[n]) for n in order]
     if pairs:
         best = pairs[0].agent
         stays = share >= _LEAST and best == question.agent_before
-        why = "a follow-up" if stays else scorer.reason(question.text, best)
+        why = "a follow-up" if stays else scorer.reason(question.text, best, vectors)
         pairs[0] = Pairing(best, pairs[0].probability, why)
-    return _with_doubts(pairs, scorer, question.text)
-
-
-def _with_doubts(pairs: list[Pairing], scorer: TextScorer, text: str) -> list[Pairing]:
-    """Say of new agents how unsure their probabilities are, and which are tried out."""
-    if not isinstance(scorer, DoubtingScorer) or not (doubts := scorer.doubts(text)):
+    if not isinstance(scorer, DoubtingScorer):
         return pairs
-    tried = frozenset(scorer.tried)
+    doubts, tried = scorer.doubts(question.text, vectors), frozenset(scorer.tried)
     return [
         msgspec.structs.replace(one, doubt=doubts[one.agent], tried=one.agent in tried)
         if one.agent in doubts
         else one
         for one in pairs
     ]
-
-
-def _with_meaning(
-    scorer: TextScorer, question: UserQuestion, found: Sequence[float]
-) -> list[float]:
-    """Blend what the words score with what the whole question scores that they mean."""
-    share = question.meant_surely
-    whole = scorer.probabilities(question.meant)
-    return [(1 - share) * own + share * meant for own, meant in zip(found, whole, strict=True)]
 
 
 def continuation(question: UserQuestion) -> float:
@@ -156,9 +154,8 @@ def _lead(found: Sequence[float], place: int) -> float:
 
 
 def _with_turn_before(
-    scorer: TextScorer, question: UserQuestion, alone: Sequence[float], place: int, share: float
+    together: Sequence[float], alone: Sequence[float], place: int, share: float
 ) -> list[float]:
-    together = scorer.probabilities(_together(question))
     found = [
         (1 - share) * own + share * (own + both) / 2
         for own, both in zip(alone, together, strict=True)

@@ -16,18 +16,18 @@ import numpy as np
 
 from prolocutor.contracts.pairing import Card, Pairing, TrainingData, UserQuestion
 from prolocutor.errors import BadInput, ConfigError
-from prolocutor.plugins.pairing.agent_cards import checked, documents, spoken_name
 from prolocutor.plugins.pairing.calibration import Sigmoid
 from prolocutor.plugins.pairing.curve_fitting import fit_sigmoid
-from prolocutor.plugins.pairing.encoders.encoder_mark import EncoderMark
 from prolocutor.plugins.pairing.encoders.meanings import (
     NO_VECTORS,
+    EncoderMark,
     Vectors,
     trained_meanings,
     vectors_of,
 )
 from prolocutor.plugins.pairing.method_catalog import ENCODER, LABELS, PairingMethod
 from prolocutor.plugins.pairing.model_files import Array, Model, TrainingCard, training_card
+from prolocutor.plugins.pairing.question_agent.cards import checked, documents, spoken_name
 from prolocutor.plugins.pairing.question_agent.follow_ups import pairings
 from prolocutor.plugins.pairing.question_agent.meant_methods import MeantRouter
 from prolocutor.plugins.pairing.question_agent.router_label import RouterLabel, router_label_of

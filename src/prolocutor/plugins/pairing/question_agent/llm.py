@@ -9,10 +9,9 @@ import msgspec
 
 from prolocutor.contracts.pairing import Card, Complete, Pairing, TrainingData, UserQuestion
 from prolocutor.errors import BadInput
-from prolocutor.plugins.pairing.agent_cards import checked
-from prolocutor.plugins.pairing.chat_choices import UnusableChoice, blended, choices, cut, prompt
+from prolocutor.plugins.pairing.endpoints import UnusableChoice, blended, choices, cut, prompt
 from prolocutor.plugins.pairing.method_catalog import CHAT, PairingMethod
-from prolocutor.plugins.pairing.question_agent.cards import CardsRouter
+from prolocutor.plugins.pairing.question_agent.cards import CardsRouter, checked
 
 SECONDS: Final = 1.5
 """How long a model may take: half a second less than services usually have."""

@@ -19,8 +19,8 @@ from prolocutor.plugins.pairing.encoders.meanings import (
 )
 from prolocutor.plugins.pairing.method_catalog import read_method
 from prolocutor.plugins.pairing.model_files import Model, agents_that_differ, load_model
-from prolocutor.plugins.pairing.question_agent.follow_ups import pairings
-from prolocutor.plugins.pairing.question_agent.meant_methods import MeaningScorer, MeantRouter
+from prolocutor.plugins.pairing.question_agent.follow_ups import TextScorer, pairings
+from prolocutor.plugins.pairing.question_agent.meant_methods import MeantRouter
 from prolocutor.plugins.pairing.question_agent.newcomers import NewAgents, NewcomerSettings, said_of
 from prolocutor.plugins.pairing.question_agent.router_label import RouterLabel
 
@@ -78,7 +78,7 @@ class PresentRouter:
 
     def __init__(
         self,
-        scorer: MeaningScorer,
+        scorer: TextScorer,
         cards: Sequence[Card],
         known: Collection[str],
         lessons: Sequence[RouterLabel] = (),
@@ -132,11 +132,6 @@ class PresentRouter:
             if self._learn is not None and self._speaks_of_known(lesson):
                 self._learn([lesson])
         self._learn_new(new)
-
-    def learns(self, lesson: RouterLabel) -> bool:
-        """Return whether anything is learned from a label."""
-        known = self._learn is not None and self._speaks_of_known(lesson)
-        return known or self._speaks_of_new(lesson)
 
     def _speaks_of_new(self, lesson: RouterLabel) -> bool:
         return any(said_of(lesson, agent) is not None for agent in self.new_agents)

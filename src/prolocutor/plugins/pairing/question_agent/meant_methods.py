@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Protocol
-
-import msgspec
 
 from prolocutor.contracts.pairing import AgentAnswer, Pairing, Ranker, UserQuestion
 from prolocutor.plugins.pairing.encoders.meanings import (
@@ -17,22 +15,12 @@ from prolocutor.plugins.pairing.encoders.meanings import (
     with_fault,
 )
 from prolocutor.plugins.pairing.model_files import Model, TrainingCard
-from prolocutor.plugins.pairing.question_agent.follow_ups import pairings, question_texts
+from prolocutor.plugins.pairing.question_agent.follow_ups import (
+    TextScorer,
+    pairings,
+    question_texts,
+)
 from prolocutor.plugins.pairing.question_agent.router_label import RouterLabel
-
-
-class MeaningScorer(Protocol):
-    """Scores a text by its words and, where `vectors` has it, by its vector."""
-
-    @property
-    def agents(self) -> Sequence[str]:
-        """The names of all agents that it chooses from."""
-
-    def probabilities(self, text: str, vectors: Vectors) -> list[float]:
-        """Return each agent's probability of being right, in the order of `agents`."""
-
-    def reason(self, text: str, agent: str, vectors: Vectors) -> str:
-        """Return in a few words why an agent goes with a text."""
 
 
 class MeaningRanker(Protocol):
@@ -46,37 +34,6 @@ class MeaningRanker(Protocol):
         vectors: Vectors = NO_VECTORS,
     ) -> list[Pairing]:
         """Return a pairing for every answer, the best first."""
-
-
-class QuestionScorer(msgspec.Struct, frozen=True):
-    """A scorer with the vectors of one question: a `TextScorer`."""
-
-    scorer: MeaningScorer
-    vectors: Vectors
-
-    @property
-    def agents(self) -> Sequence[str]:
-        """The names of all agents that it chooses from."""
-        return self.scorer.agents
-
-    def probabilities(self, text: str) -> list[float]:
-        """Return each agent's probability of being right."""
-        return self.scorer.probabilities(text, self.vectors)
-
-    def reason(self, text: str, agent: str) -> str:
-        """Return why an agent goes with a text."""
-        return self.scorer.reason(text, agent, self.vectors)
-
-    @property
-    def tried(self) -> Sequence[str]:
-        """The new agents that are still tried out."""
-        tried: Sequence[str] = getattr(self.scorer, "tried", ())
-        return tried
-
-    def doubts(self, text: str) -> dict[str, float]:
-        """Return how unsure the probabilities of new agents are."""
-        doubts = getattr(self.scorer, "doubts", None)
-        return {} if doubts is None else doubts(text, self.vectors)
 
 
 class _MeantMethod:
@@ -100,7 +57,7 @@ class _MeantMethod:
 class MeantRouter(_MeantMethod):
     """A router by the vectors of a question and its words."""
 
-    def __init__(self, scorer: MeaningScorer, meanings: Meanings) -> None:
+    def __init__(self, scorer: TextScorer, meanings: Meanings) -> None:
         super().__init__(scorer, meanings)
         self._scorer = scorer
 
@@ -113,17 +70,11 @@ class MeantRouter(_MeantMethod):
     async def route(self, question: UserQuestion) -> list[Pairing]:
         """Return a pairing for every agent, the best first."""
         meant = await self._meanings.of(question_texts(question))
-        found = pairings(QuestionScorer(self._scorer, meant.vectors), question)
-        return with_fault(found, meant.fault)
+        return with_fault(pairings(self._scorer, question, meant.vectors), meant.fault)
 
     def learn_all(self, lessons: Iterable[RouterLabel]) -> None:
         """Learn stored labels, if the scorer learns online."""
         self._learned.learn_all(lessons)
-
-    def learns(self, lesson: RouterLabel) -> bool:
-        """Return whether the scorer learns anything from a label."""
-        learns: Callable[[RouterLabel], bool] | None = getattr(self._scorer, "learns", None)
-        return learns is None or learns(lesson)
 
 
 class MeantRanker(_MeantMethod):

@@ -16,9 +16,8 @@ from msgspec import Meta
 
 from prolocutor.bounds import MANY, Share, about
 from prolocutor.contracts.pairing import Card
-from prolocutor.plugins.pairing.agent_cards import documents
 from prolocutor.plugins.pairing.calibration import Sigmoid, logit
-from prolocutor.plugins.pairing.question_agent.cards import CardsRouter
+from prolocutor.plugins.pairing.question_agent.cards import CardsRouter, documents
 from prolocutor.plugins.pairing.question_agent.router_label import RouterLabel
 from prolocutor.plugins.pairing.text import WordIndex, content_stems
 

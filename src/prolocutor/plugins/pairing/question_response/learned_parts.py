@@ -13,15 +13,16 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_matrix, vstack
 from sklearn.linear_model import LogisticRegression
 
-from prolocutor.plugins.pairing.question_response.answer_style import StyleModel, term_counts
-from prolocutor.plugins.pairing.question_response.learned import LinearScore
-from prolocutor.plugins.pairing.question_response.trees import (
+from prolocutor.plugins.pairing.question_response.learned import (
     DEPTH,
     LEAVES,
     Floats,
+    LinearScore,
     Rows,
     Singles,
+    StyleModel,
     TreeEnsemble,
+    term_counts,
     tree_of,
 )
 

@@ -34,22 +34,20 @@ from prolocutor.plugins.pairing.encoders.meanings import (
 from prolocutor.plugins.pairing.folds import folds_of
 from prolocutor.plugins.pairing.question_agent.meant_methods import MeantRanker
 from prolocutor.plugins.pairing.question_response.learned import (
+    Floats,
     LearnedBlend,
     LearnedRanker,
     LinearScore,
+    Rows,
+    Singles,
+    TreeEnsemble,
+    joined,
 )
 from prolocutor.plugins.pairing.question_response.learned_parts import (
     BinnedRows,
     ScaledRows,
     StyleWeights,
     TermTable,
-)
-from prolocutor.plugins.pairing.question_response.trees import (
-    Floats,
-    Rows,
-    Singles,
-    TreeEnsemble,
-    joined,
 )
 from prolocutor.reading.words import near_duplicates
 

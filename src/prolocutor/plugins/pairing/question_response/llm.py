@@ -9,11 +9,14 @@ import msgspec
 
 from prolocutor.contracts.pairing import AgentAnswer, Complete, Pairing, TrainingData, UserQuestion
 from prolocutor.errors import BadInput
-from prolocutor.plugins.pairing.chat_choices import UnusableChoice, blended, choices, cut, prompt
+from prolocutor.plugins.pairing.endpoints import UnusableChoice, blended, choices, cut, prompt
 from prolocutor.plugins.pairing.method_catalog import CHAT, PairingMethod
 from prolocutor.plugins.pairing.question_response import unsupervised
-from prolocutor.plugins.pairing.question_response.answer_pairings import answer_keys, in_order
-from prolocutor.plugins.pairing.question_response.unsupervised import UnsupervisedRanker
+from prolocutor.plugins.pairing.question_response.unsupervised import (
+    UnsupervisedRanker,
+    answer_keys,
+    in_order,
+)
 
 SECONDS: Final = 0.5
 """How long a model may take: what follows the skills has a second."""

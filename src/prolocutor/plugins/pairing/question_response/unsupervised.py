@@ -1,7 +1,8 @@
-"""The unsupervised ranker: similarity to the question, minus refusals and repetitions."""
+"""Answers in order, and the unsupervised ranker: likeness to the question, minus refusals."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from math import copysign, exp
 from typing import Final
@@ -14,8 +15,38 @@ from prolocutor.plugins.pairing.agent_log import AgentLog, LogCounts, log_of
 from prolocutor.plugins.pairing.answer_features import PLACE, features
 from prolocutor.plugins.pairing.method_catalog import PairingMethod
 from prolocutor.plugins.pairing.model_files import Model, TrainingCard
-from prolocutor.plugins.pairing.question_response.answer_pairings import in_order
 from prolocutor.reading.words import words
+
+AnswerKey = tuple[str, int]
+"""An agent, and the position of the answer among its own: `Pairing.position`."""
+
+
+def in_order(
+    answers: Sequence[AgentAnswer],
+    probabilities: Sequence[float],
+    reasons: Sequence[str],
+    scores: Sequence[float] | None = None,
+) -> list[Pairing]:
+    """Return a pairing for every answer, by score, else by probability; ties as they came."""
+    pairings = [
+        Pairing(agent, probability, reason, position)
+        for (agent, position), probability, reason in zip(
+            answer_keys(answers), probabilities, reasons, strict=True
+        )
+    ]
+    keys = probabilities if scores is None else scores
+    return [pairings[number] for number in sorted(range(len(keys)), key=lambda one: -keys[one])]
+
+
+def answer_keys(answers: Sequence[AgentAnswer]) -> list[AnswerKey]:
+    """Return the key of each answer."""
+    counts: Counter[str] = Counter()
+    keys = []
+    for answer in answers:
+        keys.append((answer.agent, counts[answer.agent]))
+        counts[answer.agent] += 1
+    return keys
+
 
 _NAME: Final = "unsupervised"
 
@@ -37,7 +68,6 @@ _WEIGHTS: Final = {
     "others": -0.2,
     "form_asks": -0.7,
     "form_offer": -0.5,
-    "kind_picture": -0.5,
     "form_gap": -0.5,
     "form_address": -0.3,
 }

@@ -6,11 +6,12 @@ from collections.abc import Sequence
 import pytest
 
 from prolocutor.errors import ConfigError
-from prolocutor.plugins.pairing.encoders.encoder_mark import EncoderMark, mark_of
 from prolocutor.plugins.pairing.encoders.meanings import (
+    EncoderMark,
     EncoderWiring,
     Meanings,
     check_encoder,
+    mark_of,
     meanings_of,
 )
 from prolocutor.plugins.pairing.model_files import Model, training_card

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from prolocutor.errors import ServiceUnreachable
-from prolocutor.plugins.pairing.encoders.encoder_mark import PROBES
-from prolocutor.plugins.pairing.encoders.vector_store import StoredEncoder, cache_file
+from prolocutor.plugins.pairing.encoders.meanings import PROBES
+from prolocutor.plugins.pairing.encoders.vector_cache import StoredEncoder, cache_file
 from tests.plugins.pairing.unit.encoders.made import WordEncoder
 
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from prolocutor.plugins.pairing.hints.question_likeness import asks_again
+from prolocutor.plugins.pairing.hints.hint_phrases import asks_again
 from prolocutor.plugins.pairing.hints.turn_hints import HintSettings, HintTurn, TurnHint, hints_of
 from tests.plugins.pairing.unit.hints.question_pairs import AGAIN, OTHER
 

@@ -3,7 +3,7 @@
 import pytest
 
 from prolocutor.contracts.pairing import LabelledQuestion, UserQuestion
-from prolocutor.plugins.pairing.commands.result_lines import reliability_lines
+from prolocutor.plugins.pairing.commands.command_lines import reliability_lines
 from prolocutor.plugins.pairing.measuring.method_rows import (
     BootstrapSamples,
     CalibrationBin,

@@ -33,14 +33,14 @@ def test_local_models_are_measured(folder: Path, capsys: pytest.CaptureFixture[s
     (folder / "encoder").mkdir()
     write_tokenizer(folder / "encoder")
     write_encoder(folder / "encoder")
-    words = ["--router", "learned", "--ranker", "similarity", "--budget", "top:1"]
+    words = ["--router", "learned", "--ranker", "unsupervised", "--budget", "top:1"]
     places = ["--encoder", "encoder"]
 
     ran = run(["evaluate", "pairing", "--data", "jsonl:q.jsonl", "--folds", "2", *words, *places])
 
     told = capsys.readouterr().out
     assert ran == 0
-    assert all(f"\n{name} " in told for name in ("learned", "similarity"))
+    assert all(f"\n{name} " in told for name in ("learned", "unsupervised"))
 
 
 async def test_endpoints_are_asked_and_left() -> None:

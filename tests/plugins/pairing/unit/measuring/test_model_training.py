@@ -9,12 +9,17 @@ import pytest
 
 from prolocutor.contracts.pairing import Card, LabelledQuestion, UserQuestion
 from prolocutor.errors import BadInput, ConfigError
-from prolocutor.plugins.pairing.measuring.model_training import TrainingResult, steps_of, train
+from prolocutor.plugins.pairing.measuring.model_training import (
+    TrainingPlan,
+    TrainingResult,
+    hash_of,
+    steps_of,
+    train,
+)
 from prolocutor.plugins.pairing.measuring.pairing_data import PairingData
-from prolocutor.plugins.pairing.measuring.training_plan import TrainingPlan, hash_of
 from prolocutor.plugins.pairing.model_files import load_model
 from prolocutor.plugins.pairing.question_agent.loaded_router import load_router_model
-from prolocutor.plugins.pairing.risk_curve import risk_curve_of
+from prolocutor.plugins.pairing.stopping_curves import risk_curve_of
 from tests.plugins.pairing.unit.measuring.made import CARDS, data
 
 pytest.importorskip("sklearn", reason="scikit-learn (the extra learn)")
@@ -150,21 +155,3 @@ def test_a_folder_of_something_else_is_refused_before_anything_is_learned(tmp_pa
 
     assert told == []
     assert (tmp_path / "model" / "thesis.txt").read_text() == "years of work"
-
-
-def test_auto_takes_the_method_that_is_right_most_often_by_folds(tmp_path: Path) -> None:
-    plan = TrainingPlan(role="router", method="auto", folds=3)
-    found = asyncio.run(train(data(), plan, tmp_path / "model"))
-    shares = {row.method: row.precision_at_1 for row in found.rows}
-    assert found.method in ("learned", "cards")
-    assert shares[found.method] == max(shares[name] for name in ("learned", "cards"))
-    assert "right most often by 3 folds" in found.why
-    assert load_model(tmp_path / "model").method == found.method
-    assert "auto" in shares
-
-
-def test_auto_takes_the_simplest_where_there_is_too_little_to_measure(tmp_path: Path) -> None:
-    few = msgspec.structs.replace(data(learn=6, test=12), learn=[])
-    plan = TrainingPlan(role="ranker", method="auto", prior="cards", folds=3)
-    found = asyncio.run(train(few, plan, tmp_path / "model"))
-    assert (found.method, found.rows) == ("unsupervised", [])

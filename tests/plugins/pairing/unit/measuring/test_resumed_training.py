@@ -8,9 +8,8 @@ import msgspec
 import pytest
 
 from prolocutor.errors import BadInput
-from prolocutor.plugins.pairing.measuring.model_training import train
+from prolocutor.plugins.pairing.measuring.model_training import TrainingMemory, TrainingPlan, train
 from prolocutor.plugins.pairing.measuring.pairing_data import PairingData
-from prolocutor.plugins.pairing.measuring.training_plan import TrainingMemory, TrainingPlan
 from prolocutor.plugins.pairing.model_files import load_model
 from tests.plugins.pairing.unit.measuring.made import data, labelled
 

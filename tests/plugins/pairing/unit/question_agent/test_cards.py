@@ -6,8 +6,12 @@ from hypothesis import strategies as st
 
 from prolocutor.contracts.pairing import Card, UserQuestion
 from prolocutor.errors import BadInput
-from prolocutor.plugins.pairing.agent_cards import breadth, name_stems, sentences
-from prolocutor.plugins.pairing.question_agent.cards import CardsRouter
+from prolocutor.plugins.pairing.question_agent.cards import (
+    CardsRouter,
+    breadth,
+    name_stems,
+    sentences,
+)
 from tests.plugins.pairing.unit.question_agent.made import CARDS
 
 ROUTER = CardsRouter(CARDS)

@@ -86,7 +86,6 @@ def test_a_thumb_for_a_new_agent_says_nothing_of_the_others() -> None:
     router.learn_all([label_of_thumb("play jazz", "pizza", False, NAMES)])
 
     assert router.probabilities("play jazz")[:3] == before[:3]
-    assert not router.learns(label_of_ranks("play jazz", {"bank": 0.4}))
 
 
 def test_it_is_tried_out_in_so_many_turns_and_its_ranks_count() -> None:

@@ -9,7 +9,7 @@ import pytest
 numpy = pytest.importorskip("numpy", reason="numpy (the extra learn)")
 lightgbm = pytest.importorskip("lightgbm", reason="lightgbm (the extra learn)")
 
-trees = pytest.importorskip("prolocutor.plugins.pairing.question_response.trees")
+trees = pytest.importorskip("prolocutor.plugins.pairing.question_response.learned")
 
 
 def grown(rounds: int) -> tuple[Any, Any, Any]:

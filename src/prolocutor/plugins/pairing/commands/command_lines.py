@@ -1,18 +1,77 @@
-"""Results as lines of text: methods that were measured, overlap of agents, records of answers."""
+"""What the commands of pairing share: options of models, lines of results, progress."""
 
 from __future__ import annotations
 
+import sys
+import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import groupby
 from statistics import median
-from typing import Final
+from typing import Any, Final, TypeVar
 
-from prolocutor.cli.output import clean
+import click
+
+from prolocutor.cli.options import Decorator
+from prolocutor.cli.output import Show, clean
 from prolocutor.plugins.pairing.measuring.answer_overlap import AnswerOverlap
 from prolocutor.plugins.pairing.measuring.answer_record import AnswerRecord
 from prolocutor.plugins.pairing.measuring.measurement import Measurement
 from prolocutor.plugins.pairing.measuring.method_rows import MethodRow
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+def folds_option(help: str) -> Decorator:
+    """Return the option for the number of folds."""
+    return click.option(
+        "--folds", type=click.IntRange(2), default=5, show_default=True, metavar="N", help=help
+    )
+
+
+_MODEL_OPTIONS: Final = (
+    click.option(
+        "--encoder",
+        metavar="PATH|URL",
+        help="A sentence encoder: a folder with model.onnx and tokenizer.json, or an endpoint for "
+        "embeddings, http://host/v1?model=NAME.",
+    ),
+    click.option(
+        "--encoder-url",
+        metavar="URL",
+        help="The same by its URL alone, http://host/v1/embeddings?model=NAME.",
+    ),
+    click.option(
+        "--chat", metavar="URL", help="For llm: a chat endpoint, http://host/v1?model=NAME."
+    ),
+)
+
+
+ENCODER_OPTIONS: Final = _MODEL_OPTIONS[:2]
+
+
+def encoder_options(command: Command) -> Command:
+    """Add the options that say where an encoder is; `encoder_of` reads them."""
+    for option in reversed(ENCODER_OPTIONS):
+        command = option(command)
+    return command
+
+
+def encoder_of(encoder: str | None, url: str | None) -> str | None:
+    """Return the place of an encoder; `UsageError` for two of them."""
+    if encoder is not None and url is not None:
+        raise click.UsageError("Say either --encoder or --encoder-url.")
+    if url is not None and "://" not in url:
+        raise click.BadParameter("a URL is http://host/v1/embeddings", param_hint="--encoder-url")
+    return encoder if url is None else url
+
+
+def model_options(command: Command) -> Command:
+    """Add the options that say where models are."""
+    for option in reversed(_MODEL_OPTIONS):
+        command = option(command)
+    return command
+
 
 _PAIRS: Final = 10
 _FAULTS: Final = 3
@@ -141,3 +200,77 @@ def _by_domain(found: Measurement) -> Iterator[str]:
         if (best := found.best(stage)) is not None and 1 < len(best.domains) <= _DOMAINS:
             parts = (f"{clean(name)} {share:.2f}" for name, share in best.domains.items())
             yield f"{best.method} by domain: {', '.join(parts)}"
+
+
+_SAID_EVERY: Final = 5.0
+_STEP_EVERY: Final = 20.0
+
+
+class BegunSteps:
+    """Says on stderr which step begins; without a terminal, where there is no bar, seldom."""
+
+    def __init__(self, pause: float = _STEP_EVERY) -> None:
+        self._said, self._pause = time.monotonic(), pause
+
+    def __call__(self, what: str) -> None:
+        """Take note of the step that begins."""
+        now = time.monotonic()
+        if sys.stderr.isatty() or now - self._said >= self._pause:
+            self._said = now
+            click.echo(f"{what} ...", err=True)
+
+
+class TrainingProgress:
+    """Shows the steps of a training, and the folds that have been learned, also without a terminal.
+
+    What `note` gets is always said.
+    """
+
+    def __init__(self, show: Show) -> None:
+        self._show, self._begun = show, 0
+        self._said, self._folds = BegunSteps(), StepProgress()
+
+    def step(self, what: str) -> None:
+        """Take note of the step that begins."""
+        self._show(self._begun, [what])
+        self._begun += 1
+        if not sys.stderr.isatty():
+            self._said(what)
+
+    def fold(self, what: str) -> None:
+        """Take note of a fold."""
+        self._show(max(0, self._begun - 1), [what])
+        if not sys.stderr.isatty():
+            self._folds(what)
+
+    def note(self, what: str) -> None:
+        """Say something."""
+        click.echo(what, err=True)
+
+
+class EncodingProgress:
+    """Says on stderr how many texts are encoded, every few seconds, also without a terminal."""
+
+    def __init__(self) -> None:
+        self._said = time.monotonic()
+
+    def __call__(self, done: int, number: int) -> None:
+        """Take note of how many texts are done."""
+        now = time.monotonic()
+        if now - self._said >= _SAID_EVERY:
+            self._said = now
+            click.echo(f"encoded {done:,} of {number:,} texts", err=True)
+
+
+class StepProgress:
+    """Says on stderr what is done, every few seconds, also without a terminal."""
+
+    def __init__(self) -> None:
+        self._said = time.monotonic() - _SAID_EVERY
+
+    def __call__(self, what: str) -> None:
+        """Take note of a step; those that end with a figure are always said."""
+        now = time.monotonic()
+        if now - self._said >= _SAID_EVERY or what.endswith("right"):
+            self._said = now
+            click.echo(what, err=True)
