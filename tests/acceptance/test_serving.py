@@ -42,15 +42,16 @@ def test_serve_says_where_it_is_and_three_things_to_try(commands: Commands) -> N
         assert server.process.stdout is not None
         said = server.process.stdout.read()
 
-    *tries, last = said.splitlines()[1:]
+    *tries, page, operators = said.splitlines()[1:]
     assert [line.split()[0] for line in tries] == ["curl", "curl", "curl"]
-    assert last == f"Or talk to it in a browser: {server.url}"
+    assert page == f"Or talk to it in a browser: {server.url}"
+    assert operators == f"Operators see and do more at {server.url}/console"
 
 
 def test_a_port_for_monitoring_needs_no_key(commands: Commands) -> None:
     with commands.serving("--store", "memory:", "--metrics-port", "0") as server:
         assert server.process.stdout is not None
-        said = [server.process.stdout.readline() for _ in range(6)]
+        said = [server.process.stdout.readline() for _ in range(7)]
         word, url = said[-1].split()
         with urllib.request.urlopen(url, timeout=60) as response:
             figures = response.read().decode()

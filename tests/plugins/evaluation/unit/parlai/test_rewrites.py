@@ -21,7 +21,7 @@ CANARD = [
 ]
 QRECC = [
     {
-        "Context": ["capital of  Peru", "Lima"],
+        "Context": ["population of  Peru", "34 million"],
         "Question": "what is its area?",
         "Rewrite": "what is the area of Peru?",
         "Answer": "1,285,216 square kilometers",
@@ -53,7 +53,7 @@ def test_history_and_question_are_the_text_and_the_rewrite_is_the_label(
         ],
         [
             {
-                "text": "capital of Peru\nLima\nwhat is its area?",
+                "text": "population of Peru\n34 million\nwhat is its area?",
                 "labels": ["what is the area of Peru?"],
             }
         ],
