@@ -176,8 +176,8 @@ def test_the_reply_of_an_agent_that_writes_markdown_is_drawn(
     page: Page, server: PretendedServer, data: Invented
 ) -> None:
     said = "**Half** of it\n\n- <b>bold</b> <img src=x onerror=\"harmed.push('img')\">"
-    data.turns[utt_id(0, 3)] = turn(utt_id(0, 3), response=said)
     data.begin(summary(0, spoke=["llm"], reply=said))
+    data.turns[utt_id(0, 3)] = turn(utt_id(0, 3), response=said)
     data.talks[dialog_id(0)] = [{**one, "reply": said} for one in turns(0)]
     words = "Half of it <b>bold</b> <img src=x onerror=\"harmed.push('img')\">"
     opened(page, server)
