@@ -170,3 +170,12 @@ def names_in(requirements: str) -> set[str]:
     """Return the normalised names of the packages in a list of requirements."""
     found = re.findall(r"^(?!#)([\w.-]+)", requirements, re.MULTILINE)
     return {re.sub(r"[-_.]+", "-", name).lower() for name in found}
+
+
+@pytest.mark.parametrize("store", ["stores/sqlite", "plugins/postgresql"])
+def test_migrations_are_numbered_from_one_without_a_twin(store: str) -> None:
+    scripts = (ROOT / "src" / "prolocutor" / store / "sql" / "migrations").glob("*.sql")
+
+    numbers = sorted(int(script.name.partition("_")[0]) for script in scripts)
+
+    assert numbers == list(range(1, len(numbers) + 1))
