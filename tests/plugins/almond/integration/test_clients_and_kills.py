@@ -2,6 +2,7 @@
 
 import asyncio
 from collections import Counter
+from contextlib import AsyncExitStack
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -83,23 +84,26 @@ def test_nothing_is_lost_and_nothing_comes_twice(lives: list[Any]) -> None:
 
 async def _play(lives: list[Any], file: Path) -> None:
     people = [Person(), Person()]
-    for writes, is_late, said in lives:
-        store = cast(Store, Cut(file, writes, is_late=is_late))
-        async with demonstrated(skill, store=store) as door:
+    async with AsyncExitStack() as leaving:
+        for one in people:
+            leaving.push_async_callback(one.drop)
+        for writes, is_late, said in lives:
+            store = cast(Store, Cut(file, writes, is_late=is_late))
+            async with demonstrated(skill, store=store) as door:
+                for one in people:
+                    one.door = door
+                for who, frame in said:
+                    if frame is None:
+                        await people[who].drop()
+                    else:
+                        await (await people[who].socket()).send(**frame)
+                await asyncio.gather(*(one.drop() for one in people))
+        live = SqliteStore(file, durability="relaxed")
+        async with demonstrated(skill, store=live) as door:
             for one in people:
                 one.door = door
-            for who, frame in said:
-                if frame is None:
-                    await people[who].drop()
-                else:
-                    await (await people[who].socket()).send(**frame)
-            await asyncio.gather(*(one.drop() for one in people))
-    live = SqliteStore(file, durability="relaxed")
-    async with demonstrated(skill, store=live) as door:
-        for one in people:
-            one.door = door
-        await finish(people)
-        state = await _state(live)
+            await finish(people)
+            state = await _state(live)
     again = SqliteStore(file)
     await again.open()
     assert await _state(again) == state
