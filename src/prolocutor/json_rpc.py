@@ -34,7 +34,10 @@ class RpcErrorObject(msgspec.Struct, frozen=True):
 
 
 class RpcFault(BadInput):
-    """What a request gets in place of a result: a number, a sentence, and data."""
+    """What a request gets in place of a result: a number, a sentence, and data.
+
+    `id` is that of the request, where the request is no message but has an id that can be read.
+    """
 
     code = "rpc"
 
@@ -66,7 +69,12 @@ class RpcMessage(msgspec.Struct, frozen=True):
         return self.method is not UNSET and self.id is UNSET
 
 
+class _Identified(msgspec.Struct, frozen=True):
+    id: RpcId = None
+
+
 _decode_message: Final = msgspec.json.Decoder(RpcMessage).decode
+_decode_id: Final = msgspec.json.Decoder(_Identified).decode
 _decode_batch: Final = msgspec.json.Decoder(list[Raw]).decode
 _encode: Final = msgspec.json.Encoder().encode
 
@@ -76,12 +84,22 @@ def read_message(body: bytes | Raw) -> RpcMessage:
     try:
         message = _decode_message(body)
     except msgspec.ValidationError as error:
-        raise RpcFault(INVALID_REQUEST, f"no JSON-RPC message: {error}") from None
+        what = f"no JSON-RPC message: {error}"
+        raise RpcFault(INVALID_REQUEST, what, id=_readable_id(body)) from None
     except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
         raise RpcFault(PARSE_ERROR, f"this is not JSON: {error}") from None
     if message.method is UNSET and message.error is None and message.result is _NOTHING:
-        raise RpcFault(INVALID_REQUEST, "a message has a method, a result or an error")
+        id_ = None if message.id is UNSET else message.id
+        raise RpcFault(INVALID_REQUEST, "a message has a method, a result or an error", id=id_)
     return message
+
+
+def _readable_id(body: bytes | Raw) -> RpcId:
+    """Return the id of what is no message otherwise; None where there is none (JSON-RPC, 5)."""
+    try:
+        return _decode_id(body).id
+    except (msgspec.MsgspecError, UnicodeError, RecursionError):
+        return None
 
 
 def read_batch(body: bytes) -> list[Raw] | None:

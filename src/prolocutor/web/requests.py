@@ -46,7 +46,8 @@ class AsgiConnection:
     def header(self, name: str) -> str | None:
         """Return the value of a header by its lower-case name."""
         value = self.headers.get(name.encode("latin-1"))
-        return None if value is None else str(value, "latin-1")
+        # Blanks around a value are no part of it (RFC 9110, 5.5); not every server removes them.
+        return None if value is None else str(value, "latin-1").strip(" \t")
 
     def query(self, name: str) -> str | None:
         """Return the last value of a query parameter."""

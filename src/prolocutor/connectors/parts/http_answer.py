@@ -188,7 +188,7 @@ class HttpAnswerReader:
             self._give_up(f"a head of more than {MAX_HEAD:,} bytes")
         key = name.lower()
         if key in _READ and not self.has_head:
-            self._headers[key] = value
+            self._headers[key] = value.rstrip(b" \t")  # RFC 9110, 5.5
 
     def on_headers_complete(self) -> None:
         """Decide by the head how the answer is read."""

@@ -75,8 +75,9 @@ def said(task: dict[str, Any]) -> list[Any]:
         (b'[{"jsonrpc":"2.0","id":1,"method":"GetTask"}]', -32600, None),
         (b'{"jsonrpc":"2.0","id":true,"method":"GetTask"}', -32600, None),
         (b'{"jsonrpc":"2.0","id":{},"method":"GetTask"}', -32600, None),
-        (b'{"jsonrpc":"1.0","id":1,"method":"GetTask"}', -32600, None),
-        (b'{"jsonrpc":"2.0","id":1}', -32600, None),
+        (b'{"jsonrpc":"1.0","id":1,"method":"GetTask"}', -32600, 1),
+        (b'{"id":"seven"}', -32600, "seven"),
+        (b'{"jsonrpc":"2.0","id":1}', -32600, 1),
         (b'{"jsonrpc":"2.0","id":"x","method":"Nope"}', -32601, "x"),
         (b'{"jsonrpc":"2.0","id":1,"method":"GetTask","params":[]}', -32602, 1),
         (b'{"jsonrpc":"2.0","id":1,"method":"GetTask","params":{"id":5}}', -32602, 1),
@@ -154,6 +155,21 @@ async def test_persons_do_not_see_each_other() -> None:
     assert len(other["history"]) == 1
     assert mine["result"]["status"]["state"] == "TASK_STATE_INPUT_REQUIRED"
     assert stranger == (401, "UNAUTHENTICATED")
+
+
+async def test_the_extended_card_is_for_those_who_have_a_token() -> None:
+    auth = AccessPolicy(keys=[KEY], anonymous=True, loopback=False)
+    told = []
+    async with the_door(auth=auth) as wire:
+        for headers in ({}, {"Authorization": f"Bearer {KEY}"}):
+            async with wire.http.get("/a2a/extendedAgentCard", headers=headers) as response:
+                told.append((response.status, response.headers.get("WWW-Authenticate")))
+            body = {"jsonrpc": "2.0", "id": 3, "method": "GetExtendedAgentCard"}
+            async with wire.http.post("/a2a", json=body, headers=headers) as response:
+                found = await response.json()
+                told.append((response.status, found["id"], "result" in found))
+
+    assert told == [(401, "Bearer"), (401, 3, False), (200, None), (200, 3, True)]
 
 
 async def test_an_anonymous_visitor_is_known_by_the_context_alone() -> None:
@@ -352,6 +368,30 @@ async def test_words_are_streamed_and_marked_as_provisional() -> None:
     )
     assert updates[0]["metadata"] == {"provisional": True}
     assert (updates[-1]["append"], updates[-1]["lastChunk"]) == (True, True)
+
+
+async def test_a_stream_whose_turn_has_not_begun_ends_when_its_task_is_cancelled() -> None:
+    message = {"messageId": "s", "role": "ROLE_USER", "parts": [{"text": "hi"}], "contextId": "c"}
+    body = {"jsonrpc": "2.0", "id": 7, "method": "SendStreamingMessage"}
+    async with the_door() as wire, asyncio.timeout(60):
+        slow = asyncio.create_task(wire.say("slow", contextId="c"))
+        await wire.talker.entered.wait()
+
+        async def stream() -> list[Any]:
+            async with wire.http.post("/a2a", json={**body, "params": {"message": message}}) as got:
+                return [json.loads(line[6:]) async for line in got.content if line.strip()]
+
+        waiting = asyncio.create_task(stream())
+        tasks: list[Any] = []
+        while len(tasks) < 2:
+            tasks = (await wire.call("ListTasks", contextId="c"))["result"]["tasks"]
+        await wire.call("CancelTask", id=tasks[0]["id"])
+        events = await waiting
+        wire.talker.opened.set()
+        await slow
+
+    last = events[-1]["result"]["statusUpdate"]
+    assert (last["taskId"], last["status"]["state"]) == (tasks[0]["id"], "TASK_STATE_CANCELED")
 
 
 async def test_what_waits_for_a_task_ends_when_it_is_cancelled() -> None:

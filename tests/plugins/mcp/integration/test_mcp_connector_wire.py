@@ -191,3 +191,41 @@ async def test_a_tool_that_is_not_there_is_an_error_of_the_file() -> None:
     async with asking(call, tool="aks") as (connector, _):
         with pytest.raises(ConfigError, match="did you mean 'ask'"):
             await connector.describe()
+
+
+async def test_a_tool_with_an_invalid_header_is_never_called(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    called = []
+
+    def tool(name: str, token: str) -> dict[str, Any]:
+        text = {"type": "string", "x-mcp-header": token}
+        return {"name": name, "inputSchema": {"properties": {"text": text}}}
+
+    async def take(request: web.Request) -> web.Response:
+        message = await request.json()
+        match message["method"]:
+            case "server/discover":
+                return web.json_response(rpc(message, {"supportedVersions": ["2026-07-28"]}))
+            case "tools/list":
+                tools = [tool("bad", "No Header"), tool("good", "Said")]
+                return web.json_response(rpc(message, {"tools": tools}))
+        called.append((message["params"]["name"], request.headers["Mcp-Param-Said"]))
+        return web.json_response(rpc(message, {**said("done"), "resultType": "complete"}))
+
+    app = web.Application()
+    app.router.add_post("/mcp", take)
+    async with TestServer(app) as running, asyncio.timeout(60):
+        url = str(running.make_url("/mcp"))
+        bad = McpConnector(McpTool(url=url, tool="bad"), name="bad")
+        good = McpConnector(McpTool(url=url, tool="good"), name="good")
+        with pytest.raises(ConfigError, match="x-mcp-header of text is no name of a header"):
+            await bad.describe()
+        with pytest.raises(BadReply):
+            await ask(bad)
+        reply = await ask(good)
+        await bad.aclose()
+        await good.aclose()
+
+    assert (reply[0]["text"], called) == ("done", [("good", "hi")])
+    assert "'bad' of an MCP server is left out" in caplog.text

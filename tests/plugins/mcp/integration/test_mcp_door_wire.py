@@ -91,6 +91,10 @@ async def test_a_session_ends_when_it_is_deleted() -> None:
         (ask(_meta=META), {**STATELESS, "Mcp-Name": "other"}, 400, -32020),
         (ask(_meta=META), {}, 400, -32020),
         (ask(), STATELESS, 400, -32602),
+        (ask(_meta={"io.modelcontextprotocol/clientCapabilities": {}}), STATELESS, 400, -32602),
+        (hello(), {**STATELESS, "Mcp-Method": "initialize"}, 404, -32601),
+        (rpc("initialize", {"_meta": META}), {}, 404, -32601),
+        (ask(_meta=META), {**STATELESS, "Mcp-Name": "other \t"}, 400, -32020),
         (rpc("ping", {"_meta": META}), {**STATELESS, "Mcp-Method": "ping"}, 404, -32601),
         (
             ask(_meta={**META, "io.modelcontextprotocol/protocolVersion": "2099-01-01"}),
@@ -107,6 +111,42 @@ async def test_what_is_wrong_has_its_number_and_status(
         found, told, _ = await post(http, body, **headers)
 
     assert (found, told["error"]["code"]) == (status, number)
+
+
+@pytest.mark.parametrize(
+    ("body", "headers", "id_"),
+    [
+        (b'{"id": 7}', {}, 7),
+        (b'{"jsonrpc": "1.0", "id": "x", "method": "ping"}', {}, "x"),
+        (rpc("ping", id_=5), {"Mcp-Session-Id": "none"}, 5),
+        (rpc("ping", id_=5), {"MCP-Protocol-Version": "1999-01-01"}, 5),
+        (hello() | {"params": {}, "id": "h"}, {}, "h"),
+        (b'{"jsonrpc": "2.0", "id": [], "method": "ping"}', {}, None),
+        (b'{"id": 7', {}, None),
+    ],
+)
+async def test_an_error_has_the_id_of_its_request_where_that_can_be_read(
+    body: Any, headers: dict[str, str], id_: Any
+) -> None:
+    async with served() as (_, http):
+        _, told, _ = await post(http, body, **headers)
+
+    assert told["id"] == id_
+
+
+async def test_blanks_after_the_value_of_a_header_do_not_count() -> None:
+    body = json.dumps(ask(_meta=META)).encode()
+    headers = {**STATELESS, "Mcp-Name": "ask  \t", "Content-Type": "application/json "}
+    sent = [f"{name}: {value}" for name, value in headers.items()]
+    async with served() as (url, _):
+        host, port = url.removeprefix("http://").rstrip("/").split(":")
+        reader, writer = await asyncio.open_connection(host, int(port))
+        head = ["POST /mcp HTTP/1.1", f"Host: {host}", f"Content-Length: {len(body)}", *sent]
+        writer.write("\r\n".join([*head, "", ""]).encode() + body)
+        status = await reader.readline()
+        writer.close()
+
+    assert status.split()[1] == b"200"
 
 
 async def test_a_batch_is_answered_as_a_batch_where_the_version_knows_them() -> None:

@@ -15,7 +15,7 @@ from msgspec import Meta
 from prolocutor.assistant.assistant import Assistant
 from prolocutor.contracts.channel import DoorPlace, ErrorForm, NotFoundText, Route, WebSocketRoute
 from prolocutor.contracts.http import HttpRequest, HttpResponse
-from prolocutor.errors import ConfigError, NotFound
+from prolocutor.errors import ConfigError, NotFound, Unauthenticated
 from prolocutor.plugins.a2a.door.archive import TaskArchive
 from prolocutor.plugins.a2a.door.card_making import BASE, SKILLS, CardMaker, CardOptions
 from prolocutor.plugins.a2a.door.operations import AgentOperations
@@ -210,6 +210,10 @@ class A2a:
         return A2aCaller(user, trusted, tenant or None, legacy, request.left)
 
     def _extended(self, request: HttpRequest, tenant: str) -> bytes:
+        # A2A 1.0, 3.1.11: by one of the schemes that the public card declares. Without keys it
+        # declares none, and whoever comes in is admitted.
+        if request.visitor.kind == "anonymous":
+            raise Unauthenticated("the extended card needs a token, as Authorization: Bearer ...")
         try:
             return self._cards.card(_server(request), tenant or None, extended=True).body
         except NotFound as error:

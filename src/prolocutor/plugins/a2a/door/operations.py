@@ -109,7 +109,7 @@ class AgentOperations:
     ) -> AsyncIterator[A2aEvent]:
         """Return a task as it is, and what becomes of it, until it is over."""
         task = await self._sender.task(caller.user, _given(params.id, "id"))
-        if task.status.state in TERMINAL:
+        if task.status.state in TERMINAL:  # UnsupportedOperationError by A2A 1.0, 3.1.6
             what = f"the task is over: {task.status.state}"
             raise A2aFault(UNSUPPORTED_OPERATION, what, field="id")
         return self._followed(task, caller)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
+from http import HTTPStatus
 from typing import Any, Final
 
 from msgspec import UNSET
 
 from prolocutor.contracts.http import HttpResponse
 from prolocutor.dialog import plain
-from prolocutor.errors import BadInput, Forbidden, NotFound, StoreFull
+from prolocutor.errors import BadInput, Conflict, NotFound, ProlocutorError
 from prolocutor.json_rpc import RpcFault, RpcId, read_message, rpc_failure, rpc_result
 from prolocutor.plugins.a2a.door.calls import (
     CURRENT_METHODS,
@@ -62,7 +63,9 @@ class RpcEndpoint:
         identify: Identify,
         card: Callable[[str], bytes],
     ) -> HttpResponse:
-        """Answer one call; what cannot be answered is an error of JSON-RPC, with status 200.
+        """Answer one call; what cannot be answered is an error of JSON-RPC.
+
+        Its status is 200, but for what belongs to HTTP, such as 403, 429 and 503.
 
         `version` gives what the client says it speaks, `1.0` or `0.3`, None where it does not say.
         """
@@ -81,10 +84,12 @@ class RpcEndpoint:
                 tenant = _tenant(message.params)
                 return HttpResponse(_result(id_, card(tenant)))
             return await self._called(call, message.params, id_, is_legacy, identify)
-        except (Forbidden, StoreFull):
-            raise
-        except (BadInput, ValueError) as error:
+        except (A2aFault, RpcFault, NotFound, Conflict, ValueError) as error:
             return HttpResponse(failure(id_, error, is_legacy))
+        except ProlocutorError as error:
+            told = error_response(error)
+            status = 200 if told.status == HTTPStatus.BAD_REQUEST else told.status
+            return HttpResponse(failure(id_, error, is_legacy), status, headers=told.headers)
 
     async def _called(
         self, call: A2aCall, params: Any, id_: RpcId, is_legacy: bool, identify: Identify

@@ -94,9 +94,11 @@ class TaskSender:
         """Send a message and return the events of its task."""
         running = await self._begun(params, caller)
         sent = running.sent
-        stream = self._assistant.stream(sent.input())
+        stream = running.stream = self._assistant.stream(sent.input())
         try:
             happened = await begun(stream)
+        except StopAsyncIteration:  # cancelled before its turn began
+            happened = []
         except Conflict:
             self._running.end(running)
             raise _other_message() from None
@@ -193,7 +195,6 @@ class TaskSender:
         submitted.status.state = SUBMITTED
         try:
             yield A2aEvent(task=submitted)
-            running.stream = stream
             async for batch in batches(stream, happened):
                 for event in batch:
                     if not running.is_cancelled and (shown := shaped.take(event)) is not None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
 import msgspec
@@ -122,17 +122,25 @@ class ToolArguments:
             for name, one in properties.items()
             if name not in self._fixed and name not in DIALOG_NAMES and _takes_text(one)
         ]
-        required = [name for name in tool.input_schema.get("required") or () if name in texts]
+        required_names = tool.input_schema.get("required") or ()
+        required = [name for name in required_names if name in texts]
         for name in TEXT_NAMES:
             if name in texts:
                 return name
         for names in (required, texts):
             if len(names) == 1:
                 return str(names[0])
+        if self._is_complete(properties, required_names):
+            return None
         found = " | ".join(texts or properties)
         raise MissingArgument(
             f"say which argument of {tool.name!r} gets the text: argument: {found}"
         )
+
+    def _is_complete(self, properties: Iterable[str], required: Iterable[str]) -> bool:
+        """Return whether a tool can be called with what is given alone."""
+        given = {*self._fixed, *DIALOG_NAMES}
+        return given.issuperset(required or properties)
 
     def _filled(self, request: Request, said: _State | None, value: Any) -> JsonObject:
         if not self._places:

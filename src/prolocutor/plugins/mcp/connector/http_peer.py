@@ -11,7 +11,7 @@ import asyncio
 import logging
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 import msgspec
 from msgspec import UNSET, Raw
@@ -65,6 +65,8 @@ class HttpPeer:
     `asks` answers what the server asks, `tools_changed` is called when it says that its tools are
     others now.
     """
+
+    has_headers: ClassVar = True
 
     def __init__(
         self,

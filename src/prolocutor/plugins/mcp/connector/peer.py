@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Any, Final, Protocol
+from typing import Any, ClassVar, Final, Protocol
 
 from msgspec import UNSET, Raw
 
@@ -25,9 +25,11 @@ class SessionLost(ServiceError):
 class ServerPeer(Protocol):
     """One MCP server: it takes requests and notifications, and may ask its client in turn.
 
-    `version` is that of the protocol, "" until it is agreed on.
+    `version` is that of the protocol, "" until it is agreed on. `has_headers`: arguments of tools
+    are repeated in headers where their schemas say so.
     """
 
+    has_headers: ClassVar[bool]
     version: str
 
     async def open(self, patience: float) -> bool:

@@ -23,7 +23,7 @@ from prolocutor.json_rpc import INVALID_REQUEST, RpcFault
 from prolocutor.names import did_you_mean
 from prolocutor.plugins.mcp.connector.arguments import OfferedTool
 from prolocutor.plugins.mcp.connector.peer import NO_HEADERS, ServerPeer, SessionLost
-from prolocutor.plugins.mcp.wire.headers import param_headers
+from prolocutor.plugins.mcp.wire.headers import header_fault, param_headers
 from prolocutor.plugins.mcp.wire.protocol import (
     CAPABILITIES_KEY,
     CLIENT_KEY,
@@ -75,6 +75,7 @@ class McpSession:
         self._agreeing: asyncio.Task[None] | None = None
         self._tools: list[ToolInfo] | None = None
         self._offered: dict[str | None, OfferedTool] = {}
+        self._excluded: dict[str, str] = {}
         self._meta = Raw(b"{}")
 
     @property
@@ -95,6 +96,8 @@ class McpSession:
             offered = self._offered[name] = OfferedTool(found[0])
             return offered
         names = [tool.name for tool in tools]
+        if name in self._excluded:
+            raise MissingTool(f"its tool {name!r} cannot be called: {self._excluded[name]}")
         if name is None:
             raise MissingTool(
                 f"name one of its tools: tool: {' | '.join(names) or '(it has none)'}"
@@ -125,7 +128,7 @@ class McpSession:
     ) -> ToolResult:
         """Call a tool once; `further` are parameters beside its name and arguments."""
         params = {"name": tool.info.name, "arguments": arguments, **further}
-        if tool.repeats and self.is_stateless:
+        if tool.repeats and self.is_stateless and self._peer.has_headers:
             headers = {**headers, **param_headers(tool.info.input_schema, arguments)}
         result = await self.request("tools/call", params, headers, id_=id_)
         try:
@@ -142,11 +145,21 @@ class McpSession:
         for _ in range(MAX_PAGES):
             params = {} if cursor is None else {"cursor": cursor}
             page = _read(await self.request("tools/list", params), ToolPage)
-            tools += page.tools
+            tools += filter(self._may_call, page.tools)
             if not (cursor := page.next_cursor):
                 break
         self._tools = tools
         return tools
+
+    def _may_call(self, tool: ToolInfo) -> bool:
+        """Return whether a tool counts: a client over HTTP excludes one with a header amiss."""
+        fault = ""
+        if self.is_stateless and self._peer.has_headers:
+            fault = header_fault(tool.input_schema)
+        if fault:
+            log.warning("the tool %r of an MCP server is left out: %s", tool.name, fault)
+            self._excluded[tool.name] = fault
+        return not fault
 
     async def request(
         self,
@@ -183,6 +196,7 @@ class McpSession:
         """Ask for the tools again before the next call."""
         self._tools = None
         self._offered.clear()
+        self._excluded.clear()
 
     async def aclose(self) -> None:
         """Close the way to the server."""

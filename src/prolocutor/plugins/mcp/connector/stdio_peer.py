@@ -8,7 +8,7 @@ import os
 import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 from msgspec import UNSET, Raw
 
@@ -37,6 +37,8 @@ class StdioPeer:
     It is started by the first call, and by the first one after its end. Lines that are no message
     are logged and passed over; a line of more than 4 MB ends the program.
     """
+
+    has_headers: ClassVar = False
 
     def __init__(
         self,

@@ -19,7 +19,7 @@ from prolocutor.assistant.assistant import Assistant
 from prolocutor.background import BackgroundTasks
 from prolocutor.contracts.channel import DoorPlace, ErrorForm, Route
 from prolocutor.contracts.http import HttpRequest, HttpResponse, Visitor
-from prolocutor.errors import Forbidden
+from prolocutor.errors import Forbidden, ProlocutorError
 from prolocutor.json_rpc import (
     INTERNAL_ERROR,
     INVALID_PARAMS,
@@ -27,6 +27,7 @@ from prolocutor.json_rpc import (
     METHOD_NOT_FOUND,
     PARSE_ERROR,
     RpcFault,
+    RpcId,
     RpcMessage,
     params_as,
     read_batch,
@@ -56,6 +57,7 @@ from prolocutor.plugins.mcp.wire.protocol import (
     SESSION_HEADER,
     UNSUPPORTED_VERSION,
     VERSION_HEADER,
+    VERSION_KEY,
     is_stateless,
 )
 from prolocutor.web.cors import is_own_page
@@ -148,9 +150,17 @@ class Mcp:
         if batch is not None:
             return await self._batch(batch, request, user)
         message = read_message(body)
-        meta = envelope_of(message)
-        version = request.header(VERSION_HEADER)
-        if meta is not None or (version and is_stateless(version) and not _shakes(message)):
+        try:
+            return await self._take(message, request, user)
+        except ProlocutorError as error:
+            return write_error(error, id_of(message))
+
+    async def _take(
+        self, message: RpcMessage, request: HttpRequest, user: str | None
+    ) -> HttpResponse:
+        """Take one message, in the version that it says."""
+        version = request.header(VERSION_HEADER) or ""
+        if is_stateless(version) or envelope_of(message) is not None:
             return await self._stateless(message, request, user)
         if message.method == "initialize":
             return self._begin(message, request.visitor, user)
@@ -227,7 +237,7 @@ class Mcp:
             try:
                 message = read_message(one)
             except RpcFault as fault:
-                answers.append(_done(rpc_failure(None, fault)))
+                answers.append(_done(rpc_failure(fault.id, fault)))
                 continue
             if message.is_request:
                 answers.append(self._server.respond(message, client))
@@ -250,6 +260,8 @@ class Mcp:
             return _ACCEPTED
         id_ = id_of(message)
         try:
+            if message.method == "initialize":  # there is no handshake in this version
+                raise RpcFault(METHOD_NOT_FOUND, "Method not found", message.method)
             version, capabilities = check_envelope(_checked_headers(message, request))
             streams = _takes_events(request) and _wants_progress(message)
             outbox = EventOutbox()
@@ -275,13 +287,14 @@ class Mcp:
             raise Forbidden("pages of other sites may not talk to this MCP server", field="Origin")
 
 
-def write_error(error: Exception) -> HttpResponse:
+def write_error(error: Exception, id_: RpcId = None) -> HttpResponse:
     """Write what was raised as a JSON-RPC error, with the status that it has at every door."""
     if isinstance(error, RpcFault):
-        return HttpResponse(rpc_failure(error.id, error), _STATUS.get(error.number, 400))
+        id_ = id_ if error.id is None else error.id
+        return HttpResponse(rpc_failure(id_, error), _STATUS.get(error.number, 400))
     refused = error_response(error)
     number = INTERNAL_ERROR if refused.status == 500 else INVALID_REQUEST
-    body = rpc_failure(None, RpcFault(number, refused.error, refused.data))
+    body = rpc_failure(id_, RpcFault(number, refused.error, refused.data))
     return HttpResponse(body, refused.status, headers=refused.headers)
 
 
@@ -291,7 +304,9 @@ def _checked_headers(message: RpcMessage, request: HttpRequest) -> dict[str, obj
     meta = params.get("_meta")
     if not isinstance(meta, dict):
         return {}
-    version = meta.get("io.modelcontextprotocol/protocolVersion")
+    version = meta.get(VERSION_KEY)
+    if version is None:  # an invalid envelope (-32602), not a header that says something else
+        return meta
     pairs = [(VERSION_HEADER, version), (METHOD_HEADER, message.method)]
     if (key := NAMED_BY.get(str(message.method))) and params.get(key) is not None:
         pairs.append((NAME_HEADER, params[key]))
@@ -299,10 +314,6 @@ def _checked_headers(message: RpcMessage, request: HttpRequest) -> dict[str, obj
         if text_of_header(request.header(name)) != value:
             raise RpcFault(HEADER_MISMATCH, f"the header {name} does not say what the body says")
     return meta
-
-
-def _shakes(message: RpcMessage) -> bool:
-    return message.method == "initialize"
 
 
 def _takes_events(request: HttpRequest) -> bool:

@@ -122,7 +122,7 @@ def failure(id_: RpcId, error: Exception) -> bytes:
 
 def envelope_of(message: RpcMessage) -> JsonObject | None:
     """Return the `_meta` of a request of a stateless version; None for any other request."""
-    if not message.is_request or message.method == "initialize" or not message.params:
+    if not message.is_request or not message.params:
         return None
     try:
         meta = params_as(JsonObject, message).get("_meta")

@@ -81,7 +81,7 @@ class StdioDoor:
 
     async def _answer(self, message: RpcMessage) -> bytes:
         try:
-            if message.method == "initialize":
+            if message.method == "initialize" and envelope_of(message) is None:
                 hello, version, result = self._server.welcome(message)
                 self._session.version = version
                 self._session.elicits = elicits(hello.capabilities)

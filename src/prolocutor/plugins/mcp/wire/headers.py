@@ -15,7 +15,19 @@ _WRAPPED: Final = re.compile(r"=\?base64\?(.*)\?=")
 _SAFE: Final = re.compile(r"[\x20-\x7e]*")
 _TOKEN: Final = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+")
 
-MAX_DEPTH: Final = 16
+MARK: Final = "x-mcp-header"
+"""The keyword by which the schema of an argument names the header that repeats it."""
+
+_SIMPLE: Final = ("string", "integer", "boolean", "number")
+_SCHEMAS: Final = frozenset(
+    "items contains unevaluatedItems additionalProperties propertyNames unevaluatedProperties"
+    " not if then else contentSchema".split()
+)
+_SCHEMA_LISTS: Final = frozenset({"allOf", "anyOf", "oneOf", "prefixItems"})
+_SCHEMAS_BY_NAME: Final = frozenset(
+    {"properties", "patternProperties", "dependentSchemas", "$defs", "definitions"}
+)
+"""Keywords of JSON Schema 2020-12 with schemas; others have values, which may look like schemas."""
 
 
 def header_value(text: str) -> str:
@@ -36,28 +48,61 @@ def text_of_header(value: str | None) -> str | None:
         return None
 
 
+def header_fault(schema: Any) -> str:
+    """Return what is wrong with the headers that the schema of a tool marks, "" for nothing.
+
+    A mark is the name of a header, once in a schema, at an argument of a simple type that is
+    reached from the root by `properties` alone. The specification leaves `number` out, its
+    conformance tests do not.
+    """
+    seen: set[str] = set()
+    for path, one in _marked(schema):
+        token = one[MARK]
+        if not path:
+            return f"{MARK} stands at no argument"
+        where = f"{MARK} of {'.'.join(path)}"
+        if not isinstance(token, str) or not _TOKEN.fullmatch(token):
+            return f"{where} is no name of a header: {token!r:.80}"
+        if one.get("type") not in _SIMPLE:
+            return f"{where} marks an argument that is no text, number or boolean"
+        if token.lower() in seen:
+            return f"{where} is marked before: {token}"
+        seen.add(token.lower())
+    return ""
+
+
 def param_headers(schema: Any, arguments: dict[str, Any]) -> dict[str, str]:
     """Return the headers that repeat arguments of a tool: those that its schema marks."""
-    return {
-        f"Mcp-Param-{token}": header_value(_shown(value))
-        for token, value in _marked(schema, arguments, MAX_DEPTH)
-    }
+    found: dict[str, str] = {}
+    for path, one in _marked(schema):
+        value: Any = arguments
+        for name in path or ():
+            value = value.get(name) if isinstance(value, dict) else None
+        if isinstance(value, str | int | float):
+            found[f"Mcp-Param-{one[MARK]}"] = header_value(_shown(value))
+    return found
 
 
-def _marked(schema: Any, arguments: Any, depth: int) -> Iterator[tuple[str, Any]]:
-    properties = schema.get("properties") if isinstance(schema, dict) else None
-    if not isinstance(properties, dict) or not isinstance(arguments, dict) or not depth:
-        return
-    for name, one in properties.items():
-        value = arguments.get(name)
-        if not isinstance(one, dict) or value is None:
+def _marked(schema: Any) -> Iterator[tuple[tuple[str, ...], dict[str, Any]]]:
+    """Return the schemas that mark a header, with the names of the arguments that lead there.
+
+    No names lead to one that is reached by other keywords than `properties`.
+    """
+    left: list[tuple[tuple[str, ...] | None, Any]] = [((), schema)]
+    while left:
+        path, one = left.pop()
+        if not isinstance(one, dict):
             continue
-        token = one.get("x-mcp-header")
-        if isinstance(token, str) and _TOKEN.fullmatch(token):
-            if isinstance(value, str | int | float):
-                yield token, value
-        else:
-            yield from _marked(one, value, depth - 1)
+        if MARK in one:
+            yield path or (), one
+        for key, value in one.items():
+            is_map = key in _SCHEMAS_BY_NAME and isinstance(value, dict)
+            if key == "properties" and is_map:
+                left += [(None if path is None else (*path, name), value[name]) for name in value]
+            elif is_map or (key in _SCHEMA_LISTS and isinstance(value, list)):
+                left += [(None, each) for each in (value.values() if is_map else value)]
+            elif key in _SCHEMAS:
+                left.append((None, value))
 
 
 def _shown(value: str | float) -> str:
