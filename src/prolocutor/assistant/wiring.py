@@ -134,7 +134,12 @@ class ServiceWiring:
     def _profiles(self) -> list[AgentProfile]:
         """Return what is known of each skill; functions that it names are imported."""
         return [
-            AgentProfile(name=one.name, card=one.card_members, continues=_rule_of(one))
+            AgentProfile(
+                name=one.name,
+                card=one.card_members,
+                continues=_own_function(one, "continues"),
+                vocabulary=_own_function(one, "vocabulary"),
+            )
             for one in self._skills
         ]
 
@@ -144,14 +149,12 @@ class ServiceWiring:
         return self._shared[key]
 
 
-def _rule_of(service: StageService) -> Callable[[Any], str | None] | None:
-    """Return a skill's own rule for follow-ups: its `continues`, or that of its function."""
-    given = getattr(service, "continues", None)
+def _own_function(service: StageService, option: str) -> Callable[[Any], Any] | None:
+    """Return what a skill names under an option, else what its function has of that name."""
+    given = getattr(service, option, None)
     if isinstance(given, str):
         given = resolve(given)
-    found: Callable[[Any], str | None] | None = given or getattr(
-        service.call.target, "continues", None
-    )
+    found: Callable[[Any], Any] | None = given or getattr(service.call.target, option, None)
     return found
 
 

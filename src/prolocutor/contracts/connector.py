@@ -8,7 +8,7 @@ A connector whose service streams hands the words on as they come, where the req
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import Annotated, Any, ClassVar, Protocol, runtime_checkable
 
 import msgspec
@@ -124,13 +124,29 @@ def _connect_nothing(target: object) -> Connector:
     raise ConfigError(f"nothing reaches {target!r:.80} from here")
 
 
+class Vocabulary(Protocol):
+    """The words of an agent in one language, by which typing mistakes are mended."""
+
+    @property
+    def words(self) -> Iterable[str]:
+        """The words that the agent knows, its names of things among them."""
+
+    @property
+    def complete(self) -> bool:
+        """Whether hardly any word of the language is unknown to it."""
+
+    def knows(self, word: str) -> bool:
+        """Return whether another word, in lower case, is right as it is."""
+
+
 class AgentProfile(msgspec.Struct, frozen=True, kw_only=True):
-    """What functions of a pipeline are told of a skill: its name, the members of its card, and its
-    own rule for follow-ups, which gets what `continues` of a skill gets."""
+    """What functions of a pipeline are told of a skill: its name, the members of its card, its own
+    rule for follow-ups, which gets what `continues` of a skill gets, and its words by language."""
 
     name: str
     card: JsonObject = {}
     continues: Callable[[Any], str | None] | None = None
+    vocabulary: Callable[[str], Vocabulary] | None = None
 
 
 class ServiceContext(msgspec.Struct, frozen=True, kw_only=True):

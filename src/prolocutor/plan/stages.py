@@ -304,6 +304,13 @@ class Skill(TriedService, frozen=True, kw_only=True):
             what="module:function",
         ),
     ] = None
+    vocabulary: Annotated[
+        Function | str | None,
+        about(
+            "Its words in a language, by which typing mistakes are mended: gets the code.",
+            what="module:function",
+        ),
+    ] = None
     icon: Annotated[str | None, about("Its picture.", what="a file or URL")] = None
     format: Annotated[
         TextFormat | None, about("How its texts are written; by default as its connector says.")

@@ -46,6 +46,8 @@ class Words(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     hesitation: Phrases = []
     openers: Phrases = []
     politeness: Phrases = []
+    softeners: Phrases = []
+    shorthand: list[tuple[str, str]] = []
     courtesy: Phrases = []
     again: Phrases = []
     back: Phrases = []

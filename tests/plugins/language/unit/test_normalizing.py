@@ -1,9 +1,12 @@
 """Words as people type and speak them, brought into the spelling that agents know."""
 
+from typing import NamedTuple
+
 import pytest
 
 from prolocutor.contracts.connector import AgentProfile
 from prolocutor.plugins.language.follow_up.normalizing import Normalizer
+from prolocutor.plugins.language.follow_up.spelling import Spelling
 
 CARD = {
     "description": "Tracks parcels, tells the opening hours of pharmacies",
@@ -11,24 +14,67 @@ CARD = {
 }
 
 
+class Words(NamedTuple):
+    words: frozenset[str]
+    complete: bool
+    right: frozenset[str] = frozenset()
+
+    def knows(self, word: str) -> bool:
+        return word in self.right
+
+
+def post_words(code: str) -> Words:
+    if code == "en":
+        return Words(frozenset("stamp envelope scales".split()), True, frozenset({"stomp"}))
+    return Words(frozenset({"briefmarke"}), False)
+
+
+POST = AgentProfile(name="post", card=CARD, vocabulary=post_words)
+
+
 @pytest.mark.parametrize(
-    ("said", "code", "normalized"),
+    ("said", "code", "meant"),
     [
         ("where is my parcle RB123", "en", "where is my parcel RB123"),
-        ("which pharmcy is on duty", "en", "which pharmacy is on duty"),
+        ("whihc pharmcy is no duty", "en", "which pharmacy is no duty"),
         ("um what's uh twenty five times four", "en", "what's twenty five times four"),
-        ("ok which pharmacy is on duty please", "en", "which pharmacy is on duty"),
+        ("yeah so which pharmacy is on duty please", "en", "which pharmacy is on duty"),
         ("bananas please", "en", "bananas"),
+        ("track it please on friday", "en", "track it on friday"),
         ("the openning hours tommorow", "en", "the opening hours tomorrow"),
+        ("wehre cna i buy an envelpoe", "en", "where can i buy an envelope"),
+        ("r u open tmrw", "en", "are you open tomorrow"),
+        ("the openinghours ofthe pharmacy", "en", "the opening hours of the pharmacy"),
         ("äh wie spät ist es bitte", "de", "wie spät ist es"),
+        ("eine breifmarke", "de", "eine briefmarke"),
         ("euh quelle heure est-il s'il te plaît", "fr", "quelle heure est-il"),
-        ("is Parcle a town", "en", "is Parcle a town"),
+        ("porfa q hora es", "es", "que hora es"),
+        ("is Parcle a town", "en", "is Parcel a town"),
+        ("is Parxel a town", "en", "is Parxel a town"),
+        ("write to parcle@example.com", "en", "write to parcle@example.com"),
+        ("dance and stomp", "en", "dance and stomp"),
         ("another word for big", "en", "another word for big"),
         ("two parcels", "en", "two parcels"),
+        ('say "yes please"', "en", 'say "yes please"'),
         ("thanks", "en", "thanks"),
     ],
 )
-def test_words_get_the_spelling_of_cards_and_names_stay(
-    said: str, code: str, normalized: str
-) -> None:
-    assert Normalizer([AgentProfile(name="post", card=CARD)]).normalized(said, code) == normalized
+def test_words_get_the_spelling_of_agents_and_names_stay(said: str, code: str, meant: str) -> None:
+    assert Normalizer([POST]).normalized(said, code).bare == meant
+
+
+def test_words_that_open_and_close_a_text_are_kept_for_follow_ups() -> None:
+    assert Normalizer([POST]).normalized("so um the parcle then", "en").spelled == (
+        "so the parcel then"
+    )
+
+
+@pytest.mark.parametrize("typed", ["lettuce", "kefir", "sally", "hakone"])
+def test_a_word_far_from_all_others_stays(typed: str) -> None:
+    assert Spelling(["letter", "coffee", "sorry", "phone"], boldly=True).word_for(typed) == ""
+
+
+def test_the_nearer_of_two_words_is_meant_and_of_two_as_near_none() -> None:
+    spelling = Spelling(["bread", "broad", "stove", "store"], boldly=True)
+
+    assert (spelling.word_for("braed"), spelling.word_for("stoe")) == ("bread", "")

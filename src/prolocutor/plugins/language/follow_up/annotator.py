@@ -60,12 +60,15 @@ class FollowUps:
         told = language_of(text)
         spoken = told.code if told else ""
         turns = last_turns_of(state, text)
-        meant = self._normalizer.normalized(text, spoken or (turns[-1].language if turns else ""))
-        if meant == text:
-            return self._follow_up(text, turns, spoken)
-        found = self._follow_up(meant, [replace(one, text=meant) for one in turns], spoken)
-        alone = {"text": meant, "of": "", "confidence": ALONE}
-        return {**(found or alone), "normalized": meant}
+        code = spoken or (turns[-1].language if turns else "")
+        meant = self._normalizer.normalized(text, code)
+        if meant.spelled != text:
+            turns = [replace(one, text=meant.spelled) for one in turns]
+        found = self._follow_up(meant.spelled, turns, spoken)
+        if meant.bare == text:
+            return found
+        alone = {"text": meant.bare, "of": "", "confidence": ALONE}
+        return {**(found or alone), "normalized": meant.bare}
 
     def _follow_up(self, text: str, turns: list[LastTurn], spoken: str) -> dict[str, Any]:
         if not turns:

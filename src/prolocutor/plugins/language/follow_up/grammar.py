@@ -116,7 +116,9 @@ class LanguageGrammar:
         polite = "|".join(words.politeness) or "(?!)"
         self.hesitation = _pattern(rf"(?<![\w'])(?:{hesitates})(?![\w'])[,.…]*\s*")
         self.polite = _pattern(rf"(?<![\w'])(?:{hesitates}|{polite}|{opener(words)})(?![\w'])")
-        self.polite_lead = _pattern(rf"(?:(?:{hesitates}|{polite}|{opener(words)}){gap})+(?=\S)")
+        self.polite_lead = _pattern(rf"(?:(?:{opener(words)}|{hesitates}|{polite}){gap})+(?=\S)")
+        softeners = "|".join(words.softeners) or "(?!)"
+        self.softening = _pattern(rf"(?<=\s)(?:{softeners})(?:[\s,]+|$)(?![^\"]*\"$)")
         self.polite_tail = _pattern(rf"(?:[\s,]+(?:{polite}))+[\s.!?]*$")
         self.joint = _pattern(
             rf"(?:(?:{filler}){gap})*(?P<joint>(?:{joints})(?:{gap}|$|(?<='))"

@@ -1,165 +1,191 @@
 """Normalizing: words as people type and speak them, in the spelling that agents know.
 
-Hesitation and politeness are left out. A word that nobody knows and that is one slip of the finger
-(two in a long word) away from one word of the agents' cards, or of the language, becomes that word.
-Names, numbers and short words stay.
+Hesitation, politeness and the words that open a text are left out. What people write for short is
+written out. A word that nobody knows becomes the word of the agents, or of the language, that it is
+near to; words typed as one are taken apart. Names, numbers and short words stay.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache
+from itertools import pairwise
 from typing import Final
 
-from prolocutor.contracts.connector import AgentProfile
+import msgspec
+
+from prolocutor.contracts.connector import AgentProfile, Vocabulary
 from prolocutor.plugins.language.follow_up.grammar import LanguageGrammar, grammar_of, plain_of
+from prolocutor.plugins.language.follow_up.spelling import Spelling
 from prolocutor.reading.languages import frequent_words
 
-SHORTEST: Final = 5
-LONG: Final = 8
-"""Letters from which on two slips count."""
-
 MOST_CARD_WORDS: Final = 20_000
-_WORD: Final = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?")
+_WORD: Final = re.compile(r"(?<![\w.'’@/#-])[^\W\d_]+(?:['’][^\W\d_]+)*(?![\w@/#]|[.'’]\w)")
+_PATTERN: Final = re.compile(r"[^\w' ]")
 _GAP: Final = re.compile(r"\s+([,.!?;:])|\s{2,}")
+_ENDINGS: Final = ("s", "es", "e", "en", "n", "er", "ed", "ing", "'s")
+_DOUBLING: Final = frozenset({"er", "ed", "ing"})
+_SHORT_VOWEL: Final = re.compile(r"^[^aeiou]+[aeiou][^aeiouwxy]$")
+"""Stems whose last letter is doubled before an ending: "shop", "shopping"."""
+
+_LEAST_RUN: Final = 5
+"""Letters of words typed as one."""
+
+
+class Normalized(msgspec.Struct, frozen=True):
+    """A text as it was meant: `spelled` with all its words, `bare` without those around it."""
+
+    spelled: str
+    bare: str
 
 
 class Normalizer:
     """Brings words into the spelling of the agents of one pipeline."""
 
     def __init__(self, skills: Sequence[AgentProfile] = ()) -> None:
-        self._cards = frozenset(_card_words(skills))
-        self._near = _neighbours(self._cards)
+        self._cards = [one.card for one in skills]
+        given = dict.fromkeys(one.vocabulary for one in skills if one.vocabulary is not None)
+        self._given: list[Callable[[str], Vocabulary]] = list(given)
+        self._words: dict[str, _Words] = {}
 
-    def normalized(self, text: str, code: str) -> str:
+    def normalized(self, text: str, code: str) -> Normalized:
         """Return a text of a language in agents' words; the same where nothing is to be changed."""
         grammar = grammar_of(code) or grammar_of("en")
         assert grammar is not None
-        said = _trimmed(text, grammar) or text
-        known, near = _words_of(grammar.code)
-
-        def respelt(found: re.Match[str]) -> str:
-            word = found[0]
-            key = plain_of(word).lower()
-            common = key in known or key in self._cards or not key.isalpha()
-            if common or (word[:1].isupper() and found.start()):
-                return word
-            right = _nearest(key, self._near, changed=True) or _nearest(key, near, changed=False)
-            return right or word
-
-        return _WORD.sub(respelt, said)
+        words = self._words.get(grammar.code)
+        if words is None:
+            words = self._words[grammar.code] = _Words(grammar, self._cards, self._given)
+        plain = plain_of(text)
+        if grammar.courtesy.fullmatch(plain.strip(" .!?") + " "):
+            return Normalized(text, text)
+        said = words.spelled(_without(grammar.hesitation, text))
+        return Normalized(said, _bare(said, grammar))
 
 
-def _trimmed(text: str, grammar: LanguageGrammar) -> str:
-    """Return a text without hesitation, and without the courtesies around it."""
-    plain = plain_of(text)
-    if not grammar.polite.search(plain) or grammar.courtesy.fullmatch(plain.strip(" .!?") + " "):
-        return text
+class _Words:
+    """The words of a language: those by which others are spelled, and those that are right."""
+
+    def __init__(
+        self,
+        grammar: LanguageGrammar,
+        cards: Sequence[object],
+        given: Sequence[Callable[[str], Vocabulary]],
+    ) -> None:
+        code = grammar.code
+        self._others = [one(code) for one in given]
+        agents = {key for one in self._others for word in one.words if (key := _key(word))}
+        agents |= set(_card_words(cards, code))
+        own = _own_words(code)
+        frequent = {plain_of(one).lower() for one in frequent_words(code)}
+        known = {*agents, *own, *frequent}
+        self._known = frozenset({*known, *(one.replace("ß", "ss") for one in known)})
+        self._short = {_key(short): meant for short, meant in grammar.words.shorthand}
+        self._joints = frozenset(one for one in own if len(one) > 1)
+        words = {one for one in agents | own if one.isalpha()}
+        boldly = any(one.complete for one in self._others)
+        self._spelling = Spelling(words, grammar.function & words, boldly=boldly)
+
+    def spelled(self, text: str) -> str:
+        """Return a text whose words are spelled as the agents spell them."""
+        return _WORD.sub(self._respelled, text)
+
+    def _respelled(self, found: re.Match[str]) -> str:
+        word = found[0]
+        key = word.lower() if word.isascii() else plain_of(word).lower()
+        if key in self._known and key not in self._short:
+            return word
+        inner = word[:1].isupper() and found.start() > 0
+        short = self._short.get(key)
+        if short is not None and not inner:
+            return short
+        if len(key) < 3 or not key.isalpha() or self._is_right(key):
+            return word
+        right = self._spelling.word_for(key)
+        if inner:
+            return f"{right[:1].upper()}{right[1:]}" if _slipped(key, right) else word
+        return right or self._apart(key) or word
+
+    def _is_right(self, key: str) -> bool:
+        """Return whether a word is right as it is, also with the ending of another form."""
+        for end in _ENDINGS:
+            stem = key[: -len(end)]
+            if len(stem) > 3 and key.endswith(end) and stem in self._known:
+                return stem[-1] != end and not (end in _DOUBLING and _SHORT_VOWEL.search(stem))
+        inflected = any(f"{key}{end}" in self._known for end in _ENDINGS[:2])
+        return inflected or any(one.knows(key) for one in self._others)
+
+    def _apart(self, key: str) -> str:
+        """Return words that were typed as one: "thecapital" as "the capital"; "" for one word."""
+        if len(key) < _LEAST_RUN:
+            return ""
+        for at in range(2, len(key) - 1):
+            one, other = key[:at], key[at:]
+            first, second = one in self._joints, other in self._joints
+            joins = first or (second and len(other) > 2)
+            if not (joins and len(key) > _LEAST_RUN) and not (first and second):
+                continue
+            if one in self._known and other in self._known:
+                return f"{one} {other}"
+        for at in range(2, len(key) - 5):
+            if key[:at] in self._joints and (rest := self._apart(key[at:])):
+                return f"{key[:at]} {rest}"
+        return ""
+
+
+def _slipped(key: str, right: str) -> bool:
+    """Return whether a name is another with two letters in each other's place, or one doubled."""
+    if not right or len(key) < 5:
+        return False
+    return sorted(key) == sorted(right) or any(
+        a == b and key[:n] + key[n + 1 :] == right for n, (a, b) in enumerate(pairwise(key))
+    )
+
+
+def _without(pattern: re.Pattern[str], text: str) -> str:
+    """Return a text without what a pattern finds in it; the whole text if nothing would be left."""
     kept, at = [], 0
-    for one in grammar.hesitation.finditer(plain):
+    for one in pattern.finditer(plain_of(text)):
         kept.append(text[at : one.start()])
         at = one.end()
+    if not kept:
+        return text
+    said = _GAP.sub(lambda one: one[1] or " ", "".join([*kept, text[at:]]))
+    return said.strip(" ,") or text
+
+
+def _bare(text: str, grammar: LanguageGrammar) -> str:
+    """Return a text without the courtesies in and around it, and the words that open it."""
+    plain = plain_of(text)
+    if not grammar.polite.search(plain):
+        return text
     said = text
-    if kept:
-        said = _GAP.sub(lambda one: one[1] or " ", "".join([*kept, text[at:]])).strip(" ,")
-    opened = grammar.polite_lead.match(plain_of(said))
+    opened = grammar.polite_lead.match(plain)
     if opened and opened.end() < len(said):
         said = said[opened.end() :]
     closed = grammar.polite_tail.search(plain_of(said))
     if closed and closed.start():
         said = said[: closed.start()] + ("?" if said.rstrip().endswith("?") else "")
-    return said.strip()
-
-
-def _nearest(word: str, near: dict[str, frozenset[str]], *, changed: bool) -> str:
-    """Return the one word that a misspelt word is near to; "" for none, or several.
-
-    Words that end otherwise alone are inflected, not misspelt. `changed`: a letter may be another.
-    """
-    if len(word) < SHORTEST - 1:
-        return ""
-    found: set[str] = set()
-    for cut in _cuts(word):
-        found |= near.get(cut, _NONE)
-    slips = {one: _slips(word, one) for one in found if one[:1] == word[:1] or len(word) > SHORTEST}
-    best = min(slips.values(), default=9)
-    most = 2 if len(word) >= LONG else 1
-    nearest = [one for one, number in slips.items() if number == best]
-    for alike in (lambda one: sorted(one) == sorted(word), lambda one: one[-1] == word[-1]):
-        if len(nearest) > 1:
-            nearest = [one for one in nearest if alike(one)] or nearest
-    if best > most or len(nearest) != 1:
-        return ""
-    right = nearest[0]
-    if sorted(right) == sorted(word):
-        return right
-    if len(word) < SHORTEST or len(right) < SHORTEST or _inflected(word, right):
-        return ""
-    if best == 1 and len(right) == len(word) and not (changed and len(word) > SHORTEST):
-        return ""
-    return right
-
-
-def _inflected(one: str, other: str) -> bool:
-    """Return whether two words have the same stem and differ at their ends."""
-    same = next((n for n, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), None)
-    stem = min(len(one), len(other)) if same is None else same
-    return stem >= max(len(one), len(other)) - 2
-
-
-_NONE: Final[frozenset[str]] = frozenset()
-
-
-def _slips(one: str, other: str) -> int:
-    """Return the distance of two words: letters left out, added, changed or swapped."""
-    before: list[int] = []
-    row = list(range(len(other) + 1))
-    for n, letter in enumerate(one, 1):
-        last, row = row, [n, *([0] * len(other))]
-        for m, sign in enumerate(other, 1):
-            row[m] = min(last[m] + 1, row[m - 1] + 1, last[m - 1] + (letter != sign))
-            if n > 1 and m > 1 and letter == other[m - 2] and one[n - 2] == sign:
-                row[m] = min(row[m], before[m - 2] + 1)
-        before = last
-    return row[-1]
-
-
-def _cuts(word: str) -> set[str]:
-    """Return a word and what is left of it without one letter; of a long one without two."""
-    once = {word[:n] + word[n + 1 :] for n in range(len(word))}
-    if len(word) < LONG - 1:
-        return {word, *once}
-    twice = {one[:n] + one[n + 1 :] for one in once for n in range(len(one))}
-    return {word, *once, *twice}
-
-
-def _neighbours(words: Iterable[str]) -> dict[str, frozenset[str]]:
-    near: dict[str, set[str]] = {}
-    for word in words:
-        if len(word) < SHORTEST - 1:
-            continue
-        for cut in _cuts(word):
-            near.setdefault(cut, set()).add(word)
-    return {cut: frozenset(found) for cut, found in near.items()}
+    return _without(grammar.softening, said).strip() or text
 
 
 @cache
-def _words_of(code: str) -> tuple[frozenset[str], dict[str, frozenset[str]]]:
-    """Return the words of a language that anybody knows, and what they are near to."""
+def _own_words(code: str) -> frozenset[str]:
+    """Return the words of a language itself, that anybody knows."""
     grammar = grammar_of(code)
-    own = {one for one in (grammar.function if grammar else ()) if one.isalpha()}
-    frequent = {plain_of(one).lower() for one in frequent_words(code)} | own
-    dates = grammar.words if grammar else None
-    named = [*dates.months, *dates.numbers, *dates.units] if dates else []
-    known = frozenset(frequent | {plain_of(one) for one in named if one.isalpha()})
-    return known, _neighbours(known)
+    if grammar is None:
+        return frozenset()
+    lists = (one for one in msgspec.structs.astuple(grammar.words) if isinstance(one, list))
+    phrases = (one for some in lists for one in some if isinstance(one, str))
+    plain = (word for one in phrases if not _PATTERN.search(one) for word in one.split())
+    own = {*grammar.function, *(plain_of(one).lower() for one in plain)}
+    return frozenset(one for one in own if one.replace("'", "").isalpha())
 
 
-def _card_words(skills: Sequence[AgentProfile]) -> Iterable[str]:
+def _card_words(cards: Iterable[object], code: str) -> Iterable[str]:
     count = 0
-    for skill in skills:
-        for value in _texts(skill.card):
+    for card in cards:
+        for value in _texts(card, code):
             for word in _WORD.findall(plain_of(value).lower()):
                 count += 1
                 if count > MOST_CARD_WORDS:
@@ -167,12 +193,18 @@ def _card_words(skills: Sequence[AgentProfile]) -> Iterable[str]:
                 yield word
 
 
-def _texts(value: object) -> Iterable[str]:
+def _texts(value: object, code: str) -> Iterable[str]:
     if isinstance(value, str):
         yield value
     elif isinstance(value, list | tuple):
         for one in value:
-            yield from _texts(one)
+            yield from _texts(one, code)
     elif isinstance(value, dict):
         for key in ("description", "examples", "name", "tags", "skills", "entities", "title"):
-            yield from _texts(value.get(key))
+            yield from _texts(value.get(key), code)
+        told = value.get("translations")
+        yield from _texts(told.get(code) if isinstance(told, dict) else None, code)
+
+
+def _key(word: str) -> str:
+    return plain_of(word).lower()
