@@ -24,9 +24,11 @@ from prolocutor.contracts.programs import ProgramSource, ProgramStart
 from prolocutor.contracts.store import NO_ROUND, OpenedTurn
 from prolocutor.dialog import rounds
 from prolocutor.dialog.inputs import DirectReply, TurnInput, TurnStart
+from prolocutor.dialog.plain import decode
 from prolocutor.dialog.rounds import NOTHING, PendingAsk, Round
 from prolocutor.errors import BadInput
 from prolocutor.plan.pipeline import Skill
+from prolocutor.reading.plain_text import plain
 
 log = logging.getLogger(__name__)
 
@@ -81,7 +83,7 @@ class InputInterpreter:
     def read(self, opened: OpenedTurn, input: TurnInput) -> Decision:
         """Return what an input means for the turn that it starts."""
         state = NOTHING if opened.round == NO_ROUND else round_of(opened)
-        if state is NOTHING and _is_plain(input):  # as nearly all are
+        if state is NOTHING and _is_plain(input) and not _offers_buttons(opened):  # as nearly all
             return self._text(opened, input, NOTHING)
         if state.waiting is not None and not self._can_answer(state.waiting):
             state = NOTHING
@@ -95,9 +97,11 @@ class InputInterpreter:
 
     def _read(self, opened: OpenedTurn, input: TurnInput, state: Round) -> Decision:
         waiting = state.waiting
-        if input.skill in self._skills and (waiting is None or waiting.skill != input.skill):
-            return self._alone(input, input.skill, waiting)
         parsed = self._parsed(input, waiting)
+        if parsed is None and waiting is None and _offers_buttons(opened):
+            parsed = self._titled(opened, input.text)
+        if input.skill in self._skills and (waiting is None or waiting.skill != input.skill):
+            return self._alone(input, input.skill, waiting, parsed)
         if waiting is None:
             if parsed is None:
                 return self._text(opened, input, state)
@@ -118,9 +122,14 @@ class InputInterpreter:
             return _asks_again(decision)
         return decision
 
-    def _alone(self, input: TurnInput, skill: str, waiting: PendingAsk | None) -> Decision:
+    def _alone(
+        self,
+        input: TurnInput,
+        skill: str,
+        waiting: PendingAsk | None,
+        parsed: dict[str, Any] | None,
+    ) -> Decision:
         """Ask the one skill that an input is for; what another one asked is over."""
-        parsed = input.parsed
         pressed = parsed is not None and parsed.get("skill") == skill
         answer = button_answer(input, parsed) if parsed is not None and pressed else None
         over = waiting.skill or None if waiting is not None else None
@@ -208,6 +217,18 @@ class InputInterpreter:
         start = TurnStart(input=input, say=self._words(intent.name))
         return Decision(start=start, releases=intent.name == "stop")
 
+    def _titled(self, opened: OpenedTurn, text: str) -> dict[str, Any] | None:
+        """Return what a skill's button in the last reply carries whose title was typed."""
+        said = plain(text).strip("[]")
+        reply = decode(opened.window[-1].body)
+        messages = (reply.get("attributes") or {}).get("messages")
+        for one in messages if said and isinstance(messages, list) else ():
+            if one.get("type") == "button" and plain(str(one.get("title"))) == said:
+                carried = one.get("json")
+                if isinstance(carried, dict) and carried.get("skill") in self._skills:
+                    return carried
+        return None
+
     def _words(self, name: str) -> DirectReply:
         """Return the reply to a control command without an open ask."""
         if name in ("help", "category", "commands"):
@@ -231,6 +252,12 @@ def _is_plain(input: TurnInput) -> bool:
     """Return whether an input is a text for no skill alone, without a prefix."""
     only_text = input.parsed is None and input.program is None and input.skill is None
     return only_text and input.retold is None and input.text[:1] != "\\"
+
+
+def _offers_buttons(opened: OpenedTurn) -> bool:
+    """Return whether the last reply may have buttons, by a look at its bytes."""
+    window = opened.window
+    return bool(window) and window[-1].by_bot and b'"button"' in window[-1].body
 
 
 def _misread(input: TurnInput, waiting: PendingAsk | None, what: str) -> Decision:

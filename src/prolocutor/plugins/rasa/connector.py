@@ -85,7 +85,7 @@ class RasaConnector:
             body = encode(_to_parse(request))
             reply = await self._plain.post(body, call_headers((request,)), max_bytes=MAX_BYTES)
             return parse(reply.body)
-        message = _message(request, self.name)
+        message = _message(request)
         if self._channel is not None:
             message["input_channel"] = self._channel
         said = await self._said(request, encode(message))
@@ -144,7 +144,7 @@ def _lines(body: bytes) -> list[RasaMessage] | None:
         return None
 
 
-def _message(request: Request, skill: str) -> dict[str, Any]:
+def _message(request: Request) -> dict[str, Any]:
     """Return what is sent: the dialog's last text, or what a formatter made of the dialog."""
     state = request.value()
     if isinstance(state, str):
@@ -159,25 +159,8 @@ def _message(request: Request, skill: str) -> dict[str, Any]:
     answer = state.get("answer")
     if isinstance(answer, dict) and answer.get("kind") == "button":
         text = _sent(answer.get("value"))
-    else:
-        text = _payload_of(text, state["utterances"][:-1], skill)
     message = {"sender": sender, "message": text}
     return {**message, "metadata": metadata} if metadata else message
-
-
-def _payload_of(text: Any, before: list[Any], skill: str) -> Any:
-    """Return the payload of the button of the last reply whose title was typed, else the text."""
-    last = before[-1] if before else None
-    if not isinstance(text, str) or not isinstance(last, dict) or "active_skill" not in last:
-        return text
-    messages = (last.get("attributes") or {}).get("messages")
-    for one in messages if isinstance(messages, list) else ():
-        carried = one.get("json") if isinstance(one, dict) else None
-        if not isinstance(carried, dict) or carried.get("skill") != skill:
-            continue
-        if str(one.get("title", "")).strip().lower() == text.strip().strip("[]").lower():
-            return _sent(carried.get("payload"))
-    return text
 
 
 def _sent(payload: Any) -> str:

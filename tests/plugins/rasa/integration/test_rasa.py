@@ -86,6 +86,24 @@ async def test_a_button_is_pressed_or_typed_and_its_payload_comes_back_as_it_is(
     assert len({one["sender"] for one in peer.asked}) == 2
 
 
+async def test_a_title_that_is_typed_goes_to_the_skill_that_showed_the_button() -> None:
+    async with rasa_peer() as peer:
+        bot = Service("bot", RasaConnector(RasaBot(url=peer.url), name="bot"))
+        other = Service("other", lambda _: {"text": "other", "confidence": 1.0})
+
+        def choose(request: dict[str, Any]) -> list[str]:
+            return ["bot"] if request["human_utterances"][-1]["text"] == "pizza" else ["other"]
+
+        chooser = Service("chooser", choose)
+        pipeline = Pipeline(skill_selector=chooser, skills=[bot, other])
+        async with Assistant(pipeline, store="memory:") as assistant:
+            await assistant.reply("pizza", "ann")
+            typed = await assistant.reply(" [MARGHERITA] ", "ann")
+            later = await assistant.reply("Margherita", "ann")
+
+    assert [typed.text, later.text] == ["A margherita it is.", "other"]
+
+
 async def test_a_bot_may_send_our_own_messages() -> None:
     async with (
         rasa_peer() as peer,
