@@ -22,6 +22,7 @@ CARD: dict[str, Any] = {
         {"url": "/rest", "protocolBinding": "HTTP+JSON", "protocolVersion": "0.3"},
     ],
     "capabilities": {"streaming": True},
+    "description": "Says hello.",
     "skills": [],
 }
 DEEP = b'{"a":' * 3000 + b"1" + b"}" * 3000
@@ -64,9 +65,13 @@ async def url() -> AsyncIterator[str]:
         kind, body = NONSENSE[name]
         return web.Response(body=body, headers={"Content-Type": kind})
 
+    async def refuse_get(request: web.Request) -> web.Response:
+        raise web.HTTPMethodNotAllowed("GET", ["POST"])
+
     app = web.Application(client_max_size=10**7)
     app.router.add_get("/.well-known/agent-card.json", card)
     app.router.add_get("/cards/{name}.json", odd_card)
+    app.router.add_get("/agent{rest:.*}", refuse_get)
     app.router.add_route("*", "/{rest:(rpc|rest).*}", answer)
     runner = web.AppRunner(app)
     await runner.setup()
@@ -107,6 +112,15 @@ async def test_what_is_no_card_is_a_failure(url: str, name: str) -> None:
     with pytest.raises(ServiceError):
         await connector.send([FakeRequest("hi")])
     await connector.aclose()
+
+
+async def test_a_card_is_sought_further_where_an_address_refuses_to_be_read(url: str) -> None:
+    connector = A2aConnector(A2aAgent(url=f"{url}/agent"), name="a")
+
+    described = await connector.describe()
+    await connector.aclose()
+
+    assert described["description"] == "Says hello."
 
 
 async def test_a_dead_agent_is_unreachable() -> None:
