@@ -37,7 +37,8 @@ def row_of_input(input: TurnInput, encoded_text: bytes, bot_utt_id: str) -> byte
 def rows_of_reply(reply: DraftReply, utt_id: str, markdown: Set[str]) -> list[bytes]:
     """Return the rows for a reply; none if the reply is silent.
 
-    Texts of the skills in `markdown` say so, and those of a stopped turn that it was stopped.
+    Texts of the skills in `markdown` say so, those of a stopped turn that it was stopped, and those
+    that several skills made who these are (`skills`).
     """
     if reply.silent:
         return []
@@ -46,6 +47,9 @@ def rows_of_reply(reply: DraftReply, utt_id: str, markdown: Set[str]) -> list[by
         marks["format"] = "markdown"
     if reply.by == STOPPED:
         marks[STOPPED] = True
+    if len(reply.chosen) > 1:
+        told = plain.decode(reply.attributes).get("skills")
+        marks.update({"skills": told} if told else {})
     return reply_messages(reply.text, reply.messages, reply.active_skill, utt_id, marks)
 
 

@@ -127,9 +127,9 @@ class TurnAnnouncer:
         """Return whether a skill is going to speak, as far as that can be known now.
 
         Surely, where nobody else can: all other skills that were selected have come to nothing, and
-        no selector may want more. With `first_good` also where a selector may, and where its
-        confidence is known and above that of all hypotheses, and either `GOOD` or no other skill
-        is running.
+        no selector may want more. With `last` and `first_good` also where a selector may. With
+        `first_good` also where its confidence is known and above that of all hypotheses, and either
+        `GOOD` or no other skill is running.
         """
         ledger, entry, confidence = self._ledger, words.entry, words.confidence
         if ledger.selecting or entry.wave is None or self._draft.reply is not None:
@@ -140,11 +140,10 @@ class TurnAnnouncer:
         others = (one for one in ledger.skills() if one.wave is not None and one is not entry)
         is_running = any(one.outcome is None for one in others)
         rivals = [one.value["confidence"] for one in self._draft.drafted()]
-        if self._commit == "only":
-            may_go_on = self._selection.is_open and not ledger.closed
-            return not (rivals or is_running or may_go_on)
         if not (rivals or is_running):
-            return True
+            return self._commit != "only" or ledger.closed or not self._selection.is_open
+        if self._commit != "first_good":
+            return False
         if confidence is None or confidence <= max(rivals, default=confidence - 1):
             return False
         return confidence >= GOOD or not is_running

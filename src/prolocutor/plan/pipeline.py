@@ -276,9 +276,10 @@ class Pipeline(msgspec.Struct, frozen=True, kw_only=True):
         Commit,
         about(
             "When a skill's words are shown before the turn is over: when it is the only one that"
-            " can still speak, when it is the first good one though another may yet win, or never."
+            " can still speak (`only`), or would be if no selector asked for more (`last`), when it"
+            " is the first good one though another may yet win, or never."
         ),
-    ] = "only"
+    ] = "last"
     user_snapshot: Annotated[
         Literal["before", "after", "current"],
         about(

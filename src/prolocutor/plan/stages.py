@@ -65,7 +65,7 @@ Target = Callable[..., Any] | str | Call | Connector | ConnectorOptions | Pendin
 """A Python function, its dotted name `module:function`, a URL, a connector of one's own or the
 options of one, or a `Call` that says more."""
 
-Commit = Literal["first_good", "only", "never"]
+Commit = Literal["first_good", "last", "only", "never"]
 """When a skill's words may be shown before the turn is over."""
 
 TextFormat = Literal["plain", "markdown"]

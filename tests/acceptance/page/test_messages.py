@@ -7,6 +7,7 @@ from playwright.sync_api import Page, expect
 
 from tests.acceptance.page.frames import (
     AWAY,
+    HOSTILE,
     MESSAGES,
     PNG,
     log,
@@ -168,6 +169,13 @@ def test_a_message_of_a_kind_to_come_is_named(page: Page, server: Server) -> Non
     expect(log(page)).to_contain_text("a kind that this page does not know (hologram)")
 
 
+def test_all_who_made_a_reply_are_named(page: Page, server: Server) -> None:
+    server.opened()
+    server.send(message(0, text="12, and it is noon.", skills=["sums", HOSTILE, "clock"]), NOTHING)
+
+    expect(log(page).locator(".by")).to_have_text(f"sums, {HOSTILE} and clock")
+
+
 def test_who_speaks_has_a_face(page: Page, server: Server) -> None:
     server.opened()
     page.route("**/icons/news", lambda route: route.fulfill(body=PNG, content_type="image/png"))
@@ -178,14 +186,16 @@ def test_who_speaks_has_a_face(page: Page, server: Server) -> None:
     names = ["news", None, "travel_bot", "tax-help", "unknown"]
     server.send(*(message(n, text="hi", icon=name) for n, name in enumerate(names)), NOTHING)
 
-    expect(log(page).locator("img.face")).to_have_attribute("src", "/icons/news")
-    expect(log(page).locator("span.face")).to_have_text(["·", "tb", "th", "un"])
-    faces = (
+    faces = log(page).locator("img.face")
+    expect(faces.first).to_have_attribute("src", "/icons/news")
+    expect(faces.last).to_have_attribute("src", "/page/icon.svg")
+    expect(log(page).locator("span.face")).to_have_text(["tb", "th", "un"])
+    grounds = (
         log(page)
         .locator("span.face")
         .evaluate_all("(all) => all.map((one) => getComputedStyle(one).backgroundColor)")
     )
-    assert len(set(faces)) == len(faces)
+    assert len(set(grounds)) == len(grounds)
 
 
 def _json(kind: str) -> Frame:

@@ -46,6 +46,23 @@ def test_the_panel_shows_how_a_reply_came_about(page: Page, server: Server) -> N
     expect(panel).to_have_count(0)
 
 
+def test_the_panel_draws_no_bar_for_whom_nobody_asked(page: Page, server: Server) -> None:
+    services = [
+        {"name": "clock", "stage": "skills", "outcome": "done", "started": 0.0, "ended": 0.1},
+        {"name": "poet", "stage": "skills", "outcome": "skipped", "started": None, "ended": 0.1},
+    ]
+    turn = {"text": "noon?", "by": "assistant", "asked": ["clock"], "services": services}
+    page.route("**/api/turns/*", lambda route: route.fulfill(json=turn))
+    server.opened()
+    server.send(message(0, text="hello"), NOTHING)
+    page.get_by_role("button", name="How this answer came about").click()
+    panel = page.get_by_role("complementary", name="How this answer came about")
+
+    expect(panel.locator(".timeline .who strong")).to_have_text(["clock"])
+    expect(panel.get_by_text("Not asked: poet")).to_be_visible()
+    expect(panel.locator(".way")).to_contain_text("by itself. No agent's answer was used.")
+
+
 def test_the_panel_tells_of_a_reply_that_is_not_known(page: Page, server: Server) -> None:
     server.opened()
     server.send(message(0, text="hello"), NOTHING)

@@ -12,6 +12,7 @@ from prolocutor.assistant.turn_stream import FeedMessage
 from prolocutor.contracts.store import FeedRow
 from prolocutor.dialog import plain
 from prolocutor.dialog.inputs import TurnInput
+from prolocutor.plan.pipeline import Pipeline
 from tests.model_store import ModelStore
 from tests.unit.assistant.talks import assistant, echo
 from tests.unit.pipeline.talk import hypothesis, says, settle_down
@@ -159,6 +160,18 @@ async def test_no_memory_is_kept_of_followers_who_left() -> None:
 
 def followers(it: Assistant) -> int:
     return sum(len(events) for events in it.feeds._events.values())
+
+
+async def test_a_reply_that_was_put_together_names_all_who_speak() -> None:
+    skills = [says(one, hypothesis(f"{one}.", 0.9)) for one in ("sums", "clock")]
+    named = ["sums.0", "clock.0"]
+    both = {**hypothesis("sums. clock.", 1), "skill_name": "sums", "hypotheses": named}
+    pipeline = Pipeline(skills=skills, response_selector=says("selector", both))
+    async with Assistant(pipeline, store="memory:") as it:
+        await it.reply("both?", user="ann")
+        [_, told] = await take(it.feed("ann"), 2)
+
+    assert (told.message["text"], told.message["skills"]) == ("sums. clock.", ["sums", "clock"])
 
 
 async def test_the_rich_messages_of_a_reply_are_rows_of_their_own() -> None:

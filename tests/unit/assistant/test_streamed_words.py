@@ -116,6 +116,22 @@ async def test_words_are_held_back(more: dict[str, Any], words: list[str] | None
     assert words is None or words_of(events) == words
 
 
+@pytest.mark.parametrize(("commit", "shown"), [("last", True), ("only", False)])
+async def test_a_router_that_may_ask_for_more_holds_no_words_back_but_with_only(
+    commit: Any, shown: bool
+) -> None:
+    def route(request: Any) -> Selection:
+        return Selection(["empty", "poet"], lambda *_: None)
+
+    skills = [says("empty", []), Service("poet", poet), skill("unasked", "no", 0.1)]
+    selector = Service("router", route)
+    pipeline = Pipeline(skill_selector=selector, skills=skills, commit=commit)
+    async with Assistant(pipeline, store="memory:") as it:
+        events = await events_of(it.stream("hi", user="ann"))
+
+    assert bool(words_of(events)) == shown
+
+
 async def test_the_first_good_one_is_shown_and_taken_back_where_another_wins() -> None:
     async def sure(request: Any) -> AsyncIterator[Any]:
         yield {"text": "", "confidence": 0.85}
@@ -248,7 +264,7 @@ def plans(draw: st.DrawFn) -> Pipeline:
         response_selector=None if chosen is None else says("chooser", chosen),
         postprocessors=[says("loud", "LOUD")] if draw(st.integers(0, 4)) == 0 else [],
         last_chance=says("last", "last") if draw(st.booleans()) else None,
-        commit=draw(st.sampled_from(["first_good", "only", "only", "never"])),
+        commit=draw(st.sampled_from(["first_good", "last", "only", "never"])),
     )
 
 

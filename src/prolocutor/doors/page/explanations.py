@@ -108,11 +108,14 @@ def of_stored(
         return None
     asked = utterances[0] if isinstance(utterances[0], HumanUtterance) else None
     hypotheses = asked.hypotheses if asked is not None else []
-    chosen = [
-        one.hypothesis_id
-        for one in hypotheses
-        if (one.skill_name, one.text) == (said.active_skill, said.orig_text or said.text)
-    ]
+    told = said.attributes.get("skills")
+    speakers = told if isinstance(told, list) else [said.active_skill]
+    whole = said.orig_text or said.text
+    made_of = {
+        one.skill_name: one.hypothesis_id
+        for one in reversed(hypotheses)
+        if one.skill_name in speakers and (one.text == whole or (told and one.text in whole))
+    }
     return TurnExplanation(
         utt_id=said.utt_id,
         text=asked.text if asked is not None else "",
@@ -120,7 +123,7 @@ def of_stored(
         active_skill=said.active_skill,
         confidence=said.confidence,
         asked=sorted({one.skill_name for one in hypotheses}),
-        chosen=chosen[:1],
+        chosen=[one for one in made_of.values() if one],
         hypotheses=[
             HypothesisView(one.hypothesis_id or None, one.skill_name, one.text, one.confidence)
             for one in hypotheses

@@ -14,6 +14,11 @@ export function text(value) {
   return typeof value === "object" ? JSON.stringify(value) : String(value);
 }
 
+// Give names in a row: "a", "a and b", "a, b and c".
+export function listed(names) {
+  return names.length < 2 ? names.join("") : `${names.slice(0, -1).join(", ")} and ${names.at(-1)}`;
+}
+
 // Give the address of a page or a file on the web, or null: only http and https, and nothing that
 // hides the host behind a name and password.
 export function webAddress(value) {

@@ -20,6 +20,7 @@ export function Face({ name }) {
     return html`<img class="face" src=${address} alt="" title=${name} onError=${failed} />`;
   }
   const shown = text(name);
+  if (!shown) return html`<img class="face" src="/page/icon.svg" alt="" />`;
   const place = known ? agents.indexOf(known) : sumOf(shown);
   const hue = Math.round((160 + GOLDEN * place) % 360);
   return html`<span class=${`face letter shape-${place % SHAPES}`} style=${{ "--hue": `${hue}` }} title=${shown}

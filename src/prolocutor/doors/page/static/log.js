@@ -24,9 +24,13 @@ export function Log({ state, name, say, earlier, again, why, target }) {
   const open = openChoices(state);
   const groups = useMemo(() => grouped(state.items), [state.items]);
   const down = () => box.current?.scrollTo({ top: box.current.scrollHeight });
+  const top = useRef(0);
+  // What grows by itself, as a picture that has come does, moves nobody away from the end.
   const scrolled = () => {
     const { scrollHeight, scrollTop, clientHeight } = box.current;
-    pinned.current = scrollHeight - scrollTop - clientHeight < NEAR;
+    const isNear = scrollHeight - scrollTop - clientHeight < NEAR;
+    pinned.current = isNear || (pinned.current && scrollTop >= top.current);
+    top.current = scrollTop;
     setBelow(!pinned.current);
   };
   const before = useRef({ first: null, height: 0, said: 0 });

@@ -16,7 +16,11 @@ export function Message({ frame, say, open }) {
 // Show what the person said.
 export function Own({ said }) {
   const picture = uploadedAddress(said);
-  if (picture) return html`<img class="picture" src=${picture} alt="The picture that you sent" />`;
+  if (picture) {
+    return html`<figure class="sent"><a href=${picture} target="_blank" rel="noopener">
+      <img class="picture" src=${picture} alt="The picture that you sent" /></a>
+      <figcaption class="faint">A picture from you</figcaption></figure>`;
+  }
   return html`<p class="words">${text(said)}</p>`;
 }
 

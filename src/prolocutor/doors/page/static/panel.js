@@ -1,6 +1,6 @@
 // How an answer came about: who was asked, what they said, who won and why, what failed.
 
-import { text } from "./safe.js";
+import { listed, text } from "./safe.js";
 import { wholeTime } from "./times.js";
 import { Drawing, html, useEffect, useRef, useState } from "./ui.js";
 import { ask } from "./visitor.js";
@@ -11,7 +11,7 @@ const WAYS = {
   confidence: "It was the most confident answer.",
   last_chance: "No agent had an answer, so the last chance spoke.",
   fallback: "Nobody had an answer, so the assistant said so.",
-  assistant: "The assistant said this by itself, without asking anybody.",
+  assistant: "The assistant said this by itself.",
   stopped: "It was stopped before the end.",
 };
 
@@ -48,7 +48,9 @@ export function Panel({ uttId, close }) {
 }
 
 function Turn({ turn }) {
-  const services = list(turn.services);
+  const isCalled = (one) => Number.isFinite(one?.started);
+  const services = list(turn.services).filter(isCalled);
+  const passed = list(turn.services).filter((one) => !isCalled(one)).map((one) => text(one?.name));
   const asked = list(turn.asked);
   return html`
     <blockquote>${text(turn.text) || "(nothing)"}</blockquote>
@@ -56,7 +58,7 @@ function Turn({ turn }) {
       <strong>${speakers(turn)}</strong> answered${
         typeof turn.seconds === "number" ? ` after ${duration(turn.seconds)}` : ""}${
         number(turn.started) > 0 ? `, ${wholeTime(1000 * turn.started)}` : ""}.
-      ${" "}${WAYS[turn.by] ?? ""}
+      ${" "}${WAYS[turn.by] ?? ""}${turn.by === "assistant" ? (asked.length ? " No agent's answer was used." : " Nobody was asked.") : ""}
     </p>
     ${asked.length > 0 && html`<p class="faint">Asked: ${asked.map(text).join(", ")}</p>`}
     <h3>Answers to choose from</h3>
@@ -65,6 +67,7 @@ function Turn({ turn }) {
     ${services.length
       ? html`<${Timeline} services=${services} seconds=${turn.seconds} />`
       : html`<p class="faint">It is not known any more.</p>`}
+    ${passed.length > 0 && html`<p class="faint">Not asked: ${passed.join(", ")}</p>`}
     <${Notes} title="Who was asked, and why" notes=${list(turn.reasons).map((one) => ({
       service: list(one?.asked).map(text).join(", ") || "enough", what: one?.reason }))} />
     <${Notes} title="Not sure enough" notes=${list(turn.remarks)} />
@@ -82,7 +85,7 @@ function speakers(turn) {
   const chosen = new Set(list(turn.chosen));
   const spoke = list(turn.hypotheses).filter((one) => chosen.has(one?.hypothesis_id));
   const names = [...new Set(spoke.map((one) => text(one.skill_name)))];
-  return names.length > 1 ? names.join(" and ") : text(turn.active_skill) || "The assistant";
+  return names.length > 1 ? listed(names) : text(turn.active_skill) || "The assistant";
 }
 
 // Show each agent once, with its different answers: a question in parts is asked in parts.
