@@ -22,7 +22,8 @@ class FollowUp(msgspec.Struct, frozen=True):
     `text` is the whole question, `of` the question of an earlier turn that it was made from,
     `confidence` (0 to 1) how sure it is that the words do not stand alone and mean this,
     `language` the language of the question (ISO 639-1) where the words are of another one, `skill`
-    the one that answered the question it was made from: it is preferred for this one.
+    the one that answered the question it was made from: it is preferred for this one. `corrects`:
+    what the last turn did was not meant, and is to be taken back.
     """
 
     text: str
@@ -30,6 +31,7 @@ class FollowUp(msgspec.Struct, frozen=True):
     confidence: float = 0.0
     language: str = ""
     skill: str = ""
+    corrects: bool = False
 
 
 def follow_up_of(annotations: Mapping[str, Any]) -> FollowUp | None:

@@ -10,6 +10,8 @@ from prolocutor_demo.reading.utterance import (
     ENGLISH,
     attributes_of,
     id_before,
+    id_of,
+    is_correction,
     language_is_guessed,
     language_meant,
     language_of,
@@ -17,7 +19,15 @@ from prolocutor_demo.reading.utterance import (
     words_of_follow_up,
 )
 
-__all__ = ["attributes_of", "id_before", "now_of", "text_of", "words_of_follow_up"]
+__all__ = [
+    "attributes_of",
+    "id_before",
+    "id_of",
+    "is_correction",
+    "now_of",
+    "text_of",
+    "words_of_follow_up",
+]
 
 LONGEST_TEXT = 500
 

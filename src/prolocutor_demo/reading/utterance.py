@@ -49,9 +49,25 @@ def words_of_follow_up(request: dict[str, Any]) -> str:
     return words.strip() if isinstance(words, str) and words != last.get("text") else ""
 
 
+def is_correction(request: dict[str, Any]) -> bool:
+    """Whether the user takes back what the last turn did, to say something in its place or not."""
+    annotations = last_utterance(request).get("annotations")
+    found = annotations.get("follow_up") if isinstance(annotations, dict) else None
+    return isinstance(found, dict) and found.get("corrects") is True
+
+
 def id_before(request: dict[str, Any]) -> str:
     """Return the id of what the user said before the last text; "" if it is not known."""
     utterances = request.get("human_utterances")
     before = utterances[-2] if isinstance(utterances, list) and len(utterances) > 1 else None
-    id_ = before.get("utt_id") if isinstance(before, dict) else None
-    return id_ if isinstance(id_, str) else ""
+    return _id(before)
+
+
+def id_of(request: dict[str, Any]) -> str:
+    """Return the id of what the user said last; "" if it is not known."""
+    return _id(last_utterance(request))
+
+
+def _id(utterance: Any) -> str:
+    id_ = utterance.get("utt_id") if isinstance(utterance, dict) else None
+    return id_[:40] if isinstance(id_, str) else ""

@@ -9,6 +9,8 @@ from prolocutor_demo.reading.courtesy import bare
 from prolocutor_demo.reading.request import (
     attributes_of,
     id_before,
+    id_of,
+    is_correction,
     now_of,
     text_of,
     words_of_follow_up,
@@ -68,16 +70,19 @@ def _reply(asked: TimerRequest) -> TimerReply | None:
 
 
 def _corrected(asked: TimerRequest, request: dict[str, Any]) -> TimerReply | None:
-    """Handle "no, make it 15": the timer of the turn before gives way to the one that is meant."""
-    if not (asked.before and timer_phrases.CORRECTS.fullmatch(words_of_follow_up(request))):
+    """Handle "no, make it 15" and "scratch that": the timers of the turn before are taken back."""
+    if not (asked.before and is_correction(request) and (before := id_before(request)[:32])):
         return None
-    wrong = [one for one in asked.timers if one.id == id_before(request)]
-    if len(wrong) != 1 or wrong[0].left(asked.now) <= 0:
+    wrong = [one for one in asked.timers if one.id.partition("-")[0] == before]
+    if not any(one.left(asked.now) > 0 for one in wrong):
         return None
     rest = [one for one in asked.timers if one not in wrong]
     reply = _reply(asked._replace(timers=rest))
-    set_anew = reply is not None and reply.timers is not None and len(reply.timers) == len(rest) + 1
-    return reply if set_anew else None
+    if reply is not None and reply.timers is not None and len(reply.timers) == len(rest) + 1:
+        return reply
+    if words_of_follow_up(request):
+        return None
+    return TimerReply(f"Cancelled: {' and '.join(one.title() for one in wrong)}.", 0.95, rest)
 
 
 def _follow_up(asked: TimerRequest) -> TimerReply | None:
@@ -275,10 +280,7 @@ def _change(
 
 def _new_id(request: dict[str, Any], now: dt.datetime) -> str:
     """Return the id for a timer set in this turn; the same if the turn runs again."""
-    utterances = request.get("human_utterances")
-    last = utterances[-1] if isinstance(utterances, list) and utterances else None
-    utt_id = last.get("utt_id") if isinstance(last, dict) else None
-    return utt_id[:32] if isinstance(utt_id, str) and utt_id else f"{now:%Y%m%d%H%M%S%f}"
+    return id_of(request)[:32] or f"{now:%Y%m%d%H%M%S%f}"
 
 
 def _before(request: dict[str, Any]) -> str:

@@ -60,18 +60,6 @@ JUST = {
     "restart": _pattern(r"(?:restart|reset|repeat)(?: it| that)?|(?:start |once )?(?:it )?again"),
     "left": _pattern(r"(?:and )?(?:how (?:long|much)|what)(?: about)? (?:now|left|is left)|now"),
 }
-# What corrects the turn before, in the languages whose follow-ups are understood.
-CORRECTS = _pattern(
-    r"(?!.*\b(?:another|also|too|as well|second|noch|auch|zweite[nrs]?|encore|aussi|autre"
-    r"|deuxième|otr[oa]|también|además)\b)"
-    r"(?:(?:no|nope|nah|oops|sorry|wait|actually|rather|i (?:meant|mean|said|wanted)"
-    r"|make (?:it|that)|change (?:it|that) to|better|or rather|correction"
-    r"|nein|nee|nö|ups|halt|entschuldigung|eigentlich|(?:doch )?lieber|doch|besser|stattdessen"
-    r"|ich (?:meinte|meine|wollte|sagte)|mach"
-    r"|non|nan|oups|pardon|désolée?|excuse[zs]?|plutôt|en fait|je (?:voulais|veux) dire|mets"
-    r"|uy|perdón|perdona|mejor|en realidad|digo|disculpa|lo siento|quer[ií]a decir|quise decir"
-    r"|me refer[ií]a a|que sean|pon|ponlo|hazlo)\b.*|.*\b(?:instead|rather|plutôt|stattdessen)\W*)"
-)
 BELOW_ZERO = _pattern(
     r"(?:(?<![\w:-])(?<!\d )[-\u2212\u2013]\s?|\b(?:minus|negative) )"
     r"(?:\d|an?\b|one|two|three|five|ten|half)"

@@ -7,7 +7,15 @@ from typing import Any
 
 from prolocutor_demo.reading.courtesy import bare
 from prolocutor_demo.reading.function_calls import call
-from prolocutor_demo.reading.request import attributes_of, now_of, text_of
+from prolocutor_demo.reading.request import (
+    attributes_of,
+    id_before,
+    id_of,
+    is_correction,
+    now_of,
+    text_of,
+    words_of_follow_up,
+)
 from prolocutor_demo.reading.when.lengths import lengths_in
 from prolocutor_demo.reading.when.moments import find_moment, say_day, say_moment
 from prolocutor_demo.todo import todo_phrases
@@ -53,19 +61,41 @@ def answer(request: dict[str, Any]) -> Any:
     if "function" in request:
         return call(request, FUNCTIONS)
     text, said = bare(text_of(request)), _said_before(request)
-    todo = TodoList(None, now_of(request))
-    for read in (_replies, _reply):
-        todo = TodoList(attributes_of(request).get(NAME), now_of(request))
-        if reply := read(TodoRequest(text, todo, said, _heard_before(request))):
-            break
-    else:
-        reply = TodoReply(DECLINE, 0.05)
+    stored = TodoList(attributes_of(request).get(NAME), now_of(request))
+    reply, todo = _taken_back(request, text, said, stored) or _read(request, text, said, stored)
     hypothesis: dict[str, Any] = {"text": reply.text, "confidence": reply.confidence}
     if reply.changed:
-        hypothesis["human_attributes"] = {NAME: todo.to_json()}
-        before = TodoList(attributes_of(request).get(NAME), todo.now)
-        hypothesis |= ringing(before.open, todo.open, todo.now)
+        hypothesis["human_attributes"] = {NAME: todo.to_json(stored, id_of(request))}
+        hypothesis |= ringing(stored.open, todo.open, todo.now)
     return [hypothesis]
+
+
+def _read(
+    request: dict[str, Any], text: str, said: str, stored: TodoList
+) -> tuple[TodoReply, TodoList]:
+    for read in (_replies, _reply):
+        todo = stored.copy()
+        if reply := read(TodoRequest(text, todo, said, _heard_before(request))):
+            return reply, todo
+    return TodoReply(DECLINE, 0.05), stored
+
+
+def _taken_back(
+    request: dict[str, Any], text: str, said: str, stored: TodoList
+) -> tuple[TodoReply, TodoList] | None:
+    """Handle "no, oat milk" and "scratch that": what the turn before changed is as it was."""
+    before = stored.before_change(id_before(request)) if said and is_correction(request) else None
+    if before is None:
+        return None
+    reply, todo = _read(request, text, said, before)
+    if reply.changed and reply.confidence >= 0.6:
+        return reply, todo
+    if words_of_follow_up(request):
+        return None
+    gone = [item.text for item in stored.items if item not in before.items]
+    back = [item.text for item in before.items if item not in stored.items]
+    told = f"taken off again: {', '.join(gone)}" if gone else f"back again: {', '.join(back)}"
+    return TodoReply(f"All right, {told}.", 0.95, changed=True), before
 
 
 def _replies(asked: TodoRequest) -> TodoReply | None:

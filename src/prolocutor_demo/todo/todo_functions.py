@@ -34,7 +34,7 @@ def add(request: dict[str, Any], parameters: dict[str, Any]) -> dict[str, Any]:
     due = _moment(parameters.get("due"), todo.now)
     todo.add(TodoItem(0, text, due=due))
     rings = ringing(before.open, todo.open, todo.now)
-    return {"results": [], "human_attributes": {NAME: todo.to_json()}, **rings}
+    return {"results": [], "human_attributes": {NAME: todo.to_json(before, "")}, **rings}
 
 
 FUNCTIONS = {"items": items, "add": add}

@@ -48,7 +48,14 @@ class TodoList:
         self.items = [item for item in read if item is not None]
         self.asked = _number(state.get("asked"))  # the number of the item that awaits a time
         self.last = _name(state.get("last"))  # the list mentioned last
+        self._change = change if isinstance(change := state.get("change"), dict) else {}
         self.now = now
+
+    def copy(self) -> "TodoList":
+        """Return another list of the same items, to be changed."""
+        other = TodoList({"last": self.last}, self.now)
+        other.items, other.asked, other._change = list(self.items), self.asked, self._change
+        return other
 
     @property
     def open(self) -> list[TodoItem]:
@@ -101,10 +108,27 @@ class TodoList:
             return among[index:][:1] if -len(among) <= index < len(among) else []
         return _best(words, among)
 
-    def to_json(self) -> dict[str, Any]:
-        """Return the JSON value for the user's attributes."""
+    def before_change(self, turn: str) -> "TodoList | None":
+        """Return the list as it was before its last change; None if that was in another turn."""
+        if not turn or self._change.get("turn") != turn:
+            return None
+        added, was = self._change.get("added"), self._change.get("was")
+        earlier = [_item(one, self.now) for one in was] if isinstance(was, list) else []
+        kept = {item.id: item for item in self.items if item.id not in (added or ())}
+        kept |= {item.id: item for item in earlier if item is not None}
+        old = TodoList({"last": self._change.get("last")}, self.now)
+        old.items = [kept[number] for number in sorted(kept)]
+        return old
+
+    def to_json(self, before: "TodoList", turn: str) -> dict[str, Any]:
+        """Return the JSON value for the user's attributes: the items, and what changed in a turn
+        since the list was as before."""
         done = [item for item in self.items if item.done][-MOST_DONE:]
         state: dict[str, Any] = {"items": [_item_to_json(item) for item in done + self.open]}
+        was = [_item_to_json(item) for item in before.items if item not in self.items]
+        new = {item.id for item in self.items} - {item.id for item in before.items}
+        change = {"turn": turn, "added": sorted(new), "was": was, "last": before.last}
+        state |= {"change": change} if turn else {}
         state |= {"asked": self.asked} if self.asked else {}
         return state | ({"last": self.last} if self.last != "todo" else {})
 

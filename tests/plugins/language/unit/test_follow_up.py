@@ -238,3 +238,34 @@ def test_any_words_give_a_short_question_or_none_and_the_same_one_again(
     assert found == {} or 0 < len(found["text"]) <= LONGEST_QUESTION
     assert found == {} or 0 < found["confidence"] <= 1
     assert annotate(state) == found
+
+
+@pytest.mark.parametrize(
+    ("said", "then", "whole"),
+    [
+        ("set a timer for 3 minutes", "not 3, 5 minutes", "set a timer for 5 minutes"),
+        ("add paint to my list", "sorry, print not paint", "add print to my list"),
+        ("wo ist die Post in Bonn", "nicht Bonn, sondern Köln", "wo ist die Post in Köln"),
+        ("add call john to my list", "i meant call joan", "add call joan to my list"),
+        ("what time is it in Rome", "scratch that", "scratch that"),
+        ("mets un minuteur", "non, oublie ça", "non, oublie ça"),
+        ("pon un temporizador", "deshaz eso", "deshaz eso"),
+    ],
+)
+def test_what_was_not_meant_is_named_as_a_correction(said: str, then: str, whole: str) -> None:
+    found = FollowUps()(dialog(said, "Done.", then))
+
+    assert (found["text"], found["corrects"], found["of"]) == (whole, True, said)
+
+
+@pytest.mark.parametrize("then", ["and 15 minutes", "no, set another timer for 15 minutes"])
+def test_what_comes_on_top_is_no_correction(then: str) -> None:
+    assert "corrects" not in annotate(dialog("set a timer for 10 minutes", "Done.", then))
+
+
+def test_after_words_that_took_something_back_the_turn_before_them_goes_on() -> None:
+    state = dialog("what time is it in Rome", "One.", "scratch that", "All right.", "and in Oslo?")
+    first = FollowUps()(dialog("what time is it in Rome", "One.", "scratch that"))
+    state["utterances"][2]["annotations"]["follow_up"] = first
+
+    assert FollowUps()(state)["text"] == "what time is it in Oslo"

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from prolocutor.contracts.connector import AgentProfile
 from prolocutor.plugins.language.follow_up.certainty import SURE, Found
-from prolocutor.plugins.language.follow_up.general import meant
+from prolocutor.plugins.language.follow_up.general import meant, takes_back, undoes
 from prolocutor.plugins.language.follow_up.grammar import grammar_of
 from prolocutor.plugins.language.follow_up.last_turn import LastTurn, last_turns_of
 from prolocutor.plugins.language.follow_up.normalizing import Normalizer
@@ -50,9 +50,10 @@ class FollowUps:
         `text` is the whole question that they mean, `of` the earlier question that it is made from,
         `confidence` how sure it is: from 0.75 on the words can mean nothing else, below they may as
         well stand alone. `skill` is the agent that answered the earlier question, `language` that
-        of the question where the words are of another one. `normalized` are the words in the
-        agents' spelling where that is another one; where they stand alone they are the `text`, and
-        there is no `of`. `state` is agent state JSON.
+        of the question where the words are of another one. `corrects`: what the last turn did was
+        not meant; where nothing is meant in its place the `text` are the words. `normalized` are
+        the words in the agents' spelling where that is another one; where they stand alone they are
+        the `text`, and there is no `of`. `state` is agent state JSON.
         """
         text = " ".join(str(state["human_utterances"][-1].get("text", "")).split())
         if not text or len(text) > LONGEST_TEXT or len(text.split()) > MOST_WORDS:
@@ -75,6 +76,12 @@ class FollowUps:
             return {}
         asked = any(names_language(one.question) for one in turns)
         spoken = ("" if asked else wished_language(text)) or spoken
+        grammar = grammar_of(spoken or turns[-1].language) or grammar_of(ENGLISH)
+        assert grammar is not None
+        if undoes(text, grammar):
+            last = turns[-1]
+            told = {"text": text, "of": last.question, "confidence": SURE, "corrects": True}
+            return told | ({"skill": last.skill} if last.skill else {})
         best: tuple[Meaning, LastTurn] | None = None
         for turn in turns:
             one = self._meaning(replace(turn, spoken=spoken))
@@ -86,6 +93,8 @@ class FollowUps:
         annotation: dict[str, Any] = {"text": whole, "of": turn.question, "confidence": sure}
         if turn.skill:
             annotation["skill"] = turn.skill
+        if takes_back(text, grammar):
+            annotation["corrects"] = True
         other = language and language != (spoken or turn.language)
         return annotation | ({"language": language} if other else {})
 

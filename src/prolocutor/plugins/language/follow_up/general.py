@@ -93,6 +93,27 @@ def meant(text: str, turn: LastTurn, grammar: LanguageGrammar, spoken: LanguageG
     return None
 
 
+def takes_back(text: str, grammar: LanguageGrammar) -> bool:
+    """Return whether a text says that what was said, or done, in the last turn was not meant."""
+    if grammar.another.search(plain_of(text)):
+        return False
+    fragment = fragment_of(text, grammar)
+    plain = plain_of(fragment.rest)
+    return (
+        fragment.mends
+        or grammar.instead.search(plain_of(text)) is not None
+        or any(one.fullmatch(plain) for one in grammar.contrasts)
+    )
+
+
+def undoes(text: str, grammar: LanguageGrammar) -> bool:
+    """Return whether a text wants back what the last turn did, and says nothing in its place."""
+    plain = plain_of(text).strip(TRIMMED)
+    if grammar.undoing.fullmatch(plain):
+        return True
+    return grammar.undoing.fullmatch(plain_of(fragment_of(text, grammar).rest)) is not None
+
+
 def fragment_of(text: str, grammar: LanguageGrammar) -> Fragment:
     """Take a text apart."""
     asks = text.rstrip(" .!").endswith("?")
@@ -211,6 +232,31 @@ def _chosen(said: Continuing, item: str) -> Found:
     return _put(said.question, slot.span, item), LIKELY
 
 
+def contrasted(said: Continuing) -> Found:
+    """ "Not Paris, Berlin", "print, not paint": one is said in place of what the question has."""
+    for text in (said.fragment.rest, said.fragment.text.strip(TRIMMED)):
+        plain = plain_of(text)
+        for pattern in said.spoken.contrasts:
+            if not (found := pattern.fullmatch(plain)):
+                continue
+            old, new = found["old"].strip(TRIMMED), text[slice(*found.span("new"))].strip(TRIMMED)
+            if new and (span := _span_of(old, new, said.question)):
+                return _put(said.question, span, new), SURE
+    return None
+
+
+def _span_of(old: str, new: str, question: str) -> Span | None:
+    """Return where old words stand in a question, with the word after them that the new end in."""
+    words = rf"(?<![\w'-]){re.escape(old)}(?![\w'-])"
+    place = re.search(words, plain_of(question), re.IGNORECASE)
+    if place is None:
+        return None
+    last = re.escape(plain_of(new).rpartition(" ")[2])
+    more = re.match(rf"\s+{last}(?![\w'-])", plain_of(question)[place.end() :], re.IGNORECASE)
+    both = more is not None and " " in new
+    return place.start(), place.end() + (more.end() if more is not None and both else 0)
+
+
 def corrected(said: Continuing) -> Found:
     """ "No wait, call dad": an order in place of the last one, from the word that both have."""
     grammar, rest = said.spoken, said.fragment.rest
@@ -221,8 +267,12 @@ def corrected(said: Continuing) -> Found:
     if place is None:
         return rest, LIKELY
     when = [one for one in said.slots if one.kind in _TIMES and one.span[0] > place.start()]
-    own = any(one.kind in _TIMES for one in grammar.slots(rest))
+    slots = grammar.slots(rest)
+    own = any(one.kind in _TIMES for one in slots)
     tail = f" {said.question[when[0].whole[0] :]}" if when and not own else ""
+    if not tail and not any(one.lead >= 0 for one in slots):
+        more = [one for one in said.slots if one.lead >= 0 and one.span[0] > place.start()]
+        tail = f" {said.question[more[0].whole[0] :]}" if more else ""
     return f"{said.question[: place.start()]}{rest}{tail}", SURE
 
 
@@ -868,6 +918,7 @@ RULES: Final[tuple[Rule, ...]] = (
     repeats,
     returns,
     points,
+    contrasted,
     corrected,
     asked_otherwise,
     replaced,

@@ -70,6 +70,7 @@ class LanguageGrammar:
             for phrase in map(plain_of, one)
         }
         self.definite, self.indefinite = _set(words.articles), _set(words.indefinite)
+        self.possessives = _set(words.possessives)
         self.elided = tuple(one for one in (*self.definite, *self.leads) if one.endswith("'"))
         self.be, self.helpers = _set(words.forms_of_be), _set(words.helpers)
         self.questions, self.subjects = _set(words.questions), _set(words.subjects)
@@ -129,6 +130,14 @@ class LanguageGrammar:
             rf"(?P<tail>(?:[\s,]+(?:{'|'.join(words.closings) or '(?!)'}|{filler}))*)[\s?!.,;]*$"
         )
         self.meant_closing = _pattern(rf"(?<![\w'])(?:{'|'.join(words.closings) or '(?!)'})(?!\w)")
+        self.instead = _pattern(rf"(?<![\w'])(?:{_any(words.instead)})[\s.!]*$")
+        self.another = _pattern(rf"(?<![\w'])(?:{_any(words.another)})(?![\w'])")
+        self.undoing = _whole(words.undo)
+        no, yes = _any(words.negation), _any(words.contrast)
+        self.contrasts = [
+            _pattern(rf"(?:{no}) (?P<old>[^,]+?)(?:,? (?:{yes})|,) (?P<new>.+)"),
+            _pattern(rf"(?P<new>[^,]+?),? (?:{no}) (?P<old>.+)"),
+        ]
         self.courtesy = _whole(words.courtesy, rf"(?:{gap}|$)", many=True)
         self.again, self.returning = _whole(words.again), _whole(words.back)
         self.both, self.other = _whole(words.both), _whole(words.other)
@@ -229,7 +238,7 @@ class LanguageGrammar:
     def _kind(self, word: str, first: str) -> tuple[str, int]:
         if word in self.leads:
             return "lead", self.leads[word]
-        if word in self.definite:
+        if word in self.definite or word in self.possessives:
             return "the", -1
         if word in self.indefinite:
             return "a", -1
@@ -494,6 +503,10 @@ def _is_in(word: str, words: set[str]) -> bool:
 
 def _pattern(pattern: str) -> re.Pattern[str]:
     return re.compile(plain_of(pattern), re.IGNORECASE)
+
+
+def _any(phrases: list[str]) -> str:
+    return "|".join(phrases) or "(?!)"
 
 
 def _whole(phrases: list[str], gap: str = "", *, many: bool = False) -> re.Pattern[str]:

@@ -73,6 +73,8 @@ def last_turns_of(state: Mapping[str, Any], text: str = "") -> list[LastTurn]:
             continue
         annotations = one.get("annotations") or {}
         found = follow_up_of(annotations)
+        if found is not None and found.corrects and found.text == said:
+            continue  # it took the turn before back, which may still be gone on with
         question = " ".join((found.text if found else said).split())
         if not question or len(question) > LONGEST:
             return []

@@ -52,3 +52,35 @@ async def test_a_timer_is_changed_by_what_corrects_it_and_not_by_what_asks_for_a
     both = ["10 minute timer", "15 minute timer"]
     assert {words: left[words] for _, words in MORE} == {words: both for _, words in MORE}
     assert reply.text.startswith(("Timer: 20 min", "Timer: 19 min"))
+
+
+NOTHING = "There is nothing on your todo list."
+NO_TIMER = "You have no timer running."
+
+
+@pytest.mark.parametrize(
+    ("said", "then", "asked", "shown"),
+    [
+        ("add milk to my list", "no, oat milk", "show my list", "Your list:\n1. oat milk"),
+        ("add milk to my list", "scratch that", "show my list", NOTHING),
+        ("clear my list", "undo that", "show my list", NOTHING),
+        ("set a tea timer for 3 minutes", "oh no, forget it", "my timers", NO_TIMER),
+    ],
+)  # fmt: skip
+async def test_what_was_noted_is_taken_back(said: str, then: str, asked: str, shown: str) -> None:
+    pytest.importorskip("dateutil")
+    async with assistant_from(patient(), store="memory:") as assistant:
+        for text in (said, then, asked):
+            reply = await assistant.reply(text, user="one")
+
+    assert reply.text == shown
+
+
+async def test_what_was_removed_is_back_and_what_another_turn_added_stays() -> None:
+    pytest.importorskip("dateutil")
+    async with assistant_from(patient(), store="memory:") as assistant:
+        said = ["add tea to my list", "add milk to my list", "remove tea from my list", "undo that"]
+        for text in (*said, "show my list"):
+            reply = await assistant.reply(text, user="one")
+
+    assert reply.text == "Your list:\n1. tea\n2. milk"
