@@ -29,6 +29,9 @@ NODE: Final = KITS / "node_modules" / ".bin" / "node"
 MCP: Final = "node_modules/@modelcontextprotocol/conformance"
 REVISIONS: Final = ("2025-11-25", "2026-07-28")
 PATIENCE: Final = 600.0
+SLOWLY: Final = ("--timeout", "120000")
+"""Milliseconds for one scenario: the kit starts all of its clients at once."""
+
 BEGIN, END = "<!-- results -->", "<!-- end of results -->"
 
 _LISTENS: Final = re.compile(r"listens on (\S+)")
@@ -99,7 +102,7 @@ async def mcp_client(revision: str) -> KitRun:
 async def mcp_kit(*arguments: str) -> list[Scenario]:
     """Run one of the commands of MCP's kit."""
     with TemporaryDirectory() as folder:
-        said = await node(f"{MCP}/dist/index.js", *arguments, "--output-dir", folder)
+        said = await node(f"{MCP}/dist/index.js", *arguments, "--output-dir", folder, *SLOWLY)
     _, _, summary = said.rpartition("=== SUMMARY ===")
     return [
         Scenario(name, mark == "✓", int(good), int(bad))

@@ -11,11 +11,20 @@ import os
 import sys
 from typing import Any
 
-from prolocutor.plugins.mcp.connector.connector import McpConnector, McpTool
-from prolocutor.testing.fake_service import FakeRequest
+from aiohttp import ClientSession, CookieJar
+
+from prolocutor import Assistant, Pipeline, Service
+from prolocutor.plugins.mcp.connector.connector import McpTool
+from prolocutor.plugins.mcp.door.door import Mcp
+from prolocutor.plugins.mcp.oauth.settings import OAuthSettings
+from prolocutor.testing.channel_kit import running
+from prolocutor.web.listener import make_app
 
 TIMEOUT = 20.0
 MOST_ASKS = 10
+USER = "ann"
+DOCUMENT = "https://conformance-test.local/client-metadata.json"
+"""The address of a client metadata document, as the kit has it."""
 
 TOOLS: dict[str, list[tuple[str, dict[str, Any]]]] = {
     "initialize": [],
@@ -45,38 +54,53 @@ async def main() -> None:
     calls = TOOLS.get(scenario, [("test-tool", {})])
     given = [(one["name"], one["arguments"]) for one in context.get("toolCalls", ())]
     for tool, arguments in given or calls:
-        options = McpTool(url=url, tool=tool or None, arguments=arguments)
-        await use(McpConnector(options, name="kit"))
+        await use(
+            McpTool(
+                url=url, tool=tool or None, arguments=arguments, oauth=settings(scenario, context)
+            )
+        )
 
 
-async def use(connector: McpConnector) -> None:
-    """Ask the server what the tool is, then call it, and answer what it asks."""
-    try:
-        print(await connector.describe())
-        request: dict[str, Any] = state()
-        for _ in range(MOST_ASKS):
-            (reply,) = await connector.send([FakeRequest(request, timeout=TIMEOUT)])
-            if isinstance(reply, Exception):
-                raise reply
-            print(reply.value)
-            said = reply.value[0]
-            if "ask" not in said:
-                return
-            request = state(said)
-    finally:
-        await connector.aclose()
+def settings(scenario: str, context: dict[str, Any]) -> OAuthSettings:
+    """Return how the scenario wants its client to sign in."""
+    client = context.get("client_id") or DOCUMENT
+    if "valid_jwt" in context:
+        return OAuthSettings(grant="jwt_bearer", client_id=client, assertion=context["valid_jwt"])
+    if scenario.startswith("auth/client-credentials"):
+        return OAuthSettings(
+            grant="client_credentials",
+            client_id=client,
+            client_secret=context.get("client_secret"),
+            private_key=context.get("private_key_pem"),
+        )
+    return OAuthSettings(
+        client_id=client,
+        client_secret=context.get("client_secret"),
+        issuer=context.get("issuer"),
+    )
 
 
-def state(said: dict[str, Any] | None = None) -> dict[str, Any]:
-    """Return what a skill is shown: at first a word, then "yes" to what was asked."""
-    made: dict[str, Any] = {
-        "dialog_id": "0" * 32,
-        "utterances": [{"text": "hi"}],
-        "human": {"attributes": (said or {}).get("human_attributes", {})},
-    }
-    if said is not None:
-        made["answer"] = {"kind": said["ask"], "value": True, "raw": "yes"}
-    return made
+async def use(options: McpTool) -> None:
+    """Have a person talk to an assistant with this tool as its only skill."""
+    skill = Service("kit", options, timeout=TIMEOUT)
+    pipeline = Pipeline(skills=[skill])
+    async with Assistant(pipeline, store="memory:", deadline=2 * TIMEOUT) as assistant:
+        app = make_app(assistant, [Mcp(assistant)])
+        jar = CookieJar(unsafe=True)
+        async with running(app) as url, ClientSession(url, cookie_jar=jar) as browser:
+            text = "hi"
+            for _ in range(MOST_ASKS):
+                reply = await assistant.reply(text, user=USER)
+                print(reply.text)
+                for message in reply.attributes.get("messages", ()):
+                    if message["type"] == "link":
+                        async with browser.get(message["url"]) as page:
+                            print(page.status, await page.text())
+                if "ask" not in reply.attributes:
+                    break
+                text = "yes"
+    if reply.active_skill != "kit":
+        sys.exit("the tool gave no answer")
 
 
 if __name__ == "__main__":

@@ -242,7 +242,7 @@ def assemble(
     `programs` and `broker` take the place of those that are made otherwise.
     """
     life = Lifetime(store)
-    wiring = ServiceWiring(settings.name, settings.messages, pipeline.of(Stage.SKILL))
+    wiring = ServiceWiring(settings.name, settings.messages, pipeline.of(Stage.SKILL), store)
     engine = _engine(pipeline, settings, wiring, observers)
     broker = broker or wiring.broker(store)
     queues = PersonQueues(limit=settings.queue_limit, timeout=settings.queue_timeout)

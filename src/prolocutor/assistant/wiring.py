@@ -23,7 +23,7 @@ from prolocutor.contracts.programs import (
     RunningProgram,
 )
 from prolocutor.contracts.shared_store import BrokerWakeUps
-from prolocutor.contracts.store import AgendaEntry, Store
+from prolocutor.contracts.store import AgendaEntry, RecordStore, Store
 from prolocutor.errors import ConfigError, MissingExtra
 from prolocutor.functions import resolve
 from prolocutor.plan.pipeline import CandidateAnnotator, Skill, StageService
@@ -85,7 +85,8 @@ def make_programs(
 class ServiceWiring:
     """Makes the connectors of one assistant, which may share what they need, such as a connection.
 
-    `assistant` is its name, `messages` the URL of its message broker.
+    `assistant` is its name, `messages` the URL of its message broker, `records` where they keep
+    documents.
     """
 
     def __init__(
@@ -93,8 +94,10 @@ class ServiceWiring:
         assistant: str = DEFAULTS.name,
         messages: str | None = None,
         skills: Sequence[StageService] = (),
+        records: RecordStore | None = None,
     ) -> None:
         self._assistant = assistant
+        self._records = records
         self._skills = skills
         self._messages = messages
         self._shared: dict[Hashable, Any] = {}
@@ -129,6 +132,7 @@ class ServiceWiring:
             share=self._share,
             connect=lambda target: self.connect(replace(service, target=target)),
             skills=self._profiles(),
+            records=self._records,
         )
 
     def _profiles(self) -> list[AgentProfile]:

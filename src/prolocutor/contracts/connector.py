@@ -14,6 +14,7 @@ from typing import Annotated, Any, ClassVar, Protocol, runtime_checkable
 import msgspec
 
 from prolocutor.bounds import about, check_bounds
+from prolocutor.contracts.store import RecordStore
 from prolocutor.dialog.plain import JsonObject, Plain
 from prolocutor.errors import ConfigError, ServiceError
 
@@ -156,7 +157,8 @@ class ServiceContext(msgspec.Struct, frozen=True, kw_only=True):
     hypotheses of a wave. `max_in_flight`: calls that run at once. `assistant`: the assistant's
     name, `broker` the URL of its message broker. `share(key, make)` returns what `make` made for
     the first connector of this assistant that asked with this key, as connections are. `connect`
-    makes the connector of another target. `skills` are those of the pipeline.
+    makes the connector of another target. `skills` are those of the pipeline. `records` keeps
+    documents in the assistant's store, such as tokens of people; None where there is no assistant.
     """
 
     name: str
@@ -168,6 +170,7 @@ class ServiceContext(msgspec.Struct, frozen=True, kw_only=True):
     share: Callable[[Hashable, Callable[[], Any]], Any] = _make_own
     connect: Callable[[Any], Connector] = _connect_nothing
     skills: Sequence[AgentProfile] = ()
+    records: RecordStore | None = None
 
 
 @runtime_checkable

@@ -40,6 +40,7 @@ _READ: Final = frozenset(
         b"keep-alive",
         b"etag",
         b"mcp-session-id",
+        b"www-authenticate",
     }
 )
 

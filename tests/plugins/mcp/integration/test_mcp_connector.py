@@ -98,7 +98,7 @@ async def test_a_program_is_cancelled_fails_and_is_started_again() -> None:
         McpConnector(McpTool(run=run, tool=tool), name="s")
         for tool in ("waits", "history", "fails", "dies", "wether")
     ]
-    history._session = fails._session = dies._session = none._session = waits._session
+    history._sessions = fails._sessions = dies._sessions = none._sessions = waits._sessions
     calling = asyncio.create_task(ask(waits, "x"))
     while "waits" not in str(await ask(history, "x")):
         pass

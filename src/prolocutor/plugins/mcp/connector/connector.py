@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Annotated, Any, ClassVar, Final, Literal
 
 import msgspec
 from msgspec import Meta
 
 from prolocutor.asks.answer_forms import gives_up
-from prolocutor.bounds import about
+from prolocutor.bounds import about, check_bounds
 from prolocutor.connectors.parts.network_calls import call_headers, each_alone
 from prolocutor.contracts.connector import (
     AgentOptions,
@@ -20,8 +20,10 @@ from prolocutor.contracts.connector import (
     Headers,
     Replies,
     Request,
+    ServiceContext,
 )
 from prolocutor.contracts.probe import FoundService, UrlProbe
+from prolocutor.contracts.store import RecordStore
 from prolocutor.dialog.plain import JsonObject, Plain, check
 from prolocutor.errors import BadReply, ConfigError, ServiceError
 from prolocutor.names import suggest
@@ -37,13 +39,31 @@ from prolocutor.plugins.mcp.connector.http_peer import HttpPeer
 from prolocutor.plugins.mcp.connector.input_rounds import PREFIX, InputRound, round_in
 from prolocutor.plugins.mcp.connector.open_calls import OpenCall, OpenCalls, dialog_of
 from prolocutor.plugins.mcp.connector.peer import ServerPeer, SessionLost
+from prolocutor.plugins.mcp.connector.person_sessions import OWN, PersonSession, PersonSessions
 from prolocutor.plugins.mcp.connector.session import McpSession, MissingTool
+from prolocutor.plugins.mcp.connector.sign_in_round import (
+    MOST as MOST_LINKS,
+)
+from prolocutor.plugins.mcp.connector.sign_in_round import (
+    ResumedRequest,
+    SignInRound,
+    declined,
+    is_declined,
+    said_last,
+    sign_in_round,
+    user_of,
+)
 from prolocutor.plugins.mcp.connector.stdio_peer import StdioPeer
+from prolocutor.plugins.mcp.oauth.discovery import SignInNeeded
+from prolocutor.plugins.mcp.oauth.settings import KEY, OAuthSettings
 from prolocutor.plugins.mcp.wire.protocol import VERSIONS
 from prolocutor.plugins.mcp.wire.tools import ToolInfo, ToolResult
 
 CONFIDENCE: Final = 0.5
 MAX_ROUNDS: Final = 20
+MAX_TOKENS: Final = 3
+"""Tokens that are tried for one call."""
+
 AGAIN: Final = 0.05
 """Seconds until a server that only gives its state away is called again."""
 
@@ -56,10 +76,11 @@ Returns = Literal["hypotheses", "value"]
 class McpConnector:
     """The way to a tool of the server behind `url`, or of the program that `run` starts.
 
-    What the server asks of the person becomes an ask.
+    What the server asks of the person becomes an ask, and where it wants them to sign in, a link.
+    Tokens are kept in `records`.
     """
 
-    def __init__(self, options: McpTool, *, name: str) -> None:
+    def __init__(self, options: McpTool, *, name: str, records: RecordStore | None = None) -> None:
         if bool(options.url) == bool(options.run):
             raise ConfigError("an MCP server has a url, or a program that run starts: one of both")
         if options.protocol is not None and options.protocol not in VERSIONS:
@@ -73,11 +94,46 @@ class McpConnector:
         self._returns = options.returns
         self._confidence = options.confidence
         self._calls = OpenCalls()
+        self._url = options.url
+        settings = options.oauth
+        if settings is not None:
+            if options.run or options.key:
+                raise ConfigError("a server that is signed in at has a url and no key", key=KEY)
+            settings.check()
+        elif not options.run and not options.key and not _names_authorization(options.headers):
+            settings = OAuthSettings()
+        self._sessions = PersonSessions(
+            options.url, lambda: self._begin(options), settings, records
+        )
+
+    async def send(self, requests: Sequence[Request]) -> Replies:
+        """Call the tool once for each request."""
+        return await each_alone(self._ask, requests)
+
+    async def describe(self) -> JsonObject:
+        """Return the card of the tool: what the server says of it.
+
+        `ConfigError` where it has no such tool, or no argument for the text.
+        """
+        try:
+            tool = await self._described()
+            self._arguments.check(tool.info)
+        except (MissingTool, MissingArgument) as error:
+            raise ConfigError(str(error).removeprefix("$: ")) from None
+        shown = tool.info.description or tool.info.title or tool.info.name
+        return {"description": " ".join(shown.split())}
+
+    async def aclose(self) -> None:
+        """Cancel calls that wait for an answer, and end the session."""
+        await self._calls.aclose()
+        await self._sessions.aclose()
+
+    def _begin(self, options: McpTool) -> PersonSession:
         peer: ServerPeer
         if options.run:
             peer = StdioPeer(
                 options.run,
-                name=name,
+                name=self.name,
                 folder=options.folder,
                 environment=options.environment or {},
                 asks=self._calls.asked,
@@ -91,51 +147,76 @@ class McpConnector:
                 asks=self._calls.asked,
                 tools_changed=self._forget_tools,
             )
-        self._session = McpSession(peer, pinned=options.protocol)
+        return PersonSession(peer, McpSession(peer, pinned=options.protocol))
 
-    async def send(self, requests: Sequence[Request]) -> Replies:
-        """Call the tool once for each request."""
-        return await each_alone(self._ask, requests)
-
-    async def describe(self) -> JsonObject:
-        """Return the card of the tool: what the server says of it.
-
-        `ConfigError` where it has no such tool, or no argument for the text.
-        """
+    async def _described(self) -> OfferedTool:
+        person = await self._sessions.of(OWN)
         try:
-            tool = await self._session.tool(self._tool, DESCRIBING)
-            self._arguments.check(tool.info)
-        except (MissingTool, MissingArgument) as error:
-            raise ConfigError(str(error).removeprefix("$: ")) from None
-        shown = tool.info.description or tool.info.title or tool.info.name
-        return {"description": " ".join(shown.split())}
-
-    async def aclose(self) -> None:
-        """Cancel calls that wait for an answer, and end the session."""
-        await self._calls.aclose()
-        await self._session.aclose()
+            return await person.session.tool(self._tool, DESCRIBING)
+        except SignInNeeded as needed:
+            own = await self._sessions.after(needed, OWN, person)
+            if own is None:  # a person has to sign in first
+                raise
+            return await own.session.tool(self._tool, DESCRIBING)
 
     async def _ask(self, request: Request) -> Plain:
+        """Ask with the person's token, or have them sign in."""
+        links = 0
+        attributes: JsonObject = {}
+        if (signing := self._signing(request)) is not None:
+            if is_declined(signing[1]):
+                return check([declined(self.name)])
+            request, links = ResumedRequest(request, signing[0].signs_in), signing[0].links
+            attributes = {PREFIX + self.name: None}
+        user = user_of(request) if self._sessions.tells_persons_apart else OWN
+        person = await self._sessions.of(user)
+        for _ in range(MAX_TOKENS):
+            try:
+                return await self._ask_in(person.session, request, attributes)
+            except SignInNeeded as needed:
+                user = user or user_of(request)
+                found = await self._sessions.after(needed, user, person)
+                if found is None:
+                    text = said_last(request)
+                    if text is None or links >= MOST_LINKS:
+                        raise
+                    link = await self._sessions.link(needed, user, person)
+                    asked = SignInRound(text, links + 1)
+                    return check([asked.question(self.name, self._url, link)])
+                person = found
+        raise BadReply("the server takes none of its tokens")
+
+    def _signing(self, request: Request) -> tuple[SignInRound, JsonObject] | None:
+        """Return the sign-in that a request's person was asked for, and their answer."""
+        body = request.body()
+        if b'"signs_in"' not in body or (answer := answer_in(body)) is None:
+            return None
+        signing = sign_in_round(request.value(), self.name)
+        return None if signing is None else (signing, answer)
+
+    async def _ask_in(self, session: McpSession, request: Request, attributes: JsonObject) -> Plain:
         body = request.body()
         if b'"answer"' in body and (answer := answer_in(body)) is not None:
             value = request.value()
             if (round_ := round_in(value, self.name)) is not None:
                 round_.take(answer)
-                return await self._go_round(round_, request)
+                return await self._go_round(session, round_, request)
             if (call := self._calls.take(value.get("dialog_id", ""))) is not None:
-                return await self._answer(call, answer, request)
+                return await self._answer(session, call, answer, request)
         try:
-            return await self._call(body, request)
+            return await self._call(session, body, request, attributes)
         except SessionLost:
-            return await self._call(body, request)
+            return await self._call(session, body, request, attributes)
 
-    async def _call(self, body: bytes, request: Request) -> Plain:
-        tool = await self._session.tool(self._tool, request.timeout)
+    async def _call(
+        self, session: McpSession, body: bytes, request: Request, attributes: JsonObject
+    ) -> Plain:
+        tool = await session.tool(self._tool, request.timeout)
         arguments = self._arguments.of(body, request, tool)
-        outcome = await self._run(tool, arguments, {}, request)
-        return await self._finish(outcome, arguments, request)
+        outcome = await self._run(session, tool, arguments, {}, request)
+        return await self._finish(session, outcome, arguments, request, attributes)
 
-    async def _go_round(self, round_: InputRound, request: Request) -> Plain:
+    async def _go_round(self, session: McpSession, round_: InputRound, request: Request) -> Plain:
         """Ask the person for what the server wants, and call again once that is answered."""
         for _ in range(MAX_ROUNDS):
             if (question := round_.question()) is not None:
@@ -143,8 +224,8 @@ class McpConnector:
                 return check([{**question, "confidence": 1.0, "human_attributes": kept}])
             if not round_.requests:
                 await asyncio.sleep(AGAIN)
-            tool = await self._session.tool(self._tool, request.timeout)
-            result = await self._run(tool, round_.arguments, round_.further(), request)
+            tool = await session.tool(self._tool, request.timeout)
+            result = await self._run(session, tool, round_.arguments, round_.further(), request)
             if isinstance(result, OpenCall):
                 raise BadReply("the server asks in two ways at once")
             if result.result_type != "input_required":
@@ -152,7 +233,9 @@ class McpConnector:
             round_ = InputRound.of(result, round_.arguments)
         raise BadReply(f"the server asked {MAX_ROUNDS} times without a result")
 
-    async def _answer(self, call: OpenCall, answer: JsonObject, request: Request) -> Plain:
+    async def _answer(
+        self, session: McpSession, call: OpenCall, answer: JsonObject, request: Request
+    ) -> Plain:
         """Go on with a call that was kept open for the person's answer."""
         form = call.form
         if form is not None:
@@ -161,30 +244,40 @@ class McpConnector:
             else:
                 form.take(answer)
                 if (question := form.question()) is not None:
-                    return self._park(call, question, request)
+                    return self._park(call, question, request, {})
                 call.answer(form.result())
-        return await self._finish(await self._outcome(call), {}, request)
+        return await self._finish(session, await self._outcome(call), {}, request, {})
 
     async def _finish(
-        self, outcome: ToolResult | OpenCall, arguments: JsonObject, request: Request
+        self,
+        session: McpSession,
+        outcome: ToolResult | OpenCall,
+        arguments: JsonObject,
+        request: Request,
+        attributes: JsonObject,
     ) -> Plain:
         """Return the result, or ask for what the server wants to know first."""
         if isinstance(outcome, OpenCall):
             question = outcome.form.question() if outcome.form is not None else None
             if question is None:
                 raise BadReply("the server asks for nothing")
-            return self._park(outcome, question, request)
+            return self._park(outcome, question, request, attributes)
         if outcome.result_type == "input_required":
-            return await self._go_round(InputRound.of(outcome, arguments), request)
-        return self._reply(outcome, {})
+            return await self._go_round(session, InputRound.of(outcome, arguments), request)
+        return self._reply(outcome, attributes)
 
     async def _run(
-        self, tool: OfferedTool, arguments: JsonObject, further: JsonObject, request: Request
+        self,
+        session: McpSession,
+        tool: OfferedTool,
+        arguments: JsonObject,
+        further: JsonObject,
+        request: Request,
     ) -> ToolResult | OpenCall:
         """Call the tool; return the result, or the call itself while it waits for an answer."""
-        id_ = self._session.next_id()
-        calling = self._session.call(tool, arguments, further, id_, call_headers((request,)))
-        if self._session.is_stateless:
+        id_ = session.next_id()
+        calling = session.call(tool, arguments, further, id_, call_headers((request,)))
+        if session.is_stateless:
             return await calling  # such a server asks by its result
         return await self._outcome(self._calls.start(id_, calling))
 
@@ -199,14 +292,17 @@ class McpConnector:
         self._calls.end(call)
         return result
 
-    def _park(self, call: OpenCall, question: JsonObject, request: Request) -> Plain:
+    def _park(
+        self, call: OpenCall, question: JsonObject, request: Request, attributes: JsonObject
+    ) -> Plain:
         """Have the person asked while the call is kept open."""
         dialog_id = dialog_of(request)
         if dialog_id is None:
             call.answer(CANCELLED)
             raise BadReply("the server asks the person, but the request belongs to no dialog")
         self._calls.park(call, dialog_id)
-        return check([{**question, "confidence": 1.0}])
+        kept = {"human_attributes": attributes} if attributes else {}
+        return check([{**question, "confidence": 1.0, **kept}])
 
     def _reply(self, result: ToolResult, attributes: JsonObject) -> Plain:
         if self._returns == "value":
@@ -220,7 +316,7 @@ class McpConnector:
         return check(hypotheses)
 
     def _forget_tools(self) -> None:
-        self._session.forget_tools()
+        self._sessions.forget_tools()
 
 
 class McpTool(AgentOptions, frozen=True, kw_only=True):
@@ -264,7 +360,20 @@ class McpTool(AgentOptions, frozen=True, kw_only=True):
         about('The version to speak, such as "2025-06-18"; by default the newest that both know.'),
     ] = None
 
+    oauth: Annotated[
+        OAuthSettings | None,
+        about(
+            "How to sign in where the server wants it; by default each person does, by a link.",
+            what="a map",
+        ),
+    ] = None
+
     folder: Annotated[str | os.PathLike[str] | None, about("Where it runs.", hidden=True)] = None
+
+    def build(self, context: ServiceContext) -> McpConnector:
+        """Make the connector; raise `ConfigError` where that cannot be."""
+        check_bounds(self)
+        return McpConnector(self, name=context.name, records=context.records)
 
     @classmethod
     async def recognize(cls, probe: UrlProbe) -> FoundService | None:
@@ -311,3 +420,8 @@ def _takes_text(tool: ToolInfo) -> bool:
     properties = tool.input_schema.get("properties") or {}
     kinds = [one.get("type") for one in properties.values() if isinstance(one, dict)]
     return "string" in kinds or any(name in properties for name in ("text", "query", "question"))
+
+
+def _names_authorization(headers: Mapping[str, str] | None) -> bool:
+    """Return whether headers of every request bring a key of their own."""
+    return any(name.lower() == "authorization" for name in headers or ())

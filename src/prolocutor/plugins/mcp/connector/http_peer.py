@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
 from typing import Any, ClassVar, Final
 
@@ -17,6 +17,7 @@ import msgspec
 from msgspec import UNSET, Raw
 
 from prolocutor.background import BackgroundTasks
+from prolocutor.connectors.parts.connecting import Network
 from prolocutor.connectors.parts.http_answer import HttpReply
 from prolocutor.connectors.parts.http_client import HttpClient, refusal_of
 from prolocutor.errors import BadReply, ServiceError, ServiceRefused, ServiceUnreachable
@@ -30,6 +31,7 @@ from prolocutor.json_rpc import (
 )
 from prolocutor.plugins.mcp.connector.peer import NO_HEADERS, ServerAsks, SessionLost, result_of
 from prolocutor.plugins.mcp.connector.server_events import ServerEvent, ServerEvents
+from prolocutor.plugins.mcp.oauth.discovery import SignInNeeded, read_challenge
 from prolocutor.plugins.mcp.wire.headers import header_value
 from prolocutor.plugins.mcp.wire.protocol import (
     METHOD_HEADER,
@@ -77,6 +79,8 @@ class HttpPeer:
         tools_changed: Callable[[], None],
     ) -> None:
         self.version = ""
+        self.token: str | None = None
+        """Who asks, by OAuth; it goes out with every request."""
         self._session: str | None = None
         self._known: dict[tuple[str, str, str, str | None], Mapping[str, str]] = {}
         self._asks = asks
@@ -143,9 +147,15 @@ class HttpPeer:
         method: str | None = None,
     ) -> HttpReply:
         """Send one HTTP request and return the answer."""
+        if self.token is not None:
+            headers = {**headers, "Authorization": f"Bearer {self.token}"}
         return await self._client.exchange(
             body, headers, max_bytes=MAX_RESULT, stream=stream, method=method
         )
+
+    def confine(self) -> Collection[Network] | None:
+        """Return where servers may be that this one leads to; None for anywhere."""
+        return self._client.confine()
 
     def take(self, message: RpcMessage, within: int | None) -> None:
         """Take what a server sends beside the answer to a request."""
@@ -313,6 +323,9 @@ class _HttpCall:
 
     def _refusal(self, reply: HttpReply) -> Exception:
         """Return the error for a status that is no 2xx: the server's own, where it has any."""
+        challenge = read_challenge(reply.status, reply.headers.get(b"www-authenticate"))
+        if challenge is not None:
+            return SignInNeeded(refusal_of(reply), status=reply.status, challenge=challenge)
         unknown = reply.status == 404 or (reply.status == 400 and b"session" in reply.body.lower())
         if unknown and self._peer.has_session:
             return self._peer.lost()

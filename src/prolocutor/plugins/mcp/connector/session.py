@@ -11,7 +11,7 @@ import itertools
 import logging
 from collections.abc import Mapping
 from importlib.metadata import version as version_of
-from typing import Final, TypeVar
+from typing import Any, Final, TypeVar
 
 import msgspec
 from msgspec import Raw
@@ -23,6 +23,7 @@ from prolocutor.json_rpc import INVALID_REQUEST, RpcFault
 from prolocutor.names import did_you_mean
 from prolocutor.plugins.mcp.connector.arguments import OfferedTool
 from prolocutor.plugins.mcp.connector.peer import NO_HEADERS, ServerPeer, SessionLost
+from prolocutor.plugins.mcp.oauth.discovery import SignInNeeded
 from prolocutor.plugins.mcp.wire.headers import header_fault, param_headers
 from prolocutor.plugins.mcp.wire.protocol import (
     CAPABILITIES_KEY,
@@ -249,10 +250,15 @@ class McpSession:
         except TimeoutError:
             log.debug("no answer to server/discover; trying the handshake")
         except RpcFault as fault:
-            if fault.number == UNSUPPORTED_VERSION and not _shares_handshake(fault):
-                raise
+            if fault.number == UNSUPPORTED_VERSION:
+                # A server that refuses what it says it speaks, once, is asked once more.
+                wanted = self._pinned or STATELESS_VERSIONS[-1]
+                if wanted in _supported_by(fault) and await self._discover(wanted):
+                    return
+                if not _shares_handshake(fault):
+                    raise
         except ServiceError as error:
-            if not error.answered:
+            if not error.answered or isinstance(error, SignInNeeded):
                 raise
         try:
             await self._initialize(HANDSHAKE_VERSIONS[-1])
@@ -297,10 +303,14 @@ def _envelope(version: str) -> JsonObject:
 
 def _shares_handshake(fault: RpcFault) -> bool:
     """Return whether a server that refuses a version may know the handshake."""
+    supported = _supported_by(fault)
+    return not supported or any(version in HANDSHAKE_VERSIONS for version in supported)
+
+
+def _supported_by(fault: RpcFault) -> list[Any]:
+    """Return the versions that a server names which refuses one; none where it names none."""
     supported = fault.data.get("supported") if isinstance(fault.data, dict) else None
-    if not isinstance(supported, list):
-        return True
-    return any(version in HANDSHAKE_VERSIONS for version in supported)
+    return supported if isinstance(supported, list) else []
 
 
 def _read(result: Raw, type_: type[T]) -> T:

@@ -46,7 +46,9 @@ from prolocutor.plugins.mcp.door.server import (
     unsupported,
 )
 from prolocutor.plugins.mcp.door.sessions import ClientSession, McpSessions, SessionBack
+from prolocutor.plugins.mcp.door.sign_in_pages import SignInPages
 from prolocutor.plugins.mcp.door.streams import EventOutbox, StreamBack
+from prolocutor.plugins.mcp.oauth.vault import Vault
 from prolocutor.plugins.mcp.wire.headers import text_of_header
 from prolocutor.plugins.mcp.wire.protocol import (
     HANDSHAKE_VERSIONS,
@@ -127,6 +129,7 @@ class Mcp:
         self.routes: list[Route | ErrorForm] = [
             Route("POST", PATH, self.post, any_secret=True),
             Route("DELETE", PATH, self.delete, any_secret=True),
+            *SignInPages(Vault(assistant.store)).routes,
             ErrorForm(PATH, write_error),
         ]
 

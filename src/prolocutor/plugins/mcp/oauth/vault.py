@@ -1,0 +1,97 @@
+"""Vault: tokens of people, and sign-ins that have begun, as documents in the store.
+
+Tokens are documents of their person, so that they are deleted with the person. A sign-in is found
+by a digest of what its link and its state say, so who reads the store cannot go on with it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+import time
+from collections.abc import Callable
+from typing import Final
+
+import msgspec
+
+from prolocutor.connectors.parts.connecting import Network
+from prolocutor.contracts.store import RecordStore
+from prolocutor.plugins.mcp.oauth.discovery import Protection
+from prolocutor.plugins.mcp.oauth.settings import OAuthSettings
+from prolocutor.plugins.mcp.oauth.tokens import Client, Token
+
+TOKENS: Final = "mcp-token"
+SIGN_INS: Final = "mcp-sign-in"
+LASTS: Final = 900.0
+"""Seconds that a person has to sign in."""
+
+
+class SignIn(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A sign-in that has begun: who signs in, at which MCP server (`url`), and by what.
+
+    `within` are the networks that the servers may be in. What is known once the person has opened
+    the link: the `client`, the `redirect` and the `verifier`; `browser` is the digest of what that
+    browser keeps.
+    """
+
+    user: str
+    url: str
+    protection: Protection
+    settings: OAuthSettings
+    expires: float
+    within: list[Network] | None = None
+    client: Client | None = None
+    redirect: str = ""
+    verifier: str = ""
+    browser: str = ""
+
+
+class Vault:
+    """The tokens and sign-ins of one assistant's store."""
+
+    def __init__(self, records: RecordStore, clock: Callable[[], float] = time.time) -> None:
+        self._records = records
+        self._clock = clock
+
+    async def token(self, user: str, url: str) -> Token | None:
+        """Return the token that a person has for the server at `url`."""
+        body = (await self._records.records(user, TOKENS)).get(digest(url))
+        return None if body is None else msgspec.json.decode(body, type=Token)
+
+    async def keep(self, user: str, url: str, token: Token) -> None:
+        """Keep a person's token, in place of an earlier one."""
+        await self._records.put_record(user, TOKENS, digest(url), msgspec.json.encode(token))
+
+    async def drop(self, user: str, url: str) -> None:
+        """Forget a person's token."""
+        await self._records.delete_record(user, TOKENS, digest(url))
+
+    async def begin(self, sign_in: SignIn) -> str:
+        """Keep a sign-in, and drop those that have ended; return the secret that finds it."""
+        for key, body in (await self._records.records("", SIGN_INS)).items():
+            if msgspec.json.decode(body, type=SignIn).expires <= self._clock():
+                await self._records.delete_record("", SIGN_INS, key)
+        secret = secrets.token_urlsafe(32)
+        body = msgspec.json.encode(sign_in)
+        await self._records.put_record("", SIGN_INS, digest(secret), body)
+        return secret
+
+    async def find(self, secret: str) -> SignIn | None:
+        """Return the sign-in of a secret; None where there is none, or it has ended."""
+        body = (await self._records.records("", SIGN_INS)).get(digest(secret))
+        if body is None:
+            return None
+        found = msgspec.json.decode(body, type=SignIn)
+        return found if found.expires > self._clock() else None
+
+    async def take(self, secret: str) -> SignIn | None:
+        """Return the sign-in of a secret, once."""
+        found = await self.find(secret)
+        if found is None or not await self._records.delete_record("", SIGN_INS, digest(secret)):
+            return None
+        return found
+
+
+def digest(text: str) -> str:
+    """Return what stands for a text in a key."""
+    return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()
