@@ -33,6 +33,9 @@ SETTINGS = {
     "log_min_messages": "fatal",
 }
 
+PATIENCE = ("-w", "-t", "600")
+"""Words that let pg_ctl wait for so many seconds, on a machine however slow."""
+
 
 class PostgresqlServer:
     """A server in a folder; `settings` are added to those of the tests."""
@@ -64,10 +67,10 @@ class PostgresqlServer:
         options = [f"-c {name}={value}" for name, value in self._settings.items()]
         options += [f"-k {self.folder}", f"-p {self.port}"]
         log = str(self.folder / "log")
-        run("pg_ctl", "-D", str(self.data), "-o", " ".join(options), "-l", log, "-w", "start")
+        run("pg_ctl", "-D", str(self.data), "-o", " ".join(options), "-l", log, *PATIENCE, "start")
 
     def stop(self, how: str = "immediate") -> None:
-        run("pg_ctl", "-D", str(self.data), "-m", how, "-w", "stop")
+        run("pg_ctl", "-D", str(self.data), "-m", how, *PATIENCE, "stop")
 
     def execute(self, statement: str, database: str = "postgres") -> str:
         """Run a statement; return what it prints."""

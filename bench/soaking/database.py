@@ -5,13 +5,14 @@ from __future__ import annotations
 import asyncio
 import shutil
 import subprocess
+import time
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
 import asyncpg
 
-from tests.postgresql_server import PostgresqlServer, run
+from tests.postgresql_server import PATIENCE, PostgresqlServer, run
 
 NAME: Final = "soak"
 
@@ -35,6 +36,8 @@ class SoakDatabase:
         self._primary = 0
         self._lock = asyncio.Lock()
         self._line: tuple[str, Any] = ("", None)
+        self.stopped_at = 0.0
+        """When the primary was stopped the last time, by the monotonic clock."""
 
     @property
     def ports(self) -> list[int]:
@@ -82,14 +85,18 @@ class SoakDatabase:
 
     def restart(self) -> None:
         """Stop the primary as a crash does, and start it."""
-        self.primary.stop("immediate")
+        self._crash()
         self.primary.start()
 
     def fail_over(self) -> None:
         """Stop the primary as a crash does and promote the standby."""
-        self.primary.stop("immediate")
+        self._crash()
         self._primary = 1 - self._primary
-        run("pg_ctl", "-D", str(self.primary.data), "-w", "promote")
+        run("pg_ctl", "-D", str(self.primary.data), *PATIENCE, "promote")
+
+    def _crash(self) -> None:
+        self.primary.stop("immediate")
+        self.stopped_at = time.monotonic()
 
     def follow_again(self) -> None:
         """Make a new standby in place of the old primary."""
@@ -130,8 +137,10 @@ class SoakDatabase:
             self._line[1].terminate()
 
     def _server(self, name: str) -> PostgresqlServer:
-        hosts = {} if self._open_to is None else {"listen_addresses": "*"}
-        return PostgresqlServer(self._folder / name, log_min_messages="warning", **hosts)
+        settings = {"log_min_messages": "warning", "wal_retrieve_retry_interval": "500ms"}
+        if self._open_to is not None:
+            settings["listen_addresses"] = "*"
+        return PostgresqlServer(self._folder / name, **settings)
 
     def _follow(self) -> None:
         standby = self._servers[1 - self._primary]

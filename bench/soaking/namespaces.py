@@ -1,7 +1,8 @@
 """NetworkNamespace: a network of a replica's own, whose links can be broken as cables are.
 
 Needs root, `ip` (Debian's iproute2), and libfaketime for clocks. Nothing here closes or resets
-a connection: packets just do not come, as after a switch that dies.
+a connection: packets just do not come, as after a switch that dies. No link is ever down: its route
+would go with it, and what is sent to the replica would leave this machine by the default route.
 """
 
 from __future__ import annotations
@@ -17,6 +18,8 @@ NetFault = Literal["cut", "oneway", "island"]
 NOWHERE: Final = "02:00:00:00:00:99"
 """A hardware address that no card has: what is sent to it is dropped, without a word."""
 FAKETIME: Final = "/usr/lib/x86_64-linux-gnu/faketime/libfaketime.so.1"
+LAST: Final = "4096"
+"""The metric of the routes that are taken where a namespace is gone."""
 DAY: Final = 86_400
 JUMPS: Final = (-400 * DAY, -2 * DAY, -3600, 0, 3600, 2 * DAY, 400 * DAY)
 """Seconds by which the clock of a replica is wrong."""
@@ -62,6 +65,7 @@ class NetworkNamespace:
         _ip("netns", "add", self.name)
         self._inside("link", "set", "lo", "up")
         for link, (here, there) in self._links.items():
+            _ip("route", "replace", "unreachable", _network_of(here), "metric", LAST)
             _ip("link", "add", link, "type", "veth", "peer", "name", f"{link}p")
             _ip("link", "set", f"{link}p", "netns", self.name)
             _ip("address", "add", f"{here}/24", "dev", link)
@@ -72,25 +76,31 @@ class NetworkNamespace:
     def aclose(self) -> None:
         """Remove it, with its links."""
         subprocess.run(["ip", "netns", "delete", self.name], check=False, capture_output=True)
+        for here, _ in self._links.values():
+            words = ["ip", "route", "delete", "unreachable", _network_of(here)]
+            subprocess.run(words, check=False, capture_output=True)
 
     def fail(self, fault: NetFault, random: Random) -> None:
-        """Break its links until `mend`."""
-        here, there = self._links[self._data]
-        if fault == "oneway" and random.random() < 0.5:
-            _ip("neighbour", "replace", there, "lladdr", NOWHERE, "dev", self._data)
-        elif fault == "oneway":
-            inside = f"{self._data}p"
-            self._inside("neighbour", "replace", here, "lladdr", NOWHERE, "dev", inside)
-        else:
-            for link in self._links if fault == "island" else (self._data,):
-                _ip("link", "set", link, "down")
+        """Drop what its links carry until `mend`."""
+        for link in self._links if fault == "island" else (self._data,):
+            ways = [self._drop_sent, self._drop_received]
+            for drop in [random.choice(ways)] if fault == "oneway" else ways:
+                drop(link)
 
     def mend(self) -> None:
         """Let everything pass again."""
         for link in self._links:
-            _ip("link", "set", link, "up")
             _ip("neighbour", "flush", "dev", link, "nud", "permanent")
             self._inside("neighbour", "flush", "dev", f"{link}p", "nud", "permanent")
+
+    def _drop_sent(self, link: str) -> None:
+        """Drop what we send to it."""
+        _ip("neighbour", "replace", self._links[link][1], "lladdr", NOWHERE, "dev", link)
+
+    def _drop_received(self, link: str) -> None:
+        """Drop what it sends to us."""
+        here = self._links[link][0]
+        self._inside("neighbour", "replace", here, "lladdr", NOWHERE, "dev", f"{link}p")
 
     def jump(self, random: Random) -> None:
         """Set the wall clock of its programs to another time, up to a year off."""
@@ -98,6 +108,10 @@ class NetworkNamespace:
 
     def _inside(self, *words: str) -> None:
         _ip("-n", self.name, *words)
+
+
+def _network_of(address: str) -> str:
+    return f"{address.rpartition('.')[0]}.0/24"
 
 
 def _ip(*words: str) -> None:

@@ -62,6 +62,8 @@ class ReplicaLedger(msgspec.Struct):
     people: dict[str, PersonLedger] = {}
     counts: Counter[str] = msgspec.field(default_factory=Counter)
     complaints: list[str] = []
+    last_served: float = 0.0
+    """When the latest of the words that were answered were said."""
 
     def complain(self, what: str) -> None:
         """Note something that must not happen."""

@@ -33,8 +33,8 @@ ROOT: Final = Path(__file__).parents[2]
 READY: Final = 90.0
 TRIES: Final = 4
 """Seconds until a replica that is not ready is started again, and how often."""
-AT_LAST: Final = 60.0
-"""Seconds in which all must be answered at last."""
+AT_LAST: Final = 180.0
+"""Seconds in which all must be answered at last, on a machine however slow."""
 QUIET: Final = 6
 """People who say little, beside the others."""
 RARE: Final = frozenset({"restart", "failover", "disk", "nats"})
@@ -153,7 +153,11 @@ class ReplicaRun:
         self.ledger = ReplicaLedger()
         self.counts: Counter[str] = Counter()
         self.takeovers: dict[str, list[float]] = {}
-        """Seconds from a replica's fault until another one had a turn of its, by fault."""
+        """Seconds from a fault until it was served again, by fault.
+
+        Of one replica: until another one had a turn of its. Of the database: until something that
+        was said after it had crashed was answered.
+        """
         self._folder = folder
         self._diary = folder / "diary"
         self._database = database
@@ -198,10 +202,10 @@ class ReplicaRun:
         """Say in a few lines what came out."""
         faults = ", ".join(f"{number:,} {name}" for name, number in sorted(self.counts.items()))
         seen = ", ".join(f"{n:,} {name}" for name, n in sorted(self.ledger.counts.items()))
-        taken = "; ".join(
-            f"{name} {len(seconds):,}, after {median(seconds) / self.soak.lease:.2f} leases in the"
-            f" median, {max(seconds) / self.soak.lease:.2f} at most"
-            for name, seconds in sorted(self.takeovers.items())
+        lease = self.soak.lease
+        taken = "".join(
+            f"\n| {name} | {len(some):,} | {median(some) / lease:.2f} | {max(some) / lease:.2f} |"
+            for name, some in sorted(self.takeovers.items())
         )
         lags = [lag for one in self.ledger.people.values() for lag in one.lags]
         return (
@@ -209,7 +213,8 @@ class ReplicaRun:
             f" {self.soak.lease:g} s, seed {self.soak.seed}"
             f"{''.join(f', control {one}' for one in self.soak.controls)}\n"
             f"faults: {faults}\n{found.turns:,} turns, {found.run_again:,} run again; {seen}\n"
-            f"turns of replicas that failed, until others had them: {taken or 'none'}\n"
+            f"\n| fault | times | leases until served again, median | at most |\n"
+            f"|---|---|---|---|{taken}\n\n"
             f"messages at other replicas: {len(lags):,}, late by"
             f" {1000 * median(lags or [0]):.0f} ms in the median\n"
             f"{found.passed:,} checks passed, {len(found.complaints):,} failed"
@@ -347,7 +352,7 @@ class ReplicaRun:
             self._rare += 1
             self._orphans.clear()
             faults: dict[str, Callable[[], Awaitable[None]]] = {
-                "restart": lambda: in_thread(self._database.restart),
+                "restart": self._restart,
                 "failover": self._fail_over,
                 "disk": self._fill_disk,
                 "nats": self._restart_nats,
@@ -420,6 +425,23 @@ class ReplicaRun:
 
     async def _fail_over(self) -> None:
         await in_thread(self._database.fail_over)
+        await asyncio.gather(self._note_served("failover"), self._follow_again())
+
+    async def _restart(self) -> None:
+        await in_thread(self._database.restart)
+        await self._note_served("restart")
+
+    async def _note_served(self, name: str) -> None:
+        """Note when something that was said after the database had crashed was answered."""
+        crashed = self._database.stopped_at
+        while self.ledger.last_served <= crashed:
+            await asyncio.sleep(0.02)
+            if time.monotonic() > crashed + AT_LAST:
+                self.ledger.complain(f"{name}: nothing was answered for {AT_LAST:.0f} s")
+                return
+        self.takeovers.setdefault(name, []).append(time.monotonic() - crashed)
+
+    async def _follow_again(self) -> None:
         await asyncio.sleep(2 * self.soak.lease)
         await in_thread(self._database.follow_again)
 

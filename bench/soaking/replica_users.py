@@ -95,6 +95,7 @@ class ReplicaUser:
         """Say something until it is answered."""
         body = {"user_id": f"almond:{self.name}", "payload": words.text}
         headers = {"Idempotency-Key": f"{self.name}-{words.number}"}
+        said = 0.0 if words.heard else time.monotonic()
         while True:
             seconds = HURRY if self._random.random() < HURRIES else PATIENCE
             url = f"{self._random.choice(self._talk_urls)}/"
@@ -115,6 +116,7 @@ class ReplicaUser:
                 self._ledger.complain(f"{self.name} {words.number}: got {status} {reply}")
             await asyncio.sleep(PAUSE)
         heard = msgspec.convert(reply, HeardReply)
+        self._ledger.last_served = max(self._ledger.last_served, said)
         if (wrong := self._own.take(words, heard)) is not None:
             self._ledger.complain(f"{self.name}: {wrong}")
 
@@ -123,7 +125,9 @@ class ReplicaUser:
         url = f"{self._random.choice(self._read_urls)}/me/api/conversation"
         params = {"user": self.name, "id": "main", "after": str(last)}
         opened = time.monotonic()
-        async with self._session.ws_connect(url, params=params, heartbeat=2.0) as socket:
+        async with asyncio.timeout(PATIENCE):
+            opening = await self._session.ws_connect(url, params=params, heartbeat=2.0)
+        async with opening as socket:
             async for frame in socket:
                 if frame.type is not aiohttp.WSMsgType.TEXT:
                     break

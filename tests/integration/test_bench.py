@@ -1,12 +1,16 @@
 """The benchmark runs. How fast anything is, is not asserted here."""
 
+import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
+from random import Random
 
 import pytest
 
 from bench import listener, simulate, workers
+from bench.soaking.namespaces import NetFault, NetworkNamespace
 from bench.turns import profiling
 from bench.turns.bulk import fill
 from bench.turns.contest import Entry, Results, Setting, race
@@ -179,3 +183,30 @@ def test_the_table_of_workers_sets_the_callers_of_both_ways_side_by_side() -> No
     lines = workers.report(costs)
 
     assert lines[-1] == "| 100 | 10 + 20 | 10 + 20 + 5 | 1.00 (goal: at most 0.35) |"
+
+
+@pytest.mark.skipif(os.geteuid() != 0 or shutil.which("ip") is None, reason="needs root and ip")
+@pytest.mark.parametrize("fault", ["cut", "oneway", "island"])
+def test_what_is_sent_to_a_replica_that_is_cut_off_never_leaves_the_machine(
+    tmp_path: Path, fault: NetFault
+) -> None:
+    network = NetworkNamespace(200, tmp_path / "clock")
+    try:
+        network.open()
+    except RuntimeError as error:
+        pytest.skip(f"no network namespaces: {error}")
+    try:
+        network.fail(fault, Random(1))
+        cut_off = way_to(network.host)
+        subprocess.run(["ip", "link", "set", "calls200", "down"], check=True)
+        without_link = way_to(network.host)
+    finally:
+        network.aclose()
+
+    assert "dev calls200" in cut_off
+    assert "unreachable" in without_link or "No route to host" in without_link
+
+
+def way_to(address: str) -> str:
+    done = subprocess.run(["ip", "route", "get", address], capture_output=True, text=True)
+    return done.stdout + done.stderr
