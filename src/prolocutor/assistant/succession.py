@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from time import monotonic
 from typing import Final
@@ -250,18 +250,33 @@ class Succession:
             if monotonic() >= rounds:
                 rounds = monotonic() + ROUND_POLL
                 self._scheduler.look_again()
-            try:
-                ends = await self._store.feed_ends(self._listeners.users)
-                await self._observers.refresh_learners()
-                await self._switches.refresh()
-                self.standbys = await self._store.standbys()
-            except StoreError:
-                self.standbys = None
-                continue  # the beat says so already
-            for user, end in ends.items():
-                if self._ends.get(user) != end:
-                    self._listeners.wake_here(user)
-            self._ends = ends
+            await self._look(self._look_at_feeds)
+            await self._look(self._observers.refresh_learners)
+            await self._look(self._switches.refresh)
+            await self._look(self._look_at_standbys)
+
+    async def _look(self, look: Callable[[], Awaitable[None]]) -> None:
+        """Look for one thing; what fails there keeps nobody from the others."""
+        try:
+            await look()
+        except StoreError as error:
+            log.debug("looked in vain: %s", error)  # the beat says so already
+        except Exception:
+            log.exception("what other replicas did could not be looked at")
+
+    async def _look_at_feeds(self) -> None:
+        ends = await self._store.feed_ends(self._listeners.users)
+        for user, end in ends.items():
+            if self._ends.get(user) != end:
+                self._listeners.wake_here(user)
+        self._ends = ends
+
+    async def _look_at_standbys(self) -> None:
+        try:
+            self.standbys = await self._store.standbys()
+        except StoreError:
+            self.standbys = None
+            raise
 
 
 class BrokerOrStore:

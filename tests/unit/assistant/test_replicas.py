@@ -30,6 +30,7 @@ from tests.unit.assistant.talks import assistant, echo, last_text
 from tests.unit.pipeline.talk import Gate, hypothesis
 
 LEASE = 0.2
+PATIENCE = 10.0
 
 
 class Fleet:
@@ -378,6 +379,28 @@ async def test_a_feed_at_another_replica_has_every_message(
             await talking
 
         assert heard == [1, 2, 3, 4, 5, 6]
+
+
+@pytest.mark.parametrize("error", [StoreAway("away"), ValueError("a fault of ours")])
+async def test_feeds_are_looked_up_whatever_fails_beside(
+    monkeypatch: pytest.MonkeyPatch, error: Exception
+) -> None:
+    async def fail() -> None:
+        raise error
+
+    monkeypatch.setattr(succession, "FEED_POLL", 0.05)
+    async with fleet() as it:
+        it.database.hints = False
+        monkeypatch.setattr(it.stores[1], "standbys", fail)
+        feed = it.assistants[1].feed("ann")
+        heard = []
+        async with asyncio.timeout(PATIENCE):
+            for word in "ab":
+                talking = say(it, 0, word)
+                heard += [(await anext(feed)).n, (await anext(feed)).n]
+                await talking
+
+        assert heard == [1, 2, 3, 4]
 
 
 async def test_a_password_is_masked_whichever_replica_gets_it() -> None:

@@ -33,6 +33,8 @@ PAGE: Final = 200
 DIALOGS: Final = 100
 """Dialogs listed at once."""
 WITHIN: Final = 30.0
+QUICK: Final = 8.0
+"""Seconds for what readers of feeds wait for; then the line is taken for mute and made anew."""
 
 Utterance = HumanUtterance | BotUtterance
 
@@ -51,14 +53,15 @@ class PostgresqlReader:
 
     async def feed(self, user: str, after: int, limit: int = 100) -> list[FeedRow]:
         """Return rows of the feed, those of open turns included."""
-        rows = await self._rows("feed_after", stored_text(user), after, limit)
+        rows = await self._rows("feed_after", stored_text(user), after, limit, within=QUICK)
         if not rows and (await self._rows("is_moved", stored_text(user)))[0][0]:
             raise PersonMoved("this person is in another database; connect again")
         return _feed_rows(rows)
 
     async def feed_ends(self, users: Sequence[str]) -> dict[str, int]:
         """Return the last numbers of the feeds of those who are known."""
-        rows = await self._rows("feed_ends", [stored_text(user) for user in users])
+        known = [stored_text(user) for user in users]
+        rows = await self._rows("feed_ends", known, within=QUICK)
         return {shown_text(row["user"]): row["n"] for row in rows}
 
     async def feed_tail(
@@ -287,11 +290,11 @@ class PostgresqlReader:
             found.setdefault(row[0], []).append(row[1])
         return found
 
-    async def _rows(self, name: str, *values: Any) -> list[Row]:
-        return await self._fetch(named(name), *values)
+    async def _rows(self, name: str, *values: Any, within: float = WITHIN) -> list[Row]:
+        return await self._fetch(named(name), *values, within=within)
 
-    async def _fetch(self, statement: str, *values: Any) -> list[Row]:
-        return await self._lane.fetch(statement, *values, within=WITHIN)
+    async def _fetch(self, statement: str, *values: Any, within: float = WITHIN) -> list[Row]:
+        return await self._lane.fetch(statement, *values, within=within)
 
 
 def _chain(rows: list[Row]) -> list[VersionRow]:

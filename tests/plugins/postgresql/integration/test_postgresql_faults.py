@@ -12,7 +12,7 @@ import pytest
 
 from prolocutor.contracts.store import OpenedTurn
 from prolocutor.errors import ConfigError, StoreAway, StoreError, StoreMisused
-from prolocutor.plugins.postgresql import migrations
+from prolocutor.plugins.postgresql import migrations, reader
 from prolocutor.plugins.postgresql.database_line import DatabaseLine
 from prolocutor.plugins.postgresql.postgresql_store import PostgresqlStore
 from prolocutor.testing.sample_turns import a_closing, an_opening, open_new_turn, talk
@@ -125,6 +125,30 @@ async def test_a_line_that_holds_what_is_sent_is_broken_off(
     assert before.replica == again.replica  # type: ignore[attr-defined]
 
 
+async def test_a_reader_of_feeds_waits_less_for_a_mute_line_than_a_search(
+    database: str, postgresql: PostgresqlServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reader, "QUICK", 0.1)
+    monkeypatch.setattr(reader, "WITHIN", 2 * PATIENCE)
+    async with proxies(postgresql, 1) as (proxy,):
+        through = database.replace(str(postgresql.port), str(proxy.port))
+        store = PostgresqlStore(f"{through}?connect_timeout=1")
+        await store.open()
+        await talk(store, "ann", "a")
+        proxy.hold()
+        async with asyncio.timeout(PATIENCE):
+            with pytest.raises(StoreAway):
+                await store.feed("ann", 0)
+            with pytest.raises(StoreAway):
+                await store.feed_ends(["ann"])
+        proxy.let_go()
+        await is_back(store)
+        rows = await store.feed("ann", 0)
+        await store.aclose()
+
+    assert [row.n for row in rows] == [1, 2]
+
+
 async def test_where_the_first_host_is_lost_the_next_one_serves(
     database: str, postgresql: PostgresqlServer
 ) -> None:
@@ -149,7 +173,7 @@ async def test_where_the_first_host_is_lost_the_next_one_serves(
 def own_server() -> Iterator[PostgresqlServer]:
     """A server of this test's own, which it may stop and start."""
     found("initdb")
-    server = PostgresqlServer(quick_folder(), fsync="on")
+    server = PostgresqlServer(quick_folder(), fsync="on", wal_writer_delay="10s")
     server.make()
     server.start()
     yield server
@@ -184,6 +208,24 @@ async def test_what_was_confirmed_is_there_after_a_crash_and_what_was_owed_is_st
     await store.aclose()
 
     assert texts(last) == ["a", "b"]
+
+
+async def test_the_number_of_a_replica_is_not_given_again_after_a_crash(
+    own_server: PostgresqlServer,
+) -> None:
+    stores = [PostgresqlStore(own_server.url("postgres")) for _ in range(2)]
+    await stores[0].open()
+    first = await stores[0].join(30.0)
+    await asyncio.to_thread(own_server.stop, "immediate")
+    await asyncio.to_thread(own_server.start)
+    await stores[1].open()
+    second = await stores[1].join(30.0)
+    await is_back(stores[0])
+    lives_on = await stores[0].beat()
+    for store in stores:
+        await store.aclose()
+
+    assert (second != first, lives_on) == (True, True)
 
 
 async def test_one_turn_that_cannot_be_stored_does_not_fail_its_group(database: str) -> None:

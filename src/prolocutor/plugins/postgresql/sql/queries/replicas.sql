@@ -1,7 +1,8 @@
 -- Who lives, who holds whom, hints.
 
+-- A number that a crash takes back would be given twice: so this commit waits for the disk, on a line that else does not.
 -- name: join_replicas
-SELECT join_replicas($1, $2), extract(epoch FROM clock_timestamp())::float8;
+SELECT join_replicas($1, $2), extract(epoch FROM clock_timestamp())::float8, set_config('synchronous_commit', 'on', true);
 
 -- name: beat
 SELECT beat($1, $2);
