@@ -27,6 +27,11 @@ def figure(value: float) -> str:
     return f"{value:.4g}"
 
 
+def number_of(count: int, noun: str) -> str:
+    """Return a number with its noun: "1 example", "2,000 examples"."""
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
 def clean(text: str, longest: int = 160) -> str:
     """Return a text in one printable line of at most `longest` characters; `-` for none."""
     shown = "".join(sign if sign.isprintable() else " " for sign in text)

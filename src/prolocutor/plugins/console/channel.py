@@ -103,7 +103,7 @@ class Console:
             LiveEndpoint(LiveFeed(assistant, states, slow)),
             WorkEndpoints(assistant, cards),
             ShareEndpoints(assistant.store, self._models),
-            ModelEndpoints(self._models),
+            ModelEndpoints(self._models, has_data=options.data is not None),
             TrainingEndpoints(
                 assistant.labels,
                 self._models,

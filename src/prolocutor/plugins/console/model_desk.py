@@ -102,6 +102,20 @@ class ModelDesk:
         what = f"the assistant has no {role} with a folder: {stage}: {{{role}: ..., model: FOLDER}}"
         raise BadInput(what, field="what")
 
+    async def idle_roles(self) -> list[Role]:
+        """Name the roles for which there is nothing to learn: no label, no thumb, no hint.
+
+        What a role without a learner finds in the store is not known, so it is not among them.
+        """
+        if await self._labels.listed():
+            return []
+        learners = {one.role: one.learner for one in self._models}
+        return [
+            role
+            for role, learner in learners.items()
+            if learner is not None and not learner.lessons() and not learner.hints()
+        ]
+
     async def listed(self) -> list[ConsoleModel]:
         """Return all models: those in use first, then the latest."""
         history = await self.history()

@@ -22,19 +22,22 @@ class ConsoleModelPath(msgspec.Struct, frozen=True):
 class ConsoleModelList(msgspec.Struct, frozen=True):
     """The models in use first, then the latest; `roles` are those that can be trained.
 
-    `problems` say what is wrong with learning.
+    `problems` say what is wrong with learning. `idle` are the roles for which there is nothing to
+    learn yet.
     """
 
     items: list[ConsoleModel]
     roles: list[Role]
     problems: list[str] = []
+    idle: list[Role] = []
 
 
 class ModelEndpoints:
     """Shows models and puts them in use."""
 
-    def __init__(self, desk: ModelDesk) -> None:
+    def __init__(self, desk: ModelDesk, *, has_data: bool = False) -> None:
         self._desk = desk
+        self._has_data = has_data
         errors = (NotFound, Conflict)
         one = f"{BASE}/models/{{id}}"
         live = ConsoleWrite(self.put_live, errors=errors)
@@ -47,7 +50,9 @@ class ModelEndpoints:
 
     async def list_models(self, request: TypedRequest[None, None]) -> ConsoleModelList:
         """List the models of routers and rankers that are read from folders."""
-        return ConsoleModelList(await self._desk.listed(), self._desk.roles, self._desk.problems)
+        desk = self._desk
+        idle = [] if self._has_data else await desk.idle_roles()
+        return ConsoleModelList(await desk.listed(), desk.roles, desk.problems, idle)
 
     async def put_live(self, request: TypedRequest[ConsoleModelPath, EmptyBody]) -> PutLive:
         """Put a model in the place of the one in use, which stays on the list."""

@@ -8,7 +8,7 @@ from typing import Final, TypeVar
 
 import msgspec
 
-from prolocutor.cli.output import clean, figure
+from prolocutor.cli.output import clean, figure, number_of
 from prolocutor.plugins.evaluation.parlai.metrics.estimates import Estimate
 from prolocutor.plugins.evaluation.run_folder import RunDescription
 from prolocutor.plugins.evaluation.run_report import EXAMPLES, RunReport
@@ -33,7 +33,9 @@ def report_lines(report: RunReport, *, whole: bool = True, asked: str = "") -> I
     `asked`: names of metrics, separated by commas, that are shown in any case.
     """
     failed = f", {report.failed:,} failed" if report.failed else ""
-    yield f"{report.examples:,} examples in {report.episodes:,} episodes{failed}"
+    examples = number_of(report.examples, "example")
+    episodes = number_of(report.episodes, "episode")
+    yield f"{examples} in {episodes}{failed}"
     hidden = frozenset() if whole else _hidden(report).difference(asked.split(","))
     yield from estimate_lines(_without(hidden, {**report.metrics, **report.figures}))
     if report.aggregate is not None:

@@ -150,6 +150,20 @@ def test_the_timeline_is_the_record(page: Page, server: PretendedServer, data: I
     assert page.url.endswith(utt_id(0, 1))
 
 
+def test_what_an_operator_wrote_has_no_timeline_and_nothing_to_correct(
+    page: Page, server: PretendedServer, data: Invented
+) -> None:
+    data.begin(summary(0))
+    id_ = utt_id(0, 1)
+    data.turns[id_] = turn(id_, by="operator", response="I have charged it back.", services=[])
+    opened(page, server, f"/conversations/{dialog_id(0)}/{id_}", rows=False)
+
+    expect(page.locator(".how")).to_contain_text("No agent was asked.")
+    expect(page.locator(".how .said-in-full")).to_contain_text("I have charged it back.")
+    expect(page.locator(".gantt, .answers")).to_have_count(0)
+    expect(page.get_by_role("button", name="Correct this answer")).to_have_count(0)
+
+
 def test_texts_of_others_are_text(page: Page, server: PretendedServer, data: Invented) -> None:
     spoilt = dict.fromkeys(("user", "channel", "said", "reply"), NASTY)
     data.begin(summary(0, **spoilt, spoke=[NASTY], dialog_id=dialog_id(0), flags=[NASTY, "waits"]))

@@ -160,7 +160,7 @@ def test_hostile_words_are_words_and_a_refused_label_comes_back(
         expect(page.locator(".item")).to_have_count(1)
         page.get_by_role("button", name="Several").click()
         page.get_by_role("button", name=re.compile("^refunds")).first.click()
-        expect(page.get_by_role("button", name="These 1 are right")).to_be_enabled()
+        expect(page.get_by_role("button", name="This one is right")).to_be_enabled()
 
 
 def test_what_people_did_next_is_shown_as_a_hint_and_filtered_by_kind(

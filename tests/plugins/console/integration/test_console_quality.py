@@ -62,6 +62,17 @@ async def test_only_operators_come_in(tmp_path: Path) -> None:
                 assert (method, path, person, nobody.status) == (method, path, 403, 401)
 
 
+async def test_a_role_is_idle_until_there_is_something_to_learn(tmp_path: Path) -> None:
+    async with a_shop(tmp_path) as shop:
+        _, before = await shop.call("GET", "/models")
+        await shop.asked("how tall is the tower", "ann", -1)
+        [item] = await work(shop)
+        await shop.call("POST", "/labels", {"work": item["id"], "agents": []})
+        _, after = await shop.call("GET", "/models")
+
+    assert (before["idle"], after["idle"]) == (before["roles"], [])
+
+
 async def test_near_duplicates_stand_together_the_most_frequent_first(tmp_path: Path) -> None:
     async with a_shop(tmp_path) as shop:
         await shop.asked("how tall is the tower", "ann", -1)

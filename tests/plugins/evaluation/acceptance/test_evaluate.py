@@ -289,7 +289,7 @@ def test_what_people_said_is_data_too(commands: Commands, own: Path, folder: Pat
 
     told = commands.output("evaluate", "run", own, "--data", f"store:{commands.store}")
 
-    assert told.splitlines()[1] == "2 examples in 1 episodes"
+    assert told.splitlines()[1] == "2 examples in 1 episode"
     assert "accuracy  " in told
     assert "1.0000" in next(line for line in told.splitlines() if line.startswith("accuracy  "))
 

@@ -39,7 +39,7 @@ export default function Quality({ at, operator }) {
       <p class="faint summary">${totals.value ? `${plural(totals.value.questions, "question")} of ${plural(totals.value.kinds, "kind")} · 7 days` : ""}</p>
       <div class="steps"><${Sign} sign=${sign} hint=${hint} hints=${totals.value?.hints ?? {}} /><span class="step-word not-phone"><b>${count(totals.value?.labels)}</b> labels</span>
         <${Models} models=${models} writes=${operator.writes} />
-        <${Train} roles=${listOf(models.value?.roles)} hints=${sum(totals.value?.hints)} busy=${Boolean(job)} writes=${operator.writes} inTurn=${work.inTurn} /></div></header>
+        <${Train} roles=${listOf(models.value?.roles)} idle=${work.given.length ? [] : listOf(models.value?.idle)} hints=${sum(totals.value?.hints)} busy=${Boolean(job)} writes=${operator.writes} inTurn=${work.inTurn} /></div></header>
     ${listOf(models.value?.problems).map((one) => html`<p class="warn" role="status">Learning fails: ${text(one)}.</p>`)}
     ${job && html`<${Progress} job=${job} ended=${ended} />`}
     ${model && html`<${Comparison} model=${model} models=${models} writes=${operator.writes} key=${model.id} />`}

@@ -47,7 +47,7 @@ export function LabelForm({ item, offers, all, writes: may, label, takeBack, ski
       ${every ? rest.map((name) => other(name, MOST)) : rest.length > 0 && html`<button class="other" onClick=${() => setEvery(true)}>all ${count(listOf(all).length)}…</button>`}</p>
     <div class="acts"><button class="press small-press" disabled=${!writes} onClick=${() => send([])}><kbd>0</kbd> Nobody</button>
       <button class="press small-press" onClick=${skip}><kbd>s</kbd> Skip</button>
-      ${several ? html`<button class="press small-press strong" disabled=${!several.length} onClick=${() => send(several)}>These ${several.length || ""} are right</button>
+      ${several ? html`<button class="press small-press strong" disabled=${!several.length} onClick=${() => send(several)}>${several.length === 1 ? "This one is" : `These ${several.length || ""} are`} right</button>
         <button class="press small-press quiet-press" onClick=${() => setSeveral(null)}>Only one</button>`
         : html`<button class="press small-press" disabled=${!writes} onClick=${() => setSeveral([])}>Several…</button>`}
       ${undo && html`<button class="press small-press quiet-press" onClick=${undo}><kbd>z</kbd> Take the last back</button>`}</div>

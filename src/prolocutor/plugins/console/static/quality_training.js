@@ -14,7 +14,7 @@ const ENDED = new Set(["done", "failed", "stopped"]);
 
 // A button for each role that has a model's folder. A router learns from hints too where that is ticked.
 // `inTurn` sends after the labels that are still on their way.
-export function Train({ roles, hints, busy, writes, inTurn }) {
+export function Train({ roles, idle, hints, busy, writes, inTurn }) {
   const [taught, setTaught] = useState(false);
   if (!roles.length) return html`<span class="faint not-phone" title="skill_selector: {router: learned, model: FOLDER}">no model to train</span>`;
   const train = async (what) => {
@@ -22,7 +22,11 @@ export function Train({ roles, hints, busy, writes, inTurn }) {
     if (made) go(here({ job: made.job, model: "" }), { replace: true });
   };
   const tick = hints > 0 && roles.includes("router") && html`<label class="step-tick not-phone" title="Hints are what people did next; they are no labels"><input type="checkbox" checked=${taught} disabled=${!writes} onChange=${(event) => setTaught(event.target.checked)} /> and ${plural(hints, "hint")}</label>`;
-  return html`${tick}${roles.map((role, n) => html`<button class=${`press small-press ${n ? "not-phone" : "strong"}`} disabled=${busy || !writes} onClick=${() => train(role)}>Train the ${text(role)}</button>`)}`;
+  const why = (role) => (busy ? "A training runs." : !writes ? "Your key may only read." : idle.includes(role) ? "There are no labels yet: say below who should have answered." : "");
+  const [reason] = roles.map(why).filter(Boolean);
+  return html`${tick}${roles.map((role, n) => html`<button class=${`press small-press ${n ? "not-phone" : "strong"}`} disabled=${Boolean(why(role))} title=${why(role)}
+      aria-describedby=${reason ? "why-no-training" : undefined} onClick=${() => train(role)}>Train the ${text(role)}</button>`)}
+    ${reason && html`<small class="faint" id="why-no-training">${reason}</small>`}`;
 }
 
 // How far a training is; `ended` gets its report, or null.
@@ -80,11 +84,19 @@ function PutLive({ model, live, models, close }) {
     tell(`${model.id} is in use.`);
     go(here({ model: "" }), { replace: true });
   };
-  const { report } = model;
   return html`<${Confirm} title=${`Put this ${model.role} in use?`} press="Put live" act=${act} close=${close}>
-    <p><code>${text(model.id)}</code> takes the place of ${live ? html`<code>${text(live.id)}</code>` : "none"}.
-      ${report && report.won + report.lost > 0 && ` Of the labelled questions ${plural(report.won, "one")} more ${report.won === 1 ? "gets" : "get"} a right agent, and ${count(report.lost)} no more.`}
-      ${" "}Turns that run end with the one that they began with.</p></${Confirm}>`;
+    <p><b>${promise(model.report)}</b></p>
+    <p>The next turn asks the new ${text(model.role)}; turns that run end with the one in use. You can go back to that one at any time, under <i>Models</i>.</p>
+    <p class="faint"><code>${text(model.id)}</code> ${live ? html`takes the place of <code>${text(live.id)}</code>` : "is the first"}.</p></${Confirm}>`;
+}
+
+// Say what becomes of the labelled questions: "17 questions get better, none gets worse."
+function promise(report) {
+  if (!report) return "It was not trained here, so nobody knows whether it is better.";
+  const { won, lost } = report;
+  if (!won && !lost) return "No labelled question gets better or worse.";
+  const get = (number, how) => `${number ? plural(number, "question") : "no question"} ${number > 1 ? "get" : "gets"} ${how}`;
+  return sentence(`${get(won, "better")}, ${lost ? `${count(lost)} ${lost === 1 ? "gets" : "get"} worse` : "none gets worse"}.`);
 }
 
 function Figures({ report }) {
@@ -127,7 +139,7 @@ const offBy = (bins) => {
 function Flips({ report }) {
   const flips = listOf(report.flips);
   if (!flips.length) return html`<p class="faint">No labelled question changes between right and wrong.</p>`;
-  return html`<div class="flips-box" tabindex="0" role="group" aria-label="Questions that change"><table class="flips"><caption>${count(report.won)} labelled questions become right, ${count(report.lost)} wrong</caption>
+  return html`<div class="flips-box" tabindex="0" role="group" aria-label="Questions that change"><table class="flips"><caption>${plural(report.won, "labelled question becomes", "labelled questions become")} right, ${count(report.lost)} wrong</caption>
     <thead><tr><th scope="col"><span class="hidden">Better or worse</span></th><th scope="col">question</th><th scope="col">in use</th><th scope="col">new</th></tr></thead>
     <tbody>${flips.map((one) => html`<tr><td class=${one.won ? "good" : "wrong"}>${one.won ? "+" : "−"}<span class="hidden">${one.won ? " better" : " worse"}</span></td><td>${text(one.text)}</td><td class="faint">${text(one.before)}</td><td>${text(one.after)}</td></tr>`)}</tbody></table></div>`;
 }

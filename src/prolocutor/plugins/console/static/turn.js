@@ -21,7 +21,15 @@ export function Turn({ item, operator }) {
   return html`<${States} of=${turn} what="This turn" rows=${5}>${turn.value && html`<${Whole} turn=${turn.value} item=${item} again=${again} operator=${operator} />`}</${States}>`;
 }
 
+// What a person of the team said: nobody was asked, so there is nothing to correct, run or draw.
+function OfOperator({ turn, item }) {
+  return html`<header class="turn-head"><p class="verdict"><b>${namesOf(item.spoke).join(", ") || "An operator"}</b> wrote this, <span title=${wholeTime(turn.started ?? item.at)}>at ${exactClock(turn.started ?? item.at)}</span>. No agent was asked.</p></header>
+    <section class="said-in-full"><h2>Said</h2><p class="reply" dir="auto"><${Long} value=${turn.response} /></p></section>
+    <${Raw} turn=${turn} />`;
+}
+
 function Whole({ turn, item, again, operator }) {
+  if ((turn.by ?? item.by) === "operator") return html`<${OfOperator} turn=${turn} item=${item} />`;
   const kept = Array.isArray(turn.services);
   const drawn = [...speakers(turn)].some((name) => listOf(operator.markdown).includes(name));
   return html`

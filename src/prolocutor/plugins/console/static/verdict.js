@@ -2,7 +2,7 @@
 
 import { duration } from "./figures.js";
 import { listOf, namesOf } from "./parts.js";
-import { text } from "./safe.js";
+import { listed, text } from "./safe.js";
 import { html } from "./ui.js";
 
 const WAYS = {
@@ -11,7 +11,7 @@ const WAYS = {
   last_chance: "No agent had an answer, so the last chance spoke.",
   stopped: "The person stopped it; what was shown by then is the reply.",
   fallback: "Nobody was sure enough, so the fallback spoke.",
-  assistant: "The assistant said this by itself, without asking anybody.",
+  assistant: "The assistant said this by itself.",
 };
 
 // Give the names of those whose words are in the reply.
@@ -33,7 +33,7 @@ export function Verdict({ turn, item }) {
   const seconds = turn.seconds ?? item.seconds;
   const by = turn.by ?? item.by;
   const lost = listOf(turn.lost).filter((one) => one?.seconds >= 0.001);
-  return html`<p class="verdict"><b>${by === "fallback" ? "The fallback" : names.join(" and ") || namesOf(item.spoke).join(", ") || "The assistant"}</b> answered${Number.isFinite(seconds) && html` after <b>${duration(seconds)}</b>`}${
+  return html`<p class="verdict"><b>${by === "fallback" ? "The fallback" : listed(names) || namesOf(item.spoke).join(", ") || "The assistant"}</b> answered${Number.isFinite(seconds) && html` after <b>${duration(seconds)}</b>`}${
     lost.length > 0 && html`; <span class="wrong">${lost.map((one, n) => html`${n > 0 ? ", " : ""}${duration(one.seconds)} of that ${n > 0 || lost.length > 1 ? "on" : "were lost on"} ${text(one.service)}${outcome(turn, one.service)}`)}</span>`}. <${Reason} turn=${turn} by=${by} /></p>`;
 }
 

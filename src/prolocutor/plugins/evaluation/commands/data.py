@@ -11,7 +11,7 @@ import click
 import msgspec
 
 from prolocutor.cli.options import SEED_OPTION
-from prolocutor.cli.output import watched
+from prolocutor.cli.output import number_of, watched
 from prolocutor.contracts.teacher import CountedSource, EpisodeSource
 from prolocutor.errors import BadData
 from prolocutor.plugins.evaluation.commands import data_text
@@ -196,7 +196,8 @@ def check(data: tuple[str, ...], fold: str, **formats: Any) -> None:
     for one in data:
         source = source_of(one, fold, formats, on_fault=note)
         counted = _counted(source)
-        click.echo(f"{one}: {counted.episodes:,} episodes, {counted.examples:,} examples")
+        episodes = number_of(counted.episodes, "episode")
+        click.echo(f"{one}: {episodes}, {number_of(counted.examples, 'example')}")
         said = source.warnings() if isinstance(source, DialogText) else []
         for warning in [*_warnings(counted), *said]:
             click.echo(f"warning: {one}: {warning}", err=True)

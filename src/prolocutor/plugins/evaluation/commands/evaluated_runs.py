@@ -9,7 +9,7 @@ from typing import Final
 import click
 
 from prolocutor.cli.options import json_option
-from prolocutor.cli.output import clean, figure, write_json
+from prolocutor.cli.output import clean, figure, number_of, write_json
 from prolocutor.plugins.evaluation.rescoring import rescore as rescore_run
 from prolocutor.plugins.evaluation.run_comparison import (
     HALF,
@@ -111,14 +111,15 @@ def report(run: Path, out: str | None) -> None:
 
 
 def _lines(found: RunComparison, number: int) -> Iterator[str]:
-    yield f"{found.pairs:,} examples in both runs"
+    yield f"{number_of(found.pairs, 'example')} in both runs"
     for count, which in ((found.only_first, "first"), (found.only_second, "second")):
         if count:
             yield f"{count:,} in the {which} run only, left out"
     yield from _table(found.metrics)
     for group, rows in found.groups.items():
         yield ""
-        yield f"{clean(group)}: {max(one.difference.count for one in rows):,} examples"
+        most = max(one.difference.count for one in rows)
+        yield f"{clean(group)}: {number_of(most, 'example')}"
         yield from _table(rows)
     won = sum(flip.second_score >= HALF for flip in found.flips)
     lost = len(found.flips) - won
