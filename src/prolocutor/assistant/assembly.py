@@ -15,6 +15,7 @@ from prolocutor.assistant.agenda import Agenda
 from prolocutor.assistant.agenda_scheduler import AgendaDelivery, AgendaScheduler
 from prolocutor.assistant.archive import DialogArchive
 from prolocutor.assistant.assistant_settings import AssistantSettings, ReplicaSettings
+from prolocutor.assistant.call_recording import CallRecorder
 from prolocutor.assistant.feed import FeedListeners
 from prolocutor.assistant.handovers import Handovers
 from prolocutor.assistant.journal import Journal
@@ -236,17 +237,22 @@ def assemble(
     replica: ReplicaSettings,
     broker: BrokerWakeUps | None,
     labels: OperatorLabels,
+    recorder: CallRecorder | None = None,
 ) -> Lifetime:
     """Make the parts of one assistant; those of a replica only where the store is shared.
 
-    `programs` and `broker` take the place of those that are made otherwise.
+    `programs` and `broker` take the place of those that are made otherwise; `recorder` stands
+    before all calls.
     """
     life = Lifetime(store)
-    wiring = ServiceWiring(settings.name, settings.messages, pipeline.of(Stage.SKILL), store)
+    if recorder is not None:
+        recorder.begin(settings.name, pipeline)
+        observers.add(recorder)
+    skills = pipeline.of(Stage.SKILL)
+    wiring = ServiceWiring(settings.name, settings.messages, skills, store, recorder)
     engine = _engine(pipeline, settings, wiring, observers)
     broker = broker or wiring.broker(store)
     queues = PersonQueues(limit=settings.queue_limit, timeout=settings.queue_timeout)
-    skills = pipeline.of(Stage.SKILL)
     names = [service.name for service in skills]
     programs = programs or make_programs(skills, engine, store, settings.deadline)
     guards = [step.guard for step in engine.prepared.every()]
@@ -307,6 +313,7 @@ def assemble(
         check_open=life.check_open,
         skills=names,
         max_text=settings.max_text,
+        recorder=recorder,
     )
     records = RecordKeeping(store, observers, settings.deadline, sharing.steady)
     archive = DialogArchive(

@@ -20,6 +20,7 @@ from prolocutor.assistant.assistant_settings import (
     RecordSettings,
     ReplicaSettings,
 )
+from prolocutor.assistant.call_recording import CallRecorder, current_recorder
 from prolocutor.assistant.observer_group import ObserverGroup
 from prolocutor.assistant.operator_desk import OperatorLabels
 from prolocutor.assistant.rollouts import judge_of
@@ -57,7 +58,7 @@ class Assistant:
     raises `ConfigError`. `observers` get a record of each turn. `programs` runs the programs that
     come in place of a text (ThingTalk). `replica` and `broker` count only where several replicas
     share the store. `models` are those that selectors read, `asks` the options of kinds of asks,
-    by their names.
+    by their names. `recorder` stands before all that it calls.
 
     What else can be done with it is done with its parts: `turns` run, `archive` has the dialogs,
     `agenda` says things unasked, `feeds` wake those who follow, `observers` are told of turns,
@@ -91,6 +92,7 @@ class Assistant:
         observers: Sequence[Observer] = (),
         programs: Programs | None = None,
         models: Sequence[ModelInUse] = (),
+        recorder: CallRecorder | None = None,
     ) -> None:
         if not isinstance(pipeline, Pipeline):
             raise ConfigError(
@@ -133,6 +135,7 @@ class Assistant:
             replica=replica,
             broker=broker,
             labels=self.labels,
+            recorder=recorder or current_recorder(),
         )
         parts = self.life.parts
         self.engine, self.programs = parts.engine, parts.programs

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable, Coroutine
 from concurrent.futures import Future
 from contextlib import AbstractAsyncContextManager
+from contextvars import copy_context
 from threading import Lock, Thread, current_thread
 from typing import Any, Final, Generic, Self, TypeVar
 
@@ -158,7 +159,8 @@ class LoopThread(Generic[T]):
         self._lock = Lock()
         self._open = True
         self._fault: BaseException | None = None
-        self._thread = Thread(target=self._run, name=name, daemon=True)
+        run = copy_context().run
+        self._thread = Thread(target=run, args=(self._run,), name=name, daemon=True)
         self._thread.start()
         try:
             self.opened: T = self._ready.result()

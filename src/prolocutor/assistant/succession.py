@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import time
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from time import monotonic
@@ -319,7 +320,8 @@ class StoreSharing:
         self._replica = replica
         self._observers = observers
         self.clock = clock_of(store)
-        self.steady: Callable[[], float] = SteadyClock() if shared is None else shared.clock
+        own = self.clock is not time.time
+        self.steady: Callable[[], float] = self.clock if own else SteadyClock()
         wake_ups: WakeUps | None = shared
         if shared is not None and broker is not None:
             wake_ups = BrokerOrStore(broker, shared)

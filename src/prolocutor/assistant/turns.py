@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Protocol, TypeVar
 
+from prolocutor.assistant.call_recording import CallRecorder
 from prolocutor.assistant.input_checks import check_name, checked_dialog, checked_input
 from prolocutor.assistant.person_access import PersonAccess, Place
 from prolocutor.assistant.person_queues import PersonQueues, Work
@@ -30,7 +31,8 @@ class TurnInLine(Protocol):
 class Turns:
     """Makes turns, one at a time for each person, and stops them.
 
-    `check_open` raises where no turns are taken; `skills` are those that an input may name.
+    `check_open` raises where no turns are taken; `skills` are those that an input may name;
+    `recorder` follows all turns.
     """
 
     def __init__(
@@ -43,6 +45,7 @@ class Turns:
         check_open: Callable[[], None],
         skills: Sequence[str],
         max_text: int,
+        recorder: CallRecorder | None = None,
     ) -> None:
         self._runner = runner
         self._queues = queues
@@ -51,6 +54,7 @@ class Turns:
         self._check_open = check_open
         self._skills = skills
         self._max_text = max_text
+        self._recorder = recorder
         self._stops: dict[tuple[str, str], list[StopSignal]] = {}
         """The signals of all turns that wait or run, in their order, by user and dialog."""
 
@@ -74,6 +78,8 @@ class Turns:
         except BaseException:
             self._ended(input, stop)
             raise
+        if self._recorder is not None:
+            self._recorder.follow(input, turn)
         if turn.done():  # nothing had to be waited for
             self._ended(input, stop)
         else:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
+from functools import partial
 from typing import Any, Final
 
 import msgspec
 from msgspec.structs import replace
 
 from prolocutor.assistant.assistant_settings import DEFAULTS
+from prolocutor.assistant.call_recording import CallRecorder
 from prolocutor.assistant.person_access import shared_store
 from prolocutor.assistant.rounds.own_words import says
 from prolocutor.catalog import Catalog
@@ -86,7 +88,7 @@ class ServiceWiring:
     """Makes the connectors of one assistant, which may share what they need, such as a connection.
 
     `assistant` is its name, `messages` the URL of its message broker, `records` where they keep
-    documents.
+    documents; `recorder` stands before all connectors.
     """
 
     def __init__(
@@ -95,15 +97,22 @@ class ServiceWiring:
         messages: str | None = None,
         skills: Sequence[StageService] = (),
         records: RecordStore | None = None,
+        recorder: CallRecorder | None = None,
     ) -> None:
         self._assistant = assistant
         self._records = records
+        self._recorder = recorder
         self._skills = skills
         self._messages = messages
         self._shared: dict[Hashable, Any] = {}
 
     def connect(self, service: StageService) -> Connector:
         """Make the connector of a service; `ConfigError` where its target is none."""
+        if self._recorder is None:
+            return self._connected(service)
+        return self._recorder.connect(service, partial(self._connected, service))
+
+    def _connected(self, service: StageService) -> Connector:
         call = service.call
         target: Any = call.target
         if not isinstance(target, msgspec.Struct) and hasattr(target, "send"):
@@ -130,7 +139,7 @@ class ServiceWiring:
             assistant=self._assistant,
             broker=self._messages,
             share=self._share,
-            connect=lambda target: self.connect(replace(service, target=target)),
+            connect=lambda target: self._connected(replace(service, target=target)),
             skills=self._profiles(),
             records=self._records,
         )

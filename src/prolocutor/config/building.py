@@ -11,6 +11,7 @@ from typing import Final
 
 from prolocutor.assistant.assistant import Assistant
 from prolocutor.assistant.assistant_settings import DEFAULT_STORE
+from prolocutor.assistant.call_recording import current_recorder
 from prolocutor.config.agent_cards import described, describing, with_prices
 from prolocutor.config.imported_functions import search_in
 from prolocutor.config.loading import load
@@ -45,6 +46,8 @@ async def assistant_from(
     """
     supervisor = Supervisor(settings.processes, folder=settings.folder)
     pipeline = settings.with_urls({name: supervisor.url(name) for name in settings.processes})
+    if (recorder := current_recorder()) is not None:
+        recorder.begin(settings.name, settings.pipeline, Path(settings.file))
     make = partial(build, settings, store=store, observers=observers, recording=recording)
     async with aclosing(supervisor):
         if describing(pipeline):

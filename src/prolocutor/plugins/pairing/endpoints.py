@@ -9,7 +9,9 @@ from math import isfinite
 from typing import Any, Final
 
 import msgspec
+from msgspec.structs import replace
 
+from prolocutor.assistant.call_recording import current_recorder
 from prolocutor.connectors.connector_catalog import CONNECTORS, ENDPOINTS, options_from
 from prolocutor.connectors.python import PythonConnector
 from prolocutor.contracts.connector import DeltaSink, Request, ServiceContext
@@ -224,10 +226,17 @@ class ModelRequest(msgspec.Struct, frozen=True):
 def connector_of(connector: str, endpoint: Call, *, name: str, verb: str) -> Any:
     """Make the connector to an endpoint; raise `ConfigError` unless it has the method `verb`."""
     kinds = ENDPOINTS if connector in ENDPOINTS.names() else CONNECTORS
-    made: Any = options_from(kinds.load(connector), endpoint).build(ServiceContext(name=name))
-    if not hasattr(made, verb):
-        raise ConfigError(f"the connector {connector!r} reaches no endpoint of this kind")
-    return made
+
+    def make() -> Any:
+        made: Any = options_from(kinds.load(connector), endpoint).build(ServiceContext(name=name))
+        if not hasattr(made, verb):
+            raise ConfigError(f"the connector {connector!r} reaches no endpoint of this kind")
+        return made
+
+    recorder = current_recorder()
+    if recorder is None:
+        return make()
+    return recorder.endpoint(name, replace(endpoint, connector=connector), verb, make)
 
 
 class ChatEndpoint:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import cached_property, partial
@@ -23,6 +22,7 @@ from prolocutor.contracts.programs import (
     ProgramStart,
     RunningProgram,
 )
+from prolocutor.contracts.shared_store import clock_of
 from prolocutor.contracts.store import AgendaEntry, Store
 from prolocutor.dialog.ids import new_id
 from prolocutor.dialog.inputs import DirectReply
@@ -80,13 +80,13 @@ class Executor:
         store: Store,
         *,
         deadline: float,
-        clock: Callable[[], float] = time.time,
+        clock: Callable[[], float] | None = None,
     ) -> None:
         self._skills = skills
         self._caller = caller
         self._store = store
         self._seconds = deadline * SHARE
-        self._clock = clock
+        self._clock = clock or clock_of(store)
 
     async def warm(self) -> None:
         """Make the grammars and read the manifests, in a thread."""

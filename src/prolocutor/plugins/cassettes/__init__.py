@@ -1,0 +1,1 @@
+"""Conversations as tests: every call recorded, replayed without agents, and judged."""

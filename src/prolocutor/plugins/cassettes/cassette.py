@@ -1,0 +1,248 @@
+"""Cassette: a recorded conversation in a file of JSON lines, and how it is read and written.
+
+The first line says what was recorded and when (`header`). Then, for each turn: a line of what the
+person said (`says`), a line for each call (`call`), and a line of the reply (`reply`). What
+several requests have in common stands once, in a line of its own (`part`), and elsewhere as
+`{"$": number}`.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+import msgspec
+
+from prolocutor.dialog.plain import JsonObject, decode, encode
+from prolocutor.errors import BadData
+
+VERSION: Final = 1
+SUFFIX: Final = ".cassette"
+_PART: Final = "$"
+_LEAST: Final = 120
+"""Bytes from which on something that occurs twice is a part."""
+
+
+class Header(msgspec.Struct, kw_only=True, omit_defaults=True):
+    """What was recorded, when, and by which settings.
+
+    `at` is when it began (UNIX seconds), `timezone` that of the server. `services` says of each
+    service, by `stage.name`, where its calls go, and within how many seconds. `cards` are what
+    agents said of themselves. `ignore` are members of requests that may differ, as
+    `stage.name: [dotted path]`; people write it. `complete` is false where requests are unknown, as
+    of a stored conversation.
+    """
+
+    assistant: str = ""
+    name: str = "assistant"
+    at: float = 0.0
+    timezone: str = ""
+    version: str = ""
+    complete: bool = True
+    services: dict[str, JsonObject] = {}
+    cards: dict[str, JsonObject] = {}
+    ignore: dict[str, list[str]] = {}
+    live: list[str] = []
+
+
+class RecordedCall(msgspec.Struct, kw_only=True, omit_defaults=True):
+    """One call: what was asked, `after` how many seconds of the turn, how long it `took`.
+
+    `piece` tells apart the calls of one service in a turn. `gave` is the reply, `failed` the error
+    `{kind, what, ...}`; neither, where the assistant stopped waiting. `chunks` are the words that
+    came before the reply: seconds since the call, and words; null where they were taken back.
+    """
+
+    call: str
+    piece: str = ""
+    asked: Any = None
+    after: float = 0.0
+    took: float = 0.0
+    chunks: list[tuple[float, str | None]] = []
+    gave: Any = msgspec.UNSET
+    failed: JsonObject | None = None
+
+    @property
+    def dropped(self) -> bool:
+        """Whether the assistant stopped waiting for it."""
+        return self.gave is msgspec.UNSET and self.failed is None
+
+
+class RecordedReply(msgspec.Struct, kw_only=True, omit_defaults=True):
+    """What is compared of a turn's reply.
+
+    `attributes` are the changes of profiles, as `person.attributes.tea: value`. `by` says which way
+    the reply came about, `failed` which services failed, with their codes. `error` is what the turn
+    raised in place of a reply.
+    """
+
+    reply: str = ""
+    agent: str = ""
+    by: str = ""
+    asks: str | None = None
+    messages: list[Any] = []
+    attributes: JsonObject = {}
+    failed: dict[str, str] = {}
+    error: str | None = None
+
+
+class RecordedTurn(msgspec.Struct, kw_only=True):
+    """What a person said `at` some time (UNIX seconds), the calls that it led to, and the reply."""
+
+    number: int
+    at: float
+    input: JsonObject
+    calls: list[RecordedCall]
+    reply: RecordedReply
+
+    @property
+    def says(self) -> str:
+        """The person's words."""
+        return str(self.input.get("says", ""))
+
+
+class Cassette(msgspec.Struct, kw_only=True):
+    """A recorded conversation."""
+
+    header: Header
+    turns: list[RecordedTurn]
+    path: Path | None = None
+
+
+class CassetteWriter:
+    """Appends the turns of one conversation to a file, each when it has ended."""
+
+    def __init__(self, path: Path, header: Header) -> None:
+        self.path = path
+        self._parts: dict[bytes, int] = {}
+        self._turns = 0
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(_marked(encode(header), "cassette", VERSION) + b"\n")
+
+    def append(self, turn: RecordedTurn) -> None:
+        """Write one turn, with the next number."""
+        self._turns += 1
+        counted: Counter[bytes] = Counter()
+        for call in turn.calls:
+            _count(call.asked, counted, self._parts)
+        lines: list[bytes] = [encode({"turn": self._turns, "at": turn.at, **turn.input})]
+        for call in turn.calls:
+            asked = self._shortened(call.asked, counted, lines)
+            lines.append(encode(msgspec.structs.replace(call, asked=asked)))
+        reply = encode(turn.reply)
+        lines.append(reply if turn.reply.reply else _marked(reply, "reply", ""))
+        with self.path.open("ab") as file:
+            file.write(b"\n".join(lines) + b"\n")
+            file.flush()
+            os.fsync(file.fileno())
+
+    def _shortened(self, value: Any, counted: Counter[bytes], lines: list[bytes]) -> Any:
+        """Return a value with references to parts; new ones are added to the lines."""
+        if not isinstance(value, dict | list):
+            return value
+        key = encode(value)
+        if len(key) >= _LEAST and (number := self._parts.get(key)) is not None:
+            return {_PART: number}
+        inner: Any
+        if isinstance(value, dict):
+            inner = {name: self._shortened(one, counted, lines) for name, one in value.items()}
+        else:
+            inner = [self._shortened(one, counted, lines) for one in value]
+        if len(key) < _LEAST or counted[key] < 2:
+            return inner
+        self._parts[key] = number = len(self._parts) + 1
+        lines.append(encode({"part": number, "is": inner}))
+        return {_PART: number}
+
+
+def _count(value: Any, counted: Counter[bytes], known: dict[bytes, int]) -> None:
+    if not isinstance(value, dict | list):
+        return
+    key = encode(value)
+    if len(key) < _LEAST or key in known:
+        return
+    counted[key] += 1
+    if counted[key] == 1:
+        for one in value.values() if isinstance(value, dict) else value:
+            _count(one, counted, known)
+
+
+def _marked(line: bytes, key: str, value: object) -> bytes:
+    """Return an object with a first member by which its kind of line is known."""
+    rest = b"}" if line == b"{}" else b"," + line[1:]
+    return b'{"%b":%b' % (key.encode(), encode(value)) + rest
+
+
+def read_cassette(path: Path) -> Cassette:
+    """Read a cassette; raise `BadData` with the line that is wrong.
+
+    A turn at the end without a reply is left out: its recording was cut off.
+    """
+    try:
+        lines = path.read_bytes().splitlines()
+    except OSError as error:
+        raise BadData(f"the cassette cannot be read: {error.strerror}", file=str(path)) from None
+    header: Header | None = None
+    turns: list[RecordedTurn] = []
+    parts: dict[int, Any] = {}
+    open_turn: RecordedTurn | None = None
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        try:
+            said = decode(line)
+            if header is None:
+                header = _header_of(said)
+            elif "part" in said:
+                parts[said["part"]] = _whole(said["is"], parts)
+            elif "call" in said:
+                assert open_turn is not None
+                said["asked"] = _whole(said.get("asked"), parts)
+                open_turn.calls.append(msgspec.convert(said, RecordedCall))
+            elif "turn" in said:
+                place, at = said.pop("turn"), said.pop("at")
+                open_turn = RecordedTurn(
+                    number=place, at=at, input=said, calls=[], reply=RecordedReply()
+                )
+            else:
+                assert open_turn is not None
+                open_turn.reply = msgspec.convert(said, RecordedReply)
+                turns.append(open_turn)
+        except (msgspec.MsgspecError, KeyError, TypeError, AssertionError, ValueError) as error:
+            if number == len(lines) and header is not None:
+                break  # the recording was cut off
+            what = f"this is no line of a cassette ({error!s:.100}); record it anew"
+            raise BadData(what, file=str(path), line=number) from None
+    if header is None:
+        raise BadData("this is no cassette: it is empty; record it anew", file=str(path))
+    return Cassette(header=header, turns=turns, path=path)
+
+
+def _header_of(said: Any) -> Header:
+    version = said.pop("cassette", None) if isinstance(said, dict) else None
+    if version != VERSION:
+        raise ValueError(f"a cassette begins with a line of version {VERSION}")
+    return msgspec.convert(said, Header)
+
+
+def _whole(value: Any, parts: dict[int, Any]) -> Any:
+    """Return a value with the parts that it refers to."""
+    if isinstance(value, dict):
+        if len(value) == 1 and isinstance(number := value.get(_PART), int):
+            return parts[number]
+        return {key: _whole(one, parts) for key, one in value.items()}
+    if isinstance(value, list):
+        return [_whole(one, parts) for one in value]
+    return value
+
+
+def find_files(paths: Sequence[Path], suffixes: Sequence[str]) -> Iterator[Path]:
+    """Return files, and the files in folders that end so, in the order of their names."""
+    for path in paths:
+        if path.is_dir():
+            yield from sorted(one for one in path.rglob("*") if one.suffix in suffixes)
+        else:
+            yield path

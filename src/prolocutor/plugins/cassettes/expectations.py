@@ -1,0 +1,244 @@
+"""Dialogs that people write in YAML: what is said, and what is expected of the replies."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated, Any, ClassVar, Final
+
+import msgspec
+from msgspec.structs import replace
+
+from prolocutor.bounds import PositiveSeconds, about
+from prolocutor.config.faults import ConfigFaults
+from prolocutor.config.fields import Findings
+from prolocutor.config.struct_fields import table_of
+from prolocutor.config.yaml_file import UNREAD, YamlDocument, YamlNode, read
+from prolocutor.dialog.plain import JsonObject
+from prolocutor.plugins.cassettes.cassette import RecordedReply
+
+
+class ReplyRule(msgspec.Struct, frozen=True, kw_only=True):
+    """What a reply says; without regard to case, but for `equals`. A bare text is `contains`."""
+
+    expected: ClassVar[str] = "a text, or a map of contains, matches, equals"
+
+    contains: Annotated[
+        list[str], about("Texts that it contains.", single=True, item="a text")
+    ] = []
+    matches: Annotated[
+        str | None, about("A regular expression that is found in it.", what="a pattern")
+    ] = None
+    equals: Annotated[
+        list[str], about("The whole of it; of several texts one.", single=True, item="a text")
+    ] = []
+
+    @classmethod
+    def from_short(cls, value: object) -> ReplyRule:
+        """Return the rule that a bare text, or a list of texts, stands for."""
+        texts = value if isinstance(value, list) else [value]
+        contains = [one for one in texts if isinstance(one, str)]
+        if len(contains) < len(texts):
+            raise ValueError(cls.expected)
+        return cls(contains=contains)
+
+    def __post_init__(self) -> None:
+        """Refuse a pattern that is none."""
+        try:
+            re.compile(self.matches or "")
+        except re.error as error:
+            raise ValueError(f"{self.matches!r} is no pattern: {error}") from None
+
+    def broken(self, text: str) -> Iterator[str]:
+        """Return what a text does not keep of it, in words."""
+        for part in self.contains:
+            if _folded(part) not in _folded(text):
+                yield f"the reply contains {part!r}"
+        if self.matches is not None and not re.search(self.matches, text, re.IGNORECASE):
+            yield f"the reply matches /{self.matches}/"
+        if self.equals and text.strip() not in [one.strip() for one in self.equals]:
+            yield f"the reply equals {' or '.join(map(repr, self.equals))}"
+
+
+def _folded(text: str) -> str:
+    return " ".join(text.casefold().split())
+
+
+NOTHING: Final = ("nothing", "none", "no")
+
+
+class DialogStep(msgspec.Struct, frozen=True, kw_only=True):
+    """What a person says, and what is expected of the reply; of several agents any may speak."""
+
+    expected: ClassVar[str] = "a map of say, reply, agent, asks, within, never, judge"
+
+    say: Annotated[str, about("What the person says.", what="a text")]
+    reply: Annotated[ReplyRule | None, about("What the reply says.")] = None
+    agent: Annotated[
+        list[str], about("The skill that speaks.", single=True, item="the name of a skill")
+    ] = []
+    asks: Annotated[
+        str | None,
+        about("The kind of value asked for; `nothing` where none is.", what="a kind of ask"),
+    ] = None
+    within: Annotated[PositiveSeconds | None, about("When the reply is there.", duration=True)] = (
+        None
+    )
+    never: Annotated[
+        list[str], about("Texts that are not in the reply.", single=True, item="a text")
+    ] = []
+    judge: Annotated[
+        list[str], about("Criteria for a model that judges.", single=True, item="a criterion")
+    ] = []
+    user: Annotated[str | None, about("Another person who says it.", what="a name")] = None
+    attributes: Annotated[JsonObject, about("Attributes of what is said.", json=True)] = {}
+
+
+class WrittenDialog(msgspec.Struct, frozen=True, kw_only=True):
+    """A dialog: its steps, or a map of these and of what holds for all of its replies."""
+
+    expected: ClassVar[str] = "a list of steps (- say: ...), or a map with them as turns"
+
+    turns: Annotated[list[DialogStep], about("The steps, in their order.")]
+    never: Annotated[
+        list[str], about("Texts that are in no reply.", single=True, item="a text")
+    ] = []
+    within: Annotated[PositiveSeconds | None, about("When each reply is there.", duration=True)] = (
+        None
+    )
+    judge: Annotated[
+        list[str], about("Criteria for the whole dialog.", single=True, item="a criterion")
+    ] = []
+    cassette: Annotated[
+        str | None,
+        about("The cassette that agents answer from; recorded where there is none.", what="a file"),
+    ] = None
+
+    @classmethod
+    def from_short(cls, value: object) -> JsonObject:
+        """Return the map that a bare list stands for."""
+        raise ValueError(cls.expected)
+
+
+class DialogFile(msgspec.Struct, frozen=True, kw_only=True):
+    """A file of dialogs."""
+
+    expected: ClassVar[str] = "a map with dialogs"
+
+    dialogs: Annotated[dict[str, WrittenDialog], about("The dialogs by their names.")]
+    assistant: Annotated[
+        str | None, about("The assistant's file, from this file's folder.", what="a file")
+    ] = None
+    cassettes: Annotated[
+        str | None, about("A folder with a cassette for each dialog.", what="a folder")
+    ] = None
+
+
+def read_dialogs(path: Path) -> DialogFile:
+    """Read a file of dialogs; raise `ConfigFaults` with everything that is wrong."""
+    document = read(path)
+    findings = Findings(document.file, document.faults)
+    found: Any = table_of(DialogFile).read(_whole(document, path.stem), findings)
+    if findings.faults or found is UNREAD:
+        raise ConfigFaults(findings.faults)
+    made: DialogFile = found
+    return made
+
+
+def is_dialogs(path: Path) -> bool:
+    """Return whether a YAML file has dialogs, rather than an assistant or something else."""
+    try:
+        node = read(path, None).root
+    except ConfigFaults:
+        return True  # which is then said
+    if isinstance(node.value, dict):
+        return "dialogs" in node.value or any(map(_is_talk, node.value.values()))
+    return _is_talk(node)
+
+
+def _is_talk(node: YamlNode) -> bool:
+    steps = node.value
+    return isinstance(steps, list) and any(
+        isinstance(one.value, dict) and "say" in one.value for one in steps
+    )
+
+
+def _whole(document: YamlDocument, name: str) -> YamlNode:
+    """Return the map with `dialogs` that a file means: it may be one dialog, or a map of some."""
+    root = document.root
+    value = root.value
+    if isinstance(value, list):
+        value = {name: root}
+    elif not isinstance(value, dict) or "dialogs" in value:
+        return _with_turns(root) if isinstance(value, dict) else root
+    own = {key: node for key, node in value.items() if key in ("assistant", "cassettes")}
+    talks = {key: node for key, node in value.items() if key not in own}
+    return _with_turns(replace(root, value={**own, "dialogs": replace(root, value=talks)}))
+
+
+def _with_turns(root: YamlNode) -> YamlNode:
+    """Return the tree with each dialog that is a bare list as a map of its turns.
+
+    Steps without `say` hold for the whole dialog, as `- never: sorry` does.
+    """
+    assert isinstance(root.value, dict)
+    dialogs = root.value["dialogs"]
+    if not isinstance(dialogs.value, dict):
+        return root
+    talks = {key: _as_map(node) for key, node in dialogs.value.items()}
+    return replace(root, value={**root.value, "dialogs": replace(dialogs, value=talks)})
+
+
+def _as_map(node: YamlNode) -> YamlNode:
+    if not isinstance(node.value, list):
+        return node
+    said = [one for one in node.value if not _holds_for_all(one)]
+    held: dict[str, YamlNode] = {}
+    for one in node.value:
+        if _holds_for_all(one) and isinstance(one.value, dict):
+            held.update(one.value)
+    return replace(node, value={"turns": replace(node, value=said), **held})
+
+
+def _holds_for_all(step: YamlNode) -> bool:
+    keys = step.value if isinstance(step.value, dict) else {}
+    return bool(keys) and "say" not in keys and set(keys) <= _OF_DIALOG
+
+
+_OF_DIALOG: Final = {"never", "within", "judge", "cassette"}
+
+
+def broken_expectations(
+    step: DialogStep, dialog: WrittenDialog, reply: RecordedReply, seconds: float, label: str = ""
+) -> Iterator[str]:
+    """Return what a reply does not keep of what is expected, in words.
+
+    `label` is the agent's name where the reply's is another one.
+    """
+    if reply.error is not None:
+        yield f"there is a reply (the turn failed: {reply.error})"
+        return
+    if step.reply is not None:
+        yield from step.reply.broken(reply.reply)
+    if step.agent and reply.agent not in step.agent:
+        wanted = " or ".join(step.agent)
+        yield f"{wanted} speaks, not {reply.agent or f'the assistant itself ({reply.by})'}"
+    if step.asks is not None:
+        asked = reply.asks or "nothing"
+        wanted = "nothing" if step.asks.lower() in NOTHING else step.asks
+        if asked != wanted:
+            yield f"it asks for {wanted}, not for {asked}"
+    yield from broken_bounds(step, dialog, reply, seconds)
+
+
+def broken_bounds(
+    step: DialogStep, dialog: WrittenDialog, reply: RecordedReply, seconds: float
+) -> Iterator[str]:
+    """Return what a reply does not keep of what holds whatever agents do: `never`, `within`."""
+    for text in [*step.never, *dialog.never]:
+        if _folded(text) in _folded(reply.reply):
+            yield f"the reply never contains {text!r}"
+    within = step.within or dialog.within
+    if within is not None and seconds > within:
+        yield f"the reply is there within {within:g} s, not after {seconds:.2f} s"

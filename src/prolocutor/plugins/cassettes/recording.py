@@ -1,0 +1,567 @@
+"""CassetteRecorder: stands before the connectors of an assistant and writes what goes through."""
+
+from __future__ import annotations
+
+import asyncio
+import copy
+import logging
+import os
+import re
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextvars import ContextVar
+from importlib.metadata import version
+from pathlib import Path
+from time import monotonic
+from typing import Any, Final, Protocol
+
+import msgspec
+
+from prolocutor.assistant.turn_result import TurnResult
+from prolocutor.connectors.connector_catalog import name_of
+from prolocutor.contracts.connector import Connector, DeltaSink, Replies, Request
+from prolocutor.contracts.observer import TurnRecord
+from prolocutor.dialog import plain
+from prolocutor.dialog.inputs import TurnInput
+from prolocutor.dialog.plain import JsonObject, Plain, PlainItems, encode
+from prolocutor.errors import BadInput, ProlocutorError, ServiceError, ServiceRefused
+from prolocutor.plan.pipeline import STAGE_TYPES, Call, PendingTarget, Pipeline, Stage, StageService
+from prolocutor.plugins.cassettes.cassette import (
+    SUFFIX,
+    CassetteWriter,
+    Header,
+    RecordedCall,
+    RecordedReply,
+    RecordedTurn,
+)
+from prolocutor.plugins.cassettes.redaction import SECRET, Mask, Names, Redaction, plain_of
+
+log = logging.getLogger(__name__)
+
+MOST_TURNS: Final = 1000
+"""Turns whose calls are kept while they run; calls of others, such as talks alone, are not."""
+
+TURN_IN_CALL: Final[ContextVar[str]] = ContextVar("turn_in_call", default="")
+"""The turn for which a service of our own process is asked, for the models that it asks itself."""
+
+
+class CassetteRecorder:
+    """Records every conversation of an assistant, each in a file of its own.
+
+    The first one goes to `path`, the next ones to files beside it (`tea-2.cassette`); a folder gets
+    all of them. With `together` all turns go to one file, whoever says something. A file that
+    exists is an error, unless `anew`.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        *,
+        anew: bool = False,
+        together: bool = False,
+        redaction: Redaction | None = None,
+    ) -> None:
+        self.written: list[Path] = []
+        """The files, in the order in which the conversations began."""
+        self.left_out: set[str] = set()
+        """The persons of dialogs that had begun before."""
+        self._path = path
+        self._anew = anew
+        self._together = together
+        self._redaction = redaction or Redaction()
+        self._settings = ServiceFacts(self._redaction)
+        self._calls: dict[str, list[PendingCall]] = {}
+        self._conversations: dict[tuple[str, str], _Conversation] = {}
+        if path.exists() and not path.is_dir() and not anew:
+            raise BadInput(f"{path} exists; name another file, or record it anew by --anew")
+
+    def begin(self, name: str, pipeline: Pipeline, file: Path | None = None) -> None:
+        """Take note of what the assistant is made of."""
+        self._settings.add(name, pipeline, file)
+
+    def connect(self, service: StageService, make: Callable[[], Connector]) -> Connector:
+        """Return a connector that records what goes through the service's own."""
+        return RecordedConnector(self, key_of(service), make())
+
+    def endpoint(self, name: str, call: Call, verb: str, make: Callable[[], Any]) -> Any:
+        """Return an endpoint that records what goes through another one."""
+        self._settings.add_endpoint(name, call)
+        return RecordedEndpoint(self, f"{MODELS}.{name}", verb, make())
+
+    def follow(self, input: TurnInput, turn: asyncio.Future[TurnResult]) -> None:
+        """Write the turn when it has ended."""
+        at, began = time.time(), monotonic()
+        turn.add_done_callback(lambda done: self._turn_over(input, at, began, done))
+
+    def turn_ended(self, record: TurnRecord) -> None:
+        """Do nothing: the turn's result has the record."""
+
+    def breaker_changed(self, service: str, state: str) -> None:
+        """Do nothing: calls that were not made are known by the records of turns."""
+
+    def keep(self, header: Header, path: Path) -> None:
+        """Keep what people wrote in the header of an earlier cassette, which lies at a path."""
+        self._settings.keep(header, path)
+
+    def note(self, turn_id: str, call: PendingCall) -> None:
+        """Keep a call until its turn has ended."""
+        if len(self._calls) >= MOST_TURNS and turn_id not in self._calls:
+            del self._calls[next(iter(self._calls))]
+        self._calls.setdefault(turn_id, []).append(call)
+
+    def _turn_over(
+        self, input: TurnInput, at: float, began: float, done: asyncio.Future[TurnResult]
+    ) -> None:
+        if done.cancelled() or isinstance(done.exception(), ProlocutorError):
+            return  # it was refused, and changed nothing
+        try:
+            result = done.result()
+            calls = self._calls.pop(result.turn_id, [])
+            if not result.repeated:
+                self._write(input, at, began, result, calls)
+        except Exception:
+            log.exception("a turn of %s could not be recorded", input.user)
+
+    def _write(
+        self,
+        input: TurnInput,
+        at: float,
+        began: float,
+        result: TurnResult,
+        calls: list[PendingCall],
+    ) -> None:
+        key = ("", "") if self._together else (input.user, result.dialog_id)
+        talk = self._conversations.get(key)
+        if talk is None:
+            if not self._together and _has_begun(calls):
+                if input.user not in self.left_out:
+                    log.warning(
+                        "the dialog of %s began before the recording and is left out: say /new, or"
+                        " record with --store memory:",
+                        input.user,
+                    )
+                self.left_out.add(input.user)
+                return
+            talk = self._conversations[key] = self._conversation(at)
+        talk.write(input, at, began, result, calls)
+
+    def _conversation(self, at: float) -> _Conversation:
+        number, path = len(self._conversations) + 1, self._path
+        if path.is_dir() or not path.suffix:
+            path = path / f"{number:03d}{SUFFIX}"
+        elif number > 1:
+            path = path.with_name(f"{path.stem}-{number}{path.suffix}")
+        if path.exists() and not self._anew:
+            path = next(_free(path))
+        self.written.append(path)
+        header = self._settings.header(at, path)
+        return _Conversation(CassetteWriter(path, header), self._redaction)
+
+
+def _free(path: Path) -> Iterator[Path]:
+    for number in range(2, 1_000_000):
+        other = path.with_name(f"{path.stem}-{number}{path.suffix}")
+        if not other.exists():
+            yield other
+
+
+def _has_begun(calls: Sequence[PendingCall]) -> bool:
+    """Return whether an agent state that was sent has more than the person's first words."""
+    states = (plain.decode(call.body) for call in calls[:20])
+    return any(
+        isinstance(one, dict)
+        and isinstance(one.get("human_utterances"), list)
+        and (len(one["human_utterances"]) > 1 or bool(one.get("bot_utterances")))
+        for one in states
+    )
+
+
+class _Conversation:
+    """One dialog that is recorded."""
+
+    def __init__(self, writer: CassetteWriter, redaction: Redaction) -> None:
+        self._writer = writer
+        self._redaction = redaction
+        self._mask = Mask(redaction, Names())
+        self._number = 0
+        self._secret = False
+
+    def write(
+        self,
+        input: TurnInput,
+        at: float,
+        began: float,
+        result: TurnResult,
+        calls: Sequence[PendingCall],
+    ) -> None:
+        self._number += 1
+        know_ids(self._mask.names, result, self._number)
+        if self._secret:
+            self._redaction.know(input.text)
+        for call in calls:
+            self._redaction.answers(plain.decode(call.body))
+        reply = reply_of(result, self._mask)
+        turn = RecordedTurn(
+            number=self._number,
+            at=round(at, 3),
+            input=self._mask.redaction.value(written_input(input, secret=self._secret)),
+            calls=[call.recorded(self._mask, began) for call in calls],
+            reply=reply,
+        )
+        self._secret = reply.asks == "password"
+        self._writer.append(turn)
+
+
+def know_ids(names: Names, result: TurnResult, number: int) -> None:
+    """Name the ids of a turn by its number."""
+    names.know_dialog(result.dialog_id)
+    names.know(result.turn_id, f"turn {number}")
+    names.know(result.human_utt_id, f"said {number}")
+    names.know(str(result.state.get("utt_id") or ""), f"reply {number}")
+
+
+def reply_of(result: TurnResult, mask: Mask) -> RecordedReply:
+    """Return what is compared of a reply."""
+    reply, record = result.reply, result.record
+    messages = (result.state.get("attributes") or {}).get("messages") or []
+    changes: JsonObject = {}
+    for one in record.changes if record is not None else ():
+        key = ".".join(filter(None, (one.whose, one.part, one.key)))
+        changes[key] = None if one.after is msgspec.UNSET else one.after
+    failures = () if record is None else [one for one in record.services if one.failed]
+    found = RecordedReply(
+        reply=reply.text,
+        agent=reply.active_skill,
+        by="" if record is None else record.by,
+        asks=result.ask,
+        messages=messages if _is_rich(messages) else [],
+        attributes=changes,
+        failed={f"{one.stage}.{one.name}": one.code or one.outcome for one in failures},
+    )
+    masked = plain.decode(mask.names.masked(encode(found)))
+    return msgspec.convert(mask.redaction.value(masked), RecordedReply)
+
+
+def _is_rich(messages: Sequence[JsonObject]) -> bool:
+    return len(messages) > 1 or any(one.get("type") != "text" for one in messages)
+
+
+_LEFT_OUT: Final = ("text", "request_id", "retold")
+
+
+def written_input(input: TurnInput, *, secret: bool = False) -> JsonObject:
+    """Return what a person sent as a cassette has it, without what is usual."""
+    written: JsonObject = {"says": SECRET if secret else input.text}
+    usual = TurnInput("", "")
+    for field in TurnInput.__struct_fields__:
+        value = getattr(input, field)
+        if field not in _LEFT_OUT and value != getattr(usual, field):
+            written[field] = SECRET if secret and field == "parsed" else msgspec.to_builtins(value)
+    return written
+
+
+class PendingCall:
+    """A call that is recorded: what was asked, when, and what came of it."""
+
+    def __init__(self, key: str, piece: str, body: bytes) -> None:
+        self.key = key
+        self.piece = piece
+        self.body = body
+        self.began = monotonic()
+        self.took: float | None = None
+        self.chunks: list[tuple[float, str | None]] = []
+        self.outcome: Any = None
+
+    def end(self, outcome: Any) -> None:
+        """Take note of what came: a reply as JSON, an error, or None where nobody waits."""
+        self.took = monotonic() - self.began
+        self.outcome = outcome
+
+    def recorded(self, mask: Mask, began: float) -> RecordedCall:
+        """Return it as a cassette has it; the turn began then, by the monotonic clock."""
+        took = monotonic() - self.began if self.took is None else self.took
+        call = RecordedCall(
+            call=self.key,
+            piece=self.piece,
+            asked=mask.request(self.body),
+            after=round(max(0.0, self.began - began), 4),
+            took=round(took, 4),
+            chunks=[
+                (round(at, 4), text if text is None else mask.redaction.text(text))
+                for at, text in self.chunks
+            ],
+        )
+        if isinstance(self.outcome, ServiceError):
+            call.failed = mask.redaction.value(failure_members(self.outcome))
+        elif self.outcome is not None:
+            call.gave = mask.reply(self.outcome[0])
+        return call
+
+
+def failure_members(error: ServiceError) -> JsonObject:
+    """Return an error as a cassette has it."""
+    members: JsonObject = {"kind": type(error).__name__, "what": str(error)}
+    if isinstance(error, ServiceRefused):
+        members["status"] = error.status
+    return members
+
+
+class _NotedDeltas:
+    """Notes the words that a connector hands on."""
+
+    def __init__(self, call: PendingCall, sink: DeltaSink) -> None:
+        self._call = call
+        self._sink = sink
+
+    def add(self, text: str, confidence: float | None = None) -> None:
+        self._call.chunks.append((monotonic() - self._call.began, text))
+        self._sink.add(text, confidence)
+
+    def restart(self) -> None:
+        self._call.chunks.append((monotonic() - self._call.began, None))
+        self._sink.restart()
+
+
+class CallNotes(Protocol):
+    """Keeps the calls of turns."""
+
+    def note(self, turn_id: str, call: PendingCall) -> None:
+        """Keep a call that has begun."""
+
+
+class RecordedConnector:
+    """A connector before a connector: what goes through is noted, and not changed."""
+
+    def __init__(self, recorder: CallNotes, key: str, inner: Connector) -> None:
+        self._recorder = recorder
+        self._key = key
+        self._inner = inner
+        self._is_foreign = not type(inner).__module__.startswith("prolocutor.")
+        self.gathers_batches = bool(getattr(inner, "gathers_batches", False))
+        self.format = str(getattr(inner, "format", "plain"))
+        answer = getattr(inner, "answer", None)
+        self.answer = None if answer is None else self._answer
+        self._ask_inner: Any = answer
+
+    async def send(self, requests: Sequence[Request]) -> Replies:
+        """Ask the service, and note the calls."""
+        calls = [self._begun(request) for request in requests]
+        noted = [_noting(*one) for one in zip(requests, calls, strict=True)]
+        token = TURN_IN_CALL.set(requests[0].turn_id)
+        try:
+            replies = await self._inner.send(noted)
+        except BaseException as error:
+            for call in calls:
+                call.end(error if isinstance(error, ServiceError) else None)
+            raise
+        finally:
+            TURN_IN_CALL.reset(token)
+        if self._is_foreign:  # the engine checks the replies of foreign connectors, not ours
+            replies = [_checked(reply) for reply in replies]
+        for call, reply in zip(calls, replies, strict=False):
+            call.end(_outcome(reply))
+        return replies
+
+    async def aclose(self) -> None:
+        """Close the service's connector."""
+        await self._inner.aclose()
+
+    def _answer(self, request: Request) -> Plain | ServiceError:
+        call = self._begun(request)
+        token = TURN_IN_CALL.set(request.turn_id)
+        try:
+            reply: Plain | ServiceError = self._ask_inner(request)
+        finally:
+            TURN_IN_CALL.reset(token)
+        call.end(_outcome(reply))
+        return reply
+
+    def _begun(self, request: Request) -> PendingCall:
+        call = PendingCall(self._key, piece_of(request), request.body())
+        self._recorder.note(request.turn_id, call)
+        return call
+
+
+class RecordedEndpoint:
+    """A model that is no service, such as a router's: what goes through is noted."""
+
+    def __init__(self, recorder: CassetteRecorder, key: str, verb: str, inner: Any) -> None:
+        self._recorder = recorder
+        self._key = key
+        self._inner = inner
+        self._ask = getattr(inner, verb)
+        setattr(self, verb, self._noted)
+
+    async def aclose(self) -> None:
+        """Close the endpoint."""
+        await self._inner.aclose()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._inner, name)
+
+    async def _noted(self, asked: Any) -> Any:
+        call = PendingCall(self._key, "", body_of(asked))
+        if turn_id := TURN_IN_CALL.get():
+            self._recorder.note(turn_id, call)
+        try:
+            given = await self._ask(asked)
+        except BaseException as error:
+            call.end(error if isinstance(error, ServiceError) else None)
+            raise
+        call.end((given,))
+        return given
+
+
+def body_of(asked: Any) -> bytes:
+    """Return what an endpoint is asked as JSON: a request's body, or texts."""
+    return asked.body() if hasattr(asked, "body") else encode(asked)
+
+
+def _outcome(reply: Any) -> Any:
+    if isinstance(reply, ServiceError):
+        return reply
+    if isinstance(reply, PlainItems):
+        return ([item.value if isinstance(item, Plain) else None for item in reply.items],)
+    if isinstance(reply, Plain):
+        return (plain.decode(reply.encoded),)
+    return ServiceError("its connector gave no reply")
+
+
+def _checked(reply: Any) -> Plain | ServiceError:
+    try:
+        return reply if isinstance(reply, ServiceError) else plain.check(reply.value)
+    except ServiceError as error:
+        return error
+    except Exception as error:
+        return ServiceError(f"its connector gave no JSON: {type(error).__name__}")
+
+
+def _noting(request: Any, call: PendingCall) -> Any:
+    """Return the request with deltas that are noted."""
+    if request.deltas is None:
+        return request
+    noted = _NotedDeltas(call, request.deltas)
+    if isinstance(request, msgspec.Struct):
+        return msgspec.structs.replace(request, deltas=noted)
+    request = copy.copy(request)
+    request.deltas = noted
+    return request
+
+
+_DIGITS: Final = re.compile(r"\d{1,6}")
+
+
+def piece_of(request: Request) -> str:
+    """Return what tells the calls of one service in a turn apart: the number of a piece, or ""."""
+    rest = request.key.rpartition("/")[2]
+    return rest if _DIGITS.fullmatch(rest) and rest != request.service else ""
+
+
+MODELS: Final = "models"
+"""The stage, in cassettes, of models that are no services."""
+
+
+def key_of(service: StageService) -> str:
+    """Return `stage.name`."""
+    stage = next(stage for stage, kind in STAGE_TYPES.items() if isinstance(service, kind))
+    return f"{stage}.{service.name}"
+
+
+class ServiceFacts:
+    """Where the calls of each service go, as a cassette's header says it."""
+
+    def __init__(self, redaction: Redaction) -> None:
+        self.services: dict[str, JsonObject] = {}
+        self.cards: dict[str, JsonObject] = {}
+        self._redaction = redaction
+        self._name = "assistant"
+        self._file: Path | None = None
+        self._written: set[str] = set()
+        self._own_cards: dict[str, JsonObject] = {}
+        self._earlier: tuple[Header, Path] | None = None
+
+    def add(self, name: str, pipeline: Pipeline, file: Path | None = None) -> None:
+        """Take note of an assistant; what its file says counts more than how it then runs."""
+        self._name, self._file = name, file or self._file
+        services = [(f"{stage}.{one.name}", one) for stage, one in pipeline.services()]
+        services += [(f"{Stage.LAST_CHANCE}.{one.name}", one) for one in pipeline.of(_LAST)]
+        for key, service in services:
+            if key not in self._written:
+                self.services[key] = self._redaction.value(facts_of(service))
+                self._written.add(key)
+        for skill in pipeline.of(Stage.SKILL):
+            card = plain_of(skill.card_members)
+            if self._own_cards.setdefault(skill.name, card) != card:
+                self.cards[skill.name] = card
+
+    def add_endpoint(self, name: str, call: Call) -> None:
+        """Take note of a model that is no service."""
+        self.services[f"{MODELS}.{name}"] = self._redaction.value(_address(call))
+
+    def keep(self, header: Header, path: Path) -> None:
+        """Keep what people wrote in an earlier header, of a cassette at a path."""
+        self._earlier = header, path
+
+    def header(self, at: float, path: Path) -> Header:
+        """Return the header of a cassette at a path."""
+        header, path = self._earlier or (Header(), path)
+        return msgspec.structs.replace(
+            header,
+            complete=True,
+            assistant="" if self._file is None else os.path.relpath(self._file, path.parent),
+            name=self._name,
+            at=round(at, 3),
+            timezone=timezone_name(),
+            version=version("prolocutor"),
+            services=self.services,
+            cards=self.cards,
+        )
+
+
+_LAST: Final = Stage.LAST_CHANCE
+
+
+def facts_of(service: StageService) -> JsonObject:
+    """Return where the calls of a service go, and within how many seconds.
+
+    `here`: it is a function that the assistant itself runs; `inline`: one that never waits.
+    """
+    facts = {**_address(service.call), "within": service.timeout}
+    if is_own(service):
+        facts["here"] = True
+    if service.call.options.get("inline") or getattr(service.call.target, "inline", False):
+        facts["inline"] = True
+    return facts
+
+
+def is_own(service: StageService) -> bool:
+    """Return whether a service is part of the assistant: our own selectors, Python functions."""
+    call = service.call
+    if isinstance(call.target, PendingTarget):
+        return hasattr(call.target, "stage")
+    return name_of(call) in ("python", None) and not call.options.get("process")
+
+
+def _address(call: Call) -> JsonObject:
+    target = call.target
+    address: JsonObject = {}
+    if (connector := name_of(call)) is not None:
+        address["connector"] = connector
+    if isinstance(target, msgspec.Struct):
+        address |= {"to": type(target).__name__, **plain_of(target)}
+    elif target != "":
+        address["to"] = plain_of(target)
+    options = {key: plain_of(one) for key, one in call.options.items()}
+    options.pop("folder", None)
+    return {**address, **options}
+
+
+def timezone_name() -> str:
+    """Return the name of the server's time zone."""
+    if named := os.environ.get("TZ"):
+        return named
+    try:
+        place = os.readlink("/etc/localtime")
+    except OSError:
+        return time.strftime("%z") if time.localtime().tm_gmtoff else "UTC"
+    return place.rpartition("zoneinfo/")[2] or "UTC"

@@ -1,0 +1,163 @@
+"""What a cassette shows in place of secrets, of ids and of times.
+
+Secrets are known by the names of their keys, by their values (those of variables of the environment
+that are named so, and answers to asks for a password), and by the form that keys of services have.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Final
+
+from prolocutor.dialog.plain import decode, encode
+
+SECRET: Final = "<secret>"
+TIME: Final = "<time>"
+ID: Final = "<id>"
+
+_NAME: Final = re.compile(
+    r"(?i)(?:^|[_.\-])(?:api[_\-]?)?(?:keys?|tokens?|secrets?|passwords?|passwd|pwd|credentials?|"
+    r"authorization|cookies?|bearer|passphrase|signature)$|apikey|accesskey|privatekey|"
+    r"(?:auth|access|bot|bearer|refresh|id)token$|secret|password"
+)
+_VARIABLE: Final = re.compile(r"(?i)key|token|secret|passw|credential|auth")
+_FORM: Final = re.compile(
+    r"\b(?:sk|pk|rk)-[A-Za-z0-9_\-]{16,}|\bgh[pousr]_[A-Za-z0-9]{20,}|\bAKIA[0-9A-Z]{16}\b"
+    r"|\bxox[abprs]-[A-Za-z0-9\-]{10,}|\beyJ[\w\-]{8,}\.[\w\-]{8,}\.[\w\-]+"
+    r"|(?<=[Bb]earer )[A-Za-z0-9._~+/\-]{8,}=*|(?<=[Bb]asic )[A-Za-z0-9+/]{8,}=*"
+    r"|(?<=://)[^/\s:@]*:[^/\s@]+(?=@)"
+    r"|(?<=[?&])(?:[\w\-]*(?:key|token|secret|password))=[^&#\s\"]+",
+    re.IGNORECASE,
+)
+_SHORTEST: Final = 6
+"""Characters of the shortest value of a variable that is taken for a secret."""
+
+_ID: Final = re.compile(rb"(?<![0-9a-f])[0-9a-f]{32}(?![0-9a-f])")
+_TIME: Final = re.compile(rb"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{6}")
+
+
+class Redaction:
+    """Replaces secrets in what is written; `environ` are the variables that may hold some."""
+
+    def __init__(self, environ: Mapping[str, str] = os.environ) -> None:
+        self._values: set[str] = set()
+        self._pattern: re.Pattern[str] | None = None
+        for name, value in environ.items():
+            if _VARIABLE.search(name) and not value.startswith(("/", ".")):
+                self.know(value, shortest=_SHORTEST)
+
+    def know(self, value: str, shortest: int = 1) -> None:
+        """Replace this value wherever it stands, from now on."""
+        if len(value) >= shortest and value not in self._values and value != SECRET:
+            self._values.add(value)
+            longest_first = sorted(self._values, key=len, reverse=True)
+            self._pattern = re.compile("|".join(map(re.escape, longest_first)))
+
+    def text(self, text: str) -> str:
+        """Return a text without secrets."""
+        if self._pattern is not None:
+            text = self._pattern.sub(SECRET, text)
+        return _FORM.sub(SECRET, text)
+
+    def value(self, value: Any) -> Any:
+        """Return a plain value without secrets: those of secret names, and those in its texts."""
+        if isinstance(value, str):
+            return self.text(value)
+        if isinstance(value, dict):
+            return {
+                key: SECRET if _is_secret(key, one) else self.value(one)
+                for key, one in value.items()
+            }
+        if isinstance(value, list | tuple):
+            return [self.value(one) for one in value]
+        return value
+
+    def answers(self, value: Any) -> None:
+        """Know the answers to asks for a password that stand in a request."""
+        answer = value.get("answer") if isinstance(value, dict) else None
+        if isinstance(answer, dict) and answer.get("kind") == "password":
+            for one in (answer.get("value"), answer.get("raw")):
+                if isinstance(one, str):
+                    self.know(one)
+
+
+def _is_secret(key: str, value: Any) -> bool:
+    """Return whether a member is a secret by its name; numbers such as `max_tokens` are none."""
+    return isinstance(value, str | list | dict) and bool(value) and bool(_NAME.search(key))
+
+
+class Names:
+    """The names that ids have in a cassette, such as `reply 2`; other ids and times have one."""
+
+    def __init__(self) -> None:
+        self._names: dict[bytes, bytes] = {}
+        self._dialogs = 0
+
+    def know(self, id_: str, name: str) -> None:
+        """Call an id by a name."""
+        if id_:
+            self._names[id_.encode()] = f"<{name}>".encode()
+
+    def know_dialog(self, id_: str) -> None:
+        """Call a dialog by the place that it has among those that were seen."""
+        if id_.encode() not in self._names:
+            self._dialogs += 1
+            self.know(id_, "dialog" if self._dialogs == 1 else f"dialog {self._dialogs}")
+
+    def masked(self, body: bytes) -> bytes:
+        """Return JSON with names in place of all ids and times."""
+        named = _ID.sub(self._name_or_id, body)
+        return _TIME.sub(TIME.encode(), named)
+
+    def named(self, body: bytes) -> bytes:
+        """Return JSON with names in place of the ids that have some."""
+        return _ID.sub(lambda found: self._names.get(found[0], found[0]), body)
+
+    def _name_or_id(self, found: re.Match[bytes]) -> bytes:
+        return self._names.get(found[0], ID.encode())
+
+
+class Mask:
+    """Brings what is asked into the form in which a cassette has it."""
+
+    def __init__(self, redaction: Redaction, names: Names) -> None:
+        self.redaction = redaction
+        self.names = names
+
+    def request(self, body: bytes) -> Any:
+        """Return a request as a cassette has it."""
+        value = decode(self.names.masked(body))
+        if isinstance(value, dict) and isinstance(of_dialog := value.get("attributes"), dict):
+            of_dialog.pop("pipeline", None)  # all services: another one alone is no drift
+        return self.redaction.value(value)
+
+    def reply(self, value: Any) -> Any:
+        """Return a reply as a cassette has it: ids that the assistant did not make stay."""
+        return self.redaction.value(decode(self.names.named(encode(value))))
+
+
+def plain_of(value: Any) -> Any:
+    """Return settings as plain data: functions by their dotted names, others by their types."""
+    if value is None or isinstance(value, str | int | float | bool):
+        return value
+    if isinstance(value, Mapping):
+        return {str(key): plain_of(one) for key, one in value.items()}
+    if isinstance(value, list | tuple | set | frozenset):
+        return [plain_of(one) for one in value]
+    if isinstance(fields := getattr(value, "__struct_fields__", None), tuple):
+        return dict(_said(value, fields))
+    if isinstance(value, Callable) and hasattr(value, "__qualname__"):  # type: ignore[arg-type]
+        return f"{value.__module__}:{value.__qualname__}"
+    return type(value).__name__
+
+
+def _said(struct: Any, fields: tuple[str, ...]) -> Iterator[tuple[str, Any]]:
+    """Return the members of a Struct that differ from their defaults."""
+    defaults = struct.__struct_defaults__
+    usual = dict(zip(fields[len(fields) - len(defaults) :], defaults, strict=True))
+    for field in fields:
+        value = getattr(struct, field)
+        if field not in usual or value != usual[field]:
+            yield field, plain_of(value)

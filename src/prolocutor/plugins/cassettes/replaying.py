@@ -1,0 +1,516 @@
+"""CassettePlayer: answers the calls of an assistant from a cassette, and compares them with it."""
+
+from __future__ import annotations
+
+import asyncio
+import heapq
+import itertools
+import os
+import time
+from collections import defaultdict, deque
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager
+from pathlib import Path
+from typing import Any, Final
+
+import msgspec
+from msgspec.structs import replace
+
+from prolocutor.assistant.assistant import Assistant
+from prolocutor.assistant.call_recording import CallRecorder, recorded_by
+from prolocutor.assistant.turn_result import TurnResult
+from prolocutor.config.building import build
+from prolocutor.config.settings import Settings
+from prolocutor.contracts.connector import Connector, DeltaSink, Replies, Request
+from prolocutor.contracts.observer import TurnRecord
+from prolocutor.contracts.store import Store
+from prolocutor.dialog import plain
+from prolocutor.dialog.inputs import TurnInput
+from prolocutor.dialog.plain import JsonObject, Plain
+from prolocutor.errors import (
+    BadData,
+    BadReply,
+    BreakerOpen,
+    NoPlace,
+    ProlocutorError,
+    ServiceError,
+    ServiceLate,
+    ServiceRaised,
+    ServiceRefused,
+    ServiceUnreachable,
+    SwitchedOff,
+)
+from prolocutor.plan.pipeline import Breaker, Call, Pipeline, Stage, StageService
+from prolocutor.plugins.cassettes.cassette import (
+    Cassette,
+    RecordedCall,
+    RecordedReply,
+    RecordedTurn,
+)
+from prolocutor.plugins.cassettes.comparing import (
+    Difference,
+    compare_replies,
+    compare_services,
+    diff_lines,
+    without_ignored,
+)
+from prolocutor.plugins.cassettes.recording import (
+    MODELS,
+    PendingCall,
+    RecordedConnector,
+    ServiceFacts,
+    body_of,
+    is_own,
+    key_of,
+    know_ids,
+    piece_of,
+    reply_of,
+)
+from prolocutor.plugins.cassettes.redaction import Mask, Names, Redaction
+from prolocutor.stores.store_catalog import open_store
+
+NEVER: Final = Breaker(failures=1_000_000)
+"""The breaker of services in a replay: whether one was open is in the cassette."""
+
+_SKILLS: Final = (Stage.SKILL, Stage.LAST_CHANCE)
+_QUIET_ROUNDS: Final = 4
+"""Rounds of the event loop without a further call, after which the next reply comes."""
+
+
+class CassettePlayer:
+    """Answers the calls of one conversation, turn by turn, with what was recorded.
+
+    What leaves the assistant is answered from the cassette, and so are all skills; its own Python
+    functions at other stages run, and so do the services named `live` (`tea` or `skills.tea`). The
+    replies come in the order in which they came, after no time, or with `pace` 1.0 as slowly as
+    they came, with 2.0 in half of that.
+    """
+
+    def __init__(
+        self,
+        cassette: Cassette,
+        *,
+        pace: float = 0.0,
+        live: Sequence[str] = (),
+        redaction: Redaction | None = None,
+    ) -> None:
+        self.cassette = cassette
+        self.differences: list[Difference] = []
+        self.replies: list[RecordedReply] = []
+        """What was replied in the turns that are over."""
+        self._live = {*live, *cassette.header.live}
+        self._redaction = redaction or Redaction()
+        self._mask = Mask(self._redaction, Names())
+        self._facts = ServiceFacts(self._redaction)
+        self.order = ReplyOrder(pace)
+        self._asked: list[PendingCall] = []
+        self._waiting: dict[tuple[str, str], deque[RecordedCall]] = {}
+        self._load()
+
+    @property
+    def turn(self) -> RecordedTurn | None:
+        """The recorded turn that is being played; None after the last one."""
+        at = len(self.replies)
+        return self.cassette.turns[at] if at < len(self.cassette.turns) else None
+
+    def clock(self) -> float:
+        """Return the time of the turn that is being played."""
+        turns = self.cassette.turns
+        turn = self.turn or (turns[-1] if turns else None)
+        return self.cassette.header.at if turn is None else turn.at
+
+    def begin(self, name: str, pipeline: Pipeline, file: Path | None = None) -> None:
+        """Take note of what the assistant is made of."""
+        self._facts.add(name, pipeline, file)
+
+    def connect(self, service: StageService, make: Callable[[], Connector]) -> Connector:
+        """Return a connector that answers from the cassette, or one of its own that is noted."""
+        key = key_of(service)
+        if self._runs(key, service):
+            return RecordedConnector(self, key, make())
+        options = service.call.options
+        inline = options.get("inline") or getattr(service.call.target, "inline", False)
+        return PlayedConnector(self, key, inline=bool(inline))
+
+    def endpoint(self, name: str, call: Call, verb: str, make: Callable[[], Any]) -> Any:
+        """Return an endpoint that answers from the cassette."""
+        self._facts.add_endpoint(name, call)
+        key = f"{MODELS}.{name}"
+        if name in self._live or key in self._live:
+            return make()
+        return PlayedEndpoint(self, key, verb, str(call.options.get("model", name)))
+
+    def follow(self, input: TurnInput, turn: asyncio.Future[TurnResult]) -> None:
+        """Compare the turn when it has ended."""
+        if turn.done():
+            self._turn_over(turn)
+        else:
+            turn.add_done_callback(self._turn_over)
+
+    def turn_ended(self, record: TurnRecord) -> None:
+        """Do nothing: the turn's result has the record."""
+
+    def breaker_changed(self, service: str, state: str) -> None:
+        """Do nothing: breakers stay closed."""
+
+    def note(self, turn_id: str, call: PendingCall) -> None:
+        """Take note of a call that one of the assistant's own services answers."""
+        self._asked.append(call)
+        self.order.running.append(call)
+
+    def take(self, key: str, piece: str, body: bytes) -> RecordedCall | ServiceError:
+        """Return the recorded call that this is, or why there is none."""
+        self._asked.append(PendingCall(key, piece, body))
+        waiting = self._waiting.get((key, piece))
+        if waiting:
+            return waiting.popleft()
+        turn = self.turn
+        if turn is not None and (code := turn.reply.failed.get(key)) is not None:
+            return _error_of_code(code)  # such as an open breaker: no call was made
+        if not self.cassette.header.complete:
+            return RecordedCall(call=key, gave=[])
+        return ServiceUnreachable(f"{key} was not asked in this turn when it was recorded")
+
+    async def reply_to(self, call: RecordedCall, request_timeout: float, deltas: Any) -> Plain:
+        """Return what was replied, at its time; raise what went wrong."""
+        sink: DeltaSink | None = deltas
+        before = 0.0
+        for at, text in call.chunks if sink is not None else ():
+            await self.order.passed(at - before)
+            before = at
+            if text is None:
+                sink.restart()  # type: ignore[union-attr]
+            else:
+                sink.add(text)  # type: ignore[union-attr]
+        late = call.dropped or (not self.order.pace and call.took > request_timeout)
+        await self.order.passed(max(0.0, call.took - before))
+        if late:
+            raise ServiceLate("no answer in time")
+        return given_of(call)
+
+    def finish(self) -> None:
+        """Compare what is left at the end: turns that were recorded and not said."""
+        if self.turn is not None:
+            lines = [f"  - {one.says}" for one in self.cassette.turns[len(self.replies) :]]
+            number = len(self.replies) + 1
+            self.differences.append(
+                Difference(turn=number, kind="calls", where="turns that were not said", lines=lines)
+            )
+        if "*" not in self.cassette.header.ignore.get("services", ()):
+            called = {call.call for turn in self.cassette.turns for call in turn.calls}
+            known = [key for key in self.cassette.header.services if key in called]
+            told = compare_services(self.cassette.header.services, self._facts.services, known)
+            self.differences[:0] = told
+
+    def _runs(self, key: str, service: StageService) -> bool:
+        if key in self._live or service.name in self._live or "all" in self._live:
+            return True
+        stage = key.partition(".")[0]
+        return is_own(service) and stage not in _SKILLS
+
+    def _load(self) -> None:
+        """Get the calls of the next turn ready."""
+        waiting: dict[tuple[str, str], deque[RecordedCall]] = defaultdict(deque)
+        for call in self.turn.calls if self.turn is not None else ():
+            waiting[call.call, call.piece].append(call)
+        self._waiting = dict(waiting)
+
+    def _turn_over(self, done: asyncio.Future[TurnResult]) -> None:
+        if done.cancelled():
+            return
+        turn, number = self.turn, len(self.replies) + 1
+        asked, self._asked = self._asked, []
+        error = done.exception()
+        if error is not None:
+            now = RecordedReply(error=f"{type(error).__name__}: {error}")
+        else:
+            result = done.result()
+            know_ids(self._mask.names, result, number)
+            for call in asked:
+                self._redaction.answers(plain.decode(call.body))
+            now = reply_of(result, self._mask)
+        if turn is None:
+            what = [f"  + {now.reply}"]
+            self.differences.append(
+                Difference(turn=number, kind="calls", where="was not recorded", lines=what)
+            )
+        elif turn.reply.by != _STOPPED:
+            if self.cassette.header.complete:
+                self.differences += self._compare_calls(turn, asked)
+            self.differences += compare_replies(number, self._known(turn.reply), self._known(now))
+        self.replies.append(now)
+        self._load()
+
+    def _known(self, reply: RecordedReply) -> RecordedReply:
+        """Return what can be compared of a reply: of stored conversations some is unknown."""
+        if self.cassette.header.complete:
+            return reply
+        return RecordedReply(reply=reply.reply, agent=reply.agent, asks=reply.asks)
+
+    def _compare_calls(
+        self, turn: RecordedTurn, asked: Sequence[PendingCall]
+    ) -> Iterator[Difference]:
+        recorded: dict[tuple[str, str], list[RecordedCall]] = defaultdict(list)
+        for call in turn.calls:
+            recorded[call.call, call.piece].append(call)
+        for now in asked:
+            before = recorded[now.key, now.piece]
+            if not before:
+                if now.key in turn.reply.failed:
+                    continue
+                what = [f"  + {plain.encode(self._mask.request(now.body)).decode():.160}"]
+                where = f"of {now.key}: it was not asked when this was recorded"
+                yield Difference(turn=turn.number, kind="calls", where=where, lines=what)
+                continue
+            lines = self._drift(before.pop(0), now)
+            if lines:
+                where = f"to {now.key}"
+                yield Difference(turn=turn.number, kind="request", where=where, lines=lines)
+        for (key, _), left in recorded.items():
+            for _ in left:
+                where = f"of {key}: it was asked when this was recorded, and is not now"
+                yield Difference(turn=turn.number, kind="calls", where=where, lines=[])
+
+    def _drift(self, before: RecordedCall, now: PendingCall) -> list[str]:
+        said = self._mask.request(now.body)
+        if said == before.asked:
+            return []
+        ignored = self.cassette.header.ignore
+        paths = [*ignored.get(now.key, ()), *ignored.get("*", ())]
+        return diff_lines(without_ignored(before.asked, paths), without_ignored(said, paths))
+
+
+_STOPPED: Final = "stopped"
+
+
+_FAILURES: Final[Sequence[type[ServiceError]]] = (
+    BadReply,
+    BreakerOpen,
+    NoPlace,
+    ServiceLate,
+    ServiceRaised,
+    ServiceUnreachable,
+    SwitchedOff,
+)
+
+
+def _error_of_code(code: str) -> ServiceError:
+    kind = next((one for one in _FAILURES if one.code == code), ServiceError)
+    return kind("as it was when this was recorded")
+
+
+def given_of(call: RecordedCall) -> Plain:
+    """Return what a recorded call gave; raise the error that it ended with."""
+    failed = call.failed
+    if failed is None:
+        return plain.check(call.gave)
+    what, named = failed.get("what", ""), failed.get("kind")
+    if named == ServiceRefused.__name__:
+        raise ServiceRefused(what, status=int(failed.get("status", 500)))
+    raise next((one for one in _FAILURES if one.__name__ == named), ServiceError)(what)
+
+
+class ReplyOrder:
+    """Lets replies come in the order in which they came, whatever time that takes now.
+
+    Without a pace time is counted, not waited for: the reply that comes first is given when nobody
+    asks anything any more.
+    """
+
+    def __init__(self, pace: float) -> None:
+        self.pace = pace
+        self.running: list[PendingCall] = []
+        """Calls of services that run here; a reply waits until they are over."""
+        self.nested = 0
+        """How many of these wait for a reply themselves."""
+        self._now = 0.0
+        self._places = itertools.count()
+        self._waiting: list[tuple[float, int, asyncio.Future[None]]] = []
+        self._quiet = 0
+        self._ticks = False
+
+    async def passed(self, seconds: float) -> None:
+        """Wait until these seconds have passed for the conversation."""
+        if self.pace:
+            await asyncio.sleep(seconds / self.pace)
+            return
+        loop = asyncio.get_running_loop()
+        come: asyncio.Future[None] = loop.create_future()
+        heapq.heappush(self._waiting, (self._now + seconds, next(self._places), come))
+        self._quiet = 0
+        if not self._ticks:
+            self._ticks = True
+            loop.call_soon(self._tick, loop)
+        await come
+
+    def _tick(self, loop: asyncio.AbstractEventLoop) -> None:
+        while self._waiting and self._waiting[0][2].done():  # nobody waits for it any more
+            heapq.heappop(self._waiting)
+        if not self._waiting:
+            self._ticks = False
+            return
+        self.running = [call for call in self.running if call.took is None]
+        if len(self.running) > self.nested:
+            self._quiet = 0
+            loop.call_later(0.001, self._tick, loop)
+            return
+        self._quiet += 1
+        if self._quiet > _QUIET_ROUNDS:
+            self._quiet = 0
+            self._now, _, come = heapq.heappop(self._waiting)
+            come.set_result(None)
+        loop.call_soon(self._tick, loop)
+
+
+class PlayedConnector:
+    """A connector whose service is a cassette; an `inline` one answers without waiting."""
+
+    def __init__(self, player: CassettePlayer, key: str, *, inline: bool) -> None:
+        self._player = player
+        self._key = key
+        self.answer = self._answer if inline else None
+
+    async def send(self, requests: Sequence[Request]) -> Replies:
+        """Return what was replied to each request."""
+        taken = [self._taken(request) for request in requests]
+        replies: list[Plain | ServiceError] = []
+        for request, call in zip(requests, taken, strict=True):
+            if isinstance(call, ServiceError):
+                reply: Plain | ServiceError = call
+            else:
+                try:
+                    reply = await self._player.reply_to(call, request.timeout, request.deltas)
+                except ServiceError as error:
+                    reply = error
+            replies.append(reply)
+        if len(replies) == 1 and isinstance(replies[0], ServiceError):
+            raise replies[0]
+        return replies
+
+    async def aclose(self) -> None:
+        """Close nothing."""
+
+    def _answer(self, request: Request) -> Plain | ServiceError:
+        call = self._taken(request)
+        if isinstance(call, ServiceError):
+            return call
+        if call.dropped:
+            return ServiceLate("no answer in time")
+        try:
+            return given_of(call)
+        except ServiceError as error:
+            return error
+
+    def _taken(self, request: Request) -> RecordedCall | ServiceError:
+        return self._player.take(self._key, piece_of(request), request.body())
+
+
+class PlayedEndpoint:
+    """A model that is no service, such as a router's, whose replies come from a cassette."""
+
+    def __init__(self, player: CassettePlayer, key: str, verb: str, model: str) -> None:
+        self._player = player
+        self._key = key
+        self.model = model
+        setattr(self, verb, self._answered)
+
+    async def aclose(self) -> None:
+        """Close nothing."""
+
+    async def _answered(self, asked: Any) -> Any:
+        call = self._player.take(self._key, "", body_of(asked))
+        if isinstance(call, ServiceError):
+            raise call
+        order = self._player.order
+        order.nested += 1
+        try:
+            reply = await self._player.reply_to(call, float("inf"), None)
+        finally:
+            order.nested -= 1
+        return reply.value
+
+
+@contextmanager
+def in_timezone(name: str) -> Iterator[None]:
+    """Let the server's time zone be another one within the block."""
+    before = os.environ.get("TZ")
+    if not name or not hasattr(time, "tzset"):
+        yield
+        return
+    os.environ["TZ"] = name
+    time.tzset()
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ["TZ"]
+        else:
+            os.environ["TZ"] = before
+        time.tzset()
+
+
+def without_breakers(pipeline: Pipeline) -> Pipeline:
+    """Return a pipeline whose services are never left alone after failures."""
+    changed: dict[str, Any] = {}
+    for stage in Stage:
+        services = tuple(replace(one, breaker=NEVER) for one in pipeline.of(stage))
+        if services:
+            changed[stage.value] = services[0] if stage is Stage.LAST_CHANCE else services
+    made: Pipeline = replace(pipeline, **changed)
+    return made
+
+
+def _with_cards(pipeline: Pipeline, cards: dict[str, JsonObject]) -> Pipeline:
+    skills = [
+        replace(one, card=cards[one.name]) if one.name in cards else one
+        for one in pipeline.of(Stage.SKILL)
+    ]
+    made: Pipeline = replace(pipeline, skills=skills)
+    return made
+
+
+def memory_store(clock: Callable[[], float]) -> Store:
+    """Return an empty store whose clock is another one."""
+    store: Store = open_store("memory:")
+    store.clock = clock  # type: ignore[attr-defined]  # what a shared store has (`clock_of`)
+    return store
+
+
+@asynccontextmanager
+async def played_assistant(
+    settings: Settings, player: CassettePlayer, recorder: CallRecorder | None = None
+) -> AsyncIterator[Assistant]:
+    """Run the assistant of a file whole, with agents that answer from a cassette.
+
+    None of its processes is started. `recorder` may stand before the player.
+    """
+    with in_timezone(player.cassette.header.timezone):
+        player.begin(settings.name, settings.pipeline, Path(settings.file))
+        nowhere = {name: f"http://{name}.invalid" for name in settings.processes}
+        pipeline = without_breakers(settings.with_urls(nowhere))
+        pipeline = _with_cards(pipeline, player.cassette.header.cards)
+        with recorded_by(recorder or player):
+            store = memory_store(player.clock)
+            assistant = build(settings, pipeline, store=store, recording=False)
+        async with assistant:
+            yield assistant
+
+
+def input_of(turn: RecordedTurn) -> TurnInput:
+    """Return what the person sent in a recorded turn; `BadData` where it is none."""
+    written = dict(turn.input)
+    try:
+        found: TurnInput = msgspec.convert({"text": written.pop("says"), **written}, TurnInput)
+    except (KeyError, msgspec.ValidationError) as error:
+        raise BadData(f"turn {turn.number} of the cassette cannot be said ({error})") from None
+    return found
+
+
+async def play(assistant: Assistant, player: CassettePlayer) -> None:
+    """Say what was said when the cassette was recorded; the player compares what comes."""
+    for turn in player.cassette.turns:
+        try:
+            await assistant.turn(input_of(turn))
+        except ProlocutorError:
+            continue  # the player has noted it
+    player.finish()

@@ -1,0 +1,109 @@
+"""What came of tests: a table for people, JUnit XML for continuous integration."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Final, Literal
+from xml.etree import ElementTree
+
+import msgspec
+
+Status = Literal["passed", "failed", "error", "updated"]
+
+
+class TestOutcome(msgspec.Struct, kw_only=True):
+    """What came of one test: a conversation of a file, or of a person made of rules.
+
+    `details` are lines that say what is wrong, `notes` those that say something else, such as the
+    reasons of a judge.
+    """
+
+    __test__ = False  # it is no test of pytest's
+
+    file: str
+    name: str
+    status: Status = "passed"
+    turns: int = 0
+    seconds: float = 0.0
+    details: list[str] = []
+    notes: list[str] = []
+
+    def fail(self, *lines: str) -> None:
+        """Take note that something is wrong."""
+        self.status = "failed"
+        self.details = [*self.details, *lines]
+
+
+_MARKS: Final = {"passed": "ok", "failed": "FAILED", "error": "ERROR", "updated": "updated"}
+
+
+def table_lines(outcomes: Sequence[TestOutcome]) -> Iterator[str]:
+    """Return a table with a line for each test, what is wrong below it, and the sum."""
+    width = max((len(_title(one)) for one in outcomes), default=0)
+    for one in outcomes:
+        count = "1 turn" if one.turns == 1 else f"{one.turns} turns"
+        line = f"{_title(one):<{width}}  {_MARKS[one.status]:<7}  {count:>8}  {one.seconds:7.2f} s"
+        yield line.rstrip()
+        yield from (f"    {line}" for text in one.details for line in text.splitlines())
+        yield from (f"    {line}" for text in one.notes for line in text.splitlines())
+    yield summary_line(outcomes)
+
+
+def summary_line(outcomes: Sequence[TestOutcome]) -> str:
+    """Return how many passed and failed, in how many seconds."""
+    told = []
+    for status, word in (
+        ("failed", "failed"),
+        ("error", "with errors"),
+        ("updated", "written anew"),
+        ("passed", "passed"),
+    ):
+        if number := sum(one.status == status for one in outcomes):
+            told.append(f"{number:,} {word}")
+    seconds = sum(one.seconds for one in outcomes)
+    return f"{', '.join(told) or 'no tests'} in {seconds:.2f} s"
+
+
+def _title(one: TestOutcome) -> str:
+    return f"{one.file}: {one.name}" if one.name else one.file
+
+
+_UNPRINTABLE: Final = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+def write_junit(path: Path, outcomes: Sequence[TestOutcome]) -> None:
+    """Write JUnit XML, with a suite for each file."""
+    root = ElementTree.Element("testsuites", name="prolocutor")
+    by_file: dict[str, list[TestOutcome]] = {}
+    for one in outcomes:
+        by_file.setdefault(one.file, []).append(one)
+    for file, cases in by_file.items():
+        suite = ElementTree.SubElement(
+            root,
+            "testsuite",
+            name=file,
+            tests=str(len(cases)),
+            failures=str(sum(one.status == "failed" for one in cases)),
+            errors=str(sum(one.status == "error" for one in cases)),
+            time=f"{sum(one.seconds for one in cases):.3f}",
+        )
+        for one in cases:
+            case = ElementTree.SubElement(
+                suite,
+                "testcase",
+                classname=file,
+                name=one.name or Path(file).stem,
+                time=f"{one.seconds:.3f}",
+            )
+            if one.status in ("failed", "error"):
+                kind = "failure" if one.status == "failed" else "error"
+                text = _UNPRINTABLE.sub("?", "\n".join(one.details))
+                first = text.partition("\n")[0]
+                ElementTree.SubElement(case, kind, message=first).text = text
+            if one.notes:
+                notes = _UNPRINTABLE.sub("?", "\n".join(one.notes))
+                ElementTree.SubElement(case, "system-out").text = notes
+    path.parent.mkdir(parents=True, exist_ok=True)
+    ElementTree.ElementTree(root).write(path, encoding="utf-8", xml_declaration=True)
