@@ -302,6 +302,8 @@ class ServiceError(ProlocutorError):
     """Whether the service was reached and answered, be it with an error."""
     passing = False
     """Whether the same call may well succeed a moment later."""
+    sent = True
+    """Whether the service may have got the call."""
 
     def __init__(self, what: object = "") -> None:
         super().__init__(legible(what))
@@ -320,6 +322,10 @@ class ServiceUnreachable(ServiceError):
 
     code = "unreachable"
     passing = True
+
+    def __init__(self, what: object = "", *, sent: bool = True) -> None:
+        self.sent = sent
+        super().__init__(what)
 
 
 class ServiceRefused(ServiceError):
@@ -356,15 +362,18 @@ class NoPlace(ServiceError):
     """Too many calls of the service are running already."""
 
     code = "no_place"
+    sent = False
 
 
 class BreakerOpen(ServiceError):
     """The service failed too often and is not called for a while."""
 
     code = "breaker_open"
+    sent = False
 
 
 class SwitchedOff(ServiceError):
     """An operator has switched the service off, or one that it requires."""
 
     code = "switched_off"
+    sent = False

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from operator import attrgetter
 
 from msgspec import structs
 
-from prolocutor.contracts.store import MAX_AGENDA_ENTRIES, AgendaEntry, Delivery, StoredDocument
+from prolocutor.contracts.store import (
+    MAX_AGENDA_ENTRIES,
+    AgendaEntry,
+    Delivery,
+    RecordChange,
+    StoredDocument,
+)
 from tests.model_store.state import ModelState, NumberedEntry
 
 
@@ -87,6 +93,22 @@ class ModelAgendaStore:
     async def records(self, user: str, kind: str) -> dict[str, bytes]:
         """Return the documents of a kind by key, in the order in which they were first written."""
         return dict(self._state.records.get(user, {}).get(kind, {}))
+
+    async def record(self, user: str, kind: str, key: str) -> bytes | None:
+        """Return one document."""
+        return self._state.records.get(user, {}).get(kind, {}).get(key)
+
+    async def change_records(self, changes: Sequence[RecordChange]) -> bool:
+        """Make all of the changes, or none."""
+        known = {one: await self.record(one.user, one.kind, one.key) for one in changes}
+        if any(body not in (one.before, one.after) for one, body in known.items()):
+            return False
+        for one in changes:
+            if one.after is None:
+                await self.delete_record(one.user, one.kind, one.key)
+            else:
+                await self.put_record(one.user, one.kind, one.key, one.after, one.about)
+        return True
 
     async def delete_record(self, user: str, kind: str, key: str) -> bool:
         """Delete a document; return False if there is none."""

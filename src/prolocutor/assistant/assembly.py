@@ -19,6 +19,7 @@ from prolocutor.assistant.call_recording import CallRecorder
 from prolocutor.assistant.feed import FeedListeners
 from prolocutor.assistant.handovers import Handovers
 from prolocutor.assistant.journal import Journal
+from prolocutor.assistant.keepers import keepers_of
 from prolocutor.assistant.lone_talk import LoneTalk
 from prolocutor.assistant.observer_group import ObserverGroup
 from prolocutor.assistant.operator_desk import OperatorDesk, OperatorLabels
@@ -35,6 +36,7 @@ from prolocutor.assistant.turns import Turns
 from prolocutor.assistant.watchdog import Watchdog
 from prolocutor.assistant.wiring import ServiceWiring, make_programs
 from prolocutor.background import BackgroundTasks
+from prolocutor.contracts.keepers import CallKeeper
 from prolocutor.contracts.programs import Programs
 from prolocutor.contracts.shared_store import BrokerWakeUps
 from prolocutor.contracts.store import Store
@@ -88,6 +90,8 @@ class Lifetime:
         self._late_start = LateStart(self._start)
         self.started = False
         self.stopping = False
+        self.keepers: list[CallKeeper] = []
+        """What keeps the calls of services."""
         self.before_end: list[Callable[[], Awaitable[None]]] = []
         """What is closed before the assistant, such as the doors of an app that is mounted."""
         self.after_turns: list[Callable[[], Awaitable[None]]] = []
@@ -139,6 +143,8 @@ class Lifetime:
             await parts.succession.aclose(grace)
         await parts.handovers.aclose()
         await parts.engine.shadows.aclose()
+        for keeper in self.keepers:
+            await keeper.aclose()
         while self.after_turns:
             await self.after_turns.pop()()
         if parts.broker is not None:
@@ -171,6 +177,8 @@ class Lifetime:
         parts.scheduler.start()
         parts.handovers.start()
         parts.records.start()
+        for keeper in self.keepers:
+            await keeper.start()
 
 
 class LateStart:
@@ -249,7 +257,8 @@ def assemble(
         recorder.begin(settings.name, pipeline)
         observers.add(recorder)
     skills = pipeline.of(Stage.SKILL)
-    wiring = ServiceWiring(settings.name, settings.messages, skills, store, recorder)
+    life.keepers = keepers_of(pipeline, settings, store)
+    wiring = ServiceWiring(settings.name, settings.messages, skills, store, recorder, life.keepers)
     engine = _engine(pipeline, settings, wiring, observers)
     broker = broker or wiring.broker(store)
     queues = PersonQueues(limit=settings.queue_limit, timeout=settings.queue_timeout)
@@ -303,6 +312,7 @@ def assemble(
         access=sharing.access,
         stored=sharing.stored,
         speaking=SpeakingSkills(store) if engine.prepared.reads_skills else None,
+        keepers=life.keepers,
     )
     succession = sharing.succession(journal, runner, scheduler, switches)
     turns = Turns(
@@ -362,7 +372,7 @@ def _engine(
 ) -> Engine:
     return Engine(
         pipeline,
-        connect=wiring.connect,
+        connect=wiring.kept,
         resolve=resolve,
         deadline=settings.deadline,
         reserve=settings.reserve,

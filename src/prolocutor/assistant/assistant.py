@@ -151,6 +151,8 @@ class Assistant:
             self.records.keep(records)
         self.rollout = judge_of(self)
         """What judges the services that are tried out; None where there are none."""
+        for keeper in self.life.keepers:
+            keeper.join(self)
 
     @classmethod
     def from_file(

@@ -30,6 +30,7 @@ from prolocutor.assistant.speaking_skills import SpeakingSkills
 from prolocutor.assistant.store_health import StoreHealth
 from prolocutor.assistant.turn_record import record_of
 from prolocutor.assistant.turn_result import TurnResult
+from prolocutor.contracts.keepers import CallKeeper
 from prolocutor.contracts.programs import Programs
 from prolocutor.contracts.store import (
     NO_ROUND,
@@ -85,7 +86,9 @@ class TurnRunner:
         access: PersonAccess | None = None,
         stored: StoredReplies | None = None,
         speaking: SpeakingSkills | None = None,
+        keepers: Sequence[CallKeeper] = (),
     ) -> None:
+        self._keepers = keepers
         self._clock = clock
         self._access = access
         self._stored = stored
@@ -228,6 +231,8 @@ class TurnRunner:
         """
         if (unasked := self._handovers.turn_of(opened, input_of(opened))) is not None:
             return await self._close(*unasked, monotonic())
+        for keeper in self._keepers:
+            await keeper.turn_was_cut_off(opened.opening)
         decision = Decision(start=TurnStart(input=input_of(opened)), state=round_of(opened))
         turn = self._engine.closed(opened, decision.start, INTERRUPTED)
         return await self._close(turn, effects_of(opened, decision, turn.draft), monotonic())

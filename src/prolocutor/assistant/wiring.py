@@ -16,6 +16,7 @@ from prolocutor.assistant.rounds.own_words import says
 from prolocutor.catalog import Catalog
 from prolocutor.connectors.connector_catalog import options_of
 from prolocutor.contracts.connector import AgentProfile, Caller, Connector, ServiceContext
+from prolocutor.contracts.keepers import CallKeeper
 from prolocutor.contracts.programs import (
     CreatedProgram,
     ProgramInfo,
@@ -88,7 +89,8 @@ class ServiceWiring:
     """Makes the connectors of one assistant, which may share what they need, such as a connection.
 
     `assistant` is its name, `messages` the URL of its message broker, `records` where they keep
-    documents; `recorder` stands before all connectors.
+    documents; `recorder` stands before all connectors. Of `keepers` the first is the nearest to
+    the connectors.
     """
 
     def __init__(
@@ -98,13 +100,22 @@ class ServiceWiring:
         skills: Sequence[StageService] = (),
         records: RecordStore | None = None,
         recorder: CallRecorder | None = None,
+        keepers: Sequence[CallKeeper] = (),
     ) -> None:
+        self._keepers = keepers
         self._assistant = assistant
         self._records = records
         self._recorder = recorder
         self._skills = skills
         self._messages = messages
         self._shared: dict[Hashable, Any] = {}
+
+    def kept(self, service: StageService) -> Connector:
+        """Make the connector of a service, with what keeps its calls around it."""
+        made = self.connect(service)
+        for keeper in self._keepers:
+            made = keeper.around(service, made, self._context(service))
+        return made
 
     def connect(self, service: StageService) -> Connector:
         """Make the connector of a service; `ConfigError` where its target is none."""

@@ -142,7 +142,7 @@ class ProcessConnector:
                 start_new_session=True,
             )
         except OSError as error:
-            return ServiceUnreachable(f"no process for {self._dotted}: {error}")
+            return ServiceUnreachable(f"no process for {self._dotted}: {error}", sent=False)
         try:
             async with asyncio.timeout(self._start_timeout):
                 failure = await self._first_word(child)
@@ -164,11 +164,11 @@ class ProcessConnector:
         except EOFError:
             self._kill(child)
             end = _end(await child.wait())
-            return ServiceUnreachable(f"{self._dotted} cannot be imported: {end}")
+            return ServiceUnreachable(f"{self._dotted} cannot be imported: {end}", sent=False)
         except ServiceError as error:
             word = error
         if isinstance(word, ServiceError):
-            return ServiceUnreachable(f"{self._dotted} cannot be imported: {word}")
+            return ServiceUnreachable(f"{self._dotted} cannot be imported: {word}", sent=False)
         return None
 
     def _kill(self, child: Process) -> None:

@@ -93,7 +93,8 @@ class WebSocketConnector:
             if self._opening is None:
                 rest = self._not_before - loop.time()
                 if loop.time() + rest > until:
-                    raise ServiceUnreachable(f"{self._last}; it is tried again in {rest:.1f} s")
+                    what = f"{self._last}; it is tried again in {rest:.1f} s"
+                    raise ServiceUnreachable(what, sent=False)
                 if rest > 0:
                     await asyncio.sleep(rest)
                     continue

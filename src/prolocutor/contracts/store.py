@@ -385,8 +385,32 @@ class StoredDocument(msgspec.Struct, frozen=True):
     body: bytes
 
 
+class RecordChange(msgspec.Struct, frozen=True, kw_only=True):
+    """A change of one document, if it is still `before`; None: there is none, before or after.
+
+    `about` is that of a document that is new.
+    """
+
+    user: str
+    kind: str
+    key: str
+    before: bytes | None
+    after: bytes | None
+    about: str = ""
+
+
 class RecordStore(Protocol):
     """The user "" stands for the assistant itself."""
+
+    async def change_records(self, changes: Sequence[RecordChange]) -> bool:
+        """Make all of the changes, or none; return whether they were made.
+
+        None is made where a document is neither what it was before nor what it is to be: somebody
+        else was faster.
+        """
+
+    async def record(self, user: str, kind: str, key: str) -> bytes | None:
+        """Return one document, None where there is none."""
 
     async def put_record(
         self, user: str, kind: str, key: str, body: bytes, about: str = ""

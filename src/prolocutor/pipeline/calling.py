@@ -13,6 +13,7 @@ from typing import Any
 
 import msgspec
 
+from prolocutor.contracts.keepers import OwnReply
 from prolocutor.contracts.selection import Effects
 from prolocutor.dialog import plain
 from prolocutor.dialog.plain import Plain, PlainItems
@@ -69,9 +70,9 @@ class CallGroup(msgspec.Struct, eq=False):
         given = outcome  # of no type: a connector may break its promise
         if isinstance(outcome, Plain) and type(given.encoded) is bytes:
             read: Plain | ServiceError = outcome
-            if self.step.guard.is_foreign:
+            if self.step.guard.is_foreign and not _is_own(outcome):
                 read = _checked_again(outcome)
-            if self.reshape is not None and isinstance(read, Plain):
+            if self.reshape is not None and isinstance(read, Plain) and not _is_own(read):
                 read = _reshaped(self.reshape, read, self.turn)
             return read
         if isinstance(outcome, ServiceError):
@@ -193,6 +194,11 @@ def _ask_alone(
     guard = group.step.guard
     for position, request in enumerate(requests):
         calls.start(guard.call_alone(request), (group, position), seconds, now, guard.task_name)
+
+
+def _is_own(reply: Plain) -> bool:
+    """Return whether the assistant says this in place of the service: no formatter reads it."""
+    return isinstance(reply, OwnReply)
 
 
 def _checked_again(reply: Plain) -> Plain | ServiceError:

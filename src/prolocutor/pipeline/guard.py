@@ -140,7 +140,8 @@ class Guard:
         self._connector = (
             Batcher(connector, service.batch_size, self.task_name) if batches else connector
         )
-        self.is_foreign = not type(connector).__module__.startswith("prolocutor.")
+        asked = getattr(connector, "kept", connector)
+        self.is_foreign = not type(asked).__module__.startswith("prolocutor.")
         """Whether the connector is a plug-in's or a user's own: its replies are checked again."""
         self.format: str = str(getattr(connector, "format", "plain"))
         """How the texts of its replies are written, where the service does not say."""

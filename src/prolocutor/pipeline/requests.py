@@ -50,6 +50,11 @@ class StateRequest(msgspec.Struct, frozen=True, eq=False):
         """`<turn_id>/<service>[/n]`."""
         return _key(self.turn_id, self.step.name, self.number)
 
+    @property
+    def state(self) -> StateRequest:
+        """The agent state that it was made of: this."""
+        return self
+
     def value(self) -> State:
         """Return a fresh copy of the state."""
         return self._whole(self.snapshot.copy(), copied)
@@ -125,10 +130,11 @@ def _as_it_is(state: State) -> State:
 class PayloadRequest:
     """What a formatter made of the agent state, or what a caller outside of turns asks.
 
-    A payload without a value is decoded when it is asked for.
+    A payload without a value is decoded when it is asked for. `state` is what a formatter cut it
+    out of, None outside of turns.
     """
 
-    __slots__ = ("_encoded", "_first", "deltas", "key", "service", "timeout", "turn_id")
+    __slots__ = ("_encoded", "_first", "deltas", "key", "service", "state", "timeout", "turn_id")
 
     def __init__(
         self,
@@ -138,7 +144,9 @@ class PayloadRequest:
         timeout: float,
         payload: Plain,
         deltas: DeltaSink | None = None,
+        state: StateRequest | None = None,
     ) -> None:
+        self.state = state
         self.service = service
         self.turn_id = turn_id
         self.key = key
@@ -210,7 +218,7 @@ def _formatted(
         # Parts of the state are JSON already, so what our own formatters make of them is.
         asked = Plain(None, encode(payload)) if own else checked_payload(payload)
         requests.append(
-            PayloadRequest(step.name, first.turn_id, key, first.timeout, asked, first.deltas)
+            PayloadRequest(step.name, first.turn_id, key, first.timeout, asked, first.deltas, first)
         )
     return requests
 

@@ -15,7 +15,7 @@ from typing import Any, Final
 
 import msgspec
 
-from prolocutor.contracts.store import OpenedTurn, UtteranceParts
+from prolocutor.contracts.store import OpenedTurn, TurnOpening, UtteranceParts
 from prolocutor.dialog.dialog import BotBody
 from prolocutor.dialog.plain import decode, encode
 
@@ -52,6 +52,8 @@ class SnapshotHead:
         self.length = opened.length
         self.active_skills = opened.active_skills or ()
         self._opened = opened
+        self.opening = opened.opening
+        self.dialog_id = opened.dialog_id
         last = next((one for one in reversed(opened.window) if one.by_bot), None)
         self._front = {
             "dialog_id": opened.dialog_id,
@@ -237,6 +239,16 @@ class DialogSnapshot:
         self._other_users: list[int]
         self._shared: State | None = None
         self._spliced: SplicedState | None = None
+
+    @property
+    def opening(self) -> TurnOpening:
+        """What was said in this turn, by whom and where."""
+        return self._head.opening
+
+    @property
+    def dialog_id(self) -> str:
+        """The id of the dialog."""
+        return self._head.dialog_id
 
     def utterance_counts(self) -> State:
         """Return how many utterances the whole dialog has, and how many of them are human."""

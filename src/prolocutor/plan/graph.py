@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from typing import Final
 
 import msgspec
 
@@ -13,6 +14,7 @@ from prolocutor.plan.pipeline import (
     ORDER,
     CandidateAnnotator,
     Pipeline,
+    Skill,
     Stage,
     StageService,
     TriedService,
@@ -110,6 +112,7 @@ def compile_graph(pipeline: Pipeline) -> Graph:
                 if caps is not None:
                     check_bounds(caps, path=f"{node.path}.{key}")
         _check_together(node)
+        _check_acting(node)
         for other in _predecessors(node, stages):
             if other is not node and other not in node.before:
                 node.before.append(other)
@@ -128,6 +131,33 @@ def _check_together(node: PlanNode) -> None:
     if isinstance(service, CandidateAnnotator) and service.together and service.fan_out:
         what = "together makes one call, fan_out one for each: not both"
         raise ConfigError(what, key=f"{node.path}.together")
+
+
+_OF_EFFECTS: Final = ("idempotent", "reconcile", "approve", "rule", "preview")
+
+
+def _check_acting(node: PlanNode) -> None:
+    """Refuse what makes no sense for a skill that acts, and what only one that acts can have."""
+    skill = node.service
+    if not isinstance(skill, Skill):
+        return
+    if not skill.acts:
+        for key in _OF_EFFECTS:
+            if getattr(skill, key):
+                what = "only for a skill that acts: say acts: true"
+                raise ConfigError(what, key=f"{node.path}.{key}")
+        return
+    if skill.batch_size > 1:
+        what = "a skill that acts is asked for one thing at a time"
+        raise ConfigError(what, key=f"{node.path}.batch_size")
+    if skill.shadow:
+        what = "nobody sees what a shadow does, so it cannot act"
+        raise ConfigError(what, key=f"{node.path}.shadow")
+    if skill.approve == "rule" and not skill.rule:
+        raise ConfigError("expected a rule beside it: rule: amount < 20", key=f"{node.path}.rule")
+    if skill.rule and not skill.approve:
+        what = "a rule needs who is asked where it does not hold: approve: person | operator"
+        raise ConfigError(what, key=f"{node.path}.approve")
 
 
 def _predecessors(node: PlanNode, stages: dict[Stage, list[PlanNode]]) -> Iterator[PlanNode]:

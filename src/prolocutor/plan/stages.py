@@ -70,6 +70,21 @@ Commit = Literal["first_good", "last", "only", "never"]
 
 TextFormat = Literal["plain", "markdown"]
 
+OnUnknown = Literal["ask_person", "ask_operator", "retry", "give_up"]
+"""What happens where nobody knows whether something was done."""
+
+ASKED: Final = "module:function, a URL or {call: ..., connector: ...}"
+
+
+def _read_asked(value: object) -> object:
+    """Return whom a file says to ask beside a skill."""
+    if isinstance(value, str) and ":" in value:
+        return value
+    if isinstance(value, dict) and ("call" in value or "connector" in value):
+        return value
+    raise ValueError(ASKED)
+
+
 Function = Callable[..., Any]
 Formatter = Callable[..., Any]
 SkillReply = Hypothesis | JsonObject | Sequence[Hypothesis | JsonObject]
@@ -315,6 +330,58 @@ class Skill(TriedService, frozen=True, kw_only=True):
     format: Annotated[
         TextFormat | None, about("How its texts are written; by default as its connector says.")
     ] = None
+    acts: Annotated[
+        bool,
+        about(
+            "Whether its calls do something, such as a booking: each is an effect, which is kept in"
+            " the ledger and never started twice on its own."
+        ),
+    ] = False
+    idempotent: Annotated[
+        bool,
+        about(
+            "Whether it does only once what it is asked twice with the same key: then it is simply"
+            " asked again."
+        ),
+    ] = False
+    reconcile: Annotated[
+        Function | str | JsonObject | None,
+        about(
+            "Who knows what became of an effect: it gets `{key, service, turn_id}` and gives"
+            ' `{"state": "done" | "not_done" | "unknown"}`.',
+            what=ASKED,
+            reads=_read_asked,
+            form={"type": ["string", "object"]},
+        ),
+    ] = None
+    on_unknown: Annotated[
+        OnUnknown,
+        about("What happens where nobody knows what became of an effect."),
+    ] = "ask_person"
+    approve: Annotated[
+        Literal["person", "operator", "rule"] | None,
+        about("Who lets an effect be started; where a `rule` does not, the person is asked."),
+    ] = None
+    rule: Annotated[
+        str | None,
+        about(
+            "What needs no further approval: a comparison of its fields.",
+            what="a comparison such as amount < 20",
+        ),
+    ] = None
+    preview: Annotated[
+        Function | str | JsonObject | None,
+        about(
+            "Who says what would be done: it gets the request and gives `{fields: {...}, title?}`,"
+            " null for nothing.",
+            what=ASKED,
+            reads=_read_asked,
+            form={"type": ["string", "object"]},
+        ),
+    ] = None
+    approve_within: Annotated[
+        PositiveSeconds, about("How long an effect waits for its approval.")
+    ] = 86_400.0
 
 
 class CandidateAnnotator(StageService, frozen=True, kw_only=True):

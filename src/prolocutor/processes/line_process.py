@@ -86,7 +86,8 @@ class LineProcess:
             loop = asyncio.get_running_loop()
             rest = self._not_before - loop.time()
             if rest > patience:
-                raise ServiceUnreachable(f"{self._last}; it is started again in {rest:.1f} s")
+                what = f"{self._last}; it is started again in {rest:.1f} s"
+                raise ServiceUnreachable(what, sent=False)
             if rest > 0:
                 await asyncio.sleep(rest)
             # A caller that is cancelled leaves no half-started program behind.
@@ -161,7 +162,7 @@ class LineProcess:
         except OSError as error:
             output.close()
             self._rest(loop.time())
-            self._last = ServiceUnreachable(f"{self.shown} cannot be started: {error}")
+            self._last = ServiceUnreachable(f"{self.shown} cannot be started: {error}", sent=False)
             raise self._last from None
         output.hand_over()
         self._child = child

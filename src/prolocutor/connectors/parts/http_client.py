@@ -17,6 +17,7 @@ from prolocutor.connectors.parts.http_answer import MAX_EXCERPT, BodyStream, Htt
 from prolocutor.connectors.parts.http_connection import BrokenExchange
 from prolocutor.connectors.parts.http_pool import HttpPool, PoolClosed, SharedPool
 from prolocutor.connectors.parts.url import HttpAddress, Url, tls_context
+from prolocutor.contracts.keepers import running_effect
 from prolocutor.errors import ServiceRefused, ServiceUnreachable
 
 MAX_CONNECTIONS = 100
@@ -91,7 +92,8 @@ class HttpClient:
         request = b"%bContent-Length: %d\r\n\r\n%b" % (head, len(body), body)
         try:
             try:
-                return await self._exchange(request, max_bytes, stream)
+                once = running_effect.get() is not None  # a connection that is new is never stale
+                return await self._exchange(request, max_bytes, stream, fresh=once)
             except BrokenExchange as broken:
                 if not broken.is_stale:
                     raise
@@ -132,12 +134,14 @@ class HttpClient:
         shown = self._address.shown
         if isinstance(error, ssl.SSLCertVerificationError):
             return ServiceUnreachable(
-                f"the certificate of {shown} is not accepted: {error.verify_message}"
+                f"the certificate of {shown} is not accepted: {error.verify_message}",
+                sent=False,
             )
         reason = system_text(error)
         proxy = not self._by_proxy and self._address.environment_proxy()
         hint = " (a proxy is set in the environment, but proxies are not used)" if proxy else ""
-        return ServiceUnreachable(f"cannot connect to {shown}: {reason[:MAX_EXCERPT]}{hint}")
+        what = f"cannot connect to {shown}: {reason[:MAX_EXCERPT]}{hint}"
+        return ServiceUnreachable(what, sent=False)
 
     def _raise_broken(self, broken: BrokenExchange) -> NoReturn:
         shown = self._address.shown

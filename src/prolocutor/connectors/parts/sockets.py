@@ -83,18 +83,19 @@ class SocketOpener:
                     max_size=self._max_message,
                 )
         except TimeoutError:
-            raise ServiceUnreachable(f"{shown} did not open within {OPENING:g} s") from None
+            what = f"{shown} did not open within {OPENING:g} s"
+            raise ServiceUnreachable(what, sent=False) from None
         except (WebSocketException, OSError, EOFError, ValueError) as error:
             refused = error.__cause__ if isinstance(error, ValueError) else error  # a redirect
             if isinstance(refused, InvalidStatus):
                 raise _refused(shown, refused.response.status_code) from None
             said = str(error) or type(error).__name__
-            raise ServiceUnreachable(f"{shown} cannot be opened: {said}") from None
+            raise ServiceUnreachable(f"{shown} cannot be opened: {said}", sent=False) from None
 
 
 def _refused(shown: str, status: int) -> ServiceError:
     if status < 400:
-        return ServiceUnreachable(f"{shown} is no WebSocket: status {status}")
+        return ServiceUnreachable(f"{shown} is no WebSocket: status {status}", sent=False)
     return ServiceRefused(f"{shown} answered with status {status}", status=status)
 
 

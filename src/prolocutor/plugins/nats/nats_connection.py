@@ -185,7 +185,7 @@ class NatsConnection:
         client = self._client
         if client is None or not client.is_connected:
             why = f" ({self._failure})" if self._failure else ""
-            raise ServiceUnreachable(f"no connection to NATS at {self.servers}{why}")
+            raise ServiceUnreachable(f"no connection to NATS at {self.servers}{why}", sent=False)
         if client.pending_data_size > MAX_UNSENT:
             raise ServiceUnreachable(f"NATS at {self.servers} takes nothing any more")
         return client
@@ -283,7 +283,7 @@ class NatsConnection:
                 request.heard = asyncio.get_running_loop().time()
                 return
             if headers.get("Status") == "503":
-                request.answer.set_exception(ServiceUnreachable("no worker is there"))
+                request.answer.set_exception(ServiceUnreachable("no worker is there", sent=False))
                 return
         request.answer.set_result(message)
 

@@ -9,6 +9,7 @@ from prolocutor.contracts.store import (
     MAX_AGENDA_ENTRIES,
     AgendaEntry,
     Delivery,
+    RecordChange,
 )
 from prolocutor.dialog import agent_state, plain
 from prolocutor.dialog.ids import DialogId
@@ -47,6 +48,20 @@ class OutsideTurns:
         """Write a document, in place of the one of this kind and key."""
         names = stored_text(user), place_of(kind, key), stored_text(kind), stored_text(key)
         await self._rows("put_record", *names, body, stored_text(about))
+
+    async def change_records(self, changes: Sequence[RecordChange]) -> bool:
+        """Make all of the changes of documents, or none; return whether they were made."""
+        rows = await self._rows(
+            "change_records",
+            [stored_text(one.user) for one in changes],
+            [place_of(one.kind, one.key) for one in changes],
+            [stored_text(one.kind) for one in changes],
+            [stored_text(one.key) for one in changes],
+            [one.before for one in changes],
+            [one.after for one in changes],
+            [stored_text(one.about) for one in changes],
+        )
+        return bool(rows[0][0])
 
     async def delete_record(self, user: str, kind: str, key: str) -> bool:
         """Delete a document; return False if there is none."""

@@ -232,6 +232,8 @@ class PostgresqlStore:
     next_due = _handed_on(_READER, PostgresqlReader.next_due)
     entries = _handed_on(_READER, PostgresqlReader.entries)
     put_record = _handed_on(_OTHERS, OutsideTurns.put_record)
+    change_records = _handed_on(_OTHERS, OutsideTurns.change_records)
+    record = _handed_on(_READER, PostgresqlReader.record)
     records = _handed_on(_READER, PostgresqlReader.records)
     records_since = _handed_on(_READER, PostgresqlReader.records_since)
     record_count = _handed_on(_READER, PostgresqlReader.record_count)

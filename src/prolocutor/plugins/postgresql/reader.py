@@ -24,7 +24,13 @@ from prolocutor.errors import PersonMoved
 from prolocutor.plugins.postgresql import searches
 from prolocutor.plugins.postgresql.database_line import Row, first_column
 from prolocutor.plugins.postgresql.lanes import JobLane
-from prolocutor.plugins.postgresql.statements import named, shown_columns, shown_text, stored_text
+from prolocutor.plugins.postgresql.statements import (
+    named,
+    place_of,
+    shown_columns,
+    shown_text,
+    stored_text,
+)
 from prolocutor.stores.opening_codec import unpack_opening
 from prolocutor.stores.statements import struct_of
 
@@ -133,6 +139,11 @@ class PostgresqlReader:
         """Return the documents of a kind by key."""
         rows = await self._rows("records_of", stored_text(user), stored_text(kind))
         return {shown_text(row["key"]): row["body"] for row in rows}
+
+    async def record(self, user: str, kind: str, key: str) -> bytes | None:
+        """Return one document."""
+        rows = await self._rows("record_of", stored_text(user), place_of(kind, key))
+        return bytes(rows[0][0]) if rows else None
 
     async def records_since(
         self, kind: str, after: int = 0, limit: int = 10_000

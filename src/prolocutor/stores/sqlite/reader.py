@@ -63,6 +63,7 @@ _DUE: Final = named("due_entries")
 _NEXT_DUE: Final = named("next_due")
 _ENTRIES: Final = named("entries_of")
 _RECORDS: Final = named("records_of")
+_RECORD: Final = named("record_of")
 _RECORDS_SINCE: Final = named("records_since")
 _RECORD_COUNT: Final = named("number_of_kind")
 _RATINGS_SINCE: Final = named("ratings_since")
@@ -183,6 +184,11 @@ class SqliteReader:
     def records(self, user: str, kind: str) -> dict[str, bytes]:
         """Return the documents of a kind by key."""
         return dict(self.connection.execute(_RECORDS, (user, kind)).fetchall())
+
+    def record(self, user: str, kind: str, key: str) -> bytes | None:
+        """Return one document."""
+        found = self.connection.execute(_RECORD, (user, kind, key)).fetchone()
+        return None if found is None else found[0]
 
     def records_since(self, kind: str, after: int = 0, limit: int = 10_000) -> list[StoredDocument]:
         """Return the latest documents of a kind with numbers above `after`."""

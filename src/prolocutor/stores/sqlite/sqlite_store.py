@@ -183,6 +183,8 @@ class SqliteStore:
     deliver = _writes(_TURNS, TurnWriter.deliver)
 
     put_record = _writes(_AGENDA, AgendaWriter.put_record)
+    change_records = _writes(_AGENDA, AgendaWriter.change_records)
+    record = _reads(SqliteReader.record)
     records = _reads(SqliteReader.records)
     records_since = _reads(SqliteReader.records_since)
     record_count = _reads(SqliteReader.record_count)

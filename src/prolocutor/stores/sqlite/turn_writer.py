@@ -18,6 +18,7 @@ from prolocutor.contracts.store import (
     NewUtterance,
     OpenedTurn,
     ProfileVersion,
+    RecordChange,
     TurnClosing,
     TurnOpening,
     UnfinishedTurn,
@@ -48,6 +49,7 @@ _DROP: Final = named("drop_entry")
 _COUNT_DROPPED: Final = named("count_dropped")
 _PUT_RECORD: Final = named("put_record")
 _DIALOG_OF: Final = named("dialog_about")
+_RECORD: Final = named("record_of")
 _DELETE_RECORD: Final = named("delete_record")
 
 
@@ -95,6 +97,24 @@ class AgendaWriter:
     def add_record(self, user: str, kind: str, key: str, body: bytes, dialog: int | None) -> None:
         """Write a document that is deleted with the dialog of this number."""
         self._execute(_PUT_RECORD, (user, kind, key, body, dialog))
+
+    def change_records(self, changes: Sequence[RecordChange]) -> bool:
+        """Make all of the changes of documents, or none; return whether they were made."""
+        due = []
+        for one in changes:
+            found = self._execute(_RECORD, (one.user, one.kind, one.key)).fetchone()
+            body = None if found is None else found[0]
+            if body == one.after:
+                continue
+            if body != one.before:
+                return False
+            due.append(one)
+        for one in due:
+            if one.after is None:
+                self.delete_record(one.user, one.kind, one.key)
+            else:
+                self.put_record(one.user, one.kind, one.key, one.after, one.about)
+        return True
 
     def delete_record(self, user: str, kind: str, key: str) -> bool:
         """Delete a document; return False if there is none."""

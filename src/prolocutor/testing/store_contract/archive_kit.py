@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from msgspec import structs
 
-from prolocutor.contracts.store import DialogQuery, NewRecord, Store
+from prolocutor.contracts.store import DialogQuery, NewRecord, RecordChange, Store
 from prolocutor.dialog import agent_state, plain
 from prolocutor.dialog.dialog import HumanUtterance
 from prolocutor.dialog.ids import DialogId
@@ -53,6 +54,23 @@ class RecordStoreKit(StoreFixtures):
         assert await store.delete_record("ann", "device", "a") is False
         assert await store.delete_record("nobody", "device", "a") is False
         assert await store.records("ann", "device") == {}
+
+    async def test_records_change_only_from_what_they_were(self, store: Store) -> None:
+        new = RecordChange(user="ann", kind="door", key="a", before=None, after=b"1")
+        moved = [
+            RecordChange(user="ann", kind="door", key="a", before=b"1", after=None),
+            RecordChange(user="ann", kind="closed", key="a", before=None, after=b"2"),
+        ]
+        late = structs.replace(new, before=b"0", after=b"3")
+
+        assert await store.change_records([new]) is True
+        assert await store.change_records([new]) is True
+        assert await store.change_records([moved[1], late]) is False
+        assert await store.record("ann", "closed", "a") is None
+        assert await store.change_records(moved) is True
+        assert await store.change_records([structs.replace(moved[1], after=b"4")]) is False
+        assert await store.record("ann", "door", "a") is None
+        assert await store.record("ann", "closed", "a") == b"2"
 
     async def test_records_of_a_kind_are_found_after_a_number(self, store: Store) -> None:
         for user, key in (("ann", "a"), ("", "b"), ("bob", "c")):

@@ -41,6 +41,12 @@ SELECT count(*) FROM records WHERE kind = $1;
 -- name: records_of
 SELECT key, body FROM records WHERE "user" = $1 AND kind = $2 ORDER BY record;
 
+-- name: record_of
+SELECT body FROM records WHERE "user" = $1 AND place = $2;
+
+-- name: change_records
+SELECT change_records($1, $2, $3, $4, $5, $6, $7);
+
 -- name: delete_record
 DELETE FROM records WHERE "user" = $1 AND place = $2 RETURNING 1;
 

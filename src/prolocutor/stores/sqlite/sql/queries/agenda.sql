@@ -60,5 +60,8 @@ SELECT count(*) FROM records WHERE kind = ?;
 -- name: records_of
 SELECT key, body FROM records WHERE user = ? AND kind = ? ORDER BY record;
 
+-- name: record_of
+SELECT body FROM records WHERE user = ? AND kind = ? AND key = ?;
+
 -- name: delete_record
 DELETE FROM records WHERE user = ? AND kind = ? AND key = ?;

@@ -1,0 +1,28 @@
+"""Keepers: what an assistant needs around the calls of its services."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+from prolocutor.assistant.assistant_settings import AssistantSettings
+from prolocutor.catalog import Catalog
+from prolocutor.contracts.keepers import CallKeeper
+from prolocutor.contracts.store import Store
+from prolocutor.errors import ConfigError
+from prolocutor.plan.pipeline import Pipeline, Stage
+
+EFFECTS: Final = Catalog[Callable[[Store], CallKeeper]]("ledger of effects", "prolocutor.effects")
+"""What keeps the effects of skills that act, made of a store."""
+
+
+def keepers_of(pipeline: Pipeline, settings: AssistantSettings, store: Store) -> list[CallKeeper]:
+    """Return what keeps the calls of an assistant, the nearest to the services first."""
+    made = []
+    acting = [one.name for one in pipeline.of(Stage.SKILL) if one.acts]
+    if acting:
+        if not (names := EFFECTS.names()):
+            what = "nothing is installed that keeps a ledger of effects"
+            raise ConfigError(what, key=f"skills.{acting[0]}.acts")
+        made.append(EFFECTS.load(names[0])(store))
+    return made

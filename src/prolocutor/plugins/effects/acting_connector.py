@@ -1,0 +1,487 @@
+"""ActingConnector: around the connector of a skill that acts; each call is an effect.
+
+An effect is claimed in the ledger, approved if it has to be, and started once. A call that comes to
+nothing known is settled by the `EffectDesk`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from typing import Any, Final
+
+import msgspec
+
+from prolocutor.contracts.connector import Connector, Replies, Request
+from prolocutor.contracts.keepers import RunningEffect, running_effect
+from prolocutor.dialog.ids import new_id
+from prolocutor.dialog.plain import JsonObject, Plain, check, decode, encode, parse
+from prolocutor.errors import ServiceError, ServiceLate, ServiceRaised, ServiceRefused
+from prolocutor.functions import text_of
+from prolocutor.pipeline.requests import PayloadRequest
+from prolocutor.plan.stages import Skill
+from prolocutor.plugins.effects import words
+from prolocutor.plugins.effects.fields import (
+    ApprovalRule,
+    EffectPreview,
+    ask_for,
+    given_value,
+    name_of,
+    preview_of,
+)
+from prolocutor.plugins.effects.ledger import NONE, EffectRecord, StoredEffect
+from prolocutor.plugins.effects.words import APPROVE, DO_AGAIN, EDIT, REFUSE, WAS_DONE, EffectAsk
+
+GRACE: Final = 5.0
+"""Seconds after its time-out for which a call may still do something at its agent."""
+
+MARGIN: Final = 0.1
+"""The part of a time-out that is left to say that nothing is known yet."""
+
+ATTEMPTS: Final = 3
+"""How often something is asked again that may be."""
+
+_UNCERTAIN: Final = (408, 409, 425)
+"""Statuses below 500 that do not say that nothing was done."""
+
+Desk = Any
+"""The `EffectDesk`, which knows this connector."""
+
+
+class EffectRequest:
+    """The request of an effect, with its key and what was approved; made of its record."""
+
+    state = None
+    deltas = None
+
+    def __init__(self, record: EffectRecord) -> None:
+        self.service = record.service
+        self.turn_id = record.turn_id
+        self.key = record.key
+        self.timeout = record.timeout
+        self._body = _body_of(record)
+
+    def value(self) -> Any:
+        """Return a fresh copy of what is asked."""
+        return decode(self._body)
+
+    def body(self) -> bytes:
+        """Return what is asked as JSON."""
+        return self._body
+
+
+def _body_of(record: EffectRecord) -> bytes:
+    """Return the request with the key and the approved fields, where they have a place in it."""
+    kept = bytes(record.body)
+    if record.is_state:
+        effect = {"key": record.key, "fields": record.fields, "approved_by": record.approved_by}
+        added = {"idempotency_key": record.key, "effect": effect}
+        return b"%b,%b" % (kept[:-1], encode(added)[1:])
+    if record.fields is not None and kept.startswith(b"{"):
+        return encode({**decode(kept), **record.fields})
+    return kept
+
+
+class ActingConnector:
+    """The way to a skill that acts, through the ledger.
+
+    `kept` is the connector itself, `status` asks what became of an effect, `preview` what one would
+    do; None where nobody says so.
+    """
+
+    gathers_batches = True
+
+    def __init__(
+        self,
+        skill: Skill,
+        kept: Connector,
+        desk: Desk,
+        *,
+        status: Connector | None,
+        preview: Connector | None,
+    ) -> None:
+        self.skill = skill
+        self.kept = kept
+        self.status = status
+        self._preview = preview
+        self._desk = desk
+        self._rule = None if skill.rule is None else ApprovalRule(skill.rule)
+        self.format = getattr(kept, "format", "plain")
+        if hasattr(kept, "describe"):
+            self.describe = kept.describe
+
+    async def send(self, requests: Sequence[Request]) -> Replies:
+        """Do what a request asks for, once."""
+        (request,) = requests
+        return (await self._answer(request),)
+
+    async def aclose(self) -> None:
+        """Let go of the agent, and of those who know about it."""
+        for one in (self.kept, self.status, self._preview):
+            if one is not None:
+                await one.aclose()
+
+    # -- in a turn ------------------------------------------------------------------------------
+
+    async def _answer(self, request: Request) -> Plain:
+        state = getattr(request, "state", None)
+        answer = None if state is None else state.member("answer")
+        if state is not None and isinstance(answer, dict):
+            about = _context_of(answer)
+            if about is not None:
+                user = state.snapshot.opening.user
+                stored = await self._desk.ledger.find(user, about.effect)
+                return await self._answered(request, stored, about, answer)
+            if answer.get("kind") == "cancelled":  # nothing is done by that
+                return await self._pass_on(request)
+        user = "" if state is None else state.snapshot.opening.user
+        stored = await self._desk.ledger.find(user, request.key)
+        if stored is not None:
+            return await self._again(request, stored)
+        return await self._claim(request, state)
+
+    async def _pass_on(self, request: Request) -> Plain:
+        (reply,) = await self.kept.send((request,))
+        if isinstance(reply, ServiceError):
+            raise reply
+        return reply
+
+    async def _claim(self, request: Request, state: Any) -> Plain:
+        """Write a new effect, and start it or have it approved."""
+        now, skill = self._desk.clock(), self.skill
+        record = EffectRecord(
+            key=request.key,
+            user="",
+            service=request.service,
+            turn_id=request.turn_id,
+            state="waiting",
+            at=now,
+            body=msgspec.Raw(request.body()),
+            is_state=state is request,
+            timeout=skill.timeout,
+        )
+        if state is not None:
+            said = state.snapshot.opening
+            record = msgspec.structs.replace(
+                record,
+                user=said.user,
+                dialog_name=said.dialog_name,
+                dialog_id=state.snapshot.dialog_id,
+                title=words.title_of(said.text),
+            )
+        if skill.approve is None:
+            return await self._start(None, record, request.timeout, "the turn")
+        preview = await self._previewed(request)
+        if preview is None:
+            return check([])
+        record = msgspec.structs.replace(
+            record,
+            title=words.title_of(preview.title) or record.title,
+            fields=preview.fields,
+            kinds=preview.kinds,
+            fixed=not preview.changeable,
+        )
+        if self._rule is not None and self._rule.holds(preview.fields):
+            by = f"the rule {self._rule.text}"
+            record = msgspec.structs.replace(record, approved_by=by)
+            return await self._start(None, record, request.timeout, by)
+        if state is None:
+            what = "it needs an approval, which nobody outside of a turn is asked for"
+            raise ServiceRaised(what)
+        approver = "operator" if skill.approve == "operator" else "person"
+        record = record.to(
+            "waiting", now, "the turn", approver=approver, until=now + skill.approve_within
+        )
+        if (stored := await self._desk.ledger.change(None, record)) is None:
+            return await self._lost(request, record)
+        self._desk.changed()
+        return self._asked(stored.record, preview.confidence)
+
+    async def _previewed(self, request: Request) -> EffectPreview | None:
+        """Return what the call would do, None for nothing."""
+        own = getattr(self.kept, "preview", None)
+        if self._preview is not None:
+            (said,) = await self._preview.send((request,))
+            if isinstance(said, ServiceError):
+                raise said
+            return preview_of(said.value)
+        if own is not None:
+            return preview_of(await own(request))
+        value = request.value()
+        if request is not getattr(request, "state", None) and isinstance(value, dict):
+            return EffectPreview(value)
+        return EffectPreview(changeable=False)
+
+    async def _again(self, request: Request, stored: StoredEffect) -> Plain:
+        """Answer a turn that is run again: what was started is not started again."""
+        record = stored.record
+        match record.state:
+            case "done":
+                return _replied(record)
+            case "waiting":
+                return self._asked(record)
+            case "not_done" if record.steps[-1].by == self.skill.name:
+                body = msgspec.Raw(request.body())
+                again = msgspec.structs.replace(record, body=body)
+                return await self._start(stored, again, request.timeout, "the turn, run again")
+            case "started" | "unknown":
+                return await self._settle(stored, request.timeout)
+        return words.says(words.settled(record))
+
+    async def _lost(self, request: Request, record: EffectRecord) -> Plain:
+        """Answer where somebody else wrote the effect at the same moment."""
+        stored = await self._desk.ledger.find(record.user, record.key)
+        if stored is None:  # its person was deleted meanwhile
+            raise ServiceRaised("the effect is gone")
+        return await self._again(request, stored)
+
+    # -- answers of the person --------------------------------------------------------------------
+
+    async def _answered(
+        self,
+        request: Request,
+        stored: StoredEffect | None,
+        about: EffectAsk,
+        answer: JsonObject,
+    ) -> Plain:
+        """Do what a person says about an effect."""
+        if stored is None:
+            return words.says("I do not know any more what that was about. Nothing was done.")
+        record, said = stored.record, answer.get("value")
+        title = said.get("title") if isinstance(said, dict) else None
+        if about.step == "unknown":
+            return await self._told(request, stored, title)
+        if record.state != "waiting":
+            return await self._again(request, stored)
+        if self._desk.clock() > record.until:
+            await self._desk.end(stored, "expired", "time")
+            return words.says(words.settled(msgspec.structs.replace(record, state="expired")))
+        if answer.get("kind") == "cancelled" or title == REFUSE or said is False:
+            changed = await self._desk.end(stored, "refused", record.user)
+            return words.says(words.settled(changed.record if changed else record))
+        fields = dict(record.fields or {})
+        if about.step == "value":
+            fields[about.field] = given_value(about.field, record.kinds, said)
+            edited = msgspec.structs.replace(record, fields=fields)
+            changed = await self._desk.ledger.change(stored, edited)
+            return self._asked(changed.record if changed else record)
+        if about.step == "field" and isinstance(said, dict):
+            return self._ask_value(record, list(fields)[said["idx"]])
+        if title == EDIT:
+            if len(fields) == 1:
+                return self._ask_value(record, next(iter(fields)))
+            names = [name_of(one, record.kinds) for one in fields]
+            about = EffectAsk(record.key, "field")
+            return words.asks("What do you want to change?", "choice", about, names)
+        if title == APPROVE or said is True:
+            self._desk.audit(record.user, "APPROVE", record.key)
+            approved = msgspec.structs.replace(record, approved_by=record.user)
+            return await self._start(stored, approved, request.timeout, record.user, asked=True)
+        return self._asked(record)
+
+    def _asked(self, record: EffectRecord, confidence: float = 1.0) -> Plain:
+        """Ask for the approval of an effect."""
+        if record.approver == "operator":
+            return words.says(words.waits_for_operator(record), confidence)
+        choices = [APPROVE, REFUSE]
+        if record.fields and not record.fixed:
+            choices.insert(1, EDIT)
+        about = EffectAsk(record.key, "approve")
+        return words.asks(words.approval(record), "choice", about, choices, confidence)
+
+    def _ask_value(self, record: EffectRecord, field: str) -> Plain:
+        ask, choices = ask_for(field, (record.fields or {}).get(field), record.kinds)
+        text = f"{name_of(field, record.kinds)}: what shall it be?"
+        return words.asks(text, ask, EffectAsk(record.key, "value", field), choices)
+
+    async def _told(self, request: Request, stored: StoredEffect, title: str | None) -> Plain:
+        """Take what a person says became of an effect."""
+        record = stored.record
+        if record.state != "unknown":
+            return await self._again(request, stored)
+        if title == DO_AGAIN:
+            return await self._start(stored, record, request.timeout, record.user, asked=True)
+        changed = await self._desk.end(
+            stored, "done" if title == WAS_DONE else "given_up", record.user
+        )
+        return words.says(words.settled(changed.record if changed else record))
+
+    # -- the call ---------------------------------------------------------------------------------
+
+    async def _start(
+        self,
+        stored: StoredEffect | None,
+        record: EffectRecord,
+        seconds: float,
+        by: str,
+        *,
+        asked: bool = False,
+    ) -> Plain:
+        """Start an effect, and wait for it as long as its turn does.
+
+        `asked`: the person has said so in this turn, and is to hear what went wrong.
+        """
+        started = await self.begin(stored, record, by)
+        if started is None:
+            again = await self._desk.ledger.find(record.user, record.key)
+            if again is None:
+                raise ServiceRaised("the effect is gone")
+            if again.record.state in ("started", "unknown"):
+                return words.says(words.not_known(again.record))
+            return words.says(words.settled(again.record))
+        doing = self._desk.tasks.start(self.perform(started), awaited=True)
+        heard = self._desk.hears(record.key)
+        try:
+            await asyncio.wait({doing}, timeout=max(0.0, seconds * (1 - MARGIN)))
+        finally:
+            heard()
+        if not doing.done():
+            return words.says(words.not_known(started.record))
+        outcome, after = doing.result()
+        if isinstance(outcome, Plain):
+            return outcome
+        if after is not None and after.record.state == "unknown":
+            return await self._settle(after, seconds * MARGIN, again=False)
+        if asked and after is not None:
+            return words.says(words.settled(after.record))
+        raise outcome
+
+    async def begin(
+        self, stored: StoredEffect | None, record: EffectRecord, by: str
+    ) -> StoredEffect | None:
+        """Write that an effect is started; None where somebody else was faster."""
+        now = self._desk.clock()
+        until = now + record.timeout + GRACE
+        record = record.to(
+            "started", now, by, until=until, ends=until, attempt=new_id(), untold=False, why=""
+        )
+        changed: StoredEffect | None = await self._desk.ledger.change(stored, record)
+        return changed
+
+    async def perform(
+        self, started: StoredEffect
+    ) -> tuple[Plain | ServiceError, StoredEffect | None]:
+        """Make the call of an effect that is started, and write what became of it.
+
+        Return its outcome, and the effect as it is then; None where somebody else has settled it.
+        """
+        outcome = await self._called(started.record)
+        for again in range(ATTEMPTS - 1 if self.skill.idempotent else 0):
+            if isinstance(outcome, Plain) or not outcome.passing:
+                break
+            await asyncio.sleep(0.2 * 2**again)
+            outcome = await self._called(started.record)
+        return outcome, await self._desk.finish(self, started, outcome)
+
+    async def _called(self, record: EffectRecord) -> Plain | ServiceError:
+        fields = None if record.fixed else record.fields
+        token = running_effect.set(RunningEffect(record.key, fields))
+        try:
+            async with asyncio.timeout(record.timeout + GRACE / 2):
+                (reply,) = await self.kept.send((EffectRequest(record),))
+        except ServiceError as error:
+            return error
+        except TimeoutError:
+            return ServiceLate("no answer in time")
+        except asyncio.CancelledError:
+            raise
+        except BaseException as error:
+            return ServiceRaised(text_of(error))
+        finally:
+            running_effect.reset(token)
+        return reply
+
+    async def _settle(self, stored: StoredEffect, seconds: float, *, again: bool = True) -> Plain:
+        """Find out what became of an effect within a turn, or say that it is not known yet.
+
+        `again`: an agent that keeps the key's promise is asked again.
+        """
+        record = stored.record
+        if self.skill.idempotent and again:
+            return await self._start(stored, record, seconds, "the key's promise")
+        if self.status is not None:
+            try:
+                async with asyncio.timeout(max(0.05, seconds * (1 - MARGIN))):
+                    found = await self.reconciled(record)
+            except TimeoutError:
+                found = None
+            if found is not None and found.state == "done":
+                changed = await self._desk.end(stored, "done", "its agent", reply=found.reply)
+                if changed is not None:
+                    return _replied(changed.record)
+        self._desk.changed()
+        return words.says(words.not_known(record))
+
+    async def reconciled(self, record: EffectRecord) -> Reconciled | None:
+        """Ask what became of an effect; None where nobody can be asked, or does not answer."""
+        if self.status is None:
+            return None
+        asked: JsonObject = {
+            "key": record.key, "service": record.service, "turn_id": record.turn_id
+        }  # fmt: skip
+        if record.fields:
+            asked["fields"] = record.fields
+        request = PayloadRequest(
+            record.service, record.turn_id, record.key, record.timeout, check(asked)
+        )
+        try:
+            async with asyncio.timeout(record.timeout):
+                (reply,) = await self.status.send((request,))
+            if isinstance(reply, ServiceError):
+                raise reply
+            return reconciled_of(reply.value)
+        except (ServiceError, TimeoutError):
+            return None
+
+
+def _replied(record: EffectRecord) -> Plain:
+    """Return what the agent answered to an effect that is done, or else that it is."""
+    if bytes(record.reply) == b"null":
+        return words.says(words.settled(record))
+    return parse(bytes(record.reply))
+
+
+class Reconciled(msgspec.Struct, frozen=True):
+    """What an agent says became of an effect, and with which reply."""
+
+    state: str
+    reply: msgspec.Raw = NONE
+
+
+def reconciled_of(value: Any) -> Reconciled:
+    """Read `{state, text?, ...}`, true, false or null; anything else is not known."""
+    if isinstance(value, list) and len(value) == 1:
+        value = value[0]
+    if isinstance(value, bool):
+        return Reconciled("done" if value else "not_done")
+    if isinstance(value, str):
+        value = {"state": value}
+    if not isinstance(value, dict):
+        return Reconciled("unknown")
+    state = value.get("state", value.get("status"))
+    if state not in ("done", "not_done"):
+        return Reconciled("unknown")
+    reply = value.get("reply")
+    if reply is None and isinstance(value.get("text"), str):
+        reply = [{"text": value["text"], "confidence": 1.0}]
+    return Reconciled(state, NONE if reply is None else msgspec.Raw(encode(reply)))
+
+
+def surely_not_done(error: ServiceError) -> bool:
+    """Return whether a call that failed with this has certainly done nothing."""
+    if not error.sent:
+        return True
+    return isinstance(error, ServiceRefused) and (
+        400 <= error.status < 500 and error.status not in _UNCERTAIN
+    )
+
+
+def _context_of(answer: JsonObject) -> EffectAsk | None:
+    """Return what an answer is about, None where it is not about an effect."""
+    given = answer.get("context")
+    if not isinstance(given, dict) or words.CONTEXT not in given:
+        return None
+    try:
+        return msgspec.convert(given, EffectAsk)
+    except msgspec.ValidationError:
+        return None

@@ -1,0 +1,352 @@
+"""EffectDesk: the keeper of effects; it settles what turns leave open, and what operators decide.
+
+Every few seconds it looks through the open effects: approvals that nobody gave in time, calls whose
+process died, outcomes that their person does not know yet. Several processes may do so at once, as
+each step in the ledger is made by one.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import logging
+from collections import Counter
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any, Final, Literal
+
+import msgspec
+
+from prolocutor.background import BackgroundTasks
+from prolocutor.contracts.connector import Connector, ServiceContext
+from prolocutor.contracts.shared_store import clock_of
+from prolocutor.contracts.store import Store, TurnOpening
+from prolocutor.dialog.ids import new_id
+from prolocutor.dialog.plain import JsonObject, Plain
+from prolocutor.errors import BadInput, NotFound, ProlocutorError, ServiceError
+from prolocutor.plan.stages import Call, Skill
+from prolocutor.plugins.effects import words
+from prolocutor.plugins.effects.acting_connector import ActingConnector, surely_not_done
+from prolocutor.plugins.effects.ledger import (
+    NONE,
+    EffectLedger,
+    EffectRecord,
+    EffectState,
+    StoredEffect,
+)
+from prolocutor.plugins.effects.words import DO_AGAIN, LEAVE, WAS_DONE, EffectAsk
+from prolocutor.web.audit_trail import KIND as AUDIT
+from prolocutor.web.audit_trail import AuditedAct
+
+log = logging.getLogger(__name__)
+
+PAUSE: Final = 2.0
+"""Seconds between two looks at what is open."""
+
+LOOKS: Final = 5
+"""How often an agent is asked what became of an effect, before somebody else is."""
+
+LONGEST_PAUSE: Final = 60.0
+LATER: Final = 1e11
+"""A time that never comes, in UNIX seconds: only a person or an operator can say more."""
+
+CLOSING: Final = 10.0
+"""Seconds for which calls that run may go on when the assistant stops."""
+
+Decision = Literal["approve", "refuse", "done", "not_done", "again"]
+
+
+class EffectDesk:
+    """Keeps the calls of the skills that act."""
+
+    def __init__(self, store: Store) -> None:
+        self.ledger = EffectLedger(store)
+        self.clock: Callable[[], float] = clock_of(store)
+        self.tasks = BackgroundTasks("effect")
+        self._store = store
+        self._connectors: dict[str, ActingConnector] = {}
+        self._heard: Counter[str] = Counter()
+        self._assistant: Any = None
+        self._news = asyncio.Event()
+        self._looking = BackgroundTasks("look at effects")
+        self._auditing = BackgroundTasks("audit of effects")
+
+    # -- as a keeper ------------------------------------------------------------------------------
+
+    def around(self, service: Any, connector: Connector, context: ServiceContext) -> Connector:
+        """Return the connector of a skill that acts with the ledger around it."""
+        if not isinstance(service, Skill) or not service.acts:
+            return connector
+        kept = ActingConnector(
+            service,
+            connector,
+            self,
+            status=_target(service.reconcile, context),
+            preview=_target(service.preview, context),
+        )
+        self._connectors[service.name] = kept
+        return kept
+
+    def join(self, assistant: Any) -> None:
+        """Get to know the assistant, by which persons are told."""
+        self._assistant = assistant
+        assistant.effects = self
+
+    async def turn_was_cut_off(self, opening: TurnOpening) -> None:
+        """Have the person told what became of the effects of a turn, as its reply does not."""
+        for stored in await self.ledger.of_turn(opening.user, opening.turn_id):
+            if not stored.record.untold:
+                untold = msgspec.structs.replace(stored.record, untold=True)
+                await self.ledger.change(stored, untold)
+        self.changed()
+
+    async def start(self) -> None:
+        """Begin to look at what is open."""
+        self._looking.start(self._look_on())
+
+    async def aclose(self) -> None:
+        """Stop looking, and let calls that run go on for a while."""
+        await self._looking.aclose()
+        await self.tasks.aclose(CLOSING)
+        await self._auditing.ended()
+
+    # -- for the connectors -----------------------------------------------------------------------
+
+    def changed(self) -> None:
+        """Note that there is something to look at."""
+        self._news.set()
+
+    def hears(self, key: str) -> Callable[[], None]:
+        """Note that a turn waits for an effect; what is returned ends that."""
+        self._heard[key] += 1
+
+        def ends() -> None:
+            self._heard[key] -= 1
+            if not self._heard[key]:
+                del self._heard[key]
+
+        return ends
+
+    async def finish(
+        self, connector: ActingConnector, started: StoredEffect, outcome: Plain | ServiceError
+    ) -> StoredEffect | None:
+        """Write what became of a call; None where somebody else has settled it meanwhile."""
+        by, now = connector.skill.name, self.clock()
+        stored: StoredEffect | None = started
+        while stored is not None:
+            record, untold = stored.record, not self._heard[started.record.key]
+            if record.attempt != started.record.attempt or record.state not in (
+                "started",
+                "unknown",
+            ):
+                return None
+            if isinstance(outcome, Plain):
+                raw = msgspec.Raw(outcome.encoded)
+                after = record.to("done", now, by, reply=raw, untold=untold)
+            elif surely_not_done(outcome):
+                after = record.to("not_done", now, by, why=str(outcome), untold=untold)
+            elif record.state == "unknown":
+                return stored
+            else:
+                until = now + min(LONGEST_PAUSE, 2.0**record.asked if record.asked else 0.0)
+                after = record.to("unknown", now, by, why=str(outcome), until=until, untold=untold)
+                if outcome.answered:
+                    after = msgspec.structs.replace(after, ends=now)
+            if (changed := await self.ledger.change(stored, after)) is not None:
+                if after.is_open:
+                    self.changed()
+                return changed
+            stored = await self.ledger.find(record.user, record.key)
+        return None
+
+    async def end(
+        self,
+        stored: StoredEffect,
+        state: EffectState,
+        by: str,
+        *,
+        untold: bool = False,
+        reply: msgspec.Raw = NONE,
+        why: str = "",
+    ) -> StoredEffect | None:
+        """Write that an effect is over; None where somebody else was faster."""
+        now = self.clock()
+        after = stored.record.to(state, now, by, untold=untold, why=why, reply=reply)
+        changed = await self.ledger.change(stored, after)
+        if changed is not None and untold:
+            self.changed()
+        return changed
+
+    def audit(self, who: str, act: str, key: str, address: str = "") -> None:
+        """Note in the audit trail who decided on an effect."""
+        line = AuditedAct(self.clock(), who, address, act, f"effects/{key}")
+        body = msgspec.json.encode([line])
+        self._auditing.start(self._store.put_record("", AUDIT, new_id(), body))
+
+    # -- what operators decide --------------------------------------------------------------------
+
+    async def decide(
+        self, key: str, decision: Decision, by: str, fields: JsonObject | None = None
+    ) -> EffectRecord:
+        """Do what an operator decides on an effect, and return it as it is then.
+
+        `NotFound` for an unknown key, `BadInput` where it is not in the state for that.
+        """
+        stored = await self.ledger.by_key(key)
+        if stored is None:
+            raise NotFound(f"there is no effect {key!s:.200}", field="key")
+        record = stored.record
+        wanted = "waiting" if decision in ("approve", "refuse") else "unknown"
+        if record.state != wanted:
+            what = f"the effect is {record.state.replace('_', ' ')}: nothing to {decision}"
+            raise BadInput(what, field="decision")
+        if decision == "refuse":
+            changed = await self.end(stored, "refused", by, untold=True)
+        elif decision in ("approve", "again"):
+            if fields is not None and not record.fixed:
+                record = msgspec.structs.replace(record, fields={**(record.fields or {}), **fields})
+            changed = await self._go_on(stored, record, by)
+        else:
+            state: EffectState = "done" if decision == "done" else "not_done"
+            changed = await self.end(stored, state, by, untold=True, why=f"as {by} says")
+        if changed is None:
+            raise BadInput("somebody else decided at the same moment; look again", field="key")
+        self.audit(by, decision.upper(), key)
+        return changed.record
+
+    async def _go_on(
+        self, stored: StoredEffect, record: EffectRecord, by: str
+    ) -> StoredEffect | None:
+        """Start an effect outside of its turn."""
+        connector = self._connectors.get(record.service)
+        if connector is None:
+            what = f"no skill that acts is called {record.service!r}; start it by an assistant"
+            raise BadInput(f"{what} whose file has it", field="key")
+        if record.state == "waiting":
+            record = msgspec.structs.replace(record, approved_by=by)
+        started = await connector.begin(stored, record, by)
+        if started is not None:
+            self.tasks.start(connector.perform(started))
+        return started
+
+    # -- what is open -----------------------------------------------------------------------------
+
+    async def _look_on(self) -> None:
+        while True:
+            self._news.clear()
+            try:
+                await self.look()
+            except ProlocutorError as error:
+                log.warning("open effects cannot be looked at: %s", error)
+            with suppress(TimeoutError):
+                async with asyncio.timeout(PAUSE):
+                    await self._news.wait()
+                    await asyncio.sleep(PAUSE / 10)
+
+    async def look(self) -> None:
+        """Do for each open effect what is due."""
+        for stored in await self.ledger.listed():
+            try:
+                await self._look_at(stored)
+            except (ProlocutorError, TimeoutError) as error:
+                log.warning("effect %s: %s", stored.record.key, error)
+
+    async def _look_at(self, stored: StoredEffect) -> None:
+        record, now = stored.record, self.clock()
+        if record.state == "waiting":
+            if now > record.until:
+                await self.end(stored, "expired", "time", untold=True)
+        elif record.state == "started":
+            if now > record.until:
+                after = record.to("unknown", now, "time", until=now, asked=0)
+                if (changed := await self.ledger.change(stored, after)) is not None:
+                    await self._settle(changed)
+        elif record.state == "unknown":
+            if now >= record.until:
+                await self._settle(stored)
+        else:
+            await self._tell(stored)
+
+    async def _settle(self, stored: StoredEffect) -> None:
+        """Ask what became of an effect whose call is over; nobody knows so far."""
+        record = stored.record
+        connector = self._connectors.get(record.service)
+        if connector is None:
+            return
+        asked, now = record.asked + 1, self.clock()
+        until = now + min(LONGEST_PAUSE, 2.0**asked)
+        noted = msgspec.structs.replace(record, asked=asked, until=until)
+        claimed = await self.ledger.change(stored, noted)
+        if claimed is None:
+            return
+        if connector.skill.idempotent and asked <= LOOKS:
+            await self._go_on(claimed, noted, "the key's promise")
+            return
+        if connector.status is not None and asked <= LOOKS:
+            found = await connector.reconciled(record)
+            if found is not None and found.state == "done":
+                await self.end(claimed, "done", "its agent", untold=True, reply=found.reply)
+            elif found is not None and found.state == "not_done" and now >= record.ends:
+                await self.end(claimed, "not_done", "its agent", untold=True)
+            return
+        if now < record.ends:  # it may still be done
+            later = msgspec.structs.replace(noted, asked=record.asked, until=record.ends)
+            await self.ledger.change(claimed, later)
+            return
+        await self._when_unknown(connector.skill, claimed)
+
+    async def _when_unknown(self, skill: Skill, stored: StoredEffect) -> None:
+        record = stored.record
+        if skill.on_unknown == "retry" and record.asked <= 2 * LOOKS:
+            await self._go_on(stored, record, "retry")
+            return
+        if skill.on_unknown == "give_up":
+            await self.end(stored, "given_up", "the file", untold=True)
+            return
+        if skill.on_unknown == "ask_person" and record.user:
+            choices = [WAS_DONE, DO_AGAIN, LEAVE]
+            await self._notify(
+                record,
+                words.question(words.which(record), choices),
+                ask="choice",
+                context=EffectAsk(record.key, "unknown"),
+            )
+        await self.ledger.change(stored, msgspec.structs.replace(record, until=LATER))
+
+    async def _tell(self, stored: StoredEffect) -> None:
+        """Tell a person what became of an effect, once."""
+        record = stored.record
+        if record.user:
+            await self._notify(record, words.told(record))
+        await self.ledger.change(stored, msgspec.structs.replace(record, untold=False))
+
+    async def _notify(
+        self,
+        record: EffectRecord,
+        messages: list[JsonObject],
+        ask: str | None = None,
+        context: EffectAsk | None = None,
+    ) -> None:
+        digest = hashlib.blake2b(f"{record.key} {record.state} {record.attempt}".encode())
+        await self._assistant.agenda.notify(
+            record.user,
+            messages,
+            ask,
+            skill=record.service,
+            dialog=record.dialog_name,
+            key=f"effect {digest.hexdigest()[:32]}",
+            context=None if context is None else msgspec.to_builtins(context),
+        )
+
+
+def _target(given: Any, context: ServiceContext) -> Connector | None:
+    """Make the connector of who is asked beside a skill."""
+    if given is None:
+        return None
+    if not isinstance(given, dict):
+        return context.connect(Call(given))
+    options = dict(given)
+    call, connector = options.pop("call", None), options.pop("connector", None)
+    if isinstance(call, dict):
+        options, call = {**options, **call}, ""
+    return context.connect(Call(call or "", connector, options))

@@ -1,0 +1,198 @@
+"""What an effect would do: its fields, which a person sees, changes and lets pass by a rule."""
+
+from __future__ import annotations
+
+import ast
+import operator
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+import msgspec
+
+from prolocutor.dialog.plain import JsonObject
+from prolocutor.errors import BadReply, ConfigError
+
+SCALARS: Final = (str, int, float, bool)
+
+
+class EffectPreview(msgspec.Struct, frozen=True):
+    """What a call would do: a title, fields with values, and for some what they may be.
+
+    `kinds` are members of JSON Schema (`type`, `enum`, `title`) by field. `changeable`: the agent
+    does what the fields say when they are changed. `confidence` is that of the question whether
+    it may.
+    """
+
+    fields: JsonObject = {}
+    title: str = ""
+    kinds: JsonObject = {}
+    changeable: bool = True
+    confidence: float = 0.9
+
+
+def preview_of(value: Any) -> EffectPreview | None:
+    """Read what a preview says: `{fields, title?, kinds?, confidence?}`, or the fields alone.
+
+    None where there is nothing to do. `BadReply` for anything else.
+    """
+    if value is None or value == []:
+        return None
+    if isinstance(value, list) and len(value) == 1:
+        value = value[0]
+    if not isinstance(value, dict):
+        raise BadReply("a preview is an object with fields, or null")
+    if not isinstance(value.get("fields"), dict):
+        return EffectPreview(value)
+    try:
+        return msgspec.convert(value, EffectPreview)
+    except msgspec.ValidationError as error:
+        raise BadReply(f"a preview: {error}") from None
+
+
+def lines_of(fields: Mapping[str, Any], kinds: Mapping[str, Any]) -> list[str]:
+    """Return the fields as lines of text."""
+    return [f"{name_of(key, kinds)}: {_shown(value)}" for key, value in fields.items()]
+
+
+def name_of(key: str, kinds: Mapping[str, Any]) -> str:
+    """Return what a field is called."""
+    kind = kinds.get(key)
+    title = kind.get("title") if isinstance(kind, dict) else None
+    return title if isinstance(title, str) and title else key
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if value is None:
+        return "-"
+    return value if isinstance(value, str) else msgspec.json.encode(value).decode()
+
+
+def ask_for(key: str, value: Any, kinds: Mapping[str, Any]) -> tuple[str, list[str]]:
+    """Return the kind of ask for a new value of a field, and the choices there are."""
+    kind = kinds.get(key)
+    kind = kind if isinstance(kind, dict) else {}
+    if isinstance(kind.get("enum"), list) and kind["enum"]:
+        return "choice", [str(one) for one in kind["enum"]]
+    type_ = kind.get("type")
+    if type_ == "boolean" or (type_ is None and isinstance(value, bool)):
+        return "yesno", []
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    if type_ in ("number", "integer") or (type_ is None and number):
+        return "number", []
+    return "raw_string", []
+
+
+def given_value(key: str, kinds: Mapping[str, Any], answer: Any) -> Any:
+    """Return the new value of a field that an answer gives."""
+    kind = kinds.get(key)
+    kind = kind if isinstance(kind, dict) else {}
+    if isinstance(kind.get("enum"), list) and isinstance(answer, dict):
+        return kind["enum"][answer["idx"]]
+    if kind.get("type") == "integer" and isinstance(answer, float) and answer.is_integer():
+        return int(answer)
+    return answer
+
+
+_COMPARISONS: Final[dict[type[ast.cmpop], Callable[[Any, Any], Any]]] = {
+    ast.Lt: operator.lt,
+    ast.LtE: operator.le,
+    ast.Gt: operator.gt,
+    ast.GtE: operator.ge,
+    ast.Eq: operator.eq,
+    ast.NotEq: operator.ne,
+    ast.In: lambda one, many: one in many,
+    ast.NotIn: lambda one, many: one not in many,
+}
+_EXAMPLE: Final = "such as amount < 20 and currency == 'EUR'"
+MAX_RULE: Final = 1000
+
+
+class ApprovalRule:
+    """A comparison of fields, such as `amount < 20 and currency in ["EUR", "CHF"]`.
+
+    It knows names of fields, numbers, texts, lists, comparisons, `and`, `or` and `not`, and nothing
+    else. A field that is missing, or of another type than it is compared with, makes it false.
+    """
+
+    def __init__(self, text: str) -> None:
+        try:
+            if len(text) > MAX_RULE:
+                raise SyntaxError("it is too long")
+            self._tree = ast.parse(text.strip(), mode="eval").body
+            _check(self._tree)
+        except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+            what = error.msg if isinstance(error, SyntaxError) else str(error)
+            hint = f"expected a comparison of fields, {_EXAMPLE}"
+            raise ConfigError(f"{text!r:.80}: {what}; {hint}", key="rule") from None
+        self.text = text
+
+    def holds(self, fields: Mapping[str, Any]) -> bool:
+        """Return whether it is true of these fields."""
+        try:
+            return _value(self._tree, fields) is True
+        except (LookupError, TypeError):
+            return False
+
+
+def _check(node: ast.expr) -> None:
+    match node:
+        case ast.BoolOp(values=values):
+            for one in values:
+                _check(one)
+        case ast.UnaryOp(op=ast.Not(), operand=operand):
+            _check(operand)
+        case ast.Compare(left=left, ops=ops, comparators=others):
+            if not all(type(one) in _COMPARISONS for one in ops):
+                raise SyntaxError("only <, <=, >, >=, ==, != and in compare")
+            for one in (left, *others):
+                _check_operand(one)
+        case ast.Name() | ast.Constant(value=bool()):
+            pass
+        case _:
+            raise SyntaxError("this is no comparison")
+
+
+def _check_operand(node: ast.expr) -> None:
+    match node:
+        case ast.Name() | ast.Constant(value=str() | int() | float() | None):
+            pass
+        case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int() | float())):
+            pass
+        case ast.List(elts=items) | ast.Tuple(elts=items):
+            for one in items:
+                _check_operand(one)
+        case _:
+            raise SyntaxError("only names of fields, numbers, texts and lists are compared")
+
+
+def _value(node: ast.expr, fields: Mapping[str, Any]) -> Any:
+    match node:
+        case ast.BoolOp(op=ast.And(), values=values):
+            return all(_value(one, fields) is True for one in values)
+        case ast.BoolOp(values=values):
+            return any(_value(one, fields) is True for one in values)
+        case ast.UnaryOp(op=ast.Not(), operand=operand):
+            return not _value(operand, fields)
+        case ast.UnaryOp(operand=ast.Constant(value=value)):
+            return -value  # type: ignore[operator] # `_check_operand` lets numbers alone through
+        case ast.Name(id=name):
+            return (
+                {"true": True, "false": False, "null": None}[name]
+                if (name in ("true", "false", "null") and name not in fields)
+                else fields[name]
+            )
+        case ast.Constant(value=value):
+            return value
+        case ast.List(elts=items) | ast.Tuple(elts=items):
+            return [_value(one, fields) for one in items]
+        case ast.Compare(left=left, ops=ops, comparators=others):
+            one = _value(left, fields)
+            for op, other in zip(ops, others, strict=True):
+                two = _value(other, fields)
+                if not _COMPARISONS[type(op)](one, two):
+                    return False
+                one = two
+            return True
+    raise TypeError(type(node).__name__)

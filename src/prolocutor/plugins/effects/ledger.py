@@ -1,0 +1,159 @@
+"""EffectLedger: what became of each effect, as a document of its person in the store.
+
+An effect goes from `waiting` (for an approval) or nothing to `started`, and from there to `done`,
+`not_done` or `unknown`. Each step is written only if nobody else was faster, so that of several
+processes one starts an effect. What is open has a kind of its own, so that it is found quickly.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final, Literal
+
+import msgspec
+
+from prolocutor.contracts.store import RecordChange, RecordStore
+from prolocutor.dialog.plain import JsonObject
+
+OPEN: Final = "effect"
+CLOSED: Final = "effect-closed"
+"""The kinds of the documents: of effects that need something, and of those that are over."""
+
+MOST: Final = 10_000
+"""The latest effects that are looked at."""
+
+EffectState = Literal[
+    "waiting", "started", "unknown", "done", "not_done", "refused", "expired", "given_up"
+]
+SETTLED: Final = frozenset({"done", "not_done", "refused", "expired", "given_up"})
+
+
+NONE: Final = msgspec.Raw(b"null")
+"""JSON of which there is none."""
+
+
+class EffectStep(msgspec.Struct, frozen=True):
+    """One step of an effect: when (UNIX seconds), to which state, and by whom."""
+
+    at: float
+    state: EffectState
+    by: str
+
+
+class EffectRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One effect: the call of a skill that acts.
+
+    `key` is what the agent gets to know it by. `title` says what is done, mostly in the person's
+    words, and `fields` with which values, `kinds` what each is (members of a JSON Schema); `fixed`:
+    the agent heeds no others. `body` is the request, until it is over; `is_state`: it is the agent
+    state. `until`: when waiting for an approval ends, when the call is over at the latest, or when
+    somebody is asked next. `asked` counts how often. `ends`: when a call that was started can do
+    nothing any more. `attempt` tells starts apart. `approver` is who has to approve, `approved_by`
+    who did. `reply` is what the agent answered, `why` what went wrong. `untold`: the person does
+    not know yet what became of it.
+    """
+
+    key: str
+    user: str
+    dialog_name: str = "main"
+    dialog_id: str = ""
+    service: str
+    turn_id: str
+    state: EffectState
+    at: float
+    title: str = ""
+    fields: JsonObject | None = None
+    kinds: JsonObject = {}
+    fixed: bool = False
+    body: msgspec.Raw = NONE
+    is_state: bool = False
+    timeout: float = 2.0
+    until: float = 0.0
+    ends: float = 0.0
+    asked: int = 0
+    attempt: str = ""
+    approver: str = ""
+    approved_by: str = ""
+    reply: msgspec.Raw = NONE
+    why: str = ""
+    untold: bool = False
+    steps: list[EffectStep] = []
+
+    @property
+    def is_open(self) -> bool:
+        """Whether something is left to do about it."""
+        return self.untold or self.state not in SETTLED
+
+    def to(self, state: EffectState, at: float, by: str, **changes: Any) -> EffectRecord:
+        """Return it in another state; what is over keeps no request."""
+        steps = [*self.steps, EffectStep(at, state, by)]
+        if state in SETTLED:
+            changes.setdefault("body", NONE)
+        return msgspec.structs.replace(self, state=state, steps=steps, **changes)
+
+
+_encode: Final = msgspec.json.Encoder().encode
+_decode: Final = msgspec.json.Decoder(EffectRecord).decode
+
+
+class StoredEffect(msgspec.Struct, frozen=True):
+    """An effect as it stands in the store; `body` are its bytes there."""
+
+    record: EffectRecord
+    body: bytes
+
+
+class EffectLedger:
+    """The effects in one store."""
+
+    def __init__(self, store: RecordStore) -> None:
+        self._store = store
+
+    async def find(self, user: str, key: str) -> StoredEffect | None:
+        """Return an effect of a person by its key."""
+        for kind in (OPEN, CLOSED):
+            if (body := await self._store.record(user, kind, key)) is not None:
+                return StoredEffect(_decode(body), body)
+        return None
+
+    async def change(self, old: StoredEffect | None, new: EffectRecord) -> StoredEffect | None:
+        """Write a step; None where it is not as it was before: somebody else was faster."""
+        body = _encode(new)
+        before = None if old is None else _kind_of(old.record)
+        after = _kind_of(new)
+
+        def changed(kind: str, was: bytes | None, to: bytes | None) -> RecordChange:
+            return RecordChange(
+                user=new.user, kind=kind, key=new.key, before=was, after=to, about=new.dialog_id
+            )
+
+        was = None if old is None else old.body
+        changes = [changed(after, was if before == after else None, body)]
+        if before is not None and before != after:
+            changes.insert(0, changed(before, was, None))
+        return StoredEffect(new, body) if await self._store.change_records(changes) else None
+
+    async def listed(self, *, closed: bool = False) -> list[StoredEffect]:
+        """Return the latest effects, the oldest first: the open ones, or the others."""
+        rows = await self._store.records_since(CLOSED if closed else OPEN, limit=MOST)
+        return [StoredEffect(_decode(row.body), row.body) for row in rows]
+
+    async def of_turn(self, user: str, turn_id: str) -> list[StoredEffect]:
+        """Return the effects of one turn."""
+        found = []
+        for kind in (OPEN, CLOSED):
+            for key, body in (await self._store.records(user, kind)).items():
+                if key.startswith(f"{turn_id}/"):
+                    found.append(StoredEffect(_decode(body), body))
+        return found
+
+    async def by_key(self, key: str) -> StoredEffect | None:
+        """Return the effect with this key, whoever's it is."""
+        for closed in (False, True):
+            for one in await self.listed(closed=closed):
+                if one.record.key == key:
+                    return one
+        return None
+
+
+def _kind_of(record: EffectRecord) -> str:
+    return OPEN if record.is_open else CLOSED

@@ -1,0 +1,340 @@
+"""Skills that act: each call is an effect, kept in the ledger and started once."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from prolocutor import Assistant, Pipeline, Skill
+from prolocutor.contracts.store import Store
+from prolocutor.errors import ConfigError, ServiceRefused, ServiceUnreachable
+from prolocutor.plugins.effects import acting_connector
+from prolocutor.plugins.effects.ledger import CLOSED, OPEN
+from prolocutor.stores.sqlite.sqlite_store import SqliteStore
+
+
+class Shop:
+    """An agent that sells, and forgets what it was asked with before."""
+
+    def __init__(self) -> None:
+        self.sold: list[str] = []
+        self.fields: list[Any] = []
+        self.fails: list[BaseException] = []
+        self.open = asyncio.Event()
+        self.open.set()
+        self.reached = asyncio.Event()
+
+    async def sell(self, request: dict[str, Any]) -> list[dict[str, Any]]:
+        self.reached.set()
+        await self.open.wait()
+        if self.fails:
+            raise self.fails.pop()
+        self.sold.append(request["idempotency_key"])
+        self.fields.append(request["effect"]["fields"])
+        return [{"text": "Sold.", "confidence": 0.9}]
+
+    def status(self, asked: dict[str, Any]) -> dict[str, str]:
+        return {"state": "done" if asked["key"] in self.sold else "not_done"}
+
+    def preview(self, request: dict[str, Any]) -> dict[str, Any] | None:
+        said = request["utterances"][-1]["text"]
+        if "buy" not in said:
+            return None
+        fields = {"amount": int(said.split()[-1]), "what": "apples"}
+        return {"title": "Buy apples", "fields": fields}
+
+
+@pytest.fixture
+def shop() -> Shop:
+    return Shop()
+
+
+def assistant_of(shop: Shop, store: str | Store = "memory:", **options: Any) -> Assistant:
+    skill = Skill(shop.sell, name="shop", acts=True, **options)
+    return Assistant(Pipeline(skills=[skill]), store=store)
+
+
+async def told(assistant: Assistant, number: int) -> list[str]:
+    """Return the texts of the first messages of the feed that the assistant said."""
+    texts: list[str] = []
+    feed: AsyncIterator[Any] = assistant.feed("ann")
+    async for one in feed:
+        if one.message is not None and one.message["type"] == "text":
+            texts.append(one.message["text"])
+        if len(texts) == number:
+            break
+    return texts
+
+
+async def states(assistant: Assistant) -> list[str]:
+    """Return the states of all effects, the open ones first."""
+    ledger = assistant.effects.ledger
+    found = [*await ledger.listed(), *await ledger.listed(closed=True)]
+    return [one.record.state for one in found]
+
+
+async def test_an_effect_is_done_once_and_kept(shop) -> None:
+    async with assistant_of(shop) as assistant:
+        reply = await assistant.reply("buy 3", "ann")
+
+        (stored,) = await assistant.effects.ledger.listed(closed=True)
+
+    assert reply.text == "Sold."
+    assert shop.sold == [stored.record.key]
+    assert stored.record.key.endswith("/shop")
+    assert [one.state for one in stored.record.steps] == ["started", "done"]
+    assert bytes(stored.record.body) == b"null"
+
+
+async def test_the_same_request_does_nothing_twice(shop) -> None:
+    async with assistant_of(shop) as assistant:
+        for _ in range(3):
+            await assistant.reply("buy 3", "ann", request_id="one")
+
+    assert len(shop.sold) == 1
+
+
+async def test_a_call_that_never_left_is_known_not_to_be_done(shop) -> None:
+    shop.fails = [ServiceUnreachable("no way", sent=False)]
+    async with assistant_of(shop) as assistant:
+        reply = await assistant.reply("buy 3", "ann")
+
+        assert reply.text == "Sorry, I have no answer to that."
+        assert await states(assistant) == ["not_done"]
+
+
+async def test_a_refusal_is_known_not_to_be_done(shop) -> None:
+    shop.fails = [ServiceRefused("no", status=422)]
+    async with assistant_of(shop) as assistant:
+        await assistant.reply("buy 3", "ann")
+
+        assert await states(assistant) == ["not_done"]
+
+
+async def test_a_reply_says_honestly_that_the_outcome_is_not_known(shop) -> None:
+    shop.fails = [ServiceUnreachable("broke off")]
+    async with assistant_of(shop, on_unknown="ask_operator") as assistant:
+        reply = await assistant.reply("buy 3", "ann")
+
+        assert reply.text.startswith("I do not know yet whether this was done: “buy 3”.")
+        assert await states(assistant) == ["unknown"]
+
+
+async def test_the_agent_is_asked_what_became_of_an_effect(shop) -> None:
+    async def sell_and_break(request: dict[str, Any]) -> None:
+        await shop.sell(request)
+        raise ServiceUnreachable("broke off")
+
+    skill = Skill(sell_and_break, name="shop", acts=True, reconcile=shop.status)
+    async with Assistant(Pipeline(skills=[skill]), store="memory:") as assistant:
+        reply = await assistant.reply("buy 3", "ann")
+
+        assert reply.text == "This is done: “buy 3”."
+        assert await states(assistant) == ["done"]
+    assert len(shop.sold) == 1
+
+
+async def test_an_agent_that_keeps_the_promise_is_simply_asked_again(shop) -> None:
+    shop.fails = [ServiceUnreachable("broke off")]
+    async with assistant_of(shop, idempotent=True) as assistant:
+        reply = await assistant.reply("buy 3", "ann")
+
+    assert reply.text == "Sold."
+    assert len(shop.sold) == 1
+
+
+async def test_a_person_is_told_of_an_outcome_that_comes_after_the_reply(shop) -> None:
+    shop.open.clear()
+    async with assistant_of(shop, timeout=0.2) as assistant:
+        await assistant.reply("buy 3", "ann")
+        shop.open.set()
+
+        said = await told(assistant, 3)
+
+        assert said[1:] == ["This is done: “buy 3”.", "Sold."]
+    assert len(shop.sold) == 1
+
+
+async def test_an_operator_says_what_became_of_an_effect_and_the_person_is_told(shop) -> None:
+    shop.fails = [ServiceUnreachable("broke off")]
+    async with assistant_of(shop, on_unknown="ask_operator") as assistant:
+        await assistant.reply("buy 3", "ann")
+        (stored,) = await assistant.effects.ledger.listed()
+
+        await assistant.effects.decide(stored.record.key, "done", "olga")
+
+        assert (await told(assistant, 2))[1] == "This is done: “buy 3”."
+    assert shop.sold == []
+
+
+async def test_a_person_is_asked_what_nobody_else_knows(shop, monkeypatch) -> None:
+    monkeypatch.setattr(acting_connector, "GRACE", 0.0)
+    shop.fails = [ServiceUnreachable("broke off")]
+    async with assistant_of(shop, timeout=0.1) as assistant:
+        await assistant.reply("buy 3", "ann")
+        await told(assistant, 2)
+
+        reply = await assistant.reply("It was not done: do it now", "ann")
+
+        assert reply.text == "Sold."
+        assert await states(assistant) == ["done"]
+    assert len(shop.sold) == 1
+
+
+@pytest.mark.parametrize(
+    ("said", "reply", "sold"),
+    [
+        (["yes"], "Sold.", [{"amount": 3, "what": "apples"}]),
+        (["Approve"], "Sold.", [{"amount": 3, "what": "apples"}]),
+        (["no"], "This was not done, as it was refused: “Buy apples”.", []),
+        (["never mind"], "This was not done, as it was refused: “Buy apples”.", []),
+        (["edit", "amount", "5", "yes"], "Sold.", [{"amount": 5, "what": "apples"}]),
+        (["edit", "what", "pears", "yes"], "Sold.", [{"amount": 3, "what": "pears"}]),
+    ],
+)
+async def test_a_person_approves_edits_or_refuses(shop, said, reply, sold) -> None:
+    async with assistant_of(shop, approve="person", preview=shop.preview) as assistant:
+        asked = await assistant.reply("buy 3", "ann")
+        for words in said:
+            last = await assistant.reply(words, "ann")
+
+    assert asked.text == "Shall I do this? “Buy apples”\namount: 3\nwhat: apples"
+    assert last.text == reply
+    assert shop.fields == sold
+
+
+async def test_what_would_do_nothing_is_not_asked(shop) -> None:
+    async with assistant_of(shop, approve="person", preview=shop.preview) as assistant:
+        reply = await assistant.reply("hello", "ann")
+
+        assert await states(assistant) == []
+    assert reply.text == "Sorry, I have no answer to that."
+
+
+async def test_a_rule_approves_small_things(shop) -> None:
+    options = {"approve": "rule", "rule": "amount < 20", "preview": shop.preview}
+    async with assistant_of(shop, **options) as assistant:
+        small = await assistant.reply("buy 19", "ann")
+        large = await assistant.reply("buy 20", "ann")
+        (stored,) = await assistant.effects.ledger.listed(closed=True)
+
+    assert small.text == "Sold."
+    assert large.text.startswith("Shall I do this?")
+    assert stored.record.approved_by == "the rule amount < 20"
+
+
+async def test_an_operator_approves_and_the_person_is_told(shop) -> None:
+    async with assistant_of(shop, approve="operator", preview=shop.preview) as assistant:
+        reply = await assistant.reply("buy 3", "ann")
+        (stored,) = await assistant.effects.ledger.listed()
+
+        await assistant.effects.decide(stored.record.key, "approve", "olga", {"amount": 2})
+
+        assert (await told(assistant, 3))[1:] == ["This is done: “Buy apples”.", "Sold."]
+    assert reply.text == "“Buy apples” needs an approval first. I will tell you."
+    assert shop.fields == [{"amount": 2, "what": "apples"}]
+
+
+async def test_an_approval_lasts_over_a_restart(shop, tmp_path: Path) -> None:
+    store = f"sqlite:///{tmp_path / 'dialogs.db'}"
+    options = {"approve": "person", "preview": shop.preview}
+    async with assistant_of(shop, store, **options) as assistant:
+        await assistant.reply("buy 3", "ann")
+    async with assistant_of(shop, store, **options) as assistant:
+        reply = await assistant.reply("yes", "ann")
+        (stored,) = await assistant.effects.ledger.listed(closed=True)
+
+    assert reply.text == "Sold."
+    assert stored.record.approved_by == "ann"
+
+
+async def test_an_approval_that_nobody_gives_in_time_is_over(shop) -> None:
+    async with assistant_of(shop, approve="person", preview=shop.preview) as assistant:
+        await assistant.reply("buy 3", "ann")
+        assistant.effects.clock = lambda: 1e10
+        reply = await assistant.reply("yes", "ann")
+
+    assert reply.text == "This was not done, as nobody approved it in time: “Buy apples”."
+    assert shop.sold == []
+
+
+@pytest.mark.parametrize(
+    ("options", "reply", "sold"),
+    [
+        ({}, "I do not know yet", 1),
+        ({"on_unknown": "give_up"}, "I do not know yet", 1),
+        ({"reconcile": "status"}, "This is done", 1),
+        ({"idempotent": True}, "Sold.", 2),
+    ],
+)
+async def test_a_turn_that_is_run_again_starts_no_effect_again(
+    shop, tmp_path: Path, options, reply, sold
+) -> None:
+    if "reconcile" in options:
+        options = {"reconcile": shop.status}
+    store = SqliteStore(tmp_path / "dialogs.db")
+    first = assistant_of(shop, store, **options)
+    await first.start()
+    killed = asyncio.Event()
+
+    async def die(*_: object) -> None:
+        killed.set()
+        await asyncio.Event().wait()
+
+    first.effects.finish = die
+    asking = asyncio.ensure_future(first.reply("buy 3", "ann", request_id="one"))
+    await killed.wait()
+    await store.aclose()
+
+    async with assistant_of(shop, SqliteStore(tmp_path / "dialogs.db"), **options) as second:
+        again = await second.reply("buy 3", "ann", request_id="one")
+    asking.cancel()
+    await first.effects.tasks.aclose()
+
+    assert again.text.startswith(reply)
+    assert len(shop.sold) == sold
+    assert len(set(shop.sold)) == 1
+
+
+async def test_deleting_a_person_deletes_what_the_ledger_knows(shop) -> None:
+    async with assistant_of(shop, approve="person", preview=shop.preview) as assistant:
+        await assistant.reply("buy 3", "ann")
+        await assistant.reply("yes", "ann")
+        await assistant.reply("buy 4", "ann")
+
+        await assistant.archive.delete_person("ann")
+
+        assert await assistant.store.records("ann", OPEN) == {}
+        assert await assistant.store.records("ann", CLOSED) == {}
+
+
+async def test_deleting_a_conversation_deletes_its_effects(shop) -> None:
+    async with assistant_of(shop) as assistant:
+        await assistant.reply("buy 3", "ann")
+
+        await assistant.archive.delete("ann", "main")
+
+        assert await assistant.store.records("ann", CLOSED) == {}
+
+
+@pytest.mark.parametrize(
+    ("options", "what"),
+    [
+        ({"acts": False, "idempotent": True}, "say acts: true"),
+        ({"acts": False, "approve": "person"}, "say acts: true"),
+        ({"batch_size": 2}, "one thing at a time"),
+        ({"shadow": True}, "cannot act"),
+        ({"approve": "rule"}, "expected a rule"),
+        ({"rule": "amount < 20"}, "approve: person"),
+        ({"approve": "rule", "rule": "amount +"}, "expected a comparison of fields"),
+    ],
+)
+def test_settings_that_make_no_sense_are_refused(shop, options, what) -> None:
+    with pytest.raises(ConfigError, match=what):
+        assistant_of(shop, **options) if "acts" not in options else Assistant(
+            Pipeline(skills=[Skill(shop.sell, name="shop", **options)]), store="memory:"
+        )
