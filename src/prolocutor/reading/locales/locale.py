@@ -84,6 +84,7 @@ class Words(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     helpers: Phrases = []
     subjects: Phrases = []
     orders: Phrases = []
+    statements: Phrases = []
     small: Phrases = []
     idioms: Phrases = []
     dummies: Phrases = []

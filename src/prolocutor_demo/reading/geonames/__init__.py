@@ -23,11 +23,16 @@ class CityRow(NamedTuple):
 
 def city_rows() -> Iterator[CityRow]:
     """Yield the cities."""
-    for line in _text("cities.tsv").splitlines():
+    for line in city_table().splitlines():
         name, country, state, zone, population, others = line.split("\t")
         yield CityRow(
             name, country, state, zone, int(population), others.split("|") if others else []
         )
+
+
+def city_table() -> str:
+    """Return the table of cities as it is: a line each, the columns of `CityRow` by tabs."""
+    return _text("cities.tsv")
 
 
 @cache

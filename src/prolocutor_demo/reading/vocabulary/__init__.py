@@ -4,63 +4,67 @@ from __future__ import annotations
 
 import functools
 import re
+import unicodedata
 from importlib.resources import files
 from typing import NamedTuple
 
 from prolocutor_demo.dictionary import wordnet
-from prolocutor_demo.reading.country_facts import countries
-from prolocutor_demo.reading.geonames import city_rows
+from prolocutor_demo.reading.geonames import city_table, country_rows
 from prolocutor_demo.reading.languages.names import LANGUAGES, names_in
 
 _WORD = re.compile(r"[^\W\d_]{3,}")
-_LARGE = 1_000_000
-"""People of a city from which on its name is one that others are taken for."""
+_NAME = re.compile(r"^[^\t]+", re.MULTILINE)
+_LARGE_CITY = re.compile(r"^([^\t]+)\t[^\t]*\t[^\t]*\t[^\t]*\t\d{7,}\t", re.MULTILINE)
+"""A city of a million people or more, whose name mistyped ones are taken for."""
 
 _SHORTEST = 4
 """Letters of a place's name that others are taken for."""
 
 
 class Vocabulary(NamedTuple):
-    """The words by which others are spelled, and those that are right as they are.
+    """The words by which others are spelled.
 
     `complete`: words of the language that it does not know are hardly right.
     """
 
     words: frozenset[str]
-    others: frozenset[str]
     complete: bool
 
     def knows(self, word: str) -> bool:
-        """Return whether a word in lower case is right as it is."""
-        return word in self.others or _is_english(word)
+        """Return whether a word in lower case is right as it is: an English one, or a city."""
+        return _is_known(word)
 
 
 @functools.cache
 def vocabulary(code: str) -> Vocabulary:
     """Return the words of a language (ISO 639-1)."""
-    places, others = _places()
+    _city_names()  # read now rather than at the first unknown word
     named = _file("en") if code == "en" else frozenset(_words_of_language(code))
-    return Vocabulary(named | places, others, complete=code == "en")
+    return Vocabulary(named | _places(), complete=code == "en")
 
 
 @functools.cache
-def _places() -> tuple[frozenset[str], frozenset[str]]:
-    """Return the words of well-known places, and those of all places."""
-    known, others = set(), set()
-    for land in countries().values():
-        known |= {land.name, land.capital}
-    for city in city_rows():
-        others.add(city.name)
-        if city.population >= _LARGE:
-            known.add(city.name)
-    return _words(known, _SHORTEST), _words(others, 4)
+def _places() -> frozenset[str]:
+    """Return the words of the names of countries, capitals and very large cities."""
+    rows = country_rows().values()
+    lands = [str(row[field]) for row in rows for field in ("name", "capital")]
+    large = [found[1] for found in _LARGE_CITY.finditer(city_table())]
+    return _words([*lands, *large], _SHORTEST)
+
+
+@functools.cache
+def _city_names() -> str:
+    """Return the names of all cities, a line each, in lower case without accents."""
+    names = "\n".join(_NAME.findall(city_table())).lower()
+    plain = unicodedata.normalize("NFKD", names).encode("ascii", "ignore").decode()
+    return f"\n{plain}\n".replace(" ", "\n")
 
 
 def _words_of_language(code: str) -> frozenset[str]:
     if code not in LANGUAGES:
         return frozenset()
     names = names_in(code)
-    large = _places()[0]
+    large = _places()
     tables = (names.lands, names.days, names.months)
     texts = [name for table in tables for name in table.values()]
     texts += [here for name, here in names.cities.items() if set(name.split()) & large]
@@ -88,5 +92,7 @@ def _file(code: str) -> frozenset[str]:
 
 
 @functools.lru_cache(maxsize=4096)
-def _is_english(word: str) -> bool:
-    return len(word) > 3 and any(wordnet.lemma_of(word, part) for part in "nvar")
+def _is_known(word: str) -> bool:
+    if len(word) > 3 and any(wordnet.lemma_of(word, part) for part in "nvar"):
+        return True
+    return f"\n{word}\n" in _city_names()

@@ -20,6 +20,18 @@ from tests.demo.agent_requests import agents_with_phrasings, phrasings
             "tell me a joke and flip a coin and also what is 3 plus 4",
             ["tell me a joke", "flip a coin", "what is 3 plus 4"],
         ),
+        (
+            "Wie heißt die Hauptstadt von Peru? Und was ist 3 mal 4?",
+            ["Wie heißt die Hauptstadt von Peru?", "was ist 3 mal 4?"],
+        ),
+        (
+            "quelle heure est-il à Tokyo et à Londres",
+            ["quelle heure est-il à Tokyo", "quelle heure est-il à Londres"],
+        ),
+        (
+            "dime la hora y cuéntame un chiste",
+            ["dime la hora", "cuéntame un chiste"],
+        ),
     ],
 )
 def test_several_requests_in_one_are_cut_apart(text: str, clauses: list[str]) -> None:
@@ -36,6 +48,9 @@ def test_several_requests_in_one_are_cut_apart(text: str, clauses: list[str]) ->
         "remind me to call mum and dad",
         "what is the difference between affect and effect?",
         "who is older, Tom and his brother?",
+        "Erinnere mich an Brot und mein Auto",
+        "ajoute du lait et du pain à ma liste",
+        "¿cuál es la diferencia entre ser y estar?",
         "Hello! Lovely day today",
         "what is 1? " * 6,
         "tell me a joke and " * 40 + "flip a coin",

@@ -141,7 +141,8 @@ class LanguageGrammar:
         self.courtesy = _whole(words.courtesy, rf"(?:{gap}|$)", many=True)
         self.again, self.returning = _whole(words.again), _whole(words.back)
         self.both, self.other = _whole(words.both), _whole(words.other)
-        self.orders = _pattern(rf"(?:{'|'.join(words.orders) or '(?!)'})(?![\w])")
+        self.orders = _pattern(rf"(?:{_any([*words.orders, *words.statements])})(?![\w])")
+        self.commands = _pattern(rf"(?:{_any(words.orders)})(?![\w])")
         self.idioms = _whole(words.idioms)
         self.dummies = _pattern("|".join(f"(?:{one})" for one in words.dummies) or r"(?!)")
         self.how_much = _whole(words.how_much)
@@ -254,6 +255,15 @@ class LanguageGrammar:
             first in self.questions or first in self.be or first in self.helpers
             or first in self.subjects or self.orders.match(plain) is not None
         )  # fmt: skip
+
+    def opens_request(self, text: str) -> bool:
+        """Return whether a text begins as a question or an order does, after what opens it."""
+        plain = plain_of(text).lower().strip(TRIMMED)
+        opened = self.joint.match(plain)
+        plain = plain[opened.end() :] if opened else plain
+        first = plain.split(maxsplit=1)[0].rstrip(",") if plain.split() else ""
+        asks = first in self.questions or first in self.be or first in self.helpers
+        return asks or self.commands.match(plain) is not None
 
     def slots(self, text: str, entities: Sequence[str] = (), *, inside: bool = False) -> list[Part]:
         """Return the slots of a question, in their order."""

@@ -19,6 +19,7 @@ from prolocutor.contracts.connector import AgentProfile, Vocabulary
 from prolocutor.plugins.language.follow_up.grammar import LanguageGrammar, grammar_of, plain_of
 from prolocutor.plugins.language.follow_up.spelling import Spelling
 from prolocutor.reading.languages import frequent_words
+from prolocutor.reading.locales.locale import codes
 
 MOST_CARD_WORDS: Final = 20_000
 _WORD: Final = re.compile(r"(?<![\w.'’@/#-])[^\W\d_]+(?:['’][^\W\d_]+)*(?![\w@/#]|[.'’]\w)")
@@ -47,6 +48,9 @@ class Normalizer:
         self._cards = [one.card for one in skills]
         given = dict.fromkeys(one.vocabulary for one in skills if one.vocabulary is not None)
         self._given: list[Callable[[str], Vocabulary]] = list(given)
+        for one in self._given:
+            for code in codes():
+                one(code)  # what it reads it reads now, not within a turn
         self._words: dict[str, _Words] = {}
 
     def normalized(self, text: str, code: str) -> Normalized:

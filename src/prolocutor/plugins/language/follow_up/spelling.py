@@ -54,19 +54,17 @@ class Spelling:
         self._boldly = boldly
         self._most = (1.0, 1.4, 2.0) if boldly else (0.7, 0.9, 1.4)
         self.frequent = frozenset(frequent)
-        near: dict[str, set[str]] = {}
-        for word in {*words, *self.frequent}:
+        self._lengths: dict[int, list[tuple[int, str]]] = {}
+        for word in sorted({*words, *self.frequent}):
             if len(word) > 2:
-                for cut in _cuts(word):
-                    near.setdefault(cut, set()).add(word)
-        self._near = {cut: tuple(found) for cut, found in near.items()}
+                self._lengths.setdefault(len(word), []).append((_letters(word), word))
         self.word_for: Callable[[str], str] = lru_cache(maxsize=2048)(self._word_for)
 
     def _word_for(self, typed: str) -> str:
         """Return the one word that a mistyped word in lower case is near to; "" for none."""
         if len(typed) < SHORTEST:
             return self._short_word(typed) if self._boldly and len(typed) > 2 else ""
-        found = {word for cut in _cuts(typed) for word in self._near.get(cut, ())}
+        found = self._words_near(typed)
         most = self._most[0 if len(typed) < 6 else 1 if len(typed) < LONG else 2]
         ranked = sorted(
             (_distance(typed, word) - (0.2 if word in self.frequent else 0), word)
@@ -84,12 +82,32 @@ class Spelling:
         """Return the frequent word whose letters three are, or that has one more inside."""
         found = [
             word
-            for word in (one for cut in _cuts(typed) for one in self._near.get(cut, ()))
+            for word in self._words_near(typed)
             if word in self.frequent
             and word[0] == typed[0]
             and (sorted(word) == sorted(typed) or (len(word) == 4 and word[-1] == typed[-1]))
+            and _distance(typed, word) <= _SLIP
         ]
-        return found[0] if len(set(found)) == 1 else ""
+        return found[0] if len(found) == 1 else ""
+
+    def _words_near(self, typed: str) -> list[str]:
+        """Return the words that have about the same length and hardly another letter."""
+        slips = 1 if len(typed) < LONG - 1 else 2
+        own = _letters(typed)
+        return [
+            word
+            for length in range(len(typed) - slips, len(typed) + slips + 1)
+            for letters, word in self._lengths.get(length, ())
+            if (letters ^ own).bit_count() <= 2 * slips
+        ]
+
+
+def _letters(word: str) -> int:
+    """Return the letters of a word as bits."""
+    found = 0
+    for letter in word:
+        found |= 1 << (ord(letter) & 63)
+    return found
 
 
 def _inflected(typed: str, word: str) -> bool:
@@ -142,12 +160,3 @@ def _changed(one: str, other: str) -> float:
     if one == other:
         return 0.0
     return _SLIP if (one, other) in _BESIDE or (one, other) in _ALIKE else _OTHER
-
-
-def _cuts(word: str) -> set[str]:
-    """Return a word and what is left of it without one letter; of a long one without two."""
-    once = {word[:n] + word[n + 1 :] for n in range(len(word))}
-    if len(word) < LONG - 1:
-        return {word, *once}
-    twice = {one[:n] + one[n + 1 :] for one in once for n in range(len(one))}
-    return {word, *once, *twice}

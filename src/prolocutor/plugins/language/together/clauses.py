@@ -7,9 +7,13 @@ then for each of its clauses. Most utterances are one request; they are asked fo
 from __future__ import annotations
 
 import re
+from functools import cache
 from typing import Any, Final
 
+from prolocutor.plugins.language.follow_up.annotator import ENGLISH
+from prolocutor.plugins.language.follow_up.grammar import LanguageGrammar, grammar_of
 from prolocutor.plugins.language.together.ellipsis import completed, leans_on
+from prolocutor.reading.languages import language_of
 
 MOST: Final = 5
 """Clauses in one utterance; with more of them only the whole is asked for."""
@@ -85,6 +89,10 @@ def clauses_of(text: str) -> list[str]:
     if len(text) > LONGEST_TEXT:
         return []
     text = " ".join(text.split())
+    told = language_of(text)
+    grammar = grammar_of(told.code) if told is not None and told.code != ENGLISH else None
+    if grammar is not None:
+        return _clauses_in(text, grammar)
     greeting = _GREETING.match(text)
     if greeting and _is_request(text[greeting.end() :]):
         text = text[greeting.end() :]
@@ -106,6 +114,31 @@ def clauses_of(text: str) -> list[str]:
     if len(clauses) > MOST or not (len(clauses) > 1 or greeting):
         return []
     return [_without_joint(clause) for clause in completed(clauses)]
+
+
+def _clauses_in(text: str, grammar: LanguageGrammar) -> list[str]:
+    """Return the clauses of a text in another language than English, as its grammar tells them."""
+    clauses: list[str] = []
+    start = 0
+    for gap in _gaps(grammar.code).finditer(text):
+        before, after = text[start : gap.start()], text[gap.end() :]
+        whole = grammar.opens_request(before) or leans_on(before, clauses, grammar.code)
+        if whole and (
+            grammar.opens_request(after) or leans_on(after, [*clauses, before], grammar.code)
+        ):
+            clauses.append(before)
+            start = gap.end()
+    clauses = [clause.strip() for clause in (*clauses, text[start:])]
+    return completed(clauses, grammar.code) if 1 < len(clauses) <= MOST else []
+
+
+@cache
+def _gaps(code: str) -> re.Pattern[str]:
+    grammar = grammar_of(code)
+    joint = grammar.words.conjunction if grammar is not None else ""
+    return re.compile(
+        rf"(?<=[?!;]) (?:{joint} )?|(?<=[^\W\d_]\.) (?:{joint} )?|,? {joint} ", re.IGNORECASE
+    )
 
 
 def _without_joint(clause: str) -> str:

@@ -7,6 +7,8 @@ from typing import Any, Final
 
 from prolocutor.dialog.rounds import FollowUp, follow_up_of
 from prolocutor.plugins.language.together.clauses import clauses_of
+from prolocutor.reading.languages import language_of
+from prolocutor.reading.locales.locale import sentence
 
 Hypothesis = dict[str, Any]
 
@@ -22,8 +24,6 @@ PREFERENCE: Final = 0.15
 LIKELY: Final = 0.75
 """Confidence of a follow-up from which on its words mean nothing by themselves."""
 
-NO_ANSWER: Final = "I have no answer to"
-ONE_AT_A_TIME: Final = "I do one such thing at a time, so please ask again"
 LONGEST_QUOTE: Final = 80
 
 
@@ -153,12 +153,17 @@ def _left_out(
 ) -> list[str]:
     """Name the clauses without an answer, and those that have to wait."""
     said = _clauses(request)
+    told = language_of(" ".join(said))
+    code = told.code if told is not None else None
     unknown = [place for place, one in enumerate(done) if one is None and place not in undone]
     return [
-        f"{lead}: {'; '.join(said[place] for place in places)}."
-        if len(said) == len(done)
-        else f"{lead}: the rest."
-        for lead, places in ((NO_ANSWER, unknown), (ONE_AT_A_TIME, sorted(undone)))
+        sentence(name, code).replace(
+            "{clauses}",
+            "; ".join(said[place] for place in places)
+            if len(said) == len(done)
+            else sentence("the_rest", code),
+        )
+        for name, places in (("no_answer_to", unknown), ("one_at_a_time", sorted(undone)))
         if places
     ]
 

@@ -9,8 +9,13 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from prolocutor.plugins.language.follow_up.annotator import question_of
+from prolocutor.plugins.language.follow_up.annotator import ENGLISH, question_of
 from prolocutor.plugins.language.follow_up.certainty import SURE
+from prolocutor.plugins.language.follow_up.grammar import (
+    LanguageGrammar,
+    grammar_of,
+    plain_of,
+)
 from prolocutor.plugins.language.follow_up.last_turn import LastTurn
 
 _NOUN: Final = (
@@ -26,12 +31,12 @@ _ENUMERATED: Final = re.compile(r"(?:and )?one\b(?! more)", re.IGNORECASE)
 """The second of "one for 5 minutes and one for 10 minutes", which is no repetition."""
 
 
-def leans_on(clause: str, before: list[str]) -> bool:
+def leans_on(clause: str, before: list[str], code: str = ENGLISH) -> bool:
     """Whether the clause is no request of its own, but one together with the clauses before it."""
-    return bool(before) and completed([*before, clause])[-1] != clause
+    return bool(before) and completed([*before, clause], code)[-1] != clause
 
 
-def completed(clauses: list[str]) -> list[str]:
+def completed(clauses: list[str], code: str = ENGLISH) -> list[str]:
     """Return the clauses with what each leaves out put back."""
     full: list[str] = []
     for index, clause in enumerate(clauses):
@@ -39,12 +44,25 @@ def completed(clauses: list[str]) -> list[str]:
         of = _NOUN_OF.fullmatch(after)
         if of and _NOUN_ALONE.fullmatch(clause):
             clause = f"{clause} {of['of']}"
-        full.append(_completed(clause, full[-1]) if full else clause)
+        full.append(_completed(clause, full[-1], code) if full else clause)
     return full
 
 
-def _completed(clause: str, before: str) -> str:
+def _completed(clause: str, before: str, code: str) -> str:
     if _ENUMERATED.match(clause):
         return clause
-    found = question_of(clause, LastTurn(before, ""))
+    grammar = grammar_of(code)
+    joins = code != ENGLISH and grammar is not None and _has_its_like(clause, before, grammar)
+    asked = f"{grammar.words.conjunction} {clause}" if grammar is not None and joins else clause
+    found = question_of(asked, LastTurn(before, "", language=code))
     return found[0] if found and found[1] >= SURE else clause
+
+
+def _has_its_like(clause: str, before: str, grammar: LanguageGrammar) -> bool:
+    """Return whether a clause opens with a phrase or a measure that may stand in a question's."""
+    if grammar.opens_request(clause) or grammar.commands.match(plain_of(before)):
+        return False
+    parts = grammar.slots(clause)
+    first = plain_of(clause).lower().split(maxsplit=1)[0]
+    owned = grammar.owner.match(plain_of(clause)) is not None
+    return owned or first in grammar.leads or bool(parts and parts[0].typed)
