@@ -48,7 +48,8 @@ class ModelArchiveStore:
         found = (
             dialog.dialog_id
             for dialog in self._state.dialogs_of(query.user)
-            if (query.skill is None or any(one.skill == query.skill for one in dialog.utterances))
+            if (query.user_prefix is None or dialog.person.user.startswith(query.user_prefix))
+            and (query.skill is None or any(one.skill == query.skill for one in dialog.utterances))
             and (query.rating is None or dialog.is_rated(rating))
             and (query.since is None or dialog.date_start >= query.since)
             and (query.until is None or dialog.date_start < query.until)
@@ -56,7 +57,8 @@ class ModelArchiveStore:
             and (start is None or dialog.number > start.number)
             and (query.after is None or start is not None or dialog.dialog_id > query.after)
         )
-        return list(islice(found, query.offset, query.offset + query.limit))
+        ordered = reversed(list(found)) if query.newest_first else found
+        return list(islice(ordered, query.offset, query.offset + query.limit))
 
     async def rate_dialog(self, dialog_id: str, rating: Any, user: str | None, at: str) -> None:
         """Add a rating to the dialog's."""

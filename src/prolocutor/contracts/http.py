@@ -24,7 +24,8 @@ class Visitor(msgspec.Struct, frozen=True):
     person. `names` are the person's names in the assistant, one for each door: what is stored
     under any of them belongs to this person. `name` is what an operator is called, or a person who
     signed in; `scopes` what an operator may do, None for everything. `session` is the id of the
-    session of a person who signed in; an operator who did so has a `user` of their own.
+    session of a person who signed in; an operator who did so has a `user` of their own. `key` tells
+    the keys of operators apart, "" where none came.
     """
 
     kind: Literal["operator", "person", "anonymous"]
@@ -33,6 +34,7 @@ class Visitor(msgspec.Struct, frozen=True):
     name: str = ""
     scopes: frozenset[KeyScope] | None = None
     session: str | None = None
+    key: str = ""
 
     def may(self, access: Access, *, reads: bool) -> bool:
         """Return whether the scopes of the key, if it has any, let it use a route."""

@@ -481,18 +481,21 @@ class ConversationStore(Protocol):
 class DialogQuery(msgspec.Struct, frozen=True, kw_only=True):
     """Which dialogs are wanted, oldest first; a condition that is None does not count.
 
-    `skill` spoke in the dialog. `rating` (a JSON value) was given to the dialog or to one of its
+    `user_prefix`: of all users whose names begin so. `newest_first` turns the order around. `skill`
+    spoke in the dialog. `rating` (a JSON value) was given to the dialog or to one of its
     utterances. It started at or after `since` and before `until` (agent state times). Its id comes
     after the id `after`.
     """
 
     user: str | None = None
+    user_prefix: str | None = None
     skill: str | None = None
     rating: Any = None
     since: str | None = None
     until: str | None = None
     active: bool | None = None
     after: str | None = None
+    newest_first: bool = False
     offset: int = 0
     limit: int = 100
 

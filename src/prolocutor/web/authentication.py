@@ -8,12 +8,14 @@ import hmac
 import ipaddress
 import math
 import os
+import re
 from collections import OrderedDict
 from collections.abc import Collection, Mapping, Sequence
 from typing import Final, Protocol
 from urllib.parse import parse_qs, urlsplit
 
 import msgspec
+from msgspec import structs
 
 from prolocutor.contracts.http import Access, Visitor
 from prolocutor.errors import (
@@ -48,6 +50,10 @@ _FORWARDED: Final = frozenset(
 """Headers that proxies, load balancers and content networks add."""
 
 Headers = Mapping[bytes, bytes]
+
+
+_MARK: Final = re.compile(r"[A-Za-z0-9_.-]{1,40}")
+"""Names of keys that stand in names of persons as they are."""
 
 
 class AccessPolicy(msgspec.Struct, frozen=True):
@@ -111,7 +117,8 @@ class Authenticator:
         visitors = {token: self._person(user) for token, user in auth.tokens.items()}
         called = auth.keys if isinstance(auth.keys, Mapping) else dict.fromkeys(auth.keys, "")
         for key, name in called.items():
-            visitors[key] = Visitor("operator", name=name) if name else OPERATOR
+            told = structs.replace(OPERATOR, key=_mark_of(key, name))
+            visitors[key] = structs.replace(told, name=name) if name else told
         digests = {self._digest(secret): visitor for secret, visitor in visitors.items()}
         self._has_secrets = bool(visitors) or auth.sign_in
         self._loopback = auth.trusts_loopback
@@ -231,7 +238,8 @@ class Authenticator:
     def _holder_of(self, key: StoredKey) -> Visitor:
         if key.user is not None:
             return self._person(key.user)
-        return Visitor("operator", name=key.name, scopes=frozenset(key.scopes))
+        scopes = frozenset(key.scopes)
+        return Visitor("operator", name=key.name, scopes=scopes, key=key.id)
 
     def _person(self, user: str) -> Visitor:
         return Visitor("person", user, frozenset(prefix + user for prefix in self._prefixes))
@@ -270,6 +278,13 @@ def is_loopback(address: str) -> bool:
         return False
     mapped = getattr(ip, "ipv4_mapped", None)
     return bool((mapped or ip).is_loopback)
+
+
+def _mark_of(key: str, name: str) -> str:
+    """Return what tells a key of the file apart: its name, which outlives it, or a digest."""
+    if _MARK.fullmatch(name):
+        return name
+    return hashlib.blake2b((name or key).encode(), digest_size=8).hexdigest()
 
 
 def _secret(headers: Headers, query: bytes) -> str | None:

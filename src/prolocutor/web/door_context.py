@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
+from hashlib import blake2b
 from pathlib import Path
 from typing import ClassVar, Final, Protocol
 
@@ -12,9 +14,14 @@ from prolocutor.assistant.assistant import Assistant
 from prolocutor.contracts.channel import Channel
 from prolocutor.contracts.http import Visitor
 from prolocutor.contracts.pairing import Card
-from prolocutor.errors import Forbidden
+from prolocutor.errors import BadInput, Forbidden
 from prolocutor.observe.recent_turns import RecentTurns, ServiceTimes
 from prolocutor.web.key_ring import KeyRing
+
+USER_HEADER: Final = "X-Prolocutor-User"
+"""The header in which an operator may name the user, where the address does not (`?user=`)."""
+
+_SAFE: Final = re.compile(r"[A-Za-z0-9_.-]{1,120}")
 
 LOCAL: Final = "local"
 """The user of an operator who names none, such as a visitor on loopback."""
@@ -52,6 +59,50 @@ class DoorPersons(msgspec.Struct, frozen=True):
     def anonymous(self, secret: str) -> str:
         """Return the person who is known by what nobody can guess."""
         return f"{self.prefix}anonymous-{secret}"
+
+    def speaker(self, visitor: Visitor, *given: object) -> Speaker:
+        """Return who speaks, by the names that the parts of a request give.
+
+        What is no text names nobody. Raise `BadInput` for two different names, and as `find` does.
+        """
+        names = {one for one in given if isinstance(one, str) and one}
+        if len(names) > 1:
+            what = f"it names {len(names)} users: {', '.join(sorted(names))}"
+            raise BadInput(f"{what:.200}; name one", field=self.field)
+        user = self.find(visitor, next(iter(names), None))
+        if user is not None or visitor.kind != "operator":
+            return Speaker(user)
+        return Speaker(None, self.prefix + (f"{visitor.key}:" if visitor.key else ""))
+
+
+class Speaker(msgspec.Struct, frozen=True):
+    """Who speaks: a person, or a caller who speaks for many and names none of them.
+
+    `user` is the person. Without one, `own` begins the names of the persons that the contexts of a
+    caller are, each one of its own; it is None for an anonymous visitor. Contexts belong to the key
+    that they were opened with.
+    """
+
+    user: str | None
+    own: str | None = None
+
+    def person(self, kind: str, id_: str) -> str:
+        """Return the person that a context of the caller is, such as the thread with this id."""
+        return self.beginning(kind) + (id_ if _SAFE.fullmatch(id_) else f"~{_digest(id_)}")
+
+    def owns(self, kind: str, user: str) -> bool:
+        """Return whether a person is a context of the caller."""
+        begin = self.beginning(kind)
+        return self.own is not None and user.startswith(begin) and ":" not in user[len(begin) :]
+
+    def beginning(self, kind: str) -> str:
+        """Return how the names of all persons begin that are contexts of the caller."""
+        return f"{self.own}{kind}-"
+
+
+def _digest(text: str) -> str:
+    """Return a short digest of a text."""
+    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
 
 
 def may_see(visitor: Visitor, owner: str | None) -> bool:

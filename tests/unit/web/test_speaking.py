@@ -3,7 +3,7 @@
 import pytest
 
 from prolocutor.contracts.http import Visitor
-from prolocutor.errors import Forbidden
+from prolocutor.errors import BadInput, Forbidden
 from prolocutor.web.door_context import DoorPersons
 
 OPERATOR = Visitor("operator")
@@ -39,3 +39,38 @@ def test_only_an_operator_speaks_for_another(visitor: Visitor) -> None:
         PERSONS.find(visitor, "bob")
 
     assert raised.value.field == "user_id"
+
+
+KEYED = Visitor("operator", key="shop")
+
+
+@pytest.mark.parametrize(
+    ("visitor", "id_", "expected"),
+    [
+        (OPERATOR, "c", "door:thread-c"),
+        (KEYED, "c", "door:shop:thread-c"),
+        (OPERATOR, "shop:thread-c", "door:thread-~"),
+    ],
+)
+def test_a_context_of_an_operator_who_names_nobody_is_a_person(
+    visitor: Visitor, id_: str, expected: str
+) -> None:
+    speaker = DoorPersons("door:", unnamed=None).speaker(visitor)
+
+    assert speaker.person("thread", id_).partition("~")[0] == expected.partition("~")[0]
+    assert speaker.owns("thread", speaker.person("thread", id_))
+
+
+def test_contexts_of_other_keys_are_not_owned() -> None:
+    persons = DoorPersons("door:", unnamed=None)
+    visitors = (OPERATOR, KEYED, Visitor("operator", key="thread-"))
+    speakers = [persons.speaker(one) for one in visitors]
+
+    owned = [[a.owns("thread", b.person("thread", "c")) for b in speakers] for a in speakers]
+
+    assert owned == [[a is b for b in speakers] for a in speakers]
+
+
+def test_two_names_of_one_request_are_refused() -> None:
+    with pytest.raises(BadInput):
+        PERSONS.speaker(OPERATOR, "ann", None, {"no": "name"}, "bob")

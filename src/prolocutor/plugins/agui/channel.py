@@ -20,11 +20,11 @@ from prolocutor.dialog.turn_events import TurnEvent
 from prolocutor.errors import Conflict, Forbidden, NotFound
 from prolocutor.plugins.agui.run_events import SKILLS, RunEvents
 from prolocutor.plugins.agui.run_input import RUN, RunAgentInput
-from prolocutor.web.door_context import DoorContext, DoorPersons
+from prolocutor.web.door_context import USER_HEADER, DoorContext, DoorPersons
 from prolocutor.web.event_writing import batches, begun, event_stream
 from prolocutor.web.operations import IdempotencyKey, Operation, TypedRequest
 
-PERSONS: Final = DoorPersons("agui:")
+PERSONS: Final = DoorPersons("agui:", unnamed=None)
 
 _UNGUESSABLE: Final = re.compile(r"[\w-]{32,}")
 
@@ -33,6 +33,10 @@ class AgUiParams(msgspec.Struct, frozen=True):
     """The parameters of a run."""
 
     user: Annotated[str | None, Meta(description="The user for whom an operator speaks.")] = None
+    header_user: Annotated[
+        str | None,
+        Meta(description="The same, in place of `user`.", extra={"in": "header"}),
+    ] = msgspec.field(default=None, name=USER_HEADER)
     skill: Annotated[str | None, Meta(description="The skill to talk to alone.")] = None
     idempotency_key: IdempotencyKey = msgspec.field(default=None, name="Idempotency-Key")
 
@@ -50,8 +54,9 @@ class AgUiDoor(msgspec.Struct, frozen=True, kw_only=True):
 class AgUi:
     """The assistant as an AG-UI agent; a thread is a dialog, a run is a turn.
 
-    The owner of a token is that person; an operator is `local`, or the user of `?user=NAME`. An
-    anonymous visitor is known by the id of the thread, which has to be one that cannot be guessed.
+    The owner of a token is that person. An operator speaks for the user of `?user=NAME`, of a
+    header or of `forwardedProps`; without one each thread is a person of its own. An anonymous
+    visitor is known by the id of the thread, which has to be one that cannot be guessed.
     What is asked for is an interrupt, which the next run's `resume` answers.
     """
 
@@ -74,7 +79,8 @@ class AgUi:
     async def run_agent(self, request: TypedRequest[AgUiParams, RunAgentInput]) -> HttpResponse:
         """Run a turn and show it while it runs, as the events of AG-UI."""
         asked, params = request.body, request.params
-        user = speaker(request.visitor, params.user, asked.thread_id)
+        named = (params.user, params.header_user, asked.user)
+        user = speaker(request.visitor, asked.thread_id, *named)
         events = RunEvents(asked, self._descriptions)
         if asked.resume:
             await self._check_open(user, asked, asked.resume[-1].interrupt_id)
@@ -120,11 +126,16 @@ class AgUi:
         return self._assistant.stream(input)
 
 
-def speaker(visitor: Visitor, given: str | None, thread_id: str) -> str:
-    """Return the person that a visitor speaks for; raise `Forbidden` for one they may not be."""
-    user = PERSONS.find(visitor, given)
-    if user is not None:
-        return user
+def speaker(visitor: Visitor, thread_id: str, *given: object) -> str:
+    """Return the person that a visitor speaks for; raise `Forbidden` for one they may not be.
+
+    For an operator who names nobody the thread is a person of its own.
+    """
+    found = PERSONS.speaker(visitor, *given)
+    if found.user is not None:
+        return found.user
+    if found.own is not None:
+        return found.person("thread", thread_id)
     if not _UNGUESSABLE.fullmatch(thread_id):
         what = "without a token the threadId says who you are: give one like a UUID"
         raise Forbidden(what, field="threadId")

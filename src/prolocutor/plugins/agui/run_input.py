@@ -36,7 +36,7 @@ class RunAgentInput(msgspec.Struct, rename="camel"):
 
     `thread_id` names one of the person's dialogs. A run that is sent again with the same `run_id`
     gets the same reply. Of the messages the last one of the user counts. `forwarded_props` may
-    name a `skill` to talk to alone, and give the content of a `button`.
+    name a `skill` to talk to alone and a `user`, and give the content of a `button`.
     """
 
     thread_id: Name
@@ -87,6 +87,11 @@ class RunAgentInput(msgspec.Struct, rename="camel"):
         """The skill that the person talks to alone."""
         skill = self._prop("skill")
         return skill if isinstance(skill, str) and skill else None
+
+    @property
+    def user(self) -> object:
+        """The user for whom an operator speaks."""
+        return self._prop("user")
 
     def _prop(self, name: str) -> Any | UnsetType:
         props = self.forwarded_props

@@ -14,6 +14,8 @@ from prolocutor.stores.turn_records import search_words
 
 _OF_DIALOGS: Final = {
     "user": 'd.person = (SELECT p.person FROM people p WHERE p."user" = {0})',
+    "user_prefix": "d.person IN (SELECT p.person FROM people p"
+    ' WHERE p."user" >= {0} AND p."user" < {0} || chr(1114111))',
     "skill": "d.dialog IN (SELECT s.dialog FROM spoke s WHERE s.skill = {0})",
     "rating": "d.dialog IN (SELECT r.dialog FROM ratings r"
     " WHERE md5(r.value) = md5({0}) AND r.value = {0})",
@@ -46,8 +48,9 @@ def statement(query: DialogQuery) -> tuple[str, list[Any]]:
     given = QueryConditions(query, _OF_DIALOGS, "$", _stored)
     where = given.where()
     limit, offset = given.value(query.limit), given.value(query.offset)
+    order = "d.dialog DESC" if query.newest_first else "d.dialog"
     return (
-        f"SELECT d.dialog_id FROM dialogs d{where} ORDER BY d.dialog LIMIT {limit} OFFSET {offset}",
+        f"SELECT d.dialog_id FROM dialogs d{where} ORDER BY {order} LIMIT {limit} OFFSET {offset}",
         given.values,
     )
 

@@ -16,6 +16,8 @@ from prolocutor.stores.turn_records import search_words
 
 _OF_DIALOGS: Final = {
     "user": "person = (SELECT person FROM people WHERE user = {0})",
+    "user_prefix": "person IN (SELECT person FROM people"
+    " WHERE user >= {0} AND user < {0} || char(1114111))",
     "skill": "dialog IN (SELECT dialog FROM spoke WHERE skill = {0})",
     "rating": "dialog IN (SELECT dialog FROM ratings WHERE value = {0})",
     "since": "date_start >= {0}",
@@ -59,8 +61,9 @@ def statement(query: DialogQuery) -> tuple[str, list[Any]]:
     given = QueryConditions(query, _OF_DIALOGS, "?")
     where = given.where()
     limit, offset = given.value(query.limit), given.value(query.offset)
+    order = "dialog DESC" if query.newest_first else "dialog"
     return (
-        f"SELECT dialog_id FROM dialogs{where} ORDER BY dialog LIMIT {limit} OFFSET {offset}",
+        f"SELECT dialog_id FROM dialogs{where} ORDER BY {order} LIMIT {limit} OFFSET {offset}",
         given.values,
     )
 

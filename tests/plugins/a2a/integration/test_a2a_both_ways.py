@@ -39,7 +39,8 @@ async def test_asks_choices_buttons_and_words_come_through(version: str, binding
                 rich = await outer.reply("rich", "ann")
                 open_one = await outer.turn("ask", user="bob")
                 over = await outer.turn("never mind", user="bob")
-                waits = await inner.archive.waiting("a2a:local", open_one.dialog_id)
+                context = open_one.dialog_id
+                waits = await inner.archive.waiting(f"a2a:context-{context}", context)
 
     assert (asked.ask, asked.reply.text, sure.text) == ("yesno", "Sure?", "answer True")
     assert choosing.ask == "choice"

@@ -219,7 +219,7 @@ async def test_a_task_is_worked_on_while_a_person_has_the_dialog() -> None:
     message = {"messageId": "streamed", "role": "ROLE_USER", "parts": [{"text": "hello?"}]}
     stream = {"jsonrpc": "2.0", "id": 1, "method": "SendStreamingMessage"}
     async with the_door() as wire, webhook([]) as (url, got), asyncio.timeout(60):
-        who, desk = ("a2a:local", "c"), wire.assistant.desk
+        who, desk = ("a2a:context-c", "c"), wire.assistant.desk
         await wire.say("hello", contextId="c")
         await desk.take(*who, by="Eva")
         configuration = {"taskPushNotificationConfig": {"url": url}}
@@ -461,7 +461,9 @@ async def test_a_webhook_gets_tasks_and_what_is_said_unasked() -> None:
         configuration = {"taskPushNotificationConfig": config, "returnImmediately": True}
         task = await wire.say("hello", configuration=configuration)
         headers, told = await got.get()
-        await wire.assistant.notify("a2a:local", "time to go", dialog=task["contextId"])
+        await wire.assistant.notify(
+            f"a2a:context-{task['contextId']}", "time to go", dialog=task["contextId"]
+        )
         _, unasked = await got.get()
 
     assert told["task"]["id"] == task["id"]
@@ -524,7 +526,7 @@ async def test_a_large_question_is_answered_from_the_store() -> None:
 async def test_what_is_deleted_with_a_person_is_gone() -> None:
     async with the_door() as wire:
         task = await wire.say("hello")
-        await wire.assistant.archive.delete_person("a2a:local")
+        await wire.assistant.archive.delete_person(f"a2a:context-{task['contextId']}")
         found = await wire.call("GetTask", id=task["id"])
 
     assert found["error"]["code"] == -32001

@@ -208,13 +208,15 @@ async def test_a_call_that_is_cancelled_ends_and_its_turn_runs_on() -> None:
     async with at_the_door(Mcp) as door:
         _, _, response = await post(door.http, hello("2025-11-25"))
         session = {"Mcp-Session-Id": response.headers["Mcp-Session-Id"], **BOTH}
-        calling = asyncio.create_task(post(door.http, ask("wait", 7), **session))
+        call = ask("wait", 7)
+        call["params"]["arguments"]["conversation_id"] = "mine"
+        calling = asyncio.create_task(post(door.http, call, **session))
         await door.gate.entered.wait()
         cancel = {"method": "notifications/cancelled", "params": {"requestId": 7}}
         await post(door.http, {"jsonrpc": "2.0", **cancel}, **session)
         _, told, _ = await calling
         door.gate.opened.set()
-        said = [row async for row in first_reply(door, "mcp:local")]
+        said = [row async for row in first_reply(door, "mcp:conversation-mine")]
 
     assert told["error"]["code"] == -32800
     assert said == ["1: wait"]

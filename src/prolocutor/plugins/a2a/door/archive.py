@@ -22,7 +22,7 @@ from prolocutor.dialog.plain import JsonObject
 from prolocutor.dialog.rounds import PendingAsk
 from prolocutor.plugins.a2a.door.incoming import ATTRIBUTE, PARTS
 from prolocutor.plugins.a2a.door.outgoing import iso_time, task_of
-from prolocutor.plugins.a2a.door.places import task_id
+from prolocutor.plugins.a2a.door.places import CONTEXT, task_id
 from prolocutor.plugins.a2a.wire.core import (
     AGENT,
     CANCELED,
@@ -34,6 +34,7 @@ from prolocutor.plugins.a2a.wire.core import (
     A2aStatus,
     A2aTask,
 )
+from prolocutor.web.door_context import Speaker
 
 CANCELLED: Final = "a2a_cancelled"
 """The records that name the tasks which a client cancelled while they ran."""
@@ -124,19 +125,27 @@ class TaskArchive:
                 one.is_lost = now.handover is None
         return found
 
-    async def listed(self, user: str, context: str = "") -> list[A2aTask]:
-        """Return the tasks of a person, or of one context, in no order."""
-        found: list[FoundTask] = []
-        if context:
-            found = await self.found_in(user, context)
-        else:
-            ids = await self._store.dialog_ids(DialogQuery(user=user, limit=100_000))
-            for dialog_id in ids[-MAX_DIALOGS:]:
-                dialog = await self._store.dialog(dialog_id)
-                name = None if dialog is None else context_of(dialog)
-                if dialog is not None and name is not None:
-                    found += await self._tasks(dialog, user, name)
-        return [await self._shown(user, one) for one in found]
+    async def in_context(self, user: str, context: str) -> list[A2aTask]:
+        """Return the tasks of a context, oldest first."""
+        return [await self._shown(user, one) for one in await self.found_in(user, context)]
+
+    async def listed(self, speaker: Speaker) -> list[A2aTask]:
+        """Return the tasks in the latest contexts of a caller, in no order."""
+        begin = speaker.beginning(CONTEXT) if speaker.user is None else None
+        query = DialogQuery(
+            user=speaker.user, user_prefix=begin, newest_first=True, limit=MAX_DIALOGS
+        )
+        tasks: list[A2aTask] = []
+        for dialog_id in await self._store.dialog_ids(query):
+            dialog = await self._store.dialog(dialog_id)
+            name = None if dialog is None else context_of(dialog)
+            if dialog is None or name is None:
+                continue
+            user = dialog.human.user_external_id
+            if user == speaker.user or speaker.owns(CONTEXT, user):
+                found = await self._tasks(dialog, user, name)
+                tasks += [await self._shown(user, one) for one in found]
+        return tasks
 
     async def cancel(self, user: str, id_: str) -> None:
         """Note that a client cancelled a task while it ran: its reply is not theirs any more."""

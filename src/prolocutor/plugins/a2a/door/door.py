@@ -19,7 +19,7 @@ from prolocutor.errors import ConfigError, NotFound, Unauthenticated
 from prolocutor.plugins.a2a.door.archive import TaskArchive
 from prolocutor.plugins.a2a.door.card_making import BASE, SKILLS, CardMaker, CardOptions
 from prolocutor.plugins.a2a.door.operations import AgentOperations
-from prolocutor.plugins.a2a.door.places import PREFIX, user_of
+from prolocutor.plugins.a2a.door.places import PERSONS, PREFIX
 from prolocutor.plugins.a2a.door.push_delivery import PushDelivery
 from prolocutor.plugins.a2a.door.push_rules import PushRules
 from prolocutor.plugins.a2a.door.rest import RestEndpoint, refused
@@ -30,7 +30,7 @@ from prolocutor.plugins.a2a.door.signing import KEY_FILES, CardKey, CardSigner
 from prolocutor.plugins.a2a.door.webhooks import TaskWebhooks
 from prolocutor.plugins.a2a.wire.core import CARD_PATH
 from prolocutor.plugins.a2a.wire.faults import INVALID_PARAMS, VERSION_NOT_SUPPORTED, A2aFault
-from prolocutor.web.door_context import DoorContext
+from prolocutor.web.door_context import USER_HEADER, DoorContext
 
 _VERSION: Final = "a2a-version"
 
@@ -150,7 +150,7 @@ class A2a:
         return await self._rpc.answer(
             body,
             lambda: _version(request),
-            lambda tenant, legacy: self._caller(request, skill or tenant, legacy),
+            lambda tenant, legacy, named: self._caller(request, skill or tenant, legacy, named),
             lambda tenant: self._extended(request, skill or tenant),
         )
 
@@ -193,21 +193,22 @@ class A2a:
             request,
             path,
             _version(request),
-            lambda tenant, legacy: self._caller(request, skill or tenant, legacy),
+            lambda tenant, legacy, named: self._caller(request, skill or tenant, legacy, named),
             lambda tenant: self._extended(request, skill or tenant),
         )
 
     # -- both -------------------------------------------------------------------------------
 
-    def _caller(self, request: HttpRequest, tenant: str, legacy: bool) -> A2aCaller:
+    def _caller(self, request: HttpRequest, tenant: str, legacy: bool, named: object) -> A2aCaller:
         tenant = unquote(tenant)
         if tenant and tenant not in self._skills:
             what = f"there is no skill {tenant!r:.80} to be a tenant"
             raise A2aFault(INVALID_PARAMS, what, field="tenant")
         visitor = request.visitor
-        user = user_of(visitor, request.query("user"))
+        header = request.header(USER_HEADER.lower())
+        speaker = PERSONS.speaker(visitor, request.query("user"), header, named)
         trusted = visitor.kind == "operator"
-        return A2aCaller(user, trusted, tenant or None, legacy, request.left)
+        return A2aCaller(speaker, trusted, tenant or None, legacy, request.left)
 
     def _extended(self, request: HttpRequest, tenant: str) -> bytes:
         # A2A 1.0, 3.1.11: by one of the schemes that the public card declares. Without keys it

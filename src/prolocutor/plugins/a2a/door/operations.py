@@ -79,7 +79,7 @@ class AgentOperations:
     async def get_task(self, params: A2aTaskParams, caller: A2aCaller) -> A2aTask:
         """Return a task as it is now."""
         _check_length(params.history_length)
-        task = await self._sender.task(caller.user, _given(params.id, "id"))
+        task = await self._sender.task(caller.speaker, _given(params.id, "id"))
         return with_history(task, params.history_length)
 
     async def list_tasks(self, params: A2aListParams, caller: A2aCaller) -> A2aTaskList:
@@ -102,13 +102,13 @@ class AgentOperations:
 
     async def cancel_task(self, params: A2aTaskParams, caller: A2aCaller) -> A2aTask:
         """Cancel a task and return it."""
-        return await self._sender.cancel(caller.user, _given(params.id, "id"))
+        return await self._sender.cancel(caller.speaker, _given(params.id, "id"))
 
     async def subscribe_to_task(
         self, params: A2aTaskParams, caller: A2aCaller
     ) -> AsyncIterator[A2aEvent]:
         """Return a task as it is, and what becomes of it, until it is over."""
-        task = await self._sender.task(caller.user, _given(params.id, "id"))
+        task = await self._sender.task(caller.speaker, _given(params.id, "id"))
         if task.status.state in TERMINAL:  # UnsupportedOperationError by A2A 1.0, 3.1.6
             what = f"the task is over: {task.status.state}"
             raise A2aFault(UNSUPPORTED_OPERATION, what, field="id")
@@ -141,8 +141,8 @@ class AgentOperations:
 
     async def _known(self, task_id: str, caller: A2aCaller) -> A2aPlace:
         """Return where a task is; `A2aFault` where there is none."""
-        await self._sender.task(caller.user, _given(task_id, "taskId"))
-        return place_of_task(caller.user, task_id)
+        await self._sender.task(caller.speaker, _given(task_id, "taskId"))
+        return place_of_task(caller.speaker, task_id)
 
     # -- lists ------------------------------------------------------------------------------
 
@@ -155,15 +155,16 @@ class AgentOperations:
             if after is None:
                 what = "statusTimestampAfter is a time of RFC 3339"
                 raise A2aFault(INVALID_PARAMS, what, field="statusTimestampAfter")
-        user = caller.user
-        if params.context_id:
-            user = place_of(user, params.context_id, "").user
-        elif user is None:
+        speaker, context = caller.speaker, params.context_id
+        if not context and speaker.user is None and speaker.own is None:
             what = "without a token name the context whose tasks you want"
             raise A2aFault(INVALID_PARAMS, what, field="contextId")
-        running = self._sender.running(user, params.context_id)
+        running = self._sender.running(speaker, context)
         ids = {task.id for task in running}
-        stored = await self._archive.listed(user, params.context_id)
+        if context:
+            stored = await self._archive.in_context(place_of(speaker, context, "").user, context)
+        else:
+            stored = await self._archive.listed(speaker)
         found = [*running, *(task for task in stored if task.id not in ids)]
         # The latest status first (A2A 1.0, 3.1.4).
         found.sort(key=lambda one: (one.status.timestamp or "", one.id), reverse=True)
@@ -191,13 +192,13 @@ class AgentOperations:
                 yield event
 
     async def _followed(self, task: A2aTask, caller: A2aCaller) -> AsyncIterator[A2aEvent]:
-        place = place_of_task(caller.user, task.id)
+        place = place_of_task(caller.speaker, task.id)
         yield A2aEvent(task=task)
         until = time.monotonic() + LISTENING
         left = caller.left() if caller.left else _never()
         with self._assistant.feeds.listening(place.user) as news, beside(left) as leaving:
             while task.status.state not in TERMINAL and time.monotonic() < until:
-                now = await self._sender.task(caller.user, task.id)
+                now = await self._sender.task(caller.speaker, task.id)
                 if now.status == task.status:
                     with beside(self._sender.pause(place.user, task.id, news)) as pausing:
                         await asyncio.wait({pausing, leaving}, return_when=FIRST_COMPLETED)

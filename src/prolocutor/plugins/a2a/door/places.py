@@ -15,13 +15,14 @@ from typing import Final
 
 import msgspec
 
-from prolocutor.contracts.http import Visitor
 from prolocutor.dialog.ids import new_id
 from prolocutor.plugins.a2a.wire.faults import INVALID_PARAMS, A2aFault, not_found
-from prolocutor.web.door_context import DoorPersons
+from prolocutor.web.door_context import DoorPersons, Speaker
 
 PREFIX: Final = "a2a:"
-PERSONS: Final = DoorPersons(PREFIX)
+PERSONS: Final = DoorPersons(PREFIX, unnamed=None)
+CONTEXT: Final = "context"
+"""The kind of persons that contexts are."""
 
 MAX_ID: Final = 200
 _OURS: Final = re.compile(r"ctx-([0-9a-f]{16})([0-9a-f]{16})")
@@ -42,38 +43,31 @@ class A2aPlace(msgspec.Struct, frozen=True):
     is_ours: bool = False
 
 
-def user_of(visitor: Visitor, named: str | None) -> str | None:
-    """Return the user that a visitor speaks for; None for an anonymous one, known by contexts.
-
-    `named` is the user whom the request names; `Forbidden` unless the visitor may speak for them.
-    """
-    if visitor.kind == "anonymous":
-        return None
-    return PERSONS.find(visitor, named)
-
-
-def place_of(user: str | None, context: str, seed: str) -> A2aPlace:
+def place_of(speaker: Speaker, context: str, seed: str) -> A2aPlace:
     """Return where a message belongs; without a context it opens a new one.
 
-    The id of a new context is made of `seed`, so that a message that is sent again finds it.
-    A person may choose the id of a context. One in the form of ours that was given to another
-    person is refused as one that does not exist.
+    The id of a new context is made of `seed`, so that a message that is sent again finds it. A
+    caller may choose the id of a context. One in the form of ours that was given to another is
+    refused as one that does not exist. A caller who names no person has one for each context.
     """
     if len(context) > MAX_ID:
         raise A2aFault(
             INVALID_PARAMS, f"a contextId has at most {MAX_ID} characters", field="contextId"
         )
-    if user is None:
+    owner = speaker.user or speaker.own
+    if owner is None:
         return _anonymous(context)
-    if not context:
-        begun = _digest(user, seed)
-        return A2aPlace(user, f"ctx-{begun}{_digest(user, begun)}", is_new=True, is_ours=True)
+    is_new = not context
+    if is_new:
+        begun = _digest(owner, seed)
+        context = f"ctx-{begun}{_digest(owner, begun)}"
     ours = _OURS.fullmatch(context)
-    if ours is not None and ours[2] != _digest(user, ours[1]):
+    if ours is not None and ours[2] != _digest(owner, ours[1]):
         raise unknown_context(context)
     if _ANONYMOUS.fullmatch(context):
         raise unknown_context(context)
-    return A2aPlace(user, context, is_ours=ours is not None)
+    user = speaker.user or speaker.person(CONTEXT, context)
+    return A2aPlace(user, context, is_new=is_new, is_ours=ours is not None)
 
 
 def _anonymous(context: str) -> A2aPlace:
@@ -101,7 +95,7 @@ def task_id(context: str, message_id: str) -> str:
     return f"{name}.{_digest(context, message_id)}"
 
 
-def place_of_task(user: str | None, id_: str) -> A2aPlace:
+def place_of_task(speaker: Speaker, id_: str) -> A2aPlace:
     """Return where a task is, by its id; `A2aFault` for an id that was not given here."""
     name, dot, _ = id_.rpartition(".")
     if not dot or not name or len(id_) > 2 * MAX_ID:
@@ -113,7 +107,7 @@ def place_of_task(user: str | None, id_: str) -> A2aPlace:
         except (binascii.Error, ValueError):
             raise not_found(id_) from None
     try:
-        return place_of(user, name, "")
+        return place_of(speaker, name, "")
     except A2aFault:
         raise not_found(id_) from None
 

@@ -25,6 +25,7 @@ from prolocutor.plugins.a2a.wire.faults import (
     A2aFault,
     not_found,
 )
+from prolocutor.web.door_context import Speaker
 
 
 class MessagePreparation:
@@ -48,7 +49,7 @@ class MessagePreparation:
         modes = params.configuration.accepted_output_modes
         if not takes_something(modes):
             raise A2aFault(CONTENT_TYPE, f"none of {', '.join(modes)!s:.200} is sent here")
-        place = self._place(message, caller.user)
+        place = self._place(message, caller.speaker)
         open_task = await self._known.open_task(place)
         task = await self._task_of(message, place, open_task)
         read = read_message(message, params.metadata)
@@ -66,12 +67,12 @@ class MessagePreparation:
             await self._webhooks.add(place, wanted, legacy=caller.legacy, trusted=caller.trusted)
         return sent
 
-    def _place(self, message: A2aMessage, user: str | None) -> A2aPlace:
+    def _place(self, message: A2aMessage, speaker: Speaker) -> A2aPlace:
         if not message.task_id:
             said = "" if message.context_id else repr(message.parts)
             seed = request_key(message.message_id, said)
-            return place_of(user, message.context_id, seed)
-        place = place_of_task(user, message.task_id)
+            return place_of(speaker, message.context_id, seed)
+        place = place_of_task(speaker, message.task_id)
         if message.context_id not in ("", place.context):
             what = "contextId is not that of the task; leave it out"
             raise A2aFault(INVALID_PARAMS, what, field="message.contextId")

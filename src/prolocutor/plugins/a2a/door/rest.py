@@ -29,7 +29,7 @@ from prolocutor.plugins.a2a.door.calls import (
     written_for_rest,
 )
 from prolocutor.plugins.a2a.door.operations import AgentOperations
-from prolocutor.plugins.a2a.door.rpc import Identify, fault_of
+from prolocutor.plugins.a2a.door.rpc import Identify, fault_of, user_in
 from prolocutor.plugins.a2a.wire import legacy_rest
 from prolocutor.plugins.a2a.wire.faults import (
     INVALID_PARAMS,
@@ -115,7 +115,7 @@ class RestEndpoint:
             raise A2aFault(METHOD_NOT_FOUND, what)
         call, names = found
         params = await _params(call, request, names, is_legacy)
-        caller = identify(tenant or getattr(params, "tenant", ""), is_legacy)
+        caller = identify(tenant or getattr(params, "tenant", ""), is_legacy, user_in(params))
         value = await call.answer(self._operations, params, caller)
         if is_stream(value):
             events = (

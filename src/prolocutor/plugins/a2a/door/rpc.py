@@ -46,8 +46,11 @@ _GRPC: Final = {
 }
 """The names that gRPC has for errors, by the status of HTTP."""
 
-Identify = Callable[[str, bool], A2aCaller]
-"""Returns who calls, by the tenant that the parameters name, and whether 0.3 is spoken."""
+Identify = Callable[[str, bool, object], A2aCaller]
+"""Returns who calls, by the tenant and the user that the parameters name, if any.
+
+The second argument says whether 0.3 is spoken.
+"""
 
 
 class RpcEndpoint:
@@ -95,7 +98,7 @@ class RpcEndpoint:
         self, call: A2aCall, params: Any, id_: RpcId, is_legacy: bool, identify: Identify
     ) -> HttpResponse:
         read = read_params(call, params, is_legacy=is_legacy)
-        caller = identify(getattr(read, "tenant", ""), is_legacy)
+        caller = identify(getattr(read, "tenant", ""), is_legacy, user_in(read))
         value = await call.answer(self._operations, read, caller)
         if is_stream(value):
             events = (
@@ -106,6 +109,14 @@ class RpcEndpoint:
                 events, lambda error: server_event(failure(id_, error, is_legacy), b"error")
             )
         return HttpResponse(rpc_result(id_, written(value) if is_legacy else value))
+
+
+def user_in(params: Any) -> object:
+    """Return what the metadata of a request, or of its message, have as `user`."""
+    for part in (getattr(params, "message", None), params):
+        if (told := getattr(part, "metadata", None)) and "user" in told:
+            return told["user"]
+    return None
 
 
 def failure(id_: RpcId, error: Exception, is_legacy: bool) -> bytes:

@@ -14,7 +14,7 @@ from prolocutor.dialog.ids import timestamp
 from prolocutor.dialog.inputs import TurnInput
 from prolocutor.plugins.a2a.door.incoming import ReadMessage
 from prolocutor.plugins.a2a.door.outgoing import iso_time
-from prolocutor.plugins.a2a.door.places import A2aPlace, request_key
+from prolocutor.plugins.a2a.door.places import CONTEXT, A2aPlace, request_key
 from prolocutor.plugins.a2a.wire.core import (
     CANCELED,
     WORKING,
@@ -23,17 +23,18 @@ from prolocutor.plugins.a2a.wire.core import (
     A2aStatus,
     A2aTask,
 )
+from prolocutor.web.door_context import Speaker
 
 
 class A2aCaller(msgspec.Struct, frozen=True):
     """Who calls, and how.
 
-    `user` is None for an anonymous visitor, `trusted` says that it is an operator. `skill` is the
-    one that is talked to alone. `legacy`: version 0.3 is spoken. `left` waits until the client has
-    left, where that is known.
+    `speaker` is the person, or whose contexts are persons; `trusted` says that it is an operator.
+    `skill` is the one that is talked to alone. `legacy`: version 0.3 is spoken. `left` waits until
+    the client has left, where that is known.
     """
 
-    user: str | None
+    speaker: Speaker
     trusted: bool = False
     skill: str | None = None
     legacy: bool = False
@@ -139,8 +140,16 @@ class RunningTasks:
         """Return a task, if its turn runs."""
         return self._tasks.get((user, id_))
 
-    def all_of(self, user: str | None, context: str) -> list[A2aTask]:
-        """Return the tasks of a person, or of one context."""
+    def all_of(self, speaker: Speaker) -> list[A2aTask]:
+        """Return the tasks of a caller."""
+        return [
+            one.task()
+            for one in self._tasks.values()
+            if one.sent.place.user == speaker.user or speaker.owns(CONTEXT, one.sent.place.user)
+        ]
+
+    def all_at(self, user: str, context: str = "") -> list[A2aTask]:
+        """Return the tasks of a person, or of one of their contexts."""
         return [
             one.task()
             for one in self._tasks.values()

@@ -19,9 +19,7 @@ from prolocutor.plugins.a2a.door.archive import TaskArchive, described
 from prolocutor.plugins.a2a.door.incoming import ATTRIBUTE
 from prolocutor.plugins.a2a.door.known_contexts import KnownContexts
 from prolocutor.plugins.a2a.door.outgoing import is_heard, task_of
-from prolocutor.plugins.a2a.door.places import (
-    place_of_task,
-)
+from prolocutor.plugins.a2a.door.places import place_of, place_of_task
 from prolocutor.plugins.a2a.door.preparing import MessagePreparation
 from prolocutor.plugins.a2a.door.running_tasks import (
     A2aCaller,
@@ -49,6 +47,7 @@ from prolocutor.plugins.a2a.wire.faults import (
     A2aFault,
     not_found,
 )
+from prolocutor.web.door_context import Speaker
 from prolocutor.web.event_writing import batches, begun
 
 log = logging.getLogger(__name__)
@@ -107,9 +106,9 @@ class TaskSender:
             raise
         return self._streamed(running, stream, happened)
 
-    async def task(self, user: str | None, id_: str) -> A2aTask:
+    async def task(self, speaker: Speaker, id_: str) -> A2aTask:
         """Return a task as it is now; `A2aFault` where there is none."""
-        place = place_of_task(user, id_)
+        place = place_of_task(speaker, id_)
         running = self._running.find(place.user, id_)
         if running is not None:
             return running.task()
@@ -119,14 +118,14 @@ class TaskSender:
         found = await self._archive.task(place.user, place.context, id_)
         if found is not None:
             return found
-        if not self.running(place.user, "") and await self._archive.is_taken_up(place.user):
+        if not self._running.all_at(place.user) and await self._archive.is_taken_up(place.user):
             return A2aTask(id=id_, context_id=place.context, status=A2aStatus(state=WORKING))
         raise not_found(id_)
 
-    async def cancel(self, user: str | None, id_: str) -> A2aTask:
+    async def cancel(self, speaker: Speaker, id_: str) -> A2aTask:
         """Cancel a task: what it asks is over, and the reply of a turn that runs goes nowhere."""
-        task = await self.task(user, id_)
-        place = place_of_task(user, id_)
+        task = await self.task(speaker, id_)
+        place = place_of_task(speaker, id_)
         state = task.status.state
         if state in TERMINAL:
             raise A2aFault(TASK_NOT_CANCELABLE, f"the task is over: {state}", field="id")
@@ -143,9 +142,11 @@ class TaskSender:
         self._known.forget(place)
         return cancelled(task)
 
-    def running(self, user: str | None, context: str) -> list[A2aTask]:
-        """Return the tasks of a person, or of one context, whose turns run."""
-        return self._running.all_of(user, context)
+    def running(self, speaker: Speaker, context: str) -> list[A2aTask]:
+        """Return the tasks of a caller, or of one context, whose turns run."""
+        if context:
+            return self._running.all_at(place_of(speaker, context, "").user, context)
+        return self._running.all_of(speaker)
 
     async def pause(self, user: str, id_: str, news: asyncio.Event) -> None:
         """Wait until the turn of a task has ended, or there is news of its person."""
@@ -166,10 +167,10 @@ class TaskSender:
 
     async def _begun(self, params: A2aSendParams, caller: A2aCaller) -> RunningTask:
         """Find the task of a message, so that no other message is taken for it meanwhile."""
-        async with self._running.lock(caller.user or _anonymous(params.message)):
+        async with self._running.lock(caller.speaker.user or _context_in(params.message)):
             sent = await self._preparing.prepare(params, caller)
             place = sent.place
-            sent.is_alone = not self._running.all_of(place.user, place.context)
+            sent.is_alone = not self._running.all_at(place.user, place.context)
             return self._running.begin(sent)
 
     async def _finish(self, running: RunningTask) -> A2aTask:
@@ -242,8 +243,8 @@ class TaskSender:
         return None
 
 
-def _anonymous(message: A2aMessage | None) -> str:
-    """Return what distinguishes the anonymous sender of a message: the context, if it names one."""
+def _context_in(message: A2aMessage | None) -> str:
+    """Return what tells apart who sent a message without a user: the context, if it names one."""
     if message is None:
         return ""
     return message.context_id or message.task_id.rpartition(".")[0] or message.message_id

@@ -143,7 +143,7 @@ class _Call:
             conversation, reply = await self._answered(state)
         else:
             given = _ARGUMENTS.read(encode(self._params.arguments or {}))
-            conversation = conversation_of(self._client.user, given.conversation_id)
+            conversation = conversation_of(self._client.speaker, given.conversation_id)
             first = GivenAnswer(given.text)
             reply = await self._turn(conversation, first, self._skill, given.extra)
         while (waiting := reply.waiting) is not None and self._may_elicit(waiting):
@@ -167,7 +167,7 @@ class _Call:
     async def _answered(self, state: str) -> tuple[PersonDialog, ToolReply]:
         """Run the turn of an answer that the client sends with its call."""
         id_, _, utt_id = state.partition(" ")
-        conversation = conversation_of(self._client.user, id_)
+        conversation = conversation_of(self._client.speaker, id_)
         waiting = await self._assistant.archive.waiting(conversation.user, conversation.id)
         answers = QuestionAnswers(self._assistant.store, conversation)
         if waiting is None or not await answers.is_latest(utt_id):

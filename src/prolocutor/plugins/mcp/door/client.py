@@ -7,6 +7,7 @@ from typing import Any, Protocol
 import msgspec
 
 from prolocutor.dialog.plain import JsonObject
+from prolocutor.web.door_context import Speaker
 
 
 class BackChannel(Protocol):
@@ -22,13 +23,14 @@ class BackChannel(Protocol):
 class McpClient(msgspec.Struct, frozen=True, kw_only=True):
     """Whose request is answered, in which version of the protocol, and what the client can do.
 
-    `user` is None for an anonymous visitor. `skill` is asked alone by the tool `ask`. `key` makes a
-    request that is sent again the same. `back` is the way back to the client, None where there is
-    none; `is_stateless`: what is asked of the person is part of the result instead.
+    `speaker` is the person, or whose conversations are persons. `skill` is asked alone by the tool
+    `ask`. `key` makes a request that is sent again the same. `back` is the way back to the client,
+    None where there is none; `is_stateless`: what is asked of the person is part of the result
+    instead.
     """
 
     version: str
-    user: str | None
+    speaker: Speaker
     skill: str | None = None
     elicits: bool = False
     key: str | None = None

@@ -37,13 +37,14 @@ from prolocutor.json_rpc import (
 )
 from prolocutor.plugins.mcp.door.asking import ToolCalls, check_skills
 from prolocutor.plugins.mcp.door.client import McpClient, elicits
-from prolocutor.plugins.mcp.door.persons import PREFIX, named_user
+from prolocutor.plugins.mcp.door.persons import PERSONS, PREFIX
 from prolocutor.plugins.mcp.door.server import (
     McpServer,
     check_envelope,
     envelope_of,
     id_of,
     unsupported,
+    user_of,
 )
 from prolocutor.plugins.mcp.door.sessions import ClientSession, McpSessions, SessionBack
 from prolocutor.plugins.mcp.door.sign_in_pages import SignInPages
@@ -63,7 +64,7 @@ from prolocutor.plugins.mcp.wire.protocol import (
     is_stateless,
 )
 from prolocutor.web.cors import is_own_page
-from prolocutor.web.door_context import DoorContext
+from prolocutor.web.door_context import USER_HEADER, DoorContext, Speaker
 from prolocutor.web.error_table import HttpError, error_response
 
 PATH: Final = "/mcp"
@@ -108,8 +109,9 @@ class Mcp:
     """The assistant as an MCP server: the tool `ask`, and one a skill for those of `skills`.
 
     Requests of pages of other sites are refused, except of those in `origins`. The owner of a
-    token is that person; an operator is `local`, or the user that `/mcp?user=NAME` names; an
-    anonymous visitor is known by a conversation id, which cannot be guessed.
+    token is that person. An operator speaks for the user that `/mcp?user=NAME`, a header or `_meta`
+    names; without one each conversation is a person of its own. An anonymous visitor is known by a
+    conversation id, which cannot be guessed.
     """
 
     name: Final = "mcp"
@@ -143,7 +145,7 @@ class Mcp:
     async def post(self, request: HttpRequest) -> HttpResponse:
         """Take JSON-RPC messages of an MCP client."""
         self._check_origin(request)
-        user = named_user(request.visitor, request.query("user"))
+        speaker = _speaker(request)
         kind = (request.header("content-type") or "").partition(";")[0].strip().lower()
         if kind != "application/json":
             what = "Content-Type should be application/json"
@@ -151,54 +153,54 @@ class Mcp:
         body = await request.body()
         batch = read_batch(body)
         if batch is not None:
-            return await self._batch(batch, request, user)
+            return await self._batch(batch, request, speaker)
         message = read_message(body)
         try:
-            return await self._take(message, request, user)
+            return await self._take(message, request, speaker)
         except ProlocutorError as error:
             return write_error(error, id_of(message))
 
     async def _take(
-        self, message: RpcMessage, request: HttpRequest, user: str | None
+        self, message: RpcMessage, request: HttpRequest, speaker: Speaker
     ) -> HttpResponse:
         """Take one message, in the version that it says."""
         version = request.header(VERSION_HEADER) or ""
         if is_stateless(version) or envelope_of(message) is not None:
-            return await self._stateless(message, request, user)
+            return await self._stateless(message, request, speaker)
         if message.method == "initialize":
-            return self._begin(message, request.visitor, user)
-        session = self._session(request, user)
+            return self._begin(message, request.visitor, speaker)
+        session = self._session(request, speaker)
         if not message.is_request:
             session.take(message)
             return _ACCEPTED
-        return await self._answer(message, session, request, user)
+        return await self._answer(message, session, request, speaker)
 
     async def delete(self, request: HttpRequest) -> HttpResponse:
         """End a session."""
         self._check_origin(request)
-        user = named_user(request.visitor, request.query("user"))
+        speaker = _speaker(request)
         if request.header(SESSION_HEADER) is None:
             raise RpcFault(INVALID_REQUEST, f"{SESSION_HEADER} is missing")
-        self._sessions.end(self._session(request, user))
+        self._sessions.end(self._session(request, speaker))
         return HttpResponse(status=204)
 
     # -- versions up to 2025-11-25 -------------------------------------------------------------
 
-    def _begin(self, message: RpcMessage, visitor: Visitor, user: str | None) -> HttpResponse:
+    def _begin(self, message: RpcMessage, visitor: Visitor, speaker: Speaker) -> HttpResponse:
         if message.id is UNSET:
             raise RpcFault(INVALID_REQUEST, "initialize needs an id")
         hello, version, result = self._server.welcome(message)
-        owner = (visitor.kind, user)
+        owner = _owner(visitor, speaker)
         session = self._sessions.open(version, owner, elicits(hello.capabilities))
         headers = {"Mcp-Session-Id": session.id}
         return HttpResponse(rpc_result(message.id, result), headers=headers)
 
-    def _session(self, request: HttpRequest, user: str | None) -> ClientSession:
+    def _session(self, request: HttpRequest, speaker: Speaker) -> ClientSession:
         """Return the session of a request; one without a session has a passing one."""
         version = request.header(VERSION_HEADER)
         if version is not None and version not in HANDSHAKE_VERSIONS:
             raise unsupported(version)
-        owner = (request.visitor.kind, user)
+        owner = _owner(request.visitor, speaker)
         id_ = request.header(SESSION_HEADER)
         if id_ is None:
             return ClientSession(version or ASSUMED, owner, elicits=False)
@@ -209,14 +211,14 @@ class Mcp:
         return session
 
     async def _answer(
-        self, message: RpcMessage, session: ClientSession, request: HttpRequest, user: str | None
+        self, message: RpcMessage, session: ClientSession, request: HttpRequest, speaker: Speaker
     ) -> HttpResponse:
         outbox: EventOutbox | None = None
         if message.method == "tools/call" and _takes_events(request):
             outbox = EventOutbox() if session.elicits or _wants_progress(message) else None
         client = McpClient(
             version=session.version,
-            user=user,
+            speaker=_speaker(request, message),
             skill=request.query("skill"),
             elicits=session.elicits,
             key=request.header("idempotency-key"),
@@ -228,13 +230,12 @@ class Mcp:
         return HttpResponse(await ended) if outbox is None else await outbox.response(ended)
 
     async def _batch(
-        self, batch: list[Raw], request: HttpRequest, user: str | None
+        self, batch: list[Raw], request: HttpRequest, speaker: Speaker
     ) -> HttpResponse:
         """Take several messages at once, which two of the versions know."""
-        session = self._session(request, user)
+        session = self._session(request, speaker)
         if session.version not in BATCHING or not batch:
             raise RpcFault(INVALID_REQUEST, "one message a request, please")
-        client = McpClient(version=session.version, user=user, skill=request.query("skill"))
         answers: list[Awaitable[bytes]] = []
         for one in batch:
             try:
@@ -243,6 +244,11 @@ class Mcp:
                 answers.append(_done(rpc_failure(fault.id, fault)))
                 continue
             if message.is_request:
+                client = McpClient(
+                    version=session.version,
+                    speaker=_speaker(request, message),
+                    skill=request.query("skill"),
+                )
                 answers.append(self._server.respond(message, client))
             else:
                 session.take(message)
@@ -253,7 +259,7 @@ class Mcp:
     # -- 2026-07-28 ----------------------------------------------------------------------------
 
     async def _stateless(
-        self, message: RpcMessage, request: HttpRequest, user: str | None
+        self, message: RpcMessage, request: HttpRequest, speaker: Speaker
     ) -> HttpResponse:
         """Answer a request that says all about itself; its status says what is wrong."""
         if not message.is_request:
@@ -270,7 +276,7 @@ class Mcp:
             outbox = EventOutbox()
             client = McpClient(
                 version=version,
-                user=user,
+                speaker=_speaker(request, message),
                 skill=request.query("skill"),
                 elicits=elicits(capabilities),
                 key=request.header("idempotency-key"),
@@ -317,6 +323,18 @@ def _checked_headers(message: RpcMessage, request: HttpRequest) -> dict[str, obj
         if text_of_header(request.header(name)) != value:
             raise RpcFault(HEADER_MISMATCH, f"the header {name} does not say what the body says")
     return meta
+
+
+def _speaker(request: HttpRequest, message: RpcMessage | None = None) -> Speaker:
+    """Return who speaks: a message may name the user in its `_meta`."""
+    named = None if message is None else user_of(message)
+    header = request.header(USER_HEADER.lower())
+    return PERSONS.speaker(request.visitor, request.query("user"), header, named)
+
+
+def _owner(visitor: Visitor, speaker: Speaker) -> object:
+    """Return whose a session is."""
+    return visitor.kind, speaker
 
 
 def _takes_events(request: HttpRequest) -> bool:

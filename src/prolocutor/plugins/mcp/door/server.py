@@ -122,13 +122,23 @@ def failure(id_: RpcId, error: Exception) -> bytes:
 
 def envelope_of(message: RpcMessage) -> JsonObject | None:
     """Return the `_meta` of a request of a stateless version; None for any other request."""
+    meta = _meta_of(message)
+    return meta if VERSION_KEY in meta else None
+
+
+def user_of(message: RpcMessage) -> object:
+    """Return the user that a request names in its `_meta`."""
+    return _meta_of(message).get("user") if b'"user"' in bytes(message.params) else None
+
+
+def _meta_of(message: RpcMessage) -> JsonObject:
     if not message.is_request or not message.params:
-        return None
+        return {}
     try:
         meta = params_as(JsonObject, message).get("_meta")
     except RpcFault:
-        return None
-    return meta if isinstance(meta, dict) and VERSION_KEY in meta else None
+        return {}
+    return meta if isinstance(meta, dict) else {}
 
 
 def check_envelope(meta: JsonObject) -> tuple[str, Any]:
