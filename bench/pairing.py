@@ -41,8 +41,8 @@ from prolocutor.contracts.pairing import AgentAnswer, Card, TrainingData, UserQu
 from prolocutor.plugins.pairing.measuring.pairing_data import PairingData, load_pairing_data
 from prolocutor.plugins.pairing.method_catalog import (
     load_fit,
+    method_needs,
     methods,
-    needs_of,
 )
 from prolocutor.plugins.pairing.model_files import save_model, training_card
 from prolocutor.plugins.pairing.question_agent.cards import CardsRouter
@@ -155,7 +155,7 @@ def data_of(spec: str | None, folder: Path) -> PairingData:
 def routing(data: PairingData, folder: Path) -> Iterator[Row]:
     questions = [one.question for one in data.test[:QUESTIONS]]
     for name in methods("router"):
-        if not needs_of(name, "router") <= {"labels"}:
+        if not method_needs(name, "router") <= {"labels"}:
             continue
         start = time.process_time()
         router: Any = load_fit(name, "router")(TrainingData(cards=data.cards, labelled=data.learn))
@@ -184,7 +184,7 @@ def ranking(data: PairingData) -> Iterator[Row]:
         for one in asked[:QUESTIONS]
     ]
     for name in methods("ranker") if pairs else ():
-        if not needs_of(name, "ranker") <= {"labels"}:
+        if not method_needs(name, "ranker") <= {"labels"}:
             continue
         ranker: Any = load_fit(name, "ranker")(TrainingData(cards=data.cards, labelled=asked))
         if isawaitable(ranker):

@@ -31,7 +31,7 @@ import msgspec
 from prolocutor import Assistant, Pipeline, Skill
 from prolocutor.contracts.pairing import LabelledQuestion, TrainingData
 from prolocutor.plan.pipeline import Shadow
-from prolocutor.plugins.pairing.measuring.fitting import fitted, probabilities
+from prolocutor.plugins.pairing.measuring.fitting import fit_method, probabilities
 from prolocutor.plugins.pairing.measuring.pairing_data import load_pairing_data
 from prolocutor.plugins.rollout.estimates import (
     LoggedTurn,
@@ -127,7 +127,7 @@ async def routed(
     name: str, training: TrainingData, asked: Sequence[LabelledQuestion]
 ) -> list[dict[str, float]]:
     """Return the probabilities of a router for each question."""
-    router: Any = await fitted("router", name, training)
+    router: Any = await fit_method("router", name, training)
     return [await probabilities(router, one) for one in asked]
 
 

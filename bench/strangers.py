@@ -32,9 +32,9 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
 
 from prolocutor.contracts.pairing import Card, Encoder, LabelledQuestion, TrainingData, UserQuestion
-from prolocutor.plugins.pairing.encoders.meanings import vectors_of
-from prolocutor.plugins.pairing.measuring.fitting import fitted, probabilities, settled
-from prolocutor.plugins.pairing.measuring.method_rows import ece_of, reliability_of
+from prolocutor.plugins.pairing.encoders.meanings import embed_texts
+from prolocutor.plugins.pairing.measuring.fitting import await_result, fit_method, probabilities
+from prolocutor.plugins.pairing.measuring.method_rows import bin_by_probability, calibration_error
 from prolocutor.plugins.pairing.measuring.model_locations import ModelLocations, open_models
 from prolocutor.plugins.pairing.measuring.pairing_data import load_pairing_data
 from prolocutor.plugins.pairing.text import Bm25, stems
@@ -92,7 +92,7 @@ async def measured(given: argparse.Namespace) -> None:
         for task in tasks(given):
             for name, way in ways(await with_vectors(task, models.encoder), models.encoder):
                 start = time.process_time()
-                scores = await settled(way())
+                scores = await await_result(way())
                 spent = 1000 * (time.process_time() - start) / len(task.test)
                 rows.setdefault((task.name, name), []).append([*figures(task, scores), spent])
     for (name, way_name), found in rows.items():
@@ -143,7 +143,7 @@ async def with_vectors(task: Task, encoder: Encoder | None) -> Task:
     if encoder is None:
         return task
     texts = [*task.examples[0], *task.asked]
-    return msgspec.structs.replace(task, vectors=await vectors_of(encoder, texts))
+    return msgspec.structs.replace(task, vectors=await embed_texts(encoder, texts))
 
 
 def ways(task: Task, encoder: Encoder | None) -> Iterator[tuple[str, Callable[[], Any]]]:
@@ -210,7 +210,7 @@ def by_head(task: Task) -> Scores:
 async def routed(task: Task, name: str, encoder: Encoder | None) -> Scores:
     """Return the probabilities of a router of ours."""
     training = TrainingData(cards=task.cards, labelled=task.learn, encoder=encoder)
-    router = await fitted("router", name, training)
+    router = await fit_method("router", name, training)
     found = []
     for one in task.test:
         by_name = await probabilities(router, one)
@@ -224,8 +224,8 @@ def figures(task: Task, scores: Scores) -> list[float]:
     agents = task.agents
     right = [float(agents[n] in one.gold) for n, one in zip(best, task.test, strict=True)]
     known = np.array([bool(one.gold) for one in task.test])
-    bins = reliability_of([*zip(sure.tolist(), right, strict=True)])
-    ece = 100 * ece_of(bins) if sure.max() <= 1 else np.nan
+    bins = bin_by_probability([*zip(sure.tolist(), right, strict=True)])
+    ece = 100 * calibration_error(bins) if sure.max() <= 1 else np.nan
     unknown = sure[~known]
     found = (unknown < np.quantile(sure[known], 0.05)).mean() if len(unknown) else np.nan
     return [100 * float(np.array(right)[known].mean()), ece, 100 * float(found)]

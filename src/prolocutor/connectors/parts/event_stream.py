@@ -71,14 +71,14 @@ class EventStream:
 ACCEPT: Final = "application/json, text/event-stream, application/x-ndjson"
 
 
-class _Words(msgspec.Struct, forbid_unknown_fields=True):
+class _StreamedWords(msgspec.Struct, forbid_unknown_fields=True):
     """The next words of a reply, and how sure the service is of it."""
 
     delta: str
     confidence: float | None = None
 
 
-_read_words: Final = msgspec.json.Decoder(_Words).decode
+_read_words: Final = msgspec.json.Decoder(_StreamedWords).decode
 
 
 class StreamedReply:

@@ -111,7 +111,7 @@ class AgentLog:
 
     def add(self, agent: str, text: str) -> None:
         """Count one answer."""
-        keys = _keys_of(agent, text)
+        keys = _answer_keys(agent, text)
         self._answers[agent] += 1
         if keys.verbatim not in self._verbatim:
             self._fresh[agent] += 1
@@ -135,14 +135,14 @@ class AgentLog:
 
     def repeats(self, agent: str, text: str, *, own: int = 0) -> Repeats:
         """Return how often `agent` gave this answer; `own` is how often the one asked about."""
-        keys = _keys_of(agent, text)
+        keys = _answer_keys(agent, text)
         total = self._answers[agent]
         mine = self._verbatim[keys.verbatim]
         return Repeats(
-            verbatim=_in_thousand(mine - own, total),
-            shape=_in_thousand(self._shapes[keys.shape] - own, total),
-            opening=_in_thousand(self._openings[keys.opening] - own, total),
-            others=_in_thousand(self._anybody[keys.anybody] - mine, total),
+            verbatim=_per_thousand(mine - own, total),
+            shape=_per_thousand(self._shapes[keys.shape] - own, total),
+            opening=_per_thousand(self._openings[keys.opening] - own, total),
+            others=_per_thousand(self._anybody[keys.anybody] - mine, total),
         )
 
     def variety(self, agent: str) -> float:
@@ -166,7 +166,7 @@ class AgentLog:
         return found
 
 
-def log_of(labelled: Iterable[LabelledQuestion]) -> AgentLog:
+def build_agent_log(labelled: Iterable[LabelledQuestion]) -> AgentLog:
     """Return the log of questions and their answers; labels are not read."""
     made = AgentLog()
     for one in labelled:
@@ -176,7 +176,7 @@ def log_of(labelled: Iterable[LabelledQuestion]) -> AgentLog:
     return made
 
 
-def hashed(*parts: str) -> int:
+def hash_texts(*parts: str) -> int:
     """Return a number of 64 bits for texts, the same in every run."""
     data = "\0".join(parts).encode("utf-8", "surrogatepass")
     return int.from_bytes(blake2b(data, digest_size=8).digest(), "little")
@@ -184,7 +184,7 @@ def hashed(*parts: str) -> int:
 
 @lru_cache(maxsize=50_000)
 def _stem_key(stem: str) -> int:
-    return hashed(stem)
+    return hash_texts(stem)
 
 
 @lru_cache(maxsize=_MOST_CACHED)
@@ -192,7 +192,7 @@ def _stem_keys(text: str) -> tuple[int, ...]:
     return tuple(dict.fromkeys(map(_stem_key, content_stems(text))))
 
 
-def _keys_of(agent: str, text: str) -> _AnswerKeys:
+def _answer_keys(agent: str, text: str) -> _AnswerKeys:
     """Return the hashes of an answer; those of an answer of usual length are cached."""
     if len(text) > _LONGEST_CACHED:
         return _keys.__wrapped__(agent, text)
@@ -206,11 +206,14 @@ def _keys(agent: str, text: str) -> _AnswerKeys:
     shape = _NUMBER.sub("#", whole)
     opening = " ".join(shape.split(" ", _OPENING_WORDS)[:_OPENING_WORDS])
     return _AnswerKeys(
-        hashed(agent, whole), hashed(agent, shape), hashed(agent, opening), hashed(whole)
+        hash_texts(agent, whole),
+        hash_texts(agent, shape),
+        hash_texts(agent, opening),
+        hash_texts(whole),
     )
 
 
-def _in_thousand(times: int, total: int) -> float:
+def _per_thousand(times: int, total: int) -> float:
     return log1p(1000.0 * max(0, times) / (total + _DOUBT))
 
 

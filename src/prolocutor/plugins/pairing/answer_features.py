@@ -101,7 +101,7 @@ FORM_NAMES: Final = (*_PATTERNS, "asks", "capital", "stop", "numeral")
 ASKED_NAMES: Final = tuple(_ASKED)
 
 
-def _by_word(classes: dict[str, str]) -> dict[str, tuple[int, ...]]:
+def _index_by_word(classes: dict[str, str]) -> dict[str, tuple[int, ...]]:
     found: dict[str, tuple[int, ...]] = {}
     for place, text in enumerate(classes.values()):
         for word in text.split():
@@ -109,8 +109,8 @@ def _by_word(classes: dict[str, str]) -> dict[str, tuple[int, ...]]:
     return found
 
 
-_KIND_OF: Final = _by_word(_KINDS)
-_ASKED_OF: Final = _by_word(_ASKED)
+_KIND_OF: Final = _index_by_word(_KINDS)
+_ASKED_OF: Final = _index_by_word(_ASKED)
 _NUMERAL: Final = frozenset(_NUMERALS.split())
 
 
@@ -306,7 +306,7 @@ def features(
     return rows
 
 
-def with_prior(
+def replace_prior(
     rows: Sequence[Sequence[float]], answers: Sequence[AgentAnswer], prior: Mapping[str, float]
 ) -> list[list[float]]:
     """Return what `features` returns for the same answers and another prior."""
@@ -322,7 +322,7 @@ def with_prior(
         changed[PLACE["known"]] = float(known)
         changed[PLACE["prior_best"]] = best
         made.append(changed)
-    leads, ranks = _compared(believed)
+    leads, ranks = _compare_column(believed)
     for row, lead, rank in zip(made, leads, ranks, strict=True):
         row[PLACE["lead_prior"]], row[PLACE["rank_prior"]] = lead, rank
     return made
@@ -400,7 +400,7 @@ def _compare(rows: list[list[float]]) -> None:
     columns = [[row[place] for row in rows] for place in _COMPARED_PLACES]
     leads, ranks = [], []
     for column in columns:
-        its_leads, its_ranks = _compared(column)
+        its_leads, its_ranks = _compare_column(column)
         leads.append(its_leads)
         ranks.append(its_ranks)
     for number, row in enumerate(rows):
@@ -408,7 +408,7 @@ def _compare(rows: list[list[float]]) -> None:
         row += [rank[number] for rank in ranks]
 
 
-def _compared(column: Sequence[float]) -> tuple[list[float], list[float]]:
+def _compare_column(column: Sequence[float]) -> tuple[list[float], list[float]]:
     """Return the lead of each value over the best of the others, and how many are better."""
     ordered = sorted(column, reverse=True)
     best, second = ordered[0], ordered[1] if len(ordered) > 1 else 0.0

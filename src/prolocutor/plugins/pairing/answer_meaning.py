@@ -114,7 +114,7 @@ class MeaningMemory:
         given = np.array([vectors[one.text] for one in answers])
         meant = given @ asked
         well = self._well(asked, answers, unseen)
-        by_card, of_card = self._by_cards(asked, given, answers, vectors)
+        by_card, of_card = self._card_likeness(asked, given, answers, vectors)
         columns = [
             meant,
             _leads(meant),
@@ -176,7 +176,7 @@ class MeaningMemory:
         found = dict(zip(self._agents, shares.tolist(), strict=True))
         return np.array([found.get(one.agent, 0.0) for one in answers])
 
-    def _by_cards(
+    def _card_likeness(
         self, asked: Any, given: Any, answers: Sequence[AgentAnswer], vectors: Vectors
     ) -> tuple[Any, Any]:
         """Return how near each answer is to its agent's card, and how near the question is."""
@@ -227,7 +227,7 @@ def usual_answers(labelled: Iterable[LabelledQuestion]) -> list[UsualAnswer]:
     ]
 
 
-def without_meaning(answers: Sequence[AgentAnswer]) -> list[tuple[float, ...]]:
+def blank_meaning_rows(answers: Sequence[AgentAnswer]) -> list[tuple[float, ...]]:
     """Return the rows of answers that have no vectors."""
     return [ABSENT for _ in answers]
 

@@ -91,7 +91,7 @@ def read(said: Any, offered: Sequence[str], quoted: Sequence[str] = ()) -> dict[
     for raw, value in _values(said[:_LONGEST_REPLY]):
         if any(raw in text for text in quoted) or _is_prose(value, raw, said):
             continue
-        named = _named(value)
+        named = _read_probabilities(value)
         if named is None:
             continue
         known = {names[name]: share for name, share in named.items() if name in names}
@@ -107,7 +107,9 @@ def read(said: Any, offered: Sequence[str], quoted: Sequence[str] = ()) -> dict[
     raise UnusableChoice("the model gave no JSON that names a choice")
 
 
-def blended(named: Mapping[str, float], guessed: Mapping[str, float]) -> dict[str, float]:
+def blend_probabilities(
+    named: Mapping[str, float], guessed: Mapping[str, float]
+) -> dict[str, float]:
     """Return a probability for each of `guessed`: the model's, blended with the guess."""
     return {
         name: TRUST * min(named[name], SURE) + (1 - TRUST) * guess
@@ -147,14 +149,14 @@ def _is_prose(value: Any, raw: str, said: str) -> bool:
     return plain and said.strip().removeprefix("```json").strip("` \n") != raw
 
 
-def _named(value: Any) -> dict[str, float] | None:
+def _read_probabilities(value: Any) -> dict[str, float] | None:
     """Return the names in lower case and their probabilities; None if the value is no choice."""
     if isinstance(value, dict):
         for key in _LISTS:
             if isinstance(value.get(key), list | dict):
-                return _named(value[key])
+                return _read_probabilities(value[key])
         if any(key in value for key in _NAMES):
-            return _named([value])
+            return _read_probabilities([value])
         shares = {key.strip().lower(): _share(share) for key, share in value.items()}
         sure = {name: share for name, share in shares.items() if share is not None}
         return sure if sure and len(sure) == len(shares) else None

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 
-def folds_of(groups: Sequence[int], number: int, seed: int = 0) -> list[int]:
+def deal_folds(groups: Sequence[int], number: int, seed: int = 0) -> list[int]:
     """Deal groups out to folds 0 .. number - 1, evenly, at random; each whole to one."""
     sizes = Counter(groups)
     order = sorted(sizes)

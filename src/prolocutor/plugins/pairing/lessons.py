@@ -134,7 +134,7 @@ class Lessons:
         """Return the hints in a turn, and how the answers were ranked if a new agent was asked."""
         hints = [] if self._watch is None else self._watch.hints(record)
         found = [lesson_of_hint(one, record.user, self._agents) for one in hints]
-        found += self._judged(record)
+        found += self._ranked_lessons(record)
         if not found:
             return []
         if len(self._proposed) >= _MOST_PROPOSED:
@@ -227,7 +227,7 @@ class Lessons:
             for turn in label.turns
         }
 
-    def _judged(self, record: TurnRecord) -> Iterator[RouterLabel]:
+    def _ranked_lessons(self, record: TurnRecord) -> Iterator[RouterLabel]:
         """Return how the answers were ranked, if a new agent was asked that is tried out."""
         tried = getattr(self.pupil.latest.method, "tried", ())
         if any(agent in record.asked for agent in tried):

@@ -61,7 +61,7 @@ def methods(role: Role) -> list[str]:
     return _CATALOGS[role].names()
 
 
-def method_of(name: str, role: Role) -> PairingMethod:
+def find_method(name: str, role: Role) -> PairingMethod:
     """Return a method; `BadInput` for an unknown name, `MissingExtra` for what is missing."""
     instead = _GONE.get((role, name))
     if instead is not None and name not in methods(role):
@@ -96,7 +96,7 @@ def load_fit(name: str, role: Role, options: Any = None) -> Fit[Any]:
     if options is not None:
         build: Fit[Any] = options.build
         return build
-    fit = method_of(name, role).fit
+    fit = find_method(name, role).fit
     if not isinstance(fit, str):
         return fit
     found: Fit[Any] = _CATALOGS[role].load_part(name, fit)
@@ -105,7 +105,7 @@ def load_fit(name: str, role: Role, options: Any = None) -> Fit[Any]:
 
 def load_reader(name: str, role: Role) -> Any:
     """Return the class that reads a method's models; `ConfigError` if it has none."""
-    reader = method_of(name, role).reader
+    reader = find_method(name, role).reader
     if reader is None:
         raise ConfigError(f"the {role} {name!r} needs no training and has no model", key="model")
     return reader
@@ -136,9 +136,9 @@ def load_encoder(folder: str | Path) -> Any:
 
 def starts_unlearned(name: str, role: Role) -> bool:
     """Return whether a method that learns from labels works by cards alone until then."""
-    return hasattr(method_of(name, role).reader, "of_cards")
+    return hasattr(find_method(name, role).reader, "of_cards")
 
 
-def needs_of(name: str, role: Role) -> frozenset[Need]:
+def method_needs(name: str, role: Role) -> frozenset[Need]:
     """Return what a router or ranker needs beside cards."""
-    return method_of(name, role).needs
+    return find_method(name, role).needs

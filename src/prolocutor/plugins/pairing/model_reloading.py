@@ -51,7 +51,7 @@ class FolderShelf:
     def live(self) -> StoredModel | None:
         """Return the model in use, without what it learned; None where there is none."""
         try:
-            return _stored(head_of_model(self._in_use))
+            return _stored_model(head_of_model(self._in_use))
         except NotFound:
             return None
 
@@ -60,7 +60,7 @@ class FolderShelf:
         found: list[tuple[float, ShelvedModel]] = []
         for folder in self._folders():
             try:
-                model = _stored(head_of_model(folder))
+                model = _stored_model(head_of_model(folder))
                 changed = (folder / HEAD).stat().st_mtime
             except (ProlocutorError, OSError) as error:
                 log.warning("a model on the shelf is left out: %s", error)
@@ -137,7 +137,7 @@ class FolderShelf:
             raise ConfigError(f"cannot be read: {error.strerror}", file=str(self._folder)) from None
 
 
-def _stored(model: Model) -> StoredModel:
+def _stored_model(model: Model) -> StoredModel:
     card = model.card
     return StoredModel(
         id=model.id, method=model.method, made=card.date, learned=card.examples, note=card.note

@@ -20,9 +20,9 @@ from prolocutor.plugins.pairing.turn_routing import (
     RoutingResult,
     TurnRouting,
     answers_of,
-    awaited,
+    await_pairings,
+    hypothesis_slot,
     question_of,
-    slot_of,
 )
 
 Reply = dict[str, Any]
@@ -68,17 +68,17 @@ class RankedSelector:
         """Choose one of the hypotheses, or abstain."""
         question, hypotheses = question_of(request), request["hypotheses"]
         ranker: VersionedMethod[Ranker] = latest(self._ranker)
-        routed = await self._routed(request)
-        known = [one for one in hypotheses if slot_of(one) != self._unsure.skill]
-        ranked = await awaited(ranker.method.rank(question, answers_of(known), routed.prior))
+        routed = await self._routing_result(request)
+        known = [one for one in hypotheses if hypothesis_slot(one) != self._unsure.skill]
+        ranked = await await_pairings(ranker.method.rank(question, answers_of(known), routed.prior))
         faults = [one.fault for one in ranked if one.fault]
         ranked = _preferring(request.get("preferred"), ranked)
         details = _ChoiceDetails(ranked, routed, ranker.version, _scores(ranked, known))
         least = self._unsure.threshold(ranker.risks)
-        reply = self._chosen(request, question, known, details, least)
+        reply = self._choose(request, question, known, details, least)
         return {**reply, "faults": faults} if faults else reply
 
-    def _chosen(
+    def _choose(
         self,
         request: Mapping[str, Any],
         question: UserQuestion,
@@ -91,7 +91,7 @@ class RankedSelector:
         if ranked and (sure or "forced" in request):
             best = ranked[0]
             return _reply(_meant(best, known), best.probability, details.because(best.reason))
-        own = next((one for one in hypotheses if slot_of(one) == self._unsure.skill), None)
+        own = next((one for one in hypotheses if hypothesis_slot(one) == self._unsure.skill), None)
         if own is not None:
             return _reply(own, own["confidence"], details.because(_NO_RIGHT_ANSWER))
         if self._unsure.then == PERSON:
@@ -127,7 +127,7 @@ class RankedSelector:
             "attributes": {"pairing": details.because(_NO_RIGHT_ANSWER)},
         }
 
-    async def _routed(self, request: Mapping[str, Any]) -> RoutingResult:
+    async def _routing_result(self, request: Mapping[str, Any]) -> RoutingResult:
         """Return what the router says, unless one skill had to be asked whatever it says."""
         if self._routing is None or "forced" in request:
             return RoutingResult((), "")
@@ -155,7 +155,7 @@ class _ChoiceDetails(msgspec.Struct, frozen=True):
 
 def _reply(hypothesis: Mapping[str, Any], confidence: float, details: dict[str, Any]) -> Reply:
     return {
-        "skill_name": slot_of(hypothesis),
+        "skill_name": hypothesis_slot(hypothesis),
         "hypothesis": hypothesis["hypothesis_id"],
         "text": hypothesis["text"],
         "confidence": confidence,
@@ -177,5 +177,5 @@ def _scores(ranked: Sequence[Pairing], hypotheses: Sequence[dict[str, Any]]) -> 
 
 
 def _meant(pairing: Pairing, hypotheses: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    own = [one for one in hypotheses if slot_of(one) == pairing.agent]
+    own = [one for one in hypotheses if hypothesis_slot(one) == pairing.agent]
     return own[pairing.position]

@@ -28,11 +28,11 @@ from prolocutor.plugins.pairing.encoders.meanings import EncoderWiring, Meanings
 from prolocutor.plugins.pairing.encoders.vector_cache import EndpointEncoder
 from prolocutor.plugins.pairing.endpoints import ChatEndpoint, ClosingSelector, connector_of
 from prolocutor.plugins.pairing.lessons import Lessons
-from prolocutor.plugins.pairing.method_catalog import method_of
+from prolocutor.plugins.pairing.method_catalog import find_method
 from prolocutor.plugins.pairing.model_files import is_vacant, load_model
 from prolocutor.plugins.pairing.model_reloading import MethodSource, ReloadedModel, VersionedMethod
 from prolocutor.plugins.pairing.question_agent.loaded_router import load_router_model, since_model
-from prolocutor.plugins.pairing.question_agent.meant_methods import MeantRouter, with_encoder
+from prolocutor.plugins.pairing.question_agent.meant_methods import MeantRouter, attach_encoder
 from prolocutor.plugins.pairing.response_selector import RankedSelector
 from prolocutor.plugins.pairing.selector_settings import (
     RankerSettings,
@@ -43,7 +43,7 @@ from prolocutor.plugins.pairing.selector_settings import (
     starts_without_model,
 )
 from prolocutor.plugins.pairing.skill_selector import RoutedSelector
-from prolocutor.plugins.pairing.stopping_curves import loss_curve_of, risk_curve_of
+from prolocutor.plugins.pairing.stopping_curves import stored_loss_curve, stored_risk_curve
 from prolocutor.plugins.pairing.turn_routing import RoutingInUse, TurnRouting
 
 
@@ -67,7 +67,7 @@ def _check_method(path: str, target: SelectorSettings, loaded: Survey, findings:
     try:
         check_method(target)
         if target.connector is not None and target.endpoint is not None:
-            asks = "chat" in method_of(target.method, target.role).needs
+            asks = "chat" in find_method(target.method, target.role).needs
             verb = "complete" if asks else "embed"
             connector_of(target.connector, target.endpoint, name=target.role, verb=verb)
     except (ConfigError, BadInput, NotFound) as error:
@@ -133,7 +133,7 @@ class SelectorMaker:
         for one in routers:
             _check_loss(one, rankers[0] if rankers else None)
         self._unsure = rankers[0].rule if rankers else AbstentionRule(below=0.0)
-        self._rankers = {id(one): self._ranker_of(one) for one in rankers}
+        self._rankers = {id(one): self._make_ranker(one) for one in rankers}
         self._ranker = self._rankers[id(rankers[0])] if rankers else None
         names = {card.name for card in self._cards}
         if (skill := self._unsure.skill) is not None and skill not in names:
@@ -167,7 +167,7 @@ class SelectorMaker:
         check_method(selecting)
         folder = selecting.model
         if folder is None:
-            return self._unlearned(selecting)
+            return self._make_untrained(selecting)
         return self._pupil(selecting, folder)
 
     def _pupil(self, selecting: RouterSettings, folder: Path) -> MethodSource[Router]:
@@ -181,7 +181,7 @@ class SelectorMaker:
             listens=self._context.hinted,
             journal=folder.with_name(f"{folder.name}{JOURNAL}"),
         )
-        wired = self._wired(selecting)
+        wired = self._find_encoder(selecting)
         is_pupil = starts_without_model(selecting)
 
         def load() -> VersionedMethod[Router]:
@@ -190,16 +190,16 @@ class SelectorMaker:
                 loaded = load_router_model(folder, self._cards, wired, turns)
                 loaded.router.learn_all(since_model(lessons.standing(), loaded.model))
                 return VersionedMethod(loaded.router, loaded.model.id)
-            router = self._of_cards(selecting, wired)
+            router = self._make_card_router(selecting, wired)
             router.learn_all(lessons.standing())
             return VersionedMethod(router, selecting.method)
 
         kept: ReloadedModel[Router] = ReloadedModel(folder, load)
         lessons.pupil = kept
         self._context.observe(lessons)
-        return self._in_use(selecting, kept, lessons if is_pupil else None)
+        return self._reloaded(selecting, kept, lessons if is_pupil else None)
 
-    def _in_use(
+    def _reloaded(
         self,
         selecting: SelectorSettings,
         source: ReloadedModel[Method],
@@ -219,35 +219,35 @@ class SelectorMaker:
         )
         return source
 
-    def _ranker_of(self, selecting: RankerSettings) -> MethodSource[Ranker]:
+    def _make_ranker(self, selecting: RankerSettings) -> MethodSource[Ranker]:
         check_method(selecting)
         folder, cards = selecting.model, self._cards
         if folder is None:
-            return self._unlearned(selecting)
-        wired = self._wired(selecting)
+            return self._make_untrained(selecting)
+        wired = self._find_encoder(selecting)
 
         def load() -> VersionedMethod[Ranker]:
             model = load_model(folder)
             ranker = method_catalog.read_method(model, "ranker", cards, folder)
-            curve = loss_curve_of(model)
+            curve = stored_loss_curve(model)
             if curve is None and self._wants_loss:
                 what = "has no loss curve, which the budget needs; train it with --loss-budget"
                 raise ConfigError(what, file=str(folder))
-            risks = risk_curve_of(model)
+            risks = stored_risk_curve(model)
             if risks is None and self._unsure.error is not None:
                 what = "has no risk curve, which unsure: {error: ...} needs; train it again"
                 raise ConfigError(what, file=str(folder))
-            return VersionedMethod(with_encoder(ranker, model, wired), model.id, curve, risks)
+            return VersionedMethod(attach_encoder(ranker, model, wired), model.id, curve, risks)
 
-        return self._in_use(selecting, ReloadedModel(folder, load))
+        return self._reloaded(selecting, ReloadedModel(folder, load))
 
-    def _unlearned(self, selecting: SelectorSettings) -> VersionedMethod[Any]:
+    def _make_untrained(self, selecting: SelectorSettings) -> VersionedMethod[Any]:
         """Make a method of cards and of the model that it asks."""
         role, method = selecting.role, selecting.method
         training = TrainingData(cards=self._cards, seconds=selecting.seconds)
-        wired = self._wired(selecting)
+        wired = self._find_encoder(selecting)
         if method_catalog.starts_unlearned(method, role):
-            return VersionedMethod(self._of_cards(selecting, wired), method)
+            return VersionedMethod(self._make_card_router(selecting, wired), method)
         if wired is not None:
             training = msgspec.structs.replace(
                 training, encoder=wired.encoder, seconds=wired.seconds
@@ -257,14 +257,14 @@ class SelectorMaker:
             chat = ChatEndpoint(selecting.connector, selecting.endpoint, name=role)
             self._ends.append(chat.connector.aclose)
             training = msgspec.structs.replace(training, complete=chat.complete)
-        made = _fitted(method_catalog.load_fit(method, role, selecting.options)(training))
+        made = _require_sync(method_catalog.load_fit(method, role, selecting.options)(training))
         return VersionedMethod(made, method)
 
-    def _of_cards(self, selecting: SelectorSettings, wired: EncoderWiring | None) -> Any:
+    def _make_card_router(self, selecting: SelectorSettings, wired: EncoderWiring | None) -> Any:
         """Make a router that works by cards until it learns."""
         if not method_catalog.starts_unlearned(selecting.method, "router"):
             fit = method_catalog.load_fit(selecting.method, "router", selecting.options)
-            return _fitted(fit(TrainingData(cards=self._cards)))
+            return _require_sync(fit(TrainingData(cards=self._cards)))
         scorer = method_catalog.load_reader(selecting.method, "router").of_cards(self._cards)
         if wired is None:
             return scorer
@@ -273,7 +273,7 @@ class SelectorMaker:
             scorer, Meanings(wired.encoder, None, fixed=texts, seconds=wired.seconds)
         )
 
-    def _wired(self, selecting: SelectorSettings) -> EncoderWiring | None:
+    def _find_encoder(self, selecting: SelectorSettings) -> EncoderWiring | None:
         """Return the encoder of a selector, None if it has none; selectors share a folder's."""
         seconds = selecting.encoding_seconds
         if selecting.encoder is not None:
@@ -302,10 +302,10 @@ def _check_loss(selecting: RouterSettings, ranking: RankerSettings | None) -> No
 
 
 def _is_chat(selecting: SelectorSettings) -> bool:
-    return "chat" in method_catalog.needs_of(selecting.method, selecting.role)
+    return "chat" in method_catalog.method_needs(selecting.method, selecting.role)
 
 
-def _fitted(method: Method | Awaitable[Method]) -> Method:
+def _require_sync(method: Method | Awaitable[Method]) -> Method:
     if inspect.isawaitable(method):
         raise ConfigError("this method learns from a running service; train it and give its model")
     return method
@@ -316,7 +316,7 @@ class RouterSelector(RouterSettings, frozen=True, kw_only=True):
 
     def build(self, context: SelectorContext) -> Any:
         """Return the skill selector."""
-        return _maker_of(context).make(self, context.name)
+        return _maker(context).make(self, context.name)
 
 
 class RankerSelector(RankerSettings, frozen=True, kw_only=True):
@@ -324,9 +324,9 @@ class RankerSelector(RankerSettings, frozen=True, kw_only=True):
 
     def build(self, context: SelectorContext) -> Any:
         """Return the response selector."""
-        return _maker_of(context).make(self, context.name)
+        return _maker(context).make(self, context.name)
 
 
-def _maker_of(context: SelectorContext) -> SelectorMaker:
+def _maker(context: SelectorContext) -> SelectorMaker:
     maker: SelectorMaker = context.share(SelectorMaker, lambda: SelectorMaker(context))
     return maker

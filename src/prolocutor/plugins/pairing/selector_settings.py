@@ -33,7 +33,11 @@ from prolocutor.plugins.pairing.method_catalog import Need
 from prolocutor.plugins.pairing.model_files import is_vacant, load_model
 from prolocutor.plugins.pairing.model_reloading import MethodSource, latest
 from prolocutor.plugins.pairing.question_agent.newcomers import NewcomerSettings
-from prolocutor.plugins.pairing.stopping_curves import LossCurve, loss_curve_of, risk_curve_of
+from prolocutor.plugins.pairing.stopping_curves import (
+    LossCurve,
+    stored_loss_curve,
+    stored_risk_curve,
+)
 
 
 class LossBudget:
@@ -175,10 +179,12 @@ class BudgetSettings(msgspec.Struct, frozen=True, kw_only=True):
             case "top":
                 return TopK() if self.calls is None else TopK(self.calls)
             case "sure":
-                return UntilSure(**self._given("sure", "start"))
-        return ExpectedGain(**self._given("value", "per_call", "per_second", "sure", "start"))
+                return UntilSure(**self._given_values("sure", "start"))
+        return ExpectedGain(
+            **self._given_values("value", "per_call", "per_second", "sure", "start")
+        )
 
-    def _given(self, *names: str) -> dict[str, Any]:
+    def _given_values(self, *names: str) -> dict[str, Any]:
         values = {name: getattr(self, name) for name in names}
         return {name: value for name, value in values.items() if value is not None}
 
@@ -281,7 +287,7 @@ _USUAL: Final = _ASKING * Service("", "").timeout
 def check_method(selecting: SelectorSettings) -> None:
     """Raise `ConfigError` or `BadInput` if a method cannot be used: its name or model is wrong."""
     role, method = selecting.role, selecting.method
-    named = method_catalog.method_of(method, role)
+    named = method_catalog.find_method(method, role)
     needs = named.needs
     if "chat" in needs and selecting.endpoint is None:
         what = "connector: openai_chat, call: {url: ..., model: ...}"
@@ -310,7 +316,7 @@ def _check_error(ranker: RankerSettings) -> None:
     if ranker.model is None:
         what = "unsure: {error: ...} needs a ranker with a model, in which errors were counted"
         raise ConfigError(what, key="unsure")
-    if not is_vacant(ranker.model) and risk_curve_of(load_model(ranker.model)) is None:
+    if not is_vacant(ranker.model) and stored_risk_curve(load_model(ranker.model)) is None:
         what = "was trained without what unsure: {error: ...} needs; train it again"
         raise ConfigError(what, file=str(ranker.model))
 
@@ -341,7 +347,7 @@ def starts_without_model(selecting: SelectorSettings) -> bool:
     """Return whether a router learns all agents label by label: it can start without a model."""
     if selecting.role != "router" or selecting.model is None:
         return False
-    return hasattr(method_catalog.method_of(selecting.method, "router").reader, "learn_all")
+    return hasattr(method_catalog.find_method(selecting.method, "router").reader, "learn_all")
 
 
 def check_loss(router: RouterSettings, ranker: RankerSettings | None) -> LossCurve | None:
@@ -357,7 +363,7 @@ def check_loss(router: RouterSettings, ranker: RankerSettings | None) -> LossCur
     if is_vacant(ranker.model):
         return None
     model = load_model(ranker.model)
-    if (curve := loss_curve_of(model)) is None:
+    if (curve := stored_loss_curve(model)) is None:
         what = f"the model {model.id} was not trained with what a budget of a wanted loss needs"
         raise ConfigError(f"{what}; {_TRAINED_WITH}")
     return curve

@@ -151,13 +151,13 @@ class RoutedSelector:
         first = self._policy.next(
             BudgetState(offers=offers, seconds_left=self._seconds, new=trial.wanted(likely))
         )
-        asked = {*first.ask, *self._preferred(request)}
+        asked = {*first.ask, *self._continuing_skills(request)}
         self._count(asked)
 
         def more(
             hypotheses: list[dict[str, Any]], seconds_left: float, settled: Collection[str]
         ) -> Selection | Enough | None:
-            known = _judged(judge, question, hypotheses, prior)
+            known = _judge_hypotheses(judge, question, hypotheses, prior)
             standing = BudgetState(
                 offers=offers,
                 answered={name: known.get(name, 0.0) for name in settled},
@@ -171,7 +171,7 @@ class RoutedSelector:
             asked.update(step.ask)
             return Selection(list(step.ask), reason=step.reason) if step.ask else None
 
-        reason = f"{first.reason} ({_shown(likely, routed)})"
+        reason = f"{first.reason} ({_explain(likely, routed)})"
         choices = self._choices(first.ask, likely, trial)
         return Selection(list(first.ask), more, reason, routed.version, routed.faults, choices)
 
@@ -216,7 +216,7 @@ class RoutedSelector:
         at_once: Ranker = getattr(ranker, "at_once", self._stand_in)
         return at_once
 
-    def _preferred(self, request: Mapping[str, Any]) -> list[str]:
+    def _continuing_skills(self, request: Mapping[str, Any]) -> list[str]:
         """Name the skill that goes on, which the engine asks in any case."""
         skill = request.get("preferred")
         return [skill] if skill in self._cards else []
@@ -247,7 +247,7 @@ class RoutedSelector:
             self._quotas.called(agent)
 
 
-def _judged(
+def _judge_hypotheses(
     judge: Ranker, question: UserQuestion, hypotheses: list[dict[str, Any]], prior: dict[str, float]
 ) -> dict[str, float]:
     """Return the probability of the best answer of each agent."""
@@ -259,7 +259,7 @@ def _judged(
     return best
 
 
-def _shown(likely: Sequence[Pairing], routed: RoutingResult) -> str:
+def _explain(likely: Sequence[Pairing], routed: RoutingResult) -> str:
     """Return which agents were likeliest, why the first, and by which model."""
     if not likely:
         return "nobody is there to ask"

@@ -68,9 +68,9 @@ def loss_bound(lost: Sequence[float]) -> float:
     return mean + max(_ONE_SIDED * sqrt(spread / number), 1 / number)
 
 
-def loss_curve_of(model: Model) -> LossCurve | None:
+def stored_loss_curve(model: Model) -> LossCurve | None:
     """Return a model's curve, None where it was trained without one."""
-    return _curve_of(model, LOSSES, LossCurve)
+    return _stored_curve(model, LOSSES, LossCurve)
 
 
 _THRESHOLDS: Final = tuple(n / 50 for n in range(49, 0, -1))
@@ -119,14 +119,14 @@ def upper_bound(wrong: int, number: int) -> float:
     low, high = wrong / number, 1.0
     for _ in range(_STEPS):
         middle = (low + high) / 2
-        if _at_most(wrong, number, middle) > _DOUBT:
+        if _chance_of_fewer(wrong, number, middle) > _DOUBT:
             low = middle
         else:
             high = middle
     return high
 
 
-def _at_most(wrong: int, number: int, share: float) -> float:
+def _chance_of_fewer(wrong: int, number: int, share: float) -> float:
     """Return how probable at most so many are where each is wrong with this share."""
     if share >= 1:
         return 0.0
@@ -153,19 +153,19 @@ def risk_curve(choices: Iterable[tuple[float, bool]]) -> RiskCurve:
     return RiskCurve(points, len(seen))
 
 
-def risk_curve_of(model: Model) -> RiskCurve | None:
+def stored_risk_curve(model: Model) -> RiskCurve | None:
     """Return a model's curve, None where it was trained without one."""
-    return _curve_of(model, RISKS, RiskCurve)
+    return _stored_curve(model, RISKS, RiskCurve)
 
 
-def with_curves(model: Model, losses: LossCurve | None, risks: RiskCurve | None) -> Model:
+def store_curves(model: Model, losses: LossCurve | None, risks: RiskCurve | None) -> Model:
     """Return a model with the curves that there are."""
     curves = {LOSSES: losses, RISKS: risks}
     found = {part: msgspec.to_builtins(one) for part, one in curves.items() if one is not None}
     return msgspec.structs.replace(model, parts={**model.parts, **found})
 
 
-def _curve_of(model: Model, part: str, kind: type[Curve]) -> Curve | None:
+def _stored_curve(model: Model, part: str, kind: type[Curve]) -> Curve | None:
     if part not in model.parts:
         return None
     try:

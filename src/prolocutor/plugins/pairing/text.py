@@ -161,11 +161,11 @@ class WordIndex:
 
     def add(self, number: int, text: str) -> None:
         """Add a text; the next `nearest` sees it."""
-        self._index.add(number, _shaped(text))
+        self._index.add(number, _shape_words(text))
 
     def nearest(self, text: str) -> list[tuple[int, float]]:
         """Return the nearest texts by number, and their weights, 0 to 1; the heaviest first."""
-        terms = _shaped(text)
+        terms = _shape_words(text)
         found = self._index.search(terms, _MOST_SEARCHED)
         near = nlargest(_NEIGHBOURS, found, key=itemgetter(1))
         if not near:
@@ -176,7 +176,7 @@ class WordIndex:
         return [(number, alike * (score / most) ** 2) for number, score in near]
 
 
-def _shaped(text: str) -> list[str]:
+def _shape_words(text: str) -> list[str]:
     return [shape(word) or stem(word) for word in words(text)]
 
 

@@ -36,19 +36,21 @@ def question_of(state: Mapping[str, Any]) -> UserQuestion:
 def answers_of(hypotheses: Sequence[Mapping[str, Any]]) -> list[AgentAnswer]:
     """Return hypotheses as answers, in their order."""
     return [
-        AgentAnswer(agent=slot_of(one), text=one["text"], confidence=float(one["confidence"]))
+        AgentAnswer(
+            agent=hypothesis_slot(one), text=one["text"], confidence=float(one["confidence"])
+        )
         for one in hypotheses
     ]
 
 
-async def awaited(
+async def await_pairings(
     pairings: Sequence[Pairing] | Awaitable[Sequence[Pairing]],
 ) -> Sequence[Pairing]:
     """Return pairings, awaited where the method is async."""
     return await pairings if isinstance(pairings, Awaitable) else pairings
 
 
-def slot_of(hypothesis: Mapping[str, Any]) -> str:
+def hypothesis_slot(hypothesis: Mapping[str, Any]) -> str:
     """Return the slot of a hypothesis: the skill's name in the assistant, not its own claim."""
     return str(hypothesis["hypothesis_id"]).rpartition(".")[0]
 
@@ -93,8 +95,10 @@ class TurnRouting:
         if (known := self.known(request)) is not None:
             return known
         router: Any = latest(self._router)
-        pairings = await awaited(router.method.route(question_of(request)))
-        routed = RoutingResult(_placed(pairings, request.get("instead") or {}), router.version)
+        pairings = await await_pairings(router.method.route(question_of(request)))
+        routed = RoutingResult(
+            _replace_agents(pairings, request.get("instead") or {}), router.version
+        )
         if turn:
             self._known[turn] = routed
             if len(self._known) > _TURNS:
@@ -116,7 +120,9 @@ class RoutingInUse:
         return await self._routings[0].of(request)
 
 
-def _placed(pairings: Sequence[Pairing], instead: Mapping[str, str | None]) -> Sequence[Pairing]:
+def _replace_agents(
+    pairings: Sequence[Pairing], instead: Mapping[str, str | None]
+) -> Sequence[Pairing]:
     """Return pairings of the agents that the turn may ask.
 
     An agent that stands in for another one has that one's pairing, so that both are asked the same

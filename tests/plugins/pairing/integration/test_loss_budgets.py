@@ -19,8 +19,8 @@ from prolocutor.plugins.pairing.question_response import unsupervised
 from prolocutor.plugins.pairing.stopping_curves import (
     LossCurve,
     LossPoint,
-    loss_curve_of,
-    with_curves,
+    store_curves,
+    stored_loss_curve,
 )
 from tests.plugins.pairing.integration.agents import Agent, assistant_of, record, turn
 from tests.plugins.pairing.unit.measuring.made import CARDS, data
@@ -35,7 +35,7 @@ def save(folder: Path, threshold: float | None, router: str = "cards") -> None:
     if threshold is not None:
         points = [LossPoint(0.95, 0.0), LossPoint(threshold, 0.01)]
         curve = LossCurve(points=points, questions=50, router=router)
-    save_model(folder / "ranker", with_curves(model, curve, None))
+    save_model(folder / "ranker", store_curves(model, curve, None))
 
 
 def agents() -> dict[str, Agent]:
@@ -117,7 +117,7 @@ async def test_training_stores_the_curve_and_tells_where_budgets_stop(tmp_path: 
 
     found = await train(few, plan, tmp_path / "ranker")
 
-    curve = loss_curve_of(load_model(tmp_path / "ranker"))
+    curve = stored_loss_curve(load_model(tmp_path / "ranker"))
     assert curve == found.losses
     assert curve is not None
     assert (curve.questions, curve.router) == (36, "cards")
@@ -143,7 +143,7 @@ async def test_a_model_that_the_console_trains_anew_has_a_curve_where_the_one_in
 
     await retrain(order, [], lambda share, what: None)
 
-    curve = loss_curve_of(load_model(tmp_path / "new"))
+    curve = stored_loss_curve(load_model(tmp_path / "new"))
     assert curve is not None
     assert curve.questions == sum(bool(one.question.gold) for one in labels)
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from prolocutor.contracts.pairing import LabelledQuestion, UserQuestion
 from prolocutor.plugins.pairing import agent_log
-from prolocutor.plugins.pairing.agent_log import AgentLog, LogCounts, log_of
+from prolocutor.plugins.pairing.agent_log import AgentLog, LogCounts, build_agent_log
 
 SAID = [
     ("bank", "Your balance is 20 dollars."),
@@ -67,7 +67,7 @@ def test_a_log_is_made_of_questions_without_their_labels() -> None:
     asked = LabelledQuestion(
         question=UserQuestion(text="my money"), agents={}, answers={"bank": "20 dollars"}
     )
-    said = log_of([asked])
+    said = build_agent_log([asked])
     assert len(said) == 1
     assert said.idf("money") < 1
 

@@ -16,7 +16,7 @@ from prolocutor.plugins.pairing.answer_features import (
     answer_traits,
     features,
     features_among,
-    with_prior,
+    replace_prior,
 )
 
 NOBODY = AgentLog()
@@ -132,7 +132,7 @@ def test_another_prior_gives_the_features_that_it_gives_at_first(
     question = UserQuestion(text="Will it rain in Oslo?")
     answers = [AgentAnswer(agent=name, text=f"{name} says rain") for name in agents]
     first = features(question, answers, before, AgentLog())
-    assert with_prior(first, answers, after) == features(question, answers, after, AgentLog())
+    assert replace_prior(first, answers, after) == features(question, answers, after, AgentLog())
 
 
 @given(st.lists(st.sampled_from(["It is Lima.", "Lima", "Sorry, no idea.", "42", ""]), min_size=1))

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from prolocutor.plugins.pairing.endpoints import UnusableChoice, blended, prompt, read
+from prolocutor.plugins.pairing.endpoints import UnusableChoice, blend_probabilities, prompt, read
 
 OFFERED = ["weather", "Bank"]
 
@@ -88,6 +88,6 @@ def test_nobodys_words_can_end_the_quotation(words: str) -> None:
 
 
 def test_a_model_is_never_quite_believed() -> None:
-    found = blended({"a": 1.0}, {"a": 0.5, "b": 0.4})
+    found = blend_probabilities({"a": 1.0}, {"a": 0.5, "b": 0.4})
 
     assert found == {"a": pytest.approx(0.82), "b": pytest.approx(0.2)}

@@ -47,5 +47,5 @@ def test_what_is_missing_is_named_with_its_extra(monkeypatch: pytest.MonkeyPatch
 
 
 def test_what_a_method_needs_is_told() -> None:
-    assert method_catalog.needs_of("cards", "router") == frozenset()
-    assert method_catalog.needs_of("learned", "router") == {"labels"}
+    assert method_catalog.method_needs("cards", "router") == frozenset()
+    assert method_catalog.method_needs("learned", "router") == {"labels"}

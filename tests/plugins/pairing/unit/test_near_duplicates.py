@@ -5,7 +5,7 @@ from collections import defaultdict
 from hypothesis import given
 from hypothesis import strategies as st
 
-from prolocutor.plugins.pairing.folds import folds_of
+from prolocutor.plugins.pairing.folds import deal_folds
 from prolocutor.reading.words import ALIKE, jaccard, near_duplicates, words
 
 LETTERS = st.lists(st.text("abcdef ", max_size=14), max_size=25)
@@ -40,7 +40,7 @@ def test_no_pair_that_is_alike_is_missed(texts: list[str]) -> None:
 
 @given(st.lists(st.integers(0, 9)), st.integers(2, 5), st.integers(0, 3))
 def test_folds_never_cut_through_a_group(groups: list[int], number: int, seed: int) -> None:
-    folds = folds_of(groups, number, seed)
+    folds = deal_folds(groups, number, seed)
 
     seen = defaultdict(set)
     for group, fold in zip(groups, folds, strict=True):
@@ -52,5 +52,5 @@ def test_folds_never_cut_through_a_group(groups: list[int], number: int, seed: i
 def test_folds_are_even_and_differ_by_seed() -> None:
     groups = list(range(100))
 
-    assert [folds_of(groups, 5).count(fold) for fold in range(5)] == [20] * 5
-    assert folds_of(groups, 5, 1) != folds_of(groups, 5, 2)
+    assert [deal_folds(groups, 5).count(fold) for fold in range(5)] == [20] * 5
+    assert deal_folds(groups, 5, 1) != deal_folds(groups, 5, 2)

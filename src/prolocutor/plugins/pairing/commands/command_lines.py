@@ -51,13 +51,13 @@ ENCODER_OPTIONS: Final = _MODEL_OPTIONS[:2]
 
 
 def encoder_options(command: Command) -> Command:
-    """Add the options that say where an encoder is; `encoder_of` reads them."""
+    """Add the options that say where an encoder is; `encoder_place` reads them."""
     for option in reversed(ENCODER_OPTIONS):
         command = option(command)
     return command
 
 
-def encoder_of(encoder: str | None, url: str | None) -> str | None:
+def encoder_place(encoder: str | None, url: str | None) -> str | None:
     """Return the place of an encoder; `UsageError` for two of them."""
     if encoder is not None and url is not None:
         raise click.UsageError("Say either --encoder or --encoder-url.")
@@ -99,7 +99,7 @@ def pairing_lines(found: Measurement) -> Iterator[str]:
                 yield f"{one.method:<{width}}  {100 * one.precision_at_1:6.2f}  (published)"
         for row in rows:
             yield f"{clean(row.method):<{width}}  {_figures(row)}"
-    yield from _by_domain(found)
+    yield from _domain_lines(found)
     yield from reliability_lines(found.rows)
 
 
@@ -195,7 +195,7 @@ def _short(value: float | None, form: str) -> str:
     return "-" if value is None else format(value, form)
 
 
-def _by_domain(found: Measurement) -> Iterator[str]:
+def _domain_lines(found: Measurement) -> Iterator[str]:
     for stage in ("route", "rank"):
         if (best := found.best(stage)) is not None and 1 < len(best.domains) <= _DOMAINS:
             parts = (f"{clean(name)} {share:.2f}" for name, share in best.domains.items())

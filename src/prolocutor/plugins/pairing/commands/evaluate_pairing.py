@@ -16,14 +16,14 @@ from prolocutor.errors import MissingExtra
 from prolocutor.plugins.pairing.commands.command_lines import (
     BegunSteps,
     EncodingProgress,
-    encoder_of,
+    encoder_place,
     folds_option,
     model_options,
     overlap_lines,
     pairing_lines,
     record_lines,
 )
-from prolocutor.plugins.pairing.measuring.answer_overlap import AnsweredQuestion, overlap_of
+from prolocutor.plugins.pairing.measuring.answer_overlap import AnsweredQuestion, compare_agents
 from prolocutor.plugins.pairing.measuring.answer_record import cards_of_data
 from prolocutor.plugins.pairing.measuring.answer_recording import QuestionSet, RecordedAgents
 from prolocutor.plugins.pairing.measuring.measurement import (
@@ -40,7 +40,7 @@ from prolocutor.plugins.pairing.measuring.pairing_data import (
     only_agents,
     some_agents,
 )
-from prolocutor.plugins.pairing.method_catalog import load_fit, methods, needs_of
+from prolocutor.plugins.pairing.method_catalog import load_fit, method_needs, methods
 
 BUDGETS: Final = ("top:1", "top:2", "top:3", "top:5", "sure:0.1", "sure:0.2", "sure:0.3")
 _NONE: Final = "none"
@@ -163,7 +163,7 @@ def pairing(
         raise click.UsageError("Say either --cards or --assistant.")
     if folder is not None and assistant is None:
         raise click.UsageError("--record needs an --assistant to ask.")
-    locations = ModelLocations(encoder=encoder_of(encoder, encoder_url), chat=chat)
+    locations = ModelLocations(encoder=encoder_place(encoder, encoder_url), chat=chat)
     plan = MeasurementPlan(
         routers=_names(routers, "router", locations),
         rankers=_names(rankers, "ranker", locations),
@@ -189,13 +189,17 @@ def pairing(
         questions = only_agents(questions, _split([agents]))
     if folder is not None and not any(one.gold for one in questions.test):
         answered = [AnsweredQuestion(one) for one in questions.test]
-        overlap = overlap_of(answered, questions.agents)
+        overlap = compare_agents(answered, questions.agents)
         for line in ("", *overlap_lines(overlap), "", _LABEL_THEM):
             click.echo(line)
         return 0
     found = mean_of_draws(
         [
-            run(_measured(_drawn(questions, agents, shots, seed + n), plan, locations, choices))
+            run(
+                _run_measurement(
+                    _drawn(questions, agents, shots, seed + n), plan, locations, choices
+                )
+            )
             for n in range(draws)
         ]
     )
@@ -254,7 +258,7 @@ class _FailureCount:
         self._show(self._done, [f"{self._failures:,} failed"] if self._failures else [])
 
 
-async def _measured(
+async def _run_measurement(
     questions: PairingData,
     plan: MeasurementPlan,
     locations: ModelLocations,
@@ -292,12 +296,12 @@ def _names(given: Sequence[str], which: Role, locations: ModelLocations) -> list
 
 
 def _learns(name: str, which: Role) -> bool:
-    return "labels" in needs_of(name, which)
+    return "labels" in method_needs(name, which)
 
 
 def _missing(name: str, which: Role, locations: ModelLocations) -> str | None:
     """Return the option that a method cannot do without."""
-    missing = needs_of(name, which) - locations.needs
+    missing = method_needs(name, which) - locations.needs
     return f"--{min(missing)}" if missing else None
 
 

@@ -14,9 +14,9 @@ from prolocutor.config.store_location import dialogs_of, store_url
 from prolocutor.data_sets import split
 from prolocutor.plan.pipeline import Stage
 from prolocutor.plugins.pairing.commands.command_lines import overlap_lines
-from prolocutor.plugins.pairing.measuring.answer_overlap import AnsweredQuestion, overlap_of
+from prolocutor.plugins.pairing.measuring.answer_overlap import AnsweredQuestion, compare_agents
 from prolocutor.plugins.pairing.measuring.pairing_data import load_pairing_data
-from prolocutor.plugins.pairing.measuring.store_questions import labelled_of, turns_of_store
+from prolocutor.plugins.pairing.measuring.store_questions import label_turns, turns_of_store
 
 _STORE: Final = "store"
 
@@ -47,7 +47,7 @@ def overlap(file: Path | None, data: str | None, store: str | None, json_file: s
     else:
         answered = _answered_in_data(data)
     names = [] if settings is None else [one.name for one in settings.pipeline.of(Stage.SKILL)]
-    found = overlap_of(answered, names)
+    found = compare_agents(answered, names)
     if json_file is not None:
         write_json(json_file, found)
     if json_file != "-":
@@ -67,5 +67,5 @@ def _answered_in_store(store: str) -> list[AnsweredQuestion]:
     turns = turns_of_store(dialogs_of(store))
     return [
         AnsweredQuestion(one, turn.spoke)
-        for one, turn in zip(labelled_of(turns), turns, strict=True)
+        for one, turn in zip(label_turns(turns), turns, strict=True)
     ]

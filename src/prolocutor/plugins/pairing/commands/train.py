@@ -19,8 +19,8 @@ from prolocutor.plan.pipeline import Stage
 from prolocutor.plugins.pairing.commands.command_lines import (
     EncodingProgress,
     TrainingProgress,
-    encoder_of,
     encoder_options,
+    encoder_place,
     folds_option,
 )
 from prolocutor.plugins.pairing.measuring.answer_record import cards_of_data
@@ -33,7 +33,7 @@ from prolocutor.plugins.pairing.measuring.model_training import (
 )
 from prolocutor.plugins.pairing.measuring.model_training import train as learn
 from prolocutor.plugins.pairing.measuring.pairing_data import PairingData, load_pairing_data
-from prolocutor.plugins.pairing.method_catalog import method_of
+from prolocutor.plugins.pairing.method_catalog import find_method
 from prolocutor.plugins.pairing.stopping_curves import LossCurve
 
 _ROUTER: Final = "learned"
@@ -117,7 +117,7 @@ def train(
     questions = load_pairing_data(data, cards)
     if assistant is not None:
         _name_strangers(questions.agents, cards, assistant)
-    locations = ModelLocations(encoder=encoder_of(encoder, encoder_url))
+    locations = ModelLocations(encoder=encoder_place(encoder, encoder_url))
     _check_models(role, method, locations)
     wanted = TrainingPlan(
         role=role,
@@ -131,12 +131,12 @@ def train(
     steps = steps_of(questions, wanted)
     with progress_bar(lambda: steps, "training") as show:
         try:
-            trained = run(_trained(questions, wanted, out, locations, TrainingProgress(show)))
+            trained = run(_run_training(questions, wanted, out, locations, TrainingProgress(show)))
         except KeyboardInterrupt:
             click.echo(f"\n{out}: interrupted; the same command goes on from here", err=True)
             raise
         show(steps, [])
-    for line in lines_of(trained):
+    for line in result_lines(trained):
         click.echo(line)
     click.echo(f"{trained.model} is in {out}")
 
@@ -149,7 +149,7 @@ def _name_strangers(agents: Sequence[str], cards: Sequence[Card], assistant: Pat
         click.echo(f"labels name agents that {assistant} has no skill for: {named}", err=True)
 
 
-async def _trained(
+async def _run_training(
     questions: PairingData,
     wanted: TrainingPlan,
     out: Path,
@@ -171,7 +171,7 @@ async def _trained(
 def _check_models(role: Role, method: str, locations: ModelLocations) -> None:
     """Raise `UsageError` for an encoder that is missing, or a model that a method does not learn
     with."""
-    named = method_of(method, role)
+    named = find_method(method, role)
     needs = named.needs
     if locations.encoder is None and "encoder" in needs:
         raise click.UsageError(f"the {role} {method} needs --encoder FOLDER, or --encoder-url URL")
@@ -188,7 +188,7 @@ def _cards(data: str, assistant: Path | None) -> list[Card]:
     return cards_of_data(data)
 
 
-def lines_of(trained: TrainingResult) -> Iterator[str]:
+def result_lines(trained: TrainingResult) -> Iterator[str]:
     """Return what was learned and how well it does as lines."""
     yield (
         f"{trained.agents} agents, {trained.questions:,} questions in {trained.groups:,} groups of "

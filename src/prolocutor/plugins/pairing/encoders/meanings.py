@@ -84,7 +84,7 @@ def name_of(encoder: Any) -> str:
     return str(getattr(encoder, "name", type(encoder).__name__))
 
 
-async def mark_of(encoder: Encoder) -> EncoderMark:
+async def ask_for_mark(encoder: Encoder) -> EncoderMark:
     """Ask an encoder for its mark; its errors propagate.
 
     `ConfigError` for one whose vectors are all zero, which would not know itself again.
@@ -203,7 +203,7 @@ class Meanings:
             raise ConfigError(difference)
 
 
-async def vectors_of(encoder: Encoder, texts: Iterable[str]) -> Vectors:
+async def embed_texts(encoder: Encoder, texts: Iterable[str]) -> Vectors:
     """Return the vectors of texts to learn from; errors of the encoder propagate."""
     wanted = [*dict.fromkeys(texts)]
     return dict(zip(wanted, map(_vector, await encoder.encode(wanted)), strict=True))
@@ -211,10 +211,10 @@ async def vectors_of(encoder: Encoder, texts: Iterable[str]) -> Vectors:
 
 async def trained_meanings(encoder: Encoder, fixed: Iterable[str] = ()) -> Meanings:
     """Return the meanings of a method that is trained with this encoder now."""
-    return Meanings(encoder, await mark_of(encoder), fixed=fixed)
+    return Meanings(encoder, await ask_for_mark(encoder), fixed=fixed)
 
 
-def with_fault(pairings: Sequence[Pairing], fault: str) -> list[Pairing]:
+def note_fault(pairings: Sequence[Pairing], fault: str) -> list[Pairing]:
     """Return pairings of which the first one says what went wrong, if anything did."""
     found = list(pairings)
     if fault and found:
@@ -247,14 +247,14 @@ class EncoderWiring(msgspec.Struct, frozen=True):
     seconds: float | None = None
 
 
-def meanings_of(
+def open_meanings(
     model: Model, wired: EncoderWiring | None, fixed: Iterable[str] = ()
 ) -> Meanings | None:
     """Return what gives a model the vectors that it reads, None for one that reads none.
 
     `ConfigError` if it needs an encoder and there is none, or the other way round.
     """
-    mark = _mark_of(model, there=wired is not None)
+    mark = _require_mark(model, there=wired is not None)
     if mark is None or wired is None:
         return None
     return Meanings(wired.encoder, mark, fixed=fixed, seconds=wired.seconds)
@@ -265,7 +265,7 @@ def check_encoder(model: Model, encoder: PresentEncoder | None, *, has_endpoint:
 
     What is behind an endpoint is compared when it is first asked.
     """
-    mark = _mark_of(model, there=has_endpoint or encoder is not None)
+    mark = _require_mark(model, there=has_endpoint or encoder is not None)
     if mark is None or encoder is None:
         return
     if difference := mark.difference(encoder.encode_now(PROBES), encoder.name):
@@ -273,7 +273,7 @@ def check_encoder(model: Model, encoder: PresentEncoder | None, *, has_endpoint:
         raise ConfigError(f"{what}; give that one, or train again", key="encoder")
 
 
-def _mark_of(model: Model, *, there: bool) -> EncoderMark | None:
+def _require_mark(model: Model, *, there: bool) -> EncoderMark | None:
     """Return the mark of a model; `ConfigError` unless an encoder is there just if it has one."""
     mark = EncoderMark.of_model(model)
     if mark is None and there:

@@ -76,7 +76,7 @@ class OnnxModel:
 
     def __init__(self, folder: str | Path) -> None:
         place = str(folder)
-        tokenizer, network = _existing(Path(folder, TOKENIZER)), _model_in(Path(folder))
+        tokenizer, network = _existing(Path(folder, TOKENIZER)), _model_file(Path(folder))
         try:
             self._tokenizer = Tokenizer.from_str(tokenizer.read_text("utf-8"))
             options = onnxruntime.SessionOptions()
@@ -126,7 +126,7 @@ def _existing(file: Path) -> Path:
     return file
 
 
-def _model_in(folder: Path) -> Path:
+def _model_file(folder: Path) -> Path:
     for place in (folder, folder / "onnx"):
         for name in _MODELS:
             if (place / name).is_file():

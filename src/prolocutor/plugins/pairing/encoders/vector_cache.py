@@ -51,14 +51,14 @@ class VectorCache:
             made = await self._encode(part)
             if len(made) != len(part):
                 raise BadReply(f"{len(made)} vectors for {len(part)} texts")
-            found.update(zip(part, map(self._checked, made), strict=True))
+            found.update(zip(part, map(self._check_width, made), strict=True))
         for text in missing:
             self._known[text] = found[text]
         while len(self._known) > self._most:
             self._known.popitem(last=False)
         return [found[text] for text in cuts]
 
-    def _checked(self, vector: Sequence[float]) -> array[float]:
+    def _check_width(self, vector: Sequence[float]) -> array[float]:
         if self._length is None:
             self._length = len(vector)
         if not vector_is_sound(vector, self._length):
@@ -94,13 +94,13 @@ class EndpointEncoder:
     def __init__(self, embed: Encode, *, name: str = "an endpoint") -> None:
         self.name = name
         self._embed = embed
-        self._cache = VectorCache(self._asked, batch=_BATCH)
+        self._cache = VectorCache(self._request_vectors, batch=_BATCH)
 
     async def encode(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
         """Return a vector for each text, in order."""
         return await self._cache.vectors(texts)
 
-    async def _asked(self, texts: list[str]) -> Sequence[Sequence[float]]:
+    async def _request_vectors(self, texts: list[str]) -> Sequence[Sequence[float]]:
         return await self._embed([text if text.strip() else _NOTHING for text in texts])
 
 
@@ -132,7 +132,7 @@ class StoredEncoder:
         self.name = name_of(encoder)
         self._encoder, self._on_texts = encoder, on_texts
         self._known: dict[str, Sequence[float]] = {}
-        self._file, self._rows = file, _opened(file)
+        self._file, self._rows = file, _open_file(file)
 
     async def open(self) -> None:
         """Ask the encoder for the vectors of some texts; its errors propagate."""
@@ -143,7 +143,7 @@ class StoredEncoder:
                 self._rows.execute("delete from vectors")
             except sqlite3.Error:  # what is there is of another encoder, and cannot be removed
                 self._rows.close()
-                self._rows = _in_memory()
+                self._rows = _open_in_memory()
             self._write(PROBES, fresh)
 
     async def encode(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
@@ -187,7 +187,7 @@ class StoredEncoder:
         with suppress(OSError):
             for ending in ("", "-wal", "-shm"):
                 self._file.with_name(self._file.name + ending).unlink(missing_ok=True)
-        self._rows = _opened(self._file)
+        self._rows = _open_file(self._file)
 
     def _write(self, texts: Sequence[str], vectors: Sequence[Sequence[float]]) -> None:
         rows = []
@@ -212,7 +212,7 @@ def _caches() -> Path:
     return Path.home() / ("Library/Caches" if sys.platform == "darwin" else ".cache")
 
 
-def _opened(file: Path) -> sqlite3.Connection:
+def _open_file(file: Path) -> sqlite3.Connection:
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
         rows = sqlite3.connect(file, timeout=30.0)
@@ -225,11 +225,11 @@ def _opened(file: Path) -> sqlite3.Connection:
             rows.close()
             raise
     except (OSError, sqlite3.Error):
-        rows = _in_memory()
+        rows = _open_in_memory()
     return rows
 
 
-def _in_memory() -> sqlite3.Connection:
+def _open_in_memory() -> sqlite3.Connection:
     rows = sqlite3.connect(":memory:")
     rows.execute(_TABLE)
     return rows

@@ -23,7 +23,7 @@ from prolocutor.plugins.pairing.hints.hint_phrases import (
     thanks,
 )
 from prolocutor.plugins.pairing.question_agent.follow_ups import continuation
-from prolocutor.plugins.pairing.question_agent.router_label import RouterLabel, shares_of
+from prolocutor.plugins.pairing.question_agent.router_label import RouterLabel, answer_shares
 from prolocutor.reading.words import words
 
 """The kinds that speak against the agent that answered."""
@@ -130,7 +130,7 @@ class TurnHint(msgspec.Struct, frozen=True, kw_only=True):
         return self.kind not in AGAINST
 
 
-def hints_of(turns: Sequence[HintTurn], settings: HintSettings) -> list[TurnHint]:
+def find_hints(turns: Sequence[HintTurn], settings: HintSettings) -> list[TurnHint]:
     """Return what the last of up to three turns of a dialog says of those before it."""
     if len(turns) < 2:
         return []
@@ -141,8 +141,8 @@ def hints_of(turns: Sequence[HintTurn], settings: HintSettings) -> list[TurnHint
         return [_hint("again", one, now, settings) for one in known if _counts(one)]
     kind = _kind(before, now, settings)
     if kind == "used" and not before.agent:
-        return _chosen(before, now, settings)
-    if not _counts(before) or _needs_the_turn_before(earlier, before):
+        return _choice_hints(before, now, settings)
+    if not _counts(before) or _is_follow_up(earlier, before):
         return []
     found = [] if kind is None else [_hint(kind, before, now, settings)]
     if kind not in AGAINST and kind != "thanked" and _answered_anew(earlier, before, settings):
@@ -169,7 +169,7 @@ def _counts(turn: HintTurn) -> bool:
     return bool(turn.agent) and turn.is_question
 
 
-def _needs_the_turn_before(earlier: HintTurn | None, turn: HintTurn) -> bool:
+def _is_follow_up(earlier: HintTurn | None, turn: HintTurn) -> bool:
     """Return whether a question is a follow-up, which nobody can learn from alone."""
     if earlier is None:
         return False
@@ -189,7 +189,7 @@ def _answered_anew(earlier: HintTurn | None, before: HintTurn, settings: HintSet
     return _kind(earlier, before, settings) == "again"
 
 
-def _chosen(before: HintTurn, now: HintTurn, settings: HintSettings) -> list[TurnHint]:
+def _choice_hints(before: HintTurn, now: HintTurn, settings: HintSettings) -> list[TurnHint]:
     """Return that the agent is right that a person chose where the assistant asked for one."""
     if not now.agent or not before.is_question or not settings.used:
         return []
@@ -237,7 +237,7 @@ class HintWatch:
 
     def hints(self, record: TurnRecord) -> list[TurnHint]:
         """Return what a turn says of those before it."""
-        return hints_of(self._turns(record), self._settings)
+        return find_hints(self._turns(record), self._settings)
 
     def note(self, record: TurnRecord) -> None:
         """Take note of a turn that was stored."""
@@ -285,7 +285,7 @@ _ROUNDING: Final = 1e-9
 
 def lesson_of_hint(hint: TurnHint, user: str, agents: Sequence[str]) -> RouterLabel:
     """Return a hint as a lesson; `agents` are all that may be right."""
-    shares = shares_of(hint.agent, hint.up, agents)
+    shares = answer_shares(hint.agent, hint.up, agents)
     mark = HintMark(hint.kind, hint.agent, hint.utt_id, hint.at)
     return RouterLabel(hint.question, shares, hint.weight, user, mark)
 

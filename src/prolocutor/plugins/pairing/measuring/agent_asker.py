@@ -63,7 +63,7 @@ def pipeline_to_ask(pipeline: Pipeline, wanted: AskedAgents) -> Pipeline:
     kept = {*_KEPT, *(service.name for stage in _KEPT for service in pipeline.of(stage))}
     gone = {*ORDER, *(service.name for _, service in pipeline.services())} - kept
 
-    def freed(service: Skill) -> Skill:
+    def free_skill(service: Skill) -> Skill:
         after = service.after
         if after is not None and gone.intersection(after):
             after = [*(name for name in after if name not in gone), SELECTOR]
@@ -73,7 +73,7 @@ def pipeline_to_ask(pipeline: Pipeline, wanted: AskedAgents) -> Pipeline:
     return Pipeline(
         annotators=pipeline.annotators,
         skill_selector=Service(SELECTOR, wanted.select, inline=True),
-        skills=[freed(service) for service in pipeline.of(Stage.SKILL)],
+        skills=[free_skill(service) for service in pipeline.of(Stage.SKILL)],
     )
 
 
@@ -103,7 +103,7 @@ class AgentAsker:
         try:
             if question.said_before or question.answered_before:
                 await self._recall(question, user)
-            return await self._asked(question, agents, user)
+            return await self._ask_agents(question, agents, user)
         finally:
             await self._store.delete_person(user)
 
@@ -115,15 +115,15 @@ class AgentAsker:
             skill=question.agent_before or "",
         )
         start = TurnStart(input=said, say=words)
-        turn = await self._engine.run(await self._opened(said), start, monotonic())
+        turn = await self._engine.run(await self._open_turn(said), start, monotonic())
         await self._journal.close_turn(turn, TurnEffects())
 
-    async def _asked(
+    async def _ask_agents(
         self, question: UserQuestion, agents: Sequence[str], user: str
     ) -> AgentReplies:
         started = monotonic()
         input = TurnInput(question.text, user, channel="evaluation")
-        opened = await self._opened(input)
+        opened = await self._open_turn(input)
         self._wanted.put(opened.opening.turn_id, agents)
         turn = await self._engine.run(opened, TurnStart(input=input), started)
         surest: dict[str, dict[str, Any]] = {}
@@ -151,7 +151,7 @@ class AgentAsker:
             error=error,
         )
 
-    async def _opened(self, input: TurnInput) -> OpenedTurn:
+    async def _open_turn(self, input: TurnInput) -> OpenedTurn:
         opened = await self._journal.open_turn(input)
         assert isinstance(opened, OpenedTurn), "without a request id no turn is found again"
         return opened

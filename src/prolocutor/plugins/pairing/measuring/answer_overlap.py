@@ -82,7 +82,9 @@ class AnswerOverlap(msgspec.Struct, frozen=True, kw_only=True):
     hints: list[str]
 
 
-def overlap_of(answered: Sequence[AnsweredQuestion], agents: Sequence[str] = ()) -> AnswerOverlap:
+def compare_agents(
+    answered: Sequence[AnsweredQuestion], agents: Sequence[str] = ()
+) -> AnswerOverlap:
     """Compare all agents that answered, and those named in `agents`, asked or not."""
     answered = [one for one in answered if one.labelled.answers or one.labelled.gold]
     known = _are_labelled([one.labelled for one in answered])
@@ -101,7 +103,7 @@ def overlap_of(answered: Sequence[AnsweredQuestion], agents: Sequence[str] = ())
         nobody=len(nobody),
         agents=shares,
         pairs=pairs[:_MOST_PAIRS],
-        unanswered=_grouped(nobody),
+        unanswered=_group_questions(nobody),
         hints=[*_hints(shares, pairs, len(nobody), len(answered))],
     )
 
@@ -167,7 +169,7 @@ def _pairs(good: Sequence[frozenset[str]], names: Sequence[str]) -> list[AgentPa
     return sorted(found, key=lambda one: (-one.alike, one.smaller, one.larger))
 
 
-def _grouped(texts: Sequence[str]) -> list[UnansweredQuestion]:
+def _group_questions(texts: Sequence[str]) -> list[UnansweredQuestion]:
     groups: dict[int, list[str]] = {}
     for text, group in zip(texts, near_duplicates(texts), strict=True):
         groups.setdefault(group, []).append(text)

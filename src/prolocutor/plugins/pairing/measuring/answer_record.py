@@ -119,10 +119,10 @@ class AnswerRecord:
                 continue
             with replacing(file) as out:
                 for message in messages:
-                    out.write(msgspec.json.encode(self._answered(message)) + b"\n")
-        write_json(self.path / CARDS, [self._measured(card) for card in cards])
+                    out.write(msgspec.json.encode(self._present_answers(message)) + b"\n")
+        write_json(self.path / CARDS, [self._measure_card(card) for card in cards])
 
-    def _answered(self, message: Message) -> dict[str, Any]:
+    def _present_answers(self, message: Message) -> dict[str, Any]:
         """Return a message with the recorded answers of the present agents and no others."""
         bare = {
             name: value
@@ -136,7 +136,7 @@ class AnswerRecord:
             "calls": {name: found.calls[name] for name in self.agents if name in found.calls},
         }
 
-    def _measured(self, card: Card) -> Card:
+    def _measure_card(self, card: Card) -> Card:
         seconds = [call.seconds for call in self.calls(card.name) if call.error is None]
         if card.latency is not None or not seconds:
             return card

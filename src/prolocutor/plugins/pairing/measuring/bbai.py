@@ -105,7 +105,7 @@ class Bbai:
         classifier's files name.
         """
         if self._agents is None:
-            self._agents = _agents_of(self._folder)
+            self._agents = _read_agents(self._folder)
         return list(self._agents)
 
     def episodes(self) -> Iterator[list[Example]]:
@@ -130,7 +130,7 @@ class Bbai:
         found = _read(self._folder / "descriptions.json")
         if not isinstance(found, dict):
             raise BadData("not an object", file=str(self._folder / "descriptions.json"))
-        return _renamed({str(name): str(text) for name, text in found.items()}, self.agents)
+        return _match_names({str(name): str(text) for name, text in found.items()}, self.agents)
 
     def counts(self) -> list[BbaiCounts]:
         """Count each fold that is there, and all of them together."""
@@ -141,7 +141,7 @@ class Bbai:
         if not folds:
             raise NotFound(f"{self._folder}: there is no BBAI data here", field="data")
         every = [message for messages in folds.values() for message in messages]
-        return [_counts_of(fold, messages) for fold, messages in {**folds, "all": every}.items()]
+        return [_count_fold(fold, messages) for fold, messages in {**folds, "all": every}.items()]
 
     def _message(self, text: str, entry: dict[str, Any], agents: Sequence[str]) -> Example:
         named = entry.get(GOLD, [])
@@ -167,7 +167,7 @@ class Bbai:
         return message
 
 
-def _counts_of(fold: str, messages: Sequence[Example]) -> BbaiCounts:
+def _count_fold(fold: str, messages: Sequence[Example]) -> BbaiCounts:
     return BbaiCounts(
         fold=fold,
         questions=len(messages),
@@ -178,7 +178,7 @@ def _counts_of(fold: str, messages: Sequence[Example]) -> BbaiCounts:
     )
 
 
-def _agents_of(folder: Path) -> list[str]:
+def _read_agents(folder: Path) -> list[str]:
     named: dict[str, None] = {}
     for file in ("test.json", "train.json"):
         found = _read(folder / file) if (folder / file).is_file() else {}
@@ -200,7 +200,7 @@ def _agents_of(folder: Path) -> list[str]:
     return list(named)
 
 
-def _renamed(descriptions: dict[str, str], agents: Sequence[str]) -> dict[str, str]:
+def _match_names(descriptions: dict[str, str], agents: Sequence[str]) -> dict[str, str]:
     """Return a description whose name no agent has to the one without, if their names are close."""
     found = {}
     for name, text in descriptions.items():

@@ -12,7 +12,7 @@ from prolocutor.contracts.pairing import Card, Pairing, Ranker
 from prolocutor.errors import BadInput, ConfigError
 from prolocutor.plugins.pairing.budget import AgentOffer, BudgetPolicy, BudgetState, UntilSure
 from prolocutor.plugins.pairing.measuring.choice_record import ChoiceScoring
-from prolocutor.plugins.pairing.measuring.fitting import Priors, settled
+from prolocutor.plugins.pairing.measuring.fitting import Priors, await_result
 from prolocutor.plugins.pairing.measuring.method_rows import MethodChoice
 from prolocutor.plugins.pairing.measuring.pairing_data import PairingData
 from prolocutor.plugins.pairing.selector_settings import BudgetSettings
@@ -26,7 +26,7 @@ AskedPath = Sequence[MethodChoice]
 SUREST: Final = THRESHOLDS[0]
 
 
-def policy_of(text: str) -> BudgetPolicy:
+def read_policy(text: str) -> BudgetPolicy:
     """Read a budget such as `top:3`, as a file has it in short; `BadInput` for other texts.
 
     A loss is no budget here: `train ranker --loss-budget` measures it.
@@ -79,7 +79,7 @@ async def spend(
         answered = {agent: found.get(agent, 0.0) for agent in called}
 
 
-def curve_of(known: Sequence[tuple[AskedPath, MethodChoice]], router: str = "") -> LossCurve:
+def loss_curve(known: Sequence[tuple[AskedPath, MethodChoice]], router: str = "") -> LossCurve:
     """Return the curve over questions with their paths and the choices after asking all."""
     points = [
         LossPoint(
@@ -110,7 +110,7 @@ class BudgetMeasurement:
     ) -> list[MethodChoice]:
         """Return the choice for every question."""
         everything = range(len(self._data.test))
-        paths = await self._paths(policy_of(budget), rankers, priors, everything)
+        paths = await self._paths(read_policy(budget), rankers, priors, everything)
         return [path[-1] for path in paths]
 
     async def curve(
@@ -124,7 +124,7 @@ class BudgetMeasurement:
         counted = [position for position, one in enumerate(self._data.test) if one.gold]
         paths = await self._paths(UntilSure(sure=SUREST), rankers, priors, counted)
         after = [whole[position] for position in counted]
-        return curve_of(list(zip(paths, after, strict=True)), router)
+        return loss_curve(list(zip(paths, after, strict=True)), router)
 
     async def _paths(
         self,
@@ -148,7 +148,7 @@ class BudgetMeasurement:
 
         async def rank(called: Sequence[str]) -> Sequence[Pairing]:
             known = [each for each in answers if each.agent in called]
-            return await settled(ranker.rank(question, known, prior))
+            return await await_result(ranker.rank(question, known, prior))
 
         def seen(steps: list[list[str]], pairs: Sequence[Pairing]) -> None:
             spent = perf_counter() - start

@@ -107,7 +107,7 @@ def _wait(one: LabelledQuestion, steps: Steps) -> float | None:
     )
 
 
-def by_chance(question: LabelledQuestion, agents: Sequence[str]) -> MethodChoice:
+def choose_by_chance(question: LabelledQuestion, agents: Sequence[str]) -> MethodChoice:
     """Choose any agent; `right` is the expectation."""
     return MethodChoice(agent="", right=len(question.gold & {*agents}) / len(agents), called=1)
 
@@ -209,7 +209,7 @@ class ChoiceRecord:
         self, stage: PairingStage, method: str, choices: Sequence[MethodChoice]
     ) -> list[bytes]:
         return [
-            _line(_recorded(stage, method, n, self._test[n], choices[n]))
+            _line(_record_choice(stage, method, n, self._test[n], choices[n]))
             for n in range(len(choices))
         ]
 
@@ -237,7 +237,7 @@ class ChoiceRecord:
         fresh.replace(self._path)
 
 
-def _recorded(
+def _record_choice(
     stage: PairingStage, method: str, number: int, one: LabelledQuestion, choice: MethodChoice
 ) -> RecordedChoice:
     return RecordedChoice(

@@ -28,11 +28,11 @@ from prolocutor.contracts.pairing import (
 )
 from prolocutor.errors import ProlocutorError
 from prolocutor.plugins.pairing.encoders.meanings import EncoderWiring
-from prolocutor.plugins.pairing.folds import folds_of
+from prolocutor.plugins.pairing.folds import deal_folds
 from prolocutor.plugins.pairing.measuring.pairing_data import PairingData
-from prolocutor.plugins.pairing.method_catalog import load_fit, load_reader, needs_of
+from prolocutor.plugins.pairing.method_catalog import load_fit, load_reader, method_needs
 from prolocutor.plugins.pairing.model_files import load_model, save_model, training_card
-from prolocutor.plugins.pairing.question_agent.meant_methods import with_encoder
+from prolocutor.plugins.pairing.question_agent.meant_methods import attach_encoder
 from prolocutor.reading.words import near_duplicates
 
 _PARTIAL: Final = ".partial"
@@ -115,7 +115,7 @@ class KeptFolds:
         try:
             model = load_model(place)
             method = load_reader(name, role).of_model(model, self._cards)
-            return with_encoder(method, model, self._wired)
+            return attach_encoder(method, model, self._wired)
         except ProlocutorError:
             return None
 
@@ -174,16 +174,16 @@ NO_FOLDING: Final = Folding()
 
 def needs_no_labels(name: str, role: Role) -> bool:
     """Return whether a router or ranker works without labels; it is then given none."""
-    return _LABELS not in needs_of(name, role)
+    return _LABELS not in method_needs(name, role)
 
 
-async def fitted(role: Role, name: str, training: TrainingData) -> Any:
+async def fit_method(role: Role, name: str, training: TrainingData) -> Any:
     """Return a router or ranker, fitted; one that works without labels is given none."""
     if needs_no_labels(name, role):
         bare: dict[str, Any] = {"agents": {}, "gold": frozenset()}
         labelled = [msgspec.structs.replace(one, **bare) for one in training.labelled]
         training = msgspec.structs.replace(training, labelled=labelled, priors=[])
-    return await settled(await asyncio.to_thread(load_fit(name, role), training))
+    return await await_result(await asyncio.to_thread(load_fit(name, role), training))
 
 
 async def unseen_priors(name: str, training: TrainingData, folds: int) -> Priors:
@@ -193,10 +193,12 @@ async def unseen_priors(name: str, training: TrainingData, folds: int) -> Priors
     priors: Priors = [{} for _ in labelled]
     if not any(one.answers for one in labelled):
         return priors
-    dealt = folds_of(near_duplicates([one.question.text for one in labelled]), folds, training.seed)
+    dealt = deal_folds(
+        near_duplicates([one.question.text for one in labelled]), folds, training.seed
+    )
     for fold in sorted(set(dealt)):
         known = [one for one, its in zip(labelled, dealt, strict=True) if its != fold]
-        router = await fitted("router", name, msgspec.structs.replace(training, labelled=known))
+        router = await fit_method("router", name, msgspec.structs.replace(training, labelled=known))
         for position, one in enumerate(labelled):
             if dealt[position] == fold and one.answers:
                 priors[position] = await probabilities(router, one)
@@ -205,10 +207,10 @@ async def unseen_priors(name: str, training: TrainingData, folds: int) -> Priors
 
 async def probabilities(router: Router, one: LabelledQuestion) -> dict[str, float]:
     """Return a router's probabilities for a question."""
-    return {pair.agent: pair.probability for pair in await settled(router.route(one.question))}
+    return {pair.agent: pair.probability for pair in await await_result(router.route(one.question))}
 
 
-async def settled(found: Made | Awaitable[Made]) -> Made:
+async def await_result(found: Made | Awaitable[Made]) -> Made:
     """Return a result, awaited where a method returns an awaitable."""
     return await found if isawaitable(found) else found
 
@@ -236,7 +238,7 @@ class FoldedMethods:
         self._folding = folding
         self._free = asyncio.Semaphore(folding.number_at_once)
         self.groups = near_duplicates([one.question.text for one in data.test])
-        self.folds = folds_of(self.groups, folds, seed)
+        self.folds = deal_folds(self.groups, folds, seed)
 
     def known(self, fold: int) -> list[LabelledQuestion]:
         """Return what routers may learn from when they choose for a fold."""
@@ -258,17 +260,17 @@ class FoldedMethods:
         found = []
         for one, fold in zip(self._data.test, self.folds, strict=True):
             start = perf_counter()
-            pairs = await settled(routers[fold].route(one.question))
+            pairs = await await_result(routers[fold].route(one.question))
             found.append((pairs, perf_counter() - start))
         return found
 
     async def rankers(self, name: str, priors: Priors) -> list[Ranker]:
         """Return for every question a ranker that has not seen it; `priors` are the questions'."""
         free = needs_no_labels(name, "ranker")
-        learned = [] if free else await self._unseen(self._data.learn)
+        learned = [] if free else await self._unseen_priors(self._data.learn)
         folds = sorted(set(self.folds))
         wanted = [fold for fold in folds if self._found("ranker", name, fold) is None]
-        given = {} if free else await self._given(wanted, priors)
+        given = {} if free else await self._outer_priors(wanted, priors)
 
         async def made(fold: int) -> Ranker:
             known = [
@@ -292,10 +294,10 @@ class FoldedMethods:
         """Return what was kept for a fold, or fit it."""
         async with self._free:
             if needs_no_labels(name, role):
-                return await fitted(role, name, training)
+                return await fit_method(role, name, training)
             if (found := self._found(role, name, fold)) is not None:
                 return found
-            made = await fitted(role, name, training)
+            made = await fit_method(role, name, training)
         if self._folding.kept is not None:
             self._folding.kept.keep(role, name, fold, made)
         one_for_all = role == "router" and self._data.sets_apart
@@ -303,7 +305,7 @@ class FoldedMethods:
         self._folding.on_fold(f"{role} {name}{which}: learned")
         return made
 
-    async def _given(self, folds: Sequence[int], priors: Priors) -> dict[int, Priors]:
+    async def _outer_priors(self, folds: Sequence[int], priors: Priors) -> dict[int, Priors]:
         """Return by fold the priors of the questions outside it, by routers that have seen neither
         the fold nor the question.
 
@@ -318,18 +320,20 @@ class FoldedMethods:
         if len(set(self.folds)) < _LEAST_SHARED:
             test = self._data.test
             return {
-                fold: await self._unseen([test[n] for n in places])
+                fold: await self._unseen_priors([test[n] for n in places])
                 for fold, places in outside.items()
             }
         pairs = [pair for pair in combinations(sorted(set(self.folds)), 2) if {*pair} & {*folds}]
-        await asyncio.gather(*(self._without(pair) for pair in pairs if pair not in self._pairs))
+        await asyncio.gather(
+            *(self._fit_without(pair) for pair in pairs if pair not in self._pairs)
+        )
         found: dict[int, Priors] = {}
         for fold, places in outside.items():
             pair_of = {n: (min(fold, self.folds[n]), max(fold, self.folds[n])) for n in places}
             found[fold] = [self._pairs[pair_of[n]][n] for n in places]
         return found
 
-    async def _without(self, pair: tuple[int, int]) -> None:
+    async def _fit_without(self, pair: tuple[int, int]) -> None:
         """Fit a router on all folds but two, and take note of what it says of their questions."""
         assert self._prior is not None
         apart = [n for n, its in enumerate(self.folds) if its in pair]
@@ -337,11 +341,11 @@ class FoldedMethods:
             one for one, its in zip(self._data.test, self.folds, strict=True) if its not in pair
         ]
         async with self._free:
-            router = await fitted("router", self._prior, self._training(known))
+            router = await fit_method("router", self._prior, self._training(known))
             test = self._data.test
             self._pairs[pair] = {n: await probabilities(router, test[n]) for n in apart}
 
-    async def _unseen(self, labelled: Sequence[LabelledQuestion]) -> Priors:
+    async def _unseen_priors(self, labelled: Sequence[LabelledQuestion]) -> Priors:
         if self._prior is None:
             return [{} for _ in labelled]
         return await unseen_priors(self._prior, self._training(labelled), self._number)

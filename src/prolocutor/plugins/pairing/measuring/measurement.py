@@ -17,7 +17,7 @@ from prolocutor.plugins.pairing.measuring.choice_record import (
     ChoiceScoring,
     SentenceBm25,
     best_single,
-    by_chance,
+    choose_by_chance,
     first_answer,
     nearest_answer,
     surest_answer,
@@ -29,8 +29,8 @@ from prolocutor.plugins.pairing.measuring.fitting import (
     Folding,
     PairingModels,
     Priors,
+    await_result,
     needs_no_labels,
-    settled,
 )
 from prolocutor.plugins.pairing.measuring.method_rows import (
     BootstrapSamples,
@@ -39,8 +39,8 @@ from prolocutor.plugins.pairing.measuring.method_rows import (
     PairingStage,
     PublishedResult,
     mean_row,
-    published_for,
-    row_of,
+    method_row,
+    published_results,
 )
 from prolocutor.plugins.pairing.measuring.pairing_data import PairingData, checked
 from prolocutor.plugins.pairing.stopping_curves import LossCurve
@@ -139,7 +139,7 @@ async def measure(
     `choices` is a file that every method's choices are written to when it is done; the same
     measurement goes on from there.
     """
-    data = _permuted(checked(data), plan.seed) if plan.permuted else checked(data)
+    data = _permute_labels(checked(data), plan.seed) if plan.permuted else checked(data)
     dealt = (plan.routers[:1], plan.folds, plan.seed, plan.permuted, plan.named_models)
     record = None if choices is None else ChoiceRecord(choices, data, dealt)
     methods = FoldedMethods(
@@ -161,7 +161,7 @@ async def measure(
         folds=plan.folds,
         seed=plan.seed,
         rows=measuring.rows,
-        published=published_for(len(data.cards)) if data.published else [],
+        published=published_results(len(data.cards)) if data.published else [],
         questions=len(data.test),
         test=data.test,
         choices=measuring.choices,
@@ -201,7 +201,7 @@ class _Measuring:
         priors: Priors = [{} for _ in self._data.test]
         for position, name in enumerate(self._plan.routers):
             self._on_step(f"router {name}")
-            choices = self._known("route", name)
+            choices = self._recorded_choices("route", name)
             if choices is None:
                 routed = await self.methods.routed(name)
                 choices = [self._scoring.of_pairs(n, *one) for n, one in enumerate(routed)]
@@ -234,10 +234,12 @@ class _Measuring:
             wanted += [("budget", f"{name}, {budget}") for budget in budgets]
             rankers: Sequence[Ranker] = []
             measures_loss = name in self._plan.losses
-            if measures_loss or any(self._known(*one) is None for one in wanted):
+            if measures_loss or any(self._recorded_choices(*one) is None for one in wanted):
                 rankers = await self.methods.rankers(name, priors)
             given = free if needs_no_labels(name, "ranker") else priors
-            ranked = self._known("rank", name) or await self._ranked(rankers, given)
+            ranked = self._recorded_choices("rank", name) or await self._rank_answers(
+                rankers, given
+            )
             self._add(name, "rank", ranked)
             spending = BudgetMeasurement(self._data, self._scoring)
             if measures_loss:
@@ -247,18 +249,18 @@ class _Measuring:
             for budget in budgets:
                 self._on_step(f"budget {budget}")
                 method = f"{name}, {budget}"
-                spent = self._known("budget", method)
+                spent = self._recorded_choices("budget", method)
                 if spent is None:
                     spent = await spending.choices(budget, rankers, given)
                 self._add(method, "budget", spent, against=name)
 
-    def _known(self, stage: PairingStage, method: str) -> list[MethodChoice] | None:
+    def _recorded_choices(self, stage: PairingStage, method: str) -> list[MethodChoice] | None:
         """Return the choices of a method that are on record."""
         return None if self._record is None else self._record.get(stage, method)
 
     def _route_baselines(self) -> None:
         test, agents = self._data.test, self._data.agents
-        self._add("random", "route", [by_chance(one, agents) for one in test])
+        self._add("random", "route", [choose_by_chance(one, agents) for one in test])
         known = map(self.methods.known, range(self._plan.folds))
         singles = [best_single(learned, agents) for learned in known]
         self._add(
@@ -273,34 +275,38 @@ class _Measuring:
 
     def _rank_baselines(self) -> None:
         test, agents = self._data.test, self._data.agents
-        first = [self._after_all(n, first_answer(one, agents)) for n, one in enumerate(test)]
+        first = [self._choose_among_all(n, first_answer(one, agents)) for n, one in enumerate(test)]
         self._add("everybody, first answer", "rank", first)
         if any(call.confidence is not None for one in test for call in one.calls.values()):
-            surest = [self._after_all(n, surest_answer(one, agents)) for n, one in enumerate(test)]
+            surest = [
+                self._choose_among_all(n, surest_answer(one, agents)) for n, one in enumerate(test)
+            ]
             self._add("everybody, highest confidence", "rank", surest)
         nearest = []
         for position, one in enumerate(test):
             start = perf_counter()
             answers = self._scoring.answers(position)
             agent = nearest_answer(one.question, answers) if answers else agents[0]
-            nearest.append(self._after_all(position, agent, perf_counter() - start))
+            nearest.append(self._choose_among_all(position, agent, perf_counter() - start))
         self._add("answers, plain BM25", "rank", nearest)
 
     def _alone(self, agents: Sequence[str]) -> list[MethodChoice]:
         """Return choices for which the chosen agent alone is asked."""
         return [self._scoring.of_agent(n, agent, [[agent]]) for n, agent in enumerate(agents)]
 
-    def _after_all(self, position: int, agent: str, seconds: float = 0.0) -> MethodChoice:
+    def _choose_among_all(self, position: int, agent: str, seconds: float = 0.0) -> MethodChoice:
         """Return a choice after asking every agent."""
         steps = [self._scoring.asked(position)]
         return self._scoring.of_agent(position, agent, steps, seconds=seconds)
 
-    async def _ranked(self, rankers: Sequence[Ranker], priors: Priors) -> list[MethodChoice]:
+    async def _rank_answers(self, rankers: Sequence[Ranker], priors: Priors) -> list[MethodChoice]:
         found = []
         for position, one in enumerate(self._data.test):
             answers = self._scoring.answers(position)
             start = perf_counter()
-            pairs = await settled(rankers[position].rank(one.question, answers, priors[position]))
+            pairs = await await_result(
+                rankers[position].rank(one.question, answers, priors[position])
+            )
             spent = perf_counter() - start
             asked = [self._scoring.asked(position)]
             found.append(self._scoring.of_pairs(position, pairs, spent, asked))
@@ -321,7 +327,7 @@ class _Measuring:
         than = against or (best.method if best is not None else None)
         whole: PairingStage = "rank" if stage == "budget" else stage
         other = (than, self.choices[whole, than]) if than is not None else None
-        row = row_of(method, stage, self._data.test, choices, self._samples, other)
+        row = method_row(method, stage, self._data.test, choices, self._samples, other)
         self.rows.append(row)
         is_baseline = all(made.probability is None for made in choices)
         if is_baseline and (best is None or row.precision_at_1 >= best.precision_at_1):
@@ -336,7 +342,7 @@ def _probabilities(ranked: Sequence[tuple[Sequence[Pairing], float]]) -> Priors:
     return [{one.agent: one.probability for one in pairs} for pairs, _ in ranked]
 
 
-def _permuted(data: PairingData, seed: int) -> PairingData:
+def _permute_labels(data: PairingData, seed: int) -> PairingData:
     chance = random.Random(seed)
 
     def dealt(labelled: Sequence[LabelledQuestion]) -> Iterator[LabelledQuestion]:

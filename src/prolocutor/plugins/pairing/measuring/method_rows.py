@@ -98,7 +98,7 @@ class BootstrapSamples:
         return means[round(_LOW * last)], means[round((1 - _LOW) * last)]
 
 
-def row_of(
+def method_row(
     method: str,
     stage: PairingStage,
     questions: Sequence[LabelledQuestion],
@@ -117,7 +117,7 @@ def row_of(
     everywhere = [
         (made.probability, made.right) for made in choices if made.probability is not None
     ]
-    bins = reliability_of(everywhere)
+    bins = bin_by_probability(everywhere)
     difference = None
     if against is not None:
         other = [made.right for one, made in zip(questions, against[1], strict=True) if one.gold]
@@ -132,12 +132,12 @@ def row_of(
         mean_calls=sum(made.called for _, made in asked) / number,
         cost=sum(costs) / number if costs else None,
         ms=1000 * sum(made.seconds for made in choices) / len(choices),
-        ece=ece_of(reliability_of(sure)) if sure else None,
-        domains=_by_domain(asked),
-        coverage=coverage_of(sure),
+        ece=calibration_error(bin_by_probability(sure)) if sure else None,
+        domains=_precision_by_domain(asked),
+        coverage=coverage_curve(sure),
         reliability=bins,
         wait=sum(waits) / len(waits) if waits else None,
-        ece_all=ece_of(bins) if bins else None,
+        ece_all=calibration_error(bins) if bins else None,
         auroc=_auroc(questions, choices),
         among_three=_among_three(asked),
         nobody_found=_nobody_found(questions, choices),
@@ -146,7 +146,7 @@ def row_of(
     )
 
 
-def reliability_of(sure: Sequence[tuple[float, float]]) -> list[CalibrationBin]:
+def bin_by_probability(sure: Sequence[tuple[float, float]]) -> list[CalibrationBin]:
     """Return ten bins of choices by their probability, without the empty ones."""
     bins: list[list[tuple[float, float]]] = [[] for _ in range(_BINS)]
     for probability, right in sure:
@@ -160,13 +160,13 @@ def reliability_of(sure: Sequence[tuple[float, float]]) -> list[CalibrationBin]:
     ]
 
 
-def ece_of(bins: Sequence[CalibrationBin]) -> float:
+def calibration_error(bins: Sequence[CalibrationBin]) -> float:
     """Return the expected calibration error (Guo et al. 2017)."""
     whole = sum(one.count for one in bins)
     return sum(one.count * abs(one.probability - one.right) for one in bins) / whole
 
 
-def coverage_of(sure: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
+def coverage_curve(sure: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
     """Return the share that is right of the surest tenth, two tenths, ... of the choices."""
     order = sorted(sure, key=lambda one: -one[0])
     found = []
@@ -176,7 +176,9 @@ def coverage_of(sure: Sequence[tuple[float, float]]) -> list[tuple[float, float]
     return found
 
 
-def _by_domain(asked: Sequence[tuple[LabelledQuestion, MethodChoice]]) -> dict[str, float]:
+def _precision_by_domain(
+    asked: Sequence[tuple[LabelledQuestion, MethodChoice]],
+) -> dict[str, float]:
     domains: dict[str, list[float]] = {}
     for one, made in asked:
         if one.domain:
@@ -260,7 +262,7 @@ _METHODS: Final[list[tuple[str, PairingStage, float, float]]] = [
 ]
 
 
-def published_for(agents: int) -> list[PublishedResult]:
+def published_results(agents: int) -> list[PublishedResult]:
     """Return the published results for this number of agents."""
     if agents not in (19, 4):
         return []

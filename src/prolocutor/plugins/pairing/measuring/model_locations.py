@@ -86,12 +86,12 @@ async def open_models(
     """
     try:
         async with AsyncExitStack() as stack:
-            yield await _opened(locations, stack, on_texts)
+            yield await _open_models(locations, stack, on_texts)
     except ModelGone as gone:
         raise ProlocutorError(f"{gone.what}; nothing is learned or measured without it") from None
 
 
-async def _opened(
+async def _open_models(
     locations: ModelLocations,
     stack: AsyncExitStack,
     on_texts: Callable[[int, int], None],

@@ -13,7 +13,7 @@ import msgspec
 
 from prolocutor.contracts.pairing import LabelledQuestion, Role
 from prolocutor.errors import BadInput
-from prolocutor.plugins.pairing.encoders.meanings import mark_of
+from prolocutor.plugins.pairing.encoders.meanings import ask_for_mark
 from prolocutor.plugins.pairing.measuring.fitting import (
     NO_MODELS,
     Folding,
@@ -21,7 +21,7 @@ from prolocutor.plugins.pairing.measuring.fitting import (
     PairingModels,
     PartialTraining,
     Priors,
-    fitted,
+    fit_method,
     probabilities,
     unseen_priors,
 )
@@ -43,7 +43,7 @@ from prolocutor.plugins.pairing.stopping_curves import (
     LossCurve,
     RiskCurve,
     risk_curve,
-    with_curves,
+    store_curves,
 )
 from prolocutor.reading.words import near_duplicates
 
@@ -63,14 +63,14 @@ class TrainingMemory(msgspec.Struct, frozen=True, kw_only=True):
     def at_once(self, learned: Sequence[LabelledQuestion], wanted: int) -> int:
         """Return how many folds can be fitted at the same time, at least one."""
         answers = _answers(learned)
-        return max(1, min(wanted, (self.most - self._fixed(answers)) // self._fold(answers)))
+        return max(1, min(wanted, (self.most - self._fixed_bytes(answers)) // self._fold(answers)))
 
     def fitting(self, learned: list[LabelledQuestion], seed: int) -> list[LabelledQuestion]:
         """Return the questions to learn from: all, or as many as fit, by chance.
 
         `BadInput` if hardly any would fit.
         """
-        each = self._fixed(_answers(learned)) - _WHOLE + self._fold(_answers(learned))
+        each = self._fixed_bytes(_answers(learned)) - _WHOLE + self._fold(_answers(learned))
         number = (self.most - _WHOLE) * len(learned) // max(1, each)
         if number >= len(learned):
             return learned
@@ -81,14 +81,14 @@ class TrainingMemory(msgspec.Struct, frozen=True, kw_only=True):
         chosen = random.Random(seed).sample(range(len(learned)), number)
         return [learned[place] for place in sorted(chosen)]
 
-    def _fixed(self, answers: int) -> int:
+    def _fixed_bytes(self, answers: int) -> int:
         return _WHOLE + answers * (_ANSWER + _MEANT * self.meant)
 
     def _fold(self, answers: int) -> int:
         return max(1, answers * (_IN_FOLD + _MEANT * self.meant))
 
 
-def folding_within(
+def bound_folding(
     memory: TrainingMemory | None, learned: Sequence[LabelledQuestion], folding: Folding
 ) -> Folding:
     """Return how folds are fitted within a bound."""
@@ -139,7 +139,7 @@ def lessons_of(data: PairingData, role: Role) -> list[LabelledQuestion]:
     return answered
 
 
-def hash_of(data: PairingData, learned: Sequence[LabelledQuestion]) -> str:
+def training_hash(data: PairingData, learned: Sequence[LabelledQuestion]) -> str:
     """Return a hash over the cards and all questions that are learned from."""
     content = msgspec.json.encode((data.cards, learned), order="deterministic")
     return blake2b(content, digest_size=16).hexdigest()
@@ -150,9 +150,9 @@ async def dependencies_of(
 ) -> object:
     """Return all that the folds of a training depend on."""
     encoder = wanted.models.encoder
-    mark = "" if encoder is None else (await mark_of(encoder)).fingerprint
+    mark = "" if encoder is None else (await ask_for_mark(encoder)).fingerprint
     plan = (wanted.role, wanted.method, wanted.prior, wanted.folds, wanted.seed)
-    return version("prolocutor"), plan, hash_of(data, [*learned, *data.learn]), mark
+    return version("prolocutor"), plan, training_hash(data, [*learned, *data.learn]), mark
 
 
 LABEL_FREE: Final[dict[Role, str]] = {"router": "cards", "ranker": "unsupervised"}
@@ -229,7 +229,7 @@ async def train(
     kept = KeptFolds(partial, data.cards, wanted.models.encoder)
     if kept.found:
         on_note(f"goes on: {kept.found} fits of this training are in {partial.place}")
-    folding = folding_within(memory, learned, Folding(kept=kept, on_fold=on_fold))
+    folding = bound_folding(memory, learned, Folding(kept=kept, on_fold=on_fold))
     try:
         result = await _trained(data, learned, wanted, folder, on_step, folding)
     except BadInput:  # the same command cannot go on from here
@@ -253,11 +253,11 @@ async def _trained(
     priors = None if measured is None else measured.priors
     made = await _fitted(data, learned, wanted, priors)
     tested = await _tested(data, wanted, on_step)
-    data_hash = hash_of(data, learned)
+    data_hash = training_hash(data, learned)
     result, card = result_of(data, learned, wanted, measured, data_hash, unmeasured)
     curve = None if measured is None else measured.losses.get(wanted.method)
     risks = None if measured is None else _risks(measured, wanted)
-    whole = with_curves(made.to_model(card), curve, risks)
+    whole = store_curves(made.to_model(card), curve, risks)
     model = save_model(folder, whole)
     return msgspec.structs.replace(result, model=model, tested=tested, losses=curve)
 
@@ -357,15 +357,17 @@ async def _fitted(
     """Learn from everything; `priors` as the measurement had them, None where there was none."""
     training = wanted.models.training(cards=data.cards, labelled=learned, seed=wanted.seed)
     if wanted.role == "router":
-        return await fitted("router", wanted.method, training)
+        return await fit_method("router", wanted.method, training)
     apart = _apart(data)
     if priors is None and apart:
         learned_apart = msgspec.structs.replace(training, labelled=apart)
-        router = await fitted("router", wanted.prior, learned_apart)
+        router = await fit_method("router", wanted.prior, learned_apart)
         priors = [await probabilities(router, one) for one in learned]
     elif priors is None:
         priors = await unseen_priors(wanted.prior, training, wanted.folds)
-    return await fitted("ranker", wanted.method, msgspec.structs.replace(training, priors=priors))
+    return await fit_method(
+        "ranker", wanted.method, msgspec.structs.replace(training, priors=priors)
+    )
 
 
 def _is_tested_apart(data: PairingData, wanted: TrainingPlan) -> bool:

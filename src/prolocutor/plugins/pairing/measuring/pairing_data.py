@@ -84,7 +84,7 @@ def load_pairing_data(spec: str, cards: Sequence[Card] = ()) -> PairingData:
     else:
         own, read = list(cards), messages_of(spec)
     most = max((_most_votes(one) for one in chain(*read)), default=0.0)
-    learned, tests = ([_labelled(one, most) for one in messages] for messages in read)
+    learned, tests = ([_label_question(one, most) for one in messages] for messages in read)
     return _data_of(spec, own, learned, tests, published=kind == BBAI)
 
 
@@ -96,7 +96,7 @@ def _described(card: Card, description: str) -> Card:
 def messages_of(spec: str) -> list[list[Message]]:
     """Read the messages to be learned from, and those to be tested with, of files."""
     tested = open_source(spec, "test")
-    return [_learned(spec, tested.id), list(_messages(tested))]
+    return [_read_learning_part(spec, tested.id), list(_messages(tested))]
 
 
 def question_of(message: Message) -> UserQuestion:
@@ -218,14 +218,14 @@ def _messages(source: Any) -> Iterator[Message]:
     for episode in source.episodes():
         for message in episode:
             try:
-                _labelled(message, 0.0)
+                _label_question(message, 0.0)
             except BadData as fault:
                 place = getattr(source, "place", None)
                 raise fault.at(*place) if place else fault from None
             yield message
 
 
-def _learned(spec: str, tested: str) -> list[Message]:
+def _read_learning_part(spec: str, tested: str) -> list[Message]:
     """Read what is to be learned from; nothing, where it is the test itself."""
     try:
         source = open_source(spec, "train")
@@ -239,7 +239,7 @@ def _most_votes(message: Message) -> float:
     return float(max(votes.values(), default=0)) if isinstance(votes, Mapping) else 0.0
 
 
-def _labelled(message: Message, most: float) -> LabelledQuestion:
+def _label_question(message: Message, most: float) -> LabelledQuestion:
     """Return a labelled question; votes become shares of the most votes that any answer has."""
     question = question_of(message)
     found = message.get("gold", message.get("agents", message.get("labels", ())))

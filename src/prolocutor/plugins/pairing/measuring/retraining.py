@@ -23,19 +23,19 @@ from prolocutor.contracts.model_use import (
 from prolocutor.contracts.pairing import LabelledQuestion, Pairing
 from prolocutor.errors import BadInput
 from prolocutor.plugins.pairing.encoders.meanings import EncoderMark
-from prolocutor.plugins.pairing.folds import folds_of
-from prolocutor.plugins.pairing.measuring.budgets import AskedPath, curve_of
+from prolocutor.plugins.pairing.folds import deal_folds
+from prolocutor.plugins.pairing.measuring.budgets import AskedPath, loss_curve
 from prolocutor.plugins.pairing.measuring.method_rows import (
     BootstrapSamples,
     MethodChoice,
-    reliability_of,
+    bin_by_probability,
 )
 from prolocutor.plugins.pairing.measuring.model_training import LABEL_FREE
 from prolocutor.plugins.pairing.measuring.training_material import (
     Material,
     Refitting,
-    gathered,
-    prior_of,
+    gather_material,
+    prior_router,
 )
 from prolocutor.plugins.pairing.method_catalog import load_reader
 from prolocutor.plugins.pairing.model_files import (
@@ -46,8 +46,8 @@ from prolocutor.plugins.pairing.model_files import (
     training_card,
 )
 from prolocutor.plugins.pairing.question_agent.loaded_router import since_model
-from prolocutor.plugins.pairing.question_agent.router_label import router_label_of
-from prolocutor.plugins.pairing.stopping_curves import LossCurve, loss_curve_of, with_curves
+from prolocutor.plugins.pairing.question_agent.router_label import make_router_label
+from prolocutor.plugins.pairing.stopping_curves import LossCurve, store_curves, stored_loss_curve
 from prolocutor.reading.words import near_duplicates
 
 NEW_LABELS: Final = "precision@1 of the new labels"
@@ -72,19 +72,19 @@ async def retrain(
     if live is not None and (mark := EncoderMark.of_model(live)) is not None:
         what = f"the model in use was trained with the encoder {mark.fingerprint}"
         raise BadInput(f"{what}; train it with prolocutor train --encoder", field="role")
-    material = gathered(order, live, rated)
+    material = gather_material(order, live, rated)
     on_step(0.0, "learning from everything")
     fitting = await Refitting.of(order, material)
     made = await fitting.fit(range(len(material)))
-    had_curve = live is not None and loss_curve_of(live) is not None
+    had_curve = live is not None and stored_loss_curve(live) is not None
     comparing = _Comparison(order, material, fitting, on_step, stepwise=had_curve)
-    before = await _in_use(order, live, fitting, material)
+    before = await _restore_method(order, live, fitting, material)
     mine, its = [await comparing.asked(one) for one in (made, before)]
     rows, note = await comparing.unseen(live is not None, its)
     scores = {one.name: (one.after, one.after, one.after) for one in rows if one.name[-1] == "1"}
     card = training_card(len(material), data=material.name, note=note, scores=scores)
     model: Any = made.to_model(card)
-    model = with_curves(model, comparing.curve(), None)
+    model = store_curves(model, comparing.curve(), None)
     parts = {**model.parts, **material.parts()}
     won, lost, flips = comparing.flips(its, mine)
     return TrainingReport(
@@ -111,7 +111,7 @@ def _live(order: TrainingOrder) -> Model | None:
     return load_model(order.live)
 
 
-async def _in_use(
+async def _restore_method(
     order: TrainingOrder, live: Model | None, fitting: Refitting, material: Material
 ) -> Any:
     """Return the method in use with what it learned online; without a model, the label-free."""
@@ -119,7 +119,7 @@ async def _in_use(
         return await fitting.fit((), LABEL_FREE[order.role])
     method = load_reader(order.method, order.role).of_model(live, material.cards)
     if hasattr(method, "learn_all"):
-        method.learn_all(since_model(map(router_label_of, order.taught), live))
+        method.learn_all(since_model(map(make_router_label, order.taught), live))
     return method
 
 
@@ -157,7 +157,7 @@ class _Comparison:
         """Return the figures over questions that neither has learned, and what limits them."""
         if not self._number:
             return [], "too few different questions with a right agent to compare on unseen ones"
-        dealt = folds_of(self._groups, self._number, self._order.seed)
+        dealt = deal_folds(self._groups, self._number, self._order.seed)
         everything = range(len(self._material))
         known = [place for place in everything if not self._material.fresh[place]]
         learned = {self._groups[place] for place in known} if self._material.has_base else set()
@@ -184,7 +184,7 @@ class _Comparison:
 
     def _reliability(self, chosen: Choices) -> list[CalibrationBin]:
         """Return how often choices were right, by how sure they were; where nobody is, none is."""
-        return reliability_of(
+        return bin_by_probability(
             [(one[0].probability, self._right(at, one)) for at, one in enumerate(chosen) if one]
         )
 
@@ -192,7 +192,7 @@ class _Comparison:
         """Return the new method's loss curve, over questions that it had not learned."""
         if not self._paths:
             return None
-        return curve_of([*self._paths.values()], prior_of(self._material))
+        return loss_curve([*self._paths.values()], prior_router(self._material))
 
     async def _answer(self, into: Choices, places: list[int], learned: list[int]) -> Any:
         if not places:
@@ -231,7 +231,7 @@ class _Comparison:
         its = [score(place, before[place]) for place in self._places]
         mine = [score(place, after[place]) for place in self._places]
         gains = [one - other for one, other in zip(mine, its, strict=True)]
-        return _figure_of(name, its, mine, samples.interval(gains))
+        return _compare_figure(name, its, mine, samples.interval(gains))
 
     def taught(self, before: Choices, after: Choices) -> list[ComparedFigure]:
         """Return how the new labels are answered, which the new model has learned."""
@@ -240,7 +240,7 @@ class _Comparison:
             return []
         its = [self._right(place, before[place]) for place in fresh]
         mine = [self._right(place, after[place]) for place in fresh]
-        return [_figure_of(NEW_LABELS, its, mine)]
+        return [_compare_figure(NEW_LABELS, its, mine)]
 
     def flips(self, before: Choices, after: Choices) -> tuple[int, int, list[FlippedChoice]]:
         """Return how many questions change for the better and the worse, and the first of each."""
@@ -260,7 +260,7 @@ class _Comparison:
                 text=text, before=key[1], after=key[2], won=new > old, label=label
             )
         some = [*found.values()]
-        shown = [one for won in (True, False) for one in _of(some, won)[:_SHOWN]]
+        shown = [one for won in (True, False) for one in _flips_of_outcome(some, won)[:_SHOWN]]
         return counts[True], counts[False], shown
 
     def _right(self, place: int, chosen: Sequence[Pairing]) -> float:
@@ -274,7 +274,7 @@ class _Comparison:
         return self._material.prices.get(_first(chosen), 0.0)
 
 
-def _of(flips: Sequence[FlippedChoice], won: bool) -> list[FlippedChoice]:
+def _flips_of_outcome(flips: Sequence[FlippedChoice], won: bool) -> list[FlippedChoice]:
     return [one for one in flips if one.won is won]
 
 
@@ -282,7 +282,7 @@ def _first(chosen: Sequence[Pairing]) -> str:
     return chosen[0].agent if chosen else ""
 
 
-def _figure_of(
+def _compare_figure(
     name: str,
     before: Sequence[float],
     after: Sequence[float],

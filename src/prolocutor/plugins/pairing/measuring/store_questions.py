@@ -20,7 +20,7 @@ import msgspec
 from prolocutor.config.store_location import Dialogs
 from prolocutor.contracts.pairing import LabelledQuestion, UserQuestion
 from prolocutor.dialog.dialog import BotUtterance, Dialog, HumanUtterance, Hypothesis, liked
-from prolocutor.plugins.pairing.question_agent.router_label import DOWN, UP, shares_of
+from prolocutor.plugins.pairing.question_agent.router_label import DOWN, UP, answer_shares
 
 _WHOLE_DIALOG: Final = 0.2
 _GOOD: Final = 0.6
@@ -43,7 +43,7 @@ class QuestionTurn(msgspec.Struct, frozen=True, kw_only=True):
 
 def labelled_of_store(dialogs: Dialogs) -> list[LabelledQuestion]:
     """Read the questions of a store; run it where no event loop runs."""
-    return labelled_of(turns_of_store(dialogs))
+    return label_turns(turns_of_store(dialogs))
 
 
 def turns_of_store(dialogs: Dialogs) -> list[QuestionTurn]:
@@ -51,12 +51,12 @@ def turns_of_store(dialogs: Dialogs) -> list[QuestionTurn]:
 
     async def read() -> list[QuestionTurn]:
         async with dialogs() as opened:
-            return await turns_of(opened)
+            return await read_question_turns(opened)
 
     return asyncio.run(read())
 
 
-async def turns_of(dialogs: AsyncIterator[Dialog]) -> list[QuestionTurn]:
+async def read_question_turns(dialogs: AsyncIterator[Dialog]) -> list[QuestionTurn]:
     """Read the turns of dialogs: all that are rated, and the latest of those that are not."""
     rated: list[QuestionTurn] = []
     unrated: deque[QuestionTurn] = deque(maxlen=_MOST_UNRATED)
@@ -67,7 +67,7 @@ async def turns_of(dialogs: AsyncIterator[Dialog]) -> list[QuestionTurn]:
     return [*rated, *unrated]
 
 
-def labelled_of(turns: Sequence[QuestionTurn]) -> list[LabelledQuestion]:
+def label_turns(turns: Sequence[QuestionTurn]) -> list[LabelledQuestion]:
     """Return labelled questions of turns; ratings are read on the scale that all of them use."""
     own = _RatingScale(turn.rating for turn in turns)
     whole = _RatingScale(turn.dialog_rating for turn in turns)
@@ -76,18 +76,18 @@ def labelled_of(turns: Sequence[QuestionTurn]) -> list[LabelledQuestion]:
         share, weight = own.share(turn.rating), 1.0
         if share is None:
             share, weight = whole.share(turn.dialog_rating), _WHOLE_DIALOG
-        found.append(_labelled(turn, share, weight))
+        found.append(_label_turn(turn, share, weight))
     return found
 
 
-def _labelled(turn: QuestionTurn, share: float | None, weight: float) -> LabelledQuestion:
+def _label_turn(turn: QuestionTurn, share: float | None, weight: float) -> LabelledQuestion:
     bare = LabelledQuestion(question=turn.question, agents={}, answers=turn.answers, weight=0.0)
     if share is None or turn.spoke is None or _BAD < share < _GOOD:
         return bare
     right = share >= _GOOD
     return msgspec.structs.replace(
         bare,
-        agents=shares_of(turn.spoke, right, turn.answers),
+        agents=answer_shares(turn.spoke, right, turn.answers),
         gold=frozenset({turn.spoke} if right else ()),
         weight=(UP if right else DOWN) * weight,
     )

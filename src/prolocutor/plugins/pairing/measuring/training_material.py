@@ -13,7 +13,12 @@ from prolocutor.errors import BadInput, ConfigError, MissingExtra
 from prolocutor.plugins.pairing.budget import UntilSure
 from prolocutor.plugins.pairing.hints.turn_hints import question_key
 from prolocutor.plugins.pairing.measuring.budgets import SUREST, AskedPath, spend
-from prolocutor.plugins.pairing.measuring.fitting import Priors, fitted, settled, unseen_priors
+from prolocutor.plugins.pairing.measuring.fitting import (
+    Priors,
+    await_result,
+    fit_method,
+    unseen_priors,
+)
 from prolocutor.plugins.pairing.measuring.method_rows import MethodChoice
 from prolocutor.plugins.pairing.measuring.pairing_data import load_pairing_data
 from prolocutor.plugins.pairing.method_catalog import load_fit
@@ -73,7 +78,7 @@ class Material(msgspec.Struct, frozen=True, kw_only=True):
         return {_LEARNED: msgspec.to_builtins(learned)}
 
 
-def gathered(
+def gather_material(
     order: TrainingOrder, live: Model | None, rated: Sequence[LabelledQuestion]
 ) -> Material:
     """Return what is learned from; an operator's label takes the place of thumbs on the same words,
@@ -81,7 +86,7 @@ def gathered(
 
     Raise `BadInput` if there is too little.
     """
-    known = _learned_by(live)
+    known = _learned_lessons(live)
     base = known.base
     if order.data:
         loaded = [load_pairing_data(spec, order.cards) for spec in order.data]
@@ -89,7 +94,7 @@ def gathered(
     labels = order.labels
     thumbs = [*order.rated, *rated]
     if order.role == "ranker":
-        base, thumbs = (_answered(some) for some in (base, thumbs))
+        base, thumbs = (_keep_answered(some) for some in (base, thumbs))
         labels = [one for one in labels if one.question.answers]
     labelled = {one.question.question.text for one in labels}
     base, thumbs = (
@@ -120,7 +125,7 @@ def gathered(
     )
 
 
-def _learned_by(live: Model | None) -> _Learned:
+def _learned_lessons(live: Model | None) -> _Learned:
     """Return what a model says that it learned; of other trainings its lessons, if it has any."""
     if live is None:
         return _Learned()
@@ -134,7 +139,7 @@ def _learned_by(live: Model | None) -> _Learned:
     return _Learned([one.labelled for one in lessons])
 
 
-def _answered(labelled: Sequence[LabelledQuestion]) -> list[LabelledQuestion]:
+def _keep_answered(labelled: Sequence[LabelledQuestion]) -> list[LabelledQuestion]:
     return [one for one in labelled if one.answers]
 
 
@@ -174,7 +179,9 @@ class Refitting:
         if order.role == "router":
             return cls(order, material, None)
         training = TrainingData(cards=material.cards, labelled=material.lessons, seed=order.seed)
-        return cls(order, material, await unseen_priors(prior_of(material), training, order.folds))
+        return cls(
+            order, material, await unseen_priors(prior_router(material), training, order.folds)
+        )
 
     async def fit(self, places: Sequence[int], method: str = "") -> Any:
         """Return a router or ranker that has learned these; `method`, where it is another one."""
@@ -184,15 +191,15 @@ class Refitting:
             priors=[self._priors[place] for place in places] if self._priors else [],
             seed=self._order.seed,
         )
-        return await fitted(self._order.role, method or self._order.method, training)
+        return await fit_method(self._order.role, method or self._order.method, training)
 
     async def choose(self, method: Any, place: int) -> Sequence[Pairing]:
         """Return its pairings for the question of a lesson, the best first."""
         one = self._material.lessons[place]
         if self._priors is None:
-            found: Sequence[Pairing] = await settled(method.route(one.question))
+            found: Sequence[Pairing] = await await_result(method.route(one.question))
             return found
-        return await self._ranked(method, place, [*one.answers])
+        return await self._rank_held_out(method, place, [*one.answers])
 
     async def path(self, ranker: Any, place: int) -> AskedPath:
         """Return a ranker's choices while one agent more is asked step by step; of a router ()."""
@@ -211,23 +218,25 @@ class Refitting:
             )
 
         async def rank(called: Sequence[str]) -> Sequence[Pairing]:
-            return await self._ranked(ranker, place, called)
+            return await self._rank_held_out(ranker, place, called)
 
         policy, cards = UntilSure(sure=SUREST), self._material.cards
         await spend(policy, cards, self._priors[place], [*one.answers], rank, seen)
         return found
 
-    async def _ranked(self, ranker: Any, place: int, agents: Sequence[str]) -> Sequence[Pairing]:
+    async def _rank_held_out(
+        self, ranker: Any, place: int, agents: Sequence[str]
+    ) -> Sequence[Pairing]:
         assert self._priors is not None
         one = self._material.lessons[place]
         answers = [AgentAnswer(agent=name, text=one.answers[name]) for name in agents]
-        found: Sequence[Pairing] = await settled(
+        found: Sequence[Pairing] = await await_result(
             ranker.rank(one.question, answers, self._priors[place])
         )
         return found
 
 
-def prior_of(material: Material) -> str:
+def prior_router(material: Material) -> str:
     """Return the router whose probabilities a ranker learns to weigh."""
     if not any(one.gold for one in material.lessons):
         return _FREE

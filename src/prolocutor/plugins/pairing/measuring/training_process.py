@@ -22,7 +22,7 @@ from prolocutor.contracts.store import ArchiveStore, DialogQuery
 from prolocutor.dialog.dialog import Dialog
 from prolocutor.errors import ProlocutorError
 from prolocutor.plugins.pairing.measuring.retraining import retrain
-from prolocutor.plugins.pairing.measuring.store_questions import labelled_of, turns_of
+from prolocutor.plugins.pairing.measuring.store_questions import label_turns, read_question_turns
 
 _THUMBS: Final = (1, -1, True, False, 0, "up", "down")
 _MOST_DIALOGS: Final = 5000
@@ -35,23 +35,23 @@ def main() -> None:
         os.nice(10)
     order = msgspec.json.decode(sys.stdin.buffer.readline(), type=TrainingOrder)
     try:
-        _write(asyncio.run(_trained(order)))
+        _write(asyncio.run(_run_training(order)))
     except ProlocutorError as error:
         _write(TrainingEnd(error=str(error)))
 
 
-async def _trained(order: TrainingOrder) -> TrainingEnd:
-    rated = [] if order.store is None else await rated_in(order.store)
+async def _run_training(order: TrainingOrder) -> TrainingEnd:
+    rated = [] if order.store is None else await read_ratings(order.store)
     return TrainingEnd(
         report=await retrain(order, rated, lambda share, what: _write(TrainingStep(share, what)))
     )
 
 
-async def rated_in(url: str) -> list[LabelledQuestion]:
+async def read_ratings(url: str) -> list[LabelledQuestion]:
     """Return the thumbs in a store, of the latest 5,000 dialogs that have any."""
     async with read_from(url) as store:
-        turns = await turns_of(_rated_dialogs(store))
-    return [one for one in labelled_of(turns) if one.agents]
+        turns = await read_question_turns(_rated_dialogs(store))
+    return [one for one in label_turns(turns) if one.agents]
 
 
 async def _rated_dialogs(store: ArchiveStore) -> AsyncIterator[Dialog]:

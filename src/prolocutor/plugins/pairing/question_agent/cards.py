@@ -49,7 +49,7 @@ def breadth(card: Card) -> float:
     return log(1 + len(set(stems)) ** 2 / (len(stems) or 1))
 
 
-def checked(cards: Sequence[Card]) -> list[Card]:
+def check_cards(cards: Sequence[Card]) -> list[Card]:
     """Return the cards; `BadInput` if two have one name or there are none."""
     names = [card.name for card in cards]
     if twice := next((name for name in names if names.count(name) > 1), None):
@@ -75,7 +75,7 @@ class CardsRouter:
     """Routes by cards; for a new agent, make the router anew."""
 
     def __init__(self, cards: Sequence[Card]) -> None:
-        known = checked(cards)
+        known = check_cards(cards)
         self.agents: Sequence[str] = [card.name for card in known]
         self._breadths = [_BREADTH * breadth(card) for card in known]
         self._texts: list[str] = []

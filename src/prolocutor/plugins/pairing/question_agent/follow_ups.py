@@ -90,7 +90,7 @@ def pairings(
         lead = _lead(found, place) if _says_something(question.text) else 0.0
         share = continuation(question) * (1 - lead)
         if share >= _LEAST:
-            found = _with_turn_before(score(_together(question)), found, place, share)
+            found = _mix_turn_before(score(_together(question)), found, place, share)
     if question.meant:
         sure = question.meant_surely
         both = zip(found, score(question.meant), strict=True)
@@ -153,7 +153,7 @@ def _lead(found: Sequence[float], place: int) -> float:
     return min(1.0, max(others - found[place], dominance) * 1.5)
 
 
-def _with_turn_before(
+def _mix_turn_before(
     together: Sequence[float], alone: Sequence[float], place: int, share: float
 ) -> list[float]:
     found = [

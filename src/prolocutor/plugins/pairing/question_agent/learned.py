@@ -22,15 +22,15 @@ from prolocutor.plugins.pairing.encoders.meanings import (
     NO_VECTORS,
     EncoderMark,
     Vectors,
+    embed_texts,
     trained_meanings,
-    vectors_of,
 )
 from prolocutor.plugins.pairing.method_catalog import ENCODER, LABELS, PairingMethod
 from prolocutor.plugins.pairing.model_files import Array, Model, TrainingCard, training_card
-from prolocutor.plugins.pairing.question_agent.cards import checked, documents, spoken_name
+from prolocutor.plugins.pairing.question_agent.cards import check_cards, documents, spoken_name
 from prolocutor.plugins.pairing.question_agent.follow_ups import pairings
 from prolocutor.plugins.pairing.question_agent.meant_methods import MeantRouter
-from prolocutor.plugins.pairing.question_agent.router_label import RouterLabel, router_label_of
+from prolocutor.plugins.pairing.question_agent.router_label import RouterLabel, make_router_label
 from prolocutor.plugins.pairing.question_agent.text_index import TextIndex
 from prolocutor.reading.words import near_duplicates
 
@@ -80,7 +80,7 @@ class _RowWeights(msgspec.Struct):
 
 def fit(training: TrainingData) -> LearnedRouter | Awaitable[MeantRouter]:
     """Return a router of cards and labels, with an encoder's vectors if there is one."""
-    labels = [router_label_of(one) for one in training.labelled if one.agents]
+    labels = [make_router_label(one) for one in training.labelled if one.agents]
     if training.encoder is None:
         return LearnedRouter(training.cards, labels)
     return _fit_with_meaning(training, labels)
@@ -90,7 +90,7 @@ async def _fit_with_meaning(training: TrainingData, labels: list[RouterLabel]) -
     assert training.encoder is not None
     router = LearnedRouter(training.cards, labels)
     texts = [*router.fixed_texts, *(one.text for one in labels)]
-    router.learn_meaning(await vectors_of(training.encoder, texts))
+    router.learn_meaning(await embed_texts(training.encoder, texts))
     return MeantRouter(router, await trained_meanings(training.encoder))
 
 
@@ -106,7 +106,7 @@ class LearnedRouter:
         cards: Sequence[Card] = (),
         labels: Iterable[RouterLabel] = (),
     ) -> None:
-        known = checked(cards) if cards else []
+        known = check_cards(cards) if cards else []
         self._agents: list[str] = [card.name for card in known]
         most = max(1, _MOST_ROWS // 2 // max(1, len(known)))
         self._card_rows = [(text, card.name) for card in known for text in _card_texts(card)[:most]]
@@ -180,7 +180,7 @@ class LearnedRouter:
         texts = self.texts
         self._meant = None
         self._index, self._trained = TextIndex.of_texts(texts), len(texts)
-        self._words = self._learned(self._likeness_of_rows())
+        self._words = self._solve_weights(self._likeness_of_rows())
         self._latest = (None, None, None)
 
     def learn_meaning(self, vectors: Vectors) -> None:
@@ -191,7 +191,7 @@ class LearnedRouter:
         words = self._likeness_of_rows()
         known = rows.any(axis=1)
         both = _MEANING * (rows @ rows.T) + (1 - _MEANING) * words
-        self._meant = self._learned(np.where(np.outer(known, known), both, words))
+        self._meant = self._solve_weights(np.where(np.outer(known, known), both, words))
 
     def route(self, question: UserQuestion) -> list[Pairing]:
         """Return a pairing for every agent, the best first."""
@@ -215,7 +215,7 @@ class LearnedRouter:
         if not len(gains) or kernel[best] <= np.exp(-_SHARPNESS):
             return "right most often" if self._lessons else "no card speaks of this"
         is_card = best < len(self._card_rows)
-        quoted = self._card_rows[best][0] if is_card else self._lesson_of(best).text
+        quoted = self._card_rows[best][0] if is_card else self._row_lesson(best).text
         quoted = quoted if len(quoted) <= 80 else f"{quoted[:79]}…"
         return f"its card: {quoted}" if is_card else f"right for: {quoted}"
 
@@ -288,7 +288,7 @@ class LearnedRouter:
         rows = [self._index.likeness(text) for text in self.texts]
         return np.array(rows, np.float32).reshape(len(rows), len(rows))
 
-    def _learned(self, likeness: Any) -> _RowWeights:
+    def _solve_weights(self, likeness: Any) -> _RowWeights:
         """Solve for the weights of all rows, and fit the curve on rows held out."""
         targets, weights = self._targets()
         if not len(targets):
@@ -338,7 +338,7 @@ class LearnedRouter:
             here = labels[group]
             scores.append(_held_out(inverse, solved, targets, here))
             right.append(targets[here])
-            weights += [self._lesson_of(int(rows[n])).weight for n in here]
+            weights += [self._row_lesson(int(rows[n])).weight for n in here]
         found = _Ranked(np.concatenate(scores), np.concatenate(right), np.array(weights))
         shares = targets[labels].max(axis=1, initial=0.0)
         if not (shares <= 0).any():
@@ -351,7 +351,7 @@ class LearnedRouter:
                     found.nobody.append(scored)
         return found.curve()
 
-    def _lesson_of(self, row: int) -> RouterLabel:
+    def _row_lesson(self, row: int) -> RouterLabel:
         return self._lessons[self._row_lessons[row - len(self._card_rows)]]
 
     def _meet(self, lesson: RouterLabel) -> None:
@@ -389,7 +389,7 @@ class LearnedRouter:
     def _ridge(self, row: int) -> float:
         if row < len(self._card_rows):
             return _RIDGE
-        return _RIDGE / max(self._lesson_of(row).weight, 1e-3)
+        return _RIDGE / max(self._row_lesson(row).weight, 1e-3)
 
     def _kernel(self, text: str, vectors: Vectors) -> tuple[Any, _RowWeights]:
         """Return what each row counts for a text, and the weights to count them with.
@@ -398,10 +398,10 @@ class LearnedRouter:
         """
         key = text, text in vectors, len(self._index)
         if self._latest[0] != key:
-            self._latest = key, *self._kernel_of(text, vectors)
+            self._latest = key, *self._make_kernel(text, vectors)
         return self._latest[1:]
 
-    def _kernel_of(self, text: str, vectors: Vectors) -> tuple[Any, _RowWeights]:
+    def _make_kernel(self, text: str, vectors: Vectors) -> tuple[Any, _RowWeights]:
         likeness, head = self._index.likeness(text), self._words
         if (vector := vectors.get(text)) is not None and self._knows(vectors):
             assert self._meant is not None

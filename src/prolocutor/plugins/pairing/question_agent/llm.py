@@ -9,9 +9,15 @@ import msgspec
 
 from prolocutor.contracts.pairing import Card, Complete, Pairing, TrainingData, UserQuestion
 from prolocutor.errors import BadInput
-from prolocutor.plugins.pairing.endpoints import UnusableChoice, blended, choices, cut, prompt
+from prolocutor.plugins.pairing.endpoints import (
+    UnusableChoice,
+    blend_probabilities,
+    choices,
+    cut,
+    prompt,
+)
 from prolocutor.plugins.pairing.method_catalog import CHAT, PairingMethod
-from prolocutor.plugins.pairing.question_agent.cards import CardsRouter, checked
+from prolocutor.plugins.pairing.question_agent.cards import CardsRouter, check_cards
 
 SECONDS: Final = 1.5
 """How long a model may take: half a second less than services usually have."""
@@ -47,7 +53,7 @@ class LlmRouter:
     def __init__(
         self, cards: Sequence[Card], complete: Complete, *, seconds: float = SECONDS
     ) -> None:
-        self._cards = {card.name: card for card in checked(cards)}
+        self._cards = {card.name: card for card in check_cards(cards)}
         self._complete, self._seconds = complete, seconds
         self._guess = CardsRouter(cards)
         self.agents: Sequence[str] = list(self._cards)
@@ -68,7 +74,7 @@ class LlmRouter:
             first, *rest = guessed
             reason = f"{why}; so {first.reason}"
             return [msgspec.structs.replace(first, reason=reason), *rest]
-        found = blended(named, {one.agent: one.probability for one in guessed})
+        found = blend_probabilities(named, {one.agent: one.probability for one in guessed})
         order = sorted(found, key=found.__getitem__, reverse=True)
         reason = "the model chose it" if named else "the model says that nobody fits"
         return [
@@ -77,7 +83,7 @@ class LlmRouter:
 
     def _material(self, question: UserQuestion, offered: Sequence[str]) -> dict[str, Any]:
         material: dict[str, Any] = {
-            "agents": [_shown(self._cards[name]) for name in sorted(offered)],
+            "agents": [_card_for_model(self._cards[name]) for name in sorted(offered)],
             "question": cut(question.text),
         }
         if question.meant:
@@ -91,7 +97,7 @@ class LlmRouter:
         return material
 
 
-def _shown(card: Card) -> dict[str, Any]:
+def _card_for_model(card: Card) -> dict[str, Any]:
     shown: dict[str, Any] = {"name": card.name}
     if card.description:
         shown["description"] = cut(card.description, _LONGEST_DESCRIPTION)

@@ -15,13 +15,17 @@ from prolocutor.plugins.pairing.encoders.meanings import (
     NO_VECTORS,
     EncoderWiring,
     Vectors,
-    meanings_of,
+    open_meanings,
 )
 from prolocutor.plugins.pairing.method_catalog import read_method
 from prolocutor.plugins.pairing.model_files import Model, agents_that_differ, load_model
 from prolocutor.plugins.pairing.question_agent.follow_ups import TextScorer, pairings
 from prolocutor.plugins.pairing.question_agent.meant_methods import MeantRouter
-from prolocutor.plugins.pairing.question_agent.newcomers import NewAgents, NewcomerSettings, said_of
+from prolocutor.plugins.pairing.question_agent.newcomers import (
+    NewAgents,
+    NewcomerSettings,
+    lesson_share,
+)
 from prolocutor.plugins.pairing.question_agent.router_label import RouterLabel
 
 _ENOUGH: Final = 50
@@ -65,7 +69,7 @@ def router_of_model(
     """Return the router of a model that was read, of which `folder` is named in errors."""
     scorer = read_method(model, "router", cards, folder)
     present = PresentRouter(scorer, cards, settled_agents(model), lessons_of(model), turns)
-    meanings = meanings_of(model, wired, getattr(scorer, "fixed_texts", ()))
+    meanings = open_meanings(model, wired, getattr(scorer, "fixed_texts", ()))
     return present if meanings is None else MeantRouter(present, meanings)
 
 
@@ -134,11 +138,11 @@ class PresentRouter:
         self._learn_new(new)
 
     def _speaks_of_new(self, lesson: RouterLabel) -> bool:
-        return any(said_of(lesson, agent) is not None for agent in self.new_agents)
+        return any(lesson_share(lesson, agent) is not None for agent in self.new_agents)
 
     def _speaks_of_known(self, lesson: RouterLabel) -> bool:
         """Return whether a label tells more than that a new agent is right or wrong."""
-        spoken = [agent for agent in lesson.agents if said_of(lesson, agent) is not None]
+        spoken = [agent for agent in lesson.agents if lesson_share(lesson, agent) is not None]
         return not lesson.judged and not (spoken and {*spoken} <= {*self.new_agents})
 
     def _learn_new(self, lessons: Iterable[RouterLabel]) -> None:

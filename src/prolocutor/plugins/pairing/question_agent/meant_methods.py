@@ -11,8 +11,8 @@ from prolocutor.plugins.pairing.encoders.meanings import (
     EncoderWiring,
     Meanings,
     Vectors,
-    meanings_of,
-    with_fault,
+    note_fault,
+    open_meanings,
 )
 from prolocutor.plugins.pairing.model_files import Model, TrainingCard
 from prolocutor.plugins.pairing.question_agent.follow_ups import (
@@ -70,7 +70,7 @@ class MeantRouter(_MeantMethod):
     async def route(self, question: UserQuestion) -> list[Pairing]:
         """Return a pairing for every agent, the best first."""
         meant = await self._meanings.of(question_texts(question))
-        return with_fault(pairings(self._scorer, question, meant.vectors), meant.fault)
+        return note_fault(pairings(self._scorer, question, meant.vectors), meant.fault)
 
     def learn_all(self, lessons: Iterable[RouterLabel]) -> None:
         """Learn stored labels, if the scorer learns online."""
@@ -93,15 +93,15 @@ class MeantRanker(_MeantMethod):
             return []
         meant = await self._meanings.of([question.text, *(one.text for one in answers)])
         ranked = self._ranker.rank(question, answers, prior, meant.vectors)
-        return with_fault(ranked, meant.fault)
+        return note_fault(ranked, meant.fault)
 
 
-def with_encoder(method: Any, model: Model, wired: EncoderWiring | None) -> Any:
+def attach_encoder(method: Any, model: Model, wired: EncoderWiring | None) -> Any:
     """Return the method of a model with the encoder that the model was trained with, if any.
 
     `ConfigError` if that is not there, or one is that it was not trained with.
     """
-    meanings = meanings_of(model, wired, getattr(method, "fixed_texts", ()))
+    meanings = open_meanings(model, wired, getattr(method, "fixed_texts", ()))
     if meanings is None:
         return method
     return (MeantRouter if model.role == "router" else MeantRanker)(method, meanings)

@@ -57,7 +57,7 @@ def card_promise(
     if not right:
         return CardPromise()
     rows = [(step * _STEP, number, share) for step, (number, share) in counts.items()]
-    return CardPromise(_fitted(rows), bounded_logit(right / total))
+    return CardPromise(_fit_curve(rows), bounded_logit(right / total))
 
 
 def bounded_logit(share: float) -> float:
@@ -66,7 +66,7 @@ def bounded_logit(share: float) -> float:
     return log(kept / (1 - kept))
 
 
-def _fitted(rows: Sequence[tuple[float, float, float]]) -> Sigmoid:
+def _fit_curve(rows: Sequence[tuple[float, float, float]]) -> Sigmoid:
     """Return the curve of (score, number, right ones), by Newton's method.
 
     A few labels leave it near the curve of which cards speak themselves.
@@ -282,7 +282,7 @@ class NewAgents:
             if lesson.judged:
                 self._count(lesson, worth)
             for agent in self.agents:
-                if (right := said_of(lesson, agent)) is not None:
+                if (right := lesson_share(lesson, agent)) is not None:
                     traits = self._traits(lesson.text, agent, worth)
                     weight = lesson.weight / _THUMB
                     seen[agent].append(
@@ -325,14 +325,14 @@ class NewAgents:
         whole = sum(alike.values())
         lent = sum(share * worth.get(other, 0.0) for other, share in alike.items())
         near = bounded_logit(lent / whole) if whole else promise.usual
-        return 1.0, _within(promised - promise.usual), _within(near - promise.usual)
+        return 1.0, _clip(promised - promise.usual), _clip(near - promise.usual)
 
 
-def _within(trait: float) -> float:
+def _clip(trait: float) -> float:
     return max(-_FARTHEST, min(_FARTHEST, trait))
 
 
-def said_of(lesson: RouterLabel, agent: str) -> float | None:
+def lesson_share(lesson: RouterLabel, agent: str) -> float | None:
     """Return how right a lesson says that an agent is, None if it does not speak of it.
 
     After a thumb down of another agent any may be right, which says nothing.

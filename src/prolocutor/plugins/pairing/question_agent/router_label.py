@@ -62,12 +62,12 @@ class RouterLabel(msgspec.Struct, frozen=True, omit_defaults=True):
         )
 
 
-def router_label_of(labelled: LabelledQuestion) -> RouterLabel:
+def make_router_label(labelled: LabelledQuestion) -> RouterLabel:
     """Return a labelled question as the router learns it."""
     return RouterLabel(labelled.question.text, labelled.agents, labelled.weight)
 
 
-def shares_of(agent: str, right: bool, agents: Iterable[str]) -> dict[str, float]:
+def answer_shares(agent: str, right: bool, agents: Iterable[str]) -> dict[str, float]:
     """Return how right each of the `agents` is where the answer of one is good, or is bad."""
     if right:
         return {agent: _SURE}
@@ -84,5 +84,5 @@ def label_of_thumb(
     utt_id: str = "",
 ) -> RouterLabel:
     """Return what a thumb on the answer of one of the `agents` teaches."""
-    shares = shares_of(agent, right, agents)
+    shares = answer_shares(agent, right, agents)
     return RouterLabel(question, shares, UP if right else DOWN, user, utt_id=utt_id)

@@ -61,7 +61,7 @@ class TextIndex:
     @classmethod
     def of_texts(cls, texts: Sequence[str]) -> TextIndex:
         """Return the index of these texts."""
-        terms, idf = _counted(texts)
+        terms, idf = _count_terms(texts)
         bare = {"idf": np.array(idf, "<f4"), "starts": np.zeros(len(idf) + 1, "<i4")}
         empty = bare | {"rows": np.zeros(0, "<i4"), "values": np.zeros(0, "<f4")}
         reader = cls(terms, len(texts), empty)
@@ -168,7 +168,7 @@ class TextIndex:
         return places, values
 
 
-def _counted(texts: Sequence[str]) -> tuple[dict[str, dict[str, int]], list[float]]:
+def _count_terms(texts: Sequence[str]) -> tuple[dict[str, dict[str, int]], list[float]]:
     """Return the terms of each block, the commonest if there are very many, and their idf."""
     terms: dict[str, dict[str, int]] = {}
     idf: list[float] = []

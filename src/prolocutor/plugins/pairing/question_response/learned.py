@@ -22,7 +22,7 @@ from prolocutor.plugins.pairing.calibration import Sigmoid
 from prolocutor.plugins.pairing.encoders.meanings import NO_VECTORS, Vectors
 from prolocutor.plugins.pairing.method_catalog import ENCODER, LABELS, PairingMethod
 from prolocutor.plugins.pairing.model_files import Array, Model, TrainingCard
-from prolocutor.plugins.pairing.question_response.unsupervised import in_order
+from prolocutor.plugins.pairing.question_response.unsupervised import rank_pairings
 
 _LENGTH_STEP: Final = 4
 _LONGEST: Final = 9
@@ -112,7 +112,7 @@ class TreeEnsemble:
         }
 
 
-def forest_of(arrays: dict[str, Array]) -> TreeEnsemble:
+def unpack_forest(arrays: dict[str, Array]) -> TreeEnsemble:
     """Return the trees of a model's arrays."""
     return TreeEnsemble(
         arrays["trees_feature"].to_numpy().astype(np.int32),
@@ -130,7 +130,7 @@ def joined(forests: list[TreeEnsemble], share: float) -> TreeEnsemble:
     )
 
 
-def tree_of(node: dict[str, Any]) -> tuple[list[int], list[float], list[float]]:
+def unpack_tree(node: dict[str, Any]) -> tuple[list[int], list[float], list[float]]:
     """Fill one tree, as LightGBM dumps it, up to depth 3: features, thresholds, leaves."""
     feature, threshold, leaf = [0] * NODES, [np.inf] * NODES, [0.0] * LEAVES
     _fill(node, 0, 0, feature, threshold, leaf)
@@ -245,15 +245,15 @@ class LearnedRanker:
             return []
         blend = self._blend
         given = features(question, answers, prior, blend.agent_log)
-        rows = with_style(given, [blend.wording.score(answer.text) for answer in answers])
+        rows = add_style(given, [blend.wording.score(answer.text) for answer in answers])
         if blend.memory is not None:
             meant = blend.memory.rows(question.text, answers, vectors)
             rows = np.column_stack([rows, np.asarray(meant, dtype=float)])
         terms = blend.linear.terms(rows)
-        scores = blended(blend, rows, terms)
+        scores = score_answers(blend, rows, terms)
         probabilities = [blend.sigmoid(float(score)) for score in scores]
         reasons = [_reason(term, blend.columns) for term in terms]
-        return in_order(answers, probabilities, reasons, [float(score) for score in scores])
+        return rank_pairings(answers, probabilities, reasons, [float(score) for score in scores])
 
     def to_model(self, card: TrainingCard) -> Model:
         """Return what was learned, to be saved."""
@@ -292,18 +292,18 @@ class LearnedRanker:
         was trained on other features.
         """
         try:
-            return cls(_blend_of(model, cards), model.agents)
+            return cls(_restore_blend(model, cards), model.agents)
         except (KeyError, ValueError, TypeError) as error:
             raise ConfigError(f"the model {model.id} is no learned ranker: {error!r}") from None
 
 
-def with_style(rows: Sequence[Sequence[float]] | Floats, wording: Sequence[float]) -> Floats:
+def add_style(rows: Sequence[Sequence[float]] | Floats, wording: Sequence[float]) -> Floats:
     """Add the style scores of one question's answers to their features, and the lead of each."""
     styles = np.asarray(wording, dtype=float)
     return np.column_stack([np.asarray(rows, dtype=float), styles, styles - styles.max()])
 
 
-def blended(blend: LearnedBlend, rows: Rows, terms: Floats) -> Floats:
+def score_answers(blend: LearnedBlend, rows: Rows, terms: Floats) -> Floats:
     """Return the score of each answer: trees, and a share of the linear model."""
     line = terms.sum(axis=1) + blend.linear.offset
     share = blend.linear_share
@@ -311,7 +311,7 @@ def blended(blend: LearnedBlend, rows: Rows, terms: Floats) -> Floats:
     return found
 
 
-def _blend_of(model: Model, cards: Sequence[Card]) -> LearnedBlend:
+def _restore_blend(model: Model, cards: Sequence[Card]) -> LearnedBlend:
     settings: dict[str, Any] = model.settings
     memory = MeaningMemory.of_model(model, cards)
     if tuple(settings["columns"]) != (COLUMNS if memory is None else MEANT_COLUMNS):
@@ -324,7 +324,7 @@ def _blend_of(model: Model, cards: Sequence[Card]) -> LearnedBlend:
             {term: (idf, weight) for term, (idf, weight) in wording["terms"].items()},
             wording["offset"],
         ),
-        forest=forest_of(model.arrays),
+        forest=unpack_forest(model.arrays),
         linear=LinearScore(mean, deviation, weight, settings["linear_offset"]),
         linear_share=settings["linear_share"],
         sigmoid=msgspec.convert(settings["sigmoid"], Sigmoid),

@@ -23,7 +23,7 @@ from prolocutor.plugins.pairing.question_response.learned import (
     StyleModel,
     TreeEnsemble,
     term_counts,
-    tree_of,
+    unpack_tree,
 )
 
 _LEAST_SEEN: Final = 2
@@ -75,7 +75,7 @@ class TermTable:
         np.add.at(weight_of, given, weights)
         np.add.at(right_of, given, weights * votes)
         model = soft_regression(
-            _scaled(part, idf)[:, known], right_of[shown], weight_of[shown], strength=3.0
+            _scale_terms(part, idf)[:, known], right_of[shown], weight_of[shown], strength=3.0
         )
         weight = np.zeros(len(idf))
         weight[known] = model.coef_[0]
@@ -84,7 +84,7 @@ class TermTable:
     def scores(self, rows: NDArray[np.int64], learned: StyleWeights) -> Floats:
         """Return what `Wording.score` gives for the texts of these rows."""
         given, places = np.unique(self._row_of[rows], return_inverse=True)
-        each = _scaled(self._table[given], learned.idf) @ learned.weight + learned.offset
+        each = _scale_terms(self._table[given], learned.idf) @ learned.weight + learned.offset
         found: Floats = each[places]
         return found
 
@@ -96,7 +96,7 @@ class TermTable:
         return StyleModel(terms, learned.offset)
 
 
-def _scaled(table: Any, idf: Floats) -> Any:
+def _scale_terms(table: Any, idf: Floats) -> Any:
     """Weigh terms by their rarity, and bring each row to length 1."""
     made = table.copy()
     made.data = made.data * idf[made.indices]
@@ -158,7 +158,7 @@ class BinnedRows:
 
 def _forest(rows: Any, seed: int) -> TreeEnsemble:
     booster = lightgbm.train({**_BOOSTING, "seed": seed}, rows, _TREES)
-    trees = [tree_of(one["tree_structure"]) for one in booster.dump_model()["tree_info"]]
+    trees = [unpack_tree(one["tree_structure"]) for one in booster.dump_model()["tree_info"]]
     feature, threshold, leaf = zip(*trees, strict=True)
     return TreeEnsemble(np.array(feature, dtype=np.int32), np.array(threshold), np.array(leaf))
 

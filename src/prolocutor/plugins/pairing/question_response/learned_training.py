@@ -19,19 +19,23 @@ from threadpoolctl import threadpool_limits
 
 from prolocutor.contracts.pairing import AgentAnswer, LabelledQuestion, TrainingData
 from prolocutor.errors import BadInput
-from prolocutor.plugins.pairing.agent_log import AgentLog, log_of
-from prolocutor.plugins.pairing.answer_features import features, features_among, with_prior
-from prolocutor.plugins.pairing.answer_meaning import MeaningMemory, lesson_texts, without_meaning
+from prolocutor.plugins.pairing.agent_log import AgentLog, build_agent_log
+from prolocutor.plugins.pairing.answer_features import features, features_among, replace_prior
+from prolocutor.plugins.pairing.answer_meaning import (
+    MeaningMemory,
+    blank_meaning_rows,
+    lesson_texts,
+)
 from prolocutor.plugins.pairing.calibration import Sigmoid
 from prolocutor.plugins.pairing.curve_fitting import fit_sigmoid
 from prolocutor.plugins.pairing.encoders.meanings import (
     NO_VECTORS,
     Meanings,
     Vectors,
+    embed_texts,
     trained_meanings,
-    vectors_of,
 )
-from prolocutor.plugins.pairing.folds import folds_of
+from prolocutor.plugins.pairing.folds import deal_folds
 from prolocutor.plugins.pairing.question_agent.meant_methods import MeantRanker
 from prolocutor.plugins.pairing.question_response.learned import (
     Floats,
@@ -83,7 +87,7 @@ async def learned_meaning(training: TrainingData) -> tuple[LearnedMeaning, Meani
     assert training.encoder is not None
     fixed = MeaningMemory.of_lessons((), NO_VECTORS, training.cards).fixed_texts
     texts = [*fixed, *lesson_texts(training.labelled)]
-    meaning = LearnedMeaning(training, await vectors_of(training.encoder, texts))
+    meaning = LearnedMeaning(training, await embed_texts(training.encoder, texts))
     return meaning, await trained_meanings(training.encoder, fixed)
 
 
@@ -149,13 +153,13 @@ def answer_table(
         fewer_rows = features_among(whole, one.question, answers, chosen)
         for copy, shown, kept, rows in (
             (plain, answers, everything, whole),
-            (hidden, answers, everything, with_prior(whole, answers, fewer)),
+            (hidden, answers, everything, replace_prior(whole, answers, fewer)),
             (few, some, chosen, fewer_rows),
         ):
             copy.features.append(np.array(rows, dtype=np.float32))
             if meaning is not None:
                 lost = copy is hidden and number % 2 == 0
-                copy.meant.append(without_meaning(shown) if lost else meaning.rows(one, shown))
+                copy.meant.append(blank_meaning_rows(shown) if lost else meaning.rows(one, shown))
             copy.kept.append(kept)
             copy.rows.append([start + place for place in kept])
         start += len(answers)
@@ -213,16 +217,16 @@ def fit(training: TrainingData) -> LearnedRanker | Awaitable[MeantRanker]:
 
     A question of weight 0 only enters the log. With an encoder the ranker reads vectors too.
     """
-    return learned(training) if training.encoder is None else _meant_fit(training)
+    return train_ranker(training) if training.encoder is None else _meant_fit(training)
 
 
 async def _meant_fit(training: TrainingData) -> MeantRanker:
     """Return a ranker that learned with vectors; errors of the encoder propagate."""
     meaning, meanings = await learned_meaning(training)
-    return MeantRanker(learned(training, meaning), meanings)
+    return MeantRanker(train_ranker(training, meaning), meanings)
 
 
-def learned(training: TrainingData, meaning: LearnedMeaning | None = None) -> LearnedRanker:
+def train_ranker(training: TrainingData, meaning: LearnedMeaning | None = None) -> LearnedRanker:
     """Return the ranker; `meaning` is of the same training."""
     priors = training.priors or [{}] * len(training.labelled)
     taught = [
@@ -234,7 +238,7 @@ def learned(training: TrainingData, meaning: LearnedMeaning | None = None) -> Le
     if right < _LEAST_RIGHT:
         what = f"{right} questions have a right answer; {_LEAST_RIGHT} are needed to learn from"
         raise BadInput(f"{what}, use the ranker unsupervised until then", field="data")
-    agent_log = log_of(training.labelled)
+    agent_log = build_agent_log(training.labelled)
     groups = near_duplicates([one.question.text for one, _ in taught])
     with threadpool_limits(1):
         table = answer_table(taught, agent_log, training.seed, meaning)
@@ -258,7 +262,7 @@ def _learn(
     not seen, so that no forest is learned for the calibration alone.
     """
     questions = list(range(len(table.plain.rows)))
-    stacked = _stacked(table, _unseen_styles(table, questions, groups, seed))
+    stacked = _stack_views(table, _unseen_styles(table, questions, groups, seed))
     forests: list[TreeEnsemble] = []
     unseen_scores = np.zeros(len(stacked.rows))
     binned, scaled = BinnedRows(stacked.rows, stacked.weights), ScaledRows.of(stacked.rows)
@@ -287,14 +291,14 @@ def _learn(
     )
 
 
-def _stacked(table: AnswerTable, styles: Mapping[int, list[float]]) -> StackedRows:
+def _stack_views(table: AnswerTable, styles: Mapping[int, list[float]]) -> StackedRows:
     """Put the views of all questions below each other."""
     questions = list(range(len(table.plain.rows)))
     views = (table.plain, table.hidden, table.few)
     chosen = np.concatenate([view.of(questions) for view in views])
     counts = [[len(kept) for kept in view.kept] for view in views]
     return StackedRows(
-        rows=np.concatenate([_features_of(view, questions, styles) for view in views]),
+        rows=np.concatenate([_take_features(view, questions, styles) for view in views]),
         questions=np.concatenate([np.repeat(questions, count) for count in counts]),
         views=np.repeat(np.arange(len(views)), [sum(count) for count in counts]),
         votes=table.votes[chosen],
@@ -322,13 +326,13 @@ def _unseen_styles(
     """Return style scores of each question's answers, by a model of the other folds."""
     styles: dict[int, list[float]] = {}
     for known, unseen in _splits(questions, groups, _INNER_FOLDS, seed):
-        learned = _learned_style(table, known)
-        scores = iter(table.terms.scores(table.plain.of(unseen), learned).tolist())
+        train_ranker = _learned_style(table, known)
+        scores = iter(table.terms.scores(table.plain.of(unseen), train_ranker).tolist())
         styles |= {one: list(islice(scores, len(table.plain.rows[one]))) for one in unseen}
     return styles
 
 
-def _features_of(
+def _take_features(
     view: TrainingView, questions: Sequence[int], styles: Mapping[int, list[float]]
 ) -> Floats:
     """Return the features of a view's rows, and drop them there, as they are many.
@@ -351,7 +355,7 @@ def _splits(
     questions: Sequence[int], groups: Sequence[int], folds: int, seed: int
 ) -> Iterator[tuple[list[int], list[int]]]:
     fold = dict(
-        zip(questions, folds_of([groups[one] for one in questions], folds, seed), strict=True)
+        zip(questions, deal_folds([groups[one] for one in questions], folds, seed), strict=True)
     )
     for number in range(folds):
         known = [one for one in questions if fold[one] != number]

@@ -9,13 +9,19 @@ import msgspec
 
 from prolocutor.contracts.pairing import AgentAnswer, Complete, Pairing, TrainingData, UserQuestion
 from prolocutor.errors import BadInput
-from prolocutor.plugins.pairing.endpoints import UnusableChoice, blended, choices, cut, prompt
+from prolocutor.plugins.pairing.endpoints import (
+    UnusableChoice,
+    blend_probabilities,
+    choices,
+    cut,
+    prompt,
+)
 from prolocutor.plugins.pairing.method_catalog import CHAT, PairingMethod
 from prolocutor.plugins.pairing.question_response import unsupervised
 from prolocutor.plugins.pairing.question_response.unsupervised import (
     UnsupervisedRanker,
     answer_keys,
-    in_order,
+    rank_pairings,
 )
 
 SECONDS: Final = 0.5
@@ -77,12 +83,12 @@ class LlmRanker:
         except UnusableChoice as why:
             first, *rest = guessed
             return [msgspec.structs.replace(first, reason=f"{why}; {first.reason}"), *rest]
-        found = blended(
+        found = blend_probabilities(
             named, {numbers[one.agent, one.position]: one.probability for one in guessed}
         )
         reason = "the model prefers it" if named else "the model says that none is right"
         probabilities = [found[number] for number in numbers.values()]
-        return in_order(answers, probabilities, [reason] * len(answers))
+        return rank_pairings(answers, probabilities, [reason] * len(answers))
 
 
 METHOD: Final = PairingMethod(fit=fit, needs=CHAT)

@@ -11,7 +11,7 @@ import msgspec
 
 from prolocutor.contracts.pairing import AgentAnswer, Card, Pairing, TrainingData, UserQuestion
 from prolocutor.errors import ConfigError
-from prolocutor.plugins.pairing.agent_log import AgentLog, LogCounts, log_of
+from prolocutor.plugins.pairing.agent_log import AgentLog, LogCounts, build_agent_log
 from prolocutor.plugins.pairing.answer_features import PLACE, features
 from prolocutor.plugins.pairing.method_catalog import PairingMethod
 from prolocutor.plugins.pairing.model_files import Model, TrainingCard
@@ -21,7 +21,7 @@ AnswerKey = tuple[str, int]
 """An agent, and the position of the answer among its own: `Pairing.position`."""
 
 
-def in_order(
+def rank_pairings(
     answers: Sequence[AgentAnswer],
     probabilities: Sequence[float],
     reasons: Sequence[str],
@@ -121,7 +121,7 @@ class UnsupervisedRanker:
         added = [0.0] * len(rows) if corrections is None else corrections
         scores = [_score(row) + more for row, more in zip(rows, added, strict=True)]
         reasons = [_reason(row) for row in rows]
-        return in_order(answers, [_probability(score) for score in scores], reasons, scores)
+        return rank_pairings(answers, [_probability(score) for score in scores], reasons, scores)
 
     def to_model(self, card: TrainingCard) -> Model:
         """Return the log, which is all that this ranker learns, to be saved."""
@@ -145,7 +145,7 @@ class UnsupervisedRanker:
 
 def fit(training: TrainingData) -> UnsupervisedRanker:
     """Return the ranker; it reads questions and answers of `training`, no labels."""
-    return UnsupervisedRanker(log_of(training.labelled))
+    return UnsupervisedRanker(build_agent_log(training.labelled))
 
 
 def _score(row: Sequence[float]) -> float:
@@ -164,11 +164,11 @@ def _corrections(question: UserQuestion, answers: Sequence[AgentAnswer]) -> list
     for one in answers:
         lead = 0.0 if one.confidence is None else max(-1.0, min(1.0, one.confidence - mean))
         counted = copysign(max(0.0, abs(lead) - _CLOSE), lead)
-        found.append(_SURENESS * counted - _ECHO * _repeated(asked, words(one.text)))
+        found.append(_SURENESS * counted - _ECHO * _repeated_share(asked, words(one.text)))
     return found
 
 
-def _repeated(asked: Sequence[str], said: Sequence[str]) -> float:
+def _repeated_share(asked: Sequence[str], said: Sequence[str]) -> float:
     """Return the share of a question that an answer repeats word for word, if it is most of it."""
     signs: dict[str, str] = {}
     sought, searched = (

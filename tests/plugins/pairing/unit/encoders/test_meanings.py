@@ -10,9 +10,9 @@ from prolocutor.plugins.pairing.encoders.meanings import (
     EncoderMark,
     EncoderWiring,
     Meanings,
+    ask_for_mark,
     check_encoder,
-    mark_of,
-    meanings_of,
+    open_meanings,
 )
 from prolocutor.plugins.pairing.model_files import Model, training_card
 from tests.plugins.pairing.unit.encoders.made import WordEncoder
@@ -54,7 +54,7 @@ def bare() -> Model:
 
 async def test_fixed_texts_are_encoded_once_and_always_there() -> None:
     encoder = WordEncoder()
-    meanings = Meanings(encoder, await mark_of(encoder), fixed=["a card"])
+    meanings = Meanings(encoder, await ask_for_mark(encoder), fixed=["a card"])
 
     await meanings.of(["rain"])
     encoder.asked.clear()
@@ -65,7 +65,7 @@ async def test_fixed_texts_are_encoded_once_and_always_there() -> None:
 
 
 async def test_another_encoder_is_refused_by_name() -> None:
-    meanings = Meanings(NarrowEncoder(), await mark_of(WordEncoder()))
+    meanings = Meanings(NarrowEncoder(), await ask_for_mark(WordEncoder()))
 
     first, second = await meanings.of(["rain"]), await meanings.of(["rain"])
 
@@ -77,7 +77,7 @@ async def test_another_encoder_is_refused_by_name() -> None:
 
 async def test_an_encoder_that_fails_is_a_fault_and_asked_again() -> None:
     encoder = WordEncoder()
-    meanings = Meanings(encoder, await mark_of(encoder))
+    meanings = Meanings(encoder, await ask_for_mark(encoder))
 
     encoder.broken = True
     failed = await meanings.of(["rain"])
@@ -89,7 +89,7 @@ async def test_an_encoder_that_fails_is_a_fault_and_asked_again() -> None:
 
 async def test_a_silent_encoder_is_waited_for_once_and_then_left_alone() -> None:
     encoder = SilentEncoder()
-    meanings = Meanings(encoder, await mark_of(encoder), seconds=0.01)
+    meanings = Meanings(encoder, await ask_for_mark(encoder), seconds=0.01)
 
     assert "is silent for 0.01 s" in (await meanings.of(["rain"])).fault
     assert "a moment ago" in (await meanings.of(["rain"])).fault
@@ -97,7 +97,7 @@ async def test_a_silent_encoder_is_waited_for_once_and_then_left_alone() -> None
 
 async def test_an_encoder_for_which_a_turn_had_no_more_time_is_left_alone() -> None:
     encoder = SilentEncoder()
-    meanings = Meanings(encoder, await mark_of(encoder), seconds=60)
+    meanings = Meanings(encoder, await ask_for_mark(encoder), seconds=60)
 
     with pytest.raises(TimeoutError):
         async with asyncio.timeout(0.3):
@@ -108,23 +108,23 @@ async def test_an_encoder_for_which_a_turn_had_no_more_time_is_left_alone() -> N
 
 async def test_an_encoder_of_zeros_has_no_mark() -> None:
     with pytest.raises(ConfigError, match="gives vectors of zeros"):
-        await mark_of(EmptyEncoder())
+        await ask_for_mark(EmptyEncoder())
 
 
 async def test_a_mark_stays_with_its_model() -> None:
-    mark = await mark_of(WordEncoder())
+    mark = await ask_for_mark(WordEncoder())
 
     assert EncoderMark.of_model(mark.marked(bare())) == mark
     assert EncoderMark.of_model(bare()) is None
 
 
 async def test_a_model_and_an_encoder_go_together_or_are_refused() -> None:
-    marked = (await mark_of(WordEncoder())).marked(bare())
+    marked = (await ask_for_mark(WordEncoder())).marked(bare())
 
     with pytest.raises(ConfigError, match="was trained with the encoder WordEncoder"):
-        meanings_of(marked, None)
+        open_meanings(marked, None)
     with pytest.raises(ConfigError, match="trained without an encoder"):
-        meanings_of(bare(), EncoderWiring(WordEncoder()))
+        open_meanings(bare(), EncoderWiring(WordEncoder()))
     with pytest.raises(ConfigError, match="does not fit this encoder"):
         check_encoder(marked, NarrowEncoder(), has_endpoint=False)
     check_encoder(marked, None, has_endpoint=True)

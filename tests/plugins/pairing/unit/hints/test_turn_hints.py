@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from prolocutor.plugins.pairing.hints.hint_phrases import asks_again
-from prolocutor.plugins.pairing.hints.turn_hints import HintSettings, HintTurn, TurnHint, hints_of
+from prolocutor.plugins.pairing.hints.turn_hints import HintSettings, HintTurn, TurnHint, find_hints
 from tests.plugins.pairing.unit.hints.question_pairs import AGAIN, OTHER
 
 TEA = "how long does green tea take?"
@@ -24,7 +24,7 @@ def talk(*said: tuple[str, str] | tuple[str, str, dict[str, Any]]) -> list[HintT
 
 
 def found(*said: Any, settings: HintSettings = ON) -> list[tuple[str, str, str]]:
-    return [(one.kind, one.agent, one.utt_id) for one in hints_of(talk(*said), settings)]
+    return [(one.kind, one.agent, one.utt_id) for one in find_hints(talk(*said), settings)]
 
 
 def test_the_likeness_of_questions_is_as_it_was_measured() -> None:
@@ -42,7 +42,7 @@ def test_the_likeness_of_questions_is_as_it_was_measured() -> None:
     ],
 )
 def test_words_hint_at_the_answer_before(now: str, kind: str) -> None:
-    (hint,) = hints_of(talk((TEA, "tea"), (now, "eggs")), ON)
+    (hint,) = find_hints(talk((TEA, "tea"), (now, "eggs")), ON)
     assert hint == TurnHint(
         kind=kind,  # type: ignore[arg-type]
         agent="tea",

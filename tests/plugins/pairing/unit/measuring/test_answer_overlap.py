@@ -4,7 +4,7 @@ from prolocutor.contracts.pairing import LabelledQuestion, UserQuestion
 from prolocutor.plugins.pairing.measuring.answer_overlap import (
     AnsweredQuestion,
     AnswerOverlap,
-    overlap_of,
+    compare_agents,
 )
 
 
@@ -32,7 +32,7 @@ def hints(found: AnswerOverlap) -> str:
 
 
 def test_each_agent_is_counted() -> None:
-    found = overlap_of([heard("one", "ab", spoke="a"), heard("two", "a", spoke="c")])
+    found = compare_agents([heard("one", "ab", spoke="a"), heard("two", "a", spoke="c")])
 
     (first, second, third) = found.agents
     assert (first.agent, first.asked, first.well, first.alone, first.won) == ("a", 2, 2, 1, 1)
@@ -41,14 +41,14 @@ def test_each_agent_is_counted() -> None:
 
 
 def test_where_nobody_knows_who_spoke_being_right_is_winning() -> None:
-    found = overlap_of([heard("one", "ab"), heard("two", "b")])
+    found = compare_agents([heard("one", "ab"), heard("two", "b")])
 
     assert [(one.agent, one.won) for one in found.agents] == [("b", 2), ("a", 1), ("c", 0)]
 
 
 def test_agents_that_answer_the_same_things_are_paired_the_most_alike_first() -> None:
     right = ["ab"] * 4 + ["a", "ac", "c", "c"]
-    found = overlap_of([heard(f"question {n}", names) for n, names in enumerate(right)])
+    found = compare_agents([heard(f"question {n}", names) for n, names in enumerate(right)])
 
     first, second = found.pairs
     assert (first.smaller, first.larger, first.both) == ("b", "a", 4)
@@ -60,20 +60,20 @@ def test_a_label_that_names_nobody_says_so_only_among_labels() -> None:
     question = "what is the capital of Peru"
     right = heard(question, answers="a")
 
-    assert overlap_of([right, heard("one", "a")]).nobody == 1
-    assert overlap_of([right]).labelled == 0
+    assert compare_agents([right, heard("one", "a")]).nobody == 1
+    assert compare_agents([right]).labelled == 0
 
 
 def test_what_nobody_answers_is_grouped_with_its_like() -> None:
     texts = ["book me a table for two please", "Book me a table, for two please!", "sing"]
-    found = overlap_of([heard(text) for text in texts] + [heard("fine", "a")])
+    found = compare_agents([heard(text) for text in texts] + [heard("fine", "a")])
 
     assert found.nobody == 3
     assert [(one.text, one.times) for one in found.unanswered] == [(texts[0], 2), ("sing", 1)]
 
 
 def test_without_labels_refusals_are_no_good_answers() -> None:
-    found = overlap_of(
+    found = compare_agents(
         [
             unlabelled(
                 f"what is the capital of {name}",
@@ -90,7 +90,7 @@ def test_without_labels_refusals_are_no_good_answers() -> None:
 
 def test_hints_tell_what_could_be_done() -> None:
     right = ["ab"] * 10 + ["a"] * 2 + [""] * 8
-    found = overlap_of([heard(f"question {n}", names) for n, names in enumerate(right)], ["d"])
+    found = compare_agents([heard(f"question {n}", names) for n, names in enumerate(right)], ["d"])
 
     assert "d was never asked" in hints(found)
     assert "c never wins: no answer of it looks good" in hints(found)
@@ -99,12 +99,12 @@ def test_hints_tell_what_could_be_done() -> None:
 
 
 def test_few_questions_give_no_advice() -> None:
-    assert overlap_of([heard("one", "a")]).hints == [
+    assert compare_agents([heard("one", "a")]).hints == [
         "1 questions tell little; ask again after some more"
     ]
 
 
 def test_nothing_heard_is_no_fault() -> None:
-    found = overlap_of([], ["a"])
+    found = compare_agents([], ["a"])
 
     assert (found.questions, found.pairs, found.unanswered) == (0, [], [])

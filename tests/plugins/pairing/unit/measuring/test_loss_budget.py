@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from prolocutor.plugins.pairing.measuring.budgets import AskedPath, curve_of, stopped
+from prolocutor.plugins.pairing.measuring.budgets import AskedPath, loss_curve, stopped
 from prolocutor.plugins.pairing.measuring.method_rows import MethodChoice
 
 
@@ -36,7 +36,7 @@ def asked(number: int, seed: int) -> tuple[list[AskedPath], list[MethodChoice]]:
 def test_a_wanted_loss_is_kept_on_other_questions_with_fewer_calls(loss: float) -> None:
     lost, calls = [], []
     for seed in range(10):
-        threshold = curve_of(list(zip(*asked(2000, seed), strict=True))).threshold(loss)
+        threshold = loss_curve(list(zip(*asked(2000, seed), strict=True))).threshold(loss)
         assert threshold is not None
         paths, whole = asked(2000, 100 + seed)
         kept = [stopped(path, threshold) for path in paths]
@@ -52,4 +52,4 @@ def test_a_wanted_loss_is_kept_on_other_questions_with_fewer_calls(loss: float) 
 def test_where_no_threshold_is_surely_within_the_loss_everybody_is_asked() -> None:
     paths, whole = asked(50, 0)
 
-    assert curve_of(list(zip(paths, whole, strict=True))).threshold(0.001) is None
+    assert loss_curve(list(zip(paths, whole, strict=True))).threshold(0.001) is None

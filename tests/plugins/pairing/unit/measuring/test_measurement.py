@@ -17,7 +17,7 @@ from prolocutor.contracts.pairing import (
 )
 from prolocutor.errors import BadInput
 from prolocutor.plugins.pairing.measuring import fitting
-from prolocutor.plugins.pairing.measuring.budgets import policy_of, spend
+from prolocutor.plugins.pairing.measuring.budgets import read_policy, spend
 from prolocutor.plugins.pairing.measuring.measurement import Measurement, MeasurementPlan, measure
 from prolocutor.plugins.pairing.measuring.method_rows import MethodRow
 from prolocutor.plugins.pairing.measuring.pairing_data import PairingData
@@ -64,7 +64,7 @@ def in_place_of_rankers(monkeypatch: pytest.MonkeyPatch, made: Any) -> None:
 @pytest.fixture(params=[True, False], ids=["with labels", "without labels"])
 def spy(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> bool:
     Spy.trained = []
-    real = fitting.needs_of
+    real = fitting.method_needs
 
     def made(training: TrainingData) -> Spy:
         found = Spy(training)
@@ -74,7 +74,7 @@ def spy(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> bool
     in_place_of_rankers(monkeypatch, made)
     monkeypatch.setattr(
         fitting,
-        "needs_of",
+        "method_needs",
         lambda name, which: (
             real(name, which)
             if which == "router"
@@ -235,7 +235,7 @@ def test_the_same_seed_finds_the_same() -> None:
 @pytest.mark.parametrize("text", ["most", "top:0", "top:x", "sure:2", "loss:0.01", ""])
 def test_other_budgets_are_refused(text: str) -> None:
     with pytest.raises(BadInput, match="is no budget"):
-        policy_of(text)
+        read_policy(text)
 
 
 def test_data_without_right_agents_are_refused() -> None:
@@ -278,7 +278,7 @@ def test_calls_cost_and_waiting_are_as_recorded() -> None:
 
 
 def test_steps_are_waited_for_one_after_the_other() -> None:
-    policy = policy_of("sure:1")
+    policy = read_policy("sure:1")
 
     async def rank(called: Sequence[str]) -> Sequence[Pairing]:
         return [Pairing(name, 0.1) for name in called]

@@ -8,10 +8,10 @@ from prolocutor.plugins.pairing.measuring.method_rows import (
     BootstrapSamples,
     CalibrationBin,
     MethodChoice,
-    coverage_of,
-    ece_of,
-    reliability_of,
-    row_of,
+    bin_by_probability,
+    calibration_error,
+    coverage_curve,
+    method_row,
 )
 
 
@@ -29,7 +29,7 @@ def test_only_questions_with_a_right_agent_count() -> None:
     questions = [question("a", domain="x"), question(), question("b", domain="y")]
     choices = [choice(1.0, 0.9), choice(0.0, 0.1, called=9), choice(0.0, 0.4)]
 
-    row = row_of("m", "route", questions, choices, BootstrapSamples([0, 1], 0))
+    row = method_row("m", "route", questions, choices, BootstrapSamples([0, 1], 0))
 
     assert (row.precision_at_1, row.mean_calls, row.cost) == (0.5, 1, 0.5)
     assert row.domains == {"x": 1.0, "y": 0.0}
@@ -61,7 +61,7 @@ def test_a_difference_is_paired() -> None:
     questions = [question("a")] * 4
     better, worse = [choice(1.0)] * 3 + [choice(0.0)], [choice(0.0)] * 4
 
-    row = row_of("m", "rank", questions, better, BootstrapSamples(range(4), 0), ("base", worse))
+    row = method_row("m", "rank", questions, better, BootstrapSamples(range(4), 0), ("base", worse))
 
     assert row.than == "base"
     assert row.difference is not None
@@ -69,35 +69,35 @@ def test_a_difference_is_paired() -> None:
 
 
 def test_the_calibration_error_is_the_mean_gap() -> None:
-    bins = reliability_of([(0.95, 1.0), (0.95, 0.0), (0.05, 0.0), (1.0, 1.0)])
+    bins = bin_by_probability([(0.95, 1.0), (0.95, 0.0), (0.05, 0.0), (1.0, 1.0)])
 
     assert bins == [
         CalibrationBin(1, 0.05, 0.0),
         CalibrationBin(3, pytest.approx(2.9 / 3), pytest.approx(2 / 3)),
     ]
-    assert ece_of(bins) == pytest.approx((0.05 + 3 * (2.9 / 3 - 2 / 3)) / 4)
+    assert calibration_error(bins) == pytest.approx((0.05 + 3 * (2.9 / 3 - 2 / 3)) / 4)
 
 
 def test_reliability_is_over_all_questions_and_shown_as_lines() -> None:
     questions = [question("a"), question("a"), question()]
     choices = [choice(1.0, 0.95), choice(0.0, 0.95), choice(0.0, 0.15)]
 
-    row = row_of("cards", "route", questions, choices, BootstrapSamples([0, 1], 0))
+    row = method_row("cards", "route", questions, choices, BootstrapSamples([0, 1], 0))
 
     assert [(one.count, one.right) for one in row.reliability] == [(1, 0.0), (2, 0.5)]
     assert [*reliability_lines([row])][-1] == "cards  15: 0 (1)  95: 50 (2)"
 
 
 def test_coverage_takes_the_surest_first() -> None:
-    found = coverage_of([(0.9, 1.0), (0.1, 0.0)])
+    found = coverage_curve([(0.9, 1.0), (0.1, 0.0)])
 
     assert found[0] == (0.1, 1.0)
     assert found[-1] == (1.0, 0.5)
-    assert coverage_of([]) == []
+    assert coverage_curve([]) == []
 
 
 def test_equal_probabilities_tell_nothing() -> None:
-    row = row_of(
+    row = method_row(
         "m",
         "route",
         [question("a"), question(), question("a")],

@@ -12,14 +12,14 @@ from prolocutor.errors import BadInput, ConfigError
 from prolocutor.plugins.pairing.measuring.model_training import (
     TrainingPlan,
     TrainingResult,
-    hash_of,
     steps_of,
     train,
+    training_hash,
 )
 from prolocutor.plugins.pairing.measuring.pairing_data import PairingData
 from prolocutor.plugins.pairing.model_files import load_model
 from prolocutor.plugins.pairing.question_agent.loaded_router import load_router_model
-from prolocutor.plugins.pairing.stopping_curves import risk_curve_of
+from prolocutor.plugins.pairing.stopping_curves import stored_risk_curve
 from tests.plugins.pairing.unit.measuring.made import CARDS, data
 
 pytest.importorskip("sklearn", reason="scikit-learn (the extra learn)")
@@ -56,8 +56,8 @@ def test_the_training_card_tells_data_scores_and_date(tmp_path: Path) -> None:
     card = load_model(tmp_path / "model").card
 
     assert card.data == "made"
-    assert card.data_hash == hash_of(questions, [one for one in questions.test if one.agents])
-    assert card.data_hash != hash_of(questions, [])
+    assert card.data_hash == training_hash(questions, [one for one in questions.test if one.agents])
+    assert card.data_hash != training_hash(questions, [])
     assert set(card.scores) == {"learned", "cards", "best single agent"}
     assert card.examples == sum(bool(one.agents) for one in questions.test)
     assert card.date[:2] == "20"
@@ -84,7 +84,7 @@ def test_a_ranker_learns_from_answers(tmp_path: Path) -> None:
     assert {row.method for row in found.rows} == {"learned", "unsupervised", "best single agent"}
     assert found.rows[0].precision_at_1 > 0.9
     assert load_model(tmp_path / "model").role == "ranker"
-    curve = risk_curve_of(load_model(tmp_path / "model"))
+    curve = stored_risk_curve(load_model(tmp_path / "model"))
     assert curve is not None
     assert curve.questions == len(questions.test)
     assert len(told) == steps_of(questions, TrainingPlan(role="ranker", method="learned")) == 4

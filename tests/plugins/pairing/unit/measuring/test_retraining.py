@@ -11,7 +11,7 @@ from prolocutor.contracts.model_use import TrainingLabel, TrainingOrder, Trainin
 from prolocutor.contracts.pairing import Card, LabelledQuestion, TrainingData, UserQuestion
 from prolocutor.errors import BadInput
 from prolocutor.plugins.pairing.measuring.retraining import NEW_LABELS, retrain
-from prolocutor.plugins.pairing.measuring.training_process import rated_in
+from prolocutor.plugins.pairing.measuring.training_process import read_ratings
 from prolocutor.plugins.pairing.model_files import load_model, save_model, training_card
 from prolocutor.plugins.pairing.question_agent.learned import LearnedRouter, fit
 from tests.unit.assistant.talks import echo
@@ -147,7 +147,7 @@ def test_thumbs_of_a_store_are_read_beside_its_owner(tmp_path: Path) -> None:
                 reply = await it.reply(text, user=text)
                 if rating is not None:
                     await it.archive.rate(reply.utt_id, rating, text)
-            return await rated_in(url)
+            return await read_ratings(url)
 
     up, down = sorted(asyncio.run(rated()), key=lambda one: -one.weight)
 

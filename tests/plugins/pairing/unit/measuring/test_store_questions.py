@@ -9,9 +9,9 @@ import pytest
 from prolocutor.contracts.pairing import LabelledQuestion
 from prolocutor.dialog.dialog import Bot, BotUtterance, Dialog, Human, HumanUtterance, Hypothesis
 from prolocutor.plugins.pairing.measuring.store_questions import (
-    labelled_of,
+    label_turns,
     labelled_of_store,
-    turns_of,
+    read_question_turns,
 )
 
 
@@ -64,7 +64,7 @@ async def stored(*dialogs: Dialog) -> AsyncIterator[Dialog]:
 
 
 async def labelled(*dialogs: Dialog) -> list[LabelledQuestion]:
-    return labelled_of(await turns_of(stored(*dialogs)))
+    return label_turns(await read_question_turns(stored(*dialogs)))
 
 
 async def test_a_thumb_up_is_half_a_label_and_nearly_sure() -> None:

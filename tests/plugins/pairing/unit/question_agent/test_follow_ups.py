@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from prolocutor.contracts.pairing import TrainingData, UserQuestion
-from prolocutor.plugins.pairing.method_catalog import load_fit, methods, needs_of
+from prolocutor.plugins.pairing.method_catalog import load_fit, method_needs, methods
 from prolocutor.plugins.pairing.question_agent.follow_ups import continuation
 from tests.plugins.pairing.unit.question_agent.made import CARDS, LABELLED
 
@@ -24,7 +24,7 @@ BANK = {
 }
 
 
-READY = [name for name in methods("router") if needs_of(name, "router") <= {"labels"}]
+READY = [name for name in methods("router") if method_needs(name, "router") <= {"labels"}]
 
 
 @pytest.fixture(params=READY, scope="module")

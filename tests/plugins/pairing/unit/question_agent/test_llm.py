@@ -8,7 +8,7 @@ import pytest
 
 from prolocutor.contracts.pairing import Card, Pairing, TrainingData, UserQuestion
 from prolocutor.errors import BadInput, ServiceRefused
-from prolocutor.plugins.pairing.method_catalog import load_fit, needs_of
+from prolocutor.plugins.pairing.method_catalog import load_fit, method_needs
 from prolocutor.plugins.pairing.question_agent.cards import CardsRouter
 from prolocutor.plugins.pairing.question_agent.llm import LlmRouter
 from tests.plugins.pairing.unit.question_agent.made import CARDS
@@ -135,6 +135,6 @@ async def test_it_is_made_by_name_with_an_endpoint() -> None:
 
     found = await router.route(RAIN)  # type: ignore[union-attr, misc]
     assert found[0].agent == "music"
-    assert needs_of("llm", "router") == {"chat"}
+    assert method_needs("llm", "router") == {"chat"}
     with pytest.raises(BadInput, match="chat endpoint"):
         load_fit("llm", "router")(TrainingData(cards=CARDS))

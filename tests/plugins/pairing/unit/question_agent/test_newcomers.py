@@ -26,7 +26,7 @@ from prolocutor.plugins.pairing.question_agent.newcomers import NewcomerSettings
 from prolocutor.plugins.pairing.question_agent.router_label import (
     RouterLabel,
     label_of_thumb,
-    router_label_of,
+    make_router_label,
 )
 from prolocutor.plugins.pairing.skill_selector import NewcomerTrial
 from tests.plugins.pairing.unit.question_agent.made import CARDS, LABELLED
@@ -102,7 +102,7 @@ def test_it_is_tried_out_in_so_many_turns_and_its_ranks_count() -> None:
 
 
 def test_an_agent_with_a_few_ratings_in_a_model_is_new_still() -> None:
-    labels = [router_label_of(one) for one in LABELLED]
+    labels = [make_router_label(one) for one in LABELLED]
     thumbs = [label_of_thumb("what can I eat", "pizza", True, NAMES)] * 3
     trained = LearnedRouter(ALL)
     trained.learn_all([*labels, *thumbs])
@@ -116,7 +116,7 @@ def test_an_agent_with_a_few_ratings_in_a_model_is_new_still() -> None:
 
 def test_what_a_card_is_worth_is_found_on_labels() -> None:
     cards = CardsRouter(CARDS)
-    right = [router_label_of(one) for one in LABELLED]
+    right = [make_router_label(one) for one in LABELLED]
     never = [RouterLabel(one.text, dict.fromkeys(one.agents, 0.02)) for one in right]
 
     trusted, mistrusted = (card_promise(cards, cards.agents, each) for each in (right, never))

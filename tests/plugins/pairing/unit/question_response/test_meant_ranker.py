@@ -44,7 +44,7 @@ def made() -> Any:
 def loaded(folder: Path, encoder: WordEncoder) -> Any:
     model = load_model(folder)
     ranker = learned_training.LearnedRanker.of_model(model, CARDS)
-    return meant.with_encoder(ranker, model, EncoderWiring(encoder))
+    return meant.attach_encoder(ranker, model, EncoderWiring(encoder))
 
 
 def test_a_loaded_ranker_says_the_same_and_goes_on_without_its_encoder(tmp_path: Path) -> None:
@@ -73,7 +73,7 @@ def test_a_model_with_vectors_needs_an_encoder(tmp_path: Path) -> None:
     save_model(tmp_path / "model", made().to_model(training_card(80)))
 
     with pytest.raises(ConfigError, match=r"the encoder WordEncoder \("):
-        meant.with_encoder(made(), load_model(tmp_path / "model"), None)
+        meant.attach_encoder(made(), load_model(tmp_path / "model"), None)
 
 
 def test_an_answer_is_compared_with_question_card_others_and_usual_words() -> None:
@@ -109,6 +109,6 @@ def test_nobody_has_answered() -> None:
 
 
 async def meaning_vectors(encoder: WordEncoder, texts: list[str]) -> Any:
-    from prolocutor.plugins.pairing.encoders.meanings import vectors_of
+    from prolocutor.plugins.pairing.encoders.meanings import embed_texts
 
-    return await vectors_of(encoder, texts)
+    return await embed_texts(encoder, texts)

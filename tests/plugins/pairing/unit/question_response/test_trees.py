@@ -24,7 +24,7 @@ def grown(rounds: int) -> tuple[Any, Any, Any]:
     }
     booster = lightgbm.train(settings, lightgbm.Dataset(rows, target), rounds)
     grown_trees = [
-        trees.tree_of(one["tree_structure"]) for one in booster.dump_model()["tree_info"]
+        trees.unpack_tree(one["tree_structure"]) for one in booster.dump_model()["tree_info"]
     ]
     feature, threshold, leaf = (numpy.array(part) for part in zip(*grown_trees, strict=True))
     return (
@@ -41,7 +41,7 @@ def test_a_forest_predicts_what_lightgbm_predicts() -> None:
 
 def test_a_forest_comes_back_from_its_arrays() -> None:
     forest, rows, expected = grown(5)
-    assert numpy.allclose(trees.forest_of(forest.arrays()).predict(rows), expected)
+    assert numpy.allclose(trees.unpack_forest(forest.arrays()).predict(rows), expected)
 
 
 def test_two_forests_are_joined_by_their_shares() -> None:
@@ -50,7 +50,7 @@ def test_two_forests_are_joined_by_their_shares() -> None:
 
 
 def test_a_tree_that_does_not_split_gives_its_one_value() -> None:
-    feature, threshold, leaf = trees.tree_of({"leaf_value": 0.25})
+    feature, threshold, leaf = trees.unpack_tree({"leaf_value": 0.25})
     forest = trees.TreeEnsemble(
         numpy.array([feature]), numpy.array([threshold]), numpy.array([leaf])
     )
