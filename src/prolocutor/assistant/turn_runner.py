@@ -9,6 +9,8 @@ from functools import partial
 from time import monotonic
 from typing import Final
 
+from msgspec.structs import replace
+
 from prolocutor.assistant.agenda_scheduler import AgendaScheduler
 from prolocutor.assistant.feed import FeedListeners
 from prolocutor.assistant.handovers import Handovers
@@ -51,6 +53,7 @@ from prolocutor.errors import (
     TakenOver,
 )
 from prolocutor.observe.trace_context import continued
+from prolocutor.pipeline.draft import ITSELF
 from prolocutor.pipeline.engine import Engine
 from prolocutor.pipeline.turn import Turn
 from prolocutor.reading.libraries import load_ahead
@@ -205,8 +208,10 @@ class TurnRunner:
                 decision = await run_program(decision, self._programs, seconds)
             if self._speaking is not None:
                 await self._speaking.add_to(opened)
-            watch = FollowedTurn(opened, self._observers) if self._observers.followers else None
-            turn = await self._engine.run(opened, decision.start, started, listener, watch, stop)
+            turn = await self._engine_run(opened, decision, started, listener, stop)
+            if decision.instead is not None and turn.draft.spoken().by == ITSELF:
+                decision = replace(decision.instead, state=decision.state)
+                turn = await self._engine_run(opened, decision, started, listener, stop)
             reply = turn.draft.spoken()
             if reply.by == STOPPED:  # what was open before it stays open
                 decision = Decision(start=decision.start, state=decision.state)
@@ -223,6 +228,17 @@ class TurnRunner:
             log.exception("turn %s broke, which no turn may", opened.opening.turn_id)
             return await self._interrupt(opened)
         return await self._close(turn, effects, started)
+
+    async def _engine_run(
+        self,
+        opened: OpenedTurn,
+        decision: Decision,
+        started: float,
+        listener: TurnListener | None,
+        stop: StopSignal | None,
+    ) -> Turn:
+        watch = FollowedTurn(opened, self._observers) if self._observers.followers else None
+        return await self._engine.run(opened, decision.start, started, listener, watch, stop)
 
     async def _interrupt(self, opened: OpenedTurn) -> TurnResult:
         """End a turn that was cut off, with the fallback text; an open ask stays open.

@@ -145,19 +145,37 @@ def is_frequent(word: str) -> bool:
 
 
 def asks(text: str) -> bool:
-    """Whether a text ends as a question does, or opens with a question word of any language.
+    """Whether a text ends as a question does, or opens with a question word of any language,
+    courtesies and hesitation left aside.
 
-    >>> asks("when is high tide"), asks("Friday")
-    (True, False)
+    >>> asks("when is high tide"), asks("oh, um, what is due?"), asks("Friday")
+    (True, True, False)
     """
-    first = _WORD.match(text.lower().strip(" ¿"))
-    return text.rstrip().endswith("?") or (first is not None and first[0] in _questions(codes()))
+    said = without_accents(text[:LONGEST])
+    return text.rstrip().endswith("?") or _opening("questions", codes()).match(said) is not None
+
+
+def orders(text: str) -> bool:
+    """Whether a text opens as an order does in any language, courtesies left aside.
+
+    >>> orders("please set a timer"), orders("stell einen Wecker"), orders("a new bicycle")
+    (True, True, False)
+    """
+    return _opening("orders", codes()).match(without_accents(text[:LONGEST])) is not None
 
 
 @cache
-def _questions(every: tuple[str, ...]) -> frozenset[str]:
+def _opening(field: str, every: tuple[str, ...]) -> re.Pattern[str]:
+    """Return the pattern of texts that open with phrases of a field of `Words`."""
     known = [words for code in every if (words := words_of(code)) is not None]
-    return frozenset(word for words in known for word in words.questions)
+    left = "|".join(
+        one
+        for words in known
+        for one in (*words.politeness, *words.openers, *words.hesitation, *words.mends)
+    )
+    told = "|".join(one for words in known for one in getattr(words, field))
+    pattern = rf"\W*+(?:(?:{left or '(?!)'})\b[\s,.…]++)*+(?:{told or '(?!)'})(?!\w)"
+    return re.compile(without_accents(pattern), re.IGNORECASE)
 
 
 def language_of(text: str) -> DetectedLanguage | None:

@@ -15,11 +15,16 @@ DUE = {
 }
 
 
+FREE = {"take a note": "raw_string", "do a thing": "command", "log me in": "password"}
+
+
 def todo(request: dict[str, Any]) -> list[dict[str, Any]]:
     said, answer = request["human_utterances"][-1]["text"], request.get("answer")
     if answer is not None:
         text = "Dropped." if answer["kind"] == "cancelled" else f"Due {answer['value']}."
         return [{"text": text, "confidence": 1.0}]
+    if kind := FREE.get(said):
+        return [{"text": "Tell me.", "confidence": 0.9, "ask": kind}]
     asked = DUE.get(said)
     return [{"text": asked, "confidence": 0.9, "ask": "date"}] if asked else []
 
@@ -126,3 +131,25 @@ async def test_hesitation_before_another_question_is_no_correction() -> None:
 @pytest.mark.parametrize("words", ["leave it, doesn't matter", "vergiss es, doch nicht"])
 async def test_a_question_is_cancelled_by_two_commands_in_a_row(words: str) -> None:
     assert (await talk("note milk", words))[-1] == "Dropped."
+
+
+@pytest.mark.parametrize("order", ["take a note", "do a thing"])
+@pytest.mark.parametrize("digression", ["what is 6 * 9", "oh wait, calculate 6 * 9", "6 * 9?"])
+async def test_a_question_that_another_skill_answers_is_no_free_text(
+    order: str, digression: str
+) -> None:
+    [_, answered, done] = await talk(order, digression, "call mum")
+    assert (answered, done) == ("54. Tell me.", "Due call mum.")
+
+
+@pytest.mark.parametrize(
+    ("order", "answer"),
+    [
+        ("take a note", "what is love?"),
+        ("do a thing", "call mum"),
+        ("take a note", "6 * 9"),
+        ("log me in", "what is 6 * 9"),
+    ],
+)
+async def test_any_other_text_is_the_free_text(order: str, answer: str) -> None:
+    assert (await talk(order, answer))[-1] == f"Due {answer}."

@@ -49,7 +49,8 @@ class Decision(msgspec.Struct, frozen=True, kw_only=True):
     stays open. `kept` is the ask that stays open if another skill replies, asked again in that
     reply where it `returns`. `ends`: no ask is open after the turn, whatever the reply says.
     `releases`: no skill is preferred from now on. `program` is run for the words of the turn; `run`
-    is its outcome. `learned` are attributes of the person that the input tells.
+    is its outcome. `learned` are attributes of the person that the input tells. `instead` is what
+    the input means where no other skill answers it.
     """
 
     start: TurnStart
@@ -63,3 +64,4 @@ class Decision(msgspec.Struct, frozen=True, kw_only=True):
     program: ProgramStart | None = None
     run: ProgramRun | None = None
     learned: JsonObject = {}
+    instead: Decision | None = None

@@ -29,7 +29,7 @@ from prolocutor.contracts.store import OpenedTurn
 from prolocutor.dialog.inputs import DirectReply, TurnInput, TurnStart
 from prolocutor.dialog.plain import JsonObject
 from prolocutor.dialog.rounds import Ask, NarrowedAsk, OfferedChoice, PendingAsk
-from prolocutor.reading.languages import asks, language_of
+from prolocutor.reading.languages import asks, language_of, orders
 from prolocutor.reading.locales.locale import sentence, sentences_of
 from prolocutor.reading.plain_text import plain
 
@@ -60,6 +60,9 @@ _READ_FIRST: Final = frozenset({"yesno", "choice"})
 
 MOST_DIGRESSIONS: Final = 3
 """Turns in a row about something else after which an ask is over."""
+
+SURELY: Final = 0.8
+"""The confidence of another skill from which on a text that may be the answer is none."""
 
 _OTHERS: Final[tuple[Ask, ...]] = ("yesno", "number", "date", "time", "phone_number")
 """Kinds of answers that are recognised although another kind was asked for."""
@@ -103,7 +106,7 @@ class OpenAsk:
         if not text.strip():
             return self.again()
         if is_raw(kind):
-            return self._answer(text)
+            return self._any_text(text)
         if kind in _READ_FIRST:
             outcome = self._kinds.read(kind, text, self._context())
             if isinstance(outcome, Understood):
@@ -112,6 +115,8 @@ class OpenAsk:
         decision = self._controlled(control) if control is not None else None
         if decision is not None:
             return decision
+        if kind == "command":
+            return self._any_text(text)
         outcome = self._kinds.read(kind, text, self._context())
         if isinstance(outcome, NotUnderstood) and (meant := correction(text)) is not None:
             outcome = self._kinds.read(kind, meant, self._context())
@@ -319,6 +324,18 @@ class OpenAsk:
         kept = structs.replace(waiting, digressions=waiting.digressions + 1)
         returns = self._digressions == "return"
         return Decision(start=start, pending=waiting, kept=kept, returns=returns)
+
+    def _any_text(self, text: str) -> Decision:
+        """Decide on a text where any is an answer: first another skill may surely answer what is
+        clearly a question or an order."""
+        answer = self._taken(self._kinds.read(self._kind, text, self._context()), self._wrong)
+        if self._kind == "password" or not (asks(text) or orders(text)):
+            return answer
+        if answer.program is not None or self.waiting.digressions >= MOST_DIGRESSIONS:
+            return answer
+        other = self._switch("")
+        start = replace(other.start, least=max(self._least, SURELY))
+        return replace(other, start=start, instead=answer)
 
     def _correct(self) -> Decision:
         """Ask all skills anew: the person corrects what the question is about."""
