@@ -28,6 +28,7 @@ from prolocutor.assistant.runner import LoopThread
 from prolocutor.assistant.services import ServiceStatus, services_of
 from prolocutor.assistant.turn_result import TurnResult
 from prolocutor.assistant.turn_stream import FeedMessage, TurnStream, followed
+from prolocutor.connectors.connector_catalog import name_of
 from prolocutor.contracts.model_use import ModelInUse
 from prolocutor.contracts.observer import Observer
 from prolocutor.contracts.programs import Programs
@@ -139,6 +140,9 @@ class Assistant:
         )
         parts = self.life.parts
         self.engine, self.programs = parts.engine, parts.programs
+        steps = self.engine.prepared.every()
+        connectors = {(one.stage_name, one.name): name_of(one.service.call) for one in steps}
+        self.observers.join(name, connectors)
         self.turns, self.archive, self.agenda = parts.turns, parts.archive, parts.agenda
         self.desk, self.alone, self.switches = parts.desk, parts.alone, parts.switches
         self.feeds, self.records = parts.listeners, parts.records

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 
 from prolocutor.contracts.observer import (
     Following,
+    Joining,
     Learner,
+    ObservedAssistant,
     Observer,
     Outcome,
     TurnBegun,
@@ -41,6 +43,13 @@ class ObserverGroup:
                 self.followers.append(one)
             if isinstance(one, Learner):
                 self.learners.append(one)
+
+    def join(self, name: str, connectors: Mapping[tuple[str, str], str | None]) -> None:
+        """Tell those that want to know in which assistant they are."""
+        place = ObservedAssistant(name=name, connectors=connectors, follow=self.followers.append)
+        for one in tuple(self.observers):
+            if isinstance(one, Joining):
+                _guarded(partial(one.joined, place))
 
     def remove(self, observer: Observer) -> None:
         """Pass nothing more on to an observer."""

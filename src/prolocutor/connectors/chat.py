@@ -112,11 +112,11 @@ class OpenAiChatConnector:
         if not reply.text:
             return check([])
         hypothesis: dict[str, Any] = {"text": reply.text, "confidence": self._confidence}
-        if self._price is not None and reply.usage is not None:
+        if reply.usage is not None:
             read, written = reply.usage.read, reply.usage.written
             hypothesis["usage"] = {"input_tokens": read, "output_tokens": written}
-            each = self._price
-            hypothesis["cost"] = (read * each[0] + written * each[1]) / MILLION
+            if (each := self._price) is not None:
+                hypothesis["cost"] = (read * each[0] + written * each[1]) / MILLION
         return check([hypothesis])
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, Literal, Protocol, TypedDict, runtime_checkable
 
 import msgspec
@@ -204,6 +204,26 @@ class Following(Observer, Protocol):
 
     def dialog_waits(self, dialog_id: str) -> None:
         """Take note that a person is wanted in a dialog."""
+
+
+class ObservedAssistant(msgspec.Struct, frozen=True, kw_only=True):
+    """The assistant that observers are in.
+
+    `connectors` are the names of the ways to its services, by stage and name; None for a target
+    that is a connector itself. `follow` lets an observer follow turns from now on.
+    """
+
+    name: str
+    connectors: Mapping[tuple[str, str], str | None]
+    follow: Callable[[Following], None]
+
+
+@runtime_checkable
+class Joining(Observer, Protocol):
+    """An observer that is told which assistant it is in."""
+
+    def joined(self, assistant: ObservedAssistant) -> None:
+        """Take note of it; nothing has happened there yet."""
 
 
 @runtime_checkable

@@ -1,10 +1,17 @@
-"""Spans: turns and their services as OpenTelemetry traces, made from the record at a turn's end."""
+"""Spans: turns and their services as OpenTelemetry traces, by its conventions for generative AI.
+
+A turn is `invoke_workflow`, a skill `invoke_agent`. Their spans are open while they run, so that
+what an agent behind a connector does is part of them. Source: the semantic conventions of
+OpenTelemetry, "Generative AI", 1.40.
+"""
 
 from __future__ import annotations
 
-from time import monotonic
-from typing import Final
+import os
+from time import monotonic, time_ns
+from typing import Any, Final
 
+import msgspec
 from opentelemetry import context
 from opentelemetry.trace import (
     Link,
@@ -12,21 +19,41 @@ from opentelemetry.trace import (
     NoOpTracer,
     NoOpTracerProvider,
     ProxyTracerProvider,
+    Span,
     SpanKind,
     Tracer,
     TracerProvider,
+    get_current_span,
     get_tracer_provider,
     set_span_in_context,
 )
 from opentelemetry.trace.status import Status, StatusCode
 
-from prolocutor.contracts.observer import ServiceRecord, TurnRecord
+from prolocutor.contracts.observer import (
+    ObservedAssistant,
+    Outcome,
+    ServiceRecord,
+    TurnBegun,
+    TurnRecord,
+)
 from prolocutor.observe.trace_context import span_context_of
 
-_NAME = "prolocutor"
+WORDS: Final = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT"
+"""The variable of the environment that lets spans have what was said, where it is true."""
+
+_NAME: Final = "prolocutor"
+_SKILL: Final = "skills"
+_MODELS: Final = {"openai_chat": "openai"}
+"""Connectors that the conventions have a name of their own for."""
+
+_HERE: Final = frozenset({"python", "process"})
+"""Connectors to what runs on this machine."""
 
 _LOOK_AFTER: Final = 1.0
 """Seconds between two looks for the provider of the process: each one reads the environment."""
+
+_MOST_OPEN: Final = 10_000
+"""Turns whose spans are open; one that ends without a record, as in a crash, leaves its own."""
 
 
 class TurnSpans:
@@ -35,45 +62,72 @@ class TurnSpans:
     A turn that was cut off and ran again is in the trace of its first run, and linked to it.
 
     It does nothing until the application has set a tracer provider, or passes one here. It looks
-    for the application's once a second.
+    for the application's once a second; then it follows turns. With `words` (by default as the
+    environment's `WORDS` says) spans have what people and agents said.
     """
 
-    def __init__(self, provider: TracerProvider | None = None) -> None:
+    def __init__(
+        self, provider: TracerProvider | None = None, *, words: bool | None = None
+    ) -> None:
         self._provider = provider
+        told = os.environ.get(WORDS, "").lower() not in ("", "0", "false", "no")
+        self._words = told if words is None else words
         self._tracer: Tracer | None = None
         self._look_at = 0.0
+        self._place: ObservedAssistant | None = None
+        self._open: dict[str, OpenTurn] = {}
+
+    def joined(self, assistant: ObservedAssistant) -> None:
+        """Follow the turns of this assistant, from now on if there is a provider already."""
+        self._place = assistant
+        self._find_tracer()
+
+    def begin(self, begun: TurnBegun) -> None:
+        """Open the span of a turn; it is the current one while the turn runs."""
+        if (tracer := self._tracer) is None:
+            return
+        if len(self._open) >= _MOST_OPEN:
+            del self._open[next(iter(self._open))]
+        around = get_current_span()
+        first = around.get_span_context()
+        is_again = first.is_valid and first.is_remote and not around.is_recording()
+        parent = context.get_current()
+        span = self._start_turn(tracer, parent, time_ns(), [_link(first)] if is_again else [])
+        turn = self._open[begun.turn_id] = OpenTurn(span, set_span_in_context(span, parent))
+        context.attach(turn.context)
+
+    def ask(self, turn_id: str, service: str, stage: str) -> None:
+        """Open the span of a service; it is the current one of what is called for it."""
+        turn = self._open.get(turn_id)
+        if turn is None or self._tracer is None:
+            return
+        span = self._start_service(self._tracer, turn.context, service, stage, time_ns())
+        turn.services[stage, service] = span
+        context.attach(set_span_in_context(span, turn.context))
+
+    def leave(self, turn_id: str) -> None:
+        """Leave the span of a service; the record of the turn says what becomes of it."""
+        if (turn := self._open.get(turn_id)) is not None:
+            context.attach(turn.context)
 
     def turn_ended(self, record: TurnRecord) -> None:
-        """Make the spans of one turn."""
+        """Write down what became of a turn and its services, and end their spans."""
         tracer = self._find_tracer()
         if tracer is None:
             return
         began = round(record.started * 1e9)
-        first = None if record.traceparent is None else span_context_of(record.traceparent)
-        parent = context.Context()
-        if first is not None:
-            parent = set_span_in_context(NonRecordingSpan(first), parent)
-        span = tracer.start_span(
-            "turn",
-            parent,
-            SpanKind.SERVER,
-            links=[] if first is None else [Link(first, {"prolocutor.run": "first"})],
-            start_time=began,
-            attributes={
-                "prolocutor.turn_id": record.turn_id,
-                "prolocutor.dialog_id": record.dialog_id,
-                "prolocutor.channel": record.channel,
-                "prolocutor.by": record.by,
-                "prolocutor.active_skill": record.active_skill,
-                "prolocutor.attempt": record.attempt,
-            },
-        )
-        if record.by == "fallback":
-            span.set_status(Status(StatusCode.ERROR, "no service had an answer"))
+        turn = self._open.pop(record.turn_id, None) or self._late(tracer, record, began)
+        usages = _usages(record)
         for one in record.services:
             if one.started is not None and one.ended is not None:
-                _add_service(tracer, set_span_in_context(span, context.Context()), one, began)
-        span.end(began + round(record.seconds * 1e9))
+                span = turn.services.get((one.stage, one.name))
+                if span is None:
+                    at = began + round(one.started * 1e9)
+                    span = self._start_service(tracer, turn.context, one.name, one.stage, at)
+                self._end_service(span, one, record, usages.get(one.name))
+                span.end(began + round(one.ended * 1e9))
+        self._end_turn(turn.span, record)
+        turn.span.end(began + round(record.seconds * 1e9))
 
     def breaker_changed(self, service: str, state: str) -> None:
         """Do nothing: a breaker belongs to no turn."""
@@ -88,24 +142,167 @@ class TurnSpans:
             if isinstance(tracer, NoOpTracer):
                 return None
             self._tracer = tracer
+            if self._place is not None:
+                self._place.follow(_Followed(self))
         return self._tracer
 
+    def _late(self, tracer: Tracer, record: TurnRecord, began: int) -> OpenTurn:
+        """Return the spans of a turn that was not followed, which is nobody's child."""
+        first = None if record.traceparent is None else span_context_of(record.traceparent)
+        parent = context.Context()
+        if first is not None:
+            parent = set_span_in_context(NonRecordingSpan(first), parent)
+        links = [] if first is None else [_link(first)]
+        span = self._start_turn(tracer, parent, began, links)
+        return OpenTurn(span, set_span_in_context(span, context.Context()))
 
-def _add_service(tracer: Tracer, parent: context.Context, one: ServiceRecord, began: int) -> None:
-    assert one.started is not None
-    assert one.ended is not None
-    span = tracer.start_span(
-        f"{one.stage} {one.name}",
-        parent,
-        SpanKind.CLIENT,
-        start_time=began + round(one.started * 1e9),
-        attributes={
-            "prolocutor.service": one.name,
-            "prolocutor.stage": one.stage,
+    def _start_turn(
+        self, tracer: Tracer, parent: context.Context, at: int, links: list[Link]
+    ) -> Span:
+        name = _NAME if self._place is None else self._place.name
+        return tracer.start_span(
+            f"invoke_workflow {name}",
+            parent,
+            SpanKind.INTERNAL,
+            links=links,
+            start_time=at,
+            attributes={
+                "gen_ai.operation.name": "invoke_workflow",
+                "gen_ai.workflow.name": name,
+                "gen_ai.provider.name": _NAME,
+            },
+        )
+
+    def _start_service(
+        self, tracer: Tracer, parent: context.Context, name: str, stage: str, at: int
+    ) -> Span:
+        connectors = {} if self._place is None else self._place.connectors
+        connector = connectors.get((stage, name))
+        attributes: dict[str, Any] = {"prolocutor.service": name, "prolocutor.stage": stage}
+        shown = f"{stage} {name}"
+        if stage == _SKILL:
+            shown = f"invoke_agent {name}"
+            attributes |= {
+                "gen_ai.operation.name": "invoke_agent",
+                "gen_ai.agent.name": name,
+                "gen_ai.provider.name": _MODELS.get(connector or "", connector or _NAME),
+            }
+        kind = SpanKind.INTERNAL if connector in _HERE else SpanKind.CLIENT
+        return tracer.start_span(shown, parent, kind, start_time=at, attributes=attributes)
+
+    def _end_service(
+        self, span: Span, one: ServiceRecord, record: TurnRecord, usage: _Usage | None
+    ) -> None:
+        attributes: dict[str, Any] = {
             "prolocutor.outcome": one.outcome,
             "prolocutor.calls": one.calls,
-        },
-    )
-    if one.failed:
-        span.set_status(Status(StatusCode.ERROR, one.error or one.outcome))
-    span.end(began + round(one.ended * 1e9))
+        }
+        if one.stage == _SKILL:
+            attributes["gen_ai.conversation.id"] = record.dialog_id
+            if usage is not None:
+                attributes |= usage.attributes()
+            if self._words:
+                said = [text for skill, text in _texts(record) if skill == one.name]
+                attributes |= _messages(record.text, said)
+        if one.failed:
+            attributes["error.type"] = one.code or one.outcome
+            span.set_status(Status(StatusCode.ERROR, one.error or one.outcome))
+        span.set_attributes(attributes)
+
+    def _end_turn(self, span: Span, record: TurnRecord) -> None:
+        attributes: dict[str, Any] = {
+            "gen_ai.conversation.id": record.dialog_id,
+            "prolocutor.turn_id": record.turn_id,
+            "prolocutor.dialog_id": record.dialog_id,
+            "prolocutor.channel": record.channel,
+            "prolocutor.by": record.by,
+            "prolocutor.active_skill": record.active_skill,
+            "prolocutor.attempt": record.attempt,
+        }
+        if self._words:
+            attributes |= _messages(record.text, [record.response])
+        if record.by == "fallback":
+            attributes["error.type"] = "no_answer"
+            span.set_status(Status(StatusCode.ERROR, "no service had an answer"))
+        span.set_attributes(attributes)
+
+
+class _Followed:
+    """Passes on to `TurnSpans` what happens in turns; they are followed as long as it is there."""
+
+    def __init__(self, spans: TurnSpans) -> None:
+        self._spans = spans
+
+    def turn_begun(self, begun: TurnBegun) -> None:
+        self._spans.begin(begun)
+
+    def service_asked(self, turn_id: str, service: str, stage: str) -> None:
+        self._spans.ask(turn_id, service, stage)
+
+    def service_settled(
+        self, turn_id: str, service: str, stage: str, outcome: Outcome, seconds: float
+    ) -> None:
+        self._spans.leave(turn_id)
+
+    def dialog_waits(self, dialog_id: str) -> None:
+        """Do nothing: that a person is wanted belongs to no service."""
+
+    def turn_ended(self, record: TurnRecord) -> None:
+        """Do nothing: `TurnSpans` is told of it itself."""
+
+    def breaker_changed(self, service: str, state: str) -> None:
+        """Do nothing."""
+
+
+class OpenTurn(msgspec.Struct):
+    """The span of a turn, what its services' spans are made within, and those spans."""
+
+    span: Span
+    context: context.Context
+    services: dict[tuple[str, str], Span] = {}
+
+
+class _Usage(msgspec.Struct, frozen=True):
+    """Tokens that a model read and wrote."""
+
+    read: int
+    written: int
+
+    def attributes(self) -> dict[str, int]:
+        """Return them by the names of the conventions."""
+        return {"gen_ai.usage.input_tokens": self.read, "gen_ai.usage.output_tokens": self.written}
+
+
+def _usages(record: TurnRecord) -> dict[str, _Usage]:
+    """Return the tokens of each skill that says what it used."""
+    found: dict[str, _Usage] = {}
+    for one in record.hypotheses:
+        usage, skill = one.get("usage"), one.get("skill_name")
+        if not isinstance(usage, dict) or not isinstance(skill, str):
+            continue
+        read, written = usage.get("input_tokens"), usage.get("output_tokens")
+        if isinstance(read, int) and isinstance(written, int):
+            before = found.get(skill, _Usage(0, 0))
+            found[skill] = _Usage(before.read + read, before.written + written)
+    return found
+
+
+def _texts(record: TurnRecord) -> list[tuple[object, str]]:
+    return [(one.get("skill_name"), str(one.get("text", ""))) for one in record.hypotheses]
+
+
+def _messages(text: str, said: list[str]) -> dict[str, str]:
+    """Return what was said as the conventions write it: JSON of messages with parts."""
+    asked = [{"role": "user", "parts": [{"type": "text", "content": text}]}]
+    answered = [
+        {"role": "assistant", "parts": [{"type": "text", "content": one}], "finish_reason": "stop"}
+        for one in said
+    ]
+    return {
+        "gen_ai.input.messages": msgspec.json.encode(asked).decode(),
+        "gen_ai.output.messages": msgspec.json.encode(answered).decode(),
+    }
+
+
+def _link(first: Any) -> Link:
+    return Link(first, {"prolocutor.run": "first"})

@@ -1,5 +1,6 @@
 """Spans of turns and services, for a provider made by hand."""
 
+import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -8,6 +9,7 @@ from opentelemetry import context, trace
 from opentelemetry.trace import NonRecordingSpan, NoOpTracerProvider, Span, SpanContext, Status
 from opentelemetry.trace.status import StatusCode
 
+from prolocutor import Assistant, Pipeline, Service
 from prolocutor.observe.spans import TurnSpans
 from tests.unit.observe.records import record, service
 
@@ -25,6 +27,9 @@ class FakeSpan(NonRecordingSpan):
     def set_status(self, status: Any, description: str | None = None) -> None:
         assert isinstance(status, Status)
         self.status = status.status_code
+
+    def set_attributes(self, attributes: Any) -> None:
+        self.shown = {**self.shown, **attributes}
 
     def end(self, end_time: int | None = None) -> None:
         assert end_time is not None
@@ -63,7 +68,11 @@ def test_a_turn_is_a_span_over_those_of_its_services() -> None:
     TurnSpans(provider).turn_ended(record(service("a", started=0.0, ended=0.25), late, skipped))
 
     turn, a, b = provider.tracer.spans
-    assert [span.name for span in (turn, a, b)] == ["turn", "skills a", "skills b"]
+    assert [span.name for span in (turn, a, b)] == [
+        "invoke_workflow prolocutor",
+        "invoke_agent a",
+        "invoke_agent b",
+    ]
     assert [span.parent for span in (a, b)] == [turn, turn]
     assert (turn.began, turn.ended) == (BEGAN, BEGAN + 500_000_000)
     assert (a.began, a.ended) == (BEGAN, BEGAN + 250_000_000)
@@ -94,6 +103,72 @@ def test_a_turn_that_nobody_could_answer_is_an_error() -> None:
     TurnSpans(provider).turn_ended(record(by="fallback"))
 
     assert provider.tracer.spans[0].status is StatusCode.ERROR
+
+
+USED = {"skill_name": "a", "text": "x", "usage": {"input_tokens": 7, "output_tokens": 2}}
+
+
+def test_spans_have_the_names_of_the_conventions_for_generative_ai() -> None:
+    provider = FakeProvider()
+
+    TurnSpans(provider).turn_ended(record(service("a"), hypotheses=[USED, USED]))
+
+    turn, agent = [
+        {key: value for key, value in span.shown.items() if key.startswith("gen_ai.")}
+        for span in provider.tracer.spans
+    ]
+    used = {"gen_ai.usage.input_tokens": 14, "gen_ai.usage.output_tokens": 4}
+    talk = {"gen_ai.conversation.id": "1" * 32, "gen_ai.provider.name": "prolocutor"}
+    workflow = {"gen_ai.operation.name": "invoke_workflow", "gen_ai.workflow.name": "prolocutor"}
+    assert turn == {**workflow, **talk}  # receivers add up what agents used
+    assert agent == {
+        "gen_ai.operation.name": "invoke_agent",
+        "gen_ai.agent.name": "a",
+        **talk,
+        **used,
+    }
+
+
+def test_words_are_said_where_that_is_wanted() -> None:
+    provider = FakeProvider()
+    said = {"skill_name": "a", "text": "Fine."}
+
+    spans = TurnSpans(provider, words=True)
+    spans.turn_ended(record(service("a"), text="hi", response="Fine!", hypotheses=[said]))
+
+    turn, agent = [json.loads(one.shown["gen_ai.output.messages"]) for one in provider.tracer.spans]
+    assert (turn[0]["parts"][0]["content"], agent[0]["parts"][0]["content"]) == ("Fine!", "Fine.")
+
+
+async def test_what_a_skill_does_is_part_of_its_span() -> None:
+    provider = FakeProvider()
+    seen: list[Span] = []
+
+    def looks(request: Any) -> dict[str, Any]:
+        seen.append(trace.get_current_span())
+        return {"text": "Hello.", "confidence": 1.0}
+
+    skills = [Service("a", looks), Service("b", looks)]
+    spans = TurnSpans(provider)
+    async with Assistant(
+        Pipeline(skills=skills), store="memory:", name="kit", observers=[spans]
+    ) as assistant:
+        await assistant.reply("hi", user="ann")
+
+    turn, a, b = provider.tracer.spans
+    assert (seen, [a.parent, b.parent]) == ([a, b], [turn, turn])
+    assert all(one.ended for one in (turn, a, b))
+    assert [turn.name, a.shown["gen_ai.provider.name"]] == ["invoke_workflow kit", "python"]
+
+
+async def test_turns_are_followed_from_the_time_on_when_there_is_a_provider() -> None:
+    spans = TurnSpans(NoOpTracerProvider())
+    async with Assistant(
+        Pipeline(skills=[Service("a", lambda _: [])]), store="memory:", observers=[spans]
+    ) as assistant:
+        followers = assistant.observers.followers
+
+    assert followers == []
 
 
 def test_nothing_is_said_of_what_people_say() -> None:
