@@ -60,7 +60,7 @@ class DoorPersons(msgspec.Struct, frozen=True):
         """Return the person who is known by what nobody can guess."""
         return f"{self.prefix}anonymous-{secret}"
 
-    def speaker(self, visitor: Visitor, *given: object) -> Speaker:
+    def speaker(self, visitor: Visitor, *given: object) -> DoorSpeaker:
         """Return who speaks, by the names that the parts of a request give.
 
         What is no text names nobody. Raise `BadInput` for two different names, and as `find` does.
@@ -71,11 +71,11 @@ class DoorPersons(msgspec.Struct, frozen=True):
             raise BadInput(f"{what:.200}; name one", field=self.field)
         user = self.find(visitor, next(iter(names), None))
         if user is not None or visitor.kind != "operator":
-            return Speaker(user)
-        return Speaker(None, self.prefix + (f"{visitor.key}:" if visitor.key else ""))
+            return DoorSpeaker(user)
+        return DoorSpeaker(None, self.prefix + (f"{visitor.key}:" if visitor.key else ""))
 
 
-class Speaker(msgspec.Struct, frozen=True):
+class DoorSpeaker(msgspec.Struct, frozen=True):
     """Who speaks: a person, or a caller who speaks for many and names none of them.
 
     `user` is the person. Without one, `own` begins the names of the persons that the contexts of a

@@ -34,7 +34,7 @@ from prolocutor.plugins.a2a.wire.core import (
     A2aStatus,
     A2aTask,
 )
-from prolocutor.web.door_context import Speaker
+from prolocutor.web.door_context import DoorSpeaker
 
 CANCELLED: Final = "a2a_cancelled"
 """The records that name the tasks which a client cancelled while they ran."""
@@ -129,7 +129,7 @@ class TaskArchive:
         """Return the tasks of a context, oldest first."""
         return [await self._shown(user, one) for one in await self.found_in(user, context)]
 
-    async def listed(self, speaker: Speaker) -> list[A2aTask]:
+    async def listed(self, speaker: DoorSpeaker) -> list[A2aTask]:
         """Return the tasks in the latest contexts of a caller, in no order."""
         begin = speaker.beginning(CONTEXT) if speaker.user is None else None
         query = DialogQuery(

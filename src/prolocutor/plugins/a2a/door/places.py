@@ -17,7 +17,7 @@ import msgspec
 
 from prolocutor.dialog.ids import new_id
 from prolocutor.plugins.a2a.wire.faults import INVALID_PARAMS, A2aFault, not_found
-from prolocutor.web.door_context import DoorPersons, Speaker
+from prolocutor.web.door_context import DoorPersons, DoorSpeaker
 
 PREFIX: Final = "a2a:"
 PERSONS: Final = DoorPersons(PREFIX, unnamed=None)
@@ -43,7 +43,7 @@ class A2aPlace(msgspec.Struct, frozen=True):
     is_ours: bool = False
 
 
-def place_of(speaker: Speaker, context: str, seed: str) -> A2aPlace:
+def place_of(speaker: DoorSpeaker, context: str, seed: str) -> A2aPlace:
     """Return where a message belongs; without a context it opens a new one.
 
     The id of a new context is made of `seed`, so that a message that is sent again finds it. A
@@ -95,7 +95,7 @@ def task_id(context: str, message_id: str) -> str:
     return f"{name}.{_digest(context, message_id)}"
 
 
-def place_of_task(speaker: Speaker, id_: str) -> A2aPlace:
+def place_of_task(speaker: DoorSpeaker, id_: str) -> A2aPlace:
     """Return where a task is, by its id; `A2aFault` for an id that was not given here."""
     name, dot, _ = id_.rpartition(".")
     if not dot or not name or len(id_) > 2 * MAX_ID:

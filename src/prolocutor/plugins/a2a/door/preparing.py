@@ -25,7 +25,7 @@ from prolocutor.plugins.a2a.wire.faults import (
     A2aFault,
     not_found,
 )
-from prolocutor.web.door_context import Speaker
+from prolocutor.web.door_context import DoorSpeaker
 
 
 class MessagePreparation:
@@ -67,7 +67,7 @@ class MessagePreparation:
             await self._webhooks.add(place, wanted, legacy=caller.legacy, trusted=caller.trusted)
         return sent
 
-    def _place(self, message: A2aMessage, speaker: Speaker) -> A2aPlace:
+    def _place(self, message: A2aMessage, speaker: DoorSpeaker) -> A2aPlace:
         if not message.task_id:
             said = "" if message.context_id else repr(message.parts)
             seed = request_key(message.message_id, said)

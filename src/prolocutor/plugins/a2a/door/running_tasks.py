@@ -23,7 +23,7 @@ from prolocutor.plugins.a2a.wire.core import (
     A2aStatus,
     A2aTask,
 )
-from prolocutor.web.door_context import Speaker
+from prolocutor.web.door_context import DoorSpeaker
 
 
 class A2aCaller(msgspec.Struct, frozen=True):
@@ -34,7 +34,7 @@ class A2aCaller(msgspec.Struct, frozen=True):
     the client has left, where that is known.
     """
 
-    speaker: Speaker
+    speaker: DoorSpeaker
     trusted: bool = False
     skill: str | None = None
     legacy: bool = False
@@ -140,7 +140,7 @@ class RunningTasks:
         """Return a task, if its turn runs."""
         return self._tasks.get((user, id_))
 
-    def all_of(self, speaker: Speaker) -> list[A2aTask]:
+    def all_of(self, speaker: DoorSpeaker) -> list[A2aTask]:
         """Return the tasks of a caller."""
         return [
             one.task()

@@ -47,7 +47,7 @@ from prolocutor.plugins.a2a.wire.faults import (
     A2aFault,
     not_found,
 )
-from prolocutor.web.door_context import Speaker
+from prolocutor.web.door_context import DoorSpeaker
 from prolocutor.web.event_writing import batches, begun
 
 log = logging.getLogger(__name__)
@@ -106,7 +106,7 @@ class TaskSender:
             raise
         return self._streamed(running, stream, happened)
 
-    async def task(self, speaker: Speaker, id_: str) -> A2aTask:
+    async def task(self, speaker: DoorSpeaker, id_: str) -> A2aTask:
         """Return a task as it is now; `A2aFault` where there is none."""
         place = place_of_task(speaker, id_)
         running = self._running.find(place.user, id_)
@@ -122,7 +122,7 @@ class TaskSender:
             return A2aTask(id=id_, context_id=place.context, status=A2aStatus(state=WORKING))
         raise not_found(id_)
 
-    async def cancel(self, speaker: Speaker, id_: str) -> A2aTask:
+    async def cancel(self, speaker: DoorSpeaker, id_: str) -> A2aTask:
         """Cancel a task: what it asks is over, and the reply of a turn that runs goes nowhere."""
         task = await self.task(speaker, id_)
         place = place_of_task(speaker, id_)
@@ -142,7 +142,7 @@ class TaskSender:
         self._known.forget(place)
         return cancelled(task)
 
-    def running(self, speaker: Speaker, context: str) -> list[A2aTask]:
+    def running(self, speaker: DoorSpeaker, context: str) -> list[A2aTask]:
         """Return the tasks of a caller, or of one context, whose turns run."""
         if context:
             return self._running.all_at(place_of(speaker, context, "").user, context)

@@ -7,7 +7,7 @@ from typing import Any, Protocol
 import msgspec
 
 from prolocutor.dialog.plain import JsonObject
-from prolocutor.web.door_context import Speaker
+from prolocutor.web.door_context import DoorSpeaker
 
 
 class BackChannel(Protocol):
@@ -30,7 +30,7 @@ class McpClient(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     version: str
-    speaker: Speaker
+    speaker: DoorSpeaker
     skill: str | None = None
     elicits: bool = False
     key: str | None = None

@@ -64,7 +64,7 @@ from prolocutor.plugins.mcp.wire.protocol import (
     is_stateless,
 )
 from prolocutor.web.cors import is_own_page
-from prolocutor.web.door_context import USER_HEADER, DoorContext, Speaker
+from prolocutor.web.door_context import USER_HEADER, DoorContext, DoorSpeaker
 from prolocutor.web.error_table import HttpError, error_response
 
 PATH: Final = "/mcp"
@@ -161,7 +161,7 @@ class Mcp:
             return write_error(error, id_of(message))
 
     async def _take(
-        self, message: RpcMessage, request: HttpRequest, speaker: Speaker
+        self, message: RpcMessage, request: HttpRequest, speaker: DoorSpeaker
     ) -> HttpResponse:
         """Take one message, in the version that it says."""
         version = request.header(VERSION_HEADER) or ""
@@ -186,7 +186,7 @@ class Mcp:
 
     # -- versions up to 2025-11-25 -------------------------------------------------------------
 
-    def _begin(self, message: RpcMessage, visitor: Visitor, speaker: Speaker) -> HttpResponse:
+    def _begin(self, message: RpcMessage, visitor: Visitor, speaker: DoorSpeaker) -> HttpResponse:
         if message.id is UNSET:
             raise RpcFault(INVALID_REQUEST, "initialize needs an id")
         hello, version, result = self._server.welcome(message)
@@ -195,7 +195,7 @@ class Mcp:
         headers = {"Mcp-Session-Id": session.id}
         return HttpResponse(rpc_result(message.id, result), headers=headers)
 
-    def _session(self, request: HttpRequest, speaker: Speaker) -> ClientSession:
+    def _session(self, request: HttpRequest, speaker: DoorSpeaker) -> ClientSession:
         """Return the session of a request; one without a session has a passing one."""
         version = request.header(VERSION_HEADER)
         if version is not None and version not in HANDSHAKE_VERSIONS:
@@ -211,7 +211,7 @@ class Mcp:
         return session
 
     async def _answer(
-        self, message: RpcMessage, session: ClientSession, request: HttpRequest, speaker: Speaker
+        self, message: RpcMessage, session: ClientSession, request: HttpRequest, speaker: DoorSpeaker
     ) -> HttpResponse:
         outbox: EventOutbox | None = None
         if message.method == "tools/call" and _takes_events(request):
@@ -230,7 +230,7 @@ class Mcp:
         return HttpResponse(await ended) if outbox is None else await outbox.response(ended)
 
     async def _batch(
-        self, batch: list[Raw], request: HttpRequest, speaker: Speaker
+        self, batch: list[Raw], request: HttpRequest, speaker: DoorSpeaker
     ) -> HttpResponse:
         """Take several messages at once, which two of the versions know."""
         session = self._session(request, speaker)
@@ -259,7 +259,7 @@ class Mcp:
     # -- 2026-07-28 ----------------------------------------------------------------------------
 
     async def _stateless(
-        self, message: RpcMessage, request: HttpRequest, speaker: Speaker
+        self, message: RpcMessage, request: HttpRequest, speaker: DoorSpeaker
     ) -> HttpResponse:
         """Answer a request that says all about itself; its status says what is wrong."""
         if not message.is_request:
@@ -325,14 +325,14 @@ def _checked_headers(message: RpcMessage, request: HttpRequest) -> dict[str, obj
     return meta
 
 
-def _speaker(request: HttpRequest, message: RpcMessage | None = None) -> Speaker:
+def _speaker(request: HttpRequest, message: RpcMessage | None = None) -> DoorSpeaker:
     """Return who speaks: a message may name the user in its `_meta`."""
     named = None if message is None else user_of(message)
     header = request.header(USER_HEADER.lower())
     return PERSONS.speaker(request.visitor, request.query("user"), header, named)
 
 
-def _owner(visitor: Visitor, speaker: Speaker) -> object:
+def _owner(visitor: Visitor, speaker: DoorSpeaker) -> object:
     """Return whose a session is."""
     return visitor.kind, speaker
 

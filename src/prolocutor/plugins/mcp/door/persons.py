@@ -10,7 +10,7 @@ import msgspec
 
 from prolocutor.dialog.ids import new_id
 from prolocutor.errors import Forbidden
-from prolocutor.web.door_context import DoorPersons, Speaker
+from prolocutor.web.door_context import DoorPersons, DoorSpeaker
 
 PREFIX: Final = "mcp:"
 PERSONS: Final = DoorPersons(PREFIX, unnamed=None)
@@ -25,7 +25,7 @@ class PersonDialog(msgspec.Struct, frozen=True):
     id: str
 
 
-def conversation_of(speaker: Speaker, given: str | None) -> PersonDialog:
+def conversation_of(speaker: DoorSpeaker, given: str | None) -> PersonDialog:
     """Return the dialog that a client means by a conversation id, a new one without an id.
 
     Ids that this door gives name their owner, so that another's is refused (`Forbidden`). A caller

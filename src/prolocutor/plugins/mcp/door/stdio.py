@@ -27,7 +27,7 @@ from prolocutor.plugins.mcp.door.persons import PREFIX
 from prolocutor.plugins.mcp.door.server import McpServer, check_envelope, envelope_of, id_of
 from prolocutor.plugins.mcp.door.sessions import ClientSession, SessionBack
 from prolocutor.plugins.mcp.wire.protocol import HANDSHAKE_VERSIONS
-from prolocutor.web.door_context import LOCAL, Speaker
+from prolocutor.web.door_context import LOCAL, DoorSpeaker
 
 MAX_LINE: Final = 4_000_000
 
@@ -37,7 +37,7 @@ class StdioDoor:
 
     def __init__(self, assistant: Assistant, *, skills: bool = False, user: str = LOCAL) -> None:
         self._server = McpServer(ToolCalls(assistant, skills), assistant.name)
-        self._speaker = Speaker(PREFIX + user)
+        self._speaker = DoorSpeaker(PREFIX + user)
         self._session = ClientSession(HANDSHAKE_VERSIONS[-1], None, elicits=False)
         self._lines: asyncio.Queue[bytes] = asyncio.Queue()
         self._tasks = BackgroundTasks("MCP over stdio")
