@@ -211,7 +211,11 @@ class Mcp:
         return session
 
     async def _answer(
-        self, message: RpcMessage, session: ClientSession, request: HttpRequest, speaker: DoorSpeaker
+        self,
+        message: RpcMessage,
+        session: ClientSession,
+        request: HttpRequest,
+        speaker: DoorSpeaker,
     ) -> HttpResponse:
         outbox: EventOutbox | None = None
         if message.method == "tools/call" and _takes_events(request):
