@@ -1,7 +1,7 @@
 """ParlaiConnector: agents written for ParlAI as a skill, a clone of the agent for each dialog.
 
-Source: ParlAI 1.7.2, `parlai.core.agents` (`observe`, `act`, `self_observe`, `share`). Nothing of
-ParlAI is needed here: an act is a dictionary, and so is what the agent observes.
+Source: ParlAI 1.7.2, `parlai.core.agents` (`observe`, `act`, `self_observe`, `share`). ParlAI
+itself is not needed: acts and observations are dictionaries.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from prolocutor.errors import BadReply, ConfigError, ServiceError
 from prolocutor.functions import resolve
 
 CONFIDENCE: Final = 0.5
-"""The confidence of an act that has none."""
+"""The confidence of an act without `confidence`."""
 
 Opt = Mapping[str, Any]
 
@@ -39,11 +39,11 @@ class ParlaiConnector:
     """The way to a ParlAI-style agent: `package.module:Class?option=value&...`, a class, an agent.
 
     The agent is made once, with `opt`, when it is first asked; every dialog talks to a clone of it
-    (`share`, else `clone`, else another made the same way). A function in the place of the class
+    (by `share`, else by `clone`, else by making the agent again). A function in place of the class
     makes the agent: `function(opt)`. The clones of the latest `max_dialogs` dialogs stay in memory.
-    Where the clone is missing, or observed something else than the dialog has, a new one is made
-    and observes the window. Calls run in at most `max_threads` threads. `confidence` is for acts
-    that have none; an act without text is no hypothesis.
+    Where the clone is missing, or its observations differ from the dialog, a new clone is made and
+    observes the window. Calls run in at most `max_threads` threads. `confidence` is the confidence
+    of acts without one; an act without text is no hypothesis.
     """
 
     def __init__(
@@ -64,7 +64,9 @@ class ParlaiConnector:
         self._threads = WorkerThreads(name, max_threads)
 
     async def send(self, requests: Sequence[Request]) -> Replies:
-        """Let the clones observe what is new and act; an exception of theirs is `ServiceRaised`."""
+        """Let the clones observe the new utterances and act; raise `ServiceRaised` if a clone
+        raises.
+        """
         if not self._batched:
             return await self._ask(requests[0])
         return [await self._ask_alone(request) for request in requests]
@@ -127,7 +129,7 @@ def _dialog(state: Any) -> tuple[str, list[_WindowUtterance]]:
 
 
 class _AgentClone:
-    """One clone of the agent: what it observed last, and its act on that."""
+    """One clone of the agent: the id of its last observation, and its act on it."""
 
     def __init__(self, agent: Any) -> None:
         self.agent = agent
@@ -136,9 +138,10 @@ class _AgentClone:
         self._observes_itself = callable(getattr(agent, "self_observe", None))
 
     def follows(self, said: Sequence[_WindowUtterance]) -> bool:
-        """Return whether what it observed is how the dialog really went up to the last utterance.
+        """Return whether the clone's observations agree with the dialog up to the last utterance.
 
-        An agent that keeps its own utterances (`self_observe`) must have given the reply as well.
+        An agent that keeps its own utterances (`self_observe`) must also have given the stored
+        reply.
         """
         place = self.place(said)
         if not -1 < place < len(said) - 1:
@@ -148,11 +151,13 @@ class _AgentClone:
         )
 
     def place(self, said: Sequence[_WindowUtterance]) -> int:
-        """Return where the utterance is that it observed last; -1 if it is not there."""
+        """Return the index of the utterance that the clone observed last; -1 if the window lacks
+        it.
+        """
         return next((n for n, one in enumerate(said) if one.id == self._observed), -1)
 
     def observe(self, said: Sequence[_WindowUtterance]) -> None:
-        """Let the agent observe utterances: a person's, and as its own those of the bot."""
+        """Let the agent observe a person's utterances, and the bot's as its own."""
         has_observed = bool(self._observed)
         mine, self._reply = self._reply, None
         for one in said:
@@ -165,7 +170,7 @@ class _AgentClone:
             mine = None if one.by_bot else mine
 
     def act(self, observed: str) -> Mapping[str, Any]:
-        """Let the agent act on the utterance that it has just observed."""
+        """Let the agent act on its latest observation, the utterance `observed`."""
         act = self.agent.act()
         if not isinstance(act, Mapping):
             raise BadReply(f"an act is a dictionary, not a {type(act).__name__}")
@@ -198,12 +203,12 @@ class _AgentClones:
             return self._make()
 
     def take(self, dialog: str) -> _AgentClone | None:
-        """Take out and return the clone of a dialog; None if there is none or it is in use."""
+        """Take out and return the clone of a dialog; None if it is missing or in use."""
         with self._lock:
             return self._by_dialog.pop(dialog, None)
 
     def put_back(self, dialog: str, clone: _AgentClone) -> None:
-        """Put a clone back, and drop those that were not used for the longest time."""
+        """Put a clone back, and drop the clones that were unused for the longest time."""
         with self._lock:
             self._by_dialog[dialog] = clone
             while len(self._by_dialog) > self._most:
@@ -219,7 +224,9 @@ class _AgentClones:
 
 
 def _maker(agent: Any, opt: dict[str, Any]) -> Callable[[], Any]:
-    """Return the function that makes the first agent; `ConfigError` if `agent` is none."""
+    """Return the function that makes the first agent; raise `ConfigError` if `agent` is not an
+    agent.
+    """
     if isinstance(agent, str):
         dotted, _, options = agent.partition("?")
         opt = {**{name: _value(text) for name, text in parse_qsl(options)}, **opt}
@@ -239,7 +246,7 @@ def _maker(agent: Any, opt: dict[str, Any]) -> Callable[[], Any]:
 
 
 def _value(text: str) -> Any:
-    """Read an option: a number, True, False, None or a quoted text as in Python, else the text."""
+    """Read an option: a Python number, True, False, None or quoted text, else the text itself."""
     try:
         return ast.literal_eval(text)
     except (ValueError, SyntaxError):

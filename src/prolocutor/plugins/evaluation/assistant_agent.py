@@ -18,11 +18,11 @@ from prolocutor.config.building import assistant_from
 from prolocutor.config.loading import load
 from prolocutor.dialog.ids import new_id
 from prolocutor.errors import BadInput
-from prolocutor.plugins.evaluation.evaluated_assistant import candidates_of
+from prolocutor.plugins.evaluation.evaluated_assistant import reply_candidates
 from prolocutor.plugins.evaluation.parlai.message import Message
 
 OPENING: Final = "Hi!"
-"""What the assistant is told where it has to act before it observed anything, as in self-chat."""
+"""The assistant's input where it has to act before it observed a message, as in self-chat."""
 
 Observation = Mapping[str, Any]
 
@@ -30,8 +30,8 @@ Observation = Mapping[str, Any]
 class AssistantPartner:
     """An assistant in one dialog: `observe` a message, await an `act`.
 
-    Every episode has a new user. Texts observed before an act are joined, a line each. Padding, or
-    no text at all, is answered with an act without text.
+    Every episode has a new user. Texts observed before an act are joined, a line each. Padding and
+    empty input are answered with an act without text.
     """
 
     def __init__(self, assistant: Assistant, *, id: str = "assistant") -> None:
@@ -43,7 +43,9 @@ class AssistantPartner:
         self.reset()
 
     def observe(self, observation: Observation) -> Observation:
-        """Take note of a message and return it; after an episode's last one a new dialog begins."""
+        """Take note of a message and return it; after the last message of an episode a new dialog
+        begins.
+        """
         if self._episode_done:
             self.reset()
         self._observed = True
@@ -65,7 +67,7 @@ class AssistantPartner:
             id=self.id,
             text=result.reply.text,
             confidence=result.reply.confidence,
-            text_candidates=candidates_of(result.reply.text, result.hypotheses),
+            text_candidates=reply_candidates(result.reply.text, result.hypotheses),
             episode_done=False,
         )
 
@@ -106,8 +108,8 @@ class AssistantAgent:
         assistant: AbstractAsyncContextManager[Assistant],
         opt: Mapping[str, Any] | None = None,
     ) -> Self:
-        """Make an agent of an assistant that is not started yet; the agent starts it."""
-        return cls(opt, {"assistant": LoopThread(assistant, "assistant")})._as_owner()
+        """Make an agent of an assistant that is not started yet; the agent starts and closes it."""
+        return cls(opt, {"assistant": LoopThread(assistant, "assistant")})._take_ownership()
 
     def open_assistant(self, opt: Mapping[str, Any]) -> AbstractAsyncContextManager[Assistant]:
         """Return the assistant of these options, not started yet."""
@@ -121,15 +123,15 @@ class AssistantAgent:
         return observed
 
     def act(self) -> Message:
-        """Answer what was observed."""
+        """Answer the observed message."""
         return self._loop.call(self._partner.act())
 
     def batch_act(self, observations: Sequence[Observation]) -> list[Message]:
         """Answer what several clones observed, all at once.
 
-        An observation that no clone made gets a dialog of its own.
+        An observation that was not made by a clone gets a dialog of its own.
         """
-        partners = [self._partner_of(observation) for observation in observations]
+        partners = [self._find_partner(observation) for observation in observations]
         return self._loop.call(_all(partner.act() for partner in partners))
 
     def respond(self, text_or_message: str | Observation, **fields: Any) -> str:
@@ -149,7 +151,7 @@ class AssistantAgent:
         self._partner.reset()
 
     def share(self) -> dict[str, Any]:
-        """Return what a clone is made of: `share()["class"](opt, share())`."""
+        """Return the parts of a clone: `share()["class"](opt, share())` makes it."""
         first = self._first or self  # lives as long as its clones, and the assistant with it
         return {"class": type(self), "opt": self.opt, "assistant": self._loop, "first": first}
 
@@ -158,7 +160,7 @@ class AssistantAgent:
         return type(self)(self.opt, self.share())
 
     def shutdown(self) -> None:
-        """Close the assistant, if this is the agent that started it."""
+        """Close the assistant, if this agent started it."""
         if self._owner:
             self._closing()
 
@@ -181,12 +183,12 @@ class AssistantAgent:
         """Return the options as they are."""
         return opt_from_disk
 
-    def _as_owner(self) -> Self:
+    def _take_ownership(self) -> Self:
         self._owner = True
         self._closing = weakref.finalize(self, self._loop.close)
         return self
 
-    def _partner_of(self, observation: Observation) -> AssistantPartner:
+    def _find_partner(self, observation: Observation) -> AssistantPartner:
         if isinstance(observation, _Observed):
             return observation.partner
         partner = AssistantPartner(self._loop.opened, id=self.id)
@@ -220,7 +222,7 @@ class FileAgent(AssistantAgent):
 
 
 class _Observed(Message):
-    """An observation that knows the dialog that it belongs to."""
+    """An observation that knows its dialog."""
 
     partner: AssistantPartner
 

@@ -40,10 +40,10 @@ class ParlaiChatConnector:
 
     The messages behind `#`, separated by commas, are sent first in every session, to get through
     the overworld and the onboarding of the service; each is sent once the service is silent. The
-    service's overworld ignores the first message, so a session without messages behind `#` is for
-    services that have none. The sessions of the latest `max_dialogs` dialogs stay open; a session
-    that the service closed is opened again, without memory. The reply is the first text that comes
-    after the utterance was sent; further ones are ignored.
+    service's overworld ignores the first message, so leave out messages behind `#` only for a
+    service without an overworld. The sessions of the latest `max_dialogs` dialogs stay open; a
+    session that the service closed is opened again, without memory. The reply is the first text
+    received after the utterance was sent; further texts are ignored.
     """
 
     def __init__(self, options: ParlaiChat, *, name: str) -> None:
@@ -117,7 +117,9 @@ class _ChatSession:
             await self._skip(quiet)
 
     async def answer(self, text: str) -> str:
-        """Send a text and return the first text that comes after it."""
+        """Send a text and return the first text received after it; raise `ServiceError` if the
+        socket closes.
+        """
         assert self._socket is not None
         self.sent = text
         try:
@@ -127,7 +129,7 @@ class _ChatSession:
         return await self._receive()
 
     async def is_lost(self) -> bool:
-        """Skip what came unasked, and return whether the service has closed the session."""
+        """Skip unasked texts, and return whether the service has closed the session."""
         try:
             await self._skip(0)
         except ServiceError:
@@ -140,7 +142,7 @@ class _ChatSession:
             self._socket.transport.abort()
 
     async def _skip(self, quiet: float) -> None:
-        """Skip texts until the service is silent for `quiet` seconds; 0: those already there."""
+        """Skip texts until the service is silent for `quiet` seconds; 0: only received texts."""
         with suppress(TimeoutError):
             while True:
                 async with asyncio.timeout(quiet):

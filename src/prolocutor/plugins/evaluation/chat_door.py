@@ -2,7 +2,7 @@
 
 Source: ParlAI 1.7.2, `parlai/chat_service/services/websocket`. The client sends `{"text",
 "payload"?}` and gets `{"text", "quick_replies"}`. Better than there: the first message is answered
-as well, one person's dialog is not another's, and an error is sent without ending the session.
+as well, each person has a dialog of their own, and an error does not end the session.
 """
 
 from __future__ import annotations
@@ -40,14 +40,14 @@ _BUTTONS: Final = ("button", "choice")
 
 
 class ParlaiMessage(msgspec.Struct, frozen=True):
-    """What a client sends; without a text it needs a payload, which becomes an attribute."""
+    """A client's message; without a text it needs a payload, which becomes an attribute."""
 
     text: Annotated[str | None, Meta(extra={"error": _NO_TEXT})] = None
     payload: Any = None
 
 
 class ParlaiReply(msgspec.Struct, frozen=True):
-    """What a client gets; an error has `error`, `code` and `field` too."""
+    """A message to the client; an error has `error`, `code` and `field` too."""
 
     text: str
     quick_replies: list[str] | None = None
@@ -69,8 +69,8 @@ class Parlai:
     """The door compatible with ParlAI's websocket chat service.
 
     The owner of a token is that person and goes on with their dialog. An operator is a new user
-    with each socket, or the one that `/websocket?user=NAME` names. So is an anonymous visitor, who
-    goes on later by the name in `user` of a reply, which cannot be guessed.
+    with each socket, or the user named by `/websocket?user=NAME`. An anonymous visitor is a new
+    user too, and goes on later by the name in `user` of a reply, which cannot be guessed.
     """
 
     name: Final = "parlai"
@@ -120,7 +120,7 @@ def speaker(visitor: Visitor, given: str | None) -> str:
 
 
 def quick_replies(attributes: dict[str, Any]) -> list[str] | None:
-    """Return the titles of the buttons and choices that a reply offers; None if it offers none."""
+    """Return the titles of a reply's buttons and choices; None if it has neither."""
     messages = attributes.get("messages")
     titles = [
         one["title"]

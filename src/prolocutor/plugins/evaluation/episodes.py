@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import msgspec
 
-from prolocutor.plugins.evaluation.example_rows import as_json
+from prolocutor.plugins.evaluation.example_rows import json_value
 
 Message = Mapping[str, Any]
 
@@ -20,8 +20,8 @@ _GROUP_FIELDS: Final = ("domain", "task", "intent")
 class Episode(msgspec.Struct):
     """The teacher's messages of one dialog, in order.
 
-    `first` is the position of the first of them in the data; `hashes` are over each message and all
-    before it. `task` is the data set, where there are several.
+    `first` is the position of the first message in the data. Each of `hashes` is over a message and
+    all messages before it. `task` is the data set, where there are several.
     """
 
     number: int
@@ -34,7 +34,7 @@ class Episode(msgspec.Struct):
         return len(self.messages)
 
 
-def episodes_of(messages: Iterable[Message], limit: int | None = None) -> Iterator[Episode]:
+def group_episodes(messages: Iterable[Message], limit: int | None = None) -> Iterator[Episode]:
     """Group messages into episodes, up to `limit` messages in all.
 
     An episode ends where `episode_done` is true, and at the end of the data.
@@ -61,21 +61,21 @@ def episodes_of(messages: Iterable[Message], limit: int | None = None) -> Iterat
 def episodes_of_tasks(
     tasks: Iterable[tuple[str, Iterable[Message]]], limit: int | None = None
 ) -> Iterator[Episode]:
-    """Return the episodes of several data sets, one after the other, up to `limit` messages in all.
+    """Return the episodes of several data sets in sequence, up to `limit` messages in all.
 
-    With one data set alone its episodes have no `task`.
+    Episodes of a single data set have no `task`.
     """
     sets = list(tasks)
     number = first = 0
     for task, messages in sets:
-        for episode in episodes_of(messages, None if limit is None else limit - first):
+        for episode in group_episodes(messages, None if limit is None else limit - first):
             episode.number, episode.first = number, first
             episode.task = task if len(sets) > 1 else ""
             number, first = number + 1, first + len(episode)
             yield episode
 
 
-def group_of(message: Message, task: str = "") -> str:
+def example_group(message: Message, task: str = "") -> str:
     """Return the group of an example: its `domain`, `task` or `intent`, else its data set."""
     for field in _GROUP_FIELDS:
         if group := message.get(field):
@@ -89,5 +89,5 @@ def _hash(message: Message, before: str) -> str:
     try:
         data = _ENCODER.encode(fields)
     except (UnicodeEncodeError, TypeError, ValueError, RecursionError):
-        data = _ENCODER.encode(as_json(fields))
+        data = _ENCODER.encode(json_value(fields))
     return blake2b(data, digest_size=_HASH_BYTES, key=before.encode()).hexdigest()

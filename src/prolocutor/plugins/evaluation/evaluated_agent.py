@@ -1,7 +1,7 @@
-"""What is evaluated: a system in its dialogs, and an agent that observes and acts as one.
+"""Evaluated systems and their dialogs, and an observing and acting agent as a system.
 
 Each dialog in flight has a clone of the agent and a thread of its own, so that a slow agent delays
-no other dialog. A clone whose answer was given up is left to its thread.
+no other dialog. A clone with an abandoned answer is left to its thread.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Message = Mapping[str, Any]
 
 
 class SystemReply(msgspec.Struct):
-    """The answer to one message: the act, which agent gave it, how many services were called."""
+    """The answer to one message: the act, the agent's name, the number of called services."""
 
     act: dict[str, Any]
     by: str = ""
@@ -37,24 +37,24 @@ def set_seed(seed: int) -> None:
 
 
 class SystemDialog(Protocol):
-    """An evaluated system in one dialog."""
+    """One dialog with an evaluated system."""
 
     async def answer(self, message: Message) -> SystemReply:
         """Answer one message of the teacher."""
 
 
 class EvaluatedSystem(Protocol):
-    """What is evaluated; several dialogs may be open at once."""
+    """An evaluated system; several dialogs may be open at once."""
 
     async def begin(self, seed: int) -> SystemDialog:
         """Open a new dialog."""
 
     def end(self, respondent: SystemDialog, *, stuck: bool) -> None:
-        """Close a dialog; `stuck` if an answer was given up that may still come."""
+        """Close a dialog; `stuck` if an abandoned answer may still come."""
 
 
 class ObserveActAgent(Protocol):
-    """What an agent needs; `reset`, `clone` and `seed` are used where it has them."""
+    """The methods of an evaluated agent; `reset`, `clone` and `seed` are optional."""
 
     def observe(self, observation: Any) -> Any:
         """Take note of a message."""
@@ -69,7 +69,7 @@ ThreadJob = tuple[
 
 
 class EvaluatedAgent:
-    """An agent; `make` returns a new one where the first has no `clone`."""
+    """An agent as a system; `make` returns a new agent where the first has no `clone`."""
 
     def __init__(self, make: Callable[[], ObserveActAgent]) -> None:
         self._make = make
@@ -77,11 +77,11 @@ class EvaluatedAgent:
         self._free: list[_AgentThread] = [_AgentThread(self._first)]
 
     def begin_now(self, seed: int) -> AgentDialog:
-        """Open a dialog in the caller's thread, for a caller that has one dialog at a time."""
+        """Open a dialog in the caller's thread; for callers with a single dialog at a time."""
         return _dialog(self._first, seed)
 
     async def begin(self, seed: int) -> SystemDialog:
-        """Open a dialog with a clone that is free."""
+        """Open a dialog with a free clone."""
         thread = self._free.pop() if self._free else _AgentThread(self._clone())
         return _ThreadedDialog(thread, seed)
 
@@ -196,7 +196,7 @@ def _settle(
 
 
 class AgentRaised(Exception):
-    """What an agent raised, `StopIteration` and `SystemExit` too, which a future cannot carry."""
+    """An agent's exception, also `StopIteration` and `SystemExit`, which a future cannot carry."""
 
     def __init__(self, fault: BaseException | None) -> None:
         self.fault = fault

@@ -1,4 +1,4 @@
-"""Assistants as what is evaluated: of a file, or an object that is started or not."""
+"""Evaluated assistants: from a file, or an object, started or not."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class AssistantTarget:
 
 
 class SkillTarget(AssistantTarget):
-    """A skill, as the only one of an assistant whose dialogs are in memory."""
+    """A skill as the only skill of an assistant with its dialogs in memory."""
 
     def __init__(self, skill: Callable[..., Any], name: str, content: str | None) -> None:
         super().__init__(Assistant(Pipeline(skills=[skill]), store="memory:"))
@@ -80,7 +80,7 @@ class FileTarget(AssistantTarget):
 
 
 class EvaluatedAssistant:
-    """An assistant in this process: each dialog is that of a new user."""
+    """An assistant in this process; each dialog has a new user."""
 
     def __init__(self, assistant: Assistant) -> None:
         self._assistant = assistant
@@ -107,20 +107,20 @@ class _UserDialog:
         act: dict[str, Any] = {
             "text": reply.text,
             "confidence": reply.confidence,
-            "text_candidates": candidates_of(reply.text, result.hypotheses),
+            "text_candidates": reply_candidates(reply.text, result.hypotheses),
         }
         calls = sum(one.calls for one in result.record.services) if result.record else None
         return SystemReply(act, reply.active_skill, calls)
 
 
-def candidates_of(text: str, hypotheses: list[Hypothesis]) -> list[str]:
-    """Return the reply's text and then those of the hypotheses, the most confident first."""
+def reply_candidates(text: str, hypotheses: list[Hypothesis]) -> list[str]:
+    """Return the reply's text and then the hypotheses' texts, the most confident first."""
     others = sorted(hypotheses, key=lambda one: -one.confidence)
     return list(dict.fromkeys([text, *(one.text for one in others)]))
 
 
 def content_of_assistant(settings: Settings) -> str | None:
-    """Return a hash over an assistant's file and the modules beside it that it names."""
+    """Return a hash over an assistant's file and the modules named in it that lie beside it."""
     files = {Path(settings.file)}
     for _, service in settings.pipeline.services():
         target: object = service.call.target

@@ -27,7 +27,7 @@ A message without `episode_done` is an episode of its own, as in a file of JSON 
 
 
 class EvaluationData:
-    """The examples that are asked. `content`: a hash of the files, None where the data are no file.
+    """The examples of a run. `content`: a hash of the files, None where the data are not a file.
 
     `options` go to the kinds of data; `candidates="labels"` makes all labels the candidates.
     """
@@ -84,8 +84,8 @@ class EvaluationData:
         ]
 
     def messages(self) -> list[tuple[str, Iterable[Message]]]:
-        """Return each data set with its name, to be read once, one after the other."""
-        # What reads a store runs an event loop of its own, so it has to be done before ours runs.
+        """Return the messages of each data set with its name, to be read once and in order."""
+        # Reading a store runs an event loop, so finish it before the evaluation's loop runs.
         return [
             (task, list(messages) if self._stored else messages)
             for task, messages in zip(self.tasks, self._sets, strict=True)

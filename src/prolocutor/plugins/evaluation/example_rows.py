@@ -1,4 +1,4 @@
-"""Rows: one example of a run each, a line of JSON, appended in batches and read back."""
+"""Rows of a run: a JSON line for each example, appended in batches."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from prolocutor.errors import StoreError
 from prolocutor.owned_folder import replacing, whole_lines
 
 MOMENT: Final = 0.1
-"""Seconds of work that may be lost when the process is killed."""
+"""Seconds of work that may be lost if the process is killed."""
 
 
 class ExampleRow(msgspec.Struct, kw_only=True, omit_defaults=True):
-    """One example: the message, the answer, which agent gave it, its scores.
+    """One example: the message, the answer, the answering agent, the scores.
 
     `n` is the example's position in the data, `turn` its position in the episode, `repeat` the
-    number of times it was asked before. `task` is the data set, where there are several. `example`
-    is a hash over the example and all before it in its episode. `input` and `act` are messages as
-    JSON; `seconds` is the latency; `metrics` are the agent's own (class and parts). A failed
-    example has an `error` and scores as an empty answer.
+    number of earlier answers to it. `task` is the data set, where there are several. `example` is a
+    hash over the example and all earlier examples of its episode. `input` and `act` are messages as
+    JSON; `seconds` is the latency; `metrics` are the agent's own metrics (class and parts). A
+    failed example has an `error` and scores as an empty answer.
     """
 
     n: int
@@ -66,8 +66,8 @@ def encode(row: ExampleRow) -> bytes:
     try:
         return _ENCODER.encode(row)
     except (UnicodeEncodeError, TypeError, ValueError, RecursionError):
-        row.input, row.act, row.by = as_json(row.input), as_json(row.act), as_json(row.by)
-        row.error = as_json(row.error)
+        row.input, row.act, row.by = json_value(row.input), json_value(row.act), json_value(row.by)
+        row.error = json_value(row.error)
         return _ENCODER.encode(row)
 
 
@@ -76,8 +76,10 @@ def decode(line: bytes) -> ExampleRow:
     return _DECODER.decode(line)
 
 
-def as_json(value: Any, depth: int = 0) -> Any:
-    """Return a value as JSON can hold it: lone surrogates replaced, other objects as `repr`."""
+def json_value(value: Any, depth: int = 0) -> Any:
+    """Return a value in a form that JSON can hold: lone surrogates replaced, other objects as
+    `repr`.
+    """
     if isinstance(value, str):
         return value.encode("utf-8", "replace").decode()
     if value is None or isinstance(value, bool | float):
@@ -86,14 +88,14 @@ def as_json(value: Any, depth: int = 0) -> Any:
         return value if -(2**63) <= value < 2**64 else str(value)
     if depth < 32:
         if isinstance(value, dict):
-            return {as_json(str(key)): as_json(one, depth + 1) for key, one in value.items()}
+            return {json_value(str(key)): json_value(one, depth + 1) for key, one in value.items()}
         if isinstance(value, list | tuple | set | frozenset):
-            return [as_json(one, depth + 1) for one in value]
-    return as_json(repr(value)[:1000])
+            return [json_value(one, depth + 1) for one in value]
+    return json_value(repr(value)[:1000])
 
 
 def read_rows(file: Path) -> Iterator[ExampleRow]:
-    """Read the rows of a file one by one; a torn last line is skipped."""
+    """Yield the rows of a file; skip a torn last line, raise `BadInput` for any other bad line."""
     for number, _, line in whole_lines(file):
         try:
             yield _DECODER.decode(line)
@@ -103,7 +105,7 @@ def read_rows(file: Path) -> Iterator[ExampleRow]:
 
 
 class RowWriter:
-    """Appends rows to a file: at once after a pause, else those of a tenth of a second together."""
+    """Appends rows to a file: at once after a pause, else in batches of a tenth of a second."""
 
     def __init__(self, file: Path) -> None:
         self._descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
@@ -126,7 +128,7 @@ class RowWriter:
         self._written = time.monotonic()
 
     def close(self) -> None:
-        """Write the rows that wait, and close the file."""
+        """Write the waiting rows, and close the file."""
         try:
             self.flush()
         finally:
@@ -134,7 +136,7 @@ class RowWriter:
 
 
 def rewriting(file: Path, rows: Iterable[ExampleRow]) -> Iterator[ExampleRow]:
-    """Replace a file's rows, and return each; the file is replaced when the last one is taken."""
+    """Replace a file's rows, yielding each; the file is replaced after the last row is taken."""
     with replacing(file) as out:
         for row in rows:
             out.write(encode(row) + b"\n")

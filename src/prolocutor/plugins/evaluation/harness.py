@@ -23,7 +23,7 @@ from prolocutor.plugins.evaluation.episodes import Episode, episodes_of_tasks
 from prolocutor.plugins.evaluation.evaluation_data import DataInput, EvaluationData
 from prolocutor.plugins.evaluation.example_rows import ExampleRow
 from prolocutor.plugins.evaluation.run_folder import REPORT, RunFolder, load_rows, rows_in_order
-from prolocutor.plugins.evaluation.run_report import Aggregate, RunReport, report_of
+from prolocutor.plugins.evaluation.run_report import Aggregate, RunReport, make_report
 from prolocutor.plugins.evaluation.runner import Runner, RunOptions
 from prolocutor.plugins.evaluation.scoring import TeacherScorer
 from prolocutor.plugins.evaluation.targets import find_target
@@ -36,10 +36,10 @@ RowsCallback = Callable[[int, list[ExampleRow]], None]
 
 
 class EvaluationSettings(RunOptions, frozen=True, kw_only=True):
-    """What is measured and how, as the options of `prolocutor evaluate run` say it.
+    """Settings of an evaluation, as the options of `prolocutor evaluate run`.
 
-    `metrics` are names with commas between them. `options` are those of an agent, `data_options`
-    of the kind of data. `time_limit`: seconds that one example may take.
+    `metrics` are names with commas between them. `options` belong to the agent, `data_options` to
+    the kind of data. `time_limit`: seconds for one example.
     """
 
     metrics: str = "default"
@@ -71,9 +71,9 @@ class EvaluationOptions(TypedDict, total=False):
 
 
 class EvaluationResult(msgspec.Struct, frozen=True, kw_only=True):
-    """The outcome of an evaluation: the report, and the rows in order, one an example.
+    """The outcome of an evaluation: the report, and a row for each example, in order.
 
-    `folder` is the run's folder, None if there is none.
+    `folder` is the run's folder, None if the run was not kept.
     """
 
     report: RunReport
@@ -93,15 +93,15 @@ def evaluate(
     `subject` is an assistant (its file, or an object that is not started yet); an agent that
     observes and acts (a name as on the command line, a class, or an object); or a function from
     text to text, plain or async, which may also return an act as a dictionary. `data` is
-    `KIND:PATH`, several of these, or messages. With `out` the run is in that folder, and goes
-    on from there the next time. Further arguments are the fields of `EvaluationSettings`.
+    `KIND:PATH`, a sequence of these, or messages. With `out` the run is kept in that folder, and
+    resumed there the next time. Further arguments are the fields of `EvaluationSettings`.
 
-    Raise `BadInput` for arguments that cannot be, `ConfigError` for a subject that cannot be made,
-    `Conflict` if `out` holds another run. What the subject raises is in its row. To be called where
-    no event loop runs; elsewhere, and for an assistant that is started, await `evaluate_async`.
+    Raise `BadInput` for invalid arguments, `ConfigError` for a subject that cannot be made,
+    `Conflict` if `out` holds another run. An exception of the subject is stored in its row. Call it
+    where no event loop runs; elsewhere, and for a started assistant, await `evaluate_async`.
     """
-    prepared = _prepared(subject, data, options)
-    with _kept_in(out) as folder:
+    prepared = _prepare(subject, data, options)
+    with _run_folder(out) as folder:
         return _result(prepared.run(folder), folder, out)
 
 
@@ -113,8 +113,8 @@ async def evaluate_async(
     **options: Unpack[EvaluationOptions],
 ) -> EvaluationResult:
     """Do the same as `evaluate` in the running event loop; an assistant may be started already."""
-    prepared = _prepared(subject, data, options)
-    with _kept_in(out) as folder:
+    prepared = _prepare(subject, data, options)
+    with _run_folder(out) as folder:
         return _result(await prepared.run_async(folder), folder, out)
 
 
@@ -137,7 +137,7 @@ class PreparedEvaluation:
 
     @property
     def configuration(self) -> dict[str, Any]:
-        """What has to be the same for a run to go on."""
+        """Return the settings that must be equal for a run to be resumed."""
         settings, data = self.settings, self.data
         return {
             "subject": self.target.name,
@@ -157,33 +157,33 @@ class PreparedEvaluation:
         }
 
     def default_folder(self) -> Path:
-        """Return a folder that the same configuration finds again, and no other one."""
+        """Return a folder named after the configuration, equal for equal configurations."""
         configuration = repr(sorted(self.configuration.items())).encode()
         digest = blake2b(configuration, digest_size=4).hexdigest()
         words = [_NO_NAME.sub("-", word).strip("-.") for word in (self.target.name, self.data.name)]
         return Path(_FOLDER, "-".join([*(word[:40] for word in words if word), digest]))
 
     def number(self) -> int:
-        """Count the examples that the run will have."""
+        """Count the examples of the run."""
         return (self.settings.limit or self.data.number()) * self.settings.repeat
 
     def run(self, folder: Path, on_rows: RowsCallback | None = None) -> RunReport:
-        """Ask what has no row in the folder yet, and report all rows."""
+        """Ask the examples without a row in the folder, and report all rows."""
         episodes = self._episodes()
-        with self._opened(folder) as kept:
+        with self._open_folder(folder) as kept:
             self.target.run(Runner(kept, self._scorer, self.settings, on_rows), episodes)
-            return self._completed(kept)
+            return self._complete_run(kept)
 
     async def run_async(self, folder: Path, on_rows: RowsCallback | None = None) -> RunReport:
         """Do the same in the running event loop."""
         episodes = await asyncio.to_thread(self._episodes)
-        with self._opened(folder) as kept:
+        with self._open_folder(folder) as kept:
             await self.target.run_async(
                 Runner(kept, self._scorer, self.settings, on_rows), episodes
             )
-            return self._completed(kept)
+            return self._complete_run(kept)
 
-    def _opened(self, folder: Path) -> RunFolder:
+    def _open_folder(self, folder: Path) -> RunFolder:
         settings = self.settings
         given = {
             "subject": self._subject,
@@ -201,15 +201,15 @@ class PreparedEvaluation:
             raise BadInput(f"{self.data.specs} holds no example", field="data")
         return chain((first,), episodes)
 
-    def _completed(self, kept: RunFolder) -> RunReport:
+    def _complete_run(self, kept: RunFolder) -> RunReport:
         kept.complete()
         settings = self.settings
-        report = report_of(rows_in_order(kept.path), settings.metrics, settings.aggregate)
+        report = make_report(rows_in_order(kept.path), settings.metrics, settings.aggregate)
         write_json(kept.path / REPORT, report)
         return report
 
 
-def _prepared(subject: object, data: DataInput, options: EvaluationOptions) -> PreparedEvaluation:
+def _prepare(subject: object, data: DataInput, options: EvaluationOptions) -> PreparedEvaluation:
     unknown = options.keys() - EvaluationOptions.__annotations__.keys()
     if unknown:
         raise TypeError(f"evaluate() got an unexpected keyword argument {min(unknown)!r}")
@@ -221,8 +221,8 @@ def _prepared(subject: object, data: DataInput, options: EvaluationOptions) -> P
 
 
 @contextmanager
-def _kept_in(out: str | Path | None) -> Iterator[Path]:
-    """Return the folder of a run; without `out` a temporary one."""
+def _run_folder(out: str | Path | None) -> Iterator[Path]:
+    """Yield the folder of a run; without `out` a temporary folder."""
     if out is not None:
         yield Path(out)
         return

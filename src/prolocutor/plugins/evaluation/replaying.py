@@ -17,7 +17,7 @@ from prolocutor.errors import ProlocutorError
 Change = Literal["same", "text", "skill", "both", "failed"]
 
 CHANGES: Final = ("same", "text", "skill", "both", "failed")
-"""How a reply changed: not at all, its text, who gave it, both; or there is none now."""
+"""Changes of a reply: none, its text, its skill, both; or there is no reply now."""
 
 
 class ComparedReply(msgspec.Struct, frozen=True):
@@ -29,7 +29,7 @@ class ComparedReply(msgspec.Struct, frozen=True):
 
 
 class ReplayedTurn(msgspec.Struct, frozen=True, kw_only=True):
-    """One human utterance, sent again. `before` is None if it was never answered."""
+    """One human utterance, sent again. `before` is None if it was not answered."""
 
     dialog: str
     turn: int
@@ -79,7 +79,7 @@ class Replay:
         after, error = None, None
         try:
             reply = await self._assistant.reply(said.text, user, attributes=said.attributes)
-            after = _said(reply)
+            after = _compared_reply(reply)
         except ProlocutorError as fault:
             error = f"{type(fault).__name__}: {fault}"
         return ReplayedTurn(
@@ -88,7 +88,7 @@ class Replay:
             said=said.text,
             before=before,
             after=after,
-            change=change_of(before, after),
+            change=find_change(before, after),
             error=error,
         )
 
@@ -99,11 +99,11 @@ def exchanges(dialog: Dialog) -> Iterator[tuple[HumanUtterance, ComparedReply | 
         if isinstance(utterance, HumanUtterance):
             following = dialog.utterances[position + 1 : position + 2]
             reply = next((one for one in following if isinstance(one, BotUtterance)), None)
-            yield utterance, _said(reply) if reply is not None else None
+            yield utterance, _compared_reply(reply) if reply is not None else None
 
 
-def change_of(before: ComparedReply | None, after: ComparedReply | None) -> Change:
-    """Return how a reply changed."""
+def find_change(before: ComparedReply | None, after: ComparedReply | None) -> Change:
+    """Return the change of a reply."""
     if after is None:
         return "failed"
     if before is None:
@@ -113,5 +113,5 @@ def change_of(before: ComparedReply | None, after: ComparedReply | None) -> Chan
     return "text" if before.skill == after.skill else "both"
 
 
-def _said(reply: BotUtterance) -> ComparedReply:
+def _compared_reply(reply: BotUtterance) -> ComparedReply:
     return ComparedReply(reply.text, reply.active_skill, reply.confidence)

@@ -7,7 +7,12 @@ from pathlib import Path
 from prolocutor.owned_folder import owned, write_json
 from prolocutor.plugins.evaluation.example_rows import rewriting
 from prolocutor.plugins.evaluation.run_folder import REPORT, ROWS, RUN, load_run, rows_in_order
-from prolocutor.plugins.evaluation.run_report import Aggregate, RunReport, aggregate_of, report_of
+from prolocutor.plugins.evaluation.run_report import (
+    Aggregate,
+    RunReport,
+    make_report,
+    run_aggregate,
+)
 from prolocutor.plugins.evaluation.scoring import TeacherScorer
 
 
@@ -23,9 +28,9 @@ def rescore(
         run = load_run(path)
         names = metrics or run.metrics
         scorer = TeacherScorer(names)
-        rows = rewriting(path / ROWS, map(scorer.rescored, rows_in_order(path)))
-        mean = aggregate or aggregate_of(run)
-        report = report_of(rows, names, mean)
+        rows = rewriting(path / ROWS, map(scorer.rescore, rows_in_order(path)))
+        mean = aggregate or run_aggregate(run)
+        report = make_report(rows, names, mean)
         run.configuration["metrics"] = names
         run.options["aggregate"] = mean
         write_json(path / RUN, run)

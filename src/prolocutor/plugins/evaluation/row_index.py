@@ -1,4 +1,4 @@
-"""The index of a file of rows: which examples have one, and where each row begins.
+"""The index of a file of rows: the examples with a row, and the offset of each row.
 
 A file may hold millions of rows: an episode costs one small object here, a row a few bytes.
 """
@@ -30,14 +30,14 @@ class RowKey(msgspec.Struct, gc=False):
 
     @property
     def order(self) -> tuple[int, int, int]:
-        """Where the row belongs in a file that is in order."""
+        """The row's place in a file in order."""
         return self.episode, self.repeat, self.turn
 
 
 class EpisodeRows(msgspec.Struct, gc=False):
     """The rows of one episode, asked once: the hashes of its examples, 8 bytes each, in order.
 
-    `whole`: the last turn is there. `failed`: one of the rows has an error.
+    `whole`: the last turn has a row. `failed`: a row has an error.
     """
 
     hashes: bytes = b""
@@ -49,7 +49,7 @@ class EpisodeRows(msgspec.Struct, gc=False):
         return len(self.hashes) // HASH_BYTES
 
     def first_change(self, hashes: list[str]) -> int | None:
-        """Return the first turn whose example is another one now; None if all are the same."""
+        """Return the first turn with a changed example; None if all are the same."""
         now = bytes.fromhex("".join(hashes[: len(self)]))
         if self.hashes.startswith(now):
             return None
@@ -70,10 +70,10 @@ class RowIndex:
         self._found: dict[int, dict[int, EpisodeRows]] = {}
 
     @classmethod
-    def of_file(cls, file: Path) -> Self:
-        """Read a file that is about to be appended to; a torn last line is cut off.
+    def load(cls, file: Path) -> Self:
+        """Read a file before rows are appended to it; a torn last line is cut off.
 
-        Raise `BadInput` for a line that is no row.
+        Raise `BadInput` for any other malformed line.
         """
         index, before = cls(), (-1, 0, 0)
         for key, _ in _keys(file, cut=True):
@@ -83,11 +83,11 @@ class RowIndex:
         return index
 
     def find(self, episode: int, repeat: int) -> EpisodeRows | None:
-        """Return the rows of an episode; None where there are none."""
+        """Return the rows of an episode; None if it has no rows."""
         return self._found.get(repeat, {}).get(episode)
 
     def highest(self) -> tuple[int, int]:
-        """Return the last episode and repeat; what is appended before it is out of order."""
+        """Return the last episode and repeat; rows appended before it are out of order."""
         return max(
             ((max(episodes), repeat) for repeat, episodes in self._found.items()), default=(-1, 0)
         )
@@ -107,13 +107,13 @@ class RowIndex:
 
 
 def starts_in_order(file: Path) -> list[int] | None:
-    """Return where the rows of a file begin, in order; None if the file is in order.
+    """Return the offsets of a file's rows, in bytes and in order; None if the file is in order.
 
-    Of several rows of the same turn only the last is among them.
+    Of several rows of the same turn only the last counts.
     """
     if _stands_in_order(file):
         return None
-    # Columns, as a list of objects would take several times the memory of one number a row.
+    # Columns: a list of objects would take several times the memory.
     episodes, repeats, turns, starts = array("q"), array("q"), array("q"), array("q")
     for key, start in _keys(file):
         episodes.append(key.episode)
@@ -137,7 +137,7 @@ def starts_in_order(file: Path) -> list[int] | None:
 
 
 def put_in_order(file: Path) -> None:
-    """Rewrite a file with its rows in order, without those that were replaced."""
+    """Rewrite a file with its rows in order, without replaced rows."""
     starts = starts_in_order(file)
     if starts is None:
         return

@@ -13,7 +13,7 @@ from prolocutor.plugins.evaluation.example_rows import ExampleRow
 from prolocutor.plugins.evaluation.parlai.metrics.estimates import (
     Estimate,
     bootstrap,
-    difference_of,
+    estimate_difference,
 )
 from prolocutor.plugins.evaluation.run_report import clustered_mean
 
@@ -40,7 +40,7 @@ class MetricDifference(msgspec.Struct, frozen=True):
 
 
 class FlippedExample(msgspec.Struct, frozen=True, kw_only=True):
-    """An example that one run got right, a score of at least a half, and the other did not."""
+    """An example that was right in one run only (right: a score of at least a half)."""
 
     n: int
     repeat: int
@@ -56,9 +56,9 @@ class FlippedExample(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class RunComparison(msgspec.Struct, kw_only=True):
-    """What two runs have in common and where they differ.
+    """The common examples of two runs, and their differences.
 
-    `flips` are by the metric `flipped_by`, those that the second run won first.
+    `flips` are by the metric `flipped_by`, the examples won by the second run first.
     """
 
     pairs: int
@@ -73,12 +73,12 @@ class RunComparison(msgspec.Struct, kw_only=True):
 def compare(
     first: Sequence[ExampleRow], second: Sequence[ExampleRow], by: str | None = None
 ) -> RunComparison:
-    """Compare two runs' rows; raise `BadInput` if they have no example in common.
+    """Compare two runs' rows; raise `BadInput` if they share no example.
 
-    Examples are matched by their content, not by their position. `by`: the metric by which
-    examples flip; by default accuracy if there is one, else the first.
+    Examples are matched by their content, not by their position. `by`: the metric by which examples
+    flip; by default accuracy if present, else the first metric.
     """
-    pairs, only_first, only_second = paired(first, second)
+    pairs, only_first, only_second = pair_rows(first, second)
     if not pairs:
         raise BadInput("the two runs have no example in common")
     metrics = differences(pairs)
@@ -101,16 +101,16 @@ def compare(
     )
 
 
-def paired(
+def pair_rows(
     first: Iterable[ExampleRow], second: Iterable[ExampleRow]
 ) -> tuple[list[RowPair], int, int]:
     """Pair the rows of the same example, and count those without a counterpart on either side.
 
-    The first of several equal examples is paired with the first, the second with the second.
+    Several equal examples are paired in their order.
     """
-    waiting: dict[tuple[str, int, int], ExampleRow] = dict(_keyed(first))
+    waiting: dict[tuple[str, int, int], ExampleRow] = dict(_key_rows(first))
     pairs, alone = [], 0
-    for key, row in _keyed(second):
+    for key, row in _key_rows(second):
         partner = waiting.pop(key, None)
         if partner is None:
             alone += 1
@@ -127,7 +127,7 @@ def differences(pairs: Sequence[RowPair]) -> list[MetricDifference]:
 
 
 def flips(pairs: Iterable[RowPair], metric: str) -> list[FlippedExample]:
-    """Return the examples that one got right and the other did not."""
+    """Return the examples that were right in one run only."""
     found = []
     for first, second in pairs:
         before, after = first.scores.get(metric), second.scores.get(metric)
@@ -150,7 +150,7 @@ def flips(pairs: Iterable[RowPair], metric: str) -> list[FlippedExample]:
     return sorted(found, key=lambda one: (one.first_score >= HALF, one.n, one.repeat))
 
 
-def _keyed(rows: Iterable[ExampleRow]) -> Iterable[tuple[tuple[str, int, int], ExampleRow]]:
+def _key_rows(rows: Iterable[ExampleRow]) -> Iterable[tuple[tuple[str, int, int], ExampleRow]]:
     seen: Counter[tuple[str, int]] = Counter()
     for row in rows:
         key = (row.example, row.repeat)
@@ -187,7 +187,9 @@ def _estimate(scored: Sequence[tuple[int, float, float]]) -> Estimate:
         total, count = clusters.get(episode, (0.0, 0))
         clusters[episode] = (total + after - before, count + 1)
     if len(clusters) == len(scored):
-        found = difference_of([after for *_, after in scored], [before for _, before, _ in scored])
+        found = estimate_difference(
+            [after for *_, after in scored], [before for _, before, _ in scored]
+        )
         assert found is not None
         return found
     if len(clusters) > _FEW:

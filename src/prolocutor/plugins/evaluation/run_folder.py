@@ -1,10 +1,10 @@
-"""The folder of a run. The same command finds it again and goes on; another one is refused.
+"""The folder of a run. The same command finds and resumes it; another command is refused.
 
-    rows.jsonl      one row an example, appended as they come, in order once the run is complete
+    rows.jsonl      a row for each example, appended in any order, sorted once the run is complete
     run.json        the configuration, the options of the last command, versions, content hashes
     report.json     the report of the rows
 
-A row is never lost once it is written; a torn last line is cut off.
+A written row is never lost; a torn last line is cut off.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ class RunFolder:
         with ExitStack() as stack:
             stack.enter_context(owned(path))
             self.run = _begin(path, configuration, options)
-            self._index = RowIndex.of_file(path / ROWS)
+            self._index = RowIndex.load(path / ROWS)
             self._in_order = self._index.in_order
             self._writer = RowWriter(path / ROWS)
             stack.callback(self._writer.close)
@@ -92,7 +92,7 @@ class RunFolder:
         whole = rows.whole and len(rows) >= len(episode)
         if whole and not (retry_failed and rows.failed):
             return True
-        self._in_order = False  # its rows come once more, and these replace those that are there
+        self._in_order = False  # its rows are written again, and replace the present rows
         return False
 
     def write(self, rows: list[ExampleRow]) -> None:
@@ -130,7 +130,7 @@ def load_rows(path: Path) -> list[ExampleRow]:
 
 
 def rows_in_order(path: Path) -> Iterator[ExampleRow]:
-    """Read the rows of a run one by one, in order; of an episode that was run again, its last."""
+    """Yield the rows of a run in order; of an episode that was run again, its latest rows."""
     load_run(path)
     file = path / ROWS
     if not file.exists():
@@ -145,16 +145,16 @@ def rows_in_order(path: Path) -> Iterator[ExampleRow]:
             yield decode(lines.readline())
 
 
-def dialogs_of(path: Path) -> set[str]:
-    """Return the ids of the stored dialogs that rows of a run are made of."""
+def stored_dialog_ids(path: Path) -> set[str]:
+    """Return the ids of the stored dialogs behind the rows of a run."""
     found = (_SOURCE.decode(line).input.dialog_id for _, _, line in whole_lines(path / ROWS))
     return {one for one in found if one is not None}
 
 
 def leave_out(path: Path, dialogs: Collection[str]) -> None:
-    """Write the rows of a run anew without those that are made of some dialogs, and its report.
+    """Remove the rows of these dialogs from a run, and update its report.
 
-    Raise `StoreLocked` where another process is at work on the run.
+    Raise `StoreLocked` while another process works on the run.
     """
     with owned(path):
         with replacing(path / ROWS) as out:
@@ -208,11 +208,11 @@ def _has_rows(path: Path) -> bool:
 
 def _changes(before: Configuration, now: Configuration) -> list[str]:
     return [
-        f"{name} was {_shown(before.get(name))}, is now {_shown(now.get(name))}"
+        f"{name} was {_setting_text(before.get(name))}, is now {_setting_text(now.get(name))}"
         for name in dict.fromkeys([*before, *now])
         if before.get(name) != now.get(name)
     ]
 
 
-def _shown(value: Any) -> str:
+def _setting_text(value: Any) -> str:
     return "not there" if value is None else msgspec.json.encode(value).decode()

@@ -19,7 +19,7 @@ T = TypeVar("T")
 SELDOM: Final = frozenset(
     ("precision", "recall", "hits@10", "hits@100", EXAMPLES, "latency", "latency_p99")
 )
-"""Metrics and figures that only the whole report has."""
+"""Metrics and figures shown only in the whole report."""
 
 IF_THEY_DIFFER: Final = ("hits@1", "hits@5")
 """Shown where the right answer was among the candidates more often than it was given."""
@@ -28,23 +28,23 @@ IF_NOT_ZERO: Final = ("abstention", "errors")
 
 
 def report_lines(report: RunReport, *, whole: bool = True, asked: str = "") -> Iterator[str]:
-    """Return the report of a run as lines: the whole of it, or the metrics that most readers want.
+    """Return the report of a run as lines: the whole report, or the usual metrics only.
 
-    `asked`: names of metrics, separated by commas, that are shown in any case.
+    `asked`: names of metrics, separated by commas, to show in any case.
     """
     failed = f", {report.failed:,} failed" if report.failed else ""
     examples = number_of(report.examples, "example")
     episodes = number_of(report.episodes, "episode")
     yield f"{examples} in {episodes}{failed}"
-    hidden = frozenset() if whole else _hidden(report).difference(asked.split(","))
-    yield from estimate_lines(_without(hidden, {**report.metrics, **report.figures}))
+    hidden = frozenset() if whole else _hidden_names(report).difference(asked.split(","))
+    yield from estimate_lines(_remove_hidden(hidden, {**report.metrics, **report.figures}))
     if report.aggregate is not None:
         means = "mean of the tasks' figures" if report.aggregate == "macro" else "of all examples"
         yield f"over {len(report.tasks)} tasks: {report.aggregate} ({means})"
         for task, found in report.tasks.items():
-            of_task = _without(hidden, found)
+            of_task = _remove_hidden(hidden, found)
             yield from estimate_lines({f"{task}/{name}": one for name, one in of_task.items()})
-    for name in _without(hidden, dict.fromkeys(_common(report.groups))):
+    for name in _remove_hidden(hidden, dict.fromkeys(_common(report.groups))):
         parts = (f"{group or '-'} {_one(found, name)}" for group, found in report.groups.items())
         yield f"{name} by group: {', '.join(parts)}"
     if len(report.by) > 1:
@@ -53,8 +53,8 @@ def report_lines(report: RunReport, *, whole: bool = True, asked: str = "") -> I
         yield f"not shown: {', '.join(sorted(hidden))} (--all)"
 
 
-def _hidden(report: RunReport) -> frozenset[str]:
-    """Return the names that tell most readers nothing about this run."""
+def _hidden_names(report: RunReport) -> frozenset[str]:
+    """Return the names of figures that say little about this run."""
     found = {**report.metrics, **report.figures}
     values = {name: one.value for name, one in found.items()}
     seldom = {name for name in SELDOM if name in values}
@@ -64,7 +64,7 @@ def _hidden(report: RunReport) -> frozenset[str]:
     return frozenset(seldom | zero)
 
 
-def _without(hidden: Set[str], named: Mapping[str, T]) -> dict[str, T]:
+def _remove_hidden(hidden: Set[str], named: Mapping[str, T]) -> dict[str, T]:
     return {name: one for name, one in named.items() if name not in hidden}
 
 
@@ -72,7 +72,7 @@ def estimate_lines(estimates: Mapping[str, Estimate]) -> Iterator[str]:
     """Return estimates as a table: name, value, standard error, interval."""
     width = max(map(len, estimates), default=0)
     for name, one in estimates.items():
-        line = f"{clean(name):<{width}}  {_shown(name, one):>9}"
+        line = f"{clean(name):<{width}}  {_value_text(name, one):>9}"
         if one.error is not None:
             line += f"  ± {figure(one.error):<8}"
         if one.low is not None and one.high is not None:
@@ -85,10 +85,10 @@ def _common(groups: Mapping[str, Mapping[str, Estimate]]) -> list[str]:
 
 
 def _one(found: Mapping[str, Estimate], name: str) -> str:
-    return _shown(name, found[name]) if name in found else "-"
+    return _value_text(name, found[name]) if name in found else "-"
 
 
-def _shown(name: str, one: Estimate) -> str:
+def _value_text(name: str, one: Estimate) -> str:
     whole = name.rpartition("/")[2] == EXAMPLES
     return f"{one.value:,.0f}" if whole else figure(one.value)
 
@@ -107,8 +107,8 @@ _PAGE = """<!doctype html>
 """
 
 
-def page_of(run: RunDescription, report: RunReport) -> str:
-    """Return the page of a run."""
+def render_page(run: RunDescription, report: RunReport) -> str:
+    """Return the HTML page of a run."""
     known = {**run.configuration, **run.options, **run.versions}
     said = (f"{name}: {msgspec.json.encode(one).decode()}" for name, one in known.items())
     page = _PAGE.format(

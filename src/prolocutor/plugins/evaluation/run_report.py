@@ -11,8 +11,8 @@ import msgspec
 from prolocutor.plugins.evaluation.example_rows import ExampleRow
 from prolocutor.plugins.evaluation.parlai.metrics.estimates import (
     Estimate,
-    estimates_of,
     measure_rows,
+    report_estimates,
 )
 from prolocutor.plugins.evaluation.parlai.metrics.reports import Report as Metrics
 from prolocutor.plugins.evaluation.parlai.metrics.reports import aggregate_named_reports
@@ -37,15 +37,16 @@ FIGURES: Final = frozenset(
     )
 )
 _FEW_ENOUGH: Final = 200
-"""As many groups, or one for each example, are none."""
+"""More groups than this, or a group for each example, are not reported."""
 
 
 class RunReport(msgspec.Struct, kw_only=True):
     """The report of a run. `metrics` are scores, `figures` latency, calls, abstention, errors.
 
     `tasks`: the metrics of each data set, where there are several; `aggregate` says whether
-    `metrics` are then the mean of theirs (macro) or that of all examples (micro). `groups`: the
-    metrics by domain or task, where there are several. `by`: how many examples each agent answered.
+    `metrics` are then the mean over the data sets (macro) or over all examples (micro). `groups`:
+    the metrics by domain or task, where there are several. `by`: the number of examples answered by
+    each agent.
     """
 
     examples: int
@@ -60,7 +61,7 @@ class RunReport(msgspec.Struct, kw_only=True):
     by: dict[str, int] = {}
 
     def estimates(self) -> list[tuple[str, Estimate]]:
-        """Return all metrics and figures by name, those of a task as `task/name`."""
+        """Return all metrics and figures by name; a task's figures as `task/name`."""
         of_tasks = [
             (f"{task}/{name}", one) for task, of in self.tasks.items() for name, one in of.items()
         ]
@@ -75,24 +76,26 @@ class RunReport(msgspec.Struct, kw_only=True):
         return self.metrics.get(name) or self.figures.get(name)
 
 
-def report_of(
+def make_report(
     rows: Iterable[ExampleRow], metrics: str = "default", aggregate: Aggregate = "macro"
 ) -> RunReport:
-    """Return the report of a run's rows; they come in order and are read once."""
+    """Return the report of a run's rows, which come in order and are read once."""
     count = _RunTally(metrics)
-    figures = measure_rows(count.counted(rows))
+    figures = measure_rows(count.add_rows(rows))
     tasks: dict[str, Estimates] = {}
     if len(count.tasks) > 1:
         tasks = {name: part.estimates() for name, part in count.tasks.items()}
         reports = {name: part.others() for name, part in count.tasks.items()}
         whole = aggregate_named_reports(reports, micro_average=aggregate == "micro")
-        others = estimates_of({name: one for name, one in whole.items() if _overall(name, reports)})
+        others = report_estimates(
+            {name: one for name, one in whole.items() if _overall(name, reports)}
+        )
         for name, report in reports.items():
-            tasks[name].update(estimates_of(report))
+            tasks[name].update(report_estimates(report))
         means = count.whole.estimates() if aggregate == "micro" else _macro(tasks, others)
         found = {**means, **others}
     else:
-        found = {**count.whole.estimates(), **estimates_of(count.whole.others())}
+        found = {**count.whole.estimates(), **report_estimates(count.whole.others())}
     found[EXAMPLES] = found.pop(EXAMPLES)
     return RunReport(
         examples=count.examples,
@@ -108,13 +111,13 @@ def report_of(
     )
 
 
-def aggregate_of(run: RunDescription) -> Aggregate:
-    """Return how a run over several data sets was last reported."""
+def run_aggregate(run: RunDescription) -> Aggregate:
+    """Return the aggregation of the run's last report."""
     return "micro" if run.options.get("aggregate") == "micro" else "macro"
 
 
 def clustered_mean(pairs: Sequence[tuple[int, float]], *, difference: bool = False) -> Estimate:
-    """Estimate a mean of values that come in clusters: (cluster, value), at least one."""
+    """Estimate the mean of clustered values: (cluster, value), not empty."""
     sums = ScoreSums()
     for cluster, value in sorted(pairs, key=lambda pair: pair[0]):
         sums.add(cluster, value)
@@ -122,7 +125,7 @@ def clustered_mean(pairs: Sequence[tuple[int, float]], *, difference: bool = Fal
 
 
 class _Tally:
-    """The sums of one task, of one group, or of all."""
+    """The sums of a task, a group, or the whole run."""
 
     def __init__(self, metrics: str | None = None) -> None:
         self.examples = 0
@@ -150,7 +153,7 @@ class _Tally:
         return found
 
     def others(self) -> Metrics:
-        """Return the metrics that are no means of scores: agents' own, and those of a corpus."""
+        """Return the metrics other than means of scores: agents' own, and corpus metrics."""
         found = dict(self._own.report)
         if self._corpus is not None:
             whole = self._corpus.report()
@@ -171,11 +174,11 @@ class _RunTally:
         self._apart = False  # whether groups are other than the tasks
         self._before = (-1, 0)
 
-    def counted(self, rows: Iterable[ExampleRow]) -> Iterator[Mapping[str, Any]]:
-        """Add each row, and return what latency, calls and errors are measured by."""
+    def add_rows(self, rows: Iterable[ExampleRow]) -> Iterator[Mapping[str, Any]]:
+        """Add each row, and yield its fields for latency, calls and errors."""
         for row in rows:
             self._add(row)
-            yield _measured(row)
+            yield _measured_fields(row)
 
     def shown_groups(self) -> dict[str, Estimates]:
         """Return the metrics of each group, if there are several groups and fewer than examples."""
@@ -209,7 +212,7 @@ class _RunTally:
 
 
 def _macro(tasks: Mapping[str, Estimates], others: Estimates) -> Estimates:
-    """Return the mean of the tasks' scores, each over the tasks that have it."""
+    """Return the means of the tasks' scores, each over the tasks that have it."""
     names = dict.fromkeys(name for found in tasks.values() for name in found)
     means = {
         name: mean_of_estimates([found[name] for found in tasks.values() if name in found])
@@ -222,11 +225,11 @@ def _macro(tasks: Mapping[str, Estimates], others: Estimates) -> Estimates:
 
 
 def _overall(name: str, reports: Mapping[str, Metrics]) -> bool:
-    """Return whether an aggregated metric is that of all tasks and not `task/name`."""
+    """Return whether an aggregated metric is over all tasks, unlike `task/name`."""
     return any(name in report for report in reports.values())
 
 
-def _measured(row: ExampleRow) -> Mapping[str, Any]:
+def _measured_fields(row: ExampleRow) -> Mapping[str, Any]:
     return {
         "seconds": row.seconds,
         "calls": row.calls,

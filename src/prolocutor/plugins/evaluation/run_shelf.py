@@ -1,4 +1,4 @@
-"""RunShelf: the runs in one folder, to be listed, read and set beside each other."""
+"""RunShelf: the runs in one folder, to list, read and compare."""
 
 from __future__ import annotations
 
@@ -33,22 +33,22 @@ from prolocutor.plugins.evaluation.run_folder import (
     ROWS,
     RUN,
     RunDescription,
-    dialogs_of,
     leave_out,
     load_run,
     rows_in_order,
+    stored_dialog_ids,
 )
-from prolocutor.plugins.evaluation.run_report import RunReport, aggregate_of, report_of
+from prolocutor.plugins.evaluation.run_report import RunReport, make_report, run_aggregate
 from prolocutor.plugins.evaluation.shelved_rows import ShelvedRows
 
 log = logging.getLogger(__name__)
 
 MOST_RUNS: Final = 1000
 MAX_HEAD: Final = 20_000_000
-"""Bytes of `run.json` and of `report.json` that are read at most."""
+"""The largest `run.json` and `report.json` that are read, in bytes."""
 
 MAX_PAIRED: Final = 100_000
-"""Rows of a run that is compared."""
+"""The longest run that is compared, in rows."""
 
 _CACHED: Final = 4
 _LONGEST: Final = 20_000
@@ -56,7 +56,7 @@ _SHOWN: Final = ("accuracy", "f1", "latency_p50", "cost", "errors")
 
 
 class RunShelf:
-    """The run folders directly below one folder. Calls may come from any thread."""
+    """The run folders directly below one folder. All methods are thread-safe."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -64,12 +64,12 @@ class RunShelf:
         self._lock = Lock()
 
     def listed(self) -> list[RunSummary]:
-        """Return the runs, the latest first; one that is damaged says so."""
+        """Return the runs, the latest first; a damaged run says so."""
         found = [_summary(name, folder) for name, folder in self._folders().items()]
         return sorted(found, key=lambda one: (one.started, one.name), reverse=True)[:MOST_RUNS]
 
     def details(self, name: str, against: str | None = None) -> RunDetails:
-        """Return a run, compared with another one if given."""
+        """Return a run, with a comparison if another run is given."""
         folder = self._find(name)
         run, rows = _run(folder), self._index(folder)
         report, note = _report(folder, run, len(rows))
@@ -94,10 +94,10 @@ class RunShelf:
         )
 
     def rows(self, name: str, wanted: RowQuery, after: int, limit: int) -> RunRowPage:
-        """Return the rows that are wanted, from the place `after` on."""
+        """Return the rows matching a query, from the place `after` on."""
         rows, kind = self._index(self._find(name)), wanted.kind
         there = None if wanted.against is None else self._index(self._find(wanted.against))
-        partners = {} if there is None else _paired(rows, there)
+        partners = {} if there is None else _pair_places(rows, there)
         items: list[RunRow] = []
         for place in range(after, len(rows)):
             if wanted.group is not None and rows.groups[place] != wanted.group:
@@ -106,7 +106,7 @@ class RunShelf:
             if there is None:
                 fits = kind is None or rows.kind(place) == kind
             else:
-                fits = other is not None and _flipped(rows, place, there, other, kind)
+                fits = other is not None and _is_flip(rows, place, there, other, kind)
             if not fits:
                 continue
             if len(items) == limit:
@@ -117,13 +117,13 @@ class RunShelf:
 
     def dialogs(self) -> set[str]:
         """Return the ids of the stored dialogs that rows of the runs are made of."""
-        return set().union(*map(_dialogs_of, self._folders().values()))
+        return set().union(*map(_dialog_ids, self._folders().values()))
 
     def leave_out(self, dialogs: Collection[str]) -> None:
-        """Write the runs anew without the rows that are made of these dialogs."""
+        """Remove the rows of these dialogs from all runs."""
         for name, folder in self._folders().items():
             try:
-                if not _dialogs_of(folder).isdisjoint(dialogs):
+                if not _dialog_ids(folder).isdisjoint(dialogs):
                     leave_out(folder, dialogs)
             except (StoreLocked, OSError) as error:
                 log.error("the run %s keeps words that were deleted: %s", name, error)
@@ -133,10 +133,10 @@ class RunShelf:
         if max(len(rows), len(there)) > MAX_PAIRED:
             what = f"runs of more than {MAX_PAIRED:,} rows are compared by"
             raise BadInput(f"{what} prolocutor evaluate compare", field="against")
-        partners = _paired(rows, there)
+        partners = _pair_places(rows, there)
         pairs = [(there.row(other), rows.row(place)) for place, other in partners.items()]
         flips = {
-            kind: sum(_flipped(rows, one, there, other, kind) for one, other in partners.items())
+            kind: sum(_is_flip(rows, one, there, other, kind) for one, other in partners.items())
             for kind in ("won", "lost")
         }
         return RunPairs(
@@ -161,7 +161,7 @@ class RunShelf:
         )
 
     def _index(self, folder: Path) -> ShelvedRows:
-        """Return the rows of a run; those of the last few runs are kept until a file changes."""
+        """Return the rows of a run; the latest runs are cached until a file changes."""
         file = folder / ROWS
         try:
             state = file.stat()
@@ -201,9 +201,9 @@ class RunShelf:
         }
 
 
-def _dialogs_of(folder: Path) -> set[str]:
+def _dialog_ids(folder: Path) -> set[str]:
     try:
-        return dialogs_of(folder)
+        return stored_dialog_ids(folder)
     except (msgspec.MsgspecError, OSError):
         return set()
 
@@ -240,13 +240,13 @@ def _run(folder: Path) -> RunDescription:
 
 
 def _report(folder: Path, run: RunDescription, rows: int) -> tuple[RunReport | None, str]:
-    """Return the report that is stored, or that of the rows so far, and what is missing."""
+    """Return the stored report, or a report of the rows so far, and a note on missing parts."""
     if run.complete and (stored := _stored_report(folder)) is not None:
         return stored, ""
     note = "the run has not ended, or was cut off: these are its rows so far"
     if not 0 < rows <= MAX_PAIRED:
         return None, note
-    return report_of(rows_in_order(folder), run.metrics, aggregate_of(run)), note
+    return make_report(rows_in_order(folder), run.metrics, run_aggregate(run)), note
 
 
 def _stored_report(folder: Path) -> RunReport | None:
@@ -266,13 +266,13 @@ def _check_head(file: Path) -> None:
         raise BadInput(f"{what} and is not read", field="name")
 
 
-def _paired(rows: ShelvedRows, there: ShelvedRows) -> dict[int, int]:
-    """Return the place of the same example in the other run, by place."""
+def _pair_places(rows: ShelvedRows, there: ShelvedRows) -> dict[int, int]:
+    """Map the places of examples to the places of the same examples in the other run."""
     places = {key: place for place, key in enumerate(there.keys)}
     return {here: places[key] for here, key in enumerate(rows.keys) if key in places}
 
 
-def _flipped(
+def _is_flip(
     rows: ShelvedRows, place: int, there: ShelvedRows, other: int, kind: RowKind | None
 ) -> bool:
     mine, its = rows.kind(place), there.kind(other)

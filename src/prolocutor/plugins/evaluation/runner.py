@@ -1,7 +1,7 @@
-"""The runner: every example that has no row yet is asked, and gets one whatever happens.
+"""The runner asks every example without a row, and writes a row for it in any case.
 
-The unit is the episode: a system is asked all turns of one in order, and several episodes at once.
-An episode that was cut off is asked again from its beginning, as systems keep no state beyond it.
+The unit is the episode: a system is asked its turns in order, and several episodes at once. An
+interrupted episode is asked again from its beginning, as systems keep no state beyond it.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Annotated, Any, Final, Protocol
 import msgspec
 
 from prolocutor.errors import BadReply
-from prolocutor.plugins.evaluation.episodes import Episode, group_of
+from prolocutor.plugins.evaluation.episodes import Episode, example_group
 from prolocutor.plugins.evaluation.evaluated_agent import (
     AgentRaised,
     EvaluatedAgent,
@@ -25,7 +25,7 @@ from prolocutor.plugins.evaluation.evaluated_agent import (
 )
 from prolocutor.plugins.evaluation.example_rows import ExampleRow
 from prolocutor.plugins.evaluation.run_folder import RunFolder
-from prolocutor.plugins.evaluation.scoring import own_metrics_of, plain_act
+from prolocutor.plugins.evaluation.scoring import plain_act, read_own_metrics
 
 LONGEST_ERROR: Final = 2000
 MOST_CANDIDATES: Final = 200
@@ -34,14 +34,14 @@ _ERRORS_THAT_END_ALL: Final = (KeyboardInterrupt, GeneratorExit, asyncio.Cancell
 
 
 class ExampleScorer(Protocol):
-    """What scores answers."""
+    """A scorer of answers."""
 
     def score(self, message: Message, act: Mapping[str, Any]) -> dict[str, float | None]:
         """Return the scores of one example by name."""
 
 
 class RunOptions(msgspec.Struct, frozen=True, kw_only=True):
-    """How a run is done. `time_limit`: seconds that one example may take."""
+    """Options of a run. `time_limit`: seconds for one example."""
 
     seed: int = 42
     repeat: Annotated[int, msgspec.Meta(ge=1)] = 1
@@ -51,17 +51,16 @@ class RunOptions(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class EpisodeRun(msgspec.Struct):
-    """One episode to ask, with how often it was asked before."""
+    """One episode to ask, with the number of earlier repeats."""
 
     episode: Episode
     repeat: int
 
 
 class Runner:
-    """Asks a system what has no row yet.
+    """Asks a system the examples without a row.
 
-    `on_rows` is called for each episode with its number of rows, and with the rows where they are
-    new.
+    `on_rows` is called for each episode with its number of rows, and with the rows if they are new.
     """
 
     def __init__(
@@ -133,7 +132,7 @@ class Runner:
                     yield EpisodeRun(episode, repeat)
 
     def _seed(self, task: EpisodeRun) -> int:
-        """Return the seed of an episode, which does not depend on what was asked before."""
+        """Return the seed of an episode, independent of earlier episodes."""
         words = f"{self._options.seed}/{task.episode.number}/{task.repeat}"
         return int.from_bytes(blake2b(words.encode(), digest_size=7).digest(), "big")
 
@@ -156,7 +155,7 @@ class Runner:
         if error is None:
             try:
                 act = plain_act(act)
-                metrics = own_metrics_of(act)
+                metrics = read_own_metrics(act)
                 act.pop("metrics", None)
                 scores = self._scorer.score(message, act)
             except Exception as fault:
@@ -171,7 +170,7 @@ class Runner:
             repeat=task.repeat,
             last=turn == len(episode.messages) - 1,
             example=episode.hashes[turn],
-            group=group_of(message, episode.task),
+            group=example_group(message, episode.task),
             task=episode.task,
             input=_kept(message),
             act=_kept(act),
@@ -209,7 +208,7 @@ def _kept(message: Message) -> dict[str, Any]:
 
 
 def error_text(fault: BaseException) -> str:
-    """Return an error as one text of bounded length."""
+    """Return an error as a text of bounded length."""
     if isinstance(fault, AgentRaised) and fault.fault is not None:
         fault = fault.fault
     return f"{type(fault).__name__}: {fault}"[:LONGEST_ERROR]

@@ -1,8 +1,8 @@
-"""Sums: what the mean and interval of one score need, in constant memory.
+"""Sums for the mean and interval of one score, in constant memory.
 
-Examples of an episode are not independent, so totals are by episode, each added when the episode
-ends. Sources: Cochran, Sampling Techniques, section 9A.2 (a ratio of cluster totals);
-Korn and Graubard 1998 (Wilson's interval on an effective number of draws, which few clusters make
+Examples of an episode are not independent, therefore totals are by episode, each added when the
+episode ends. Sources: Cochran, Sampling Techniques, section 9A.2 (a ratio of cluster totals); Korn
+and Graubard 1998 (Wilson's interval on an effective number of draws, which few clusters make
 smaller by the square of z / t); Zou and Donner 2008 (the interval of a mean of estimates).
 """
 
@@ -19,8 +19,8 @@ import msgspec
 from prolocutor.plugins.evaluation.parlai.metrics.estimates import (
     CONFIDENCE,
     Estimate,
-    mean_of,
-    share_of,
+    estimate_mean,
+    estimate_share,
 )
 
 _FEW: Final = 2000
@@ -30,10 +30,10 @@ _NEXT_TO_NOTHING: Final = 1e-12
 
 
 class ScoreSums:
-    """The sums of one score over the examples, which come episode by episode.
+    """The sums of one score over the examples, added episode by episode.
 
-    `values` are those of up to 2,000 examples, and empty for more: they are drawn from again for a
-    bootstrap interval.
+    `values` holds the scores of up to 2,000 examples, for a bootstrap interval; with more examples
+    it is empty.
     """
 
     __slots__ = (
@@ -51,7 +51,7 @@ class ScoreSums:
         self._open = (0.0, 0)
 
     def add(self, episode: int, value: float) -> None:
-        """Add one example of an episode; those of one episode come one after the other."""
+        """Add the score of one example; examples of an episode are added in succession."""
         if episode != self._episode:
             self._close()
             self._episode, self._open = episode, (0.0, 0)
@@ -68,24 +68,24 @@ class ScoreSums:
             self.values = array("d")
 
     def estimate(self, *, difference: bool = False) -> Estimate:
-        """Return the mean of at least one example; `difference`: values are from -1 to 1."""
+        """Return the mean of all examples (at least one); `difference`: values are from -1 to 1."""
         mean, bounded = self.total / self.count, self.bounded and not difference
         if self.episodes == self.count:
-            return self._of_examples(mean, bounded)
+            return self._estimate_independent(mean, bounded)
         if self.episodes == 1:
-            found = self._of_examples(mean, bounded)
+            found = self._estimate_independent(mean, bounded)
             return msgspec.structs.replace(found, method="examples")
         error = self._clustered_error(mean)
         if bounded:
-            return self._within_bounds(mean, error)
+            return self._estimate_bounded(mean, error)
         return _normal(mean, error, self.count)
 
-    def _of_examples(self, mean: float, bounded: bool) -> Estimate:
+    def _estimate_independent(self, mean: float, bounded: bool) -> Estimate:
         """Estimate as if the examples were independent."""
         if self.share and bounded:
-            return share_of(round(self.total), self.count)
+            return estimate_share(round(self.total), self.count)
         if self.values:
-            found = mean_of(self.values)
+            found = estimate_mean(self.values)
             assert found is not None
             if bounded and self.count > 1 and found.low == found.high:
                 return _wilson(mean, found.error or 0.0, self.count, self.count)
@@ -96,7 +96,7 @@ class ScoreSums:
             return _wilson(mean, error, self.count, self.count)
         return _normal(mean, error, self.count)
 
-    def _within_bounds(self, mean: float, error: float) -> Estimate:
+    def _estimate_bounded(self, mean: float, error: float) -> Estimate:
         draws = mean * (1 - mean) / (error * error) if error else float(self.episodes)
         if self.share:
             draws = min(draws, self.count)

@@ -37,7 +37,7 @@ class TeacherScorer:
         self._scored = TeacherMetrics(metrics)
 
     def score(self, message: Mapping[str, Any], act: Mapping[str, Any]) -> Scores:
-        """Return the scores of one example by name; None for what is no finite number."""
+        """Return the scores of one example by name; None for values that are not finite numbers."""
         labels = message.get("eval_labels")
         if labels is None:
             labels = message.get("labels")
@@ -48,14 +48,14 @@ class TeacherScorer:
             scores[name] = value if isfinite(value) else None
         return scores
 
-    def rescored(self, row: ExampleRow) -> ExampleRow:
-        """Return a row with new scores."""
+    def rescore(self, row: ExampleRow) -> ExampleRow:
+        """Replace the scores of a row, and return it."""
         act = row.act if row.error is None else {"text": ""}
         row.scores = self.score(row.input, act)
         return row
 
     def report(self) -> Report:
-        """Return the metrics over all that was scored."""
+        """Return the metrics over all scored acts."""
         return self._scored.report()
 
 
@@ -80,8 +80,8 @@ def plain_act(act: Mapping[str, Any]) -> dict[str, Any]:
     return plain
 
 
-def own_metrics_of(act: Mapping[str, Any]) -> OwnMetricParts:
-    """Return the act's field `metrics` as JSON; raise `BadReply` for a value that is no number."""
+def read_own_metrics(act: Mapping[str, Any]) -> OwnMetricParts:
+    """Return the act's field `metrics` as JSON; raise `BadReply` for values other than numbers."""
     given = act.get("metrics")
     if given is None:
         return {}
@@ -100,7 +100,7 @@ def own_metrics_of(act: Mapping[str, Any]) -> OwnMetricParts:
 
 
 def _own_metric(name: str, value: Any) -> Metric:
-    """Return one metric of an agent; its value must be finite."""
+    """Return one metric of an agent; raise `BadReply` unless it is finite."""
     try:
         own = observed_metric(value)
         finite = isfinite(own.value())
@@ -121,7 +121,7 @@ def _texts(labels: Any) -> list[str] | None:
 
 
 class OwnMetrics:
-    """The sums of the metrics that agents reported themselves."""
+    """The sums of agents' own metrics."""
 
     def __init__(self) -> None:
         self.report: Report = {}
@@ -139,8 +139,8 @@ def needs_corpus(metrics: str) -> bool:
     return any(name.startswith(("interdistinct", "distinct", "all")) for name in _names(metrics))
 
 
-def foreseen(metrics: str) -> frozenset[str]:
-    """Return the names of the scores that these metrics can give."""
+def possible_scores(metrics: str) -> frozenset[str]:
+    """Return the names of all scores that these metrics can give."""
     wanted = requested_metrics(metrics)
     orders = {
         "bleu": wanted.bleu,

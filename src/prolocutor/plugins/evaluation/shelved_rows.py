@@ -24,11 +24,11 @@ MAX_BYTES: Final = 512_000_000
 ACCURACY: Final = "accuracy"
 
 ExampleKey = tuple[str, int, int]
-"""A hash of the example, how often it was asked before, and which of several equal ones it is."""
+"""A hash of the example, the number of earlier repeats, and its place among equal examples."""
 
 
 class _ScoredRow(msgspec.Struct):
-    """The fields of a row that are looked at for every row."""
+    """The fields needed of every row."""
 
     example: str
     group: str = ""
@@ -38,7 +38,7 @@ class _ScoredRow(msgspec.Struct):
 
 
 class ShelvedRows:
-    """The rows of one file, in order. `metric` is the one by which a row is right.
+    """The rows of one file, in order. `metric` decides whether a row is right.
 
     Raise `BadInput` for a file that is damaged or too large.
     """
@@ -79,7 +79,7 @@ class ShelvedRows:
 
     def _read(self) -> None:
         seen: Counter[tuple[str, int]] = Counter()
-        for start, row in self._scored():
+        for start, row in self._read_scored():
             if not self.metric and row.scores:
                 self.metric = ACCURACY if ACCURACY in row.scores else next(iter(row.scores))
             score = row.scores.get(self.metric)
@@ -92,7 +92,7 @@ class ShelvedRows:
             self._starts.append(start)
             self._kinds.append(number)
 
-    def _scored(self) -> Iterator[tuple[int, _ScoredRow]]:
+    def _read_scored(self) -> Iterator[tuple[int, _ScoredRow]]:
         decoder = msgspec.json.Decoder(_ScoredRow)
         starts = starts_in_order(self._file)
         if starts is None:

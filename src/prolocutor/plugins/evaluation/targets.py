@@ -1,4 +1,4 @@
-"""Targets: what can be evaluated, and how each is run.
+"""Targets: the kinds of evaluated systems, and how each is run.
 
 An assistant (its file or an object), an agent that observes and acts (a name, a class or an
 object), or a function from text to text.
@@ -34,7 +34,7 @@ _ASSISTANT: Final = "prolocutor.plugins.evaluation.evaluated_assistant"
 
 
 class EvaluationTarget(Protocol):
-    """What is evaluated. `content`: a hash of its source, None where that is not known."""
+    """An evaluated system. `content`: a hash of its source, None if not known."""
 
     name: str
     content: str | None
@@ -47,47 +47,50 @@ class EvaluationTarget(Protocol):
 
 
 def find_target(subject: object, options: Mapping[str, Any], seed: int) -> EvaluationTarget:
-    """Return the target of a name, a path or an object; `options` are those of an agent.
+    """Return the target of a name, a path or an object; `options` belong to an agent.
 
-    Raise `BadInput` for what cannot be evaluated, `ConfigError` for an agent that cannot be made.
+    Raise `BadInput` for a subject that cannot be evaluated, `ConfigError` for an agent that cannot
+    be made.
     """
     given = {"seed": seed, "datatype": "valid", **options}
     if isinstance(subject, str | Path):
         return _named_target(str(subject), given)
     if inspect.isclass(subject) and hasattr(subject, "__aenter__"):
-        what = f"{_dotted(subject)} is a class: give an assistant that was made of it"
+        what = f"{_dotted_name(subject)} is a class: give an assistant that was made of it"
         raise BadInput(what, field="subject")
     if hasattr(subject, "__aenter__"):
-        # What only an assistant needs is imported for one alone: agents start faster without.
+        # The assistants' imports are left out for agents, which start faster without.
         target: EvaluationTarget = importlib.import_module(_ASSISTANT).AssistantTarget(subject)
         return target
     if inspect.isclass(subject):
-        return _agent_target(_dotted(subject), subject, given, _content_of(_dotted(subject)))
+        return _agent_target(
+            _dotted_name(subject), subject, given, _module_hash(_dotted_name(subject))
+        )
     if callable(getattr(subject, "observe", None)):
-        dotted = _dotted(type(subject))
-        return AgentTarget(dotted, _only(subject), _content_of(dotted))
+        dotted = _dotted_name(type(subject))
+        return AgentTarget(dotted, _only(subject), _module_hash(dotted))
     if callable(subject) and takes_requests(subject):
         of_skill: EvaluationTarget = importlib.import_module(_ASSISTANT).SkillTarget(
-            subject, _dotted(subject), _content_of(_dotted(subject))
+            subject, _dotted_name(subject), _module_hash(_dotted_name(subject))
         )
         return of_skill
     if inspect.iscoroutinefunction(subject):
         return FunctionTarget(subject)
     if callable(subject):
-        dotted = _dotted(subject)
-        return AgentTarget(dotted, lambda: FunctionAgent(subject), _content_of(dotted))
+        dotted = _dotted_name(subject)
+        return AgentTarget(dotted, lambda: FunctionAgent(subject), _module_hash(dotted))
     kind = type(subject).__name__
     what = f"an object of type {kind} is no assistant, agent or function"
     raise BadInput(what, field="subject")
 
 
 def may_report_metrics(subject: str) -> bool:
-    """Return whether what is named may report metrics of its own, as only agents can."""
+    """Return whether the named subject may report metrics of its own, as only agents can."""
     return subject not in AGENTS and ":" in subject and not Path(subject).exists()
 
 
 class AgentTarget:
-    """An agent that observes and acts; `make` returns a new one."""
+    """An agent that observes and acts; `make` returns a new agent."""
 
     def __init__(
         self, name: str, make: Callable[[], ObserveActAgent], content: str | None = None
@@ -112,7 +115,7 @@ class FunctionAgent:
 
     def __init__(self, function: Callable[[Any], Any]) -> None:
         self._function = function
-        self._id = _name_of(function)
+        self._id = _object_name(function)
         self._text: Any = None
 
     def observe(self, observation: Message) -> Message:
@@ -121,8 +124,8 @@ class FunctionAgent:
         return observation
 
     def act(self) -> dict[str, Any]:
-        """Return what the function answers."""
-        return act_of(self._function(self._text), self._id)
+        """Return the function's answer as an act."""
+        return make_act(self._function(self._text), self._id)
 
     def clone(self) -> FunctionAgent:
         """Return another agent of the same function."""
@@ -133,8 +136,8 @@ class FunctionTarget:
     """An async function from text to an answer; also the system and each of its dialogs."""
 
     def __init__(self, function: Callable[[Any], Any]) -> None:
-        self.name = _dotted(function)
-        self.content = _content_of(self.name)
+        self.name = _dotted_name(function)
+        self.content = _module_hash(self.name)
         self._function = function
 
     def run(self, runner: Runner, episodes: Iterable[Episode]) -> None:
@@ -154,13 +157,13 @@ class FunctionTarget:
         """Do nothing: a function remembers nothing."""
 
     async def answer(self, message: Message) -> SystemReply:
-        """Return what the function answers."""
-        name = _name_of(self._function)
-        return SystemReply(act_of(await self._function(message.get("text")), name), name)
+        """Return the function's answer."""
+        name = _object_name(self._function)
+        return SystemReply(make_act(await self._function(message.get("text")), name), name)
 
 
-def act_of(answer: object, name: str) -> dict[str, Any]:
-    """Return an answer of a function as an act; raise `BadReply` for what is neither."""
+def make_act(answer: object, name: str) -> dict[str, Any]:
+    """Return a function's answer as an act; raise `BadReply` for neither text nor dictionary."""
     if isinstance(answer, str):
         return {"id": name, "text": answer}
     if isinstance(answer, Mapping):
@@ -174,7 +177,7 @@ def _named_target(name: str, options: dict[str, Any]) -> EvaluationTarget:
         return _agent_target(name, AGENTS[name], options)
     if ":" in name and not path.exists():
         made = resolve(name)
-        return _agent_target(name, made, options, _content_of(name))
+        return _agent_target(name, made, options, _module_hash(name))
     if not path.exists():
         what = "neither an assistant's file, nor module:Class of an agent, nor a baseline agent"
         raise BadInput(f"{name}: this is {what}; {suggest(name, AGENTS)}")
@@ -182,8 +185,8 @@ def _named_target(name: str, options: dict[str, Any]) -> EvaluationTarget:
     return target
 
 
-def _content_of(dotted: str) -> str | None:
-    """Return a hash over the module of `module:attribute`; None where it has no file."""
+def _module_hash(dotted: str) -> str | None:
+    """Return a hash over the module of `module:attribute`; None if it has no file."""
     file = module_file(dotted)
     return content_of([file]) if file else None
 
@@ -210,22 +213,22 @@ def _made(name: str, make: Callable[..., Any], options: dict[str, Any]) -> Obser
 
 
 def _only(agent: Any) -> Callable[[], ObserveActAgent]:
-    """Return what gives an agent once; a second dialog at the same time needs a clone of it."""
+    """Return a function that gives the agent once; a second open dialog needs a clone."""
     first = [agent]
 
     def give() -> ObserveActAgent:
         if not first:
             what = "has no clone(), which several dialogs at once and time limits need"
-            raise ConfigError(f"the agent {_dotted(type(agent))} {what}; give its class")
+            raise ConfigError(f"the agent {_dotted_name(type(agent))} {what}; give its class")
         found: ObserveActAgent = first.pop()
         return found
 
     return give
 
 
-def _dotted(named: object) -> str:
-    return f"{getattr(named, '__module__', '?')}:{_name_of(named)}"
+def _dotted_name(named: object) -> str:
+    return f"{getattr(named, '__module__', '?')}:{_object_name(named)}"
 
 
-def _name_of(named: object) -> str:
+def _object_name(named: object) -> str:
     return str(getattr(named, "__qualname__", type(named).__name__))

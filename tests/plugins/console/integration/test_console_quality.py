@@ -10,7 +10,7 @@ import aiohttp
 import pytest
 
 from prolocutor.plugins.evaluation import evaluate_async
-from prolocutor.plugins.evaluation.parlai.stored_dialogs import episode_of
+from prolocutor.plugins.evaluation.parlai.stored_dialogs import dialog_episode
 from prolocutor.plugins.pairing.measuring.pairing_data import load_pairing_data
 from prolocutor.plugins.pairing.model_reloading import ReloadedModel
 from tests.integration.doors.shop import KNOWN, Shop, a_shop, answer_as
@@ -361,7 +361,7 @@ async def test_no_word_of_a_dialog_that_is_deleted_stays_in_a_run(tmp_path: Path
         for user, text in words.items():
             await shop.assistant.reply(text, user=user)
         dialogs = [one async for one in shop.assistant.store.export()]
-        messages = [one for dialog in dialogs for one in episode_of(dialog)]
+        messages = [one for dialog in dialogs for one in dialog_episode(dialog)]
         await evaluate_async(str.upper, messages, out=run)
         before = run.joinpath("rows.jsonl").read_text()
         if way == "person":

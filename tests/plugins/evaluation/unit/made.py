@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from prolocutor.plugins.evaluation.episodes import episodes_of
+from prolocutor.plugins.evaluation.episodes import group_episodes
 from prolocutor.plugins.evaluation.evaluated_agent import EvaluatedAgent
 from prolocutor.plugins.evaluation.example_rows import ExampleRow
 from prolocutor.plugins.evaluation.parlai.agents import RandomCandidateAgent
@@ -40,7 +40,7 @@ def run(
     subject = EvaluatedAgent(agent)
     with RunFolder(folder, configuration, {}) as kept:
         Runner(kept, TeacherScorer("f1"), RunOptions(**options)).run_agent(
-            subject, episodes_of(messages, limit)
+            subject, group_episodes(messages, limit)
         )
         kept.complete()
     subject.close()

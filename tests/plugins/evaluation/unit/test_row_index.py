@@ -40,7 +40,7 @@ def test_rows_are_put_in_order_and_the_last_of_equal_ones_stays(tmp_path: Path) 
 
 
 def test_an_episode_that_was_asked_again_is_known_by_its_new_rows(tmp_path: Path) -> None:
-    index = RowIndex.of_file(written(tmp_path, (3, 0, 0), (3, 0, 1), (4, 0, 0), (3, 0, 0)))
+    index = RowIndex.load(written(tmp_path, (3, 0, 0), (3, 0, 1), (4, 0, 0), (3, 0, 0)))
 
     again, cut_off = index.find(3, 0), index.find(4, 0)
     assert again is not None
@@ -51,7 +51,7 @@ def test_an_episode_that_was_asked_again_is_known_by_its_new_rows(tmp_path: Path
 
 
 def test_the_first_example_that_changed_is_found(tmp_path: Path) -> None:
-    rows = RowIndex.of_file(written(tmp_path, (0, 0, 0), (0, 0, 1))).find(0, 0)
+    rows = RowIndex.load(written(tmp_path, (0, 0, 0), (0, 0, 1))).find(0, 0)
     same, other = ["0000000000000000", "0000000000000001", "ff" * 8], ["0" * 16, "ff" * 8]
 
     assert rows is not None
@@ -60,7 +60,7 @@ def test_the_first_example_that_changed_is_found(tmp_path: Path) -> None:
 
 
 def test_a_failed_row_is_known(tmp_path: Path) -> None:
-    rows = RowIndex.of_file(written(tmp_path, (0, 0, 0), (0, 0, 1), error="no")).find(0, 0)
+    rows = RowIndex.load(written(tmp_path, (0, 0, 0), (0, 0, 1), error="no")).find(0, 0)
 
     assert rows is not None
     assert rows.failed
@@ -72,4 +72,4 @@ def test_a_line_that_is_no_row_is_refused(line: str, tmp_path: Path) -> None:
     file.write_text(line)
 
     with pytest.raises(BadInput, match=r"rows\.jsonl"):
-        RowIndex.of_file(file)
+        RowIndex.load(file)

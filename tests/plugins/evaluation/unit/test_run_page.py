@@ -1,8 +1,8 @@
 """The page of a run: whole in one file, and nothing that was said is HTML."""
 
 from prolocutor.plugins.evaluation.run_folder import RunDescription
-from prolocutor.plugins.evaluation.run_page import page_of, report_lines
-from prolocutor.plugins.evaluation.run_report import report_of
+from prolocutor.plugins.evaluation.run_page import render_page, report_lines
+from prolocutor.plugins.evaluation.run_report import make_report
 from tests.plugins.evaluation.unit.made import row
 
 HOSTILE = '</pre><script>alert("1")</script>'
@@ -11,7 +11,7 @@ HOSTILE = '</pre><script>alert("1")</script>'
 def made(text: str) -> str:
     rows = [row(n, {"f1": 0.5, text: 1.0}, by=text, group=f"{text} {n % 2}") for n in range(4)]
     run = RunDescription(configuration={"subject": text, text: text}, options={"data": text})
-    return page_of(run, report_of(rows))
+    return render_page(run, make_report(rows))
 
 
 def test_nothing_that_was_said_is_html() -> None:
@@ -27,7 +27,7 @@ def test_the_page_has_the_figures_and_the_configuration() -> None:
 
 
 def test_metrics_that_say_little_are_named_at_the_end_and_shown_when_they_are_asked_for() -> None:
-    report = report_of(row(n, {"f1": 0.5, "precision": 0.5}) for n in range(4))
+    report = make_report(row(n, {"f1": 0.5, "precision": 0.5}) for n in range(4))
 
     shown = list(report_lines(report, whole=False))
     asked = list(report_lines(report, whole=False, asked="precision"))

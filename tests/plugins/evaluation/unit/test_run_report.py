@@ -11,7 +11,7 @@ from prolocutor.plugins.evaluation.parlai.metrics import (
     SumMetric,
     aggregate_named_reports,
 )
-from prolocutor.plugins.evaluation.run_report import clustered_mean, report_of
+from prolocutor.plugins.evaluation.run_report import clustered_mean, make_report
 from tests.plugins.evaluation.unit.made import row
 
 
@@ -47,7 +47,7 @@ def test_groups_failures_and_who_answered_are_reported() -> None:
         row(2, {"f1": 0.0}, group="facts", error="down", seconds=9.0),
     ]
 
-    report = report_of(rows)
+    report = make_report(rows)
 
     assert (report.examples, report.answered, report.failed) == (3, 2, 1)
     assert report.metrics["f1"].value == 0.5
@@ -60,13 +60,13 @@ def test_groups_failures_and_who_answered_are_reported() -> None:
 
 
 def test_a_group_for_each_example_is_none() -> None:
-    assert report_of([row(n, {"f1": 1.0}, group=f"{n}") for n in range(3)]).groups == {}
+    assert make_report([row(n, {"f1": 1.0}, group=f"{n}") for n in range(3)]).groups == {}
 
 
 def test_metrics_of_all_answers_together_are_counted_over_the_rows() -> None:
     rows = [row(n, {}, act={"text": text}) for n, text in enumerate(["a b", "b c", "c b"])]
 
-    assert report_of(rows, "interdistinct-1").metrics["interdistinct-1"].value == pytest.approx(
+    assert make_report(rows, "interdistinct-1").metrics["interdistinct-1"].value == pytest.approx(
         2 / 5  # "a" is an article
     )
 
@@ -120,13 +120,13 @@ def test_several_tasks_are_aggregated_as_parlai_does(aggregate: Any, value: floa
     rows = of_two_tasks()
     parlai = aggregate_named_reports(
         {
-            task: {"f1": F1Metric.of_sums(total, total, count), "exs": SumMetric(count)}
+            task: {"f1": F1Metric.from_sums(total, total, count), "exs": SumMetric(count)}
             for task, total, count in (("big", 6, 6), ("small", 0, 2))
         },
         micro_average=aggregate == "micro",
     )
 
-    report = report_of(rows, aggregate=aggregate)
+    report = make_report(rows, aggregate=aggregate)
 
     assert report.metrics["f1"].value == value
     for name, metric in parlai.items():
@@ -137,7 +137,7 @@ def test_several_tasks_are_aggregated_as_parlai_does(aggregate: Any, value: floa
 
 
 def test_the_mean_of_tasks_has_an_interval() -> None:
-    found = report_of(of_two_tasks()).metrics["f1"]
+    found = make_report(of_two_tasks()).metrics["f1"]
 
     assert found.low is not None
     assert found.high is not None
@@ -145,7 +145,7 @@ def test_the_mean_of_tasks_has_an_interval() -> None:
 
 
 def test_the_number_of_examples_is_a_metric() -> None:
-    report = report_of([row(0, {"f1": 1.0}), row(1, {"f1": 0.0}, error="down")])
+    report = make_report([row(0, {"f1": 1.0}), row(1, {"f1": 0.0}, error="down")])
 
     assert report.metrics["exs"].value == 2
 
@@ -156,7 +156,7 @@ def test_groups_that_are_the_tasks_are_not_shown_twice() -> None:
         names = ["a", "a", "b", last]
         pairs = enumerate(zip(tasks, names, strict=True))
         rows = [row(n, {"f1": 1.0}, task=task, group=name) for n, (task, name) in pairs]
-        return set(report_of(rows).groups)
+        return set(make_report(rows).groups)
 
     assert groups("b") == set()
     assert groups("a") == {"a", "b"}

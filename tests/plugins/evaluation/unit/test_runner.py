@@ -237,14 +237,14 @@ def test_what_json_cannot_say_is_kept_as_near_as_can_be(tmp_path: Path) -> None:
 
 def test_metrics_of_an_agents_own_are_kept_and_added_up(tmp_path: Path) -> None:
     from prolocutor.plugins.evaluation.parlai.metrics import PPLMetric
-    from prolocutor.plugins.evaluation.run_report import report_of
+    from prolocutor.plugins.evaluation.run_report import make_report
 
     class Own(Shy):
         def act(self) -> dict[str, Any]:
             number = len(self.seen)
             return {"text": "x", "metrics": {"ppl": PPLMetric(number, 1), "f1": 1, "none": None}}
 
-    report = report_of(run(tmp_path / "run", questions(2), Own))
+    report = make_report(run(tmp_path / "run", questions(2), Own))
 
     assert report.metrics["ppl"].value == pytest.approx(2.718281828459045**1.5)
     assert report.metrics["USER_f1"].value == 1

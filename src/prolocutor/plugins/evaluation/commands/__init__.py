@@ -44,6 +44,6 @@ class CompareCommand(LazyCommand, frozen=True):
 
 
 class ReportCommand(LazyCommand, frozen=True):
-    """Write a run as one page to read."""
+    """Write the report of a run as one HTML page."""
 
     place: ClassVar[str] = "prolocutor.plugins.evaluation.commands.evaluated_runs:report"

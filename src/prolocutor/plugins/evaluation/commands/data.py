@@ -1,4 +1,4 @@
-"""`prolocutor data`: what data sets hold, whether they can be read, and in other formats."""
+"""`prolocutor data`: count, check and convert data sets."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from prolocutor.plugins.evaluation.commands.data_options import (
     MUTATORS_OPTION,
     ONE_DATA_OPTION,
     format_options,
-    options_of,
-    source_of,
-    teachers_of,
+    kind_options,
+    make_teacher,
+    open_data,
 )
-from prolocutor.plugins.evaluation.parlai.csv_table import columns_of
+from prolocutor.plugins.evaluation.parlai.csv_table import column_names
 from prolocutor.plugins.evaluation.parlai.data_catalog import WRITERS, open_teacher, open_writer
 from prolocutor.plugins.evaluation.parlai.datatype import FOLDS
 from prolocutor.plugins.evaluation.parlai.dialog_text import DialogText
@@ -111,7 +111,7 @@ def show(
       prolocutor data show --data bbai:bbai-data --datatype test --json --limit 0
     """
     more = {"hide_labels": hide_labels, "candidates": "labels" if candidates else None}
-    teacher = teachers_of(
+    teacher = make_teacher(
         data,
         datatype,
         formats,
@@ -141,7 +141,7 @@ def show(
 @click.option("--json", "as_json", is_flag=True, help="As JSON, one line for each of the data.")
 @format_options
 def stats(data: tuple[str, ...], fold: str, as_json: bool, **formats: Any) -> None:
-    """Count what data sets hold: episodes, examples, labels, words, rewards.
+    """Count episodes, examples, labels, words and rewards of data sets.
 
     Of BBAI data all folds are counted, as in the paper: utterances, those with a gold agent,
     question-response pairs, agents, domains.
@@ -152,22 +152,22 @@ def stats(data: tuple[str, ...], fold: str, as_json: bool, **formats: Any) -> No
       prolocutor data stats --data conversations:log.jsonl --label-turns both
     """
     for one in data:
-        source = source_of(one, fold, formats)
+        source = open_data(one, fold, formats)
         if isinstance(source, CountedSource):
             rows = source.counts()
             lines = list(data_text.count_lines(rows))
             counts: Any = {"data": one, "folds": rows}
         else:
-            counted = _counted(source)
+            counted = _count_episodes(source)
             lines = list(data_text.statistics_lines(one, counted))
             counts = {"data": one, **msgspec.structs.asdict(counted)}
         for line in [msgspec.json.encode(counts).decode()] if as_json else lines:
             click.echo(line)
 
 
-def _counted(source: EpisodeSource) -> DataStatistics:
+def _count_episodes(source: EpisodeSource) -> DataStatistics:
     counted = DataStatistics()
-    for _ in watched(counted.counted(source.episodes()), "episodes", lambda: source.portion):
+    for _ in watched(counted.count_episodes(source.episodes()), "episodes", lambda: source.portion):
         pass
     return counted
 
@@ -177,10 +177,10 @@ def _counted(source: EpisodeSource) -> DataStatistics:
 @_FOLD_OPTION
 @format_options
 def check(data: tuple[str, ...], fold: str, **formats: Any) -> None:
-    """Read data sets from end to end and list what is wrong with them.
+    """Read data sets from end to end and list their faults.
 
-    Each fault is one line, `file:line: field: what`, and the exit status is 1. Warnings are things
-    that can be read and are probably mistakes.
+    Each fault is one line, `file:line: field: fault`, and the exit status is 1. Warnings are
+    probable mistakes in readable lines.
 
     \b
     Example:
@@ -194,8 +194,8 @@ def check(data: tuple[str, ...], fold: str, **formats: Any) -> None:
             click.echo(str(fault), err=True)
 
     for one in data:
-        source = source_of(one, fold, formats, on_fault=note)
-        counted = _counted(source)
+        source = open_data(one, fold, formats, on_fault=note)
+        counted = _count_episodes(source)
         episodes = number_of(counted.episodes, "episode")
         click.echo(f"{one}: {episodes}, {number_of(counted.examples, 'example')}")
         said = source.warnings() if isinstance(source, DialogText) else []
@@ -237,9 +237,9 @@ def convert(
     drop: str,
     **formats: Any,
 ) -> None:
-    """Write a data set in another format, so that reading it again gives the same.
+    """Convert a data set to another format without loss.
 
-    What the other format cannot say is an error; --drop leaves fields out.
+    A field that the other format cannot hold is an error; --drop leaves fields out.
 
     \b
     Examples:
@@ -253,12 +253,12 @@ def convert(
         chance=Random(seed),
         mutators=mutators,
         image_mode="untouched",
-        **options_of(data, formats),
+        **kind_options(data, formats),
     )
     dropped = [name for name in drop.split(",") if name]
     options: dict[str, Any] = {}
     if kind == "csv":
-        found = columns_of(teacher.episodes())
+        found = column_names(teacher.episodes())
         options["fields"] = [name for name in found if name not in dropped]
     written = 0
     with open_writer(kind, sys.stdout if out == "-" else Path(out), **options) as writer:

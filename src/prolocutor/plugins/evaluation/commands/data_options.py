@@ -1,4 +1,4 @@
-"""Options that name data sets, and the teachers made of them."""
+"""Options that name data sets, and the teachers of these data sets."""
 
 from __future__ import annotations
 
@@ -59,8 +59,8 @@ def format_options(command: Command) -> Command:
     return command
 
 
-def options_of(data: str, given: Options) -> Options:
-    """Return the given options of a data set's kind; usage error for those of other kinds."""
+def kind_options(data: str, given: Options) -> Options:
+    """Return the options of a data set's kind; raise `UsageError` for options of other kinds."""
     kind, _ = split(data)
     known = DATA.load(kind).__struct_fields__  # type: ignore[attr-defined]
     options = {name: value for name, value in given.items() if value}
@@ -71,20 +71,21 @@ def options_of(data: str, given: Options) -> Options:
     return options
 
 
-def source_of(data: str, fold: str, given: Options, **more: Any) -> EpisodeSource:
-    """Return the data set of `KIND:PATH`."""
-    return open_source(data, fold, **options_of(data, given), **more)
+def open_data(data: str, fold: str, given: Options, **more: Any) -> EpisodeSource:
+    """Open the data set `KIND:PATH`."""
+    return open_source(data, fold, **kind_options(data, given), **more)
 
 
-def teachers_of(
+def make_teacher(
     data: tuple[str, ...], datatype: str, given: Options, *, seed: int, weights: str, **more: Any
 ) -> DialogTeacher | MultiTaskTeacher:
-    """Return the teacher of one data set, or of several."""
+    """Make the teacher of one data set, or of several."""
     if weights and len(data) == 1:
         raise click.UsageError("--weights is for several data, and there is one --data")
     chance = Random(seed)
     teachers = [
-        open_teacher(one, datatype, chance=chance, **options_of(one, given), **more) for one in data
+        open_teacher(one, datatype, chance=chance, **kind_options(one, given), **more)
+        for one in data
     ]
     if len(teachers) == 1:
         return teachers[0]

@@ -1,4 +1,4 @@
-"""What the data commands print: messages and counts as text."""
+"""Text output of the data commands: messages and counts."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _MOST: Final = 12
 
 
 def message_lines(message: dict[str, Any], *, all_fields: bool) -> Iterator[str]:
-    """Return a message as lines: image and text first, then one line a field."""
+    """Return a message as lines: image and text first, then a line for each field."""
     if (image := message.get("image")) is not None:
         yield image if isinstance(image, str) else f"   <{_image(image)}>"
     if "text" in message:

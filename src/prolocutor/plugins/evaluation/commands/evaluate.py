@@ -16,10 +16,10 @@ from prolocutor.cli.lazy_group import LazyGroup
     short_help="Measure assistants and agents on data.",
 )
 def evaluate() -> None:
-    """Measure an assistant or an agent on data, compare runs, read them.
+    """Measure an assistant or an agent on data, and compare and read runs.
 
-    A run is a folder with one row an example. Interrupted at any point, the same command goes on
-    where it stopped.
+    A run is a folder with a row for each example. After an interruption the same command resumes
+    it.
 
     \b
     Examples:

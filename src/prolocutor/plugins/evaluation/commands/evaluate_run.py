@@ -18,7 +18,7 @@ from prolocutor.plugins.evaluation.harness import EvaluationSettings, PreparedEv
 from prolocutor.plugins.evaluation.parlai.metrics.names import ALL_METRICS
 from prolocutor.plugins.evaluation.run_page import report_lines
 from prolocutor.plugins.evaluation.run_report import FIGURES, RunReport
-from prolocutor.plugins.evaluation.scoring import foreseen
+from prolocutor.plugins.evaluation.scoring import possible_scores
 from prolocutor.plugins.evaluation.targets import may_report_metrics
 
 _PAUSE: Final = 0.1
@@ -156,14 +156,14 @@ def run(
     random_candidate or ir_baseline, or module:Class of an agent that observes and acts as
     ParlAI's do.
 
-    The run folder gets rows.jsonl with a row an example (what was asked, what came back, who
-    answered, scores, latency, error), run.json with the configuration, and report.json. Interrupted
-    at any point, the same command goes on; with another configuration it refuses, and says what
-    changed. What fails is a row with an error, scores as an empty answer, and is asked again with
-    --retry-failed. A larger --limit, or another --concurrency, goes on with the same run.
+    The run folder gets rows.jsonl with a row for each example (input, answer, agent, scores,
+    latency, error), run.json with the configuration, and report.json. After an interruption the
+    same command resumes the run; with another configuration it refuses and names the changes. A
+    failed example is a row with an error, scores as an empty answer, and is asked again with
+    --retry-failed. A larger --limit, or another --concurrency, continues the same run.
 
-    Each episode of the data is a dialog with a user of its own. Chance begins anew with each, so
-    that a run can be repeated; at --concurrency 1 to the letter.
+    Each episode of the data is a dialog with a user of its own. The random generator is seeded for
+    each episode, so a run can be repeated; exactly, at --concurrency 1.
 
     \b
     Exit status: 0 done, 1 if a metric is under its bound, 130 if interrupted.
@@ -203,7 +203,7 @@ def run(
 
 def _check(bounds: tuple[tuple[str, float], ...], metrics: str, subject: str) -> None:
     """Refuse a bound on a metric that the run cannot have; an agent may report any of its own."""
-    known = foreseen(metrics) | FIGURES
+    known = possible_scores(metrics) | FIGURES
     for name, _ in bounds:
         own = name.rpartition("/")[2]
         if own not in known and (own in ALL_METRICS or not may_report_metrics(subject)):

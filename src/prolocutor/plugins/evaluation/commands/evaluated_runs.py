@@ -1,4 +1,4 @@
-"""`prolocutor evaluate rescore|compare|report`: commands on runs that exist."""
+"""`prolocutor evaluate rescore, compare, report`: commands on existing runs."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from prolocutor.plugins.evaluation.run_comparison import (
 )
 from prolocutor.plugins.evaluation.run_comparison import compare as compare_rows
 from prolocutor.plugins.evaluation.run_folder import load_rows, load_run, rows_in_order
-from prolocutor.plugins.evaluation.run_page import page_of, report_lines
-from prolocutor.plugins.evaluation.run_report import Aggregate, aggregate_of, report_of
+from prolocutor.plugins.evaluation.run_page import render_page, report_lines
+from prolocutor.plugins.evaluation.run_report import Aggregate, make_report, run_aggregate
 
 PAGE = "report.html"
 
@@ -39,7 +39,7 @@ WHOLE_OPTION: Final = click.option(
 )
 @WHOLE_OPTION
 def rescore(run: Path, metrics: str | None, aggregate: Aggregate | None, whole: bool) -> None:
-    """Score a run's rows again, by other metrics or a changed one of your own, without asking.
+    """Score a run's rows again by other or changed metrics, without asking the agent again.
 
     \b
     Examples:
@@ -67,10 +67,10 @@ def rescore(run: Path, metrics: str | None, aggregate: Aggregate | None, whole: 
 )
 @json_option("Write all of it as JSON instead, to FILE or to stdout.")
 def compare(first: Path, second: Path, by: str | None, number: int, json_file: str | None) -> None:
-    """Compare two runs over the same examples: what the second gained and lost, pair by pair.
+    """Compare two runs over the same examples, pair by pair.
 
-    The interval (95 %, bootstrap over episodes) is that of the mean difference; where it holds 0,
-    the runs may be equally good. A star marks those that do not.
+    The interval of the mean difference (95 %, bootstrap over episodes) contains 0 where the runs
+    may be equally good. A star marks the other intervals.
 
     \b
     Examples:
@@ -102,10 +102,10 @@ def report(run: Path, out: str | None) -> None:
       prolocutor evaluate report runs/a --out a.html
     """
     kept = load_run(run)
-    found = report_of(rows_in_order(run), kept.metrics, aggregate_of(kept))
+    found = make_report(rows_in_order(run), kept.metrics, run_aggregate(kept))
     target = out or str(run / PAGE)
     with click.open_file(target, "w", encoding="utf-8") as file:
-        file.write(page_of(kept, found))
+        file.write(render_page(kept, found))
     if target != "-":
         click.echo(target)
 

@@ -69,11 +69,11 @@ def replay(
         write_json(json_file, found)
         return
     told = ", ".join(f"{summary[change]:,} {_WORDS[change]}" for change in CHANGES)
-    turns_said, dialogs_said = _counted(len(turns), "turn"), _counted(dialogs, "dialog")
+    turns_said, dialogs_said = _count_text(len(turns), "turn"), _count_text(dialogs, "dialog")
     click.echo(f"{turns_said} in {dialogs_said}: {told}")
 
 
-def _counted(number: int, what: str) -> str:
+def _count_text(number: int, what: str) -> str:
     return f"1 {what}" if number == 1 else f"{number:,} {what}s"
 
 
@@ -104,7 +104,7 @@ async def _dialogs(
     source: str, user: str | None, limit: int | None
 ) -> AsyncIterator[AsyncIterator[Dialog]]:
     if source.endswith(_JSONL):
-        yield _first(_of_file(Path(source), user), limit)
+        yield _first(_read_dialogs(Path(source), user), limit)
         return
     async with read_from(source) as store:
         yield _first(store.export(user=user), limit)
@@ -119,7 +119,7 @@ async def _first(dialogs: AsyncIterator[Dialog], limit: int | None) -> AsyncIter
             return
 
 
-async def _of_file(file: Path, user: str | None) -> AsyncIterator[Dialog]:
+async def _read_dialogs(file: Path, user: str | None) -> AsyncIterator[Dialog]:
     with click.open_file(str(file), "rb") as lines:
         for number, line in enumerate(lines, 1):
             if not line.strip():
@@ -139,11 +139,11 @@ def _lines(turns: list[ReplayedTurn]) -> Iterator[str]:
     yield f"dialog {changed[0].dialog}"
     for turn in changed:
         yield f"  {turn.turn + 1}. {clean(turn.said)}"
-        yield f"     before  {_of(turn.before)}"
-        yield f"     after   {_of(turn.after) if turn.after else clean(turn.error or '')}"
+        yield f"     before  {_reply_text(turn.before)}"
+        yield f"     after   {_reply_text(turn.after) if turn.after else clean(turn.error or '')}"
 
 
-def _of(said: ComparedReply | None) -> str:
+def _reply_text(said: ComparedReply | None) -> str:
     if said is None:
         return "(no reply)"
     return f"{clean(said.skill)} ({said.confidence:.2f}): {clean(said.text)}"

@@ -1,8 +1,7 @@
 """Baseline agents with ParlAI's names and behaviour: they observe a message and act.
 
 Source: ParlAI 1.7.2, `parlai/agents/{repeat_label,repeat_query,fixed_response,random_candidate,
-ir_baseline}`. An agent is made with its options; chance comes from a generator of its own, which
-`seed` begins anew.
+ir_baseline}`. An agent is made with its options. Its random generator is its own; `seed` seeds it.
 """
 
 from __future__ import annotations
@@ -37,7 +36,7 @@ class _Observer:
         return observation
 
     def reset(self) -> None:
-        """Forget what was observed."""
+        """Forget the observation."""
         self.observation = None
 
     def seed(self, seed: int) -> None:
@@ -51,7 +50,7 @@ class _Observer:
     def _says(self, text: str, **fields: Any) -> Act:
         return {"id": self.name, "text": text, **fields, "episode_done": False}
 
-    def _seen(self, field: str) -> Any:
+    def _observed_field(self, field: str) -> Any:
         return self.observation.get(field) if self.observation is not None else None
 
 
@@ -59,8 +58,7 @@ class RepeatLabelAgent(_Observer):
     """Repeats one of the labels: the score of a perfect agent.
 
     Options: `return_one_random_answer` (true; else all labels with a comma between them),
-    `cant_answer_percent` (0), the share of examples, 0 to 1, that it does not answer,
-    `cant_answer_message`.
+    `cant_answer_percent` (0), the share of unanswered examples, 0 to 1, `cant_answer_message`.
     """
 
     name = "RepeatLabelAgent"
@@ -92,7 +90,7 @@ class RepeatQueryAgent(_Observer):
 
     def act(self) -> Act:
         """Return the text of the observation."""
-        text = self._seen("text")
+        text = self._observed_field("text")
         return self._says(NOTHING if text is None else text)
 
 
@@ -113,7 +111,7 @@ class RandomCandidateAgent(_Observer):
 
     def act(self) -> Act:
         """Return a candidate."""
-        candidates = list(self._seen("label_candidates") or ())
+        candidates = list(self._observed_field("label_candidates") or ())
         if not candidates:
             return self._says(UNKNOWN)
         self._chance.shuffle(candidates)
@@ -149,7 +147,7 @@ class IrBaselineAgent(_Observer):
 
     def act(self) -> Act:
         """Return the candidate most similar to the latest texts."""
-        candidates = tuple(self._seen("label_candidates") or ())
+        candidates = tuple(self._observed_field("label_candidates") or ())
         if not candidates:
             return self._says(UNKNOWN)
         ranked = ranked_by_words(" ".join(self._history), candidates, self._penalty)
@@ -157,21 +155,21 @@ class IrBaselineAgent(_Observer):
 
 
 def ranked_by_words(query: str, candidates: Iterable[str], penalty: float = 0.5) -> list[str]:
-    """Return the candidates, the one most like the query first."""
+    """Return the candidates, the candidate most like the query first."""
     given = tuple(candidates)
     asked = set(_words(query))
     scores = [
         sum(weight for word, weight in weights.items() if word in asked) / whole**penalty
         if whole
         else 0.0
-        for weights, whole in _weighed(given)
+        for weights, whole in _weigh_words(given)
     ]
     return [given[place] for place in sorted(range(len(given)), key=lambda one: -scores[one])]
 
 
 @lru_cache(maxsize=4)
-def _weighed(candidates: tuple[str, ...]) -> list[tuple[dict[str, float], float]]:
-    """Return the weight of each word of each candidate, and their sum."""
+def _weigh_words(candidates: tuple[str, ...]) -> list[tuple[dict[str, float], float]]:
+    """Return the weights of each candidate's words, and their sum."""
     documents = [set(_words(one)) for one in candidates]
     counts = Counter(word for words in documents for word in words)
     weights = {word: math.log((1 + len(documents)) / count) for word, count in counts.items()}

@@ -1,4 +1,4 @@
-"""BatchWorld: many copies of one world whose agents act together.
+"""BatchWorld: copies of a world whose agents act together in batches.
 
 Source: ParlAI 1.7.2, `parlai.core.worlds.BatchWorld`.
 """
@@ -14,17 +14,17 @@ from prolocutor.plugins.evaluation.parlai.worlds import (
     Act,
     MultiAgentDialogWorld,
     Opt,
+    agent_name,
     checked_act,
-    name_of,
 )
 
 
 class BatchWorld:
     """`batchsize` copies of a world, in step: all teachers act, all agents observe, and so on.
 
-    An agent with `batch_act` answers for all of its copies in one call, padding included, and gives
-    as many acts as there were observations. Who acts gets its act by `self_observe`, the others by
-    `observe`, which has to give back what was observed.
+    An agent with `batch_act` answers for all of its copies in one call, padding included, and
+    returns an act for each observation. The acting agent gets its act by `self_observe`, the others
+    by `observe`, which has to return the observation.
     """
 
     def __init__(self, opt: Opt | None, world: MultiAgentDialogWorld) -> None:
@@ -63,17 +63,17 @@ class BatchWorld:
         return self.world.report()
 
     def reset(self) -> None:
-        """Let all begin anew."""
+        """Reset all worlds and agents."""
         for world in (self.world, *self.worlds):
             world.reset()
         self._observed = [[None] * len(self.worlds) for _ in self.world.agents]
 
     def reset_metrics(self) -> None:
-        """Let all figures begin anew."""
+        """Reset all figures."""
         self.world.reset_metrics()
 
     def shutdown(self) -> None:
-        """Let all agents end, the copies first."""
+        """Shut down all agents, the copies first."""
         for world in (*self.worlds, self.world):
             world.shutdown()
 
@@ -94,8 +94,8 @@ class BatchWorld:
         if hasattr(agent, "batch_act"):
             given: Sequence[Any] = agent.batch_act(self._observed[index])
             if len(given) != len(self.worlds):
-                what = f"{name_of(agent)} gave {len(given)} acts to {len(self.worlds)} observations"
-                raise BadReply(what)
+                name, count = agent_name(agent), len(given)
+                raise BadReply(f"{name} gave {count} acts to {len(self.worlds)} observations")
         else:
             given = [world.agents[index].act() for world in self.worlds]
         acts = [checked_act(act, agent) for act in given]
@@ -108,7 +108,9 @@ class BatchWorld:
         for world, act in zip(self.worlds, acts, strict=True):
             observation = world.agents[index].observe(act)
             if observation is None:
-                raise BadReply(f"{name_of(world.agents[index])} did not give back what it observed")
+                raise BadReply(
+                    f"{agent_name(world.agents[index])} did not give back what it observed"
+                )
             observed.append(observation)
         return observed
 
@@ -120,7 +122,7 @@ class BatchWorld:
 
 
 def _copy(world: MultiAgentDialogWorld, index: int) -> MultiAgentDialogWorld:
-    """Make the copy of a world whose agents know their place in the batch (`batchindex`)."""
+    """Copy a world; its agents know their place in the batch (`batchindex`)."""
     shared = world.share()
     shared["batchindex"] = index
     shared["agents"] = [

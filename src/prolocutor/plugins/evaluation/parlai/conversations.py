@@ -1,10 +1,10 @@
 """Conversations: ParlAI's logs of dialogs, one JSON object a line.
 
-Source: ParlAI 1.7.2's `Conversations` and `ConversationTeacher`.
-`{"dialog": [[{"id", "text", ...}, ...], ...], "context": [...], "metadata_path": ...}`; beside
-`F.jsonl` stands `F.metadata`. The inner lists are flattened; turns whose id is `context` and the
-context at the top are left out. `label_turns` says whose turns are the labels: those of the second
-speaker, of the first (who then answers `__SILENCE__` first), or of both, an episode each.
+Source: ParlAI 1.7.2's `Conversations` and `ConversationTeacher`. `{"dialog": [[{"id", "text", ...},
+...], ...], "context": [...], "metadata_path": ...}`; beside `F.jsonl` stands `F.metadata`. The
+inner lists are flattened; turns whose id is `context` and the context at the top are left out.
+`label_turns` names the speaker whose turns are the labels: the second, the first (who then answers
+`__SILENCE__` first), or both, with an episode each.
 """
 
 from __future__ import annotations
@@ -55,12 +55,12 @@ class Conversations(LineSource):
 
     def episodes(self) -> Iterator[list[Message]]:
         """Read the file once."""
-        for turns in self._parsed(lambda line: read_turns(line) if line.strip() else None):
-            yield from episodes_of(turns, self._label_turns)
+        for turns in self._parse_lines(lambda line: read_turns(line) if line.strip() else None):
+            yield from make_episodes(turns, self._label_turns)
 
 
 def read_turns(line: str) -> list[Turn]:
-    """Read one line as the turns of its dialog, without context; `BadData` names the field."""
+    """Read one line as the turns of its dialog, without context; raise `BadData` with the field."""
     try:
         conversation = _decode(line)
     except (ValueError, RecursionError) as error:
@@ -79,8 +79,8 @@ def read_turns(line: str) -> list[Turn]:
     return [turn for turn in turns if turn["id"] != CONTEXT]
 
 
-def episodes_of(turns: list[Turn], label_turns: str = "secondspeaker") -> Iterator[list[Message]]:
-    """Make the episodes of one dialog: one or two, or none if too little is said."""
+def make_episodes(turns: list[Turn], label_turns: str = "secondspeaker") -> Iterator[list[Message]]:
+    """Yield the episodes of one dialog: two at most, none if a pair of turns is missing."""
     spoken: list[Turn] = [{"text": SILENCE}, *turns]
     first, second = label_turns != "secondspeaker", label_turns != "firstspeaker"
     if first and (episode := _pairs(spoken[::2], spoken[1::2])):
@@ -90,10 +90,10 @@ def episodes_of(turns: list[Turn], label_turns: str = "secondspeaker") -> Iterat
 
 
 class ConversationsWriter(TextWriter):
-    """Writes a file of conversations, and at the end its metadata where it has a name.
+    """Writes a file of conversations, and at the end its metadata file if the file has a name.
 
-    Examples may have `text`, one label, the speaker's `id`, and the `x_turn` and `y_turn` of
-    examples that were read from conversations.
+    Examples may have `text`, one label, the speaker's `id`, and `x_turn` and `y_turn`, as examples
+    read from conversations do.
     """
 
     def __init__(self, file: Any, *, opt: dict[str, Any] | None = None) -> None:
@@ -105,8 +105,8 @@ class ConversationsWriter(TextWriter):
         self._speakers: dict[str, None] = {}
 
     def write(self, episode: Sequence[dict[str, Any]]) -> None:
-        """Write one episode; `BadData` where something would be lost."""
-        dialog = [list(_turns_of(message)) for message in episode]
+        """Write one episode; raise `BadData` where something would be lost."""
+        dialog = [list(_example_turns(message)) for message in episode]
         conversation: dict[str, Any] = {"dialog": dialog, "context": []}
         if self._metadata is not None:
             conversation["metadata_path"] = str(self._metadata)
@@ -114,7 +114,7 @@ class ConversationsWriter(TextWriter):
             line = _encode(conversation).decode()
         except (TypeError, ValueError) as error:
             raise BadData(f"cannot be written as JSON: {error}") from None
-        again = next(episodes_of(read_turns(line)), [])
+        again = next(make_episodes(read_turns(line)), [])
         if len(again) != len(episode):
             raise BadData(f"a speaker called {CONTEXT!r} is not read again", field="id")
         for message, read in zip(episode, again, strict=True):
@@ -150,8 +150,8 @@ def _pairs(xs: list[Turn], ys: list[Turn]) -> list[Message]:
     ]
 
 
-def _turns_of(message: dict[str, Any]) -> tuple[Turn, Turn]:
-    """Return what two speakers said in one example."""
+def _example_turns(message: dict[str, Any]) -> tuple[Turn, Turn]:
+    """Return the turns of the two speakers in one example."""
     labels = message.get("labels")
     if not isinstance(labels, list | tuple) or len(labels) != 1:
         raise BadData("a conversation has exactly one answer to a text", field="labels")

@@ -1,8 +1,8 @@
-"""CSV: one example a row under a head of field names, `text` and `labels` among them.
+"""CSV: a row for each example under a head of field names, `text` and `labels` among them.
 
 Rows as in RFC 4180. In list fields `|` stands between the items; newlines, tabs and `|` in them are
-escaped as in ParlAI dialog text. `label` is one label, taken as it is. An empty cell is an absent
-field, except for `text`. A row without `episode_done` is an episode of its own.
+escaped as in ParlAI dialog text. `label` is a single label, without escapes. An empty cell is an
+absent field, except for `text`. A row without `episode_done` is an episode of its own.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ FLAGS: Final = {"true": True, "false": False, "1": True, "0": False}
 
 
 class CsvTable(LineSource):
-    """A CSV file of examples; `text` and `labels` name the columns that mean these."""
+    """A CSV file of examples; `text` and `labels` are the columns' names."""
 
     def __init__(
         self,
@@ -98,9 +98,9 @@ class CsvWriter(TextWriter):
         self._begun = False
 
     def write(self, episode: Sequence[dict[str, Any]]) -> None:
-        """Write one episode; `BadData` where something would be lost."""
+        """Write one episode; raise `BadData` where something would be lost."""
         if self._derived and not self._begun:
-            self._head = _columns(columns_of([episode]))
+            self._head = _columns(column_names([episode]))
         rows = [] if self._begun else [self._head]
         for place, message in enumerate(episode):
             fields = {**message, "episode_done": place == len(episode) - 1}
@@ -112,7 +112,7 @@ class CsvWriter(TextWriter):
             rows.append(row)
         self._begun = True
         for row in rows:
-            self.put(",".join(map(_quoted, row)) + "\n")
+            self.put(",".join(map(_quote_cell, row)) + "\n")
 
 
 def _columns(fields: Iterable[str]) -> list[str]:
@@ -154,14 +154,14 @@ def _cell(key: str, value: Any) -> str:
     return str(value)
 
 
-def _quoted(cell: str) -> str:
+def _quote_cell(cell: str) -> str:
     if any(mark in cell for mark in '",\r\n') or cell != cell.strip():
         return '"' + cell.replace('"', '""') + '"'
     return cell
 
 
-def columns_of(episodes: Iterable[Sequence[dict[str, Any]]]) -> list[str]:
-    """Return the names of all fields that occur, in the order in which they first do."""
+def column_names(episodes: Iterable[Sequence[dict[str, Any]]]) -> list[str]:
+    """Return the names of all fields in the order of their first appearance."""
     return list(dict.fromkeys(chain.from_iterable(chain.from_iterable(episodes))))
 
 

@@ -39,10 +39,10 @@ def open_teacher(
     scorer: Scorer | None = None,
     **options: Any,
 ) -> DialogTeacher:
-    """Make the teacher of the data that `KIND:PATH` means.
+    """Make the teacher of the data `KIND:PATH`.
 
     `candidates="labels"`: all labels of the data are the candidates. Paths of images are looked for
-    beside the data. Further options are those of the kinds.
+    beside the data. Further options belong to the kind.
     """
     source = open_source(data, Datatype(datatype).fold, **options)
     return DialogTeacher(
@@ -50,7 +50,7 @@ def open_teacher(
         datatype,
         mutators=mutators,
         mutator_options=mutator_options,
-        candidates=_labels_of(source) if candidates == "labels" else candidates,
+        candidates=_label_source(source) if candidates == "labels" else candidates,
         images=ImageLoader(image_mode, Path(split(data)[1]).parent),
         hide_labels=hide_labels,
         chance=chance,
@@ -61,13 +61,13 @@ def open_teacher(
 def open_writer(kind: str, file: Any, **options: Any) -> Any:
     """Make the writer of this kind for a file or an open text stream.
 
-    `csv` takes `fields`, the columns: unless given, those of the first episode. `BadInput` for a
-    kind that cannot be written and for options that it does not know.
+    `csv` takes `fields`, the columns; by default the fields of the first episode. Raise `BadInput`
+    for a kind that cannot be written and for unknown options.
     """
     if kind not in (known := WRITERS.names()):
         raise BadInput(f"{kind} cannot be written; there are {', '.join(known)}", field="to")
     return WRITERS.make(kind, file, **options)
 
 
-def _labels_of(source: EpisodeSource) -> Callable[[], list[str]]:
+def _label_source(source: EpisodeSource) -> Callable[[], list[str]]:
     return lambda: all_labels(source)

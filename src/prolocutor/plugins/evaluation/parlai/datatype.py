@@ -20,7 +20,7 @@ class Datatype:
     """One datatype, such as `train:stream:ordered`; `str()` gives it back.
 
     - `training`: the gold answers are in `labels`, else in `eval_labels`
-    - `cycle`: after the end comes the beginning, and the epoch is never done
+    - `cycle`: after the end it starts again, and the epoch is never done
     - `random`: episodes are drawn with replacement (exactly `train`)
     - `shuffle`: of several tasks the next is drawn by weight, else they take turns
     - `stream`: nothing is kept in memory

@@ -1,12 +1,12 @@
-"""ParlAI dialog text, read with errors that name their place and written without losing anything.
+"""ParlAI dialog text, read with errors that name their place and written without loss.
 
-Source: ParlAI 1.7.2's `ParlAIDialogTeacher` and `msg_to_str`. One example a line: `key:value`
+Source: ParlAI 1.7.2's `ParlAIDialogTeacher` and `msg_to_str`. Each line is an example: `key:value`
 fields with tabs between them, lists with `|`, newline and tab escaped, `episode_done:True` at the
 end of an episode. Blank lines mean nothing; the last line ends its episode in any case.
 
-What ParlAI would misread is a fault here: fields without a colon or with spaces around the key,
-keys that occur twice, an `episode_done` that is neither True nor False. With `quirks` lines are
-read exactly as by ParlAI (`formats.py`).
+Lines that ParlAI would misread are faults here: fields without a colon or with spaces around the
+key, repeated keys, an `episode_done` other than True and False. With `quirks` lines are read
+exactly as by ParlAI (`formats.py`).
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class DialogText(LineSource):
         self._said_false = 0
 
     def warnings(self) -> list[str]:
-        """Return what was read so far that ParlAI reads otherwise."""
+        """Return warnings of lines read so far that ParlAI reads otherwise."""
         if not self._said_false:
             return []
         does = "does not end its episode" if not self._quirks else "ends its episode, as in ParlAI"
@@ -62,7 +62,7 @@ class DialogText(LineSource):
     def episodes(self) -> Iterator[list[Message]]:
         """Read the file once."""
         return split_episodes(
-            self._parsed(self._example), lambda message: bool(message.pop("episode_done"))
+            self._parse_lines(self._example), lambda message: bool(message.pop("episode_done"))
         )
 
     def _example(self, line: str) -> Message | None:
@@ -74,7 +74,7 @@ class DialogText(LineSource):
 
 
 def read_line(line: str) -> Message | None:
-    """Read one line without ParlAI's quirks; None for a blank one; `BadData` names the field."""
+    """Read one line without ParlAI's quirks; None for a blank line; `BadData` names the field."""
     fields: dict[str, Any] = {}
     escaped = "\\" in line or "__PIPE__" in line
     for part in line.split("\t"):
@@ -109,7 +109,7 @@ def read_as_parlai(line: str) -> Message | None:
 
 
 def write_line(message: dict[str, Any]) -> str:
-    """Write one line; `BadData` names the field that would not be the same when read again."""
+    """Write one line; `BadData` names a field that would be read back otherwise."""
     for key, value in message.items():
         if any(mark in key for mark in ":\t\n"):
             raise BadData("the key has a colon, tab or newline", field=key)
@@ -132,7 +132,7 @@ class DialogTextWriter(TextWriter):
     """Writes a file of ParlAI dialog text, with a blank line after each episode."""
 
     def write(self, episode: Sequence[dict[str, Any]]) -> None:
-        """Write one episode; `BadData` where something would be lost."""
+        """Write one episode; raise `BadData` where something would be lost."""
         last = len(episode) - 1
         messages = [{**one, "episode_done": place == last} for place, one in enumerate(episode)]
         for message in messages:

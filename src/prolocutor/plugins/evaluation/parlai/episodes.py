@@ -18,7 +18,7 @@ MAX_MEMORY: Final = 8 << 20
 class EpisodeBuffer:
     """Episodes by number, in memory while they are few; an index of eight bytes an episode.
 
-    What is taken is a copy.
+    A taken episode is a copy.
     """
 
     def __init__(self, episodes: Iterable[Sequence[dict[str, Any]]]) -> None:
@@ -43,7 +43,7 @@ class EpisodeBuffer:
 def split_episodes(
     messages: Iterable[Example], ends: Callable[[Example], bool]
 ) -> Iterator[list[Example]]:
-    """Group messages to episodes; `ends` says whether a message is the last one of its episode."""
+    """Group messages to episodes; `ends` says whether a message is the last of its episode."""
     episode: list[Example] = []
     for message in messages:
         episode.append(message)
@@ -55,5 +55,5 @@ def split_episodes(
 
 
 def is_done(message: MutableMapping[str, Any]) -> bool:
-    """Take `episode_done` out of a message and return it; each one is an episode without it."""
+    """Take `episode_done` out of a message and return it; True where it is missing."""
     return bool(message.pop("episode_done", True))

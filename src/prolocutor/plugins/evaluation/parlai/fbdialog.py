@@ -1,8 +1,8 @@
 """FbDialog: numbered lines, `N text<tab>label|label<tab>reward<tab>candidate|candidate<tab>image`.
 
-Source: ParlAI 1.7.2's `FbDeprecatedDialogTeacher`. A number that is not above the one before it
-begins an episode. Lines without labels are context, put before the next text with newlines between;
-rewards of such lines are added up. A literal backslash and n is a newline; text is stripped.
+Source: ParlAI 1.7.2's `FbDeprecatedDialogTeacher`. A number not above the preceding number begins
+an episode. Lines without labels are context, put before the next text with newlines between; the
+rewards of context lines are added up. A literal backslash and n is a newline; text is stripped.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ CLOZE: Final = "Fill in the blank in the last sentence.\n"
 
 
 class _Line(NamedTuple):
-    """One line in parts; what is not there is None."""
+    """The fields of one line; absent fields are None."""
 
     number: int
     text: str
@@ -48,7 +48,7 @@ class FbDialog(LineSource):
     def episodes(self) -> Iterator[list[Message]]:
         """Read the file once."""
         reading = _Reading(self._cloze)
-        for line in self._parsed(_parse):
+        for line in self._parse_lines(_parse):
             if episode := reading.take(line):
                 yield episode
         if episode := reading.end():
@@ -66,7 +66,7 @@ class _Reading:
         self._episode: list[Message] = []
 
     def take(self, line: _Line) -> list[Message] | None:
-        """Take one line; give the episode that it shows to be at an end."""
+        """Take one line; return the episode before it if the line begins another."""
         ended = None
         if self._last is None or line.number <= self._last:
             ended = self.end()
@@ -103,9 +103,9 @@ class _Reading:
 
 
 def read_candidates(file: str | Path) -> list[str]:
-    """Read a file of candidates: one a line, or the replies of a file in FbDialog format.
+    """Read a file of candidates: a candidate a line, or the replies of a file in FbDialog format.
 
-    Lines are numbered throughout if the first one begins with `1 `.
+    All lines are numbered if the first line begins with `1 `.
     """
     numbered = False
     replies = False
@@ -125,11 +125,11 @@ def read_candidates(file: str | Path) -> list[str]:
 
 
 class FbDialogWriter(TextWriter):
-    """Writes a file in FbDialog format, one line an example."""
+    """Writes a file in FbDialog format, a line for each example."""
 
     def write(self, episode: Sequence[dict[str, Any]]) -> None:
-        """Write one episode; `BadData` where something would be lost."""
-        lines = [_written(number, message) for number, message in enumerate(episode, 1)]
+        """Write one episode; raise `BadData` where something would be lost."""
+        lines = [_format_line(number, message) for number, message in enumerate(episode, 1)]
         reading = _Reading(cloze=False)
         for text in lines:
             if line := _parse(text):
@@ -174,7 +174,7 @@ def _reward(text: str) -> float | None:
     return reward
 
 
-def _written(number: int, message: dict[str, Any]) -> str:
+def _format_line(number: int, message: dict[str, Any]) -> str:
     columns = [message.get("text"), message.get("labels")]
     columns += [message.get("reward") or None, message.get("label_candidates")]
     columns.append(message.get("image"))

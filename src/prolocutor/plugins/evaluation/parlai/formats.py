@@ -22,9 +22,9 @@ FIRST_FIELDS: Final = ("id", "text", "labels", "label_candidates", "episode_done
 
 
 def str_to_msg(txt: str | None, ignore_fields: str = "") -> Message | None:
-    """Read one line; None for an empty one. `ignore_fields`: names with commas between them.
+    """Read one line; None for an empty line. `ignore_fields`: names with commas between them.
 
-    `ValueError` if the reward is not a number.
+    Raise `ValueError` if the reward is not a number.
     """
     if not txt:
         return None
@@ -34,13 +34,13 @@ def str_to_msg(txt: str | None, ignore_fields: str = "") -> Message | None:
         colon = part.find(":")
         key, value = part[:colon], part[colon + 1 :]
         if key not in ignored:
-            fields[key] = _value_of(key, value)
+            fields[key] = _parse_value(key, value)
     fields.setdefault("episode_done", False)
     return Message(fields)
 
 
 def msg_to_str(msg: Mapping[str, Any], ignore_fields: str = "") -> str:
-    """Write one line, without its end. `ignore_fields`: names with commas between them."""
+    """Write one line, without its newline. `ignore_fields`: names with commas between them."""
     ignored = ignore_fields.split(",")
     first = [key for key in FIRST_FIELDS if key in msg]
     rest = [key for key in msg if key not in FIRST_FIELDS]
@@ -55,19 +55,19 @@ def unescape(text: str) -> str:
 
 
 def escape(text: str) -> str:
-    """Write a value so that tabs, newlines and `|` survive."""
+    """Escape a value: tabs, newlines and pipes can be read back."""
     return text.replace("\t", "\\t").replace("\n", "\\n").replace("|", "__PIPE__")
 
 
 def number(text: str) -> int | float:
-    """Read a reward: an integer where it is one."""
+    """Read a reward: an integer if possible, else a float."""
     try:
         return int(text)
     except ValueError:
         return float(text)
 
 
-def _value_of(key: str, value: str) -> Any:
+def _parse_value(key: str, value: str) -> Any:
     if key in LIST_FIELDS:
         return [unescape(item) for item in value.split("|")]
     if key == "reward":

@@ -2,8 +2,8 @@
 
 Source: ParlAI 1.7.2's `ImageLoader`. Modes: `raw` (a Pillow image, RGB), `ascii` (text, at most 60
 by 40 characters, dark for bright), `none` or ParlAI's `no_image_model` (the field is left out),
-`untouched` (as it stands in the data), or a function of the raw image: the hook for feature
-extractors. Pillow comes with the extra `eval`.
+`untouched` (as in the data), or a function of the raw image, such as a feature extractor. Pillow
+comes with the extra `eval`.
 """
 
 from __future__ import annotations
@@ -42,15 +42,15 @@ class ImageLoader:
         self._folder = Path(folder) if folder is not None else None
 
     @property
-    def wanted(self) -> bool:
-        """Whether messages have images at all."""
+    def loads_images(self) -> bool:
+        """Whether images are loaded at all."""
         return self._mode not in ("none", "no_image_model")
 
     def load(self, given: Any) -> Any:
-        """Return an image: of a path, a data URL, the bytes of a file, or a Pillow image.
+        """Return an image from a path, a data URL, the bytes of a file, or a Pillow image.
 
-        Text of several lines is taken for a picture in text and given back. `BadData` if there is
-        no image where one should be, `MissingExtra` without Pillow.
+        Text of several lines is taken for a picture in text and returned as given. Raise `BadData`
+        if the image cannot be read, `MissingExtra` without Pillow.
         """
         if self._mode == "untouched" or (isinstance(given, str) and "\n" in given):
             return given
@@ -63,10 +63,10 @@ class ImageLoader:
         pillow = _pillow()
         if isinstance(given, pillow.Image):
             image: Image = given
-            return as_rgb(image)
+            return convert_to_rgb(image)
         try:
             with pillow.open(io.BytesIO(self._bytes(given))) as image:
-                return as_rgb(image)
+                return convert_to_rgb(image)
         except (OSError, ValueError, SyntaxError) as error:
             raise BadData(f"cannot be read: {error}", field="image") from None
 
@@ -86,8 +86,8 @@ class ImageLoader:
         return path.read_bytes()
 
 
-def as_rgb(image: Image) -> Image:
-    """Return an image as RGB; 16 bits of grey are scaled to 8: Pillow would cut off at white."""
+def convert_to_rgb(image: Image) -> Image:
+    """Return an image as RGB; 16 bits of grey are scaled to 8, as Pillow would clip them."""
     if image.mode.startswith("I;16"):
         grey = image.convert("I").point(lambda value: value * (1 / 257) + 0.5)
         return grey.convert("L").convert("RGB")
@@ -95,7 +95,7 @@ def as_rgb(image: Image) -> Image:
 
 
 def ascii_picture(image: Image) -> str:
-    """Draw an image with characters, one line a row of pixels, no newline at the end."""
+    """Draw an image with characters, a line for each row of pixels, without a final newline."""
     small = image.copy()
     small.thumbnail(ASCII_SIZE, _pillow().Resampling.BICUBIC)
     grey = small.convert("L")

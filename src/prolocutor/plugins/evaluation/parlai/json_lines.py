@@ -1,8 +1,8 @@
-"""Plain JSON lines: one example a line, `{"text": ..., "labels": [...], ...}`.
+"""Plain JSON lines: each an example, `{"text": ..., "labels": [...], ...}`.
 
 `label` (one text) may stand for `labels`, and `labels` may be one text. A line without
 `episode_done` is an episode of its own. Other names for text and labels can be given. All other
-fields are kept as they are.
+fields are kept.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class JsonLines(LineSource):
 
     def episodes(self) -> Iterator[list[Message]]:
         """Read the file once."""
-        return split_episodes(self._parsed(self._example), is_done)
+        return split_episodes(self._parse_lines(self._example), is_done)
 
     def _example(self, line: str) -> Message | None:
         return read_example(line, self._text, self._labels) if line.strip() else None
@@ -69,7 +69,7 @@ def read_example(line: str, text: str = "text", labels: str = "labels") -> Messa
 
 
 def check_example(fields: dict[str, Any]) -> None:
-    """Raise a `BadData` that names the first field of a wrong kind."""
+    """Raise `BadData` for the first field of a wrong type."""
     if not isinstance(fields.get("text"), str):
         what = "is missing" if "text" not in fields else "is not a text"
         raise BadData(what, field="text")
@@ -91,7 +91,7 @@ class JsonLinesWriter(TextWriter):
     """Writes examples as JSON lines, each with `episode_done`."""
 
     def write(self, episode: Sequence[dict[str, Any]]) -> None:
-        """Write one episode; `BadData` where something would be lost."""
+        """Write one episode; raise `BadData` where something would be lost."""
         for place, message in enumerate(episode):
             fields = {**message, "episode_done": place == len(episode) - 1}
             try:

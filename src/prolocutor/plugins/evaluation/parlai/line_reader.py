@@ -1,4 +1,4 @@
-"""Lines: a text file read line by line, with numbers, and what to do about faults in it."""
+"""Lines of a text file with their numbers, and the handling of their faults."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class LineReader:
 
     @property
     def portion(self) -> float | None:
-        """The part of the file that the latest pass has read."""
+        """The read part of the file in the latest pass, 0 to 1."""
         return self._read / self._size if self._size else None
 
     def __iter__(self) -> Iterator[tuple[int, str]]:
@@ -61,7 +61,7 @@ class LineReader:
 
 
 class LineSource:
-    """What all data sets of one text file share: name, progress, and where faults lie."""
+    """The base of data sets in one text file: name, progress, and the places of faults."""
 
     def __init__(
         self, file: str | Path, on_fault: OnFault = refuse, *, plain: bool = False
@@ -76,7 +76,7 @@ class LineSource:
 
     @property
     def portion(self) -> float | None:
-        """The part of the file that the latest pass has read, 0 to 1."""
+        """The read part of the file in the latest pass, 0 to 1."""
         return self._lines.portion
 
     @property
@@ -84,8 +84,8 @@ class LineSource:
         """The file, and the line at which the latest episode ends."""
         return str(self._lines.file), self._lines.number
 
-    def _parsed(self, parse: Callable[[str], T | None]) -> Iterator[T]:
-        """Parse line by line: leave out None, and hand faults on with file and line."""
+    def _parse_lines(self, parse: Callable[[str], T | None]) -> Iterator[T]:
+        """Parse line by line: leave out None, and report faults with file and line."""
         for number, line in self._lines:
             try:
                 parsed = parse(line)

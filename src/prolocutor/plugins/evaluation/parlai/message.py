@@ -11,15 +11,15 @@ from typing import Any, Final, Self
 from prolocutor.errors import BadInput
 
 UNSAFE_FIELDS: Final = frozenset({"metrics"})
-"""What `json_safe_payload` leaves out."""
+"""The fields that `json_safe_payload` leaves out."""
 
 
 class Message(dict[str, Any]):
-    """A dictionary that refuses to set a key which it has already, unless by `force_set`.
+    """A dictionary that refuses to set an existing key, unless by `force_set`.
 
     Only `message[key] = value` is guarded. As in ParlAI, `update`, `|=`, `setdefault` and the
-    constructor are plain dictionary methods, and `message | other` is a plain dictionary. To give a
-    message to a client use `prolocutor.parlai.payload`: that is JSON for certain.
+    constructor are plain dictionary methods, and `message | other` is a plain dictionary. For
+    clients use `payload.to_json`, which always gives valid JSON.
     """
 
     def __setitem__(self, key: str, value: Any) -> None:
@@ -40,7 +40,7 @@ class Message(dict[str, Any]):
 
     @classmethod
     def padding_example(cls) -> Self:
-        """Make the message that fills up a batch, or follows the last one."""
+        """Make the message that fills up a batch, or follows the last message of the data."""
         return cls({"batch_padding": True, "episode_done": True})
 
     def is_padding(self) -> bool:
@@ -48,7 +48,7 @@ class Message(dict[str, Any]):
         return bool(self.get("batch_padding"))
 
     def json_safe_payload(self) -> dict[str, Any]:
-        """Return a plain dictionary without `metrics`; as in ParlAI nothing else is converted."""
+        """Return a plain dictionary without `metrics`; like ParlAI, convert nothing else."""
         return {key: value for key, value in self.items() if key not in UNSAFE_FIELDS}
 
 
@@ -66,11 +66,11 @@ STANDARD_FIELDS: Final = (
     "beam_texts",
     "batch_padding",
 )
-"""What ParlAI's agents and teachers read of each other; all other fields are extended ones."""
+"""The fields shared by ParlAI's agents and teachers; all other fields are extended fields."""
 
 
 class MessageFields:
-    """The standard fields of one message, each of its own type; absent ones are empty."""
+    """The standard fields of one message, with types; absent fields are empty."""
 
     __slots__ = ("_message",)
 
@@ -79,7 +79,7 @@ class MessageFields:
 
     @property
     def text(self) -> str | None:
-        """What is said."""
+        """The text said."""
         return self._optional_text("text")
 
     @property
@@ -109,7 +109,7 @@ class MessageFields:
 
     @property
     def label_candidates(self) -> tuple[str, ...]:
-        """The answers that can be chosen from."""
+        """The answers to choose from."""
         return self._texts("label_candidates")
 
     @property
@@ -129,7 +129,7 @@ class MessageFields:
 
     @property
     def reward(self) -> float:
-        """The reward, 0 where there is none."""
+        """The reward, 0 if absent."""
         value = self._message.get("reward")
         if value is None:
             return 0.0
@@ -144,7 +144,7 @@ class MessageFields:
 
     @property
     def metrics(self) -> Mapping[str, Any]:
-        """What an agent reports of this act: name -> metric or number."""
+        """The agent's own metrics of this act: name -> metric or number."""
         value = self._message.get("metrics")
         if value is None:
             return {}
@@ -154,7 +154,7 @@ class MessageFields:
 
     @property
     def beam_texts(self) -> tuple[tuple[str, float], ...]:
-        """What a generator would also have said, with its scores."""
+        """A generator's other candidates, with their scores."""
         value = self._message.get("beam_texts")
         if value is None:
             return ()
@@ -164,7 +164,7 @@ class MessageFields:
             raise self._wrong("beam_texts", value, "a list of [text, score]") from None
 
     @property
-    def extended(self) -> dict[str, Any]:
+    def extended_fields(self) -> dict[str, Any]:
         """All other fields."""
         return {key: one for key, one in self._message.items() if key not in STANDARD_FIELDS}
 

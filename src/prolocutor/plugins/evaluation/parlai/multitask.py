@@ -1,7 +1,7 @@
 """Several tasks as one teacher.
 
-Source: ParlAI 1.7.2's `MultiTaskTeacher`. While learning in random order the task of each episode
-is drawn by weight; otherwise tasks take turns, an episode each, until all are done.
+Source: ParlAI 1.7.2's `MultiTaskTeacher`. In training in random order the task of each episode is
+drawn by weight; otherwise tasks take turns, an episode each, until all are done.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ Aggregate = Callable[[Mapping[str, Mapping[str, Any]]], dict[str, Any]]
 class MultiTaskTeacher:
     """Teaches several tasks of the same datatype in turns.
 
-    `weights` are numbers, one a task, the missing ones 1, or "stochastic": the tasks' episodes.
-    `aggregate` makes one report of the tasks' reports, such as `aggregate_named_reports` of
-    `prolocutor.parlai.metrics`; without it all stand there as `task/name`.
+    `weights` are numbers, one for each task, 1 if missing, or "stochastic": the tasks' numbers of
+    episodes. `aggregate` makes one report of the tasks' reports, such as `aggregate_named_reports`
+    of `metrics`; without it all figures are reported as `task/name`.
     """
 
     def __init__(
@@ -69,7 +69,7 @@ class MultiTaskTeacher:
 
     @property
     def portion(self) -> float | None:
-        """The part of the data that has been read: the mean over the tasks."""
+        """The read part of the data, 0 to 1: the mean over the tasks."""
         portions = [one.portion for one in self.tasks]
         known = [one for one in portions if one is not None]
         return sum(known) / len(portions) if known else None
@@ -84,7 +84,7 @@ class MultiTaskTeacher:
         return Message.padding_example()
 
     def observe(self, observation: Example) -> Example:
-        """Have the task that spoke last score the answer."""
+        """Let the task of the latest act score the answer."""
         return self.tasks[self._present].observe(observation)
 
     def epoch_done(self) -> bool:
@@ -92,7 +92,7 @@ class MultiTaskTeacher:
         return all(one.epoch_done() for one in self.tasks)
 
     def reset(self) -> None:
-        """Begin anew with all tasks."""
+        """Restart all tasks."""
         for one in self.tasks:
             one.reset()
         self._present, self._between = -1, True
@@ -136,7 +136,7 @@ class MultiTaskTeacher:
                 yield from episode
 
     def _choose(self) -> bool:
-        """Choose the task that speaks next; False where none has anything left."""
+        """Choose the next task; False if all tasks are at their end."""
         if self.datatype.shuffle and not self.epoch_done():
             self._present = self._drawn()
             return True

@@ -1,11 +1,11 @@
 """Mutators: changes of the data on its way out of a teacher, by ParlAI's names.
 
 Source: ParlAI 1.7.2, `parlai.core.mutators` and `parlai.mutators`. A mutator is called with the
-messages of one episode and gives those of as many episodes as it likes, each with its
-`episode_done`. Several are written `flatten+word_shuffle`, the first one first.
+messages of one episode and returns the messages of any number of episodes, each with its
+`episode_done`. Several are written `flatten+word_shuffle`, applied from left to right.
 
-Chance is ParlAI's: `flatten` picks among several labels with the generator that it is given,
-the shuffling ones with one of their own, begun with 42 when the mutator is made.
+Random choices are ParlAI's: `flatten` picks among several labels with the given generator;
+shuffling mutators use generators of their own, seeded with 42 when they are made.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ class Chance(Protocol):
     """A source of chance: a `random.Random`, or the module `random` itself."""
 
     def choice(self, seq: Sequence[T]) -> T:
-        """Pick one."""
+        """Pick an item."""
 
     def choices(self, population: Sequence[T], *, cum_weights: Sequence[float]) -> list[T]:
-        """Pick one by weight, in a list."""
+        """Pick an item by weight; return it in a list."""
 
     def randrange(self, start: int) -> int:
         """Pick a number from 0 up to `start`, not included."""
@@ -81,9 +81,9 @@ def mutate(messages: Iterable[Message], mutators: Iterable[Mutator]) -> list[Mes
 
 
 def each_message(change: Callable[[Message], Message]) -> Mutator:
-    """Make a mutator that changes messages one by one, without regard to the others."""
+    """Make a mutator that changes each message without regard to the others."""
 
-    def mutated(messages: Iterable[Message]) -> Iterator[Message]:
+    def mutator(messages: Iterable[Message]) -> Iterator[Message]:
         for message in messages:
             if message.is_padding():
                 yield message
@@ -95,17 +95,17 @@ def each_message(change: Callable[[Message], Message]) -> Mutator:
             message["episode_done"] = done
             yield message
 
-    return mutated
+    return mutator
 
 
 def each_episode(change: Callable[[list[Message]], Iterable[list[Message]]]) -> Mutator:
-    """Make a mutator that makes none, one or many episodes out of each.
+    """Make a mutator that returns any number of episodes for each episode.
 
-    The messages that it is given and gives have no `episode_done`.
+    Messages passed to and returned by `change` have no `episode_done`.
     """
 
-    def mutated(messages: Iterable[Message]) -> Iterator[Message]:
-        for episode in _grouped(messages):
+    def mutator(messages: Iterable[Message]) -> Iterator[Message]:
+        for episode in _group_episodes(messages):
             if episode[0].is_padding():
                 yield from episode
                 continue
@@ -114,10 +114,10 @@ def each_episode(change: Callable[[list[Message]], Iterable[list[Message]]]) -> 
                     message["episode_done"] = place == len(changed) - 1
                     yield message
 
-    return mutated
+    return mutator
 
 
-def _grouped(messages: Iterable[Message]) -> Iterator[list[Message]]:
+def _group_episodes(messages: Iterable[Message]) -> Iterator[list[Message]]:
     episode: list[Message] = []
     for message in messages:
         if message.is_padding():
@@ -133,7 +133,7 @@ def _grouped(messages: Iterable[Message]) -> Iterator[list[Message]]:
 
 
 def _flatten(options: MutatorOptions, chance: Chance) -> Mutator:
-    """Make every turn an episode whose text is all that was said before it, labels included."""
+    """Make each turn an episode; its text is the whole dialog so far, labels included."""
 
     def change(episode: list[Message]) -> Iterator[list[Message]]:
         history: list[str] = []
@@ -149,7 +149,7 @@ def _flatten(options: MutatorOptions, chance: Chance) -> Mutator:
 
 
 def _last_turn(options: MutatorOptions, chance: Chance) -> Mutator:
-    """Make every turn an episode that knows nothing of those before it."""
+    """Make each turn an episode without the turns before it."""
 
     def change(episode: list[Message]) -> Iterator[list[Message]]:
         context: list[str] = []
@@ -227,7 +227,7 @@ def _rewording(reorder: Callable[[list[str]], None]) -> Mutator:
 
 
 def _flip_classification_label(options: MutatorOptions, chance: Chance) -> Mutator:
-    """Exchange the two classes of some examples, always the same ones: by a hash of the text."""
+    """Exchange the two classes of some examples, chosen by a hash of the text."""
     if not 0 <= options.noise_level <= 1:
         raise BadInput("the noise level is between 0 and 1", field="noise_level")
     one, other = options.classes

@@ -1,12 +1,12 @@
-"""A message as JSON that really is JSON: bytes, arrays, sets, images and metrics included.
+"""A message as valid JSON: bytes, arrays, sets, images and metrics included.
 
-What JSON cannot say becomes its nearest neighbour, one way only:
+Values without a JSON form are converted, one way only:
 
 - bytes: base64 text; an image: the data URL of a PNG
 - arrays and tensors: nested lists; sets: sorted lists; other sequences: lists
 - NaN and infinity: the texts "NaN", "Infinity", "-Infinity" (as in protobuf's JSON form)
 - metrics: their value; dates: ISO 8601; paths, UUIDs, decimals: their text; enums: their value
-- keys that are no text: as Python's json writes them; lone surrogates: U+FFFD
+- keys of other types: as Python's json writes them; lone surrogates: U+FFFD
 """
 
 from __future__ import annotations
@@ -26,19 +26,19 @@ from typing import Any, Final
 import msgspec
 
 from prolocutor.errors import BadData
-from prolocutor.plugins.evaluation.parlai.images import as_rgb
+from prolocutor.plugins.evaluation.parlai.images import convert_to_rgb
 
 MAX_DEPTH: Final = 64
 
 Unknown = Callable[[Any], Any]
-"""Makes something known out of an object that nothing is known of."""
+"""Converts an object of an unknown type to a known type."""
 
 
 def to_json(message: Mapping[str, Any], *, unknown: Unknown | None = None) -> dict[str, Any]:
-    """Return a message as a plain dictionary of what JSON can say; the message is not changed.
+    """Return a message as a plain dictionary of JSON values; the message is not changed.
 
-    `BadData` names the path of an object that has no JSON form (unless `unknown` gives it one), of
-    keys that would be equal, and of what is nested deeper than 64 levels.
+    Raise `BadData`, with the path, for an object without a JSON form (unless `unknown` converts
+    it), for keys equal as text, and for nesting deeper than 64 levels.
     """
     converted: dict[str, Any] = _Conversion(unknown).mapping(message, "", 1)
     return converted
@@ -107,7 +107,7 @@ class _Conversion:
         return self._duck(given, path, depth)
 
     def _duck(self, given: Any, path: str, depth: int) -> Any:
-        """Convert what is known by its methods: arrays, tensors, images, metrics."""
+        """Convert an object by its methods: arrays, tensors, images, metrics."""
         if not isinstance(given, type):
             if callable(getattr(given, "tolist", None)):
                 return self.value(given.tolist(), path, depth + 1)
@@ -134,7 +134,7 @@ def png_url(image: Any) -> str:
     """Return a Pillow image as the data URL of a PNG; modes that PNG has not become RGB."""
     data = io.BytesIO()
     kept = image.mode in ("1", "I;16", "L", "LA", "P", "RGB", "RGBA")
-    plain = image if kept else as_rgb(image)
+    plain = image if kept else convert_to_rgb(image)
     plain.save(data, format="PNG")
     return f"data:image/png;base64,{base64.b64encode(data.getvalue()).decode()}"
 

@@ -1,11 +1,11 @@
-"""Rewrites: questions of a dialog, each with the question that it means, as CANARD and QReCC have.
+"""Rewrites: questions in a dialog with their meaning written out, as in CANARD and QReCC.
 
 Source: the data of "Can You Unpack That? Learning to Rewrite Questions-in-Context" (CANARD) and of
 "Open-Domain Question Answering Goes Conversational via Question Rewriting" (QReCC): a JSON list of
-objects, `{"History": [...], "Question": ..., "Rewrite": ...}` or with `Context` for the history.
-An example is an episode of its own: its `text` is the history, a line each, and the question as its
-last line, its label the rewrite. So `accuracy` is how often a rewrite equals the label, as ParlAI
-normalizes both, and `f1` the overlap of their words.
+objects, `{"History": [...], "Question": ..., "Rewrite": ...}` or with `Context` for the history. An
+example is an episode of its own: its `text` is the history, a line each, with the question as the
+last line; its label is the rewrite. So `accuracy` is the share of rewrites equal to the label in
+ParlAI's normal form, and `f1` the overlap of their words.
 """
 
 from __future__ import annotations
@@ -38,7 +38,9 @@ class Rewrites(LineSource):
         with self._whole.open("rb") as file:
             is_list = file.read(64).lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"[")
         if not is_list:
-            for message in self._parsed(lambda line: _of_line(line) if line.strip() else None):
+            for message in self._parse_lines(
+                lambda text: _read_line(text) if text.strip() else None
+            ):
                 yield [message]
             return
         for place, item in enumerate(self._items()):
@@ -58,7 +60,7 @@ class Rewrites(LineSource):
             raise BadData(f"not JSON: {error}", file=str(self._whole)) from None
 
 
-def _of_line(line: str) -> Message:
+def _read_line(line: str) -> Message:
     try:
         return _message(msgspec.json.decode(line))
     except (ValueError, RecursionError) as error:
@@ -66,7 +68,7 @@ def _of_line(line: str) -> Message:
 
 
 def _message(item: Any) -> Message:
-    """Return the example of one object; `BadData` names the field."""
+    """Return the example of a JSON object; `BadData` names the field."""
     if not isinstance(item, dict):
         raise BadData("is no object with Question and Rewrite")
     key = next((name for name in HISTORIES if name in item), HISTORIES[0])

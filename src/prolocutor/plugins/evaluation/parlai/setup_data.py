@@ -21,7 +21,7 @@ COLUMNS: Final = ("text", "labels", "reward", "label_candidates", "image")
 
 
 class FunctionData:
-    """The data that a function gives for a file or fold."""
+    """The data returned by a function for a file or fold."""
 
     def __init__(
         self, setup_data: SetupData, datafile: str, *, id: str, on_fault: OnFault = refuse
@@ -33,7 +33,7 @@ class FunctionData:
 
     @property
     def id(self) -> str:
-        """The name that was given."""
+        """The given name."""
         return self._id
 
     @property
@@ -49,15 +49,15 @@ class FunctionData:
                 yield episode
                 episode = []
             try:
-                episode.append(message_of(entry))
+                episode.append(make_message(entry))
             except BadData as fault:
                 self._on_fault(fault.at(f"{self._id}: entry", place))
         if episode:
             yield episode
 
 
-def message_of(entry: Entry) -> Message:
-    """Make a message of what `setup_data` gives; `BadData` names the field at fault."""
+def make_message(entry: Entry) -> Message:
+    """Make a message of an entry of `setup_data`; `BadData` names the field at fault."""
     if isinstance(entry, Mapping):
         message = Message(entry)
     elif isinstance(entry, list | tuple):

@@ -1,4 +1,4 @@
-"""SharedTeacher: a teacher for batches, whose copies take their episodes from the same data."""
+"""SharedTeacher: a teacher for batches; its copies take their episodes from the same data."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from prolocutor.plugins.evaluation.parlai.metrics.teacher_metrics import Teacher
 
 
 class SharedTeacher:
-    """Hands the messages of a pass through some data, such as a `DialogTeacher`, to many.
+    """Distributes the messages of a pass through data, such as a `DialogTeacher`, to its copies.
 
-    Each copy takes the next episode when its own ends, and acts with padding when none is left. All
-    copies share one scorer. Messages carry `episode_done` and their labels.
+    Each copy takes the next episode when its own ends, and acts with padding after the last
+    episode. All copies share one scorer. Messages carry `episode_done` and their labels.
     """
 
     def __init__(
@@ -47,7 +47,7 @@ class SharedTeacher:
         return said
 
     def observe(self, observation: Message) -> Message:
-        """Score the answer to what was said last."""
+        """Score the answer to the latest message."""
         if self._labels is not None:
             self._scorer.evaluate_response(observation, self._labels)
             self._labels = None
@@ -70,12 +70,12 @@ class SharedTeacher:
         return self.id
 
     def clone(self) -> SharedTeacher:
-        """Return a copy that takes its episodes from the same data."""
+        """Return a copy with the same episodes to take from."""
         return SharedTeacher(self._remaining, self._scorer, id=self.id)
 
 
 class _RemainingEpisodes:
-    """The episodes that no copy has taken yet; the next one is read ahead."""
+    """The untaken episodes; the next episode is read ahead."""
 
     def __init__(self, messages: Iterable[Mapping[str, Any]]) -> None:
         self._episodes = split_episodes(messages, lambda one: bool(one.get("episode_done")))

@@ -1,4 +1,4 @@
-"""Statistics of data sets: what `prolocutor data stats` counts."""
+"""Statistics of data sets, for `prolocutor data stats`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from prolocutor.plugins.evaluation.parlai.message import MessageFields
 
 
 class DataStatistics(msgspec.Struct):
-    """What was counted in the episodes of one data set; words are what spaces separate."""
+    """Counts over the episodes of one data set; words are separated by white space."""
 
     episodes: int = 0
     examples: int = 0
@@ -27,8 +27,8 @@ class DataStatistics(msgspec.Struct):
     reward: float = 0.0
     fields: dict[str, int] = {}
 
-    def counted(self, episodes: Iterable[Sequence[dict[str, Any]]]) -> Iterator[int]:
-        """Count episodes one by one, giving the number of examples so far after each."""
+    def count_episodes(self, episodes: Iterable[Sequence[dict[str, Any]]]) -> Iterator[int]:
+        """Count episodes, yielding the number of examples so far after each."""
         fields: Counter[str] = Counter(self.fields)
         for episode in episodes:
             self.episodes += 1

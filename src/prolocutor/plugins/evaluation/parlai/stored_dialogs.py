@@ -1,8 +1,8 @@
 """Stored dialogs: users' dialogs with the assistant, as episodes for training or tests.
 
-Each human utterance that was replied to is an example, the reply its label. An
-utterance without a reply is put before the next one, with a newline between. Notifications are left
-out: there is no input that they reply to.
+Each human utterance with a reply is an example, the reply its label. An utterance without a reply
+is put before the next utterance, with a newline between. Notifications are left out: they reply to
+no input.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ class StoredData(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class StoredDialogs:
-    """The dialogs of a store; `name` is what it is called.
+    """The dialogs of a store named `name`.
 
-    `episodes` runs an event loop of its own for each pass, so call it where none is running; there
-    is `episodes_of` for asynchronous code.
+    `episodes` runs an event loop of its own for each pass, so call it outside event loops;
+    asynchronous code calls `dialog_episodes`.
     """
 
     def __init__(self, dialogs: Dialogs, *, name: str = "store") -> None:
@@ -40,7 +40,7 @@ class StoredDialogs:
 
     @property
     def id(self) -> str:
-        """The name that was given."""
+        """The given name."""
         return self._name
 
     @property
@@ -52,26 +52,26 @@ class StoredDialogs:
         """Read all dialogs once."""
         with asyncio.Runner() as runner:
             opened = self._dialogs()
-            episodes = episodes_of(runner.run(_entered(opened)))
+            episodes = dialog_episodes(runner.run(_enter(opened)))
             try:
                 while (episode := runner.run(_next(episodes))) is not None:
                     yield episode
             finally:
-                runner.run(_closed(episodes, opened))
+                runner.run(_close(episodes, opened))
 
 
-async def episodes_of(dialogs: AsyncIterator[Dialog]) -> AsyncIterator[list[Message]]:
-    """Make an episode of each dialog in which something was replied to."""
+async def dialog_episodes(dialogs: AsyncIterator[Dialog]) -> AsyncIterator[list[Message]]:
+    """Yield an episode for each dialog with at least one reply."""
     async for dialog in dialogs:
-        if episode := episode_of(dialog):
+        if episode := dialog_episode(dialog):
             yield episode
 
 
-def episode_of(dialog: Dialog) -> list[Message]:
+def dialog_episode(dialog: Dialog) -> list[Message]:
     """Make the examples of one dialog.
 
-    Further fields: `dialog_id`, `utt_id` of what was said, and the `active_skill` and `confidence`
-    of the reply.
+    Further fields: `dialog_id`, `utt_id` of the human utterance, and the `active_skill` and
+    `confidence` of the reply.
     """
     episode: list[Message] = []
     said: list[HumanUtterance] = []
@@ -89,7 +89,7 @@ def episode_of(dialog: Dialog) -> list[Message]:
     return episode
 
 
-async def _entered(
+async def _enter(
     opened: AbstractAsyncContextManager[AsyncIterator[Dialog]],
 ) -> AsyncIterator[Dialog]:
     return await opened.__aenter__()
@@ -99,7 +99,7 @@ async def _next(episodes: AsyncIterator[list[Message]]) -> list[Message] | None:
     return await anext(episodes, None)
 
 
-async def _closed(
+async def _close(
     episodes: AsyncIterator[list[Message]],
     opened: AbstractAsyncContextManager[AsyncIterator[Dialog]],
 ) -> None:

@@ -1,9 +1,9 @@
 """DialogTeacher: presents the examples of a data set as ParlAI's teachers do, and scores answers.
 
-Source: ParlAI 1.7.2's `FixedDialogTeacher` and `DialogTeacher`. One class for all data sets: what
-is particular to one is its `Source`. Better than there: except for the datatype `train`, which
-draws episodes at random, no more than two episodes are in memory at a time, `:stream` or not; and
-`train` keeps large data in a temporary file.
+Source: ParlAI 1.7.2's `FixedDialogTeacher` and `DialogTeacher`. One class serves all data sets;
+their `Source`s differ. Better than in ParlAI: except for the datatype `train`, which draws episodes
+at random, no more than two episodes are in memory at a time, `:stream` or not; and `train` keeps
+large data in a temporary file.
 """
 
 from __future__ import annotations
@@ -55,13 +55,13 @@ class DialogTeacher:
     """Teaches or tests with one data set.
 
     - `mutators`: names with `+` between them, or mutators; see `mutators.py`
-    - `candidates`: what can be chosen from in every example, or a function that computes it once;
-      true labels that are missing are added, for their example only
+    - `candidates`: the candidates of all examples, or a function that computes them once;
+      missing true labels are added, for their example only
     - `images`: the mode and folder of images
     - `hide_labels`: outside training there are no `eval_labels` either
     - `chance`: where `train` draws episodes and `flatten` labels; by default the module `random`,
-      as in ParlAI, so that `random.seed` makes both the same
-    - `scorer`: scores the answers; without one there are no scores
+      as in ParlAI, so `random.seed` seeds both
+    - `scorer`: scores the answers; by default there are no scores
     """
 
     def __init__(
@@ -99,7 +99,7 @@ class DialogTeacher:
 
     @property
     def portion(self) -> float | None:
-        """The part of the data that the latest pass has read; None where not known."""
+        """The read part of the data in the latest pass, 0 to 1; None if not known."""
         return self.source.portion
 
     def act(self) -> Message:
@@ -134,7 +134,7 @@ class DialogTeacher:
         return Message(observation, metrics=recent)
 
     def epoch_done(self) -> bool:
-        """Return whether the latest example was the last one of the data."""
+        """Return whether the latest example was the last of the data."""
         return self._epoch_done
 
     def reset(self) -> None:
@@ -156,7 +156,7 @@ class DialogTeacher:
         return self._count()[1]
 
     def label_candidates(self) -> list[str] | None:
-        """Return what can be chosen from in every example; None where there is no such thing."""
+        """Return the candidates of all examples; None if they have none in common."""
         known = self._known_candidates()
         return None if known is None else list(known)
 
@@ -165,19 +165,19 @@ class DialogTeacher:
         return self.id
 
     def __iter__(self) -> Iterator[Message]:
-        """Go through the data from the start: once, or for ever where the datatype repeats it.
+        """Go through the data from the start: once, or endlessly where the datatype repeats it.
 
-        What `act` says next does not depend on it.
+        The next `act` does not depend on it.
         """
         for episode, _ in self._walk():
-            for message in self._mutated(episode):
+            for message in self._mutate(episode):
                 yield self._outward(message)
 
     def episodes(self) -> Iterator[list[Message]]:
         """Go through the data once, mutated, as a data set: with `labels`, without `id`."""
         for given in self.source.episodes():
             episode: list[Message] = []
-            for message in self._mutated(given):
+            for message in self._mutate(given):
                 episode.append(message)
                 if message.pop("episode_done", False):
                     yield episode
@@ -191,20 +191,20 @@ class DialogTeacher:
         self._gold = None
 
     def _fill(self) -> None:
-        """Get the next episode that mutators leave something of; at the end none."""
+        """Fill the buffer with the next episode that mutators leave; keep it empty at the end."""
         begun_again = False
         while not self._buffer:
             episode, last = next(self._episodes, (None, True))
             if episode is not None:
                 self._last = last
-                self._buffer.extend(self._mutated(episode))
+                self._buffer.extend(self._mutate(episode))
                 continue
             if not self.datatype.training or self.datatype.stream or begun_again:
                 return
             self._episodes, begun_again = self._walk(), True
 
     def _walk(self) -> Iterator[tuple[Sequence[Example], bool]]:
-        """Return episodes in the datatype's order, and whether each is the last one."""
+        """Yield episodes in the datatype's order, with whether each is the last."""
         if self.datatype.random:
             yield from self._drawn()
             return
@@ -226,7 +226,7 @@ class DialogTeacher:
         while len(self._shelf):
             yield self._shelf[self._chance.randrange(len(self._shelf))], False
 
-    def _mutated(self, episode: Sequence[Example]) -> list[Message]:
+    def _mutate(self, episode: Sequence[Example]) -> list[Message]:
         last = len(episode) - 1
         messages = [self._inward(one, place == last) for place, one in enumerate(episode)]
         return mutate(messages, self._mutators) if self._mutators else messages
@@ -239,7 +239,7 @@ class DialogTeacher:
             raise BadInput(what, field="eval_labels")
         if "image" in message:
             given = message.pop("image")
-            if self._images.wanted and given is not None:
+            if self._images.loads_images and given is not None:
                 message["image"] = self._images.load(given)
         labels = message.get("labels")
         if labels is not None and (known := self._known_candidates()) is not None:
@@ -281,7 +281,7 @@ class DialogTeacher:
 
 
 def all_labels(source: EpisodeSource) -> list[str]:
-    """Return every label of a data set, in order of appearance: candidates where there are none."""
+    """Return every label of a data set in order of appearance, to serve as candidates."""
     found: dict[str, None] = {}
     for episode in source.episodes():
         for example in episode:

@@ -16,9 +16,10 @@ ABSENT = object()
 
 
 class TextWriter:
-    """A text file that is written as a whole or not at all.
+    """A text file, written as a whole or not at all.
 
-    Use it in a `with` block; the file gets its name at the end of it, unless something was raised.
+    Use it in a `with` block; the file gets its name at the end of the block, unless an exception
+    was raised.
     """
 
     def __init__(self, file: str | Path | TextIO) -> None:
@@ -60,7 +61,7 @@ class TextWriter:
             raise BadData(f"a lone surrogate cannot be written: {error}") from None
 
     def finish(self) -> None:
-        """Write what comes at the end."""
+        """Write the end of the file."""
 
     @property
     def _part(self) -> Path:
@@ -69,7 +70,7 @@ class TextWriter:
 
 
 def check_lossless(given: Mapping[str, Any], again: Mapping[str, Any], form: str) -> None:
-    """Compare a message with what reading it again gives; `BadData` names the field that is lost.
+    """Compare a message with its form read back; `BadData` names a lost field.
 
     Tuples count as lists, a missing `episode_done` as false and a missing reward as 0.
     """

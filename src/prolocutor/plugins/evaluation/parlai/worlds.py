@@ -22,10 +22,10 @@ OPENING: Final = "Hi!"
 
 
 class MultiAgentDialogWorld:
-    """Several agents: each acts in turn, and all others observe what it said.
+    """Several agents: each acts in turn, and all others observe its act.
 
-    An episode is done when an agent that can tell (`episode_done()`) says so, or when the first
-    one's act says so. The epoch is done when it is for any agent.
+    An episode is done when an agent's `episode_done()` or the first agent's act says so. The epoch
+    is done when it is done for any agent.
     """
 
     def __init__(
@@ -34,14 +34,14 @@ class MultiAgentDialogWorld:
         if (agents is None) == (shared is None):
             raise ValueError("a world is made of agents or of what another one shares, not of both")
         self.opt: Opt = {} if opt is None else opt
-        self.agents = list(agents) if agents is not None else _made_of((shared or {})["agents"])
+        self.agents = list(agents) if agents is not None else _copy_agents((shared or {})["agents"])
         self.acts: list[Act | None] = [None] * len(self.agents)
         self.total_parleys = 0
 
     @property
     def id(self) -> str:
-        """Its name: that of the first agent."""
-        return name_of(self.agents[0])
+        """The world's name: the name of the first agent."""
+        return agent_name(self.agents[0])
 
     def getID(self) -> str:  # noqa: N802 - ParlAI's name
         """Return its name."""
@@ -68,7 +68,7 @@ class MultiAgentDialogWorld:
         return any(agent.epoch_done() for agent in self.agents if hasattr(agent, "epoch_done"))
 
     def report(self) -> Report:
-        """Return the agents' figures together; where several give one, the first agent's counts."""
+        """Return the agents' figures together; of equal names the first agent's figure counts."""
         report: Report = {}
         for agent in self.agents:
             for name, given in agent.report().items() if hasattr(agent, "report") else ():
@@ -76,25 +76,25 @@ class MultiAgentDialogWorld:
         return report
 
     def reset(self) -> None:
-        """Let all agents forget what they observed, and begin to count anew."""
+        """Let all agents forget their observations, and restart the counts."""
         for agent in self.agents:
             _call(agent, "reset")
         self.acts = [None] * len(self.agents)
         self.total_parleys = 0
 
     def reset_metrics(self) -> None:
-        """Let all agents' figures begin anew."""
+        """Reset the figures of all agents."""
         for agent in self.agents:
             _call(agent, "reset_metrics")
 
     def shutdown(self) -> None:
-        """Let all agents end."""
+        """Shut down all agents."""
         for agent in self.agents:
             _call(agent, "shutdown")
 
     def share(self) -> dict[str, Any]:
-        """Return what a copy of this world is made of: `world_class(opt, None, shared)`."""
-        shared = [shared_by(agent) for agent in self.agents]
+        """Return the parts of a copy of this world: `world_class(opt, None, shared)`."""
+        shared = [share_agent(agent) for agent in self.agents]
         return {"world_class": type(self), "opt": self.opt, "agents": shared}
 
     def clone(self) -> Self:
@@ -118,11 +118,11 @@ class MultiAgentDialogWorld:
         return self.acts
 
     def num_examples(self) -> int:
-        """Count the examples that the first agent has; 0 where it does not know."""
+        """Count the first agent's examples; 0 if it does not know."""
         return int(_call(self.agents[0], "num_examples") or 0)
 
     def num_episodes(self) -> int:
-        """Count the episodes that the first agent has; 0 where it does not know."""
+        """Count the first agent's episodes; 0 if it does not know."""
         return int(_call(self.agents[0], "num_episodes") or 0)
 
     def __enter__(self) -> Self:
@@ -163,8 +163,8 @@ class DialogPartnerWorld(MultiAgentDialogWorld):
 class SelfChatWorld(DialogPartnerWorld):
     """Two agents that talk to each other, without a teacher.
 
-    The first act of an episode is given: an opening (`openers`, one after the other; "Hi!"). After
-    `selfchat_max_turns` (6) parleys the episode is done and both forget it.
+    The first act of an episode is the next of `openers` ("Hi!" by default). After
+    `selfchat_max_turns` (6) parleys the episode is done and both agents forget it.
     """
 
     def __init__(
@@ -190,7 +190,7 @@ class SelfChatWorld(DialogPartnerWorld):
             said = checked_act(first.act(), first)
         else:
             opener = self._openers[self.episodes % len(self._openers)]
-            said = Message(id=name_of(first), text=opener, episode_done=False)
+            said = Message(id=agent_name(first), text=opener, episode_done=False)
         self.acts[0] = said
         second.observe(said)
         self.acts[1] = checked_act(second.act(), second)
@@ -203,7 +203,7 @@ class SelfChatWorld(DialogPartnerWorld):
         return self._turn == self._most
 
     def share(self) -> dict[str, Any]:
-        """Return what a copy of this world is made of."""
+        """Return the parts of a copy of this world."""
         return {**super().share(), "openers": self._openers}
 
     def _begin_anew(self) -> None:
@@ -214,29 +214,31 @@ class SelfChatWorld(DialogPartnerWorld):
 
 
 def checked_act(act: Any, agent: Any) -> Act:
-    """Return an act that is one; `BadReply` says who gave what else."""
+    """Return an agent's act if it is a dictionary; else raise `BadReply` with the agent's name."""
     if not isinstance(act, dict):
-        raise BadReply(f"the act of {name_of(agent)} is a {type(act).__name__}, not a dictionary")
+        raise BadReply(
+            f"the act of {agent_name(agent)} is a {type(act).__name__}, not a dictionary"
+        )
     return act
 
 
-def name_of(agent: Any) -> str:
-    """Return the name by which an agent speaks."""
+def agent_name(agent: Any) -> str:
+    """Return the name of an agent as a speaker."""
     own = agent.getID() if hasattr(agent, "getID") else getattr(agent, "id", None)
     return own if isinstance(own, str) else type(agent).__name__
 
 
-def shared_by(agent: Any) -> dict[str, Any]:
-    """Return what a copy of an agent is made of; `ConfigError` where there cannot be one."""
+def share_agent(agent: Any) -> dict[str, Any]:
+    """Return the parts of an agent's copy; raise `ConfigError` if the agent cannot be copied."""
     if hasattr(agent, "share"):
         return dict(agent.share())
     if hasattr(agent, "clone"):
         return {"clone": agent.clone}
-    raise ConfigError(f"{name_of(agent)} can be neither shared nor cloned")
+    raise ConfigError(f"{agent_name(agent)} can be neither shared nor cloned")
 
 
-def _made_of(shared: Iterable[Opt]) -> list[Any]:
-    """Make the copies of agents, as ParlAI does: `class(opt, shared)`."""
+def _copy_agents(shared: Iterable[Opt]) -> list[Any]:
+    """Copy agents, as ParlAI does: `class(opt, shared)`."""
     return [
         one["clone"]() if "clone" in one else one["class"](one.get("opt"), one) for one in shared
     ]
@@ -247,6 +249,6 @@ def _ends(act: Act | None) -> bool:
 
 
 def _call(agent: Any, verb: str) -> Any:
-    """Call an optional method of an agent; None if it has none."""
+    """Call an optional method of an agent; None if the agent lacks it."""
     found = getattr(agent, verb, None)
     return found() if callable(found) else None

@@ -112,7 +112,7 @@ def test_a_picture_that_is_text_already_passes() -> None:
 
 @pytest.mark.parametrize("mode", ["none", "no_image_model"])
 def test_images_can_be_left_out(mode: str) -> None:
-    assert not ImageLoader(mode).wanted
+    assert not ImageLoader(mode).loads_images
 
 
 def test_another_mode_is_refused() -> None:

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from prolocutor.errors import BadData
-from prolocutor.plugins.evaluation.parlai.csv_table import CsvTable, CsvWriter, columns_of
+from prolocutor.plugins.evaluation.parlai.csv_table import CsvTable, CsvWriter, column_names
 from prolocutor.plugins.evaluation.parlai.json_lines import JsonLines, JsonLinesWriter, read_example
 
 
@@ -161,7 +161,7 @@ def test_written_csv_is_read_as_the_same_episodes_or_not_written(
 ) -> None:
     file = tmp_path_factory.getbasetemp() / "round.csv"
     try:
-        with CsvWriter(file, columns_of(episodes)) as writer:
+        with CsvWriter(file, column_names(episodes)) as writer:
             for episode in episodes:
                 writer.write(episode)
     except BadData:

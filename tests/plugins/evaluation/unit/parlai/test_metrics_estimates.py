@@ -13,10 +13,10 @@ from prolocutor.plugins.evaluation.parlai.metrics import (
     SumMetric,
     TeacherMetrics,
     bootstrap,
-    difference_of,
-    estimates_of,
-    mean_of,
-    share_of,
+    estimate_difference,
+    estimate_mean,
+    estimate_share,
+    report_estimates,
 )
 
 VALUES = st.lists(st.floats(-10, 10), min_size=1, max_size=12)
@@ -33,21 +33,21 @@ VALUES = st.lists(st.floats(-10, 10), min_size=1, max_size=12)
     ],
 )
 def test_the_interval_of_a_share_is_wilsons(count: int, of: int, low: float, high: float) -> None:
-    share = share_of(count, of)
+    share = estimate_share(count, of)
 
     assert (share.low, share.high) == pytest.approx((low, high), abs=5e-5)
     assert (share.value, share.count) == (count / of, of)
 
 
 def test_a_perfect_share_still_has_an_interval() -> None:
-    assert mean_of([1, 1, 1]) == Estimate(
+    assert estimate_mean([1, 1, 1]) == Estimate(
         1.0, 0.0, pytest.approx(0.4385, abs=1e-4), 1.0, 3, "wilson"
     )
 
 
 @given(values=VALUES)
 def test_an_interval_holds_the_mean(values: list[float]) -> None:
-    found = mean_of(values)
+    found = estimate_mean(values)
 
     assert found is not None
     assert found.value == pytest.approx(fmean(values))
@@ -58,14 +58,14 @@ def test_an_interval_holds_the_mean(values: list[float]) -> None:
 def test_the_bootstrap_is_the_same_in_every_run() -> None:
     values = [0.5, 2.0, 3.5, 4.0, 9.0]
 
-    assert mean_of(values, seed=1) == mean_of(values, seed=1)
-    assert mean_of(values, seed=1) != mean_of(values, seed=2)
+    assert estimate_mean(values, seed=1) == estimate_mean(values, seed=1)
+    assert estimate_mean(values, seed=1) != estimate_mean(values, seed=2)
 
 
 def test_the_bootstrap_comes_close_to_the_normal_interval() -> None:
     values = [float(number % 17) for number in range(400)]
 
-    found = mean_of(values)
+    found = estimate_mean(values)
 
     error = stdev(values) / sqrt(400)
     assert found is not None
@@ -77,7 +77,7 @@ def test_the_bootstrap_comes_close_to_the_normal_interval() -> None:
 def test_many_values_take_the_normal_interval() -> None:
     values = [float(number % 17) for number in range(3000)]
 
-    found = mean_of(values)
+    found = estimate_mean(values)
 
     assert found is not None
     assert found.method == "normal"
@@ -94,17 +94,17 @@ def test_any_statistic_can_be_bootstrapped() -> None:
 
 
 def test_too_few_values_have_no_interval() -> None:
-    assert mean_of([]) is None
-    assert mean_of([2.5]) == Estimate(2.5, count=1)
+    assert estimate_mean([]) is None
+    assert estimate_mean([2.5]) == Estimate(2.5, count=1)
 
 
 def test_differences_are_taken_pair_by_pair() -> None:
-    found = difference_of([1, 2, 4], [0, 1, 3])
+    found = estimate_difference([1, 2, 4], [0, 1, 3])
 
     assert found == Estimate(1.0, 0.0, 1.0, 1.0, 3, "bootstrap")
-    assert difference_of([], []) is None
+    assert estimate_difference([], []) is None
     with pytest.raises(ValueError, match="shorter"):
-        difference_of([1, 2], [1])
+        estimate_difference([1, 2], [1])
 
 
 def test_a_report_gives_its_estimates() -> None:
@@ -112,9 +112,9 @@ def test_a_report_gives_its_estimates() -> None:
     for text in ("b", "b c", "b c d", "x"):
         metrics.evaluate_response({"text": text, "metrics": {"n": SumMetric(2)}}, ["b c"])
 
-    found = estimates_of(metrics.report())
+    found = report_estimates(metrics.report())
 
-    assert found["accuracy"] == share_of(1, 4)
+    assert found["accuracy"] == estimate_share(1, 4)
     f1 = [2 / 3, 1.0, 4 / 5, 0.0]
     assert (found["f1"].value, found["f1"].count) == (pytest.approx(fmean(f1)), 4)
     assert found["f1"].error == pytest.approx(stdev(f1) / 2)
@@ -124,7 +124,7 @@ def test_a_report_gives_its_estimates() -> None:
 
 
 def test_a_mean_of_one_observation_has_no_interval() -> None:
-    assert estimates_of({"x": AverageMetric(3), "y": 2}) == {
+    assert report_estimates({"x": AverageMetric(3), "y": 2}) == {
         "x": Estimate(3.0, count=1),
         "y": Estimate(2.0),
     }

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from prolocutor.plugins.evaluation.parlai.metrics.text_scores import (
     normal_candidate,
+    normal_words,
     normalize_answer,
-    words_of,
 )
 
 TEXTS = st.text() | st.text(alphabet=st.sampled_from("aAthen \t\n._-'\x00\x1c\x7f“”éİß")) | st.text(
@@ -41,7 +41,7 @@ TEXTS = st.text() | st.text(alphabet=st.sampled_from("aAthen \t\n._-'\x00\x1c\x7
 def test_normal_text_has_no_case_marks_articles_or_wide_space(text: str, normal: str) -> None:
     assert normalize_answer(text) == normal
     assert normal_candidate(text) == normal
-    assert words_of(text) == normal.split()
+    assert normal_words(text) == normal.split()
 
 
 @given(text=TEXTS)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from prolocutor.plugins.evaluation.parlai.metrics import measure_rows, share_of
+from prolocutor.plugins.evaluation.parlai.metrics import estimate_share, measure_rows
 
 ROWS = [
     {"seconds": 0.1, "cost": 0.5, "calls": 2, "text": "yes"},
@@ -26,7 +26,7 @@ def test_rows_give_latency_cost_calls_abstention_and_errors() -> None:
 def test_figures_have_intervals() -> None:
     figures = measure_rows(ROWS)
 
-    assert figures["abstention"] == share_of(2, 3)
+    assert figures["abstention"] == estimate_share(2, 3)
     assert figures["latency"].error == pytest.approx(0.1 / 3**0.5)
     assert figures["latency_p50"].low == 0.1
 

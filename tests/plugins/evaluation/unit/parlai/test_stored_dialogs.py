@@ -6,8 +6,8 @@ from contextlib import asynccontextmanager
 from prolocutor.dialog.dialog import Bot, BotUtterance, Dialog, Human, HumanUtterance
 from prolocutor.plugins.evaluation.parlai.stored_dialogs import (
     StoredDialogs,
-    episode_of,
-    episodes_of,
+    dialog_episode,
+    dialog_episodes,
 )
 
 HUMAN, BOT = Human(id="h", user_external_id="ann"), Bot(id="b")
@@ -39,7 +39,7 @@ async def streamed(*dialogs: Dialog) -> AsyncIterator[Dialog]:
 
 
 def test_a_reply_is_the_label_of_what_was_said() -> None:
-    assert episode_of(dialog("hi", "-hello", "time?", "-noon"))[1] == {
+    assert dialog_episode(dialog("hi", "-hello", "time?", "-noon"))[1] == {
         "text": "time?",
         "labels": ["noon"],
         "dialog_id": "d1",
@@ -50,19 +50,19 @@ def test_a_reply_is_the_label_of_what_was_said() -> None:
 
 
 def test_what_got_no_reply_goes_before_what_comes_next() -> None:
-    assert [one["text"] for one in episode_of(dialog("hi", "there", "-hello", "bye"))] == [
+    assert [one["text"] for one in dialog_episode(dialog("hi", "there", "-hello", "bye"))] == [
         "hi\nthere"
     ]
 
 
 def test_what_the_assistant_said_of_its_own_accord_is_left_out() -> None:
-    episode = episode_of(dialog("-wake up", "hi", "-hello", "-and more"))
+    episode = dialog_episode(dialog("-wake up", "hi", "-hello", "-and more"))
 
     assert [(one["text"], one["labels"]) for one in episode] == [("hi", ["hello"])]
 
 
 async def test_dialogs_are_taken_from_an_asynchronous_stream() -> None:
-    episodes = episodes_of(streamed(dialog("hi", "-hello"), dialog("alone")))
+    episodes = dialog_episodes(streamed(dialog("hi", "-hello"), dialog("alone")))
 
     assert [len(one) async for one in episodes] == [1]
 

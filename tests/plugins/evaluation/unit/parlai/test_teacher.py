@@ -11,7 +11,7 @@ from prolocutor.errors import BadInput
 from prolocutor.plugins.evaluation.parlai.message import Message
 from prolocutor.plugins.evaluation.parlai.metrics import TeacherMetrics, aggregate_named_reports
 from prolocutor.plugins.evaluation.parlai.multitask import MultiTaskTeacher
-from prolocutor.plugins.evaluation.parlai.setup_data import FunctionData, message_of
+from prolocutor.plugins.evaluation.parlai.setup_data import FunctionData, make_message
 from prolocutor.plugins.evaluation.parlai.teacher import DialogTeacher, all_labels
 
 Episodes = list[list[dict[str, Any]]]
@@ -321,7 +321,7 @@ def test_setup_data_of_parlai_is_a_data_set() -> None:
 )
 def test_entries_that_parlai_refuses_are_refused(entry: Any, field: str | None) -> None:
     with pytest.raises(BadInput) as refused:
-        message_of(entry)
+        make_message(entry)
 
     assert refused.value.field == field
 

@@ -12,11 +12,15 @@ from prolocutor.plugins.evaluation.parlai.metrics.averages import (
 from prolocutor.plugins.evaluation.parlai.metrics.averages import PPLMetric as PPLMetric
 from prolocutor.plugins.evaluation.parlai.metrics.estimates import Estimate as Estimate
 from prolocutor.plugins.evaluation.parlai.metrics.estimates import bootstrap as bootstrap
-from prolocutor.plugins.evaluation.parlai.metrics.estimates import difference_of as difference_of
-from prolocutor.plugins.evaluation.parlai.metrics.estimates import estimates_of as estimates_of
-from prolocutor.plugins.evaluation.parlai.metrics.estimates import mean_of as mean_of
+from prolocutor.plugins.evaluation.parlai.metrics.estimates import (
+    estimate_difference as estimate_difference,
+)
+from prolocutor.plugins.evaluation.parlai.metrics.estimates import estimate_mean as estimate_mean
+from prolocutor.plugins.evaluation.parlai.metrics.estimates import estimate_share as estimate_share
 from prolocutor.plugins.evaluation.parlai.metrics.estimates import measure_rows as measure_rows
-from prolocutor.plugins.evaluation.parlai.metrics.estimates import share_of as share_of
+from prolocutor.plugins.evaluation.parlai.metrics.estimates import (
+    report_estimates as report_estimates,
+)
 from prolocutor.plugins.evaluation.parlai.metrics.metric import FixedMetric as FixedMetric
 from prolocutor.plugins.evaluation.parlai.metrics.metric import (
     GlobalFixedMetric as GlobalFixedMetric,

@@ -1,9 +1,9 @@
 """Means: of values or of numerators over denominators, with their standard errors.
 
-A mean remembers, beside its two sums, what its standard error needs: the number of observations
-and the sums of n², n·d and d² over them (n numerator, d denominator). With r = Σn/Σd it is
-sqrt(m/(m-1) · Σ(n - r·d)²) / Σd, the linearised variance of a ratio (Cochran, Sampling Techniques,
-section 2.11), which for d = 1 is the usual s/√m.
+A mean keeps, beside its two sums, the terms of its standard error: the number of observations and
+their sums of n², n·d and d² (n numerator, d denominator). With r = Σn/Σd it is sqrt(m/(m-1) · Σ(n -
+r·d)²) / Σd, the linearised variance of a ratio (Cochran, Sampling Techniques, section 2.11), which
+for d = 1 is the usual s/√m.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ _PLAIN: Final = frozenset((int, float, bool))
 class AverageMetric(Metric):
     """A mean: the sum of the numerators over the sum of the denominators.
 
-    Nothing counted (0/0) is 0.0, and anything else over 0 is nan, as in ParlAI.
+    The mean of no observations (0/0) is 0.0, any other number over 0 is nan, as in ParlAI.
     """
 
     __slots__ = ("_denom", "_numer", "_spread")
 
     _numer: Number
     _denom: Number
-    _spread: Spread | None  # None: one observation
+    _spread: Spread | None  # None: a single observation
 
     def __init__(self, numer: Any, denom: Any = 1) -> None:
         self._numer = numer if type(numer) in _PLAIN else self.as_number(numer)
@@ -37,7 +37,7 @@ class AverageMetric(Metric):
         self._spread = None
 
     @classmethod
-    def of_sums(cls, total: float, squares: float, count: int) -> Self:
+    def from_sums(cls, total: float, squares: float, count: int) -> Self:
         """Make the mean of `count` values from their sum and the sum of their squares."""
         mean = cls(numer=total, denom=count)
         mean._spread = count, squares, total, count
@@ -52,7 +52,7 @@ class AverageMetric(Metric):
         if other is None:
             return self
         both = type(self)(numer=self._numer + other._numer, denom=self._denom + other._denom)
-        ours, theirs = _spread_of(self), _spread_of(other)
+        ours, theirs = _metric_spread(self), _metric_spread(other)
         both._spread = (
             ours[0] + theirs[0], ours[1] + theirs[1], ours[2] + theirs[2], ours[3] + theirs[3],
         )  # fmt: skip
@@ -65,16 +65,16 @@ class AverageMetric(Metric):
 
     def observations(self) -> int:
         """Return how many observations were added up."""
-        return _spread_of(self)[0]
+        return _metric_spread(self)[0]
 
     def is_share(self) -> bool:
         """Return whether every observation was 0 or 1, over 1: then v² = v for all."""
-        count, squares, products, _ = _spread_of(self)
+        count, squares, products, _ = _metric_spread(self)
         return 0 <= self._numer <= count == self._denom and squares == products == self._numer
 
     def standard_error(self) -> float | None:
         """Return the standard error of the mean; None for fewer than two observations."""
-        count, squares, products, weights = _spread_of(self)
+        count, squares, products, weights = _metric_spread(self)
         if count < 2 or not self._denom:
             return None
         ratio = self._numer / self._denom
@@ -104,7 +104,9 @@ class MacroAverageMetric(Metric):
         return sum(metric.value() for metric in self._values.values()) / len(self._values)
 
     def standard_error(self) -> float | None:
-        """Return the standard error of the mean of independent figures; None if one has none."""
+        """Return the standard error of the mean of independent figures; None if any of them lacks
+        its own.
+        """
         errors = [metric.standard_error() for metric in self._values.values()]
         known = [error for error in errors if error is not None]
         if len(known) < len(errors):
@@ -141,8 +143,8 @@ class PPLMetric(AverageMetric):
         return None if error is None else self.value() * error
 
 
-def _spread_of(metric: Any) -> Spread:
-    spread: Spread | None = getattr(metric, "_spread", None)  # ParlAI's own metrics have none
+def _metric_spread(metric: Any) -> Spread:
+    spread: Spread | None = getattr(metric, "_spread", None)  # ParlAI's own metrics have no spread
     if spread is not None:
         return spread
     numer, denom = metric._numer, metric._denom

@@ -1,10 +1,10 @@
-"""Estimates: a figure with its standard error and its interval; and the figures of turn records.
+"""Estimates: figures with standard error and interval; and the figures of turn records.
 
 Sources: Wilson 1927 for shares; Efron and Tibshirani 1993, chapter 13, for the percentile
 bootstrap, which is seeded and so the same in every run; the normal interval for the rest.
 
-`measure_rows` reads rows of one turn each, such as the lines of an evaluation's JSONL file. Fields,
-each read where it is present and not None:
+`measure_rows` reads rows of turns, such as the lines of an evaluation's JSONL file. Fields, all
+optional:
 
 | field | what |
 |---|---|
@@ -37,7 +37,7 @@ _FEW: Final = 2000
 
 
 class Estimate(msgspec.Struct, frozen=True):
-    """A figure over `count` observations; error and interval are None where too few were seen."""
+    """A figure over `count` observations; error and interval are None for too few observations."""
 
     value: float
     error: float | None = None
@@ -47,10 +47,10 @@ class Estimate(msgspec.Struct, frozen=True):
     method: Literal["wilson", "bootstrap", "normal", "examples", "tasks", "none"] = "none"
 
 
-def mean_of(
+def estimate_mean(
     values: Iterable[float], *, seed: int = 0, confidence: float = CONFIDENCE
 ) -> Estimate | None:
-    """Estimate a mean; None of no values.
+    """Estimate a mean; None without values.
 
     The interval is Wilson's where all values are 0 or 1, the bootstrap's for up to 2,000 other
     values, and the normal one for more.
@@ -59,7 +59,7 @@ def mean_of(
     if not seen:
         return None
     if all(value in (0.0, 1.0) for value in seen):
-        return share_of(int(sum(seen)), len(seen), confidence=confidence)
+        return estimate_share(int(sum(seen)), len(seen), confidence=confidence)
     if len(seen) <= _FEW:
         error = stdev(seen) / sqrt(len(seen)) if len(seen) > 1 else None
         found = bootstrap(seen, fmean, seed=seed, confidence=confidence)
@@ -67,7 +67,7 @@ def mean_of(
     return _normal(fmean(seen), stdev(seen) / sqrt(len(seen)), len(seen), confidence)
 
 
-def share_of(count: int, of: int, *, confidence: float = CONFIDENCE) -> Estimate:
+def estimate_share(count: int, of: int, *, confidence: float = CONFIDENCE) -> Estimate:
     """Estimate a share, `count` of `of` (at least 1), with Wilson's interval."""
     share, z = count / of, _z(confidence)
     middle = (share + z * z / (2 * of)) / (1 + z * z / of)
@@ -78,16 +78,16 @@ def share_of(count: int, of: int, *, confidence: float = CONFIDENCE) -> Estimate
     return Estimate(share, error, low, high, of, "wilson")
 
 
-def difference_of(
+def estimate_difference(
     ours: Sequence[float],
     theirs: Sequence[float],
     *,
     seed: int = 0,
     confidence: float = CONFIDENCE,
 ) -> Estimate | None:
-    """Estimate the mean of `ours - theirs`, pair by pair; None of no pairs.
+    """Estimate the mean of `ours - theirs`, pair by pair; None without pairs.
 
-    `ValueError` if they are not equally many.
+    Raise `ValueError` if the lengths differ.
     """
     pairs = [one - other for one, other in zip(ours, theirs, strict=True)]
     if not pairs:
@@ -107,9 +107,9 @@ def bootstrap(
     resamples: int = RESAMPLES,
     confidence: float = CONFIDENCE,
 ) -> Estimate:
-    """Estimate any statistic of `items` (at least one), drawing them again with replacement.
+    """Estimate any statistic of `items` (not empty) by drawing them with replacement.
 
-    The error is the standard deviation over the draws; one item alone has neither error nor
+    The error is the standard deviation over the draws; a single item has neither error nor
     interval. The same seed gives the same estimate.
     """
     value = statistic(items)
@@ -123,23 +123,23 @@ def bootstrap(
     )  # fmt: skip
 
 
-def estimates_of(
+def report_estimates(
     report: Mapping[str, Any], *, confidence: float = CONFIDENCE
 ) -> dict[str, Estimate]:
-    """Return a report's figures as estimates, from what its metrics know of themselves."""
+    """Return a report's figures as estimates, with the errors known to its metrics."""
     return {
-        name: _of_metric(metric, confidence)
+        name: _estimate_metric(metric, confidence)
         if isinstance(metric, Metric)
         else Estimate(float(metric))
         for name, metric in report.items()
     }
 
 
-def _of_metric(metric: Metric, confidence: float) -> Estimate:
+def _estimate_metric(metric: Metric, confidence: float) -> Estimate:
     value, error = float(metric.value()), metric.standard_error()
     count = metric.observations() if isinstance(metric, AverageMetric) else 0
     if isinstance(metric, AverageMetric) and metric.is_share() and count:
-        return share_of(round(value * count), count, confidence=confidence)
+        return estimate_share(round(value * count), count, confidence=confidence)
     if error is None:
         return Estimate(value, count=count)
     return _normal(value, error, count, confidence)
@@ -179,14 +179,14 @@ def measure_rows(rows: Iterable[Mapping[str, Any]], *, seed: int = 0) -> dict[st
             abstained = row["text"] is None or not str(row["text"]).strip()
             silent += abstained
             spoken += not abstained
-    found = {name: mean_of(values, seed=seed) for name, values in known.items()}
+    found = {name: estimate_mean(values, seed=seed) for name, values in known.items()}
     figures = {name: estimate for name, estimate in found.items() if estimate is not None}
     for percent in _QUANTILES if known["latency"] else ():
         figures[f"latency_p{percent}"] = _quantile(known["latency"], percent, seed)
     if spoken or silent:
-        figures["abstention"] = share_of(silent, spoken + silent)
+        figures["abstention"] = estimate_share(silent, spoken + silent)
     if rows_seen:
-        figures["errors"] = share_of(failed, rows_seen)
+        figures["errors"] = estimate_share(failed, rows_seen)
     return figures
 
 

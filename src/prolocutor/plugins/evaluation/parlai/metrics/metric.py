@@ -1,8 +1,8 @@
-"""What a metric is: a number that can be added to another part's and reported.
+"""Metrics: numbers that can be added over parts of the data and reported.
 
-The classes and their arithmetic are ParlAI 1.7.2's (`parlai.core.metrics`), so that a teacher
-written for it finds what it expects: `None + metric` is the metric, metrics compare with numbers,
-and adding keeps the class of the left one.
+The classes and their arithmetic are ParlAI 1.7.2's (`parlai.core.metrics`), so that teachers
+written for ParlAI work: `None + metric` is the metric, metrics compare with numbers, and a sum has
+the class of its left operand.
 """
 
 from __future__ import annotations
@@ -22,13 +22,15 @@ class MetricFault(TypeError, AssertionError):
 
 @total_ordering
 class Metric(ABC):
-    """One figure of a report; two of a kind add up to the figure over both parts."""
+    """One figure of a report; two metrics of a kind add up to the figure over both parts."""
 
     __slots__ = ()
 
     @property
     def is_global(self) -> bool:
-        """Whether it belongs to the whole run, so that the first task's figure counts for all."""
+        """Whether the metric belongs to the whole run, so that the first task's figure counts for
+        all.
+        """
         return False
 
     @property
@@ -45,8 +47,7 @@ class Metric(ABC):
         """Return the metric over both parts; `other` may be None."""
 
     def standard_error(self) -> float | None:
-        """Return the standard error of the figure; None where it has none or too little was
-        seen."""
+        """Return the standard error of the figure; None if undefined or of too few observations."""
         return None
 
     def __radd__(self, other: Any) -> Metric:
@@ -85,11 +86,11 @@ class Metric(ABC):
 
     @classmethod
     def as_number(cls, given: Any) -> Number:
-        """Return `given` as int or float; one value of torch or numpy is unpacked.
+        """Return `given` as int or float; a scalar of torch or numpy is unpacked.
 
-        `MetricFault` for anything else.
+        Raise `MetricFault` for anything else.
         """
-        number = given if isinstance(given, int | float) else _unpacked(given)
+        number = given if isinstance(given, int | float) else _unpack(given)
         if not isinstance(number, int | float):
             raise MetricFault(f"a metric is made of numbers, not of {type(given).__name__}")
         return number
@@ -106,7 +107,7 @@ class Metric(ABC):
 
     @classmethod
     def many(cls, *parts: Iterable[Any]) -> list[Self]:
-        """Make one metric of each row of `parts`: all numerators, all denominators and so on."""
+        """Make a metric of each row of `parts`: all numerators, all denominators and so on."""
         lists = [list(part.tolist() if hasattr(part, "tolist") else part) for part in parts]
         if len({len(one) for one in lists}) > 1:
             raise IndexError(f"parts of {cls.__name__} of lengths {[len(one) for one in lists]}")
@@ -114,7 +115,7 @@ class Metric(ABC):
 
     @classmethod
     def from_mask(cls, metric_per_token: Any, mask: Any) -> list[Self]:
-        """Make one metric of each example: the sum of its tokens' values over their number.
+        """Make a metric of each example: the sum of its tokens' values over their number.
 
         Both are tensors, arrays or lists of examples x tokens; a token counts where `mask` is true.
         """
@@ -127,7 +128,7 @@ class Metric(ABC):
 
 
 class FixedMetric(Metric):
-    """A figure that is the same in all parts; `ValueError` where it is not."""
+    """A figure equal in all parts; adding another value raises `ValueError`."""
 
     __slots__ = ("_value",)
 
@@ -159,7 +160,7 @@ class SumMetric(Metric):
 
 
 class TimerMetric(Metric):
-    """Something a second: what was counted, over the time from the first to the last count."""
+    """A rate per second: a count over the time from its first to its last increment."""
 
     __slots__ = ("_end", "_start", "_value")
 
@@ -217,6 +218,6 @@ def _rows(given: Any) -> list[list[Any]]:
     return [row.tolist() if hasattr(row, "tolist") else list(row) for row in rows]
 
 
-def _unpacked(given: Any) -> Any:
-    """The one value that a tensor, array or scalar of torch or numpy holds."""
+def _unpack(given: Any) -> Any:
+    """Return the single value of a tensor, array or scalar of torch or numpy."""
     return given.item() if hasattr(given, "item") else given

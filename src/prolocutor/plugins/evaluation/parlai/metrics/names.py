@@ -1,4 +1,4 @@
-"""The names of metrics, and what a list of names asks for.
+"""The names of metrics, and the metrics requested by a list of names.
 
 ParlAI's names are those of ParlAI 1.7.2, where `default`, `bleu`, `distinct`, `rouge` and `all`
 stand for groups. `auc` and `auc-4` ask for the area under the curve of each class, with 3 or so
@@ -34,7 +34,7 @@ DISTINCT_METRICS: Final = frozenset(
 )
 ROUGE_METRICS: Final = frozenset(("rouge-1", "rouge-2", "rouge-L"))
 ALL_METRICS: Final = DEFAULT_METRICS | BLEU_METRICS | DISTINCT_METRICS | ROUGE_METRICS
-"""Names that an agent's own metrics cannot take: they become `USER_<name>`."""
+"""Names closed to an agent's own metrics, which become `USER_<name>`."""
 
 GROUPS: Final = {
     "default": DEFAULT_METRICS,
@@ -56,7 +56,7 @@ _AUC: Final = re.compile(r"auc(?:-(?P<digits>[1-9]))?")
 
 
 class RequestedMetrics(msgspec.Struct, frozen=True):
-    """What a list of names asks for beside what is always reported."""
+    """The metrics requested beside the metrics that are always reported."""
 
     bleu: tuple[int, ...]
     inter_distinct: tuple[int, ...]
@@ -67,15 +67,16 @@ class RequestedMetrics(msgspec.Struct, frozen=True):
     rouge: tuple[str, ...]
     """ParlAI's own rouge, by its names in reports."""
     auc: int | None
-    """Decimal places of the probabilities for the area under the curve; None for no such area."""
+    """Decimal places of the probabilities for the area under the curve; None for no area."""
     unknown: tuple[str, ...]
 
 
 def requested_metrics(names: str | Iterable[str]) -> RequestedMetrics:
-    """Read names, separated by commas where they are one string.
+    """Read names, separated by commas if given as one string.
 
-    `ConfigError` for a function that cannot be loaded, `MissingExtra` for a score whose package is
-    not installed. Unknown names ask for nothing, as in ParlAI; they are given as such.
+    Raise `ConfigError` for a function that cannot be loaded, `MissingExtra` for a score whose
+    package is not installed. Unknown names request nothing, as in ParlAI; they are returned as
+    `unknown`.
     """
     asked = names.split(",") if isinstance(names, str) else list(names)
     asked = [name.strip() for name in asked if name.strip()]
@@ -86,7 +87,7 @@ def requested_metrics(names: str | Iterable[str]) -> RequestedMetrics:
             functions[name] = load_published(name)
         elif _is_dotted(name):
             short = short_name(name)
-            taken = short in functions or short in _known()
+            taken = short in functions or short in _known_names()
             functions[name if taken else short] = load_score_function(name)
     return RequestedMetrics(
         bleu=_orders("bleu", flat),
@@ -99,7 +100,7 @@ def requested_metrics(names: str | Iterable[str]) -> RequestedMetrics:
         unknown=tuple(
             name
             for name in sorted(flat)
-            if name not in _known() and not _is_dotted(name) and not _AUC.fullmatch(name)
+            if name not in _known_names() and not _is_dotted(name) and not _AUC.fullmatch(name)
         ),
     )
 
@@ -110,13 +111,13 @@ def _digits(names: Iterable[str]) -> int | None:
 
 
 def check_names(names: str | Iterable[str]) -> None:
-    """Refuse unknown names with `BadInput` that says what is meant, and what cannot be loaded."""
+    """Raise `BadInput` with a suggestion for unknown names and functions that cannot be loaded."""
     for name in requested_metrics(names).unknown:
-        hint = suggest(name, [*_known(), *GROUPS])
+        hint = suggest(name, [*_known_names(), *GROUPS])
         raise BadInput(f"there is no metric {name!r}; {hint}", field="metrics")
 
 
-def _known() -> list[str]:
+def _known_names() -> list[str]:
     return sorted(ALL_METRICS | ALWAYS | HITS | PUBLISHED.keys() | {"mrr", "auc"})
 
 

@@ -1,7 +1,7 @@
-"""Reports, name -> metric: metrics of agents converted to ours, and several reports made into one.
+"""Reports, name -> metric: agents' metrics converted to ours, and several reports aggregated.
 
-Source: ParlAI 1.7.2's aggregation. ParlAI's own metric objects are read by their parts, so that an
-agent written for it reports here without a change.
+Source: ParlAI 1.7.2's aggregation. ParlAI's own metric objects are read by their parts, so that
+agents written for ParlAI report here without a change.
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ Report = dict[str, Metric]
 def aggregate_named_reports(
     named_reports: Mapping[str, Mapping[str, Any]], micro_average: bool = False
 ) -> Report:
-    """Make one report of those of several tasks, which it holds too, as `task/name`.
+    """Aggregate the reports of several tasks; the result also holds each figure as `task/name`.
 
-    Over all tasks a mean is the mean of the tasks' figures (of those that have it), or with
-    `micro_average` that of all examples; sums are summed; of global metrics the first is taken.
-    One task alone is given without a prefix. Bare numbers count as `LegacyMetric`. `ValueError`
-    if there are none.
+    Over all tasks a mean is the mean of the tasks' figures (where they have it), or with
+    `micro_average` the mean of all examples; sums are added; the first global metric is taken. A
+    single task's report has no prefix. Bare numbers count as `LegacyMetric`. Raise `ValueError`
+    without reports.
     """
     if not named_reports:
         raise ValueError("there are no reports to aggregate")
@@ -62,7 +62,7 @@ def aggregate_named_reports(
 
 
 def aggregate_unnamed_reports(reports: Iterable[Mapping[str, Any]]) -> Report:
-    """Make one report of parts: the same as if all had been counted in one place."""
+    """Add up the reports of parts, as if all examples had been counted in one place."""
     whole: Report = {}
     for report in reports:
         for name, given in report.items():
@@ -97,17 +97,17 @@ _PARTS: Final[dict[str, tuple[type[Metric], tuple[str, ...]]]] = {
 
 
 def observed_metric(given: Any) -> Metric:
-    """Return what an act's field `metrics` holds as a metric; a number is averaged over examples.
+    """Return a value of an act's field `metrics` as a metric; a number is averaged over examples.
 
-    `TypeError` for what is neither.
+    Raise `TypeError` for any other value.
     """
     return given if isinstance(given, Metric) else _foreign(given) or AverageMetric(given)
 
 
 def reported_metric(given: Any) -> Metric:
-    """Return what an agent's report holds as a metric; a number is global, a `LegacyMetric`.
+    """Return a value of an agent's report as a metric; a number is global, a `LegacyMetric`.
 
-    `TypeError` for what is neither.
+    Raise `TypeError` for any other value.
     """
     return given if isinstance(given, Metric) else _foreign(given) or LegacyMetric(given)
 

@@ -1,7 +1,7 @@
 """ParlAI's rouge: recall, F1 or precision of ROUGE-1, ROUGE-2 and ROUGE-L as py-rouge computes it.
 
-ParlAI leaves it out where nltk's model of sentences (punkt) is not there. It is not needed: the
-normal form of a text has none of the signs at which sentences end, so it is one sentence.
+ParlAI leaves it out without nltk's model of sentences (punkt). The model is not needed: a text in
+normal form has no punctuation, hence it is one sentence.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from functools import cache
 from typing import Any, Final
 
 from prolocutor.errors import BadInput, MissingExtra
-from prolocutor.plugins.evaluation.parlai.metrics.text_scores import words_of
+from prolocutor.plugins.evaluation.parlai.metrics.text_scores import normal_words
 
 ROUGES: Final = {"rouge-1": "rouge_1", "rouge-2": "rouge_2", "rouge-L": "rouge_L"}
 """Name in a list of metrics -> name in a report."""
@@ -22,14 +22,14 @@ RougeScores = tuple[float, float, float]
 
 
 def rouge_scores(guess: str, answers: Iterable[str], measure: str = "r") -> RougeScores | None:
-    """Return ROUGE-1, ROUGE-2 and ROUGE-L, each the best over the answers; None of no answers.
+    """Return ROUGE-1, ROUGE-2 and ROUGE-L, each the best over the answers; None without answers.
 
-    `measure` is `r`, `f` or `p`, else `BadInput`. `MissingExtra` where py-rouge is not installed.
+    `measure` is `r`, `f` or `p`, else raise `BadInput`. Raise `MissingExtra` without py-rouge.
     """
     if measure not in MEASURES:
         raise BadInput(f"measure is r, f or p, not {measure!r:.20}", field="measure")
-    evaluator, said = _evaluator(), " ".join(words_of(guess))
-    found = [evaluator.get_scores(said, " ".join(words_of(answer))) for answer in answers]
+    evaluator, said = _evaluator(), " ".join(normal_words(guess))
+    found = [evaluator.get_scores(said, " ".join(normal_words(answer))) for answer in answers]
     if not found:
         return None
     one, two, longest = (
@@ -51,7 +51,7 @@ def _evaluator() -> Any:
         ) from None
 
     class OneSentence(rouge.Rouge):  # type: ignore[misc]
-        """Takes a text for one sentence, for which no model is needed."""
+        """Treats a text as one sentence, without a model."""
 
         @staticmethod
         def tokenize_text(text: str, language: str = "english") -> list[str]:

@@ -1,7 +1,7 @@
-"""Score functions `(guess, labels) -> number`: a user's by dotted name, and those of packages.
+"""Score functions `(guess, labels) -> number`: users' by dotted name, and published packages'.
 
-A user's function may return None where it does not apply. If it raises, or returns what is no
-number, this counts as a failure and stays out of its mean; it never ends an evaluation.
+A user's function may return None where it does not apply. An exception, or a result that is not a
+number, counts as a failure and stays out of the mean; it never ends an evaluation.
 
 Scores of published packages (extra `eval`), for texts as they are:
 
@@ -81,9 +81,10 @@ PUBLISHED: Final = {
 
 
 def load_published(name: str) -> ScoreFunction:
-    """Return the function that computes the score `name` of a guess; None where there is no label.
+    """Return the function that computes the score `name` of a guess; its result is None without
+    labels.
 
-    `MissingExtra` if its package is not installed.
+    Raise `MissingExtra` if its package is not installed.
     """
     if name == "sacrebleu":
         return _best_of_all(_package("sacrebleu.metrics", name).BLEU(effective_order=True))
@@ -98,8 +99,7 @@ def load_published(name: str) -> ScoreFunction:
 
 
 def _best_of_all(metric: Any) -> ScoreFunction:
-    """Return the sentence score of one of sacrebleu's metrics, which looks at all labels at
-    once."""
+    """Return the sentence score of a sacrebleu metric, which takes all labels at once."""
 
     def score(guess: str, labels: list[str]) -> float | None:
         return float(metric.sentence_score(guess, list(labels)).score) if labels else None

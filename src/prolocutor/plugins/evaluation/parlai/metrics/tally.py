@@ -1,7 +1,6 @@
 """A tally: running totals by name, from which a report is made.
 
-Scores of examples, which are numbers, are added up as numbers and become metrics only when a
-report is asked for: that is what makes an evaluation quick.
+For speed, scores of examples are added up as plain numbers and become metrics only in a report.
 """
 
 from __future__ import annotations
@@ -63,11 +62,11 @@ class Tally:
                 sums[name] = [score, score * score, 1]
 
     def add_grams(self, name: str, grams: Iterable[Gram]) -> None:
-        """Count n-grams; the cost does not grow with those counted before."""
+        """Count n-grams, at a cost independent of earlier n-grams."""
         self.grams.setdefault(name, Counter()).update(grams)
 
     def add_metric(self, name: str, metric: Metric) -> None:
-        """Add a metric to what is there under its name."""
+        """Add a metric to the total of its name."""
         known = self.metrics.get(name)
         self.metrics[name] = metric if known is None else known + metric
 
@@ -84,7 +83,7 @@ class Tally:
         """Return everything as metrics, which do not change with the tally afterwards."""
         report: Report = {"exs": SumMetric(self.examples)} if self.examples else {}
         for name, (total, squares, count) in self.sums.items():
-            report[name] = _CLASSES.get(name, AverageMetric).of_sums(total, squares, int(count))
+            report[name] = _CLASSES.get(name, AverageMetric).from_sums(total, squares, int(count))
         for name, grams in self.grams.items():
             report[name] = InterDistinctMetric(grams.copy())
         for name, metric in self.metrics.items():
@@ -104,7 +103,7 @@ class Tally:
 
 
 def report_of_example(scores: Mapping[str, float]) -> Report:
-    """Return the report of a tally that has seen this example and nothing else."""
+    """Return the report of a tally of this single example."""
     report: Report = {"exs": _ONE}
     class_of = _CLASSES.get
     for name, score in scores.items():
@@ -113,8 +112,9 @@ def report_of_example(scores: Mapping[str, float]) -> Report:
 
 
 def checked_score(value: Any) -> float:
-    """Return what a user's function returned as a number; `TypeError`, `ValueError` if it is
-    none."""
+    """Return the result of a user's function as a number; raise `TypeError` or `ValueError`
+    otherwise.
+    """
     number = AverageMetric.as_number(value)
     if isnan(number):
         raise ValueError("it gave nan")

@@ -1,8 +1,8 @@
 """The metrics of a teacher: every observed act is scored against the labels and added up.
 
-Numbers and names are those of ParlAI 1.7.2's `TeacherMetrics`; ours come in only when asked for by
-name (`names.py`). Beyond ParlAI: labels may be one string; labels None, which ParlAI cannot take,
-leave only what needs no labels.
+Numbers and names are from ParlAI 1.7.2's `TeacherMetrics`; ours are computed only when requested by
+name (`names.py`). Beyond ParlAI: labels may be one string, or None, which leaves only the metrics
+that need no labels.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ from prolocutor.plugins.evaluation.parlai.metrics.text_metrics import intra_dist
 from prolocutor.plugins.evaluation.parlai.metrics.text_scores import (
     best_overlap,
     bleu_scores,
+    normal_words,
     rank_of_first,
-    words_of,
 )
 
 log = logging.getLogger(__name__)
@@ -47,17 +47,17 @@ class Metrics:
         return f"{type(self).__name__}({self.report()!r})"
 
     def add(self, key: str, value: Metric | None) -> None:
-        """Add a metric to what is there under `key`; None adds nothing."""
+        """Add a metric to the total under `key`; None adds nothing."""
         if value is not None:
             self._all.add_metric(key, value)
             self._recent.add_metric(key, value)
 
     def report(self) -> Report:
-        """Return the metrics over everything seen so far, also by those that share them."""
+        """Return the metrics over all acts so far, including those of sharing instances."""
         return self._all.report()
 
     def report_recent(self) -> Report:
-        """Return the metrics of what was seen since `clear_recent`."""
+        """Return the metrics since `clear_recent`."""
         if self._latest is not None and self._recent.is_empty():
             return report_of_example(self._latest)
         self._settle()
@@ -66,7 +66,7 @@ class Metrics:
     def recent_scores(self) -> dict[str, float]:
         """Return the scores of the latest example as plain numbers: quicker than `report_recent`.
 
-        Neither an agent's own metrics nor those of a whole corpus are among them.
+        Agents' own metrics and corpus metrics are left out.
         """
         return dict(self._latest or {})
 
@@ -77,16 +77,16 @@ class Metrics:
             self._recent.clear()
 
     def clear(self) -> None:
-        """Forget everything, also for those that share it."""
+        """Reset all totals, including those of sharing instances."""
         self._all.clear()
         self.clear_recent()
 
     def share(self) -> dict[str, Any]:
-        """Return what another one is made of that adds to the same totals, as `shared`."""
+        """Return the argument `shared` for another instance that adds to the same totals."""
         return {"data": self._all}
 
     def add_metrics(self, other: Metrics) -> None:
-        """Add all metrics of another one."""
+        """Add all metrics of another instance."""
         for name, metric in other.report().items():
             self.add(name, metric)
 
@@ -97,7 +97,7 @@ class Metrics:
 
 
 class TeacherMetrics(Metrics):
-    """Scores of acts against labels: texts, rankings, and what agents report of themselves."""
+    """Scores of acts against labels: texts, rankings, and agents' own metrics."""
 
     def __init__(
         self,
@@ -110,11 +110,11 @@ class TeacherMetrics(Metrics):
         self._beyond_labels = bool(wanted.intra_distinct or wanted.inter_distinct)
         for name in wanted.unknown:
             _warn(f"there is no metric {name!r}: it is left out")
-        self._rouge = _installed(wanted.rouge)
+        self._rouge = _keep_computable(wanted.rouge)
 
     @property
     def failures(self) -> dict[str, FunctionFailure]:
-        """What users' functions failed at: their name -> how often, and how first."""
+        """Failures of users' functions: name -> number of failures and the first failure."""
         return self._all.failures
 
     def evaluate_response(
@@ -128,7 +128,7 @@ class TeacherMetrics(Metrics):
         scores: dict[str, float] = {}
         guess = observation.get("text")
         if guess is not None:
-            words = words_of(guess)
+            words = normal_words(guess)
             if labels is not None:
                 self._score_text(guess, words, labels, scores)
             if self._beyond_labels:
@@ -148,7 +148,7 @@ class TeacherMetrics(Metrics):
     def _score_text(
         self, guess: str, words: list[str], labels: Sequence[str], scores: dict[str, float]
     ) -> None:
-        texts = [words if label == guess else words_of(label) for label in labels]
+        texts = [words if label == guess else normal_words(label) for label in labels]
         if words in texts:
             precision = recall = f1 = 1.0 if words else 0.0
             scores["accuracy"] = 1.0
@@ -204,14 +204,14 @@ class TeacherMetrics(Metrics):
             )
 
     def _take_metrics(self, given: Mapping[str, Any]) -> None:
-        """Take an agent's own metrics; those named as ours are set apart as `USER_<name>`."""
+        """Take an agent's own metrics; metrics with a name of ours become `USER_<name>`."""
         for name, value in given.items():
             if value is not None:
                 self.add(f"USER_{name}" if name in ALL_METRICS else name, observed_metric(value))
 
 
-def _installed(rouge: tuple[str, ...]) -> tuple[str, ...]:
-    """Return these names; none, with a warning as ParlAI gives, where rouge cannot be computed."""
+def _keep_computable(rouge: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the names; empty, with ParlAI's warning, if rouge cannot be computed."""
     if rouge:
         try:
             rouge_scores("", ())

@@ -1,7 +1,7 @@
 """ParlAI's metrics of a text, one class each: `compute` scores one guess.
 
-A teacher of one's own adds them in its `custom_evaluation`. Where there is nothing to compare
-(guess or labels None) they count nothing. Sources: the files that they compute with.
+Custom teachers add them in `custom_evaluation`. With guess or labels None they count nothing.
+Sources: see the modules that compute them.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from prolocutor.plugins.evaluation.parlai.metrics.rouge import rouge_scores
 from prolocutor.plugins.evaluation.parlai.metrics.text_scores import (
     best_overlap,
     bleu_scores,
-    words_of,
+    normal_words,
 )
 
 Gram = tuple[str, ...]
 
 
 class ExactMatchMetric(AverageMetric):
-    """The share of guesses whose normal form is that of a label (accuracy)."""
+    """The share of guesses equal to a label in normal form (accuracy)."""
 
     __slots__ = ()
 
@@ -33,8 +33,8 @@ class ExactMatchMetric(AverageMetric):
         """Score 1 if the guess equals an answer, else 0."""
         if guess is None or answers is None:
             return None
-        words = words_of(guess)
-        return ExactMatchMetric(int(any(words == words_of(answer) for answer in answers)))
+        words = normal_words(guess)
+        return ExactMatchMetric(int(any(words == normal_words(answer) for answer in answers)))
 
 
 class F1Metric(AverageMetric):
@@ -62,7 +62,7 @@ class F1Metric(AverageMetric):
         if guess is None or answers is None:
             nothing = F1Metric(0, 0)
             return (nothing, nothing, nothing) if expose_p_and_r else nothing
-        precision, recall, f1 = best_overlap(words_of(guess), map(words_of, answers))
+        precision, recall, f1 = best_overlap(normal_words(guess), map(normal_words, answers))
         if expose_p_and_r:
             return F1Metric(precision), F1Metric(recall), F1Metric(f1)
         return F1Metric(f1)
@@ -76,8 +76,8 @@ class BleuMetric(AverageMetric):
     @staticmethod
     def compute(guess: str, answers: Sequence[str], k: int = 4) -> BleuMetric:
         """Score BLEU-k against all answers."""
-        labels = [words_of(answer) for answer in answers]
-        return BleuMetric(bleu_scores(words_of(guess), labels, (k,))[0] if labels else 0.0)
+        labels = [normal_words(answer) for answer in answers]
+        return BleuMetric(bleu_scores(normal_words(guess), labels, (k,))[0] if labels else 0.0)
 
 
 class RougeMetric(AverageMetric):
@@ -108,11 +108,11 @@ class IntraDistinctMetric(AverageMetric):
     @classmethod
     def compute(cls, text: str, ngram: int = 1) -> IntraDistinctMetric:
         """Score the different n-grams of `text` over all of them."""
-        return cls(intra_distinct(words_of(text), ngram), 1.0)
+        return cls(intra_distinct(normal_words(text), ngram), 1.0)
 
 
 class InterDistinctMetric(Metric):
-    """The share of different n-grams among those of all guesses (Li et al. 2016, distinct-n)."""
+    """The share of different n-grams among all guesses' n-grams (Li et al. 2016, distinct-n)."""
 
     __slots__ = ("_counts",)
 
@@ -122,7 +122,7 @@ class InterDistinctMetric(Metric):
     @classmethod
     def compute(cls, text: str, ngram: int = 1) -> InterDistinctMetric:
         """Count the n-grams of `text`."""
-        return cls(Counter(ngrams(words_of(text), ngram)))
+        return cls(Counter(ngrams(normal_words(text), ngram)))
 
     def __add__(self, other: Any) -> InterDistinctMetric:
         return self if other is None else type(self)(self._counts + other._counts)
@@ -132,7 +132,7 @@ class InterDistinctMetric(Metric):
 
 
 def intra_distinct(words: Sequence[str], order: int) -> float:
-    """Return the share of different n-grams of `words`; of none it is 1e-7, as in ParlAI."""
+    """Return the share of different n-grams of `words`; without words 1e-7, as in ParlAI."""
     grams = ngrams(words, order)
     return _share(len(set(grams)), len(grams))
 

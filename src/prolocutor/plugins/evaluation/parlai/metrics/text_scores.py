@@ -1,6 +1,6 @@
-"""Scores of texts: normal form, shared words, BLEU, rank; numbers equal to those of ParlAI 1.7.2.
+"""Scores of texts: normal form, shared words, BLEU, rank; equal to ParlAI 1.7.2's.
 
-- Normal form, `normalize_answer`: that of SQuAD's evaluation (Rajpurkar et al. 2016) save that
+- Normal form, `normalize_answer`: as in SQuAD's evaluation (Rajpurkar et al. 2016) save that
   punctuation becomes space: lower case, each ASCII punctuation mark to a space, the articles a, an,
   the as whole words to a space, white space to single spaces.
 - Shared words (the same source): counted with their repetitions; over several labels precision,
@@ -39,13 +39,13 @@ _LONGEST_KEPT: Final = 256
 
 def normalize_answer(text: str) -> str:
     """Return the normal form of `text`: its normal words with a space between each two."""
-    return " ".join(words_of(text))
+    return " ".join(normal_words(text))
 
 
-def words_of(text: str) -> list[str]:
+def normal_words(text: str) -> list[str]:
     """Return the normal words of `text`.
 
-    They are not remembered: that costs a new text a quarter of what its words do.
+    They are not cached: a cache would cost new texts a quarter more time.
     """
     if text.isascii():
         words = text.encode().translate(_LOWERED).decode().split()
@@ -64,16 +64,16 @@ def words_of(text: str) -> list[str]:
 
 
 def normal_candidate(text: str) -> str:
-    """Return the normal form of one of many candidates, which often come again with each example.
+    """Return the normal form of a candidate; candidates often repeat in each example.
 
-    Short ones are remembered, the last 8,192 (some megabytes at most).
+    The last 8,192 short texts are cached (some megabytes at most).
     """
     return _remembered_text(text) if len(text) <= _LONGEST_KEPT else normalize_answer(text)
 
 
 @lru_cache(maxsize=_KEPT_CANDIDATES)
 def _remembered_text(text: str) -> str:
-    return " ".join(words_of(text))
+    return " ".join(normal_words(text))
 
 
 _FEW: Final = 64
@@ -92,7 +92,7 @@ def best_overlap(
             continue
         common = len(shared)
         if common_may_repeat:
-            common = _with_repetitions(shared, guess, label)
+            common = _count_shared_words(shared, guess, label)
         precision, recall = common / len(guess), common / len(label)
         f1 = (2 * precision * recall) / (precision + recall)
         if precision > best_precision:
@@ -104,8 +104,8 @@ def best_overlap(
     return best_precision, best_recall, best_f1
 
 
-def _with_repetitions(shared: set[str], guess: Sequence[str], label: Sequence[str]) -> int:
-    """Count the shared words, each as often as it stands in both."""
+def _count_shared_words(shared: set[str], guess: Sequence[str], label: Sequence[str]) -> int:
+    """Count the shared words, each as often as it occurs in both texts."""
     if len(guess) + len(label) <= _FEW:
         return sum([min(guess.count(word), label.count(word)) for word in shared])
     in_guess, in_label = Counter(guess), Counter(label)
@@ -135,7 +135,7 @@ def bleu_scores(
 
 @lru_cache(maxsize=64)
 def _perfect(missing: int, order: int) -> float:
-    """Score the guess that is one of the labels, with no words for the `missing` highest orders."""
+    """Score a guess equal to a label that has no words for the `missing` highest orders."""
     return exp(fsum([1 / order * log(_EPSILON)] * missing))
 
 
@@ -149,23 +149,23 @@ def _matches(guess: Sequence[str], labels: list[Sequence[str]], highest: int) ->
         grams = _grams(guess, order)
         different = set(grams)
         if len(different) == len(grams):
-            matches = _shared(different, (_grams(label, order) for label in labels))
+            matches = _count_shared_grams(different, (_grams(label, order) for label in labels))
         else:
-            matches = _clipped(grams, [_grams(label, order) for label in labels])
+            matches = _count_clipped(grams, [_grams(label, order) for label in labels])
         if not matches:
-            break  # what does not match at this length does not at a greater one
+            break  # without a match at this length, greater lengths have none
         found[order - 1] = matches
     return found
 
 
-def _shared(different: set[Gram], labels: Iterable[Sequence[Gram]]) -> int:
+def _count_shared_grams(different: set[Gram], labels: Iterable[Sequence[Gram]]) -> int:
     common: set[Gram] = set()
     for grams in labels:
         common |= different.intersection(grams)
     return len(common)
 
 
-def _clipped(grams: Sequence[Gram], labels: list[Sequence[Gram]]) -> int:
+def _count_clipped(grams: Sequence[Gram], labels: list[Sequence[Gram]]) -> int:
     most: Counter[Gram] = Counter()
     for label in labels:
         most |= Counter(label)
@@ -185,7 +185,9 @@ def _log_precision(matches: int, grams: int) -> float:
 
 
 def _brevity_penalty(length: int, labels: list[Sequence[str]]) -> float:
-    """Punish a guess that is shorter than the label whose length is closest (of two, the short)."""
+    """Return BLEU's penalty of a guess shorter than the label closest in length (the shorter of
+    two).
+    """
     closest = min((abs(len(label) - length), len(label)) for label in labels)[1]
     return 1.0 if length > closest else exp(1 - closest / length)
 
@@ -195,7 +197,7 @@ def rank_of_first(
 ) -> int | None:
     """Return the rank, from 1, of the first candidate whose normal form is that of a label.
 
-    None if no candidate, or none of the first `within`, is right.
+    None if no candidate (of the first `within`) is right.
     """
     right = {normalize_answer(label) for label in labels}
     for rank, candidate in enumerate(islice(candidates, within), 1):

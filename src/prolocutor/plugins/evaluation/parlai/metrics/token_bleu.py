@@ -11,7 +11,7 @@ from prolocutor.plugins.evaluation.parlai.metrics.metric import Metric, MetricFa
 
 ORDERS: Final = (1, 2, 3, 4)
 _NEVER: Final = -999
-"""What an unknown token of a reference counts as, so that nothing matches it."""
+"""The number of an unknown token of a reference, which never matches."""
 
 
 class FairseqBleuMetric(Metric):
@@ -29,9 +29,9 @@ class FairseqBleuMetric(Metric):
         wanted = _ids(ref)
         if any(one < 0 for one in wanted):
             raise MetricFault("the ids of a reference are not negative")
-        said = _trimmed(_ids(pred), pad_idx, eos_idx)
+        said = _trim_tokens(_ids(pred), pad_idx, eos_idx)
         marked = [_NEVER if one == unk_idx else one for one in wanted]
-        wanted = _trimmed(marked, pad_idx, eos_idx)
+        wanted = _trim_tokens(marked, pad_idx, eos_idx)
         self.order = order
         self.pred_length, self.ref_length = len(said), len(wanted)
         grams = [(_grams(said, size), _grams(wanted, size)) for size in ORDERS]
@@ -79,7 +79,7 @@ def _ids(given: Any) -> list[int]:
     return [int(one) for one in (flat.tolist() if hasattr(flat, "tolist") else flat)]
 
 
-def _trimmed(ids: Sequence[int], pad: int, eos: int) -> list[int]:
+def _trim_tokens(ids: Sequence[int], pad: int, eos: int) -> list[int]:
     start, end = 0, len(ids)
     while start < end and ids[start] == pad:
         start += 1
