@@ -9,8 +9,10 @@ import click
 
 from prolocutor.assistant.runner import run
 from prolocutor.cli.options import SEED_OPTION, assistant_option
+from prolocutor.config.loading import FILE_NAME
 from prolocutor.plugins.cassettes.faults import FaultyAgents
 from prolocutor.plugins.cassettes.judging import ChatPartner, Judge
+from prolocutor.plugins.cassettes.people_test import PeopleTest, run_people
 from prolocutor.plugins.cassettes.reports import (
     TestOutcome,
     summary_line,
@@ -46,6 +48,15 @@ FAILED: Final = 1
 )
 @click.option("--judge", metavar="MODEL", help="A chat model that grades criteria: a URL or name.")
 @click.option(
+    "--people",
+    type=click.IntRange(1, 1_000_000),
+    metavar="N",
+    help="Let so many people made of rules talk; PATHS are logs that they learn words from.",
+)
+@click.option(
+    "--speaker", metavar="MODEL", help="A chat model that puts the words of these people."
+)
+@click.option(
     "--junit", metavar="FILE", type=click.Path(path_type=Path), help="Write JUnit XML to FILE."
 )
 @SEED_OPTION
@@ -57,6 +68,8 @@ def test(
     live: tuple[str, ...],
     faults: str | None,
     judge: str | None,
+    people: int | None,
+    speaker: str | None,
     junit: Path | None,
     seed: int,
 ) -> int:
@@ -66,6 +79,11 @@ def test(
     the recording; requests, replies, who speaks, attributes and asks are compared. Of dialogs in
     YAML what is expected is checked: with live agents, or with those of a cassette that they name.
 
+    With --people simulated persons talk to the live assistant, by a seed: they follow goals, make
+    typos, break off, correct themselves, change the subject, answer asks wrongly. Turns that break
+    a law (no reply, an echo, the same words three times, an ask without end, another person's
+    words, a late reply) are shown as the shortest dialog that breaks it.
+
     Exit status: 0 if all passed, 1 if not, 2 if the command was not understood.
 
     \b
@@ -74,10 +92,17 @@ def test(
       prolocutor test tea.cassette --update
       prolocutor test tea.yaml --judge "http://127.0.0.1:11434/v1?model=llama3" --junit report.xml
       prolocutor test tests/ --faults late,garbage,dead,slow --seed 7
+      prolocutor test --people 1000 --seed 7 --assistant assistant.yaml
     """
     broken = FaultyAgents.read(faults, seed) if faults else None
-    files = test_files(paths or [Path()])
-    outcomes = run(_run(files, assistant, update, pace, live, broken, judge))
+    if people is not None:
+        here = Path(FILE_NAME)
+        assistant = assistant or (here if here.is_file() else None)
+        talk = PeopleTest(people=people, seed=seed, faults=broken, logs=paths, speaker=speaker)
+        outcomes = run(run_people(talk, assistant, click.echo))
+    else:
+        files = test_files(paths or [Path()])
+        outcomes = run(_run(files, assistant, update, pace, live, broken, judge))
     if broken is not None:
         told = ", ".join(f"{number} {kind}" for kind, number in broken.told.items())
         click.echo(f"faults: {told}")

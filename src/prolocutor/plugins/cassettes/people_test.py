@@ -1,0 +1,92 @@
+"""The test by people made of rules: who talks, to which assistant, and what is told of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from time import monotonic
+
+import msgspec
+
+from prolocutor.config.loading import load_assistant
+from prolocutor.plugins.cassettes.crowd import Crowd, FoundDialog
+from prolocutor.plugins.cassettes.faults import FaultyAgents
+from prolocutor.plugins.cassettes.judging import ChatPartner
+from prolocutor.plugins.cassettes.people import (
+    LAWS,
+    ModelPerson,
+    RulePerson,
+    Templates,
+    said_lines,
+    templates_of,
+)
+from prolocutor.plugins.cassettes.reports import TestOutcome
+from prolocutor.plugins.cassettes.running import live_assistant
+
+
+class PeopleTest(msgspec.Struct, frozen=True, kw_only=True):
+    """So many `people` by a seed; they learn words from `logs`, `speaker` names a chat model."""
+
+    people: int
+    seed: int
+    faults: FaultyAgents | None = None
+    logs: Sequence[Path] = ()
+    speaker: str | None = None
+
+
+async def run_people(
+    test: PeopleTest, assistant: Path | None, tell: Callable[[str], None]
+) -> list[TestOutcome]:
+    """Let people talk to an assistant; return an outcome for each law, and tell what was found."""
+    settings = load_assistant(assistant)
+    templates = templates_of(settings.pipeline, test.logs)
+    model = ChatPartner(test.speaker) if test.speaker else None
+    people = [_person(number, templates, test.seed, model) for number in range(test.people)]
+    began = monotonic()
+    recorder = test.faults.between(None) if test.faults else None
+    found: dict[str, list[str]] = {law: [] for law in LAWS}
+
+    def told(one: FoundDialog) -> None:
+        lines = _lines(one)
+        found[one.broken.law] += lines
+        tell("\n".join(lines))
+
+    async with live_assistant(settings, recorder) as talked_to:
+        crowd = Crowd(talked_to, people, settings.deadline)
+        await crowd.run(told)
+    if model is not None:
+        await model.aclose()
+    seconds = monotonic() - began
+    broken = sum(crowd.count.values())
+    tell(
+        f"{test.people:,} people, {crowd.turns:,} turns, {broken:,} of them break a law"
+        f" ({', '.join(f'{law}: {number}' for law, number in crowd.count.items()) or 'none'});"
+        f" seed {test.seed}, {seconds:.1f} s"
+    )
+    return [
+        TestOutcome(
+            file=settings.name,
+            name=f"{law}: {LAWS[law]}",
+            status="failed" if lines else "passed",
+            turns=crowd.turns,
+            seconds=seconds / len(LAWS),
+            details=lines,
+        )
+        for law, lines in found.items()
+    ]
+
+
+def _person(number: int, templates: Templates, seed: int, model: ChatPartner | None) -> RulePerson:
+    name = f"person-{number + 1}"
+    if model is None:
+        return RulePerson(name, templates, seed)
+    return ModelPerson(name, templates, seed, model)
+
+
+def _lines(found: FoundDialog) -> list[str]:
+    broken, last = found.broken, found.shortest[-1]
+    return [
+        f"{broken.law}: {found.person}, turn {broken.turn}; {LAWS[broken.law]}",
+        *(f"  {line}" for line in said_lines(found.shortest)),
+        f"  # {last.agent or 'the assistant'}: {last.error or last.reply!r:.300}",
+    ]
