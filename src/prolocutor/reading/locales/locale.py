@@ -39,6 +39,7 @@ class Words(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     conjunction: str = ""
     choice: str = "|"
     nouns_capital: bool = False
+    heads_last: bool = False
     joints: Phrases = []
     mends: Phrases = []
     closings: Phrases = []
@@ -78,6 +79,8 @@ class Words(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     how_much: Phrases = []
     counts: Phrases = []
     degrees: Phrases = []
+    sizes: Phrases = []
+    predicates: Phrases = []
     goes: Phrases = []
     demonstratives: Phrases = []
     forms_of_be: Phrases = []
@@ -96,6 +99,8 @@ class Words(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     contractions: list[tuple[str, str]] = []
     owned: str = ""
     costs: str = ""
+    after: str = ""
+    afterwards: Phrases = []
     dwellers: str = ""
     yes: Phrases = []
     no: Phrases = []

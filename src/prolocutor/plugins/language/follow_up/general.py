@@ -15,12 +15,14 @@ import msgspec
 from prolocutor.plugins.language.follow_up.certainty import GUESS, LIKELY, SURE, Found
 from prolocutor.plugins.language.follow_up.grammar import (
     TRIMMED,
+    TYPED,
     LanguageGrammar,
     Part,
     Span,
     plain_of,
 )
 from prolocutor.plugins.language.follow_up.last_turn import LastTurn
+from prolocutor.reading.languages import is_frequent
 
 MOST_PARTS: Final = 3
 MOST_FRAGMENT: Final = 7
@@ -80,7 +82,7 @@ def meant(text: str, turn: LastTurn, grammar: LanguageGrammar, spoken: LanguageG
     `grammar` is that of the question, `spoken` that of the words, mostly the same.
     """
     plain = plain_of(text).strip(TRIMMED) + " "
-    if spoken.courtesy.fullmatch(plain):
+    if spoken.courtesy.fullmatch(plain) and not spoken.again.fullmatch(plain.strip()):
         return None
     fragment = fragment_of(text, spoken)
     if not fragment.rest:
@@ -160,7 +162,8 @@ def returns(said: Continuing) -> Found:
     if ends:
         other = _FROM if ends[0].lead == _TO else _TO
         lead = said.grammar.words.prepositions[other][0]
-        return _put(said.question, ends[0].whole, f"{lead} {ends[0].text}"), LIKELY
+        place = said.question[ends[0].start : ends[0].span[1]]
+        return _put(said.question, ends[0].whole, f"{lead} {place}"), LIKELY
     names = [one for one in said.slots if one.kind == "name"]
     if len(names) >= 2:
         return _crossed(said.question, names[-2].span, names[-1].span), SURE
@@ -174,6 +177,10 @@ def points(said: Continuing) -> Found:
     plain = plain_of(rest)
     items = _items(said, asked=False)
     chosen = ""
+    ranked = grammar.ranked.fullmatch(plain)
+    old = grammar.ranks.search(plain_of(said.question))
+    if ranked is not None and old is not None and len(items) < 2:
+        return _put(said.question, old.span(), rest[slice(*ranked.span("rank"))]), SURE
     both = items if len(items) > 1 else _items(said, asked=True)
     if grammar.both.fullmatch(plain) and len(both) > 1:
         chosen = f"{', '.join(both[:-1])} {grammar.words.conjunction} {both[-1]}"
@@ -187,7 +194,6 @@ def points(said: Continuing) -> Found:
             chosen = items[place]
     if chosen:
         return _chosen(said, chosen)
-    ranked = grammar.ranked.fullmatch(plain)
     head = next((one for one in said.slots if one.lead < 0 and one.kind in ("noun", "name")), None)
     if ranked is None or head is None:
         return None
@@ -299,6 +305,64 @@ def asked_otherwise(said: Continuing) -> Found:
     return f"{said.fragment.rest} {first[1]}", SURE
 
 
+def headed(said: Continuing) -> Found:
+    """ "And the diving one?": another kind of what the question is about."""
+    found = said.spoken.headed.fullmatch(plain_of(said.fragment.rest))
+    if not said.grammar.words.heads_last:
+        return None
+    if found is None:
+        return _sized(said)
+    kind = said.fragment.rest[slice(*found.span("kind"))]
+    nouns = [one for one in said.slots if not one.typed and one.kind != "verb"]
+    slot = next((one for one in nouns if " " in one.text or one.entity), None)
+    if slot is None or kind.lower() in said.grammar.function:
+        return None
+    return _put(said.question, (slot.span[0], slot.span[1] - len(_head(slot))), f"{kind} "), SURE
+
+
+def _sized(said: Continuing) -> Found:
+    """ "Large?": the same thing in another size."""
+    size, sizes = said.fragment.rest, said.grammar.sizes
+    slot = next((one for one in said.slots if one.lead < 0 and one.kind in ("noun", "name")), None)
+    if size.lower() not in sizes or slot is None:
+        return None
+    first, _, rest = slot.text.partition(" ")
+    end = slot.span[0] + len(first) + 1 if rest and first.lower() in sizes else slot.span[0]
+    return _put(said.question, (slot.span[0], end), f"{size} "), LIKELY
+
+
+def _head(slot: Part) -> str:
+    return slot.text.rpartition(" ")[2]
+
+
+def of_topic(said: Continuing) -> Found:
+    """ "What's the entrance fee?": a question about the topic that does not name it."""
+    rest, grammar = said.fragment.rest, said.spoken
+    plain = plain_of(rest)
+    if (
+        not grammar.words.owned
+        or not grammar.opens_request(rest)
+        or grammar.commands.match(plain)
+        or grammar.idioms.fullmatch(plain)
+        or grammar.dummies.search(plain)
+        or grammar.thing.search(plain)
+    ):
+        return None
+    parts = [one for one in grammar.slots(rest) if one.kind != "verb"]
+    if len(parts) != 1 or parts[0].article != "the" or parts[0].lead >= 0:
+        return None
+    first, relation = parts[0], parts[0].text
+    if first.kind != "noun" or first.span[1] != len(rest) or _in(relation, said.question):
+        return None
+    topic = topic_of(said) if said.turn.entities else ""
+    if not topic or _in(topic, relation):
+        return None
+    owned = grammar.words.owned.format(relation=relation, owner=topic)
+    before = rest[: first.start].rstrip()
+    article = rest[first.start : first.span[0]]
+    return f"{before} {owned if owned.startswith(article) else article + owned}", GUESS
+
+
 # -- pronouns ---------------------------------------------------------------------------------
 
 
@@ -306,9 +370,9 @@ def pointed(said: Continuing) -> Found:
     """ "How long does it last?", "her number": what a pronoun stands for is said."""
     grammar, rest = said.spoken, said.fragment.rest
     plain = plain_of(rest)
+    dummy = grammar.idioms.fullmatch(plain) or grammar.dummies.search(plain)
     if (
-        grammar.idioms.fullmatch(plain)
-        or grammar.dummies.search(plain)
+        (dummy and not grammar.place.search(plain))
         or _SIGNS.search(rest)
         or (
             not grammar.opens_clause(rest)
@@ -332,7 +396,16 @@ def pointed(said: Continuing) -> Found:
         whole = grammar.time.sub(lambda _: day, whole) if day else whole
     if grammar.place.search(plain_of(whole)) and (where := place_of(said)):
         whole = _with_place(whole, where, grammar)
-    if not _own_thing(whole, grammar) and grammar.thing.search(plain_of(whole)):
+    for place, pattern in enumerate(grammar.inner_ordinals):
+        if found := pattern.search(plain_of(whole)):
+            items = _items(said, asked=False)
+            last = grammar.words.last and place == len(grammar.inner_ordinals) - 1
+            if len(items) > max(1, 0 if last else place):
+                whole = _put(whole, found.span(), items[-1 if last else place])
+    their_place = grammar.place.search(plain) is not None and whole != rest
+    if not (dummy or their_place or _own_thing(whole, grammar)) and grammar.thing.search(
+        plain_of(whole)
+    ):
         plural = grammar.thing.search(plain_of(whole))[0].lower() in grammar.plurals  # type: ignore[index]
         topic = topic_of(said, plural=plural)
         own = plural and any(one.kind == "name" for one in grammar.slots(rest))
@@ -414,7 +487,7 @@ def _with_place(text: str, where: str, grammar: LanguageGrammar) -> str:
     if last in grammar.be and after.strip(TRIMMED):
         return text
     lead = "" if last in grammar.leads else grammar.words.place_lead
-    if last in grammar.goes:
+    if last in grammar.goes and not grammar.dummies.search(plain):
         lead = grammar.words.prepositions[_TO][0]
     if last in grammar.be:
         return f"{before} {plain_of(one[0])} {lead} {where}"
@@ -455,7 +528,7 @@ def replaced(said: Continuing) -> Found:
         )
         if slot is None:
             continue
-        new, gone = _in_place(rest, part, slot, foreign=said.spoken is not said.grammar)
+        new, gone = _in_place(rest, part, slot, said)
         moved = len(new) - (gone[1] - gone[0])
         question = _put(question, gone, new)
         put += 1
@@ -480,11 +553,22 @@ def replaced(said: Continuing) -> Found:
     return attached(said, parts)
 
 
+def afterwards(said: Continuing) -> Found:
+    """ "And after that?": later than the hour that the reply names."""
+    if not said.spoken.afterwards.fullmatch(plain_of(said.fragment.rest)):
+        return None
+    hours = [one.text for one in said.grammar.slots(said.turn.reply) if one.kind == "hour"]
+    after = said.grammar.words.after.replace("{time}", hours[0]) if hours else said.fragment.rest
+    return _attached(said.question, after or said.fragment.rest), LIKELY
+
+
 def _is_clause(rest: str, grammar: LanguageGrammar, *, goes_on: bool) -> bool:
     """Return whether words are more than a fragment: they have a verb, a sign or a choice."""
-    words = plain_of(rest).lower().split()
+    tokens = grammar.tokens(rest)
+    words = [plain_of(one.text).lower() for one in tokens if one.kind != "mark"]
+    untyped = [plain_of(one.text).lower() for one in tokens[1:] if one.kind not in TYPED]
     verbs = grammar.be | grammar.helpers | grammar.questions
-    if any(one in verbs for one in words[1:]) or _SIGNS.search(rest):
+    if any(one in verbs for one in untyped) or _SIGNS.search(rest):
         return True
     if goes_on:
         return False
@@ -503,11 +587,7 @@ def attached(said: Continuing, parts: list[Part]) -> Found:
     if not fragment.goes_on and len(parts) > 1:
         return None
     if first.typed or first.lead >= 0:
-        if (
-            fragment.goes_on
-            or fragment.asks
-            or (first.kind in ("date", "hour") and first.lead >= 0)
-        ):
+        if fragment.goes_on or fragment.asks or first.lead >= 0:
             return _attached(said.question, rest), LIKELY if fragment.goes_on else GUESS
         return None
     if not ((fragment.asks and len(rest.split()) < 3) or fragment.goes_on):
@@ -579,14 +659,22 @@ def _score(part: Part, slot: Part, said: Continuing) -> float:
         score += 6
     elif part.lead >= 0 and not (part.typed and slot.kind == part.kind):
         return 0
+    direct = said.grammar.commands.match(plain_of(said.question)) is not None
+    if part.lead < 0 and part.kind == slot.kind == "number":
+        score += 1 if part.text.isalpha() == slot.text.isalpha() else 0
     if part.typed or slot.typed:
         same = part.kind == slot.kind or {part.kind, slot.kind} <= {"measure", "number"}
         if not same:
+            counted = direct and slot.kind == "measure" and slot is _counted_object(said)
+            if counted and not part.typed:
+                return score + 4
             amount = slot.kind in ("measure", "number") and not part.typed
             return score - 3 if part.lead >= 0 and slot.lead == part.lead and amount else 0
         if part.kind == "measure" == slot.kind and _unit(part) != _unit(slot) and part.lead < 0:
             score -= 2
         return score + 5
+    if direct and part.lead < 0 and slot is _first_object(said):
+        score += 3
     if slot.kind == "verb":
         bare = " " not in part.text and not part.article and part.lead < 0 and part.kind == "noun"
         return score + 0.2 if bare and said.fragment.joined else 0
@@ -599,6 +687,8 @@ def _score(part: Part, slot: Part, said: Continuing) -> float:
         score -= 0.5 if slot.entity else 1.5 if capitals else 0
     elif part.kind == "noun" and slot.kind == "noun":
         score += 1
+    elif part.kind == "noun" and slot.entity and slot.text.islower():
+        score += 2.5
     elif (
         part.kind == "noun"
         and slot.kind == "name"
@@ -626,8 +716,12 @@ def _score(part: Part, slot: Part, said: Continuing) -> float:
         score += 4
     elif _alike(mine[-1], its[-1]):
         score += 2.2
-    elif mine[-1].endswith("s") and its[-1].endswith("s") and part.kind == slot.kind:
+    elif _plural(mine[-1]) and _plural(its[-1]) and part.kind == slot.kind:
         score += 1
+    elif _plural(its[-1]) != _plural(mine[-1]) and not said.fragment.goes_on:
+        score -= 1
+    if slot.article == "a" and _plural(mine[-1]) and not part.article:
+        score -= 2
     if slot.entity or any(plain_of(one).lower() == " ".join(its) for one in said.turn.entities):
         score += 1.5
     return score + slot.span[0] / 1000
@@ -645,11 +739,21 @@ def _is_name(text: str, other: str) -> bool:
     )
 
 
-def _in_place(rest: str, part: Part, slot: Part, *, foreign: bool) -> tuple[str, Span]:
+def _in_place(rest: str, part: Part, slot: Part, said: Continuing) -> tuple[str, Span]:
     """Return the new words, and the span of the question whose place they take."""
     words = rest[slice(*part.whole)]
-    if foreign:
+    if said.spoken is not said.grammar:
         return part.text, slot.span
+    if part.kind == "number" and slot.kind == "measure":
+        unit = _UNIT_OF.search(slot.text)
+        if unit is not None:
+            amount = (slot.span[0], slot.span[0] + unit.start())
+            return (words if part.lead >= 0 and slot.lead >= 0 else part.text), (
+                (slot.whole[0] if part.lead >= 0 and slot.lead >= 0 else amount[0]), amount[1]
+            )  # fmt: skip
+    if part.kind == slot.kind == "date" and (whole := _dated(part.text, slot.text)):
+        lead = words[: len(words) - len(part.text)]
+        return (lead + whole if slot.lead >= 0 else whole), (slot.whole if lead else slot.span)
     if part.lead >= 0:
         if slot.lead >= 0 or slot.typed:
             return words, slot.whole
@@ -658,9 +762,59 @@ def _in_place(rest: str, part: Part, slot: Part, *, foreign: bool) -> tuple[str,
         return rest[part.start : part.span[1]], (slot.start, slot.span[1])
     if (part.kind == "measure" and slot.kind == "number") or part.kind == slot.kind == "number":
         return part.text, slot.span
+    if (inner := _modifier(part, slot, said)) is not None:
+        return part.text, inner
     if slot.article == "a" and part.kind == "noun" and part.text.endswith("s") and slot.lead < 0:
         return part.text, (slot.start, slot.span[1])
     return part.text, slot.span
+
+
+_UNIT_OF: Final = re.compile(r"(?<=[\d\w])\s?(?:%|[^\W\d_°]*°?[^\W\d_]+)$")
+_YEAR: Final = re.compile(r"\b(?:19|20)\d\d\b")
+
+
+def _dated(new: str, old: str) -> str:
+    """Return a date that names no year with that of the date whose place it takes."""
+    year = _YEAR.search(old)
+    if year is None or _YEAR.search(new) or not any(sign.isdigit() for sign in new):
+        return ""
+    return f"{new}{old[old.rindex(year[0]) - 1 :]}" if old.endswith(year[0]) else ""
+
+
+def _modifier(part: Part, slot: Part, said: Continuing) -> Span | None:
+    """Return the words before a noun whose place a word takes: "a tennis court", "squash?"."""
+    if part.kind == "verb" or part.lead >= 0 or slot.typed or " " not in slot.text:
+        return None
+    mine, its = plain_of(part.text).lower().split(), plain_of(slot.text).lower().split()
+    if slot.core is not None and mine[-1] != its[-1]:
+        return slot.core if slot.core[1] < slot.span[1] else None
+    if (
+        not said.grammar.words.heads_last
+        or slot.article != "a"
+        or len(mine) > 1
+        or slot.text != slot.text.lower()
+        or part.text != part.text.lower()
+    ):
+        return None
+    start, size = slot.span[0], its[0] in said.grammar.sizes
+    if mine[0] in said.grammar.sizes:
+        return (start, start + len(slot.text.split(" ")[0])) if size else None
+    last = slot.span[1] - len(slot.text.rpartition(" ")[2])
+    return (start + len(its[0]) + 1, slot.span[1]) if size else (start, last - 1)
+
+
+def _first_object(said: Continuing) -> Part | None:
+    return next((one for one in said.slots if one.lead < 0 and one.kind != "verb"), None)
+
+
+def _counted_object(said: Continuing) -> Part | None:
+    """Return what an order is about where it has a number of things: "add two pizzas"."""
+    first = _first_object(said)
+    return first if first is not None and first.text[-1:] == "s" else None
+
+
+def _plural(word: str) -> bool:
+    return word.endswith("s") and not word.endswith("ss")
 
 
 def _merged(rest: str, parts: list[Part], *, compounds: bool) -> list[Part]:
@@ -790,6 +944,9 @@ def person_of(said: Continuing) -> str:
     people = [name for name, kind in turn.kinds if kind in _PEOPLE]
     if people:
         return people[0]
+    asked = next((one.text for one in said.slots if one.kind == "name"), "")
+    if asked and not said.grammar.determined.match(plain_of(turn.question)) and not turn.types:
+        return asked
     named = _name_in(turn.reply, turn.question, first=True)
     new = [name for name, _ in turn.kinds if not _in(name, turn.question)]
     return new[0] if new else named or topic_of(said)
@@ -827,6 +984,8 @@ def _name_in(reply: str, question: str, *, first: bool = False) -> str:
     the reply counts where `first` says so."""
     found = [one[0].strip() for one in _NAME.finditer(reply)]
     for n, one in enumerate(found):
+        if " " not in one and is_frequent(one):
+            continue
         opens = n == 0 and reply.startswith(one) and " " not in one and not first
         if _in(one, question) or opens:
             continue
@@ -843,8 +1002,11 @@ def _items(said: Continuing, *, asked: bool) -> list[str]:
     if asked:
         known = [name for name, _ in turn.kinds]
         return known if len(known) > 1 else _items_of(turn.question, said.grammar)
-    names = [one[0].strip(" .,") for one in _NAME.finditer(turn.reply)]
-    return _items_of(turn.reply, said.grammar) or names
+    found = [one[0].strip(" .,") for one in _NAME.finditer(turn.reply)]
+    common = said.grammar.function
+    names = [one for one in found if not (is_frequent(one) or plain_of(one).lower() in common)]
+    listed = _items_of(turn.reply, said.grammar)
+    return listed if all(one[:1].isalpha() for one in listed) and listed else names
 
 
 def _items_of(text: str, grammar: LanguageGrammar) -> list[str]:
@@ -921,6 +1083,9 @@ RULES: Final[tuple[Rule, ...]] = (
     contrasted,
     corrected,
     asked_otherwise,
+    headed,
+    afterwards,
     replaced,
     pointed,
+    of_topic,
 )

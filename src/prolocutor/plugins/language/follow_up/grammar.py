@@ -27,7 +27,7 @@ class Part(msgspec.Struct, frozen=True):
     `span` is its object, `whole` also its preposition and article. `kind` is "date", "hour",
     "number", "measure", "name", "noun" or "verb"; `lead` the class of its preposition, -1 without
     one; `article` how it is introduced: "the", "a" or "", and `start` where, with it. `entity`: an
-    agent has named it.
+    agent has named it, or its `core`.
     """
 
     span: Span
@@ -38,14 +38,15 @@ class Part(msgspec.Struct, frozen=True):
     article: str = ""
     entity: bool = False
     start: int = 0
+    core: Span | None = None
 
     @property
     def typed(self) -> bool:
         """Whether only a slot of the same kind fits it."""
-        return self.kind in _TYPED
+        return self.kind in TYPED
 
 
-_TYPED: Final = frozenset({"date", "hour", "number", "measure"})
+TYPED: Final = frozenset({"date", "hour", "number", "measure"})
 
 
 class Token(msgspec.Struct, frozen=True):
@@ -157,6 +158,16 @@ class LanguageGrammar:
         self.ranked = _pattern(
             rf"(?:(?:{'|'.join(words.articles) or '(?!)'}) )?(?P<rank>{rank}) (?:{ones or '(?!)'})"
         )
+        ones = "|".join(words.ones) or "(?!)"
+        the = rf"(?:{_any(words.articles)})"
+        self.headed = _pattern(rf"(?:{the} |an? )?(?P<kind>[\w'-]+(?: [\w'-]+)?) (?:{ones})")
+        self.ranks = _pattern(rf"(?<![\w'])(?:{rank})(?![\w'])")
+        self.inner_ordinals = [
+            _pattern(rf"(?<![\w']){the} (?:{_any(one)}) (?:{ones})(?![\w'])")
+            for one in [*words.ordinals, *([words.last] if words.last else [])]
+        ]
+        self.afterwards = _whole(words.afterwards)
+        self.sizes, self.predicates = _set(words.sizes), _set(words.predicates)
         self.thing = _words_pattern(words.things)
         self.person = _words_pattern(words.persons)
         self.place = _words_pattern(words.places)
@@ -296,7 +307,7 @@ class LanguageGrammar:
             noun = self._slot(text, (start, opens), lead, article, chunk)
             slots.append(noun)
             at = end
-        return self._with_verb(text, tokens, slots, inside)
+        return self._with_verb(text, tokens, _numbered(text, slots), inside)
 
     def _is_degree(self, tokens: list[Token], at: int) -> bool:
         """Return whether a word says what is asked of a measure: "how deep is"."""
@@ -311,15 +322,19 @@ class LanguageGrammar:
     ) -> Part:
         a, b = chunk[0].start, chunk[-1].end
         kinds = {one.kind for one in chunk}
-        typed = next((one.kind for one in chunk if one.kind in _TYPED), None)
+        typed = next((one.kind for one in chunk if one.kind in TYPED), None)
         kind = (
             typed if typed and len(chunk) == 1
             else "name" if kinds & {"name", "code", "entity"}
-            else "verb" if self.words.nouns_capital and text[a:b].islower()
+            else "verb"
+            if self.words.nouns_capital and text[a:b].islower() and not text.islower()
             else "noun"
         )  # fmt: skip
         named = "entity" in kinds
-        return Part((a, b), (starts[0], b), kind, text[a:b], lead, article, named, starts[1])
+        inner = next((one for one in chunk if one.kind == "entity"), None)
+        core = None if inner is None or len(chunk) == 1 else (inner.start, inner.end)
+        whole = (starts[0], b)
+        return Part((a, b), whole, kind, text[a:b], lead, article, named, starts[1], core)
 
     def _with_verb(
         self, text: str, tokens: list[Token], slots: list[Part], inside: bool
@@ -332,6 +347,8 @@ class LanguageGrammar:
             return slots
         if not inside and tokens[0].kind == "content" and self.orders.match(words[0]):
             return _split_first(text, slots, 0) if slots and slots[0].span[0] == 0 else slots
+        if words[0] in self.be and self.predicates:
+            return [self._without_predicate(text, one) for one in slots]
         helper = next((n for n, word in enumerate(words[:6]) if word in self.helpers), None)
         asks = words[0] in self.questions
         if helper is None:
@@ -350,12 +367,12 @@ class LanguageGrammar:
             if slot.whole[0] < helps.end or slot.lead >= 0 or slot.typed:
                 continue
             if own:
-                return _split_first(text, slots, n)
+                return slots if slot.article else _split_first(text, slots, n)
             after = slots[n + 1] if n + 1 < len(slots) else None
             adverbial = asks and words[0] != "who" and not self._has_determiner(words)
             if " " not in slot.text:
                 if after is not None and after.lead >= 0:
-                    return _verb_after_name(text, slots, n)
+                    return _verb_after_name(text, slots, n, asks=asks)
                 if (
                     after is not None
                     and after.lead < 0
@@ -370,6 +387,13 @@ class LanguageGrammar:
                 return _split_second(text, slots, n)
             return _split_last(text, slots, n) if last_is_verb or adverbial else slots
         return slots
+
+    def _without_predicate(self, text: str, slot: Part) -> Part:
+        """ "Is the tennis court free": what is said of the thing is not a part of it."""
+        last = slot.text.rpartition(" ")[2]
+        if slot.typed or last == slot.text or last.lower() not in self.predicates:
+            return slot
+        return _cut(text, slot, (slot.span[0], slot.span[1] - len(last) - 1))
 
     def _has_determiner(self, words: list[str]) -> bool:
         return " ".join(words[:2]) in map(plain_of, self.words.determiners)
@@ -391,6 +415,29 @@ class LanguageGrammar:
 
 
 _HELD: Final = frozenset({"content", "name", "code", "entity", "date", "hour", "number", "measure"})
+
+
+def _numbered(text: str, slots: list[Part]) -> list[Part]:
+    """Join a noun and the number after it, which are a name: "room 4"."""
+    joined: list[Part] = []
+    for one in slots:
+        last = joined[-1] if joined else None
+        if (
+            last is not None
+            and last.kind == "noun"
+            and one.kind == "number"
+            and one.lead < 0
+            and not one.article
+            and one.text.isdecimal()
+            and one.whole[0] - last.span[1] == 1
+        ):
+            span, whole = (last.span[0], one.span[1]), (last.whole[0], one.span[1])
+            joined[-1] = msgspec.structs.replace(
+                last, span=span, whole=whole, kind="name", text=text[slice(*span)]
+            )
+        else:
+            joined.append(one)
+    return joined
 
 
 def _splits(tokens: list[Token], start: int, at: int) -> bool:
@@ -429,13 +476,16 @@ def _split_last(text: str, slots: list[Part], n: int) -> list[Part]:
     return [*slots[:n], noun, verb, *slots[n + 1 :]]
 
 
-def _verb_after_name(text: str, slots: list[Part], n: int) -> list[Part]:
+def _verb_after_name(text: str, slots: list[Part], n: int, *, asks: bool) -> list[Part]:
     """ "The ferry from Ancona to Split leave": the verb stands after the last name."""
     for place in range(len(slots) - 1, n, -1):
         slot = slots[place]
-        if not slot.typed and slot.kind == "name" and " " in slot.text:
-            ends = slot.text.rpartition(" ")[2]
+        if slot.typed or " " not in slot.text:
+            continue
+        ends = slot.text.rpartition(" ")[2]
+        if slot.kind == "name":
             return _split_last(text, slots, place) if ends.islower() else slots
+        return _split_last(text, slots, place) if asks and slot.kind == "noun" else slots
     return slots
 
 
@@ -483,7 +533,8 @@ def _cut(text: str, slot: Part, span: Span) -> Part:
         else "noun"
     )
     kind = "name" if slot.entity else kind
-    return Part(span, whole, kind, said, slot.lead, slot.article, slot.entity, slot.start)
+    core = slot.core if slot.core != span else None
+    return Part(span, whole, kind, said, slot.lead, slot.article, slot.entity, slot.start, core)
 
 
 def opener(words: Words) -> str:

@@ -69,7 +69,7 @@ class Spelling:
         ranked = sorted(
             (_distance(typed, word) - (0.2 if word in self.frequent else 0), word)
             for word in found
-            if self._boldly or not _inflected(typed, word)
+            if self._boldly or self._is_likely(typed, word)
         )
         if not ranked or ranked[0][0] > most:
             return ""
@@ -77,6 +77,13 @@ class Spelling:
         if len(best) > 1:
             best = [one for one in best if one[-1] == typed[-1]] or best
         return best[0] if len(best) == 1 else ""
+
+    @staticmethod
+    def _is_likely(typed: str, word: str) -> bool:
+        """Return whether a word that may be right as it is was rather meant to be another."""
+        if len(typed) < 6 and sorted(typed) != sorted(word):
+            return False
+        return not _inflected(typed, word)
 
     def _short_word(self, typed: str) -> str:
         """Return the frequent word whose letters three are, or that has one more inside."""
