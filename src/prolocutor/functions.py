@@ -30,6 +30,14 @@ MAX_FRAMES: Final = 3
 """Most frames of a service's own code that stand beside its error."""
 
 
+def takes_argument(function: Callable[..., Any], name: str) -> bool:
+    """Return whether a function has an argument of this name."""
+    try:
+        return name in inspect.signature(function).parameters
+    except (TypeError, ValueError):  # it is none of Python's
+        return False
+
+
 def is_async(function: Callable[..., Any]) -> bool:
     """Return whether calling it gives something to await; also for an object with `__call__`."""
     call = getattr(function, "__call__", None)  # noqa: B004 - an object may have an async __call__

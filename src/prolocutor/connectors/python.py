@@ -27,7 +27,10 @@ from prolocutor.dialog.generated_words import generates, in_loop, spoken
 from prolocutor.dialog.plain import Plain, PlainItems, check
 from prolocutor.dialog.turn_request import takes_requests, taking_dicts
 from prolocutor.errors import BadReply, ServiceError, ServiceRaised
-from prolocutor.functions import is_async, is_cancelled_from_outside, text_of
+from prolocutor.functions import is_async, is_cancelled_from_outside, takes_argument, text_of
+
+KEY: Final = "idempotency_key"
+"""The argument of a function that gets the key of its request."""
 
 log = logging.getLogger(__name__)
 
@@ -39,7 +42,8 @@ class PythonConnector:
     function is quick and is called in the event loop. `together`: a reply is a list about several
     things, whose items are checked one by one (`PlainItems`). `max_threads`: most threads at once
     for a plain function; further calls wait for a free one, and fail at once when all are held by
-    calls that were cancelled and never ended.
+    calls that were cancelled and never ended. A target with an argument `idempotency_key` gets
+    the request's key.
     """
 
     def __init__(
@@ -57,11 +61,12 @@ class PythonConnector:
         self._target = spoken(target) if generates(target) and not batched else taking_dicts(target)
         self._batched = batched
         self._typed = not batched and takes_requests(target)
+        self._is_keyed = not batched and takes_argument(target, KEY)
         self._awaited = is_async(target) or is_async(self._target)
         self._is_inline = inline
         self._check = _checked_items if together else _checked
         self._plainly = self._awaited and not batched
-        immediate = inline and not self._awaited and not batched
+        immediate = inline and not self._awaited and not batched and not self._is_keyed
         answer = self._answer_typed if self._typed else self._answer
         self.answer: ImmediateAnswer | None = answer if immediate else None
         self._threads = WorkerThreads(name, max_threads)
@@ -72,6 +77,8 @@ class PythonConnector:
         if self._speaks and (deltas := requests[0].deltas) is not None:
             say = deltas.add if self._awaited or self._is_inline else in_loop(deltas.add)
             target = functools.partial(target, say=say)
+        if self._is_keyed:
+            target = functools.partial(target, **{KEY: requests[0].key})
         try:
             if self._plainly:
                 return (self._check(await target(self._shown(requests[0]))),)

@@ -315,7 +315,7 @@ def taking_dicts(target: Callable[..., Any]) -> Callable[..., Any]:
     """
     declared = _declared(target)
     if declared is TurnRequest:
-        return lambda request, say=None: target(TurnRequest(request, say))
+        return lambda request, say=None, **keys: target(TurnRequest(request, say), **keys)
     if get_origin(declared) in (list, Sequence) and get_args(declared) == (TurnRequest,):
         return lambda requests: target([TurnRequest(one) for one in requests])
     return target

@@ -132,9 +132,9 @@ class EffectLedger:
             changes.insert(0, changed(before, was, None))
         return StoredEffect(new, body) if await self._store.change_records(changes) else None
 
-    async def listed(self, *, closed: bool = False) -> list[StoredEffect]:
+    async def listed(self, *, closed: bool = False, limit: int = MOST) -> list[StoredEffect]:
         """Return the latest effects, the oldest first: the open ones, or the others."""
-        rows = await self._store.records_since(CLOSED if closed else OPEN, limit=MOST)
+        rows = await self._store.records_since(CLOSED if closed else OPEN, limit=limit)
         return [StoredEffect(_decode(row.body), row.body) for row in rows]
 
     async def of_turn(self, user: str, turn_id: str) -> list[StoredEffect]:

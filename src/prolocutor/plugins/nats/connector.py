@@ -15,6 +15,7 @@ from nats.aio.msg import Msg
 from prolocutor.bounds import about
 from prolocutor.connectors.parts.network_calls import call_headers, each_alone
 from prolocutor.contracts.connector import AgentOptions, Connector, Replies, Request, ServiceContext
+from prolocutor.contracts.keepers import running_effect
 from prolocutor.dialog.plain import Plain, parse
 from prolocutor.errors import (
     BadReply,
@@ -89,8 +90,9 @@ class NatsConnector:
     async def _send(self, request: Request) -> Plain | ServiceError:
         try:
             return await self._ask(request)
-        except ServiceUnreachable:
-            if self._instead is None:
+        except ServiceUnreachable as error:
+            acts_perhaps = error.sent and running_effect.get() is not None
+            if self._instead is None or acts_perhaps:
                 raise
         except ServiceRefused as error:
             if self._instead is None or error.status != TOO_LARGE:

@@ -338,3 +338,19 @@ def test_settings_that_make_no_sense_are_refused(shop, options, what) -> None:
         assistant_of(shop, **options) if "acts" not in options else Assistant(
             Pipeline(skills=[Skill(shop.sell, name="shop", **options)]), store="memory:"
         )
+
+
+async def test_a_function_may_have_an_argument_for_the_key() -> None:
+    keys: list[str] = []
+
+    def book(request: dict[str, Any], idempotency_key: str) -> dict[str, Any]:
+        keys.append(idempotency_key)
+        return {"text": "Booked.", "confidence": 0.9}
+
+    skill = Skill(book, name="book", acts=True)
+    async with Assistant(Pipeline(skills=[skill]), store="memory:") as assistant:
+        reply = await assistant.reply("a table", "ann")
+        (stored,) = await assistant.effects.ledger.listed(closed=True)
+
+    assert reply.text == "Booked."
+    assert keys == [stored.record.key]

@@ -8,6 +8,7 @@ from typing import Any, Final
 import msgspec
 
 from prolocutor.asks.answer_forms import gives_up
+from prolocutor.contracts.keepers import EFFECT_KEY
 from prolocutor.errors import BadReply
 from prolocutor.plugins.a2a.wire.core import USER, A2aMessage, A2aPart
 
@@ -42,6 +43,26 @@ class AgentQuestion(msgspec.Struct):
     is_cancelled: bool = False
     is_given_up: bool = False
     metadata: dict[str, Any] | None = None
+
+    @property
+    def data(self) -> dict[str, Any]:
+        """The members of all its data parts."""
+        members: dict[str, Any] = {}
+        for part in self.parts:
+            if isinstance(part.data, dict):
+                members |= part.data
+        return members
+
+    def take_effect(self, key: str, fields: dict[str, Any] | None) -> None:
+        """Name the effect that it asks for; `fields`, where there are some, in place of its data.
+
+        Each part has the members that it had, with the new values.
+        """
+        self.metadata = {**(self.metadata or {}), EFFECT_KEY: key}
+        for place, part in enumerate(self.parts if fields else ()):
+            if isinstance(part.data, dict) and fields:
+                data = {name: fields.get(name, value) for name, value in part.data.items()}
+                self.parts[place] = msgspec.structs.replace(part, data=data)
 
     def is_misplaced(self, context_id: str) -> bool:
         """Return whether the agent answered in a context of its own, which is to be kept."""

@@ -25,6 +25,7 @@ from prolocutor.contracts.connector import (
     Replies,
     Request,
 )
+from prolocutor.contracts.keepers import running_effect
 from prolocutor.contracts.probe import FoundService, UrlProbe
 from prolocutor.dialog.plain import JsonObject, Plain, check
 from prolocutor.errors import (
@@ -85,6 +86,11 @@ class A2aConnector:
         """Send one message for each request."""
         return await each_alone(self._ask, requests)
 
+    async def preview(self, request: Request) -> JsonObject:
+        """Return what a call would do: the data parts that it sends."""
+        data = question_of(request.value(), self.name).data
+        return {"fields": data, "changeable": bool(data)}
+
     async def describe(self) -> JsonObject:
         """Return what the agent's card says of it: a `description`, `examples` of all skills."""
         return (await self._peer.card()).described()
@@ -96,6 +102,8 @@ class A2aConnector:
 
     async def _ask(self, request: Request) -> Plain:
         asked = question_of(request.value(), self.name)
+        if (effect := running_effect.get()) is not None:
+            asked.take_effect(effect.key, effect.fields)
         endpoint = await self._peer.endpoint()
         if asked.is_cancelled:
             if asked.waiting is not None:

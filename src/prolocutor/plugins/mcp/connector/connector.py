@@ -22,6 +22,7 @@ from prolocutor.contracts.connector import (
     Request,
     ServiceContext,
 )
+from prolocutor.contracts.keepers import running_effect
 from prolocutor.contracts.probe import FoundService, UrlProbe
 from prolocutor.contracts.store import RecordStore
 from prolocutor.dialog.plain import JsonObject, Plain, check
@@ -109,6 +110,18 @@ class McpConnector:
     async def send(self, requests: Sequence[Request]) -> Replies:
         """Call the tool once for each request."""
         return await each_alone(self._ask, requests)
+
+    async def preview(self, request: Request) -> JsonObject:
+        """Return what a call would do: the tool's title, its arguments and their schemas."""
+        user = user_of(request) if self._sessions.tells_persons_apart else OWN
+        session = (await self._sessions.of(user)).session
+        tool = await session.tool(self._tool, request.timeout)
+        properties = tool.info.input_schema.get("properties")
+        return {
+            "title": tool.info.title or tool.info.name,
+            "fields": self._arguments.of(request.body(), request, tool),
+            "kinds": properties if isinstance(properties, dict) else {},
+        }
 
     async def describe(self) -> JsonObject:
         """Return the card of the tool: what the server says of it.
@@ -213,6 +226,8 @@ class McpConnector:
     ) -> Plain:
         tool = await session.tool(self._tool, request.timeout)
         arguments = self._arguments.of(body, request, tool)
+        if (effect := running_effect.get()) is not None and effect.fields is not None:
+            arguments = effect.fields  # as they were approved
         outcome = await self._run(session, tool, arguments, {}, request)
         return await self._finish(session, outcome, arguments, request, attributes)
 

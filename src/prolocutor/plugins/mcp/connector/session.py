@@ -17,7 +17,8 @@ import msgspec
 from msgspec import Raw
 
 from prolocutor.background import BackgroundTasks
-from prolocutor.dialog.plain import JsonObject
+from prolocutor.contracts.keepers import EFFECT_KEY, running_effect
+from prolocutor.dialog.plain import JsonObject, decode
 from prolocutor.errors import BadReply, ServiceError, ServiceRaised
 from prolocutor.json_rpc import INVALID_REQUEST, RpcFault
 from prolocutor.names import did_you_mean
@@ -129,6 +130,8 @@ class McpSession:
     ) -> ToolResult:
         """Call a tool once; `further` are parameters beside its name and arguments."""
         params = {"name": tool.info.name, "arguments": arguments, **further}
+        if (effect := running_effect.get()) is not None:
+            params["_meta"] = {EFFECT_KEY: effect.key}
         if tool.repeats and self.is_stateless and self._peer.has_headers:
             headers = {**headers, **param_headers(tool.info.input_schema, arguments)}
         result = await self.request("tools/call", params, headers, id_=id_)
@@ -172,14 +175,16 @@ class McpSession:
     ) -> Raw:
         """Send a request in the version agreed on; the server's errors become `ServiceRaised`."""
         if is_stateless(self._peer.version):
-            params = {**params, "_meta": self._meta}
+            given = params.get("_meta")
+            meta = {**decode(self._meta), **given} if given else self._meta
+            params = {**params, "_meta": meta}
         try:
             return await self._peer.request(id_ or self.next_id(), method, params, headers)
         except SessionLost:
             self.forget()
             raise
         except RpcFault as fault:
-            if self._wants_handshake(fault):
+            if self._wants_handshake(fault) and running_effect.get() is None:
                 await self._renew()
                 raise SessionLost("the server asks while a call runs; another handshake") from None
             raise ServiceRaised(f"{method}: error {fault.number}: {fault!s:.300}") from None

@@ -1,0 +1,171 @@
+"""`prolocutor effects`: what skills did that act, and settling what nobody knows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Coroutine, Iterator
+from pathlib import Path
+from typing import Any
+
+import click
+import msgspec
+
+from prolocutor.assistant.runner import run
+from prolocutor.cli.options import STORE_OPTION, assistant_option, json_option
+from prolocutor.cli.output import clean, write_json
+from prolocutor.cli.owner import door_of
+from prolocutor.config.loading import load_assistant
+from prolocutor.config.store_location import store_url
+from prolocutor.dialog.ids import format_time
+from prolocutor.plugins.effects.door import (
+    PATH,
+    EffectLine,
+    EffectList,
+    ListQuery,
+    line_of,
+    listed,
+)
+from prolocutor.plugins.effects.effect_desk import EffectDesk
+from prolocutor.plugins.effects.fields import lines_of
+from prolocutor.stores.store_catalog import open_store
+
+_FILE = assistant_option("The assistant's file.  [default: the demo's]")
+_JSON = json_option("All as JSON.")
+
+
+@click.group(short_help="Show what skills did that act, and settle what nobody knows.")
+def effects() -> None:
+    """Show what skills did that act, and settle what nobody knows.
+
+    \b
+    Examples:
+      prolocutor effects list --assistant assistant.yaml
+      prolocutor effects show KEY --assistant assistant.yaml
+      prolocutor effects resolve KEY done --assistant assistant.yaml
+    """
+
+
+@effects.command("list")
+@click.option("--all", "every", is_flag=True, help="Those that are over, too.")
+@_FILE
+@STORE_OPTION
+@_JSON
+def list_(every: bool, assistant: Path | None, store: str | None, json_file: str | None) -> None:
+    """List the effects that wait for an approval, run, or are not known.
+
+    \b
+    Example:
+      prolocutor effects list --all --assistant assistant.yaml
+    """
+    found = _asked(ListQuery(all=every), assistant, store)
+    _print(found, json_file, _lines)
+
+
+@effects.command()
+@click.argument("key")
+@_FILE
+@STORE_OPTION
+@_JSON
+def show(key: str, assistant: Path | None, store: str | None, json_file: str | None) -> None:
+    """Show all that is known of the effect with this KEY.
+
+    \b
+    Example:
+      prolocutor effects show 01a20a81739d57cb2082cc2bfd59f210/payments
+    """
+    found = _asked(ListQuery(key=key), assistant, store)
+    if not found.items:
+        what = f"there is no effect {clean(key)}; prolocutor effects list --all shows them"
+        raise click.ClickException(what)
+    _print(found, json_file, _details)
+
+
+@effects.command()
+@click.argument("key")
+@click.argument("outcome", type=click.Choice(["done", "not_done", "again", "approve", "refuse"]))
+@_FILE
+@STORE_OPTION
+@_JSON
+def resolve(
+    key: str, outcome: str, assistant: Path | None, store: str | None, json_file: str | None
+) -> None:
+    """Say what became of an effect that nobody knows, or decide on one that waits.
+
+    Its person is told. `again` starts it once more; that, and `approve`, need the running
+    assistant.
+
+    \b
+    Example:
+      prolocutor effects resolve 01a20a81739d57cb2082cc2bfd59f210/payments done
+    """
+    url = store_url(store, load_assistant(assistant))
+    if (door := door_of(url)) is not None:
+        body = {"key": key, "decision": outcome}
+        found = msgspec.convert(door.post(PATH, body), EffectList)
+    else:
+        found = run(_direct(url, lambda desk: _decided(desk, key, outcome)))
+    _print(found, json_file, _lines)
+
+
+def _asked(query: ListQuery, file: Path | None, given: str | None) -> EffectList:
+    url = store_url(given, load_assistant(file))
+    if (door := door_of(url)) is not None:
+        return msgspec.convert(door.post(f"{PATH}/list", msgspec.structs.asdict(query)), EffectList)
+    return run(_direct(url, lambda desk: listed(desk, query.all, query.key)))
+
+
+async def _decided(desk: EffectDesk, key: str, outcome: Any) -> EffectList:
+    return EffectList([line_of(await desk.decide(key, outcome, "the command line"))])
+
+
+async def _direct(
+    url: str, work: Callable[[EffectDesk], Coroutine[Any, Any, EffectList]]
+) -> EffectList:
+    """Do it in the store itself: an assistant that runs on it later tells the persons."""
+    store: Any = open_store(url)
+    await store.open()
+    try:
+        desk = EffectDesk(store)
+        found = await work(desk)
+        await desk.aclose()
+        return found
+    finally:
+        await store.aclose()
+
+
+def _print(
+    found: EffectList, json_file: str | None, lines: Callable[[EffectList], Iterator[str]]
+) -> None:
+    if json_file is not None:
+        write_json(json_file, found)
+    if json_file != "-":
+        for line in lines(found):
+            click.echo(line)
+
+
+def _lines(found: EffectList) -> Iterator[str]:
+    if not found.items:
+        yield "no effect waits, and all are known"
+    for one in found.items:
+        state = f"waits for {_who(one)}" if one.state == "waiting" else one.state.replace("_", " ")
+        when = format_time(one.at)[:19]
+        yield f"{when}  {state:<18}  {clean(one.service)}  {clean(one.title, 60)}  {clean(one.key)}"
+
+
+def _who(one: EffectLine) -> str:
+    return "an operator" if one.approver == "operator" else "its person"
+
+
+def _details(found: EffectList) -> Iterator[str]:
+    yield from _lines(found)
+    for one in found.items:
+        yield f"  person     {clean(one.user)}"
+        for line in lines_of(one.fields or {}, {}):
+            yield f"  field      {clean(line, 200)}"
+        if one.approved_by:
+            yield f"  approved   by {clean(one.approved_by)}"
+        if one.why:
+            yield f"  why        {clean(one.why, 300)}"
+        for step in one.steps:
+            yield f"  {format_time(step.at)[:23]}  {step.state:<9}  by {clean(step.by)}"
+        if one.reply is not None:
+            yield f"  answer     {clean(msgspec.json.encode(one.reply).decode(), 1000)}"

@@ -1,0 +1,132 @@
+"""The door of effects: what waits, what nobody knows, and deciding it, for operators."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Final
+
+import msgspec
+
+from prolocutor.contracts.channel import Channel, Route
+from prolocutor.contracts.http import HttpRequest, HttpResponse
+from prolocutor.dialog.plain import JsonObject, decode
+from prolocutor.errors import BadInput, Forbidden, NotFound
+from prolocutor.plugins.effects.effect_desk import Decision, EffectDesk
+from prolocutor.plugins.effects.ledger import EffectRecord, EffectStep
+from prolocutor.web.cors import is_own_page
+from prolocutor.web.door_context import DoorContext
+from prolocutor.web.operations import Operation, TypedRequest
+
+PATH: Final = "/api/console/effects"
+
+
+class EffectLine(msgspec.Struct, frozen=True, kw_only=True):
+    """An effect as operators see it."""
+
+    key: str
+    user: str
+    service: str
+    state: str
+    at: float
+    title: str
+    fields: JsonObject | None
+    approver: str
+    approved_by: str
+    why: str
+    reply: Any
+    steps: list[EffectStep]
+
+
+class EffectList(msgspec.Struct, frozen=True):
+    """Effects, the oldest first."""
+
+    items: list[EffectLine]
+
+
+class ListQuery(msgspec.Struct, frozen=True):
+    """Which effects: those that are open, or `all` of the latest; those of one `key`."""
+
+    all: bool = False
+    key: str = ""
+
+
+class EffectDecision(msgspec.Struct, frozen=True):
+    """What is decided on the effect with this key; `fields` are approved in place of its own."""
+
+    key: str
+    decision: Decision
+    fields: JsonObject | None = None
+
+
+class EffectsDoor(msgspec.Struct, frozen=True, kw_only=True):
+    """What skills do that act, for operators, at `/api/console/effects`."""
+
+    is_usual: ClassVar[bool] = True
+
+    def build(self, context: DoorContext) -> Channel:
+        """Return the door."""
+        return Effects(context)
+
+
+class Effects:
+    """The effects of one assistant; without skills that act the list is empty."""
+
+    name: Final = "effects"
+    prefix: Final = "effects:"
+
+    def __init__(self, context: DoorContext) -> None:
+        assistant = context.assistant
+        self._desk: EffectDesk = getattr(assistant, "effects", None) or EffectDesk(assistant.store)
+        decide = _OwnWrite(self.decide, errors=[NotFound, BadInput])
+        self.routes = [
+            Route("GET", PATH, Operation(self.list_effects), "operators"),
+            Route("POST", PATH, decide, "operators"),
+            Route("POST", f"{PATH}/list", _OwnWrite(self.list_for_owner), "operators"),
+        ]
+
+    async def open(self) -> None:
+        """Do nothing: effects are kept without a door."""
+
+    async def close(self) -> None:
+        """Do nothing."""
+
+    async def list_effects(self, request: TypedRequest[ListQuery, None]) -> EffectList:
+        """List effects."""
+        return await listed(self._desk, request.params.all, request.params.key)
+
+    async def list_for_owner(self, request: TypedRequest[None, ListQuery]) -> EffectList:
+        """List effects for the command line on the machine of the assistant."""
+        return await listed(self._desk, request.body.all, request.body.key)
+
+    async def decide(self, request: TypedRequest[None, EffectDecision]) -> EffectList:
+        """Decide on an effect, and return it."""
+        body = request.body
+        by = request.visitor.name or "an operator"
+        record = await self._desk.decide(body.key, body.decision, by, body.fields)
+        return EffectList([line_of(record)])
+
+
+async def listed(desk: EffectDesk, every: bool = False, key: str = "") -> EffectList:
+    """Return effects for operators: open ones, all of the latest, or one."""
+    if key:
+        one = await desk.ledger.by_key(key)
+        return EffectList([] if one is None else [line_of(one.record)])
+    found = await desk.ledger.listed()
+    if every:
+        found = [*await desk.ledger.listed(closed=True), *found]
+    return EffectList([line_of(one.record) for one in found])
+
+
+def line_of(record: EffectRecord) -> EffectLine:
+    """Return an effect as operators see it."""
+    shown = {name: getattr(record, name) for name in EffectLine.__struct_fields__}
+    return EffectLine(**{**shown, "reply": decode(bytes(record.reply))})
+
+
+class _OwnWrite(Operation):
+    """An operation that needs a key, or this machine and no page of another site."""
+
+    async def __call__(self, request: HttpRequest) -> HttpResponse:
+        given = request.header("authorization") or request.query("access_token")
+        if not given and not is_own_page(request.header("origin"), request.header("host")):
+            raise Forbidden("pages of other sites need a key")
+        return await super().__call__(request)

@@ -1,0 +1,15 @@
+"""What an agent is asked, out of a request."""
+
+from prolocutor.plugins.a2a.connector.asking import question_of
+
+
+def test_an_effect_is_named_in_the_metadata_and_its_fields_replace_the_data() -> None:
+    asked = question_of(
+        {"text": "pay", "parts": [{"data": {"amount": 20}}, {"data": {"to": "Bob"}}]}, "bank"
+    )
+
+    asked.take_effect("turn/bank", {"amount": 15, "to": "Bob"})
+
+    assert asked.data == {"amount": 15, "to": "Bob"}
+    message = asked.message("turn/bank")
+    assert (message.message_id, message.metadata) == ("turn/bank", {"idempotencyKey": "turn/bank"})
