@@ -266,9 +266,10 @@ class Succession:
             log.exception("what other replicas did could not be looked at")
 
     async def _look_at_feeds(self) -> None:
-        ends = await self._store.feed_ends(self._listeners.users)
-        for user, end in ends.items():
-            if self._ends.get(user) != end:
+        users = self._listeners.users
+        ends = await self._store.feed_ends(users)
+        for user in users:  # those who are gone too: deleted, or in another database
+            if self._ends.get(user) != ends.get(user):
                 self._listeners.wake_here(user)
         self._ends = ends
 

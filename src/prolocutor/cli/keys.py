@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from typing import Any, get_args
 
 import click
 import msgspec
 
+from prolocutor.assistant.person_access import shared_store
 from prolocutor.cli.options import STORE_OPTION
 from prolocutor.cli.owner import OwnerDoor, door_of
 from prolocutor.cli.owner_channel import AUDIT, KEYS, AuditList, KeyCommand, KeyResult, obey
@@ -18,7 +19,7 @@ from prolocutor.clocks import DAY
 from prolocutor.config.store_location import store_url
 from prolocutor.contracts.http import KeyScope
 from prolocutor.dialog.ids import format_time
-from prolocutor.errors import printable
+from prolocutor.errors import ConfigError, printable
 from prolocutor.stores.store_catalog import open_store
 from prolocutor.web.audit_trail import AuditedAct, acts_of
 from prolocutor.web.key_ring import KeyRing, StoredKey
@@ -104,6 +105,51 @@ def revoke(id_: str, store: str | None) -> None:
     """
     asyncio.run(_ask(KeyCommand("revoke", id=id_), store))
     click.echo(f"The key {id_} is revoked.")
+
+
+@keys.command(short_help="Copy keys to other databases.")
+@click.argument("source", metavar="FROM")
+@click.argument("targets", nargs=-1, required=True, metavar="TO...")
+def copy(source: str, targets: tuple[str, ...]) -> None:
+    """Give databases the keys of FROM, and revoke there what FROM has not; say what was done.
+
+    For cells, each of which keeps keys of its own: make and revoke them in one, then copy.
+
+    \b
+    Example:
+      prolocutor keys copy postgresql://prolocutor@db0/prolocutor \\
+        postgresql://prolocutor@db1/prolocutor
+    """
+    if source in targets:
+        raise ConfigError("FROM is among the databases that are written")
+    asyncio.run(_copy(source, targets))
+
+
+async def _copy(source: str, targets: Sequence[str]) -> None:
+    async with _stored_ring(source) as ring:
+        wanted = await ring.list()
+    if not wanted:
+        raise ConfigError(f"{source} has no keys, and would revoke all others")
+    for number, target in enumerate(targets, 1):
+        async with _stored_ring(target) as ring:
+            added, revoked = await ring.match(wanted)
+        for what, some in (("added", added), ("revoked", revoked)):
+            for key in some:
+                click.echo(f"{number}\t{what}\t{key.id}\t{printable(key.name)}")
+
+
+@asynccontextmanager
+async def _stored_ring(given: str) -> AsyncIterator[KeyRing]:
+    store: Any = open_store(store_url(given))
+    if shared_store(store) is None:
+        raise ConfigError(
+            f"{given}: keys are copied between stores that replicas share: postgresql://..."
+        )
+    await store.open()
+    try:
+        yield KeyRing(store)
+    finally:
+        await store.aclose()
 
 
 def _row(key: StoredKey) -> list[str]:

@@ -114,6 +114,19 @@ class KeyRing:
         self.keys.pop(id_, None)
         self._used.pop(id_, None)
 
+    async def match(
+        self, wanted: Sequence[StoredKey]
+    ) -> tuple[Sequence[StoredKey], Sequence[StoredKey]]:
+        """Have just these keys; return those that were added, and those that were revoked."""
+        ids, there = {key.id for key in wanted}, await self.list()
+        added = [key for key in wanted if key.id not in self.keys]
+        revoked = [key for key in there if key.id not in ids]
+        for key in added:
+            await self._write(msgspec.structs.replace(key, used=None))
+        for key in revoked:
+            await self.revoke(key.id)
+        return added, revoked
+
     def find(self, secret: str) -> StoredKey | None:
         """Return the key with this secret; None if it is unknown or has ended."""
         id_, _, rest = secret.removeprefix(PREFIX).partition("_")

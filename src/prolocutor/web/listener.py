@@ -37,7 +37,13 @@ from prolocutor.web.cors import CrossOrigin
 from prolocutor.web.error_table import HttpError, error_response
 from prolocutor.web.key_ring import KeyRing
 from prolocutor.web.limits import InFlight, ListenerLimits
-from prolocutor.web.requests import AsgiRequest, AsgiWebSocket, refuse_socket, send_response
+from prolocutor.web.requests import (
+    SERVICE_RESTART,
+    AsgiRequest,
+    AsgiWebSocket,
+    refuse_socket,
+    send_response,
+)
 from prolocutor.web.routing import RouteTable
 from prolocutor.web.shared_quotas import SharedQuotas
 from prolocutor.web.visitor_quota import VisitorQuota, VisitorQuotaTable
@@ -386,7 +392,7 @@ async def _converse(answer: Callable[[WebSocket], Awaitable[None]], socket: Asgi
     except Exception as error:
         group = error if isinstance(error, ExceptionGroup) else ExceptionGroup("", [error])
         if group.subgroup(PersonMoved) is not None:
-            socket.close(1012, "connect again")
+            socket.close(SERVICE_RESTART, "connect again")
             return
         socket.send(error_response(error).encoded().decode())
         socket.close(1011, "internal error")

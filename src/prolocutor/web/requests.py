@@ -178,7 +178,8 @@ async def refuse_socket(scope: Scope, send: Send, refused: ErrorResponse) -> Non
 ABORT: Final = "prolocutor.abort"
 """The ASGI extension by which our server aborts a connection (`web/connections.py`)."""
 
-GOING_AWAY: Final = 1001
+SERVICE_RESTART: Final = 1012
+"""The code that closes a socket whose client can connect again at once, here or elsewhere."""
 
 
 class AsgiWebSocket(AsgiConnection):
@@ -264,7 +265,7 @@ class AsgiWebSocket(AsgiConnection):
             text = message.get("text")
             with self._in_flight:
                 yield message["bytes"] if text is None else text
-        self.close(GOING_AWAY, "the assistant is shutting down")
+        self.close(SERVICE_RESTART, "the assistant is shutting down")
 
     async def write(self) -> None:
         """Send queued messages until the socket is closed or the client has disconnected."""

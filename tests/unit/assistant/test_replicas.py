@@ -403,6 +403,21 @@ async def test_feeds_are_looked_up_whatever_fails_beside(
         assert heard == [1, 2, 3, 4]
 
 
+async def test_who_listens_for_a_person_learns_that_they_are_gone(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(succession, "FEED_POLL", 0.05)
+    async with fleet() as it, asyncio.timeout(PATIENCE):
+        it.database.hints = False
+        await say(it, 0, "a")
+        with it.assistants[1].feeds.listening("ann") as news:
+            await news.wait()
+            news.clear()
+            await it.assistants[0].archive.delete_person("ann")
+
+            assert await news.wait()
+
+
 async def test_a_password_is_masked_whichever_replica_gets_it() -> None:
     asks = {"text": "password?", "ask": "password", "confidence": 0.5}
     skill = FakeService([asks], [hypothesis("thanks")], [asks], [hypothesis("thanks")])

@@ -170,7 +170,7 @@ async def test_a_socket_that_is_stopped_works_off_the_message_in_hand_alone() ->
         worked_off.append(message)
     await socket.write()
 
-    assert (worked_off, client.got) == (["a"], [1001])
+    assert (worked_off, client.got) == (["a"], [1012])
 
 
 async def test_the_handshake_can_be_looked_into() -> None:

@@ -40,6 +40,7 @@ from prolocutor.plugins.postgresql.statements import (
     stored_text,
 )
 from prolocutor.plugins.postgresql.turn_records import INDEXED, agent_rows, spans_of
+from prolocutor.plugins.postgresql.wake_ups import channel_of, notifications
 from prolocutor.stores.agent_figures import without
 from prolocutor.stores.statements import struct_of
 from prolocutor.stores.turn_records import COUNTS, search_words_of, spoken_body, turn_time, unpack
@@ -49,6 +50,8 @@ ANY_NUMBER: Final = 2_147_483_647
 FENCED_WITHIN: Final = 60.0
 """Seconds in which the turns of a person have to end who is to go elsewhere."""
 LOOK: Final = 0.02
+MOVER: Final = 0
+"""The replica that never dies, which holds who goes elsewhere."""
 EVER: Final = 2**52
 """A time after all others."""
 
@@ -217,11 +220,16 @@ class PostgresqlTransfer:
         await self._rows("stop_moving", stored_text(user), "moving")
 
     async def give_up(self, user: str) -> None:
-        """Delete all that is stored of a person who is fenced; refuse them from now on."""
+        """Delete all that is stored of a person who is fenced; refuse them from now on.
+
+        Replicas hear of it, so that they close the person's sockets.
+        """
         async with self._transaction():
             await self._rows("moves_itself", stored_text(user))
             await self._rows("give_up_person", stored_text(user))
             await self._rows("mark_moved", stored_text(user))
+            hints = [*notifications(MOVER, [user])]
+            await self._rows("notify", channel_of(self._url.schema), hints)
 
     @asynccontextmanager
     async def _transaction(self) -> AsyncIterator[None]:

@@ -44,7 +44,7 @@ class PostgresqlWakeUps:
 
     def __init__(self, membership: Membership, schema: str) -> None:
         self._membership = membership
-        self._channel = f"{CHANNEL} {schema}".rstrip()
+        self._channel = channel_of(schema)
         self._waiting: set[str] = set()
         self._sending = BackgroundTasks("hints")
         self._listener: Callable[[str], None] | None = None
@@ -77,7 +77,7 @@ class PostgresqlWakeUps:
             await asyncio.sleep(PAUSE)
             while self._waiting:
                 users, self._waiting = self._waiting, set()
-                payloads = [*_payloads(self._membership.number or 0, users)]
+                payloads = [*notifications(self._membership.number or 0, users)]
                 await self._membership.fetch("notify", self._channel, payloads, within=2.0)
         except StoreError as error:
             log.debug("hints were lost: %s", error)  # every reader polls as well
@@ -94,7 +94,13 @@ class PostgresqlWakeUps:
                 self._listener(user)
 
 
-def _payloads(replica: int, users: Iterable[str]) -> Iterator[str]:
+def channel_of(schema: str) -> str:
+    """Return the channel of the replicas whose tables are in a schema."""
+    return f"{CHANNEL} {schema}".rstrip()
+
+
+def notifications(replica: int, users: Iterable[str]) -> Iterator[str]:
+    """Return notifications that a replica has news of users, as few as they fit into."""
     some: list[str] = []
     size = 0
     for user in users:

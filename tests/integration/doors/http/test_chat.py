@@ -85,4 +85,4 @@ async def test_a_message_in_hand_is_answered_before_the_socket_is_closed() -> No
         closed = await socket.receive()
 
     assert reply["response"] == "1: wait"
-    assert (closed.type, closed.data) == (aiohttp.WSMsgType.CLOSE, 1001)
+    assert (closed.type, closed.data) == (aiohttp.WSMsgType.CLOSE, 1012)

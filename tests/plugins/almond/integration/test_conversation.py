@@ -9,7 +9,7 @@ import pytest
 from websockets.asyncio.client import connect
 
 from prolocutor.contracts.store import DialogQuery
-from prolocutor.errors import StoreFull
+from prolocutor.errors import PersonMoved, StoreFull
 from prolocutor.plugins.almond.door.dialects import MAX_FRAME
 from prolocutor.plugins.almond.door.door import Almond
 from prolocutor.testing.channel_kit import TOKENS, Door, Gate
@@ -369,6 +369,21 @@ async def test_a_feed_that_cannot_be_read_for_a_while_loses_nothing(
         then = await ann.say("hello")
 
     assert kinds(frames) == kinds(then) == ["command", "text", "askSpecial"]
+
+
+async def test_the_socket_of_who_is_in_another_database_now_is_told_to_connect_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async def refuse(*_: Any) -> Any:
+        raise PersonMoved("this person is in another database")
+
+    async with demonstrated() as door, opened(door) as ann:
+        await ann.say("hello")
+        monkeypatch.setattr(door.assistant.store, "feed", refuse)
+        door.assistant.feeds.wake("almond:local")
+        closed = await ann.socket.receive()
+
+    assert (closed.type, closed.data) == (aiohttp.WSMsgType.CLOSE, 1012)
 
 
 async def test_who_was_deleted_goes_on_as_somebody_new() -> None:

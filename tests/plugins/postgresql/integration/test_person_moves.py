@@ -8,10 +8,11 @@ import pytest
 import pytest_asyncio
 from click.testing import CliRunner
 
+from prolocutor.cli.keys import keys as keys_command
 from prolocutor.cli.person import person as person_command
 from prolocutor.contracts.store import AgendaEntry, OpenedTurn
 from prolocutor.contracts.store_options import MovingStore
-from prolocutor.errors import PersonBusy, PersonMoved, StoreError
+from prolocutor.errors import ConfigError, PersonBusy, PersonMoved, StoreError
 from prolocutor.plugins.postgresql.postgresql_store import PostgresqlStore
 from prolocutor.stores import person_moves, store_copy
 from prolocutor.stores.store_catalog import transfer_of
@@ -24,7 +25,10 @@ from prolocutor.testing.sample_turns import (
     talk,
 )
 from prolocutor.testing.store_contract.fixtures import TODAY
+from prolocutor.web.key_ring import KeyRing
 from tests.postgresql_server import PostgresqlServer, emptied, query
+
+PATIENCE = 60.0
 
 
 @pytest_asyncio.fixture
@@ -134,6 +138,16 @@ async def test_who_is_fenced_changes_nothing_and_goes_on_if_the_move_ends(cells:
         await change()
 
 
+async def test_replicas_hear_at_once_who_is_gone(cells: Cells) -> None:
+    woken: asyncio.Queue[str] = asyncio.Queue()
+    cells.first.on_wake(woken.put_nowait)
+    await talk(cells.first, "ann", "hello")
+    await cells.move("ann")
+
+    async with asyncio.timeout(PATIENCE):
+        assert await woken.get() == "ann"
+
+
 async def test_the_old_database_refuses_who_is_gone_until_they_are_back(cells: Cells) -> None:
     await talk(cells.first, "ann", "hello")
     await cells.move("ann")
@@ -210,3 +224,25 @@ def test_the_commands_export_import_and_move(
 
 def test_a_person_is_in_the_bucket_that_haproxy_counts() -> None:
     assert [person_moves.bucket_of(name) for name in ("ann", "almond:ann")] == [627, 627]
+
+
+async def test_keys_are_copied_to_other_cells_and_revoked_there(
+    cells: Cells, tmp_path: Path
+) -> None:
+    first, second = KeyRing(cells.first), KeyRing(cells.second)
+    _, kept = await first.create("kept", ("read",))
+    _, gone = await second.create("gone", ("read",))
+    no_keys = await asyncio.to_thread(keys_said, str(tmp_path / "empty.db"), cells.urls[1])
+    itself = await asyncio.to_thread(keys_said, cells.urls[1], cells.urls[1])
+    copied = await asyncio.to_thread(keys_said, *cells.urls)
+    again = await asyncio.to_thread(keys_said, *cells.urls)
+
+    assert "keys are copied between stores that replicas share" in no_keys
+    assert "FROM is among the databases" in itself
+    assert copied == f"1\tadded\t{kept.id}\tkept\n1\trevoked\t{gone.id}\tgone\n"
+    assert (again, await second.list()) == ("", [kept])
+
+
+def keys_said(*words: str) -> str:
+    ran = CliRunner().invoke(keys_command, ["copy", *words])
+    return str(ran.exception) if isinstance(ran.exception, ConfigError) else ran.output
