@@ -83,6 +83,7 @@ _SHORT: Final = frozenset("aiyà")
 _LETTERS: Final[dict[str, str]] = {"de": "äöüß", "fr": "àâçèêëîïôùûœæ", "es": "ñ¿¡áíóú"}
 _CONJUNCTIONS: Final = {"and": "en", "und": "de", "et": "fr", "y": "es"}
 """What follow-ups open with: "et a los angeles" is French."""
+_ELIDED: Final = re.compile(r"\b(?:[ldjcnm]|qu)['’][^\W\d_]{2}")
 _OPENS: Final = re.compile(r"\W*(\w+)\b")
 _WEIGHT_OF_LETTERS: Final = 1.5
 _LEAST: Final = 1.0
@@ -194,6 +195,8 @@ def language_of(text: str) -> DetectedLanguage | None:
     if opens and opens[1] in known.conjunctions:
         code = known.conjunctions[opens[1]]
         scores[code] = scores.get(code, 0.0) + 1
+    if _ELIDED.search(said):
+        scores["fr"] += _WEIGHT_OF_LETTERS
     for code, letters in known.letters.items():
         if letters and any(letter in said for letter in letters):
             scores[code] = scores.get(code, 0.0) + _WEIGHT_OF_LETTERS

@@ -54,6 +54,7 @@ _ONE_MORE: Final = re.compile(
     r"|on|at|in|to|from|between)\b(?! (?:those|these|your|the|my)\b).+)",
     re.IGNORECASE,
 )
+_TIMER: Final = re.compile(r"\btimer\b", re.IGNORECASE)
 _HOW_MANY_THAT: Final = re.compile(
     r"how (?:many|much) (?P<unit>[\w]+(?: [\w]+)?) (?:is|are|would) (?:that|it|this|those)(?: be)?",
     re.IGNORECASE,
@@ -97,6 +98,8 @@ def repeats(remark: Remark, turn: LastTurn) -> Found:
     ):
         return turn.question, SURE
     if more := _ONE_MORE.fullmatch(remark.rest):
+        if _TIMER.search(turn.question):
+            return f"set a timer {more['what']}", SURE
         lasts = re.search(rf" (?:for|of|in) (?:{slots.MEASURE.pattern})", turn.question)
         if lasts and slots.MEASURE.search(more["what"]) and " " in more["what"].strip():
             return f"{turn.question[: lasts.start()]} {more['what']}", SURE

@@ -101,6 +101,8 @@ def _follow_up(asked: TimerRequest) -> TimerReply | None:
 
 def _given_length(asked: TimerRequest) -> TimerReply | None:
     """Handle "5 minutes" as the answer to "For how long?"."""
+    if timer_phrases.JUST_NUMBER.fullmatch(asked.text):
+        asked = asked._replace(text=f"{asked.text} minutes")
     lengths = lengths_in(asked.text, clock=True)
     if not lengths or lengths[0].start > 12 or lengths[0].end + 15 < len(asked.text):
         return None

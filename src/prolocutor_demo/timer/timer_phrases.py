@@ -83,10 +83,17 @@ NAMED = _pattern(
 )
 NAMED_BEFORE = _pattern(rf"(?P<name>[^\W\d_][\w'-]*)\s+{_TIMER}")
 NAMED_FOR = _pattern(rf"{_TIMER}(?:\s+on)?\s+for\s+(?:the|my|some)\s+(?P<name>[^\W\d_][\w'-]*)")
+NAMED_LAST = _pattern(
+    r".*\bfor\s+(?:(?:the|my|some|our)\s+)?(?P<name>[^\W\d_][\w'-]*)(?:\s+for\s*)?\s*$"
+)
+LISTED = _pattern(
+    r"\b(\d+)(?=(?:(?:,|,? and) \d+)*(?:,|,? and) \d+ (?P<unit>seconds?|minutes?|mins?|hours?)\b)"
+)
+JUST_NUMBER = _pattern(r"(?:for )?(\d{1,3}|an?|one|two|three|four|five|six|seven|eight|nine|ten)")
 NO_NAME = frozenset(
     """a an the my our your this that another new running any all every each both first second last
     next current set start begin put give make create run need want have add launch cancel stop kill
     delete remove clear pause resume restart unpause extend check show list one two three more of on
     off and to in for with which what how many timer timers countdown alarm please me minute minutes
-    hour hours long short quick time is are up i'll there oh active no""".split()
+    hour hours later now then him her us everyone long short quick time is are up i'll there oh active no""".split()
 )

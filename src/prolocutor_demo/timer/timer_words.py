@@ -82,7 +82,7 @@ def lengths_said(asked: TimerRequest) -> list[Length]:
     """Return the lengths of time in the text."""
     if seconds := timer_phrases.SECONDS.fullmatch(asked.text):
         return [Length(seconds.start(1), seconds.end(1), float(seconds[1]))]
-    return lengths_in(asked.text, clock=True)
+    return lengths_in(timer_phrases.LISTED.sub(r"\1 \g<unit>", asked.text), clock=True)
 
 
 def lengths_too_long(asked: TimerRequest) -> bool:
@@ -92,7 +92,13 @@ def lengths_too_long(asked: TimerRequest) -> bool:
 
 def name_said(asked: TimerRequest) -> str:
     """Return the name of the timer in the text: "pasta" in "what is left on the pasta timer"."""
-    for pattern in (timer_phrases.NAMED, timer_phrases.NAMED_FOR, timer_phrases.NAMED_BEFORE):
+    patterns = (
+        timer_phrases.NAMED,
+        timer_phrases.NAMED_FOR,
+        timer_phrases.NAMED_LAST,
+        timer_phrases.NAMED_BEFORE,
+    )
+    for pattern in patterns:
         for found in pattern.finditer(asked.text):
             name = found["name"].lower().strip("'-")
             if name and name not in timer_phrases.NO_NAME and not lengths_in(f"1 {name}"):
@@ -102,7 +108,7 @@ def name_said(asked: TimerRequest) -> str:
 
 def new_name(asked: TimerRequest) -> str:
     """Return the name for a new timer, read outside the length of time."""
-    text = asked.text
+    text = timer_phrases.LISTED.sub(r"\1 \g<unit>", asked.text)
     for length in reversed(lengths_said(asked)):
         text = f"{text[: length.start]} {text[length.end :]}"
     return name_said(asked._replace(text=" ".join(text.split())))

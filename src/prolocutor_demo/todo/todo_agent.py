@@ -148,7 +148,9 @@ def _add(asked: TodoRequest, found: re.Match[str]) -> TodoReply | None:
         due = first_time(every, due, asked.now)
     what = clean(moment.rest if moment else said)
     if not what or todo_phrases.NOTHING_NAMED.fullmatch(what):
-        plain = not what or todo_phrases.REMINDERS.search(asked.text)
+        plain = todo_phrases.REMINDERS.search(asked.text) or not (
+            what or todo_phrases.OF_LISTS.search(asked.text)
+        )
         return TodoReply(WHAT if plain else WHAT_ENTRY.format(list=named), 0.95)
     around = _around(asked.text, found)
     remind = todo_phrases.REMINDERS.search(asked.text) is not None

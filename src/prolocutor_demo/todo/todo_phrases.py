@@ -43,7 +43,7 @@ ADD = _patterns(
     r"(?:my |the )?(?P<list>shopping|grocer(?:y|ies)|to-?do|packing)"
     r"(?: list\s*[:–-]|\s*:)\s*(?P<what>.+)",
     rf"(?:add|put|write|enter)(?: something| this| an?(?: new)? (?:item|entry|task|thing))?"
-    rf" (?:to|on|onto) {_INTO}\s*[:,-]?\s*(?P<what>.+)",
+    rf" (?:to|on|onto) {_INTO}\s*[:,-]?\s*(?P<what>.*)",
     r"(?:i (?:have|need|want|'ve got) to |i need )?(?P<what>.+?)[,.;:]?"
     r" (?:so |and |please |can you ){0,3}(?:put|add|write) (?:it|that|this|them)"
     rf" (?:to|on|onto|in|down on) {_INTO}",

@@ -71,9 +71,18 @@ class ConversionQuestion(NamedTuple):
     guessed: bool
 
 
+_WHAT = "What shall I convert, and into what? For example: 5 miles to km."
+_EMPTY = re.compile(
+    r"(?:please )?convert(?: (?:something|it|units?))?(?: (?:for me|please))*[.!?]*", re.IGNORECASE
+)
+
+
 def answer(request: dict[str, Any]) -> list[dict[str, Any]]:
     """Return the quantity in the other unit; decline all else."""
-    return reply(read_whole_or_parts(text_of(request), _read), DECLINING)
+    text = text_of(request)
+    if _EMPTY.fullmatch(text):
+        return [{"text": _WHAT, "confidence": 0.9}]
+    return reply(read_whole_or_parts(text, _read), DECLINING)
 
 
 def _read(words: str) -> Reading | None:

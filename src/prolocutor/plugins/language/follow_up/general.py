@@ -39,7 +39,8 @@ class Fragment(msgspec.Struct, frozen=True):
     """Words that may go on from the last turn, without those that open and close them.
 
     `joined`: they say that more follows; `mends`: that something was wrong; `asks`: they end in a
-    question mark. `closes`: the words at their end that say how they are meant.
+    question mark. `closes`: the words at their end that say how they are meant. `polite`: the words
+    at their end ask for something.
     """
 
     text: str
@@ -48,6 +49,7 @@ class Fragment(msgspec.Struct, frozen=True):
     mends: bool = False
     asks: bool = False
     closes: bool = False
+    polite: bool = False
 
     @property
     def goes_on(self) -> bool:
@@ -87,6 +89,8 @@ def meant(text: str, turn: LastTurn, grammar: LanguageGrammar, spoken: LanguageG
     fragment = fragment_of(text, spoken)
     if not fragment.rest:
         return None
+    if fragment.polite and grammar.commands.match(plain_of(turn.question)):
+        fragment = msgspec.structs.replace(fragment, joined=True)
     slots = grammar.slots(turn.question, turn.entities)
     said = Continuing(grammar, spoken, turn, fragment, slots)
     for rule in RULES:
@@ -137,6 +141,7 @@ def fragment_of(text: str, grammar: LanguageGrammar) -> Fragment:
     return Fragment(
         text, rest.strip(TRIMMED), joined=joined, mends=bool(mended and mended.end()), asks=asks,
         closes=grammar.meant_closing.search(plain_of(tail)) is not None,
+        polite=grammar.softening.search(f" {plain_of(tail)}") is not None,
     )  # fmt: skip
 
 
