@@ -95,5 +95,6 @@ NO_NAME = frozenset(
     next current set start begin put give make create run need want have add launch cancel stop kill
     delete remove clear pause resume restart unpause extend check show list one two three more of on
     off and to in for with which what how many timer timers countdown alarm please me minute minutes
-    hour hours later now then him her us everyone long short quick time is are up i'll there oh active no""".split()
+    hour hours later now then
+    him her us everyone long short quick time is are up i'll there oh active no""".split()
 )
