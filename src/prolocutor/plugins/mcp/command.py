@@ -49,4 +49,5 @@ async def _serve(
     settings: Settings, store: str, skills: bool, user: str, pipes: tuple[BinaryIO, BinaryIO]
 ) -> None:
     async with assistant_from(settings, store=store) as assistant:
-        await StdioDoor(assistant, skills=skills, user=user).serve(*pipes)
+        door = StdioDoor(assistant, skills=skills, user=user, starters=settings.starters)
+        await door.serve(*pipes)

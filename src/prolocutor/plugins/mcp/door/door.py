@@ -37,6 +37,7 @@ from prolocutor.json_rpc import (
 )
 from prolocutor.plugins.mcp.door.asking import ToolCalls, check_skills
 from prolocutor.plugins.mcp.door.client import McpClient, elicits
+from prolocutor.plugins.mcp.door.offers import OfferedPrompts, OfferedResources
 from prolocutor.plugins.mcp.door.persons import PERSONS, PREFIX
 from prolocutor.plugins.mcp.door.server import (
     McpServer,
@@ -102,7 +103,12 @@ class McpDoor(msgspec.Struct, frozen=True, kw_only=True):
 
     def build(self, context: DoorContext) -> Mcp:
         """Return the door."""
-        return Mcp(context.assistant, skills=self.skills, origins=self.origins)
+        return Mcp(
+            context.assistant,
+            skills=self.skills,
+            origins=self.origins,
+            starters=context.starters,
+        )
 
 
 class Mcp:
@@ -123,8 +129,14 @@ class Mcp:
         *,
         skills: bool | Sequence[str] = False,
         origins: Sequence[str] = (),
+        starters: Sequence[str] = (),
     ) -> None:
-        self._server = McpServer(ToolCalls(assistant, skills), assistant.name)
+        self._server = McpServer(
+            ToolCalls(assistant, skills),
+            assistant.name,
+            OfferedResources(assistant),
+            OfferedPrompts(assistant, starters),
+        )
         self._origins = frozenset(origins)
         self._sessions = McpSessions()
         self._running = BackgroundTasks("MCP request")

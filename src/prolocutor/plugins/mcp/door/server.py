@@ -23,6 +23,13 @@ from prolocutor.json_rpc import (
 )
 from prolocutor.plugins.mcp.door.asking import ToolCallParams, ToolCalls
 from prolocutor.plugins.mcp.door.client import McpClient
+from prolocutor.plugins.mcp.door.offers import (
+    TEMPLATES,
+    OfferedPrompts,
+    OfferedResources,
+    PromptParams,
+    ResourceParams,
+)
 from prolocutor.plugins.mcp.wire.protocol import (
     CAPABILITIES_KEY,
     HANDSHAKE_VERSIONS,
@@ -35,7 +42,7 @@ from prolocutor.plugins.mcp.wire.protocol import (
 from prolocutor.web.error_table import error_response
 
 TTL: Final = 60_000
-"""Milliseconds for which a client may keep the list of tools."""
+"""Milliseconds for which a client may keep a list of what does not change."""
 
 
 class Hello(msgspec.Struct, rename="camel"):
@@ -47,16 +54,25 @@ class Hello(msgspec.Struct, rename="camel"):
 
 
 class McpServer:
-    """The protocol of a server that has tools and nothing else."""
+    """The protocol of a server that has tools, resources and prompts."""
 
-    def __init__(self, calls: ToolCalls, name: str) -> None:
+    def __init__(
+        self, calls: ToolCalls, name: str, resources: OfferedResources, prompts: OfferedPrompts
+    ) -> None:
         self._calls = calls
+        self._resources, self._prompts = resources, prompts
         self._info: JsonObject = {"name": name, "version": version_of("prolocutor")}
         about = "Ask the assistant in plain words; it finds out who knows."
-        self._about: JsonObject = {"capabilities": {"tools": {}}, "instructions": about}
+        capabilities: JsonObject = {"tools": {}, "resources": {}, "prompts": {}}
+        self._about: JsonObject = {"capabilities": capabilities, "instructions": about}
         self._methods: dict[str, Callable[[RpcMessage, McpClient], Awaitable[JsonObject]]] = {
             "tools/list": self._list,
             "tools/call": self._call,
+            "resources/list": self._list_resources,
+            "resources/templates/list": self._list_templates,
+            "resources/read": self._read_resource,
+            "prompts/list": self._list_prompts,
+            "prompts/get": self._get_prompt,
             "ping": self._ping,
             "server/discover": self._discover,
         }
@@ -91,14 +107,30 @@ class McpServer:
         return result
 
     async def _list(self, message: RpcMessage, client: McpClient) -> JsonObject:
-        cursor = params_as(JsonObject, message).get("cursor")
-        if cursor is not None:
-            raise RpcFault(INVALID_PARAMS, "there is one page of tools only")
-        cached = {"ttlMs": TTL, "cacheScope": "private"} if client.is_stateless else {}
-        return {"tools": self._calls.tools, **cached}
+        _check_first_page(message)
+        return {"tools": self._calls.tools, **_cached(client, TTL)}
 
     async def _call(self, message: RpcMessage, client: McpClient) -> JsonObject:
         return await self._calls.call(params_as(ToolCallParams, message), client)
+
+    async def _list_resources(self, message: RpcMessage, client: McpClient) -> JsonObject:
+        cursor = params_as(JsonObject, message).get("cursor")
+        return {**await self._resources.find_page(cursor, client), **_cached(client, 0)}
+
+    async def _list_templates(self, message: RpcMessage, client: McpClient) -> JsonObject:
+        _check_first_page(message)
+        return {"resourceTemplates": TEMPLATES, **_cached(client, TTL)}
+
+    async def _read_resource(self, message: RpcMessage, client: McpClient) -> JsonObject:
+        uri = params_as(ResourceParams, message).uri
+        return {**await self._resources.read(uri, client), **_cached(client, 0)}
+
+    async def _list_prompts(self, message: RpcMessage, client: McpClient) -> JsonObject:
+        _check_first_page(message)
+        return {**self._prompts.find_all(), **_cached(client, TTL)}
+
+    async def _get_prompt(self, message: RpcMessage, _: McpClient) -> JsonObject:
+        return self._prompts.get(params_as(PromptParams, message).name)
 
     async def _ping(self, _: RpcMessage, __: McpClient) -> JsonObject:
         return {}
@@ -106,6 +138,17 @@ class McpServer:
     async def _discover(self, _: RpcMessage, __: McpClient) -> JsonObject:
         cached = {"ttlMs": TTL, "cacheScope": "public"}
         return {"supportedVersions": list(VERSIONS), **self._about, **cached}
+
+
+def _check_first_page(message: RpcMessage) -> None:
+    """Raise `RpcFault` for a further page of what has one page."""
+    if params_as(JsonObject, message).get("cursor") is not None:
+        raise RpcFault(INVALID_PARAMS, "there is one page only")
+
+
+def _cached(client: McpClient, ttl: int) -> JsonObject:
+    """Return how long a client may keep a list (2026-07-28); it is the caller's own."""
+    return {"ttlMs": ttl, "cacheScope": "private"} if client.is_stateless else {}
 
 
 def id_of(message: RpcMessage) -> RpcId:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import BinaryIO, Final
 
 from msgspec import UNSET, Raw
@@ -23,6 +23,7 @@ from prolocutor.json_rpc import (
 )
 from prolocutor.plugins.mcp.door.asking import ToolCalls
 from prolocutor.plugins.mcp.door.client import McpClient, elicits
+from prolocutor.plugins.mcp.door.offers import OfferedPrompts, OfferedResources
 from prolocutor.plugins.mcp.door.persons import PREFIX
 from prolocutor.plugins.mcp.door.server import McpServer, check_envelope, envelope_of, id_of
 from prolocutor.plugins.mcp.door.sessions import ClientSession, SessionBack
@@ -35,8 +36,20 @@ MAX_LINE: Final = 4_000_000
 class StdioDoor:
     """One client at the other end of a pair of pipes; `user` is the person it speaks for."""
 
-    def __init__(self, assistant: Assistant, *, skills: bool = False, user: str = LOCAL) -> None:
-        self._server = McpServer(ToolCalls(assistant, skills), assistant.name)
+    def __init__(
+        self,
+        assistant: Assistant,
+        *,
+        skills: bool = False,
+        user: str = LOCAL,
+        starters: Sequence[str] = (),
+    ) -> None:
+        self._server = McpServer(
+            ToolCalls(assistant, skills),
+            assistant.name,
+            OfferedResources(assistant),
+            OfferedPrompts(assistant, starters),
+        )
         self._speaker = DoorSpeaker(PREFIX + user)
         self._session = ClientSession(HANDSHAKE_VERSIONS[-1], None, elicits=False)
         self._lines: asyncio.Queue[bytes] = asyncio.Queue()

@@ -55,7 +55,7 @@ class Vault:
 
     async def token(self, user: str, url: str) -> Token | None:
         """Return the token that a person has for the server at `url`."""
-        body = (await self._records.records(user, TOKENS)).get(digest(url))
+        body = await self._records.record(user, TOKENS, digest(url))
         return None if body is None else msgspec.json.decode(body, type=Token)
 
     async def keep(self, user: str, url: str, token: Token) -> None:
@@ -78,7 +78,7 @@ class Vault:
 
     async def find(self, secret: str) -> SignIn | None:
         """Return the sign-in of a secret; None where there is none, or it has ended."""
-        body = (await self._records.records("", SIGN_INS)).get(digest(secret))
+        body = await self._records.record("", SIGN_INS, digest(secret))
         if body is None:
             return None
         found = msgspec.json.decode(body, type=SignIn)
