@@ -12,11 +12,12 @@ import click
 from prolocutor.assistant.runner import run
 from prolocutor.cli.options import STORE_OPTION
 from prolocutor.cli.owner import check_free
+from prolocutor.cli.stdio_lines import take_pipes
 from prolocutor.config.building import assistant_from
 from prolocutor.config.loading import load_assistant
 from prolocutor.config.settings import Settings
 from prolocutor.config.store_location import store_url
-from prolocutor.plugins.mcp.door.stdio import StdioDoor, take_pipes
+from prolocutor.plugins.mcp.door.stdio import StdioDoor
 from prolocutor.web.door_context import LOCAL
 
 

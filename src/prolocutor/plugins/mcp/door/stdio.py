@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-import os
-import threading
-from collections.abc import Callable, Sequence
-from typing import BinaryIO, Final
+from collections.abc import Sequence
+from typing import BinaryIO
 
 from msgspec import UNSET, Raw
 
 from prolocutor.assistant.assistant import Assistant
 from prolocutor.background import BackgroundTasks
+from prolocutor.cli.stdio_lines import StdioLines
 from prolocutor.json_rpc import (
     INVALID_REQUEST,
     RpcFault,
@@ -29,8 +28,6 @@ from prolocutor.plugins.mcp.door.server import McpServer, check_envelope, envelo
 from prolocutor.plugins.mcp.door.sessions import ClientSession, SessionBack
 from prolocutor.plugins.mcp.wire.protocol import HANDSHAKE_VERSIONS
 from prolocutor.web.door_context import LOCAL, DoorSpeaker
-
-MAX_LINE: Final = 4_000_000
 
 
 class StdioDoor:
@@ -52,36 +49,26 @@ class StdioDoor:
         )
         self._speaker = DoorSpeaker(PREFIX + user)
         self._session = ClientSession(HANDSHAKE_VERSIONS[-1], None, elicits=False)
-        self._lines: asyncio.Queue[bytes] = asyncio.Queue()
+        self._lines = StdioLines()
         self._tasks = BackgroundTasks("MCP over stdio")
 
     async def serve(self, read: BinaryIO, write: BinaryIO) -> None:
         """Answer the lines that are read until there are no more, then what was begun."""
-        incoming: asyncio.Queue[bytes | None] = asyncio.Queue()
-        loop = asyncio.get_running_loop()
+        await self._lines.serve(read, write, self._take, self._finish)
 
-        def put(line: bytes | None) -> None:
-            loop.call_soon_threadsafe(incoming.put_nowait, line)
-
-        threading.Thread(target=_read_lines, args=(read, put), daemon=True).start()
-        writing = BackgroundTasks("MCP over stdio").start(self._write(write), awaited=True)
-        while (line := await incoming.get()) is not None:
-            if line.strip():
-                self._take(line)
+    async def _finish(self) -> None:
         self._session.end()
         await self._tasks.ended()
-        self._lines.put_nowait(b"")
-        await writing
 
-    def _take(self, line: bytes) -> None:
-        if len(line) > MAX_LINE:
-            self._send(rpc_failure(None, RpcFault(INVALID_REQUEST, "the line is too long")))
+    def _take(self, line: bytes | None) -> None:
+        if line is None:
+            self._lines.send(rpc_failure(None, RpcFault(INVALID_REQUEST, "the line is too long")))
             return
         try:
             for one in read_batch(line) or (Raw(line),):
                 self._take_message(read_message(one))
         except RpcFault as fault:
-            self._send(rpc_failure(fault.id, fault))
+            self._lines.send(rpc_failure(fault.id, fault))
 
     def _take_message(self, message: RpcMessage) -> None:
         if not message.is_request:
@@ -106,7 +93,7 @@ class StdioDoor:
     def _client(self, message: RpcMessage) -> McpClient:
         session = self._session
         meta = envelope_of(message)
-        back = SessionBack(session, self._send)
+        back = SessionBack(session, self._lines.send)
         if meta is None:
             return McpClient(
                 version=session.version, speaker=self._speaker, elicits=session.elicits, back=back
@@ -123,39 +110,4 @@ class StdioDoor:
     def _answered(self, task: asyncio.Task[bytes]) -> None:
         """Send an answer; a request that was cancelled gets none."""
         if not task.cancelled():
-            self._send(task.result())
-
-    def _send(self, line: bytes) -> None:
-        self._lines.put_nowait(line)
-
-    async def _write(self, write: BinaryIO) -> None:
-        while line := await self._lines.get():
-            await asyncio.to_thread(_write_line, write, line)
-
-
-def take_pipes() -> tuple[BinaryIO, BinaryIO]:
-    """Keep standard input and output for messages: what is printed goes to stderr from now on."""
-    read, write = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
-    nothing = os.open(os.devnull, os.O_RDONLY)
-    os.dup2(nothing, 0)
-    os.close(nothing)
-    os.dup2(2, 1)
-    return read, write
-
-
-def _read_lines(read: BinaryIO, put: Callable[[bytes | None], None]) -> None:
-    try:
-        while line := read.readline(MAX_LINE + 1):
-            put(line)
-            while len(line) > MAX_LINE and not line.endswith(b"\n"):
-                line = read.readline(MAX_LINE + 1)  # the rest of a line that is refused
-    finally:
-        put(None)
-
-
-def _write_line(write: BinaryIO, line: bytes) -> None:
-    try:
-        write.write(line + b"\n")
-        write.flush()
-    except OSError:
-        return  # the client is gone; the end of its input follows
+            self._lines.send(task.result())

@@ -1,0 +1,1 @@
+"""ACP (Agent Client Protocol): the assistant as an agent of editors, over stdio."""

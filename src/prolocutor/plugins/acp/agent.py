@@ -1,0 +1,267 @@
+"""AcpAgent: one editor at the other end of a pair of pipes (Agent Client Protocol, version 1).
+
+A session is a conversation of the person, a prompt a turn. While it runs the editor is shown who is
+asked, as tool calls, and the words as they come. What the assistant asks for is text; the next
+prompt answers it. Source: https://agentclientprotocol.com, schema 1.19.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from importlib.metadata import version as version_of
+from typing import Any, BinaryIO, Final
+
+import msgspec
+from msgspec import UNSET
+
+from prolocutor.assistant.assistant import Assistant
+from prolocutor.background import BackgroundTasks
+from prolocutor.cli.stdio_lines import StdioLines
+from prolocutor.dialog.dialog import BotUtterance
+from prolocutor.dialog.ids import new_id
+from prolocutor.dialog.inputs import TurnInput
+from prolocutor.dialog.plain import JsonObject
+from prolocutor.dialog.rendering import said_as_text
+from prolocutor.dialog.turn_events import (
+    Delta,
+    Replaced,
+    ReplyGiven,
+    ServiceAsked,
+    ServiceSettled,
+    TurnEvent,
+)
+from prolocutor.json_rpc import (
+    INTERNAL_ERROR,
+    INVALID_PARAMS,
+    INVALID_REQUEST,
+    METHOD_NOT_FOUND,
+    RpcFault,
+    RpcMessage,
+    params_as,
+    read_message,
+    rpc_failure,
+    rpc_notification,
+    rpc_result,
+)
+from prolocutor.plan.pipeline import Stage
+from prolocutor.web.error_table import error_response
+
+VERSION: Final = 1
+NOT_FOUND: Final = -32002
+"""ACP's number for what is not there."""
+
+PREFIX: Final = "acp:"
+ROWS: Final = 500
+"""The messages of a session that is loaded again, the last ones."""
+
+_STATUS: Final = {"done": "completed", "skipped": "completed"}
+
+
+class Hello(msgspec.Struct, rename="camel"):
+    """The parameters of `initialize`."""
+
+    protocol_version: int
+
+
+class SessionParams(msgspec.Struct, rename="camel"):
+    """The parameters that name a session."""
+
+    session_id: str
+
+
+class ContentBlock(msgspec.Struct):
+    """One part of a prompt: a text, or a link to a resource; others are not offered here."""
+
+    type: str
+    text: str = ""
+    uri: str = ""
+
+
+class PromptParams(SessionParams):
+    """The parameters of `session/prompt`."""
+
+    prompt: list[ContentBlock] = []
+
+
+class AcpAgent:
+    """An assistant as the agent of one editor; `user` is the person who speaks."""
+
+    def __init__(self, assistant: Assistant, *, user: str) -> None:
+        self._assistant = assistant
+        self._user = PREFIX + user
+        self._lines = StdioLines()
+        self._tasks = BackgroundTasks("prompt of an editor")
+        self._sessions: set[str] = set()
+        self._cancelled: set[str] = set()
+        self._methods: dict[str, Callable[[RpcMessage], Awaitable[Any]]] = {
+            "initialize": self._initialize,
+            "session/new": self._new,
+            "session/load": self._load,
+            "session/prompt": self._prompt,
+        }
+
+    async def serve(self, read: BinaryIO, write: BinaryIO) -> None:
+        """Answer the lines that are read until there are no more, then what was begun."""
+        await self._lines.serve(read, write, self._take, self._tasks.ended)
+
+    def _take(self, line: bytes | None) -> None:
+        try:
+            if line is None:
+                raise RpcFault(INVALID_REQUEST, "the line is too long")
+            message = read_message(line)
+        except RpcFault as fault:
+            self._lines.send(rpc_failure(fault.id, fault))
+            return
+        if message.is_request:
+            self._tasks.start(self._answer(message))
+        elif message.method == "session/cancel":
+            self._cancel(message)
+
+    async def _answer(self, message: RpcMessage) -> None:
+        id_ = None if message.id is UNSET else message.id
+        try:
+            answer = self._methods.get(str(message.method))
+            if answer is None:
+                raise RpcFault(METHOD_NOT_FOUND, "Method not found", message.method)
+            self._lines.send(rpc_result(id_, await answer(message)))
+        except RpcFault as fault:
+            self._lines.send(rpc_failure(id_, fault))
+        except Exception as error:
+            what = error_response(error).error
+            self._lines.send(rpc_failure(id_, RpcFault(INTERNAL_ERROR, what)))
+
+    async def _initialize(self, message: RpcMessage) -> JsonObject:
+        params_as(Hello, message)
+        return {
+            "protocolVersion": VERSION,
+            "agentCapabilities": {
+                "loadSession": True,
+                "promptCapabilities": {"image": False, "audio": False, "embeddedContext": False},
+            },
+            "agentInfo": {"name": self._assistant.name, "version": version_of("prolocutor")},
+            "authMethods": [],
+        }
+
+    async def _new(self, _: RpcMessage) -> JsonObject:
+        session = new_id()
+        self._sessions.add(session)
+        return {"sessionId": session}
+
+    async def _load(self, message: RpcMessage) -> JsonObject:
+        """Show the editor what was said in a session, so that it goes on."""
+        session = params_as(SessionParams, message).session_id
+        rows = await self._assistant.store.feed_tail(self._user, session, ROWS)
+        if not rows and session not in self._sessions:
+            raise _unknown(session)
+        self._sessions.add(session)
+        for row in rows:
+            if row.message is not None:
+                self._show_again(session, msgspec.json.decode(row.message))
+        return {}
+
+    async def _prompt(self, message: RpcMessage) -> JsonObject:
+        params = params_as(PromptParams, message)
+        session = params.session_id
+        if session not in self._sessions:
+            raise _unknown(session)
+        input = TurnInput(_text_of(params.prompt), self._user, session, channel="acp")
+        shown = _ShownTurn(lambda update: self._update(session, update))
+        stream = self._assistant.stream(input)
+        async for event in stream:
+            shown.take(event)
+        is_cancelled = session in self._cancelled
+        self._cancelled.discard(session)
+        return {"stopReason": "cancelled" if is_cancelled else "end_turn"}
+
+    def _cancel(self, message: RpcMessage) -> None:
+        try:
+            session = params_as(SessionParams, message).session_id
+        except RpcFault:
+            return
+        if self._assistant.stop(self._user, session):
+            self._cancelled.add(session)
+
+    def _show_again(self, session: str, message: JsonObject) -> None:
+        if message.get("type") == "command":
+            kind, text = "user_message_chunk", str(message.get("command", ""))
+        else:
+            kind, text = "agent_message_chunk", said_as_text("", {"messages": [message]})
+        if text:
+            self._update(session, {"sessionUpdate": kind, "content": _content(text)})
+
+    def _update(self, session: str, update: JsonObject) -> None:
+        params = {"sessionId": session, "update": update}
+        self._lines.send(rpc_notification("session/update", params))
+
+
+class _ShownTurn:
+    """What an editor has been shown of one turn: its words, and who was asked."""
+
+    def __init__(self, show: Callable[[JsonObject], None]) -> None:
+        self._show = show
+        self._said = ""
+        self._is_void = False
+        self._turn = new_id()
+
+    def take(self, event: TurnEvent) -> None:
+        """Show an event."""
+        match event:
+            case ServiceAsked(service=name, stage=Stage.SKILL.value):
+                self._show(
+                    {
+                        "sessionUpdate": "tool_call",
+                        "toolCallId": f"{self._turn}/{name}",
+                        "title": f"Asking {name}",
+                        "kind": "other",
+                        "status": "in_progress",
+                    }
+                )
+            case ServiceSettled(service=name, stage=Stage.SKILL.value, outcome=outcome):
+                self._show(
+                    {
+                        "sessionUpdate": "tool_call_update",
+                        "toolCallId": f"{self._turn}/{name}",
+                        "status": _STATUS.get(outcome, "failed"),
+                    }
+                )
+            case Delta(text=text):
+                self._say(text)
+            case Replaced():
+                self._is_void = bool(self._said)
+            case ReplyGiven(utterance=reply):
+                self._end(reply)
+
+    def _say(self, text: str) -> None:
+        if self._is_void:  # an editor cannot take words back: the new ones begin a new line
+            text, self._said, self._is_void = f"\n\n{text}", "", False
+        self._said += text
+        self._show({"sessionUpdate": "agent_message_chunk", "content": _content(text)})
+
+    def _end(self, reply: BotUtterance) -> None:
+        """Show what is left of the reply: links, choices and words that were not streamed."""
+        whole = said_as_text(reply.text, reply.attributes)
+        said = self._said.lstrip("\n") if self._said else ""
+        if not self._is_void and said and whole.startswith(said):
+            rest = whole[len(said) :]
+        else:
+            rest = whole
+            self._is_void = bool(said)
+        if rest:
+            self._say(rest)
+
+
+def _text_of(prompt: list[ContentBlock]) -> str:
+    """Return what a person said: their texts, and the addresses of what they link to."""
+    parts = [one.text if one.type == "text" else one.uri for one in prompt]
+    text = "\n".join([part for part in parts if part.strip()])
+    if not text:
+        raise RpcFault(INVALID_PARAMS, "prompt has no text")
+    return text
+
+
+def _content(text: str) -> JsonObject:
+    return {"type": "text", "text": text}
+
+
+def _unknown(session: str) -> RpcFault:
+    return RpcFault(NOT_FOUND, f"there is no session {session!r:.80}; session/new begins one")
