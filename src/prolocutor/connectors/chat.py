@@ -28,6 +28,7 @@ from prolocutor.connectors.parts.network_calls import call_headers, each_alone
 from prolocutor.connectors.parts.openai_endpoint import OpenAiEndpoint
 from prolocutor.contracts.connector import AgentOptions, BearerKey, Replies, Request
 from prolocutor.contracts.probe import FoundService, UrlProbe
+from prolocutor.dialog.model_wishes import ModelWishes, ToolRound
 from prolocutor.dialog.plain import MAX_BYTES, Plain, check, encode
 from prolocutor.errors import BadReply, ConfigError, ServiceUnreachable
 
@@ -44,10 +45,11 @@ class OpenAiChatConnector:
     """The way to a model behind `{url}/chat/completions`, or a URL that ends in `/responses`.
 
     It is shown the dialog's window as messages of user and assistant, after `system`; with a
-    formatter, the formatter's result: a text, a list of messages, or a whole body. The key may
+    formatter, the formatter's result: a text, a list of messages, or a whole body. What the client
+    of a turn wants of models (a JSON Schema, tools of its own) is passed on. The key may
     stand in the URL too, as `https://:KEY@host/v1`, and `model`, `system`, `confidence` and
-    `stream` in its query. A refusal, an empty text or a call of a tool is no hypothesis; functions
-    are never offered, as there is nobody to run them.
+    `stream` in its query. A refusal, an empty text or a call of a tool that is not the client's is
+    no hypothesis; other functions are never offered, as there is nobody to run them.
     """
 
     format: Final = "markdown"
@@ -67,6 +69,7 @@ class OpenAiChatConnector:
         self._body = {"model": endpoint.model, **(options.parameters or {})}
         if self._responds:
             self._body["store"] = False
+        self._front = [{"role": "system", "content": self._system}] if self._system else []
         self._price = _price(options.price) if options.price is not None else None
         self._client = endpoint.client
 
@@ -83,8 +86,8 @@ class OpenAiChatConnector:
         await self._client.aclose()
 
     async def _reply(self, request: Request) -> ModelReply:
-        deltas = request.deltas
-        asked = {**self._body, **_asked(request.value(), self._system)}
+        deltas, wishes = request.deltas, _wishes_of(request)
+        asked = {**self._body, **_asked(request.value(), self._system, wishes)}
         if self._stream or (self._stream is None and deltas is not None):
             asked["stream"] = True
         counts = self._price is not None
@@ -97,19 +100,33 @@ class OpenAiChatConnector:
             else StreamedCompletion(words, self._confidence, counts=counts)
         )
         events = EventStream(streamed.take)
-        body = encode(_for_responses(asked) if self._responds else _without_functions(asked))
+        asked = _without_functions(asked)
+        if wishes is not None:
+            wanted = wishes.keys()
+            own_tools = asked.get("tools", []) if "tools" in wanted else []
+            asked |= {**wanted, "tools": [*own_tools, *wishes.tools]} if own_tools else wanted
+        body = encode(_for_responses(asked) if self._responds else asked)
         reply = await self._client.post(
             body, call_headers((request,)), max_bytes=MAX_BYTES, stream=events
         )
         if not reply.is_streamed:
-            return (read_response if self._responds else read_completion)(reply.body)
-        if not streamed.is_whole and not events.end() and not streamed.is_whole:
+            found = (read_response if self._responds else read_completion)(reply.body)
+        elif not streamed.is_whole and not events.end() and not streamed.is_whole:
             raise ServiceUnreachable("the stream broke off in the middle of the reply")
-        return streamed.reply()
+        else:
+            found = streamed.reply()
+        if found.calls and wishes is not None and wishes.tools:
+            shown = asked["messages"][len(self._front) :]
+            round_ = ToolRound(calls=[*found.calls], messages=shown, text=found.text)
+            wishes.rounds[self.name] = round_
+        elif found.calls and not found.text:
+            raise BadReply("it wants to call a tool, of which there is none")
+        return found
 
     async def _ask(self, request: Request) -> Plain:
         reply = await self._reply(request)
-        if not reply.text:
+        wishes = _wishes_of(request)
+        if not reply.text and not (wishes is not None and self.name in wishes.rounds):
             return check([])
         hypothesis: dict[str, Any] = {"text": reply.text, "confidence": self._confidence}
         if reply.usage is not None:
@@ -127,14 +144,21 @@ def _number(given: float | None, written: str | None) -> float:
         raise ConfigError(f"expected a number as confidence, found {written!r}") from None
 
 
-def _asked(value: Any, system: str | None) -> dict[str, Any]:
-    """Return the part of the body with the messages."""
+def _wishes_of(request: Request) -> ModelWishes | None:
+    """Return what the client of the turn wants of models; requests outside of turns have none."""
+    return getattr(request, "wishes", None)
+
+
+def _asked(value: Any, system: str | None, wishes: ModelWishes | None) -> dict[str, Any]:
+    """Return the part of the body with the messages: a formatter's, the client's, the dialog's."""
     if isinstance(value, dict) and isinstance(value.get("messages"), list):
         return value
     if isinstance(value, list):
         messages = value
     elif isinstance(value, str):
         messages = [{"role": "user", "content": value}]
+    elif wishes is not None and wishes.messages is not None:
+        messages = wishes.messages
     else:
         messages = _window(value)
     front = [{"role": "system", "content": system}] if system else []
@@ -143,10 +167,11 @@ def _asked(value: Any, system: str | None) -> dict[str, Any]:
 
 def _window(state: Any) -> list[dict[str, str]]:
     try:
-        return [
+        said = [
             {"role": "assistant" if "active_skill" in one else "user", "content": one["text"]}
             for one in state["utterances"]
         ]
+        return [one for one in said[:-1] if one["content"]] + said[-1:]
     except (KeyError, TypeError) as error:
         raise BadReply(f"a model needs the agent state, or messages ({error!r})") from None
 
@@ -166,14 +191,44 @@ def _without_functions(body: dict[str, Any]) -> dict[str, Any]:
 
 def _for_responses(body: dict[str, Any]) -> dict[str, Any]:
     """Return the body of a request for a response; messages are its input."""
-    kept = _without_functions(body)
+    kept = {**body}
     messages = kept.pop("messages", None)
     limit = kept.pop("max_tokens", None)
     if messages is not None:
-        kept["input"] = messages
+        kept["input"] = [item for one in messages for item in _items_of(one)]
+    if (form := kept.pop("response_format", None)) is not None:
+        schema = form.get("json_schema") or {}
+        kept["text"] = {"format": {**schema, "type": form.get("type")}}
+    if "tools" in kept:
+        kept["tools"] = [_flat(one) for one in kept["tools"]]
+    if isinstance(choice := kept.get("tool_choice"), dict):
+        kept["tool_choice"] = _flat(choice)
     if limit is not None:
         kept.setdefault("max_output_tokens", limit)
     return kept
+
+
+def _flat(tool: dict[str, Any]) -> dict[str, Any]:
+    """Return a function as responses have it: without an object of its own."""
+    function = tool.get("function")
+    return {"type": "function", **function} if isinstance(function, dict) else tool
+
+
+def _items_of(message: Any) -> list[Any]:
+    """Return a message as items of a response's input."""
+    if not isinstance(message, dict):
+        return [message]
+    if message.get("role") == "tool":
+        told = {"call_id": message.get("tool_call_id"), "output": message.get("content") or ""}
+        return [{"type": "function_call_output", **told}]
+    calls = message.get("tool_calls") or ()
+    items = [{"role": message["role"], "content": message["content"]}] if calls else [message]
+    if calls and not message.get("content"):
+        items = []
+    return items + [
+        {"type": "function_call", "call_id": one.get("id"), **(one.get("function") or {})}
+        for one in calls
+    ]
 
 
 def _price(given: Mapping[str, float]) -> tuple[float, float]:

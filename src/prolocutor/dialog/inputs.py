@@ -9,6 +9,7 @@ from zoneinfo import ZoneInfo
 
 import msgspec
 
+from prolocutor.dialog.model_wishes import ModelWishes
 from prolocutor.dialog.plain import JsonObject
 from prolocutor.dialog.rounds import Ask
 
@@ -86,6 +87,8 @@ class TurnInput(msgspec.Struct, frozen=True):
 
     The assistant itself sets `retold`, the turn that this was in when it was said before: its reply
     is given again; and `operator`, what an operator does: the person says nothing then.
+
+    `wishes` are for chat models alone; they are not stored, so a second run does not know them.
     """
 
     text: str
@@ -99,6 +102,7 @@ class TurnInput(msgspec.Struct, frozen=True):
     skill: str | None = None
     retold: EarlierTurn | None = None
     operator: OperatorAct | None = None
+    wishes: ModelWishes | None = None
 
     @property
     def timezone(self) -> str | None:

@@ -13,6 +13,7 @@ import msgspec
 from prolocutor.contracts.connector import DeltaSink
 from prolocutor.dialog import plain
 from prolocutor.dialog.inputs import TurnStart
+from prolocutor.dialog.model_wishes import ModelWishes
 from prolocutor.dialog.plain import Plain, decode, encode
 from prolocutor.errors import BadReply, ServiceError, ServiceRaised
 from prolocutor.functions import text_and_place
@@ -39,6 +40,7 @@ class StateRequest(msgspec.Struct, frozen=True, eq=False):
     about: DraftHypothesis | list[DraftHypothesis] | None = None
     number: int | None = None
     deltas: DeltaSink | None = None
+    wishes: ModelWishes | None = None
 
     @property
     def service(self) -> str:
@@ -155,6 +157,11 @@ class PayloadRequest:
         self._encoded = payload.encoded
         self._first = payload.value
 
+    @property
+    def wishes(self) -> ModelWishes | None:
+        """What the client of the turn wants of chat models."""
+        return None if self.state is None else self.state.wishes
+
     def value(self) -> Any:
         """Return a fresh copy of the payload: the first is the one that checking it made."""
         first, self._first = self._first, None
@@ -177,16 +184,17 @@ def requests_for(
     about: list[DraftHypothesis] | None = None,
     every: Sequence[DraftHypothesis] = (),
     deltas: DeltaSink | None = None,
+    wishes: ModelWishes | None = None,
 ) -> Sequence[AnyRequest]:
     """Return what each call of a service is asked; what its formatter raises is raised.
 
     A candidate annotator is asked `about` some hypotheses of `every`: once for each, or once for
     all (`together`). A formatter with `fan_out` gives a list, one call for each item; one with a
     true attribute `may_skip` gives None where there is nothing to ask. `deltas` takes the words of
-    a service that is asked by one call.
+    a service that is asked by one call, `wishes` are what the client wants of chat models.
     """
     if about is None or step.fan_out:
-        states = [StateRequest(step, turn_id, seconds, snapshot, extra, None, None, deltas)]
+        states = [StateRequest(step, turn_id, seconds, snapshot, extra, None, None, deltas, wishes)]
     elif step.together:
         states = [StateRequest(step, turn_id, seconds, snapshot, extra, about)]
     else:

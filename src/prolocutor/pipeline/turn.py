@@ -221,7 +221,10 @@ class Turn:
             every = self.draft.drafted() if about is not None and step.fan_out else ()
             extra = self._extra_for(step)
             words = self.announcer and self.announcer.deltas_of(entry)
-            requests = requests_for(step, snapshot, self._id, seconds, extra, about, every, words)
+            wishes = self._start.input.wishes if step.stage is _SKILL else None
+            requests = requests_for(
+                step, snapshot, self._id, seconds, extra, about, every, words, wishes
+            )
         except BaseException as error:
             self._ledger.asked(entry, now)
             self._over(entry, wave, "failed", formatter_failure(error))

@@ -6,13 +6,15 @@ alone.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Final
 
 import msgspec
 
 from prolocutor.connectors.parts.openai_endpoint import error_text
 from prolocutor.contracts.connector import DeltaSink
-from prolocutor.dialog.plain import MAX_BYTES
+from prolocutor.dialog.ids import new_id
+from prolocutor.dialog.plain import MAX_BYTES, JsonObject
 from prolocutor.errors import BadReply
 
 
@@ -57,15 +59,28 @@ class TokenUsage(msgspec.Struct, frozen=True):
 
 
 class ModelReply(msgspec.Struct, frozen=True):
-    """The text of a reply, and what it took."""
+    """The text of a reply, what it took, and the calls of tools that the model wants."""
 
     text: str
     usage: TokenUsage | None = None
+    calls: Sequence[JsonObject] = ()
+
+
+class _CalledFunction(msgspec.Struct):
+    name: str | None = None
+    arguments: str | None = None
+
+
+class _ToolCall(msgspec.Struct):
+    index: int | None = None
+    id: str | None = None
+    function: _CalledFunction | None = None
 
 
 class _ChatMessage(msgspec.Struct):
     content: str | None = None
     refusal: str | None = None
+    tool_calls: list[_ToolCall] | None = None
 
 
 class _CompletionChoice(msgspec.Struct):
@@ -89,6 +104,9 @@ class _Part(msgspec.Struct):
 class _Item(msgspec.Struct):
     type: str = ""
     content: list[_Part] | None = None
+    call_id: str | None = None
+    name: str | None = None
+    arguments: str | None = None
 
 
 class _IncompleteDetails(msgspec.Struct):
@@ -122,8 +140,11 @@ def read_completion(body: bytes) -> ModelReply:
     if not completion.choices or completion.choices[0].message is None:
         raise BadReply("a completion without a message", path="$.choices")
     choice = completion.choices[0]
-    text = _checked(choice.message or _ChatMessage(), choice.finish_reason)
-    return ModelReply(text, _usage(completion.usage))
+    said = choice.message or _ChatMessage()
+    calls = _GatheredCalls()
+    calls.add(said.tool_calls)
+    text = _checked(said, choice.finish_reason, calls.found)
+    return ModelReply(text, _usage(completion.usage), calls.found)
 
 
 def read_response(body: bytes) -> ModelReply:
@@ -145,6 +166,7 @@ class StreamedCompletion:
         self.is_whole = False
         self._words = _ModelWords(deltas, confidence)
         self._refusals = _ModelWords(None, confidence)
+        self._calls = _GatheredCalls()
         self._finish: str | None = None
         self._usage: TokenUsage | None = None
         self._counts = counts
@@ -160,14 +182,15 @@ class StreamedCompletion:
             if choice.delta is not None:
                 self._words.add(choice.delta.content)
                 self._refusals.add(choice.delta.refusal)
+                self._calls.add(choice.delta.tool_calls)
             self.is_whole = choice.finish_reason is not None
             self._finish = choice.finish_reason
         return self.is_whole and (self._usage is not None or not self._counts)
 
     def reply(self) -> ModelReply:
         """Return the whole reply."""
-        said = _ChatMessage(self._words.text, self._refusals.text or None)
-        return ModelReply(_checked(said, self._finish), self._usage)
+        said, calls = _ChatMessage(self._words.text, self._refusals.text or None), self._calls.found
+        return ModelReply(_checked(said, self._finish, calls), self._usage, calls)
 
 
 class StreamedResponse:
@@ -196,7 +219,39 @@ class StreamedResponse:
     def reply(self) -> ModelReply:
         """Return the whole reply; its text is that of the last event, if it has one."""
         reply = _reply_of(self._response)
-        return reply if reply.text else ModelReply(self._words.text.strip(), reply.usage)
+        text = reply.text or self._words.text.strip()
+        return ModelReply(text, reply.usage, reply.calls)
+
+
+class _GatheredCalls:
+    """Calls of tools, whole or piece by piece; pieces of one call have its index."""
+
+    def __init__(self) -> None:
+        self._calls: dict[int, list[str]] = {}
+        self._left = MAX_BYTES
+
+    @property
+    def found(self) -> list[JsonObject]:
+        """All of them, as a completion has them."""
+        return [_call(*parts) for parts in self._calls.values()]
+
+    def add(self, pieces: list[_ToolCall] | None) -> None:
+        """Add calls, or pieces of them; `BadReply` where there is too much."""
+        for number, piece in enumerate(pieces or ()):
+            place = number if piece.index is None else piece.index
+            parts = self._calls.setdefault(place, ["", "", ""])
+            told = piece.function or _CalledFunction()
+            parts[0] = piece.id or parts[0]
+            parts[1] = told.name or parts[1]
+            parts[2] += told.arguments or ""
+            self._left -= len(told.arguments or "") + 1
+            if self._left < 0:
+                raise BadReply(f"more than the {MAX_BYTES:,} bytes allowed")
+
+
+def _call(id_: str, name: str, arguments: str) -> JsonObject:
+    function = {"name": name, "arguments": arguments}
+    return {"id": id_ or f"call_{new_id()}", "type": "function", "function": function}
 
 
 class _ModelWords:
@@ -234,9 +289,11 @@ def _completion(data: bytes) -> _Completion:
     return completion
 
 
-def _checked(said: _ChatMessage, finish: str | None) -> str:
+def _checked(said: _ChatMessage, finish: str | None, calls: Sequence[JsonObject]) -> str:
     if said.refusal:
         raise BadReply(f"it refuses: {said.refusal:.200}")
+    if calls and finish != "content_filter":
+        return (said.content or "").strip()
     if finish in _NO_TEXT and (finish == "content_filter" or not said.content):
         raise BadReply(_NO_TEXT[finish])
     return (said.content or "").strip()
@@ -250,10 +307,13 @@ def _reply_of(response: _ModelResponse) -> ModelReply:
     text = "".join(part.text or "" for part in parts if part.type == "output_text")
     cut = response.incomplete_details
     finish = "content_filter" if cut is not None and cut.reason == "content_filter" else None
-    if any(item.type == "function_call" for item in response.output or ()):
-        finish = finish or "function_call"
+    calls = [
+        _call(item.call_id or "", item.name or "", item.arguments or "")
+        for item in response.output or ()
+        if item.type == "function_call"
+    ]
     said = _ChatMessage(text, "".join(refusals) or None)
-    return ModelReply(_checked(said, finish), _usage(response.usage))
+    return ModelReply(_checked(said, finish, calls), _usage(response.usage), calls)
 
 
 def _usage(told: Any) -> TokenUsage | None:
