@@ -36,6 +36,9 @@ PATH: Final = "/chat/completions"
 CONFIDENCE: Final = 0.5
 
 RESPONSES: Final = "/responses"
+CALLING: Final = "\N{HORIZONTAL ELLIPSIS}"
+"""What stands in the dialog where a model calls a tool of the client without a word."""
+
 MILLION: Final = 1_000_000
 
 _FUNCTIONS: Final = frozenset({"functions", "function_call", "tool_choice", "parallel_tool_calls"})
@@ -128,7 +131,7 @@ class OpenAiChatConnector:
         wishes = _wishes_of(request)
         if not reply.text and not (wishes is not None and self.name in wishes.rounds):
             return check([])
-        hypothesis: dict[str, Any] = {"text": reply.text, "confidence": self._confidence}
+        hypothesis: dict[str, Any] = {"text": reply.text or CALLING, "confidence": self._confidence}
         if reply.usage is not None:
             read, written = reply.usage.read, reply.usage.written
             hypothesis["usage"] = {"input_tokens": read, "output_tokens": written}

@@ -45,6 +45,11 @@ class ChatPeer:
         words = (message.get("content") or "").split(" ")
         deltas: list[dict[str, Any]] = [{"role": "assistant", "content": ""}]
         deltas += [{"content": word if not n else f" {word}"} for n, word in enumerate(words)]
+        for n, call in enumerate(message.get("tool_calls") or ()):
+            arguments, place = call["function"]["arguments"], {"index": n}
+            first = {**call, **place, "function": {**call["function"], "arguments": ""}}
+            rest = {**place, "function": {"arguments": arguments}}
+            deltas += [{"tool_calls": [first]}, {"tool_calls": [rest]}]
         for n, delta in enumerate(deltas):
             if n == self.broken_after:
                 return response

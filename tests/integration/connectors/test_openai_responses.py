@@ -99,7 +99,7 @@ async def test_functions_are_not_offered_and_tools_of_the_server_are() -> None:
     ("body", "what"),
     [
         (b'{"status":"failed","error":{"message":"no quota"}}', "no quota"),
-        (b'{"output":[{"type":"function_call","name":"f"}]}', "call a function"),
+        (b'{"output":[{"type":"function_call","name":"f"}]}', "call a tool"),
         (
             b'{"output":[{"type":"message","content":[{"type":"refusal","refusal":"no"}]}]}',
             "it refuses: no",

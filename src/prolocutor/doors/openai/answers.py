@@ -18,6 +18,7 @@ from prolocutor.dialog.rendering import said_as_text
 from prolocutor.dialog.turn_events import Delta, Replaced, ReplyGiven, TurnEvent, TurnStarted
 from prolocutor.doors.openai.dialog_finder import DialogFinder, FoundDialog
 from prolocutor.doors.openai.requests import ChatInput
+from prolocutor.doors.openai.tool_rounds import ToolRounds, check_form
 from prolocutor.errors import Forbidden
 from prolocutor.web.error_table import text_in
 from prolocutor.web.event_writing import batches, begun, event_stream
@@ -65,11 +66,13 @@ class Usage(msgspec.Struct):
 class ChatAnswer(msgspec.Struct, kw_only=True):
     """The reply to a request: its text as it was sent, and the details.
 
-    `rest` is what a stream has not sent of the text.
+    `rest` is what a stream has not sent of the text. `calls` are those of the client's tools whose
+    results are waited for, in the form of chat completions.
     """
 
     text: str
     rest: str = ""
+    calls: Sequence[dict[str, Any]] = ()
     turn_id: str
     usage: Usage
     details: AnswerDetails
@@ -128,6 +131,7 @@ class Answering:
     def __init__(self, assistant: Assistant, finder: DialogFinder) -> None:
         self._assistant = assistant
         self._finder = finder
+        self._tools = ToolRounds(assistant.store)
 
     def check_loop(self, turns: str | None) -> None:
         """Raise `Forbidden` where an assistant asks itself, within a turn that is running."""
@@ -141,6 +145,7 @@ class Answering:
     ) -> ChatAnswer:
         """Return the reply at once."""
         try:
+            skill = await self._skill_of(found, given, skill)
             await self._finder.begin(found)
             with text_in(given.field):
                 result = await self._assistant.turn(_turn_input(found, given, skill))
@@ -163,6 +168,7 @@ class Answering:
         where another answer wins after all, it follows after a blank line, and the details say so.
         """
         try:
+            skill = await self._skill_of(found, given, skill)
             await self._finder.begin(found)
             with text_in(given.field):
                 stream = self._assistant.stream(_turn_input(found, given, skill))
@@ -175,6 +181,14 @@ class Answering:
         writer = make_writer(first.turn_id)
         pieces = self._written(found, given, stream, happened, writer, operator)
         return event_stream(pieces, writer.failure, {"X-Request-Id": first.turn_id})
+
+    async def _skill_of(
+        self, found: FoundDialog, given: ChatInput, skill: str | None
+    ) -> str | None:
+        """Return the skill that is asked alone: the one whose tools these are the results of."""
+        if not given.results or given.wishes is None:
+            return skill
+        return await self._tools.go_on(found.user, given.results, given.wishes)
 
     async def _written(
         self,
@@ -216,6 +230,13 @@ class Answering:
         """Return a reply, after what a client will resend was noted."""
         reply = result.spoken
         said = said_as_text(reply.text, reply.attributes)
+        calls: Sequence[dict[str, Any]] = ()
+        if (wishes := given.wishes) is not None:
+            round_ = await self._tools.round_of(found.user, reply, wishes)
+            if round_ is None:
+                check_form(said, reply.active_skill, wishes.response_format)
+            else:
+                said, calls = round_.text, round_.calls
         rest = sent.finish(said)
         await self._finder.note(found, given, sent.text, reply.utt_id, repeated=result.repeated)
         details = _details(found, result, operator)
@@ -223,7 +244,12 @@ class Answering:
         details.text = said if sent.was_replaced else None
         usage = Usage(sum(map(tokens, given.prompt)), tokens(sent.text))
         return ChatAnswer(
-            text=sent.text, rest=rest, turn_id=result.turn_id, usage=usage, details=details
+            text=sent.text,
+            rest=rest,
+            calls=calls,
+            turn_id=result.turn_id,
+            usage=usage,
+            details=details,
         )
 
 
@@ -237,6 +263,7 @@ def _turn_input(found: FoundDialog, given: ChatInput, skill: str | None) -> Turn
         "openai",
         given.parsed,
         skill=skill,
+        wishes=given.wishes,
     )
 
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any, Literal
 
 import msgspec
+from msgspec import UNSET, UnsetType
 
 from prolocutor.contracts.http import HttpResponse
 from prolocutor.dialog import plain
@@ -26,9 +27,10 @@ from prolocutor.web.operations import TypedRequest
 class AssistantMessage(msgspec.Struct, kw_only=True):
     """What the assistant said."""
 
-    content: str
+    content: str | None
     role: Literal["assistant"] = "assistant"
     refusal: None = None
+    tool_calls: Sequence[dict[str, Any]] | UnsetType = UNSET
 
 
 class CompletionChoice(msgspec.Struct, kw_only=True):
@@ -36,7 +38,7 @@ class CompletionChoice(msgspec.Struct, kw_only=True):
 
     message: AssistantMessage
     index: int = 0
-    finish_reason: Literal["stop"] = "stop"
+    finish_reason: Literal["stop", "tool_calls"] = "stop"
     logprobs: None = None
 
 
@@ -81,6 +83,7 @@ class Completions:
             attributes=body.attributes,
             parsed=body.parsed,
         )
+        given.wishes = body.wishes(given)
         self._answering.check_loop(request.params.turns)
         found = await self._finder.find(
             visitor,
@@ -104,11 +107,18 @@ class Completions:
             id=f"chatcmpl-{answer.turn_id}",
             created=int(time.time()),
             model=body.model,
-            choices=[CompletionChoice(message=AssistantMessage(content=answer.text))],
+            choices=[_choice(answer)],
             usage=_usage(answer),
             prolocutor=answer.details,
         )
         return HttpResponse(plain.encode(completion), headers={"X-Request-Id": answer.turn_id})
+
+
+def _choice(answer: ChatAnswer) -> CompletionChoice:
+    if not answer.calls:
+        return CompletionChoice(message=AssistantMessage(content=answer.text))
+    message = AssistantMessage(content=answer.text or None, tool_calls=answer.calls)
+    return CompletionChoice(message=message, finish_reason="tool_calls")
 
 
 def _conversation_id(metadata: dict[str, Any] | None) -> str | None:
@@ -146,6 +156,11 @@ class CompletionWriter:
     def end(self, answer: ChatAnswer) -> bytes:
         """Write the last words, the end, the usage where it is wanted."""
         rest = self.words(answer.rest) if answer.rest else b""
+        finish = b'"stop"'
+        if answer.calls:
+            calls = [{"index": number, **one} for number, one in enumerate(answer.calls)]
+            rest += self._chunk(b'{"tool_calls":%b}' % plain.encode(calls))
+            finish = b'"tool_calls"'
         details = b',"prolocutor":%b' % plain.encode(answer.details)
         usage = b""
         if self._usage:
@@ -153,7 +168,7 @@ class CompletionWriter:
             usage = b'%b,"choices":[],"usage":%b}\n\n' % (self._head, told)
         return b"%b%b%bdata: [DONE]\n\n" % (
             rest,
-            self._chunk(b"{}", b'"stop"', details),
+            self._chunk(b"{}", finish, details),
             usage,
         )
 

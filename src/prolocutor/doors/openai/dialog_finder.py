@@ -206,8 +206,7 @@ class DialogFinder:
         name = digest(f"{found.user}\n{found.dialog}")
         places: list[EndingKey] = []
         if found.owner is not None:
-            history = [*given.history, Said("user", given.text), Said("assistant", said)]
-            places.append(EndingKey(found.owner, history_kind(history), name))
+            places.append(EndingKey(found.owner, history_kind(given.ended(said)), name))
         if found.has_responses:
             places.append(EndingKey(found.user, f"{RESPONSE}{utt_id}", name))
         if repeated:

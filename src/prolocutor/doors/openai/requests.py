@@ -7,11 +7,14 @@ ignored: agents are black boxes, so that nobody could act by a temperature.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import takewhile
 from typing import Annotated, Any, Final, Literal, TypeAlias
 
 import msgspec
 from msgspec import UNSET, Meta
 
+from prolocutor.dialog import plain
+from prolocutor.dialog.model_wishes import ModelWishes
 from prolocutor.errors import BadInput
 from prolocutor.web.operations import IdempotencyKey
 
@@ -50,11 +53,14 @@ class CallerHeaders(msgspec.Struct, frozen=True, kw_only=True):
     ] = msgspec.field(default=None, name="X-OpenWebUI-Chat-Id")
 
 
-class ChatTurnMessage(msgspec.Struct):
-    """One message of a conversation."""
+class ChatTurnMessage(msgspec.Struct, omit_defaults=True):
+    """One message of a conversation: words, calls of the client's tools, or the result of one."""
 
     role: Literal["developer", "system", "user", "assistant", "tool", "function"]
     content: Content = None
+    tool_calls: list[dict[str, Any]] | None = None
+    tool_call_id: str | None = None
+    name: str | None = None
 
 
 class StreamOptions(msgspec.Struct):
@@ -73,7 +79,9 @@ class CompletionRequest(msgspec.Struct, kw_only=True):
     user: UserName = None
     metadata: dict[str, Any] | None = None
     n: int | None = None
+    tools: list[dict[str, Any]] | None = None
     tool_choice: Any = None
+    parallel_tool_calls: bool | None = None
     response_format: Any = None
     modalities: list[str] | None = None
     attributes: Attributes = None
@@ -90,8 +98,15 @@ class CompletionRequest(msgspec.Struct, kw_only=True):
             raise ValueError("n is 1: an assistant gives one reply")
         if self.modalities and self.modalities != ["text"]:
             raise ValueError("modalities are text alone here")
-        _check_text_alone(self.response_format, "response_format")
-        _check_no_tools(self.tool_choice)
+        _check_format(self.response_format, "response_format")
+        _check_tools(self.tools, self.tool_choice)
+
+    def wishes(self, given: ChatInput) -> ModelWishes | None:
+        """Return what is wanted of chat models, None for nothing but words."""
+        return _wishes(
+            self.messages, given, self.tools, self.tool_choice, self.parallel_tool_calls,
+            self.response_format,
+        )  # fmt: skip
 
 
 class ResponseRequest(msgspec.Struct, kw_only=True):
@@ -105,7 +120,9 @@ class ResponseRequest(msgspec.Struct, kw_only=True):
     stream: bool | None = None
     user: UserName = None
     metadata: dict[str, Any] | None = None
+    tools: list[dict[str, Any]] | None = None
     tool_choice: Any = None
+    parallel_tool_calls: bool | None = None
     text: dict[str, Any] | None = None
     background: bool | None = None
     store: Annotated[
@@ -123,8 +140,23 @@ class ResponseRequest(msgspec.Struct, kw_only=True):
             raise ValueError("prompt is not known here: there are no stored prompts")
         if self.conversation is not None and self.previous_response_id is not None:
             raise ValueError("conversation and previous_response_id exclude each other")
-        _check_text_alone((self.text or {}).get("format"), "text")
-        _check_no_tools(self.tool_choice)
+        _check_format(_chat_format(self.text), "text")
+        _check_tools(self._functions, self.tool_choice)
+
+    @property
+    def _functions(self) -> list[dict[str, Any]] | None:
+        """The tools as chat completions have them."""
+        return None if self.tools is None else [_chat_tool(one) for one in self.tools]
+
+    def wishes(self, given: ChatInput) -> ModelWishes | None:
+        """Return what is wanted of chat models, None for nothing but words."""
+        choice = self.tool_choice
+        if isinstance(choice, dict):
+            choice = _chat_tool(choice)
+        return _wishes(
+            self.messages(), given, self._functions, choice, self.parallel_tool_calls,
+            _chat_format(self.text),
+        )  # fmt: skip
 
     @property
     def conversation_id(self) -> str | None:
@@ -137,10 +169,10 @@ class ResponseRequest(msgspec.Struct, kw_only=True):
         return self.conversation
 
     def messages(self) -> list[ChatTurnMessage]:
-        """Return the items of the input that are messages."""
+        """Return the items of the input that are messages, or calls of tools and their results."""
         if isinstance(self.input, str):
             return [ChatTurnMessage("user", self.input)]
-        items = [one for one in self.input if one.get("type", "message") == "message"]
+        items = [found for one in self.input if (found := _message_of(one)) is not None]
         try:
             return msgspec.convert(items, list[ChatTurnMessage])
         except msgspec.ValidationError as error:
@@ -159,7 +191,8 @@ class ChatInput(msgspec.Struct, kw_only=True):
 
     `extra` becomes the attribute `openai`: instructions, metadata, parts that are no text, and
     `store` where it is false.
-    `field` is the part of the request that the texts stand in.
+    `field` is the part of the request that the texts stand in. `results` are those of the client's
+    tools, in place of a text; `wishes` are for chat models alone.
     """
 
     field: str
@@ -168,11 +201,18 @@ class ChatInput(msgspec.Struct, kw_only=True):
     own_attributes: dict[str, Any]
     extra: dict[str, Any]
     parsed: dict[str, Any] | None = None
+    results: Sequence[ChatTurnMessage] = ()
+    wishes: ModelWishes | None = None
 
     @property
     def attributes(self) -> dict[str, Any]:
         """The attributes of the human utterance."""
         return {**self.own_attributes, "openai": self.extra} if self.extra else self.own_attributes
+
+    def ended(self, said: str) -> list[Said]:
+        """Return the history after a reply, as clients resend it."""
+        last = [] if self.results else [Said("user", self.text)]
+        return [*self.history, *last, *([Said("assistant", said)] if said else ())]
 
     @property
     def instructions(self) -> str:
@@ -200,20 +240,23 @@ def chat_input(
 ) -> ChatInput:
     """Return the input that messages come to; `field` is the part of the request they stand in.
 
-    Messages of developer and system, and instructions, become an attribute; those of tools are left
-    out, as there are none. Parts of the last message that are no text become an attribute too.
+    Messages of developer and system, and instructions, become an attribute. Those of tools count
+    only at the end, where they are results that were waited for. Parts of the last message that are
+    no text become an attribute too.
     """
-    if not messages or messages[-1].role != "user":
-        raise BadInput("the last message should be the user's", field=field)
+    results = [*takewhile(lambda one: one.role == "tool", reversed(messages))][::-1]
+    if not results and (not messages or messages[-1].role != "user"):
+        what = "the last message should be the user's, or the result of a tool"
+        raise BadInput(what, field=field)
     told = [instructions] if isinstance(instructions, str) else []
     history: list[Said] = []
-    for one in messages[:-1]:
+    for one in messages[: -len(results) or -1]:
         text = text_of(one.content, field)
         if one.role in ("developer", "system"):
             told.append(text)
         elif one.role in ("user", "assistant") and text:
             history.append(Said("user" if one.role == "user" else "assistant", text))
-    content = messages[-1].content
+    content = "" if results else messages[-1].content
     if content in (None, []) and parsed is None:
         raise BadInput("the last message has no content", field=field)
     text = text_of(content, field)
@@ -237,6 +280,7 @@ def chat_input(
         own_attributes=attributes or {},
         extra=extra,
         parsed=parsed,
+        results=results,
     )
 
 
@@ -270,12 +314,79 @@ def _address(parts: list[dict[str, Any]]) -> str:
     return ""
 
 
-def _check_no_tools(choice: object) -> None:
-    if choice not in (None, "none", "auto"):
-        raise ValueError("tool_choice is none or auto: an assistant calls no tools of its clients")
+def _check_tools(tools: list[dict[str, Any]] | None, choice: object) -> None:
+    for number, one in enumerate(tools or ()):
+        function = one.get("function")
+        if one.get("type") == "function" and not (
+            isinstance(function, dict) and isinstance(function.get("name"), str)
+        ):
+            raise ValueError(f"tools: the function of tools[{number}] has a name, as a text")
+    if not tools and choice not in (None, "none", "auto"):
+        raise ValueError("tool_choice is none or auto where there are no tools")
 
 
-def _check_text_alone(form: object, field: str) -> None:
+def _check_format(form: object, field: str) -> None:
     kind = form.get("type") if isinstance(form, dict) else None
-    if kind not in (None, "text"):
-        raise ValueError(f"{field} is text: agents cannot be made to write {kind!s:.40}")
+    if kind not in (None, "text", "json_object", "json_schema"):
+        raise ValueError(f"{field} is text, json_object or json_schema, not {kind!s:.40}")
+    told = form.get("json_schema") if isinstance(form, dict) else None
+    if kind == "json_schema" and not (
+        isinstance(told, dict) and isinstance(told.get("schema"), dict)
+    ):
+        raise ValueError(f"{field} needs a schema, which is an object")
+
+
+def _wishes(
+    messages: Sequence[ChatTurnMessage],
+    given: ChatInput,
+    tools: list[dict[str, Any]] | None,
+    choice: object,
+    parallel: bool | None,
+    form: Any,
+) -> ModelWishes | None:
+    """Return what is wanted of chat models; with a history, they get it as the client sent it."""
+    form = form if isinstance(form, dict) and form.get("type") not in (None, "text") else None
+    functions = [one for one in tools or () if one.get("type") == "function"]
+    if not functions and not given.results and form is None:
+        return None
+    told = [{"content": None, **one} for one in msgspec.to_builtins(messages)]
+    is_whole = bool(given.history or given.results or len(messages) > 1)
+    return ModelWishes(
+        messages=told if is_whole else None,
+        tools=functions,
+        tool_choice=choice,
+        parallel_tool_calls=parallel,
+        response_format=form,
+    )
+
+
+def _chat_tool(tool: dict[str, Any]) -> dict[str, Any]:
+    """Return a function of a response's tools as chat completions have it."""
+    if tool.get("type") != "function" or "function" in tool:
+        return tool
+    return {"type": "function", "function": {key: tool[key] for key in tool if key != "type"}}
+
+
+def _chat_format(text: dict[str, Any] | None) -> Any:
+    """Return the format of a response's text as chat completions have it."""
+    form = (text or {}).get("format")
+    if not isinstance(form, dict) or form.get("type") != "json_schema":
+        return form
+    told = {key: value for key, value in form.items() if key != "type" and value is not None}
+    return {"type": "json_schema", "json_schema": told}
+
+
+def _message_of(item: dict[str, Any]) -> dict[str, Any] | None:
+    """Return an item of a response's input as a message, None for one that says nothing here."""
+    match item.get("type", "message"):
+        case "message":
+            return item
+        case "function_call":
+            function = {"name": item.get("name"), "arguments": item.get("arguments")}
+            call = {"id": item.get("call_id"), "type": "function", "function": function}
+            return {"role": "assistant", "tool_calls": [call]}
+        case "function_call_output":
+            output = item.get("output")
+            told = output if isinstance(output, str) else plain.encode(output).decode()
+            return {"role": "tool", "tool_call_id": item.get("call_id"), "content": told}
+    return None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any, Final, Literal, NamedTuple
 
@@ -43,14 +43,23 @@ class ResponseText(msgspec.Struct, kw_only=True):
     logprobs: Sequence[Any] = ()
 
 
-class OutputMessage(msgspec.Struct, kw_only=True):
+class OutputMessage(msgspec.Struct, kw_only=True, tag_field="type", tag="message"):
     """What the assistant said."""
 
     id: str
     status: Literal["in_progress", "completed"] = "completed"
     content: Sequence[ResponseText] = ()
-    type: Literal["message"] = "message"
     role: Literal["assistant"] = "assistant"
+
+
+class FunctionCall(msgspec.Struct, kw_only=True, tag_field="type", tag="function_call"):
+    """The call of a tool of the client, whose result is waited for."""
+
+    id: str
+    call_id: str
+    name: str
+    arguments: str
+    status: Literal["in_progress", "completed"] = "completed"
 
 
 class ResponseUsage(msgspec.Struct):
@@ -71,7 +80,7 @@ class ResponseObject(msgspec.Struct, kw_only=True):
     created_at: float
     status: Literal["in_progress", "completed", "failed"] = "completed"
     completed_at: float | None = None
-    output: Sequence[OutputMessage] = ()
+    output: Sequence[OutputMessage | FunctionCall] = ()
     instructions: str | None = None
     previous_response_id: str | None = None
     conversation: dict[str, str] | None = None
@@ -85,10 +94,8 @@ class ResponseObject(msgspec.Struct, kw_only=True):
     reasoning: None = None
     store: bool = True
     temperature: None = None
-    text: dict[str, dict[str, str]] = msgspec.field(
-        default_factory=lambda: {"format": {"type": "text"}}
-    )
-    tool_choice: str = "auto"
+    text: dict[str, Any] = msgspec.field(default_factory=lambda: {"format": {"type": "text"}})
+    tool_choice: Any = "auto"
     tools: Sequence[Any] = ()
     top_p: None = None
     truncation: str = "disabled"
@@ -100,11 +107,13 @@ class ResponseObject(msgspec.Struct, kw_only=True):
 def completed(response: ResponseObject, answer: ChatAnswer) -> ResponseObject:
     """Return a response with its reply."""
     usage, details = answer.usage, answer.details
+    calls = [_function_call(one) for one in answer.calls]
+    said = output_message(details.utt_id, answer.text, details.messages)
     return msgspec.structs.replace(
         response,
         status="completed",
         completed_at=time.time(),
-        output=[output_message(details.utt_id, answer.text, details.messages)],
+        output=[*([said] if answer.text or not calls else ()), *calls],
         usage=ResponseUsage(
             usage.prompt_tokens,
             usage.completion_tokens,
@@ -113,6 +122,13 @@ def completed(response: ResponseObject, answer: ChatAnswer) -> ResponseObject:
             {"reasoning_tokens": 0},
         ),
         prolocutor=details,
+    )
+
+
+def _function_call(call: dict[str, Any]) -> FunctionCall:
+    function, id_ = call["function"], str(call["id"])
+    return FunctionCall(
+        id=f"fc_{id_}", call_id=id_, name=function["name"], arguments=function["arguments"]
     )
 
 
@@ -149,55 +165,72 @@ def citations(text: str, messages: Sequence[dict[str, Any]]) -> list[dict[str, A
 
 
 class ResponseWriter:
-    """Writes the events of a response (`AnswerWriter`)."""
+    """Writes the events of a response (`AnswerWriter`).
 
-    def __init__(self, response: ResponseObject) -> None:
+    `may_call`: there may be calls of tools in place of words, which then begin with the first.
+    """
+
+    def __init__(self, response: ResponseObject, *, may_call: bool = False) -> None:
         self._response = response
+        self._may_call = may_call
         self._number = -1
         self._place: dict[str, Any] = {}
+        self._is_open = False
 
     def start(self, utt_id: str) -> bytes:
         """Write that the response, its message and its text begin."""
         response = self._response
         response.id, item = f"resp_{utt_id}", f"msg_{utt_id}"
         self._place = {"item_id": item, "output_index": 0, "content_index": 0}
-        empty = OutputMessage(id=item, status="in_progress")
         begun = msgspec.Raw(plain.encode(response))
-        return b"".join(
-            [
-                self._event("response.created", response=begun),
-                self._event("response.in_progress", response=begun),
-                self._event("response.output_item.added", output_index=0, item=empty),
-                self._at("response.content_part.added", part=ResponseText(text="")),
-            ]
-        )
+        created = self._event("response.created", response=begun)
+        created += self._event("response.in_progress", response=begun)
+        return created if self._may_call else created + self._open()
 
     def words(self, text: str) -> bytes:
         """Write words."""
-        return self._at("response.output_text.delta", delta=text, logprobs=[])
+        return self._open() + self._at("response.output_text.delta", delta=text, logprobs=[])
+
+    def _open(self) -> bytes:
+        """Write that the message and its text begin, unless they have."""
+        if self._is_open:
+            return b""
+        self._is_open = True
+        empty = OutputMessage(id=self._place["item_id"], status="in_progress")
+        added = self._event("response.output_item.added", output_index=0, item=empty)
+        return added + self._at("response.content_part.added", part=ResponseText(text=""))
 
     def end(self, answer: ChatAnswer) -> bytes:
-        """Write the last words, and that the text, its message and the response are complete."""
-        rest = self.words(answer.rest) if answer.rest else b""
+        """Write the last words, what is called, and that all of it is complete."""
+        pieces = [self.words(answer.rest) if answer.rest else b""]
         whole = completed(self._response, answer)
-        (message,) = whole.output
+        for index, item in enumerate(whole.output):
+            if isinstance(item, OutputMessage):
+                pieces += [self._open(), *self._said(item)]
+            else:
+                pieces += self._called(item, index)
+        pieces.append(self._event("response.completed", response=whole))
+        return b"".join(pieces)
+
+    def _said(self, message: OutputMessage) -> Iterator[bytes]:
+        """Write that the text and its message are complete."""
         (part,) = message.content
-        notes = [
-            self._at(
-                "response.output_text.annotation.added", annotation_index=number, annotation=note
-            )
-            for number, note in enumerate(part.annotations)
-        ]
-        return b"".join(
-            [
-                rest,
-                *notes,
-                self._at("response.output_text.done", text=part.text, logprobs=[]),
-                self._at("response.content_part.done", part=part),
-                self._event("response.output_item.done", output_index=0, item=message),
-                self._event("response.completed", response=whole),
-            ]
-        )
+        for number, note in enumerate(part.annotations):
+            kind = "response.output_text.annotation.added"
+            yield self._at(kind, annotation_index=number, annotation=note)
+        yield self._at("response.output_text.done", text=part.text, logprobs=[])
+        yield self._at("response.content_part.done", part=part)
+        yield self._event("response.output_item.done", output_index=0, item=message)
+
+    def _called(self, call: FunctionCall, index: int) -> Iterator[bytes]:
+        """Write a call of a tool."""
+        begun = msgspec.structs.replace(call, arguments="", status="in_progress")
+        place = {"item_id": call.id, "output_index": index}
+        kind = "response.function_call_arguments"
+        yield self._event("response.output_item.added", output_index=index, item=begun)
+        yield self._event(f"{kind}.delta", **place, delta=call.arguments)
+        yield self._event(f"{kind}.done", **place, name=call.name, arguments=call.arguments)
+        yield self._event("response.output_item.done", output_index=index, item=call)
 
     def failure(self, error: Exception) -> bytes:
         """Write that the response has failed, and why."""
@@ -284,6 +317,7 @@ class Responses:
             attributes=body.attributes,
             store=body.store is not False,
         )
+        given.wishes = body.wishes(given)
         found = await self._find(visitor, request.params, body, given)
         found.has_responses = True
         operator = visitor.kind == "operator"
@@ -298,9 +332,13 @@ class Responses:
             metadata=body.metadata or {},
             user=body.user,
             store=body.store is not False,
+            text=body.text or {"format": {"type": "text"}},
+            tools=body.tools or (),
+            tool_choice=body.tool_choice or "auto",
         )
         if body.stream:
-            begin = partial(self._begin, found.user, response)
+            may_call = given.wishes is not None and bool(given.wishes.tools)
+            begin = partial(self._begin, found.user, response, may_call)
             return await self._answering.stream(found, given, skill, begin, operator=operator)
         answer = await self._answering.whole(found, given, skill, operator=operator)
         response.id = f"resp_{answer.details.utt_id}"
@@ -381,12 +419,14 @@ class Responses:
             raise _unknown(before, "previous_response_id")
         return found
 
-    def _begin(self, user: str, response: ResponseObject, turn_id: str) -> ResponseWriter:
+    def _begin(
+        self, user: str, response: ResponseObject, may_call: bool, turn_id: str
+    ) -> ResponseWriter:
         """Return the writer of a stream, and keep the response for as long as its turn runs."""
         for id_ in [id_ for id_ in self._begun if not self._assistant.turns.is_running(id_)]:
             del self._begun[id_]
         self._begun[turn_id] = BegunResponse(user, response)
-        return ResponseWriter(response)
+        return ResponseWriter(response, may_call=may_call)
 
     def _running_response(self, visitor: Visitor, id_: str) -> ResponseObject | None:
         """Return a response whose turn runs in this process, if the visitor may see it."""

@@ -148,7 +148,7 @@ async def test_parts_of_a_message_and_what_clients_add_reach_the_skill_untouched
         "metadata": {"a": "b"},
         "attributes": {"x": [1]},
         "temperature": 0.2,
-        "tools": [{"type": "function"}],
+        "tools": [{"type": "function", "function": {"name": "look_up"}}],
     }
     async with door(listen) as http, http.post("/v1/chat/completions", json=body) as response:
         assert response.status == 200

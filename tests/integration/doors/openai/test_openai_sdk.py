@@ -261,7 +261,11 @@ async def test_a_conversation_is_made_talked_in_listed_and_ended(sdk: SdkScript)
         ("BadRequestError", "messages", {"messages": []}),
         ("BadRequestError", "messages", {"messages": [{"role": "assistant", "content": "hi"}]}),
         ("BadRequestError", "tool_choice", {"tool_choice": "required"}),
-        ("BadRequestError", "response_format", {"response_format": {"type": "json_object"}}),
+        (
+            "UnprocessableEntityError",
+            "response_format",
+            {"response_format": {"type": "json_object"}},
+        ),
         ("BadRequestError", "messages", {"messages": [{"role": "user", "content": "x" * 100_001}]}),
     ],
 )
