@@ -13,6 +13,7 @@ KINDS = {"class", "function", "import", "method", "property"}
 
 PARLAI = "part of ParlAI's interface, by which its own code calls ours"
 HTTPTOOLS = "called by httptools' parser"
+PYTEST = "called by pytest"
 UVICORN = "called by uvicorn's protocols, which are extended"
 TRANSPORT = "called by asyncio's transports"
 ALLOWED = {
@@ -47,6 +48,10 @@ ALLOWED = {
     "on_message_begin": HTTPTOOLS,
     "on_response_complete": UVICORN,
     "process_request": "called by Agent Squad",
+    "pytest_addoption": PYTEST,
+    "pytest_configure": PYTEST,
+    "pytest_fixture_setup": PYTEST,
+    "pytest_pyfunc_call": PYTEST,
     "read_candidates": "reads the file of candidates that ParlAI's tasks name",
     "text_candidates": PARLAI,
     "tokenize_text": "called by py-rouge",

@@ -117,13 +117,34 @@ class CassetteWriter:
 
     def __init__(self, path: Path, header: Header) -> None:
         self.path = path
-        self._parts: dict[bytes, int] = {}
-        self._turns = 0
+        self._lines = CassetteLines()
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(_marked(encode(header), "cassette", VERSION) + b"\n")
+        path.write_bytes(_header_line(header) + b"\n")
+
+    @staticmethod
+    def lines_of(cassette: Cassette) -> bytes:
+        """Return the whole content of a cassette's file."""
+        lines = CassetteLines()
+        turns = [line for turn in cassette.turns for line in lines.of(turn)]
+        return b"\n".join([_header_line(cassette.header), *turns, b""])
 
     def append(self, turn: RecordedTurn) -> None:
         """Write one turn, with the next number."""
+        with self.path.open("ab") as file:
+            file.write(b"\n".join(self._lines.of(turn)) + b"\n")
+            file.flush()
+            os.fsync(file.fileno())
+
+
+class CassetteLines:
+    """The lines of one cassette's turns; it knows which parts have a line already."""
+
+    def __init__(self) -> None:
+        self._parts: dict[bytes, int] = {}
+        self._turns = 0
+
+    def of(self, turn: RecordedTurn) -> list[bytes]:
+        """Return the lines of the next turn."""
         self._turns += 1
         counted: Counter[bytes] = Counter()
         for call in turn.calls:
@@ -134,10 +155,7 @@ class CassetteWriter:
             lines.append(encode(msgspec.structs.replace(call, asked=asked)))
         reply = encode(turn.reply)
         lines.append(reply if turn.reply.reply else _marked(reply, "reply", ""))
-        with self.path.open("ab") as file:
-            file.write(b"\n".join(lines) + b"\n")
-            file.flush()
-            os.fsync(file.fileno())
+        return lines
 
     def _shortened(self, value: Any, counted: Counter[bytes], lines: list[bytes]) -> Any:
         """Return a value with references to parts; new ones are added to the lines."""
@@ -168,6 +186,10 @@ def _count(value: Any, counted: Counter[bytes], known: dict[bytes, int]) -> None
     if counted[key] == 1:
         for one in value.values() if isinstance(value, dict) else value:
             _count(one, counted, known)
+
+
+def _header_line(header: Header) -> bytes:
+    return _marked(encode(header), "cassette", VERSION)
 
 
 def _marked(line: bytes, key: str, value: object) -> bytes:

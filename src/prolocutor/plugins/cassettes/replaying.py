@@ -161,13 +161,13 @@ class CassettePlayer:
     def take(self, key: str, piece: str, body: bytes) -> RecordedCall | ServiceError:
         """Return the recorded call that this is, or why there is none."""
         self._asked.append(PendingCall(key, piece, body))
-        waiting = self._waiting.get((key, piece))
+        waiting = self._waiting.get((key, piece if self.cassette.header.complete else ""))
         if waiting:
             return waiting.popleft()
         turn = self.turn
         if turn is not None and (code := turn.reply.failed.get(key)) is not None:
             return _error_of_code(code)  # such as an open breaker: no call was made
-        if not self.cassette.header.complete:
+        if not self.cassette.header.complete:  # it was asked in several pieces
             return RecordedCall(call=key, gave=[])
         return ServiceUnreachable(f"{key} was not asked in this turn when it was recorded")
 
@@ -469,6 +469,13 @@ def _with_cards(pipeline: Pipeline, cards: dict[str, JsonObject]) -> Pipeline:
     return made
 
 
+def _without_reply_formatters(pipeline: Pipeline) -> Pipeline:
+    """Return a pipeline whose skills are believed to say what was stored of them."""
+    skills = [replace(one, response_formatter=None) for one in pipeline.of(Stage.SKILL)]
+    made: Pipeline = replace(pipeline, skills=skills)
+    return made
+
+
 def memory_store(clock: Callable[[], float]) -> Store:
     """Return an empty store whose clock is another one."""
     store: Store = open_store("memory:")
@@ -489,6 +496,8 @@ async def played_assistant(
         nowhere = {name: f"http://{name}.invalid" for name in settings.processes}
         pipeline = without_breakers(settings.with_urls(nowhere))
         pipeline = _with_cards(pipeline, player.cassette.header.cards)
+        if not player.cassette.header.complete:
+            pipeline = _without_reply_formatters(pipeline)
         with recorded_by(recorder or player):
             store = memory_store(player.clock)
             assistant = build(settings, pipeline, store=store, recording=False)

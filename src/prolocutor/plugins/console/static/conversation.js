@@ -6,6 +6,7 @@ import { forget, useFetched } from "./fetching.js";
 import { KINDS, asked, channelName, filtersOf } from "./filters.js";
 import { When, clock, count, day, duration, money, plural, wholeTime } from "./figures.js";
 import { Handover, useHandover } from "./handover.js";
+import { KeepAsTest } from "./keep.js";
 import { useKeys } from "./keys.js";
 import { Confirm, Face, Nothing, Signs, States, listOf, namesOf, replyLine, tell } from "./parts.js";
 import { go, link, up } from "./router.js";
@@ -69,6 +70,7 @@ function Head({ id, chosen, head, items, filters, list, handover, writes }) {
     <${Walk} id=${id} filters=${filters} />
     ${handover.press && html`<button class=${`press small-press not-phone ${handover.mine ? "" : "strong"}`} onClick=${handover.press}>
       <${Drawing} name="hand" />${handover.mine ? "Give back" : "Take over"} <kbd aria-hidden="true">t</kbd></button>`}
+    ${head && items.length > 0 && html`<${KeepAsTest} of=${{ dialog_id: id }} operator=${{ writes }} />`}
     ${head && writes && html`<button class="icon-press" aria-label="Delete this person" title="Delete this person…" onClick=${() => setDeleting(true)}><${Drawing} name="bin" /></button>`}
     ${deleting && html`<${Delete} user=${head.user} list=${list} close=${() => setDeleting(false)} />`}
   </header>`;

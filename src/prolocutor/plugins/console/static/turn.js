@@ -1,6 +1,7 @@
 // One turn: the verdict, the timeline, what went wrong, the answers, what changed, what was noted.
 
 import { Again, useAgain } from "./again.js";
+import { KeepAsTest } from "./keep.js";
 import { Answers } from "./answers.js";
 import { Correct } from "./correct.js";
 import { useFetched } from "./fetching.js";
@@ -37,6 +38,7 @@ function Whole({ turn, item, again, operator }) {
       <${Verdict} turn=${turn} item=${item} />
       <${Figures} turn=${turn} item=${item} agents=${listOf(operator.agents)} />
       <div class="acts">
+        <${KeepAsTest} of=${{ utt_id: item.utt_id }} operator=${operator} />
         ${again.press && html`<button class="press small-press" onClick=${again.press} disabled=${again.busy}><${Drawing} name="again" />Run this turn again <kbd aria-hidden="true">r</kbd></button>`}
         ${again.others.length > 0 && html`<label class="labeller">on <select aria-label="Run it again on a changed assistant" value="" onChange=${(event) => event.target.value && again.start(event.target.value)}>
           <option value="">a changed assistant…</option>${again.others.map((name) => html`<option value=${name}>${name}</option>`)}</select></label>`}
