@@ -173,7 +173,8 @@ async def emptied(url: str) -> None:
     connection = await asyncpg.connect(url)
     tables = ("people", "dialogs", "dialog_names", "spoke", "utterances", "versions", "feed",
               "open_turns", "waiting", "holds", "requests", "ratings", "agenda", "records",
-              "replicas", "quota_counters", "quota_open", "hours", "agent_sums")  # fmt: skip
+              "amounts", "replicas", "quota_counters", "quota_open", "hours",
+              "agent_sums")  # fmt: skip
     script = "".join(f"DELETE FROM {table};" for table in tables)
     await connection.execute(f"{script} UPDATE counters SET value = 0")
     await connection.close()

@@ -39,6 +39,7 @@ ProlocutorError                 anything this package raises on purpose
     ├── ServiceLate             it did not answer in time
     ├── NoPlace                 too many of its calls are running already
     ├── BreakerOpen             it failed too often and is not called for a while
+    ├── PurseEmpty              it would cost more than is allowed
     └── SwitchedOff             an operator has switched it off
 """
 
@@ -369,6 +370,13 @@ class BreakerOpen(ServiceError):
     """The service failed too often and is not called for a while."""
 
     code = "breaker_open"
+    sent = False
+
+
+class PurseEmpty(ServiceError):
+    """A call would cost more than is allowed; the service was not asked."""
+
+    code = "purse"
     sent = False
 
 

@@ -10,6 +10,7 @@ from msgspec import structs
 from prolocutor.contracts.store import (
     MAX_AGENDA_ENTRIES,
     AgendaEntry,
+    Amount,
     Delivery,
     RecordChange,
     StoredDocument,
@@ -109,6 +110,38 @@ class ModelAgendaStore:
             else:
                 await self.put_record(one.user, one.kind, one.key, one.after, one.about)
         return True
+
+    async def add_amounts(self, added: Sequence[Amount]) -> list[float] | int:
+        """Add all of the amounts, or none."""
+        sums = []
+        for place, one in enumerate(added):
+            total = self._sum(one)[0] + one.amount
+            if one.limit is not None and total > one.limit:
+                return place
+            sums.append(total)
+        for one in added:
+            amount, number = self._sum(one)
+            self._state.amounts[one.kind, one.period, one.user, one.name] = (
+                amount + one.amount,
+                number + one.number,
+            )
+        return sums
+
+    def _sum(self, one: Amount) -> tuple[float, int]:
+        return self._state.amounts.get((one.kind, one.period, one.user, one.name), (0.0, 0))
+
+    async def amounts(self, kind: str, first: str, last: str) -> list[Amount]:
+        """Return the sums of a kind in some periods."""
+        return [
+            Amount(its, user, name, period, *found)
+            for (its, period, user, name), found in sorted(self._state.amounts.items())
+            if its == kind and first <= period <= last
+        ]
+
+    async def delete_amounts(self, kind: str, before: str) -> None:
+        """Delete the sums of a kind in earlier periods."""
+        for key in [key for key in self._state.amounts if key[0] == kind and key[1] < before]:
+            del self._state.amounts[key]
 
     async def delete_record(self, user: str, kind: str, key: str) -> bool:
         """Delete a document; return False if there is none."""

@@ -103,6 +103,11 @@ class ModelArchiveStore:
         """Delete a person with all that is theirs; return False if unknown."""
         state = self._state
         beside = (state.agenda.pop(user, None), state.records.pop(user, None))
+        for key in [key for key in state.amounts if key[2] == user]:
+            (kind, period, _, name), (amount, number) = key, state.amounts.pop(key)
+            if kind == "spent":
+                all_, calls = state.amounts.get((kind, period, "", name), (0.0, 0))
+                state.amounts[kind, period, "", name] = (all_ + amount, calls + number)
         person = state.persons.pop(user, None)
         if person is None:
             return any(beside)

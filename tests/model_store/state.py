@@ -30,8 +30,21 @@ from prolocutor.errors import Conflict
 class ModelState:
     """All dictionaries of one store."""
 
-    __slots__ = ("agenda", "dialog_count", "dialogs", "document_count", "entry_count", "feed_floor",
-                 "numbers", "open_turns", "persons", "rated", "records", "utterances")  # fmt: skip
+    __slots__ = (
+        "agenda",
+        "amounts",
+        "dialog_count",
+        "dialogs",
+        "document_count",
+        "entry_count",
+        "feed_floor",
+        "numbers",
+        "open_turns",
+        "persons",
+        "rated",
+        "records",
+        "utterances",
+    )  # fmt: skip
 
     def __init__(self) -> None:
         self.persons: dict[str, ModelPerson] = {}
@@ -41,6 +54,7 @@ class ModelState:
         self.open_turns: dict[str, ModelOpenTurn] = {}
         self.agenda: dict[str, dict[tuple[str, str], NumberedEntry]] = {}
         """A person's entries by skill and key."""
+        self.amounts: dict[tuple[str, str, str, str], tuple[float, int]] = {}
         self.records: dict[str, dict[str, dict[str, bytes]]] = {}
         """A person's documents by kind and key."""
         self.numbers: dict[tuple[str, str, str], tuple[int, str]] = {}

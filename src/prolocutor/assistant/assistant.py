@@ -17,6 +17,7 @@ from prolocutor.assistant.assistant_settings import (
     REPLICA,
     AssistantSettings,
     HandoverSettings,
+    PurseSettings,
     RecordSettings,
     ReplicaSettings,
 )
@@ -90,6 +91,7 @@ class Assistant:
         broker: BrokerWakeUps | None = None,
         messages: str | None = DEFAULTS.messages,
         asks: Mapping[str, AskKind] | None = None,
+        purse: PurseSettings | None = None,
         observers: Sequence[Observer] = (),
         programs: Programs | None = None,
         models: Sequence[ModelInUse] = (),
@@ -117,6 +119,7 @@ class Assistant:
             handover=handover,
             records=records,
             asks=dict(asks or {}),
+            purse=purse,
         )
         settings.check()
         replica.check()

@@ -98,6 +98,38 @@ class ReplicaSettings(msgspec.Struct, frozen=True, kw_only=True):
         check_bounds(self)
 
 
+class PurseSettings(msgspec.Struct, frozen=True, kw_only=True):
+    """What calls of services may cost, in the currency of the prices on their cards."""
+
+    expected: ClassVar[str] = "a map of limits ({person_day: 1.0, total_day: 50})"
+
+    turn: Annotated[float | None, Meta(ge=0), about("The most that a turn may cost.")] = None
+    person_day: Annotated[
+        float | None, Meta(ge=0), about("The most that a person may cost on a day.")
+    ] = None
+    person_month: Annotated[
+        float | None, Meta(ge=0), about("The most that a person may cost in a month.")
+    ] = None
+    agent_day: Annotated[
+        float | None, Meta(ge=0), about("The most that a service may cost on a day.")
+    ] = None
+    total_day: Annotated[
+        float | None, Meta(ge=0), about("The most that all may cost on a day.")
+    ] = None
+    at_limit: Annotated[
+        Literal["decline", "ask", "cheaper"],
+        about(
+            "What a skill does that would go beyond a limit: it declines in words, the person is"
+            " asked whether it may, or the skill that `instead` names is asked."
+        ),
+    ] = "decline"
+    instead: Annotated[
+        dict[str, str],
+        about("Which cheaper skill is asked in place of one.", item="the name of a skill"),
+    ] = {}
+    currency: Annotated[str, about("What amounts are called, such as EUR.")] = ""
+
+
 class TurnSettings(msgspec.Struct, frozen=True, kw_only=True):
     """What an assistant's turns are bounded by, in Python and in a file; times are in seconds."""
 
@@ -158,6 +190,9 @@ class TurnSettings(msgspec.Struct, frozen=True, kw_only=True):
             " it is asked again in that reply, stays open without a word, or is over."
         ),
     ] = "return"
+    purse: Annotated[
+        PurseSettings | None, about("What calls may cost; without it nothing is counted.")
+    ] = None
     asks: Annotated[
         dict[str, Any], about("Options of kinds of asks, by their names, of those that have some.")
     ] = {}
@@ -179,6 +214,8 @@ class AssistantSettings(TurnSettings, frozen=True, kw_only=True):
         """Raise a `ConfigError` that names the setting that is out of its bounds."""
         check_bounds(self)
         check_bounds(self.handover)
+        if self.purse is not None:
+            check_bounds(self.purse, path="purse")
         if self.records is not None:
             check_bounds(self.records, path="records")
         if self.reserve is not None and self.reserve >= self.deadline:

@@ -122,6 +122,7 @@ def build(
         messages=settings.messages,
         digressions=settings.digressions,
         asks=settings.asks,
+        purse=settings.purse,
         observers=[*observers, *made.observers],
         models=made.models,
     )

@@ -1,8 +1,8 @@
-"""Store: keeps the dialogs. Six promises, split by who uses them.
+"""Store: keeps the dialogs. Seven promises, split by who uses them.
 
 `TurnStore` is what a turn needs: two trips, `open_turn` and `close_turn`. `FeedStore` is everything
 said to or by a person, in order. `AgendaStore` is what is to be done at a time, `RecordStore` small
-documents of a person beside the dialogs, `ConversationStore` a person's
+documents of a person beside the dialogs, `AmountStore` sums, `ConversationStore` a person's
 conversations, `ArchiveStore` looks up, rates, exports and deletes.
 
 Life cycle: `open` once before anything else, `aclose` once at the end. All methods may be called
@@ -439,6 +439,37 @@ class RecordStore(Protocol):
         """Delete a document; return False if there is none."""
 
 
+class Amount(msgspec.Struct, frozen=True):
+    """A sum of a person and a thing, "" for neither, in a period such as a day; `number` counts.
+
+    Where it is added, the sum may not go above `limit`.
+    """
+
+    kind: str
+    user: str
+    name: str
+    period: str
+    amount: float
+    number: int = 1
+    limit: float | None = None
+
+
+class AmountStore(Protocol):
+    """Sums that all who share the store add to, such as what calls cost."""
+
+    async def add_amounts(self, added: Sequence[Amount]) -> list[float] | int:
+        """Add all of them and return the sums, or none; return the place of one whose limit is why.
+
+        They are to be in one order everywhere, so that none waits for another for ever.
+        """
+
+    async def amounts(self, kind: str, first: str, last: str) -> list[Amount]:
+        """Return the sums of a kind in periods from `first` to `last`, by period."""
+
+    async def delete_amounts(self, kind: str, before: str) -> None:
+        """Delete the sums of a kind in earlier periods."""
+
+
 class ConversationRow(msgspec.Struct, frozen=True):
     """One conversation: its name, the number `n` of its last row in the feed, and `at`.
 
@@ -596,6 +627,13 @@ class ArchiveStore(Protocol):
 
 
 class Store(
-    TurnStore, FeedStore, AgendaStore, RecordStore, ConversationStore, ArchiveStore, Protocol
+    TurnStore,
+    FeedStore,
+    AgendaStore,
+    RecordStore,
+    AmountStore,
+    ConversationStore,
+    ArchiveStore,
+    Protocol,
 ):
     """A whole store: what SQLite and the in-memory store both implement."""

@@ -16,7 +16,7 @@ from prolocutor.contracts.connector import Connector, Replies, Request
 from prolocutor.contracts.keepers import RunningEffect, running_effect
 from prolocutor.dialog.ids import new_id
 from prolocutor.dialog.plain import JsonObject, Plain, check, decode, encode, parse
-from prolocutor.errors import ServiceError, ServiceLate, ServiceRaised, ServiceRefused
+from prolocutor.errors import PurseEmpty, ServiceError, ServiceLate, ServiceRaised, ServiceRefused
 from prolocutor.functions import text_of
 from prolocutor.pipeline.requests import PayloadRequest
 from prolocutor.plan.stages import Skill
@@ -55,6 +55,7 @@ class EffectRequest:
     deltas = None
 
     def __init__(self, record: EffectRecord) -> None:
+        self.user = record.user
         self.service = record.service
         self.turn_id = record.turn_id
         self.key = record.key
@@ -342,7 +343,7 @@ class ActingConnector:
             return outcome
         if after is not None and after.record.state == "unknown":
             return await self._settle(after, seconds * MARGIN, again=False)
-        if asked and after is not None:
+        if after is not None and (asked or isinstance(outcome, PurseEmpty)):
             return words.says(words.settled(after.record))
         raise outcome
 

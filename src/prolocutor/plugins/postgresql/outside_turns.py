@@ -8,6 +8,7 @@ from typing import Any, Final
 from prolocutor.contracts.store import (
     MAX_AGENDA_ENTRIES,
     AgendaEntry,
+    Amount,
     Delivery,
     RecordChange,
 )
@@ -62,6 +63,25 @@ class OutsideTurns:
             [stored_text(one.about) for one in changes],
         )
         return bool(rows[0][0])
+
+    async def add_amounts(self, added: Sequence[Amount]) -> list[float] | int:
+        """Add all of the amounts and return the sums; else the place of one whose limit is why."""
+        ((refused, sums),) = await self._rows(
+            "add_amounts",
+            [one.kind for one in added],
+            [stored_text(one.user) for one in added],
+            [stored_text(one.name) for one in added],
+            [one.period for one in added],
+            [one.amount for one in added],
+            [one.number for one in added],
+            [one.limit for one in added],
+            repeatable=False,
+        )
+        return list(sums) if refused is None else int(refused)
+
+    async def delete_amounts(self, kind: str, before: str) -> None:
+        """Delete the sums of a kind in earlier periods."""
+        await self._rows("delete_amounts", kind, before)
 
     async def delete_record(self, user: str, kind: str, key: str) -> bool:
         """Delete a document; return False if there is none."""
@@ -125,6 +145,7 @@ class OutsideTurns:
         rows = await self._rows("delete_person", self._membership.number, stored_text(user))
         if rows[0][0] == "busy":
             raise PersonBusy(f"a turn of {user!r} is open, or others hold them")
+        await self._rows("delete_amounts_of", stored_text(user), repeatable=False)
         self._remembered.drop(user)
         return bool(rows[0][0] == "deleted")
 

@@ -9,6 +9,7 @@ from prolocutor.contracts.store import (
     ALL_DIALOGS,
     NO_ROUND,
     AgendaEntry,
+    Amount,
     ConversationRow,
     DialogQuery,
     FeedRow,
@@ -144,6 +145,11 @@ class PostgresqlReader:
         """Return one document."""
         rows = await self._rows("record_of", stored_text(user), place_of(kind, key))
         return bytes(rows[0][0]) if rows else None
+
+    async def amounts(self, kind: str, first: str, last: str) -> list[Amount]:
+        """Return the sums of a kind in some periods."""
+        rows = await self._rows("amounts_between", kind, first, last)
+        return [Amount(*shown_columns(row)) for row in rows]
 
     async def records_since(
         self, kind: str, after: int = 0, limit: int = 10_000

@@ -229,7 +229,12 @@ _DOOM_DIALOGS: Final = (
 _DELETE_OF_DIALOG: Final = (named("delete_feed_of_dialog"), named("delete_requests_of_dialog"))
 _DELETE_OPEN_TURNS: Final = named("delete_open_turns")
 _DELETE_PERSON: Final = named("delete_person")
-_DELETE_OF_USER: Final = (named("delete_entries"), named("delete_records"))
+_DELETE_OF_USER: Final = (
+    named("delete_entries"),
+    named("delete_records"),
+    named("keep_amounts_of_nobody"),
+    named("delete_amounts_of"),
+)
 
 
 class Maintenance:

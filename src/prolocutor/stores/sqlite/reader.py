@@ -16,6 +16,7 @@ from prolocutor.contracts.store import (
     ALL_DIALOGS,
     NO_ROUND,
     AgendaEntry,
+    Amount,
     ConversationRow,
     DialogQuery,
     FeedRow,
@@ -63,6 +64,7 @@ _DUE: Final = named("due_entries")
 _NEXT_DUE: Final = named("next_due")
 _ENTRIES: Final = named("entries_of")
 _RECORDS: Final = named("records_of")
+_AMOUNTS: Final = named("amounts_between")
 _RECORD: Final = named("record_of")
 _RECORDS_SINCE: Final = named("records_since")
 _RECORD_COUNT: Final = named("number_of_kind")
@@ -189,6 +191,11 @@ class SqliteReader:
         """Return one document."""
         found = self.connection.execute(_RECORD, (user, kind, key)).fetchone()
         return None if found is None else found[0]
+
+    def amounts(self, kind: str, first: str, last: str) -> list[Amount]:
+        """Return the sums of a kind in some periods."""
+        rows = self.connection.execute(_AMOUNTS, (kind, first, last))
+        return [Amount(*row) for row in rows]
 
     def records_since(self, kind: str, after: int = 0, limit: int = 10_000) -> list[StoredDocument]:
         """Return the latest documents of a kind with numbers above `after`."""

@@ -183,6 +183,9 @@ class SqliteStore:
     deliver = _writes(_TURNS, TurnWriter.deliver)
 
     put_record = _writes(_AGENDA, AgendaWriter.put_record)
+    add_amounts = _writes(_AGENDA, AgendaWriter.add_amounts)
+    delete_amounts = _writes(_AGENDA, AgendaWriter.delete_amounts)
+    amounts = _reads(SqliteReader.amounts)
     change_records = _writes(_AGENDA, AgendaWriter.change_records)
     record = _reads(SqliteReader.record)
     records = _reads(SqliteReader.records)

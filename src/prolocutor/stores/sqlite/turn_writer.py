@@ -12,6 +12,7 @@ from prolocutor.clocks import DAY
 from prolocutor.contracts.store import (
     MAX_AGENDA_ENTRIES,
     AgendaEntry,
+    Amount,
     AnsweredRequest,
     Delivery,
     NewProfileVersion,
@@ -47,6 +48,9 @@ _EARLIEST: Final = named("earliest_entry")
 _TO_DROP: Final = named("entry_to_drop")
 _DROP: Final = named("drop_entry")
 _COUNT_DROPPED: Final = named("count_dropped")
+_AMOUNT: Final = named("amount")
+_ADD_AMOUNT: Final = named("add_amount")
+_DELETE_AMOUNTS: Final = named("delete_amounts")
 _PUT_RECORD: Final = named("put_record")
 _DIALOG_OF: Final = named("dialog_about")
 _RECORD: Final = named("record_of")
@@ -115,6 +119,24 @@ class AgendaWriter:
             else:
                 self.put_record(one.user, one.kind, one.key, one.after, one.about)
         return True
+
+    def add_amounts(self, added: Sequence[Amount]) -> list[float] | int:
+        """Add all of the amounts and return the sums; else the place of one whose limit is why."""
+        for place, one in enumerate(added):
+            if one.limit is not None:
+                of = (one.kind, one.user, one.name, one.period)
+                found = self._execute(_AMOUNT, of).fetchone()
+                if (0.0 if found is None else found[0]) + one.amount > one.limit:
+                    return place
+        sums = []
+        for one in added:
+            values = (one.kind, one.user, one.name, one.period, one.amount, one.number)
+            sums.append(self._execute(_ADD_AMOUNT, values).fetchone()[0])
+        return sums
+
+    def delete_amounts(self, kind: str, before: str) -> None:
+        """Delete the sums of a kind in earlier periods."""
+        self._execute(_DELETE_AMOUNTS, (kind, before))
 
     def delete_record(self, user: str, kind: str, key: str) -> bool:
         """Delete a document; return False if there is none."""

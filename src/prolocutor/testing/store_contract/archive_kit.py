@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from msgspec import structs
 
-from prolocutor.contracts.store import DialogQuery, NewRecord, RecordChange, Store
+from prolocutor.contracts.store import Amount, DialogQuery, NewRecord, RecordChange, Store
 from prolocutor.dialog import agent_state, plain
 from prolocutor.dialog.dialog import HumanUtterance
 from prolocutor.dialog.ids import DialogId
@@ -71,6 +71,27 @@ class RecordStoreKit(StoreFixtures):
         assert await store.change_records([structs.replace(moved[1], after=b"4")]) is False
         assert await store.record("ann", "door", "a") is None
         assert await store.record("ann", "closed", "a") == b"2"
+
+    async def test_amounts_are_added_all_or_none(self, store: Store) -> None:
+        mine = Amount("spent", "ann", "agent", "2026-01-02", 3.0)
+        total = Amount("all", "", "", "2026-01-02", 3.0, limit=5.0)
+
+        assert await store.add_amounts([mine, total]) == [3.0, 3.0]
+        assert await store.add_amounts([mine, total]) == 1
+        assert await store.add_amounts([structs.replace(total, amount=2.0)]) == [5.0]
+        assert await store.amounts("spent", "2026-01-01", "2026-01-03") == [mine]
+        assert await store.amounts("spent", "2026-01-03", "2026-01-03") == []
+
+    async def test_amounts_of_a_deleted_person_count_as_nobodys(self, store: Store) -> None:
+        await talk(store, "ann", "a")
+        for kind in ("spent", "person"):
+            await store.add_amounts([Amount(kind, "ann", "agent", "2026-01-02", 3.0)])
+
+        await store.delete_person("ann")
+
+        kept = [Amount("spent", "", "agent", "2026-01-02", 3.0)]
+        assert await store.amounts("spent", "2026", "2027") == kept
+        assert await store.amounts("person", "2026", "2027") == []
 
     async def test_records_of_a_kind_are_found_after_a_number(self, store: Store) -> None:
         for user, key in (("ann", "a"), ("", "b"), ("bob", "c")):

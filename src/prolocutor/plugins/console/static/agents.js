@@ -7,6 +7,7 @@ import { useKeys, useRowKeys } from "./keys.js";
 import { Choice, SortHead, States, listOf } from "./parts.js";
 import { Effects } from "./effects.js";
 import { Rollouts } from "./rollouts.js";
+import { Spending } from "./spending.js";
 import { go, here, link, useScroll } from "./router.js";
 import { text } from "./safe.js";
 import { html, useMemo, useRef } from "./ui.js";
@@ -58,7 +59,7 @@ export default function Agents({ at, operator }) {
           <${Choice} label="Time" value=${hours} options=${PERIODS} choose=${(value) => go(here({ hours: value }))} /></div></header>
       <${States} of=${list} what="The list of agents"><div class="table-box" ref=${box} tabindex="-1">
         <${Table} list=${sorted} whole=${list.value} hours=${hours} chosen=${chosen} order=${order} to=${to} />
-        <${Effects} operator=${operator} /><${Rollouts} operator=${operator} changed=${list.again} /></div></${States}>
+        <${Effects} operator=${operator} /><${Spending} /><${Rollouts} operator=${operator} changed=${list.again} /></div></${States}>
     </div>
     ${name && list.value && html`<${AgentSide} key=${`${chosen?.stage}.${name}`} name=${name} stage=${chosen?.stage} since=${since} hours=${hours} operator=${operator} close=${close} changed=${list.again} />`}
   </div>`;

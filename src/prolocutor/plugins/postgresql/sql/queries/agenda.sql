@@ -53,3 +53,20 @@ DELETE FROM records WHERE "user" = $1 AND place = $2 RETURNING 1;
 -- name: deliver
 SELECT deliver($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19,
     $20, $21, $22, $23, $24, $25, $26, $27, $28, $29, $30, $31);
+
+-- name: add_amounts
+SELECT refused, sums FROM add_amounts($1, $2, $3, $4, $5, $6, $7);
+
+-- name: amounts_between
+SELECT kind, "user", name, period, amount, number FROM amounts
+WHERE kind = $1 AND period BETWEEN $2 AND $3 ORDER BY period, "user", name;
+
+-- name: delete_amounts
+DELETE FROM amounts WHERE kind = $1 AND period < $2;
+
+-- name: delete_amounts_of
+WITH gone AS (DELETE FROM amounts WHERE "user" = $1 RETURNING *)
+INSERT INTO amounts AS a (kind, "user", name, period, amount, number)
+SELECT kind, '', name, period, amount, number FROM gone WHERE kind = 'spent'
+ON CONFLICT (kind, period, "user", name)
+DO UPDATE SET amount = a.amount + excluded.amount, number = a.number + excluded.number;

@@ -1,0 +1,1 @@
+"""A purse: what calls of services cost, and limits that they keep."""

@@ -1,0 +1,299 @@
+"""CallPurse: the keeper that lets calls be made as long as they keep within limits.
+
+The price of a call is taken out of all its limits before it is made, in one step of the store that
+all replicas share; what it cost in the end is settled after it. So a limit holds within the price
+of the calls that run, however many processes make them.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Sequence
+from typing import Any, Final
+
+import msgspec
+
+from prolocutor.assistant.assistant_settings import PurseSettings
+from prolocutor.background import BackgroundTasks
+from prolocutor.contracts.connector import Connector, Replies, Request, ServiceContext
+from prolocutor.contracts.keepers import OwnReply, running_effect
+from prolocutor.contracts.shared_store import clock_of
+from prolocutor.contracts.store import Amount, Store, TurnOpening
+from prolocutor.dialog.ids import format_time
+from prolocutor.dialog.plain import JsonObject, Plain, check
+from prolocutor.errors import ConfigError, PurseEmpty, ServiceError, StoreError
+from prolocutor.names import suggest
+from prolocutor.pipeline.requests import PayloadRequest
+from prolocutor.plan.pipeline import Pipeline, Skill, Stage, StageService
+
+log = logging.getLogger(__name__)
+
+WARNING: Final = 0.8
+"""The part of a limit from which on operators are warned."""
+
+ASKED: Final = "purse"
+"""The kind of the documents of requests that wait for a yes, and the member of an ask's context."""
+
+TIDY: Final = 3600.0
+_ROUNDING: Final = 1e-9
+
+
+class Spent(msgspec.Struct, frozen=True):
+    """Of whom a limit is: the kind of its sums, whose they are, and the most that they may be."""
+
+    kind: str
+    words: str
+    user: str
+    name: str
+    period: str
+    limit: float | None
+
+
+class CallPurse:
+    """Keeps what calls may cost."""
+
+    def __init__(self, store: Store, settings: PurseSettings, pipeline: Pipeline) -> None:
+        self.settings = settings
+        self.clock: Callable[[], float] = clock_of(store)
+        self.store = store
+        self.connectors: dict[str, PaidConnector] = {}
+        self.warned: set[tuple[str, str, str, str]] = set()
+        self._tasks = BackgroundTasks("purse")
+        names = [one.name for one in pipeline.of(Stage.SKILL)]
+        for one, other in settings.instead.items():
+            for name in (one, other):
+                if name not in names:
+                    what = f"no skill is called {name!r}; {suggest(name, names)}"
+                    raise ConfigError(what, key=f"purse.instead.{one}")
+
+    # -- as a keeper ------------------------------------------------------------------------------
+
+    def around(self, service: Any, connector: Connector, context: ServiceContext) -> Connector:
+        """Return the connector of a skill, or of a service with a price, with the purse around."""
+        price = _price_of(service)
+        if not price and not isinstance(service, Skill):
+            return connector
+        kept = PaidConnector(service, connector, self, price)
+        if isinstance(service, Skill):
+            self.connectors[service.name] = kept
+        return kept
+
+    def join(self, assistant: Any) -> None:
+        """Let the assistant know it."""
+        assistant.purse = self
+
+    async def turn_was_cut_off(self, opening: TurnOpening) -> None:
+        """Do nothing: what was asked for may have been paid for."""
+
+    async def start(self) -> None:
+        """Begin to forget sums of turns that are long over."""
+        self._tasks.start(self._tidy())
+
+    async def aclose(self) -> None:
+        """Stop that."""
+        await self._tasks.aclose()
+
+    async def _tidy(self) -> None:
+        while True:
+            try:
+                yesterday = _day(self.clock() - 86_400)
+                await self.store.delete_amounts("turn", yesterday)
+                self.warned = {one for one in self.warned if one[3] >= yesterday[:7]}
+            except StoreError as error:
+                log.warning("old sums cannot be deleted: %s", error)
+            await asyncio.sleep(TIDY)
+
+    # -- the money --------------------------------------------------------------------------------
+
+    async def take(
+        self, agent: str, user: str, turn: str, amount: float, calls: int, *, over: bool = False
+    ) -> Spent | None:
+        """Take an amount out of all limits, or nothing; return the limit that is why.
+
+        `over`: no limit counts.
+        """
+        limits = self._limits(agent, user, turn)
+        added = [
+            Amount(
+                one.kind,
+                one.user,
+                one.name,
+                one.period,
+                amount,
+                calls,
+                None if over or one.limit is None else one.limit + _ROUNDING,
+            )
+            for one in limits
+        ]
+        found = await self.store.add_amounts(added)
+        if isinstance(found, int):
+            return limits[found]
+        for one, total in zip(limits, found, strict=True):
+            self._warn(one, total)
+        return None
+
+    def _limits(self, agent: str, user: str, turn: str) -> list[Spent]:
+        """Return what an amount is added to, the sums of all last: those are waited for most."""
+        now, limits = self.clock(), self.settings
+        day, month = _day(now), _day(now)[:7]
+        found = [
+            Spent("spent", "", user, agent, day, None),
+            Spent("turn", "this turn", user, turn, day, limits.turn),
+            Spent("person", "your day", user, "", day, limits.person_day),
+            Spent("person", "your month", user, "", month, limits.person_month),
+            Spent("agent", f"the day of {agent}", "", agent, day, limits.agent_day),
+            Spent("total", "this day", "", "", day, limits.total_day),
+        ]
+        return [one for one in found if one.kind == "spent" or one.limit is not None]
+
+    def _warn(self, one: Spent, total: float) -> None:
+        key = (one.kind, one.user, one.name, one.period)
+        if one.limit is None or total < WARNING * one.limit or key in self.warned:
+            return
+        self.warned.add(key)
+        log.warning(
+            "%s of %g are spent: %.4g (%s %s %s)",
+            f"{total / one.limit:.0%}" if one.limit else "all",
+            one.limit, total, one.kind, one.name or one.user, one.period,
+        )  # fmt: skip
+
+    def shown(self, amount: float) -> str:
+        """Return an amount as it is shown."""
+        return f"{amount:.6g} {self.settings.currency}".strip()
+
+
+class PaidConnector:
+    """The way to a service whose calls cost something."""
+
+    def __init__(
+        self, service: StageService, kept: Connector, purse: CallPurse, price: float
+    ) -> None:
+        self.kept = kept
+        self.service = service
+        self.price = price
+        self.purse = purse
+        self.format = getattr(kept, "format", "plain")
+        self.gathers_batches = getattr(kept, "gathers_batches", False)
+        for name in ("describe", "preview"):
+            if hasattr(kept, name):
+                setattr(self, name, getattr(kept, name))
+
+    async def send(self, requests: Sequence[Request]) -> Replies:
+        """Take the price, ask, and settle what it cost."""
+        first = requests[0]
+        user = _user_of(first)
+        if (again := await self._asked_before(first, user)) is not None:
+            return again
+        price = self.price * len(requests)
+        refused = await self.purse.take(
+            self.service.name, user, first.turn_id, price, len(requests)
+        )
+        if refused is not None:
+            return await self._refused(requests, refused, user)
+        return await self._paid(requests, user, price)
+
+    async def aclose(self) -> None:
+        """Let go of the service."""
+        await self.kept.aclose()
+
+    async def _paid(self, requests: Sequence[Request], user: str, price: float) -> Replies:
+        try:
+            replies = await self.kept.send(requests)
+        except ServiceError as error:
+            if not error.sent:
+                await self._settle(requests[0], user, -price, -len(requests))
+            raise
+        costs = [_cost_of(one, self.price) for one in replies]
+        difference = sum(costs) - price
+        if abs(difference) > _ROUNDING:
+            await self._settle(requests[0], user, difference, 0)
+        return replies
+
+    async def _settle(self, request: Request, user: str, amount: float, calls: int) -> None:
+        turn, name = request.turn_id, self.service.name
+        await self.purse.take(name, user, turn, amount, calls, over=True)
+
+    async def _refused(self, requests: Sequence[Request], limit: Spent, user: str) -> Replies:
+        """Do what is to be done at a limit."""
+        settings, purse = self.purse.settings, self.purse
+        what = (
+            f"{limit.words[:1].upper()}{limit.words[1:]} may cost"
+            f" {purse.shown(limit.limit or 0.0)}, and that is spent"
+        )
+        log.info("service %s was not asked: %s", self.service.name, what)
+        is_skill = isinstance(self.service, Skill) and len(requests) == 1
+        if running_effect.get() is not None or not is_skill:
+            raise PurseEmpty(what)
+        request = requests[0]
+        state = getattr(request, "state", None)
+        other = purse.connectors.get(settings.instead.get(self.service.name, ""))
+        if settings.at_limit == "cheaper" and other is not None and other is not self:
+            return await other.send((request,))
+        if settings.at_limit == "ask" and state is not None:
+            place = state.snapshot.dialog_id
+            await purse.store.put_record(user, ASKED, request.key, request.body(), place)
+            asked = f"{what}. Shall I go on anyway, for about {purse.shown(self.price)}?"
+            hypothesis = {
+                "text": asked,
+                "confidence": 0.9,
+                "ask": "yesno",
+                "ask_context": {ASKED: request.key},
+            }
+            return (_own(hypothesis),)
+        text = f"{what}. I cannot ask {self.service.name} now."
+        return (_own({"text": text, "confidence": 0.1}),)
+
+    async def _asked_before(self, request: Request, user: str) -> Replies | None:
+        """Do what was asked beyond a limit, if the person says yes; None for any other request."""
+        state = getattr(request, "state", None)
+        answer = None if state is None else state.member("answer")
+        context = answer.get("context") if isinstance(answer, dict) else None
+        key = context.get(ASKED) if isinstance(context, dict) else None
+        if not isinstance(key, str) or not isinstance(answer, dict):
+            return None
+        body = await self.purse.store.record(user, ASKED, key)
+        if body is None or answer.get("value") is not True:
+            await self.purse.store.delete_record(user, ASKED, key)
+            return (_own({"text": "Then I leave it.", "confidence": 1.0}),)
+        await self.purse.store.delete_record(user, ASKED, key)
+        kept = Plain(None, body)
+        held = PayloadRequest(request.service, request.turn_id, key, request.timeout, kept)
+        await self.purse.take(self.service.name, user, request.turn_id, self.price, 1, over=True)
+        return await self._paid((held,), user, self.price)
+
+
+def _own(hypothesis: JsonObject) -> OwnReply:
+    made = check([hypothesis])
+    return OwnReply(made.value, made.encoded)
+
+
+def _price_of(service: StageService) -> float:
+    price = service.card_members.get("price")
+    return float(price) if isinstance(price, int | float) else 0.0
+
+
+def _user_of(request: Request) -> str:
+    user = getattr(request, "user", None)
+    if isinstance(user, str):
+        return user
+    state = getattr(request, "state", None)
+    return "" if state is None else str(state.snapshot.opening.user)
+
+
+def _cost_of(reply: Plain | ServiceError, price: float) -> float:
+    """Return what a call cost: what its hypotheses say, else the price."""
+    if isinstance(reply, ServiceError):
+        return price if reply.sent else 0.0
+    value = reply.value
+    said = [
+        float(one["cost"])
+        for one in (value if isinstance(value, list) else [value])
+        if isinstance(one, dict) and isinstance(one.get("cost"), int | float) and one["cost"] >= 0
+    ]
+    return sum(said) if said else price
+
+
+def _day(at: float) -> str:
+    """Return the day of a time (UTC), as YYYY-MM-DD."""
+    return format_time(at)[:10]

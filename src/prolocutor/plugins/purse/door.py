@@ -1,0 +1,150 @@
+"""The door of the purse: what was spent, by agent, person and day, for operators."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections import defaultdict
+from typing import Annotated, Any, ClassVar, Final, Literal
+
+import msgspec
+from msgspec import Meta
+
+from prolocutor.contracts.channel import Channel, Route
+from prolocutor.contracts.http import HttpRequest, HttpResponse
+from prolocutor.dialog.ids import format_time
+from prolocutor.plugins.purse.call_purse import WARNING, CallPurse
+from prolocutor.web.door_context import DoorContext
+from prolocutor.web.operations import Operation, TypedRequest
+
+PATH: Final = "/api/console/spending"
+DAY: Final = 86_400.0
+
+Grouping = Literal["agent", "person", "day"]
+
+
+class SpendingQuery(msgspec.Struct, frozen=True):
+    """Of how many `days`, today included, and summed up `by` what."""
+
+    days: Annotated[int, Meta(ge=1, le=3660)] = 30
+    by: Grouping = "agent"
+
+
+class SpentLine(msgspec.Struct, frozen=True):
+    """What one agent, person or day cost, in so many calls."""
+
+    name: str
+    amount: float
+    calls: int
+
+
+class LimitLine(msgspec.Struct, frozen=True):
+    """How far a limit of today, or of this month, is used up; `warns` from 80 %."""
+
+    kind: str
+    name: str
+    period: str
+    spent: float
+    limit: float
+    warns: bool
+
+
+class Spending(msgspec.Struct, frozen=True):
+    """What was spent, the most first (days in their order), and the limits that are used most."""
+
+    items: list[SpentLine]
+    total: float
+    currency: str
+    limits: list[LimitLine]
+
+
+class SpendingDoor(msgspec.Struct, frozen=True, kw_only=True):
+    """What calls cost, for operators, at `/api/console/spending`."""
+
+    is_usual: ClassVar[bool] = True
+
+    def build(self, context: DoorContext) -> Channel:
+        """Return the door."""
+        return SpendingChannel(context)
+
+
+class SpendingChannel:
+    """The spending of one assistant; without a purse nothing was spent."""
+
+    name: Final = "spending"
+    prefix: Final = "spending:"
+
+    def __init__(self, context: DoorContext) -> None:
+        self._purse: CallPurse | None = getattr(context.assistant, "purse", None)
+        self.routes = [
+            Route("GET", PATH, Operation(self.list_spending), "operators"),
+            Route("GET", f"{PATH}.csv", self.table, "operators"),
+        ]
+
+    async def open(self) -> None:
+        """Do nothing."""
+
+    async def close(self) -> None:
+        """Do nothing."""
+
+    async def list_spending(self, request: TypedRequest[SpendingQuery, None]) -> Spending:
+        """List what was spent by agent, person or day."""
+        if self._purse is None:
+            return Spending([], 0.0, "", [])
+        query = request.params
+        sums: dict[str, list[float]] = defaultdict(lambda: [0.0, 0])
+        for one in await self._rows(query.days):
+            name = {"agent": one.name, "person": one.user, "day": one.period}[query.by]
+            sums[name][0] += one.amount
+            sums[name][1] += one.number
+        items = [SpentLine(name, amount, int(calls)) for name, (amount, calls) in sums.items()]
+        items.sort(key=(lambda one: one.name) if query.by == "day" else (lambda one: -one.amount))
+        total = sum(one.amount for one in items)
+        limits = await self._limits(self._purse)
+        return Spending(items, total, self._purse.settings.currency, limits)
+
+    async def table(self, request: HttpRequest) -> HttpResponse:
+        """Give all rows as CSV: day, agent, person, amount, calls."""
+        days = request.query("days") or "30"
+        text = io.StringIO()
+        writer = csv.writer(text)
+        writer.writerow(["day", "agent", "person", "amount", "calls"])
+        number = int(days) if days.isdecimal() else 30
+        for one in await self._rows(min(3660, max(1, number))):
+            cells = [_cell(value) for value in (one.period, one.name, one.user)]
+            writer.writerow([*cells, f"{one.amount:.6f}", one.number])
+        return HttpResponse(
+            text.getvalue().encode(),
+            content_type="text/csv; charset=utf-8",
+            headers={"Content-Disposition": "attachment; filename=spending.csv"},
+        )
+
+    async def _rows(self, days: int) -> list[Any]:
+        if self._purse is None:
+            return []
+        now = self._purse.clock()
+        first, last = (format_time(at)[:10] for at in (now - (days - 1) * DAY, now))
+        return await self._purse.store.amounts("spent", first, last)
+
+    async def _limits(self, purse: CallPurse) -> list[LimitLine]:
+        """Return the limits of today that are used most."""
+        today = format_time(purse.clock())[:10]
+        settings = purse.settings
+        found: list[LimitLine] = []
+        for kind, period, limit in (
+            ("total", today, settings.total_day),
+            ("agent", today, settings.agent_day),
+            ("person", today, settings.person_day),
+            ("person", today[:7], settings.person_month),
+        ):
+            for one in await purse.store.amounts(kind, period, period) if limit else ():
+                warns = one.amount >= WARNING * (limit or 0.0)
+                name = one.name or one.user
+                found.append(LimitLine(kind, name, period, one.amount, limit or 0.0, warns))
+        found.sort(key=lambda one: -one.spent / one.limit)
+        return found[:50]
+
+
+def _cell(text: str) -> str:
+    """Return a text that no spreadsheet takes for a formula."""
+    return f"'{text}" if text[:1] in "=+-@\t\r" and text else text
