@@ -1,4 +1,4 @@
-"""Check the manifests that cards name: each can be read, and none contradicts another."""
+"""Check the manifests named by cards: each is readable, and they do not contradict each other."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from prolocutor.config.fields import Findings
 from prolocutor.config.loading import Survey
 from prolocutor.errors import ConfigError, MissingExtra
 from prolocutor.plan.pipeline import Stage
-from prolocutor.plugins.almond.programs.device_classes import DeviceClasses, classes_of
+from prolocutor.plugins.almond.programs.device_classes import DeviceClasses, skill_classes
 
 
 def check_manifests(loaded: Survey, findings: Findings) -> Iterable[tuple[str, str]]:
-    """Record every manifest that is faulty; without Lark none is checked."""
+    """Record every faulty manifest; without Lark nothing is checked."""
     skills = [
         each
         for each in loaded.settings.pipeline.of(Stage.SKILL)
@@ -21,7 +21,7 @@ def check_manifests(loaded: Survey, findings: Findings) -> Iterable[tuple[str, s
     sound = []
     for skill in skills:
         try:
-            classes_of(skill)
+            skill_classes(skill)
             sound.append(skill)
         except MissingExtra:
             return ()

@@ -1,4 +1,4 @@
-"""Almond's own messages, beside those that all doors know."""
+"""Almond's own message types, beside the types known to all doors."""
 
 from prolocutor.dialog.messages import NewProgram as NewProgram
 from prolocutor.dialog.messages import Rdl as Rdl

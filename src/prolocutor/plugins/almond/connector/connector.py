@@ -40,13 +40,13 @@ IDLE: Final = 300.0
 
 
 class AlmondConnector:
-    """The way to `ws://host/api/conversation`, the path of an address without one.
+    """The way to `ws://host/api/conversation` (the path of an address without a path).
 
-    A dialog is a conversation there, named by the dialog's id (or all are the one that `?id=` of
-    the address names), and has a connection of its own. Of at most `connections` the one that
-    rested longest is closed, as is one that rested `idle` seconds; it is opened again when it is
-    needed. All that is said until `askSpecial` is one hypothesis of `confidence`; its ask is ours,
-    and the answer goes back as a value. `key` is sent as a bearer token.
+    A dialog is a conversation of the peer, named by the dialog's id (or by `?id=` of the address,
+    for all dialogs), with a connection of its own. Of more than `connections` connections the
+    longest idle is closed, like any connection idle for `idle` seconds; it is opened again when
+    needed. All messages until `askSpecial` are one hypothesis of `confidence`; the peer's ask
+    becomes our ask, and the answer goes back as a value. `key` is sent as a bearer token.
     """
 
     def __init__(self, options: AlmondServer, *, name: str) -> None:
@@ -91,7 +91,7 @@ class AlmondConnector:
         return check([found])
 
     def _conversation(self, key: str, id_: str) -> AlmondConversation:
-        """Return the conversation of a dialog, and close those that rest for long."""
+        """Return the conversation of a dialog, and close idle conversations."""
         now = asyncio.get_running_loop().time()
         found = self._conversations.get(key)
         if found is None:
@@ -110,7 +110,7 @@ class AlmondConnector:
 
 
 def _frame(asked: PeerQuestion) -> JsonObject:
-    """Return what a client sends: words, or what they mean, with the words as its title."""
+    """Return a client's frame: the text, or its parsed form with the text as title."""
     if asked.parsed is None:
         return {"type": "command", "text": asked.text}
     frame: dict[str, Any] = {"type": "parsed", "json": asked.parsed}

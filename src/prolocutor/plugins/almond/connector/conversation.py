@@ -1,8 +1,8 @@
-"""AlmondConversation: one conversation with an Almond, over a connection that may be opened anew.
+"""AlmondConversation: a conversation with an Almond over a connection that can be reopened.
 
 The first generation (1.x) opens with a welcome and `askSpecial`. The second (2.x, Genie) opens with
-`id`, what was said before, and `askSpecial`; it echoes each input as a `command`, before which
-nothing belongs to the answer. A turn ends with `askSpecial`: what is asked now, or null.
+`id`, earlier messages and `askSpecial`; it echoes each input as a `command`, and the answer follows
+the echo. A turn ends with `askSpecial`: the kind of answer that is asked for, or null.
 """
 
 from __future__ import annotations
@@ -36,14 +36,14 @@ _CONTROL: Final = frozenset({"id", "new-device", "hypothesis", "ping", "req-subp
 
 
 class AlmondSaid(msgspec.Struct):
-    """What an Almond said in one turn, and what it asks now."""
+    """The messages of an Almond in one turn, and its ask."""
 
     messages: list[JsonObject]
     ask: Any = None
 
 
 class AlmondConversation:
-    """One conversation; one turn at a time. `id` is its name there, as far as it is known."""
+    """One conversation; one turn at a time. `id` is the peer's name of it, once known."""
 
     def __init__(self, opener: SocketOpener, url: Url, id_: str) -> None:
         self.id = id_
@@ -59,17 +59,17 @@ class AlmondConversation:
         return self._turns.locked()
 
     async def say(self, frame: JsonObject, timeout: float) -> AlmondSaid:
-        """Send a frame and return what is said until `askSpecial`; `ServiceError` if it fails.
+        """Send a frame and return the messages until `askSpecial`; raise `ServiceError` on failure.
 
-        A call that is cancelled closes the connection, so that what comes late is no answer.
+        A cancelled call closes the connection, so that late messages are not taken for an answer.
         """
         until = asyncio.get_running_loop().time() + SETTLED * timeout
         async with self._turns:
             try:
-                line = await self._opened()
+                line = await self._open_line()
                 said = await line.say(frame, until)
                 if said is None:  # closed just now
-                    line = await self._opened()
+                    line = await self._open_line()
                     said = await line.say(frame, until)
                 if said is None:
                     raise line.end
@@ -91,7 +91,7 @@ class AlmondConversation:
         if line is not None:
             await asyncio.wait([line.reading])
 
-    async def _opened(self) -> _AlmondLine:
+    async def _open_line(self) -> _AlmondLine:
         if self._line is None or not self._line.is_open:
             own = {"id": self.id, "skip_history": "1", "hide_welcome": "1"}
             socket = await self._opener.open(self._url.with_parameters(**own))
@@ -104,7 +104,7 @@ class AlmondConversation:
 
 
 class _Turn:
-    """What comes from when an input was sent until `askSpecial`."""
+    """The messages received between an input and `askSpecial`."""
 
     def __init__(self, *, echoes: bool) -> None:
         self.said: asyncio.Future[AlmondSaid | ServiceError] = (
@@ -118,7 +118,7 @@ class _Turn:
     def take(self, kind: str, frame: JsonObject, size: int) -> None:
         """Take a frame."""
         if kind == "command":
-            if self._waits_for_echo:  # what came before it was of another turn
+            if self._waits_for_echo:  # messages before the echo belong to an earlier turn
                 self._messages.clear()
             self._waits_for_echo = False
             self._was_echoed = True
@@ -135,7 +135,7 @@ class _Turn:
                 self._messages.append(frame)
 
     def take_as_it_is(self) -> None:
-        """Settle with what has come, if that is anything: some end without `askSpecial`."""
+        """Settle with the messages so far, if any: some turns end without `askSpecial`."""
         if self._messages:
             self.settle(AlmondSaid(self._messages))
 
@@ -151,13 +151,13 @@ class _Turn:
             self.settle(said)
 
     def settle(self, outcome: AlmondSaid | ServiceError) -> None:
-        """Note the outcome, unless there is one."""
+        """Set the outcome, unless it is set already."""
         if not self.said.done():
             self.said.set_result(outcome)
 
 
 class _AlmondLine:
-    """One connection; what comes over it outside of a turn is passed over."""
+    """One connection; messages outside of a turn are ignored."""
 
     def __init__(self, socket: ClientConnection, shown: str) -> None:
         loop = asyncio.get_running_loop()
@@ -171,12 +171,12 @@ class _AlmondLine:
         self.reading: Final = BackgroundTasks(shown).start(self._read())
 
     def begin(self) -> None:
-        """Take what comes from now on as the answer to what is said."""
+        """Count messages from now on as the answer."""
         if not self.ready.done():
             self.ready.set_result(None)
 
     async def say(self, frame: JsonObject, until: float) -> AlmondSaid | None:
-        """Send a frame and wait for what is said; None if the connection was closed before."""
+        """Send a frame and return the answer; None if the connection was already closed."""
         if not self.is_open or not is_open(self._socket):
             self.is_open = False
             return None

@@ -1,1 +1,1 @@
-"""The door that speaks the Almond Dialog API, over WebSockets and over HTTP."""
+"""The door for the Almond Dialog API, over WebSockets and HTTP."""

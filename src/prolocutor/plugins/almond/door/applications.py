@@ -1,4 +1,4 @@
-"""Applications that may ask a person for a token, and the codes that are exchanged for one."""
+"""Applications that ask people for tokens, and the codes exchanged for tokens."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from prolocutor.errors import ConfigError
 from prolocutor.web.authentication import is_loopback
 
 CODES: Final = "oauth-code"
-"""The kind of the assistant's own records that are codes."""
+"""The kind of the assistant's records that hold codes."""
 
 CODE_SECONDS: Final = 60.0
 
@@ -28,10 +28,10 @@ _ID: Final = re.compile(r"[\w.-]{1,64}", re.ASCII)
 
 
 class Application(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """An application: what people call it, and the addresses to which they are sent back.
+    """An application: its name for people, and the addresses to which they are sent back.
 
-    One without a `secret` has to prove by PKCE that it is the one that asked. Its tokens end after
-    `days`, None for never.
+    An application without a `secret` proves its identity by PKCE. Its tokens end after `days`;
+    None: never.
     """
 
     redirects: Annotated[
@@ -47,11 +47,11 @@ class Application(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     def takes(self, redirect: str) -> bool:
         """Return whether people may be sent to this address; on loopback at any port."""
-        return redirect in self.redirects or _without_port(redirect) in self.redirects
+        return redirect in self.redirects or _remove_port(redirect) in self.redirects
 
 
 class GrantedCode(msgspec.Struct, frozen=True):
-    """What a code stands for. `challenge` is that of PKCE (S256), `expires` in UNIX seconds."""
+    """The grant behind a code. `challenge` is PKCE's (S256), `expires` is in UNIX seconds."""
 
     application: str
     redirect: str
@@ -60,7 +60,7 @@ class GrantedCode(msgspec.Struct, frozen=True):
     expires: float
 
     def proves(self, verifier: str | None) -> bool:
-        """Return whether the verifier is the one whose challenge came with the request."""
+        """Return whether the verifier belongs to the challenge of the request (RFC 7636)."""
         if self.challenge is None:
             return True
         digest = hashlib.sha256((verifier or "").encode("utf-8", "replace")).digest()
@@ -76,7 +76,7 @@ class GrantedCodes:
         self._clock = clock
 
     async def grant(self, application: str, redirect: str, user: str, challenge: str | None) -> str:
-        """Make a code, and drop those that nobody has exchanged."""
+        """Make a code, and delete expired codes."""
         now = self._clock()
         for digest, body in (await self._records.records("", CODES)).items():
             if msgspec.json.decode(body, type=GrantedCode).expires <= now:
@@ -87,7 +87,7 @@ class GrantedCodes:
         return code
 
     async def take(self, code: str) -> GrantedCode | None:
-        """Return what a code stands for; None if there is none, or it was taken or has ended."""
+        """Take the grant of a code; None if the code is unknown, used or expired."""
         digest = _digest(code)
         body = (await self._records.records("", CODES)).get(digest)
         if body is None or not await self._records.delete_record("", CODES, digest):
@@ -97,7 +97,7 @@ class GrantedCodes:
 
 
 def check_applications(applications: Mapping[str, Application]) -> None:
-    """Raise `ConfigError` for applications that cannot be."""
+    """Raise `ConfigError` for invalid applications."""
     for id_, application in applications.items():
         key = f"doors.almond.applications.{id_}"
         if not _ID.fullmatch(id_):
@@ -105,11 +105,11 @@ def check_applications(applications: Mapping[str, Application]) -> None:
         if not application.redirects:
             raise ConfigError("an application needs at least one address", key=f"{key}.redirects")
         for redirect in application.redirects:
-            if (wrong := _fault_of(redirect)) is not None:
+            if (wrong := _find_fault(redirect)) is not None:
                 raise ConfigError(f"{redirect!r:.200} {wrong}", key=f"{key}.redirects")
 
 
-def _fault_of(redirect: str) -> str | None:
+def _find_fault(redirect: str) -> str | None:
     try:
         parts = urlsplit(redirect)
         host = parts.hostname or ""
@@ -124,7 +124,7 @@ def _fault_of(redirect: str) -> str | None:
     return None
 
 
-def _without_port(redirect: str) -> str:
+def _remove_port(redirect: str) -> str:
     """Return an address on loopback without its port, which native applications choose freely."""
     try:
         parts = urlsplit(redirect)

@@ -11,7 +11,7 @@ from prolocutor.assistant.assistant import Assistant
 from prolocutor.contracts.http import HttpResponse, Visitor
 from prolocutor.contracts.programs import ProgramInfo, StatementResult
 from prolocutor.errors import BadInput, NotFound
-from prolocutor.plugins.almond.door.speakers import UserQuery, speaker_of
+from prolocutor.plugins.almond.door.speakers import UserQuery, find_speaker
 from prolocutor.web.operations import TypedRequest
 from prolocutor.web.requests import json_response
 
@@ -47,7 +47,7 @@ class NewApp(msgspec.Struct, frozen=True):
 
 
 class CreatedApp(msgspec.Struct, frozen=True, rename="camel"):
-    """A program that was started, and what it has found so far."""
+    """A started program, and its results so far."""
 
     unique_id: str
     description: str
@@ -58,7 +58,7 @@ class CreatedApp(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class RefusedApp(CreatedApp, frozen=True, rename="camel", kw_only=True):
-    """A program that could not be started; here `code` is that of the error."""
+    """A program that could not be started; `code` is the error's code."""
 
     error: str
     field: str
@@ -76,7 +76,7 @@ class AppEndpoints:
     def __init__(self, assistant: Assistant) -> None:
         self._assistant = assistant
 
-    async def of(self, user: str) -> list[AlmondApp]:
+    async def load_apps(self, user: str) -> list[AlmondApp]:
         """Return the running programs of a person."""
         return [
             AlmondApp(one.id, one.name, one.description, one.error, one.code, one.icon)
@@ -84,26 +84,26 @@ class AppEndpoints:
         ]
 
     async def stop(self, user: str, program_id: str) -> bool:
-        """Stop a program for good; False if there is none of this id."""
+        """Stop a program for good; False if its id is unknown."""
         return await self._assistant.programs.delete(user, program_id)
 
     async def list_apps(self, request: TypedRequest[UserQuery, None]) -> list[AlmondApp]:
         """Return a person's running programs."""
-        return await self.of(_user(request.visitor, request.params))
+        return await self.load_apps(_user(request.visitor, request.params))
 
     async def get_app(self, request: TypedRequest[AppPath, None]) -> AlmondApp:
         """Return one running program."""
         id_ = request.params.id
-        for app in await self.of(_user(request.visitor, request.params)):
+        for app in await self.load_apps(_user(request.visitor, request.params)):
             if app.unique_id == id_:
                 return app
-        raise _unknown(id_)
+        raise _not_found(id_)
 
     async def delete_app(self, request: TypedRequest[AppPath, None]) -> DeletedApp:
         """Stop a program for good."""
         id_ = request.params.id
         if not await self.stop(_user(request.visitor, request.params), id_):
-            raise _unknown(id_)
+            raise _not_found(id_)
         return DeletedApp()
 
     async def create_app(
@@ -130,8 +130,8 @@ class AppEndpoints:
 
 
 def _user(visitor: Visitor, params: UserQuery) -> str:
-    return speaker_of(visitor, user=params.user).user
+    return find_speaker(visitor, user=params.user).user
 
 
-def _unknown(id_: str) -> NotFound:
+def _not_found(id_: str) -> NotFound:
     return NotFound(f"there is no running program {id_!r:.80}", field="id")

@@ -1,8 +1,8 @@
-"""Commands: reads what Almond clients send, in all known variants.
+"""Commands: reads the frames of Almond clients, in all known variants.
 
 `command` has a `text`; `parsed` a `json` (an object, or JSON as text, or its keys in the frame
 itself) and perhaps a `title`; `tt` a `code` (`tt` in the description's own sample). Source: the
-Almond Dialog API, and what its clients send.
+Almond Dialog API, and its clients.
 """
 
 from __future__ import annotations
@@ -28,37 +28,37 @@ _INLINE: Final = ("code", "entities", "example_id", "slots", "slotTypes", "progr
 
 
 def read_frame(message: str | bytes) -> dict[str, Any]:
-    """Read one frame of a socket; `BadInput` where it is no JSON object, or too long."""
+    """Read one frame of a socket; raise `BadInput` if it is not a JSON object, or too long."""
     if len(message) > MAX_BYTES:
         raise BadInput(f"a frame has at most {MAX_BYTES:,} bytes")
     return parse_object(message)
 
 
 def read_command(command: dict[str, Any], speaker: Speaker) -> TurnInput:
-    """Make an input of a `command`, `parsed` or `tt`; `BadInput` names what is wrong with it."""
+    """Make an input of a `command`, `parsed` or `tt`; raise `BadInput` with the wrong field."""
     kind = command.get("type")
     if kind == "command":
         attributes = {**_platform_data(command), **_again(command)}
-        return said_by(speaker, _text(command, "text"), attributes)
+        return make_input(speaker, _text(command, "text"), attributes)
     if kind == "tt":
         code = _text(command, "tt" if command.get("code") is None and "tt" in command else "code")
-        return said_by(speaker, f"\\t {code}", _platform_data(command), program=code)
+        return make_input(speaker, f"\\t {code}", _platform_data(command), program=code)
     if kind == "parsed":
-        return _parsed(command, speaker)
+        return _read_parsed_command(command, speaker)
     raise BadInput(f"no input is of type {kind!r:.80}; there are {', '.join(_KINDS)}", field="type")
 
 
-def said_by(
+def make_input(
     speaker: Speaker, text: str, attributes: JsonObject | None = None, **content: Any
 ) -> TurnInput:
-    """Return the input that a text of a speaker is; `content` is what came parsed beside it."""
+    """Make the input of a speaker's text; `content` holds its parsed form."""
     return TurnInput(
         text, speaker.user, speaker.dialog, attributes or {}, channel="almond", **content
     )
 
 
 def is_stop(message: str | bytes) -> bool:
-    """Return whether a frame of a socket asks to stop the turn that runs."""
+    """Return whether a frame of a socket asks to stop the running turn."""
     says_stop = b'"stop"' in message if isinstance(message, bytes) else '"stop"' in message
     if not says_stop or len(message) > _LONGEST_STOP:
         return False
@@ -68,8 +68,10 @@ def is_stop(message: str | bytes) -> bool:
         return False
 
 
-def key_of(frame: dict[str, Any]) -> str | None:
-    """Return by what a client knows a frame that it may send again; `BadInput` for a bad one."""
+def frame_key(frame: dict[str, Any]) -> str | None:
+    """Return the client's key of a frame, equal when it is sent again; raise `BadInput` for a bad
+    key.
+    """
     key = frame.get("key")
     if key is None or (isinstance(key, str) and 0 < len(key) <= MAX_KEY):
         return key
@@ -81,7 +83,7 @@ def is_blank(input: TurnInput) -> bool:
     return input.parsed is None and input.program is None and not input.text.strip()
 
 
-def _parsed(command: dict[str, Any], speaker: Speaker) -> TurnInput:
+def _read_parsed_command(command: dict[str, Any], speaker: Speaker) -> TurnInput:
     json = command.get("json")
     if json is None:
         json = {key: command[key] for key in _INLINE if key in command}
@@ -92,7 +94,7 @@ def _parsed(command: dict[str, Any], speaker: Speaker) -> TurnInput:
         parsed = read_parsed(parsed)
     title = command.get("title")
     text = title if isinstance(title, str) and title else f"\\r {plain.encode(parsed).decode()}"
-    return said_by(speaker, text, _platform_data(command), parsed=parsed)
+    return make_input(speaker, text, _platform_data(command), parsed=parsed)
 
 
 def _text(command: dict[str, Any], key: str) -> str:

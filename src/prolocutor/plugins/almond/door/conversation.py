@@ -19,32 +19,32 @@ from prolocutor.dialog.inputs import TurnInput
 from prolocutor.dialog.turn_events import TurnEvent
 from prolocutor.errors import BadInput, StoreError
 from prolocutor.plugins.almond.door import commands
-from prolocutor.plugins.almond.door.dialects import Dialect, Frame, encoded, error_frame
+from prolocutor.plugins.almond.door.dialects import Dialect, Frame, encode_frame, error_frame
 from prolocutor.plugins.almond.door.speakers import Speaker, expectation
 from prolocutor.web.error_table import error_response
 from prolocutor.web.event_writing import FeedFollower
 
 PAGE: Final = 100
 TURN_RUNS: Final[Frame] = {"type": "event", "event": {"type": "TurnRuns"}}
-"""What a client is sent first where the answer to earlier words is still being looked for."""
+"""The first frame for a client while an earlier turn is still running."""
 
 WAITING: Final = 64
 MAX_BYTES: Final = 1_000_000
-"""Frames of one socket that may wait, and their bytes; the socket is not read meanwhile."""
+"""The limits of waiting frames of one socket, in frames and bytes; reading pauses at them."""
 
 Take = Callable[
     [TurnInput, Callable[[TurnEvent], Awaitable[None]] | None], Coroutine[Any, Any, TurnResult]
 ]
-"""What makes a turn of an input, with a function that shows what happens in it."""
+"""Runs the turn of an input, with a function that shows its events."""
 
 
 class ConversationOptions(msgspec.Struct):
-    """What a client asked for when it opened a socket.
+    """The options of a client at the opening of a socket.
 
-    `after` is the id of the last message that the client has; `history` says whether it wants
-    earlier messages; `devices` are frames of the person's devices, sent first. `events`: it is sent
-    what happens in the turns of its own inputs, as the chat page is. `skill` is the one skill that
-    its inputs are for.
+    `after` is the id of the client's last message; `history` says whether it wants earlier
+    messages; `devices` are frames of the person's devices, sent first. `events`: it receives the
+    events of the turns of its own inputs, like the chat page. `skill` is the skill that its inputs
+    are for.
     """
 
     after: int | None = None
@@ -80,7 +80,7 @@ class Conversation:
         """Serve the socket until the client is gone, and handle all frames that it sent."""
         user = self._speaker.user
         with open_socket_of(user), self._assistant.feeds.listening(user) as news:
-            await self._open(opening)
+            await self._begin(opening)
             self._events, self._skill = opening.events, opening.skill
             news.set()
             async with asyncio.TaskGroup() as group:
@@ -101,9 +101,9 @@ class Conversation:
                     await handling
                 showing.cancel()
 
-    # -- what the client is shown -----------------------------------------------------------
+    # -- messages to the client ------------------------------------------------------------
 
-    async def _open(self, opening: ConversationOptions) -> None:
+    async def _begin(self, opening: ConversationOptions) -> None:
         if self._dialect.opens_with_id:
             secret = self._speaker.secret
             shown = {} if secret is None else {"secret": secret}
@@ -116,7 +116,7 @@ class Conversation:
         elif opening.history:
             rows = await self._tail(self._dialect.cached)
             closing = await expectation(self._assistant, self._speaker)
-            await self._replay(self._dialect.replayed(rows, closing.get("ask")))
+            await self._replay(self._dialect.select_earlier_rows(rows, closing.get("ask")))
         await self._show_expectation()
         if opening.events and self._assistant.turns.is_answering(
             self._speaker.user, self._speaker.dialog
@@ -124,7 +124,7 @@ class Conversation:
             self._send(TURN_RUNS)
 
     async def _show_since(self, after: int) -> None:
-        """Show all messages after one, page by page."""
+        """Show all messages after a message id, page by page."""
         rows = await self._tail(1, after)
         at = rows[0].n - 1 if rows else self._feed.after
         while rows := await self._assistant.store.feed(self._speaker.user, at, PAGE):
@@ -136,7 +136,7 @@ class Conversation:
         return await self._assistant.store.feed_tail(speaker.user, speaker.dialog, limit, after)
 
     async def _replay(self, rows: list[FeedRow]) -> None:
-        """Show earlier messages without their asks: only what is open now is asked."""
+        """Show earlier messages without their asks: only the open ask is shown."""
         if rows:
             spend("backlog", self._speaker.user, len(rows))
         for row in rows:
@@ -145,7 +145,7 @@ class Conversation:
             await self._socket.room()
 
     async def _show_rows(self, rows: list[FeedRow]) -> None:
-        for row in self._dialect.shown(rows):
+        for row in self._dialect.select_rows(rows):
             if row.dialog_name == self._speaker.dialog:
                 self._send(self._dialect.message(row))
                 if row.closing is not None:
@@ -153,21 +153,21 @@ class Conversation:
             await self._socket.room()
 
     async def _show_event(self, event: TurnEvent) -> None:
-        """Send what happens in a turn; its reply is shown as rows of the feed."""
+        """Send an event of a turn; its reply is shown as rows of the feed."""
         self._send({"type": "event", "event": msgspec.to_builtins(event)})
         await self._socket.room()
 
     async def _show_expectation(self) -> None:
-        """Send the `askSpecial` of what is open now."""
+        """Send the `askSpecial` of the open ask."""
         speaker = self._speaker
         closing = await expectation(self._assistant, speaker)
         self._send(self._dialect.expectation(closing))
 
     def _send(self, frame: Frame | None) -> None:
         if frame is not None:
-            self._socket.send(encoded(frame))
+            self._socket.send(encode_frame(frame))
 
-    # -- what the client says ---------------------------------------------------------------
+    # -- frames of the client ----------------------------------------------------------------
 
     def _is_full(self) -> bool:
         frames = self._frames
@@ -196,7 +196,7 @@ class Conversation:
                 raise Unsupported("no subprotocol is spoken here", field="proto")
             input = commands.read_command(frame, self._speaker)
             if not commands.is_blank(input):
-                key = commands.key_of(frame)
+                key = commands.frame_key(frame)
                 answered = await self._take_turn(replace(input, skill=self._skill, request_id=key))
         except Exception as error:
             refused = error_frame(error_response(error))
@@ -216,6 +216,6 @@ class Conversation:
 
 
 class Unsupported(BadInput):
-    """A subprotocol that Genie's speakers request; none is supported."""
+    """A subprotocol requested by Genie's speakers; it is not supported."""
 
     code = "EINVAL"

@@ -24,12 +24,12 @@ from prolocutor.plugins.almond.door.speakers import (
     Speaker,
     UserQuery,
     expectation,
-    speaker_of,
+    find_speaker,
 )
 from prolocutor.web.operations import IdempotencyKey, SkillName, TypedRequest
 
 Take = Callable[[TurnInput], Coroutine[Any, Any, TurnResult]]
-"""What makes a turn of an input, once for the same key."""
+"""Runs the turn of an input, once for the same key."""
 
 FRESH: Final = "stateless"
 PAGE: Final = 100
@@ -55,7 +55,7 @@ class ConverseParams(SpeakerParams, frozen=True, kw_only=True):
 
 
 class ConverseRequest(msgspec.Struct, frozen=True, rename="camel"):
-    """What a person says, or does with a button."""
+    """A person's words, or a pressed button."""
 
     command: Annotated[
         dict[str, Any],
@@ -69,7 +69,7 @@ class ConverseRequest(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class ConverseReply(msgspec.Struct, frozen=True, rename="camel"):
-    """What is said, and what is asked for after it."""
+    """The messages of a turn, and its ask."""
 
     conversation_id: str
     messages: list[Frame]
@@ -77,7 +77,7 @@ class ConverseReply(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class AssistRequest(msgspec.Struct, frozen=True):
-    """What a person says, as Home Assistant has it."""
+    """A person's words in Home Assistant's form."""
 
     text: Annotated[str, Meta(extra={"error": "text is needed, as a text"})]
     language: str | None = None
@@ -86,20 +86,20 @@ class AssistRequest(msgspec.Struct, frozen=True):
 
 
 class PlainSpeech(msgspec.Struct, frozen=True):
-    """What is said, without markup."""
+    """Words without markup."""
 
     speech: str
     extra_data: None = None
 
 
 class AssistSpeech(msgspec.Struct, frozen=True):
-    """What is said, by its markup."""
+    """Words by their markup."""
 
     plain: PlainSpeech
 
 
 class AssistTargets(msgspec.Struct, frozen=True):
-    """What was done to which devices, of which an assistant of agents knows nothing."""
+    """Changed devices; always empty, as an assistant of agents knows none."""
 
     targets: list[str] = []
     success: list[str] = []
@@ -133,8 +133,8 @@ class ConverseEndpoints:
     async def converse(
         self, request: TypedRequest[ConverseParams, ConverseRequest]
     ) -> ConverseReply:
-        """Say something and get what is said and asked."""
-        dialect = dialect_of(request.params.protocol, FIRST)
+        """Run a turn and return its messages and ask."""
+        dialect = find_dialect(request.params.protocol, FIRST)
         key = request.params.idempotency_key
         speaker = _speaker(request.visitor, request.params, request.body.conversation_id)
         input = commands.read_command(request.body.command, speaker)
@@ -144,7 +144,7 @@ class ConverseEndpoints:
         else:
             skill = request.params.skill
             result = await self._take(replace(input, skill=skill, request_id=key))
-            messages, closing = await self._said(result, speaker, dialect)
+            messages, closing = await self._turn_frames(result, speaker, dialect)
         return ConverseReply(speaker.conversation, messages, closing.get("ask"))
 
     async def process(self, request: TypedRequest[SpeakerParams, AssistRequest]) -> AssistReply:
@@ -153,10 +153,10 @@ class ConverseEndpoints:
         speaker = _speaker(request.visitor, request.params, request.body.conversation_id)
         speech = ""
         if text.strip():
-            input = commands.said_by(speaker, text)
+            input = commands.make_input(speaker, text)
             skill = request.params.skill
             result = await self._take(replace(input, skill=skill, request_id=key))
-            messages, closing = await self._said(result, speaker, FIRST)
+            messages, closing = await self._turn_frames(result, speaker, FIRST)
             spoken = [message for message in messages if message["type"] != "result"]
             speech = plain_text(spoken, closing.get("ask"))
         else:
@@ -169,10 +169,10 @@ class ConverseEndpoints:
             closing.get("ask") is not None,
         )
 
-    async def _said(
+    async def _turn_frames(
         self, result: TurnResult, speaker: Speaker, dialect: Dialect
     ) -> tuple[list[Frame], Frame]:
-        """Return the messages of a turn, from the feed, and what the dialog waits for after it."""
+        """Return the messages of a turn, from the feed, and the dialog's ask after it."""
         frames, after = [], result.n - 1
         while rows := await self._assistant.store.feed(speaker.user, after, PAGE):
             for row in rows:
@@ -186,8 +186,8 @@ class ConverseEndpoints:
         return frames, await expectation(self._assistant, speaker)
 
 
-def dialect_of(given: str | None, usual: Dialect) -> Dialect:
-    """Return the dialect that `?protocol=` names; `BadInput` for an unknown one."""
+def find_dialect(given: str | None, usual: Dialect) -> Dialect:
+    """Return the dialect of `?protocol=`; raise `BadInput` for an unknown protocol."""
     if given in (None, ""):
         return usual
     if given not in _DIALECTS:
@@ -201,7 +201,7 @@ def _speaker(visitor: Visitor, params: SpeakerParams, conversation: str | None) 
     if key is not None and conversation is None and visitor.kind != "anonymous":
         digest = hashlib.blake2b(key.encode(), digest_size=16).hexdigest()
         conversation = f"{FRESH}-{digest}"
-    return speaker_of(visitor, user=params.user, conversation=conversation, fresh=FRESH)
+    return find_speaker(visitor, user=params.user, conversation=conversation, fresh=FRESH)
 
 
 _DIALECTS: Final[dict[str | None, Dialect]] = {"1": FIRST, "2": SECOND}

@@ -13,7 +13,7 @@ from prolocutor.assistant.services import ServiceStatus
 from prolocutor.dialog import plain
 from prolocutor.errors import BadInput, Forbidden
 from prolocutor.plan.pipeline import Stage
-from prolocutor.plugins.almond.door.speakers import PREFIX, Speaker, UserQuery, speaker_of
+from prolocutor.plugins.almond.door.speakers import PREFIX, Speaker, UserQuery, find_speaker
 from prolocutor.plugins.almond.programs.device_classes import KIND
 from prolocutor.plugins.almond.thingtalk.manifests import OURS
 from prolocutor.web.operations import OpenStruct, TypedRequest
@@ -40,7 +40,7 @@ class AlmondDevice(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class AlmondProfile(msgspec.Struct, frozen=True):
-    """Who speaks, as Almond's clients show it; what is not known here is null."""
+    """The speaker as shown by Almond's clients; unknown fields are null."""
 
     id: str
     username: str
@@ -63,47 +63,49 @@ class DeviceEndpoints:
     def __init__(self, assistant: Assistant) -> None:
         self._assistant = assistant
         skills = [one for one in assistant.services() if one.stage is Stage.SKILL]
-        self._skills = {device.kind: device for device in map(_of_skill, skills)}
+        self._skills = {device.kind: device for device in map(_skill_device, skills)}
 
     async def list_devices(self, request: TypedRequest[UserQuery, None]) -> list[AlmondDevice]:
         """Return skills and devices, by name."""
-        return await self.of(speaker_of(request.visitor, user=request.params.user))
+        return await self.load_devices(find_speaker(request.visitor, user=request.params.user))
 
     async def profile(self, request: TypedRequest[UserQuery, None]) -> AlmondProfile:
         """Return who speaks."""
-        speaker = speaker_of(request.visitor, user=request.params.user)
+        speaker = find_speaker(request.visitor, user=request.params.user)
         name = speaker.user.removeprefix(PREFIX)
         return AlmondProfile(speaker.user, name, name)
 
     async def create_device(self, request: TypedRequest[UserQuery, NewDevice]) -> AlmondDevice:
         """Record a device."""
-        speaker = speaker_of(request.visitor, user=request.params.user)
+        speaker = find_speaker(request.visitor, user=request.params.user)
         return await self.add(speaker, request.body.kind, request.body.extra)
 
-    async def of(self, speaker: Speaker) -> list[AlmondDevice]:
+    async def load_devices(self, speaker: Speaker) -> list[AlmondDevice]:
         """Return all devices of a person by name."""
         records = await self._assistant.store.records(speaker.user, KIND)
         found = dict(self._skills)
         for id_, body in records.items():
-            found[id_] = self._shown(id_, plain.decode(body))
+            found[id_] = self._make_device(id_, plain.decode(body))
         return sorted(found.values(), key=lambda device: device.name.lower())
 
     async def add(self, speaker: Speaker, kind: str, values: dict[str, Any]) -> AlmondDevice:
-        """Record a device; the same values twice are one device. `BadInput`, `Forbidden`."""
+        """Record a device; the same values twice are one device. Raise `BadInput` or
+        `Forbidden`.
+        """
         if speaker.anonymous:
             raise Forbidden("devices are for those who come with a token; see /user/register")
         if not 0 < len(kind) <= MAX_KIND:
             raise BadInput(_NO_KIND, field="kind")
         kind = OURS + kind if OURS + kind in self._skills else kind
-        values = {**_checked(values), "kind": kind}
-        id_ = _id_of(values)
+        values = {**_check_values(values), "kind": kind}
+        id_ = _device_id(values)
         known = await self._assistant.store.records(speaker.user, KIND)
         if id_ not in known and len(known) >= MOST:
             raise BadInput(f"a person has at most {MOST:,} devices", field="kind")
         await self._assistant.store.put_record(speaker.user, KIND, id_, plain.encode(values))
-        return self._shown(id_, values)
+        return self._make_device(id_, values)
 
-    def _shown(self, id_: str, values: dict[str, Any]) -> AlmondDevice:
+    def _make_device(self, id_: str, values: dict[str, Any]) -> AlmondDevice:
         kind = values["kind"]
         if kind in self._skills:
             skill = self._skills[kind]
@@ -125,7 +127,7 @@ def frames(devices: list[AlmondDevice]) -> list[dict[str, Any]]:
     ]
 
 
-def _of_skill(service: ServiceStatus) -> AlmondDevice:
+def _skill_device(service: ServiceStatus) -> AlmondDevice:
     card = service.card or {}
     description = card.get("description") or f"The skill {service.name}"
     kind = OURS + service.name
@@ -133,7 +135,7 @@ def _of_skill(service: ServiceStatus) -> AlmondDevice:
     return AlmondDevice(kind, name, str(description), kind, device_class="data", is_transient=True)
 
 
-def _checked(values: dict[str, Any]) -> dict[str, Any]:
+def _check_values(values: dict[str, Any]) -> dict[str, Any]:
     for key, value in values.items():
         if not isinstance(value, str | int | float):
             raise BadInput(f"{key} should be a text, a number, true or false", field=key[:100])
@@ -142,8 +144,8 @@ def _checked(values: dict[str, Any]) -> dict[str, Any]:
     return values
 
 
-def _id_of(values: dict[str, Any]) -> str:
-    """Return the kind, with a digest of the values where there are any."""
+def _device_id(values: dict[str, Any]) -> str:
+    """Return the kind, followed by a digest of any further values."""
     kind: str = values["kind"]
     if set(values) <= {"kind", "name"}:
         return kind

@@ -1,8 +1,8 @@
 """Dialects: the frames that Almond clients get for rows of the feed, in both generations.
 
-Sources: the Almond Dialog API and its servers. `SECOND` is what Genie speaks (2.x): every message
-has an `id`, words are echoed, `askSpecial` has a `context`. `FIRST` (1.x, before 2021) has none of
-that, and fewer kinds of messages.
+Sources: the Almond Dialog API and its servers. `SECOND` is Genie's (2.x): every message has an
+`id`, words are echoed, `askSpecial` has a `context`. `FIRST` (1.x, before 2021) lacks these, and
+has fewer kinds of messages.
 """
 
 from __future__ import annotations
@@ -20,32 +20,32 @@ from prolocutor.web.error_table import ErrorResponse
 Frame = dict[str, Any]
 
 MAX_FRAME: Final = 512_000
-"""Bytes of a frame: longer ones break the line of clients such as genie-client-cpp."""
+"""The longest frame in bytes; longer frames break clients such as genie-client-cpp."""
 
 NO_CONTEXT: Final = ("null",)
 """The code of a context in which nothing is going on, as Genie writes it."""
 
 
 class Dialect(Protocol):
-    """How one generation of clients is written to."""
+    """The wire form of one generation of clients."""
 
     opens_with_id: bool
     """Whether the first frame of a socket tells the conversation's id."""
 
     cached: int
-    """Earlier messages that a client is shown when it opens a socket."""
+    """The number of earlier messages shown at the opening of a socket."""
 
-    def shown(self, rows: Sequence[FeedRow]) -> list[FeedRow]:
-        """Return the rows to show of rows that follow each other, none of them twice in words."""
+    def select_rows(self, rows: Sequence[FeedRow]) -> list[FeedRow]:
+        """Return the rows to show of consecutive rows, without repeated words."""
 
-    def replayed(self, rows: Sequence[FeedRow], ask: str | None) -> list[FeedRow]:
-        """Return the rows of earlier turns to show to a new client; `ask` is what is open now."""
+    def select_earlier_rows(self, rows: Sequence[FeedRow], ask: str | None) -> list[FeedRow]:
+        """Return the rows of earlier turns to show to a new client; `ask` is the open ask."""
 
     def message(self, row: FeedRow) -> Frame | None:
-        """Return the frame of a row; None if this generation does not know its type."""
+        """Return the frame of a row; None for types unknown to this generation."""
 
     def expectation(self, closing: Frame) -> Frame:
-        """Return the `askSpecial` for what is waited for: `{"ask", "code"?, "entities"?}`."""
+        """Return the `askSpecial` of an expectation `{"ask", "code"?, "entities"?}`."""
 
 
 class SecondDialect:
@@ -54,12 +54,12 @@ class SecondDialect:
     opens_with_id = True
     cached = 10
 
-    def shown(self, rows: Sequence[FeedRow]) -> list[FeedRow]:
+    def select_rows(self, rows: Sequence[FeedRow]) -> list[FeedRow]:
         """Return all rows."""
         return list(rows)
 
-    def replayed(self, rows: Sequence[FeedRow], ask: str | None) -> list[FeedRow]:
-        """Return all rows: the same messages, with the same ids."""
+    def select_earlier_rows(self, rows: Sequence[FeedRow], ask: str | None) -> list[FeedRow]:
+        """Return all rows, with the same ids."""
         return list(rows)
 
     def message(self, row: FeedRow) -> Frame | None:
@@ -67,7 +67,7 @@ class SecondDialect:
         frame = _read(row)
         if frame is None or frame["type"] in _UNKNOWN_TO_SECOND:
             return None
-        return {**_within_bounds(_COMPLETIONS.get(frame["type"], _as_it_is)(frame)), "id": row.id}
+        return {**_bound_frame(_COMPLETIONS.get(frame["type"], _keep)(frame)), "id": row.id}
 
     def expectation(self, closing: Frame) -> Frame:
         """Return the `askSpecial`, with its context."""
@@ -84,18 +84,18 @@ class FirstDialect:
     opens_with_id = False
     cached = 30
 
-    def shown(self, rows: Sequence[FeedRow]) -> list[FeedRow]:
-        """Return the rows without the texts that say what a result after them says itself."""
+    def select_rows(self, rows: Sequence[FeedRow]) -> list[FeedRow]:
+        """Return the rows without texts repeated by a following result."""
         kinds = [_result_text(row) for row in [*rows[1:], None]]
         return [
             row
             for row, said in zip(rows, kinds, strict=False)
-            if said is None or said != _said(row)
+            if said is None or said != _text_words(row)
         ]
 
-    def replayed(self, rows: Sequence[FeedRow], ask: str | None) -> list[FeedRow]:
-        """Return the rows without choices and buttons that were answered since."""
-        kinds = [_kind_of(row) for row in rows]
+    def select_earlier_rows(self, rows: Sequence[FeedRow], ask: str | None) -> list[FeedRow]:
+        """Return the rows without choices and buttons that have been answered."""
+        kinds = [_message_type(row) for row in rows]
         inputs = [number for number, kind in enumerate(kinds) if kind == "command"]
         last = inputs[-1] if inputs else -1
         answered = _ANSWERED if ask is None else frozenset()
@@ -104,18 +104,18 @@ class FirstDialect:
             for number, row in enumerate(rows)
             if kinds[number] not in (_PRESSED if number < last else answered)
         ]
-        return self.shown(left)
+        return self.select_rows(left)
 
     def message(self, row: FeedRow) -> Frame | None:
         """Return the frame of a row, without id; None for echoes and types of 2.x."""
         frame = _read(row)
         if frame is None or frame["type"] in _UNKNOWN_TO_FIRST:
             return None
-        frame = _COMPLETIONS.get(frame["type"], _as_it_is)(frame)
+        frame = _COMPLETIONS.get(frame["type"], _keep)(frame)
         if frame["type"] in _LINKED_BY_FIRST:
-            frame = _linked(frame)
+            frame = _link_picture(frame)
         frame.pop("utt_id", None)
-        return _within_bounds(frame)
+        return _bound_frame(frame)
 
     def expectation(self, closing: Frame) -> Frame:
         """Return the `askSpecial`: the ask alone."""
@@ -127,13 +127,13 @@ FIRST: Final = FirstDialect()
 
 
 def error_frame(refused: ErrorResponse) -> Frame:
-    """Return the frame of an error, under both keys that clients read."""
+    """Return the frame of an error, with its text under both keys that clients read."""
     text = refused.error
     return {"type": "error", "error": text, "message": text, "code": refused.code}
 
 
-def encoded(frame: Frame) -> str:
-    """Return a frame as it is sent over a socket."""
+def encode_frame(frame: Frame) -> str:
+    """Encode a frame for a socket."""
     return plain.encode(frame).decode()
 
 
@@ -147,12 +147,12 @@ def _read(row: FeedRow) -> Frame | None:
     return frame
 
 
-def _kind_of(row: FeedRow) -> str | None:
+def _message_type(row: FeedRow) -> str | None:
     kind: str | None = None if row.message is None else plain.decode(row.message).get("type")
     return kind
 
 
-def _said(row: FeedRow) -> str | None:
+def _text_words(row: FeedRow) -> str | None:
     """Return the words of a text; None for any other message."""
     message = {} if row.message is None else plain.decode(row.message)
     return message.get("text") if message.get("type") == "text" else None
@@ -166,12 +166,12 @@ def _result_text(row: FeedRow | None) -> str | None:
     return message.get("fallback") if message.get("type") == "result" else None
 
 
-def _as_it_is(frame: Frame) -> Frame:
+def _keep(frame: Frame) -> Frame:
     return frame
 
 
-def _with_json_object(frame: Frame) -> Frame:
-    """Return a button whose `json` is an object, so that clients can send it back as `parsed`."""
+def _decode_button(frame: Frame) -> Frame:
+    """Return a button with an object as `json`, which clients can send back as `parsed`."""
     json = frame["json"]
     if isinstance(json, str):
         try:
@@ -181,19 +181,19 @@ def _with_json_object(frame: Frame) -> Frame:
     return frame
 
 
-def _with_both_addresses(frame: Frame) -> Frame:
+def _add_address(frame: Frame) -> Frame:
     """Return a link with its address under `link` (the description) and `url` (the wire)."""
     return {**frame, "link": frame["url"]}
 
 
-def _with_title(frame: Frame) -> Frame:
+def _add_title(frame: Frame) -> Frame:
     rdl = frame["rdl"]
     if not isinstance(rdl.get("displayTitle"), str):
         frame["rdl"] = {**rdl, "displayTitle": rdl["webCallback"]}
     return frame
 
 
-def _linked(frame: Frame) -> Frame:
+def _link_picture(frame: Frame) -> Frame:
     title = frame.get("alt") or frame["url"]
     return {
         "type": "rdl",
@@ -202,7 +202,7 @@ def _linked(frame: Frame) -> Frame:
     }
 
 
-def _within_bounds(frame: Frame) -> Frame:
+def _bound_frame(frame: Frame) -> Frame:
     size = len(plain.encode(frame))
     if size <= MAX_FRAME:
         return frame
@@ -211,13 +211,13 @@ def _within_bounds(frame: Frame) -> Frame:
 
 
 _COMPLETIONS: Final = {
-    "button": _with_json_object,
-    "link": _with_both_addresses,
-    "rdl": _with_title,
+    "button": _decode_button,
+    "link": _add_address,
+    "rdl": _add_title,
 }
 _UNKNOWN_TO_SECOND: Final = frozenset({"result"})
 _PRESSED: Final = frozenset({"choice", "button"})
 _ANSWERED: Final = frozenset({"choice"})
-"""Messages that are over with an answer: what was offered before the last input, and choices."""
+"""Message types that end with an answer: buttons before the last input, and choices."""
 _LINKED_BY_FIRST: Final = frozenset({"audio", "video"})
 _UNKNOWN_TO_FIRST: Final = frozenset({"command", "sound", "new-program"})

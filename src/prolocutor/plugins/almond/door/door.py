@@ -1,7 +1,7 @@
 """Almond: the door for clients of the Almond Dialog API, in both generations of its wire.
 
-Sources: the Almond Dialog API, almond-cloud, almond-server and Genie. Unlike theirs, every turn
-ends with exactly one `askSpecial`, also after an error, and no credentials are sent.
+Sources: the Almond Dialog API, almond-cloud, almond-server and Genie. Unlike in these, every turn
+ends with exactly one `askSpecial`, also after an error, and credentials are never sent.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from prolocutor.errors import BadInput, Conflict, NotFound
 from prolocutor.plugins.almond.door.applications import Application, check_applications
 from prolocutor.plugins.almond.door.apps import AppEndpoints
 from prolocutor.plugins.almond.door.conversation import Conversation, ConversationOptions
-from prolocutor.plugins.almond.door.converse import ConverseEndpoints, dialect_of
+from prolocutor.plugins.almond.door.converse import ConverseEndpoints, find_dialect
 from prolocutor.plugins.almond.door.devices import DeviceEndpoints, frames
 from prolocutor.plugins.almond.door.dialects import SECOND, error_frame
 from prolocutor.plugins.almond.door.links import FORM, LinkPages
@@ -31,7 +31,7 @@ from prolocutor.plugins.almond.door.notify import NotificationStatus, NotifyEndp
 from prolocutor.plugins.almond.door.oauth import IssuedToken, OAuthEndpoints, TokenRefused
 from prolocutor.plugins.almond.door.popular import PopularCommands
 from prolocutor.plugins.almond.door.result_stream import ResultStream
-from prolocutor.plugins.almond.door.speakers import PREFIX, Speaker, speaker_of
+from prolocutor.plugins.almond.door.speakers import PREFIX, Speaker, find_speaker
 from prolocutor.web.authentication import ANONYMOUS
 from prolocutor.web.door_context import DoorContext
 from prolocutor.web.event_writing import POLICY_VIOLATION, end_refused, take_turn
@@ -59,7 +59,7 @@ class AlmondDoor(msgspec.Struct, frozen=True, kw_only=True):
     ] = {}
 
     def check(self, place: DoorPlace) -> None:
-        """Raise `ConfigError` for applications that cannot be."""
+        """Raise `ConfigError` for invalid applications."""
         check_applications(self.applications)
 
     def build(self, context: DoorContext) -> Almond:
@@ -157,11 +157,11 @@ class Almond:
             )
 
     async def open(self) -> None:
-        """Get ready to run programs, which takes too long for the first one to wait."""
+        """Prepare to run programs, as this takes too long during the first program."""
         await self._assistant.programs.warm()
 
     async def close(self) -> None:
-        """Do nothing: a turn that runs is the assistant's."""
+        """Do nothing: running turns belong to the assistant."""
 
     async def _converse(self, socket: WebSocket) -> None:
         """Talk, and follow the dialog from all clients."""
@@ -174,7 +174,7 @@ class Almond:
             return
         await self._serve(
             socket,
-            lambda: speaker_of(
+            lambda: find_speaker(
                 ANONYMOUS, conversation=_conversation(socket), secret=socket.query("secret")
             ),
         )
@@ -191,12 +191,12 @@ class Almond:
     async def _serve(self, socket: WebSocket, whose: Callable[[], Speaker]) -> None:
         try:
             speaker, opening = whose(), _opening(socket)
-            dialect = dialect_of(socket.query("protocol"), SECOND)
+            dialect = find_dialect(socket.query("protocol"), SECOND)
         except BadInput as error:
             end_refused(socket, error, error_frame)
             return
         if _is_set(socket, "sync_devices"):
-            opening.devices = frames(await self._devices.of(speaker))
+            opening.devices = frames(await self._devices.load_devices(speaker))
         if self._welcome and opening.after is None and not _is_set(socket, "hide_welcome"):
             await self._say_welcome(speaker, self._welcome)
         talk = Conversation(self._assistant, speaker, socket, dialect, self._take)
@@ -212,7 +212,7 @@ class Almond:
     async def _take(
         self, input: TurnInput, show: Callable[[TurnEvent], Awaitable[None]] | None = None
     ) -> TurnResult:
-        """Make a turn of an input, and show what happens in it."""
+        """Run the turn of an input, and show its events."""
         result = await take_turn(self._assistant, input, show)
         if not result.repeated:
             await self._popular.count(input.parsed)
@@ -242,7 +242,7 @@ def _oauth_routes(base: str, oauth: OAuthEndpoints) -> list[Route]:
 
 
 def _speaker(socket: WebSocket) -> Speaker:
-    return speaker_of(
+    return find_speaker(
         socket.visitor,
         user=socket.query("user"),
         conversation=_conversation(socket),

@@ -1,4 +1,4 @@
-"""The HTML pages that link messages lead to."""
+"""The HTML pages behind link messages."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from prolocutor.plugins.almond.door.pages import (
     read_form,
     text,
 )
-from prolocutor.plugins.almond.door.speakers import Speaker, UserQuery, speaker_of
+from prolocutor.plugins.almond.door.speakers import Speaker, UserQuery, find_speaker
 from prolocutor.web.error_table import error_response
 from prolocutor.web.operations import TypedRequest
 
@@ -34,7 +34,7 @@ ContentType: TypeAlias = Annotated[str | None, Meta(extra={"in": "header"})]
 
 
 class StopForm(UserQuery, frozen=True, kw_only=True):
-    """The parameters of the form that stops a program."""
+    """The parameters of the form for stopping a program."""
 
     content_type: ContentType = msgspec.field(default=None, name="Content-Type")
 
@@ -81,34 +81,36 @@ class LinkPages:
         return HttpResponse(b"", 302, "text/html; charset=utf-8", {"Location": "/"})
 
     async def create_page(self, request: TypedRequest[UserQuery, None]) -> HttpResponse:
-        """Show what can be set up."""
-        speaker = speaker_of(request.visitor, user=request.params.user)
-        kinds = {one.kind: one for one in await self._devices.of(speaker)}
+        """Show the devices that can be set up."""
+        speaker = find_speaker(request.visitor, user=request.params.user)
+        kinds = {one.kind: one for one in await self._devices.load_devices(speaker)}
         return page(
             "Set up a device",
-            _listed([(one.name, one.description, _set_up(one)) for one in kinds.values()]),
+            _list_html([(one.name, one.description, _set_up(one)) for one in kinds.values()]),
         )
 
     async def apps_page(self, request: TypedRequest[UserQuery, None]) -> HttpResponse:
         """Show a person's devices and running programs, which can be stopped."""
-        return await self._apps_page(speaker_of(request.visitor, user=request.params.user))
+        return await self._apps_page(find_speaker(request.visitor, user=request.params.user))
 
     async def stop_app(self, request: TypedRequest[StopForm, bytes]) -> HttpResponse:
-        """Stop the program whose `id` is sent, and show the page again."""
+        """Stop the program with the posted `id`, and show the page again."""
         _check_form(request.params.content_type)
-        speaker = speaker_of(request.visitor, user=request.params.user)
+        speaker = find_speaker(request.visitor, user=request.params.user)
         await self._apps.stop(speaker.user, read_field(request.body, "id"))
         return await self._apps_page(speaker)
 
     async def _apps_page(self, speaker: Speaker) -> HttpResponse:
-        devices = await self._devices.of(speaker)
-        running = await self._apps.of(speaker.user)
+        devices = await self._devices.load_devices(speaker)
+        running = await self._apps.load_apps(speaker.user)
         return page(
             "My Almond",
             "<h2>Skills and devices</h2>",
-            _listed([(device.name, device.description, "") for device in devices]),
+            _list_html([(device.name, device.description, "") for device in devices]),
             "<h2>Running programs</h2>",
-            _listed([(app.name, app.code, button("id", app.unique_id, "Stop")) for app in running]),
+            _list_html(
+                [(app.name, app.code, button("id", app.unique_id, "Stop")) for app in running]
+            ),
         )
 
     async def oauth2_page(self, request: TypedRequest[DevicePath, None]) -> HttpResponse:
@@ -131,7 +133,7 @@ class LinkPages:
         try:
             factory = read_factory(request.params.controls)
         except BadInput as error:
-            return _refused(name, error)
+            return _refusal_page(name, error)
         return page(
             f"Set up {name}",
             paragraph(factory.text) if factory.text else "",
@@ -144,11 +146,11 @@ class LinkPages:
         try:
             _check_form(params.content_type)
             given = read_form(request.body, read_factory(params.controls))
-            speaker = speaker_of(request.visitor, user=params.user)
+            speaker = find_speaker(request.visitor, user=params.user)
             values = {**given, "name": given.get("name", name)}
             await self._devices.add(speaker, params.kind, values)
         except BadInput as error:
-            return _refused(name, error)
+            return _refusal_page(name, error)
         return page(f"{name} is set up", paragraph("You can close this page."))
 
 
@@ -166,13 +168,13 @@ def _check_form(content_type: str | None) -> None:
         raise BadInput(f"Content-Type should be {FORM}", field="Content-Type")
 
 
-def _refused(name: str, error: BadInput) -> HttpResponse:
+def _refusal_page(name: str, error: BadInput) -> HttpResponse:
     refusal = error_response(error)
     return page(f"{name} cannot be set up", paragraph(f"{refusal.error}."), status=refusal.status)
 
 
-def _listed(rows: list[tuple[str, str, str]]) -> str:
-    """Return a list of names with their descriptions; the third part is HTML of our own."""
+def _list_html(rows: list[tuple[str, str, str]]) -> str:
+    """Return a list of names with their descriptions; the third part is trusted HTML."""
     if not rows:
         return paragraph("None.")
     items = "".join(

@@ -26,7 +26,7 @@ class NotifyParams(msgspec.Struct, frozen=True):
 
 
 class PermissionRequest(msgspec.Struct, frozen=True):
-    """A request for permission: who wants to do what."""
+    """A request for permission: the person and the action."""
 
     person: Annotated[str, Meta(min_length=1)]
     what: Annotated[str, Meta(min_length=1)]
@@ -69,7 +69,7 @@ class NotifyEndpoint:
     async def notify(self, request: TypedRequest[NotifyParams, AlmondNotification]) -> HttpResponse:
         """Send a person a message, now or when nothing is asked any more (operators)."""
         body = request.body
-        messages, ask = _said(body)
+        messages, ask = _read_notification(body)
         said = await self._assistant.notify(
             PREFIX + body.user.removeprefix(PREFIX),
             messages,
@@ -82,7 +82,7 @@ class NotifyEndpoint:
         return json_response(NotificationStatus(queued=not said), 200 if said else 202)
 
 
-def _said(body: AlmondNotification) -> tuple[Any, str | None]:
+def _read_notification(body: AlmondNotification) -> tuple[Any, str | None]:
     """Return messages and ask; a permission becomes a question with buttons."""
     if body.permission is not None:
         return permission_request(body.permission.person, body.permission.what), "generic"

@@ -25,10 +25,10 @@ from prolocutor.web.key_ring import KeyRing
 from prolocutor.web.operations import TypedRequest
 
 SCOPES: Final = "profile converse"
-"""What every token is for; narrower ones are not made."""
+"""The scope of every token; narrower scopes are not supported."""
 
 MOST_TOKENS: Final = 10
-"""Tokens of one person for one application; the oldest ends for one more."""
+"""The number of tokens of one person for one application; a further token ends the oldest."""
 
 _CHALLENGE: Final = re.compile(r"[\w-]{43}", re.ASCII)
 _MOST_FIELDS: Final = 20
@@ -85,31 +85,31 @@ class OAuthEndpoints:
     async def authorize_page(self, request: TypedRequest[AuthorizationQuery, None]) -> HttpResponse:
         """Ask a person whether an application may speak for them."""
         params = request.params
-        application, redirect = self._application_of(params)
-        if (wrong := _wrong_with(params, application)) is not None:
+        application, redirect = self._find_application(params)
+        if (wrong := _request_error(params, application)) is not None:
             return _sent_back(redirect, {**wrong, "state": params.state})
         name = application.name or params.client_id or ""
         return page(
             f"May {name} speak for you?",
             paragraph(
-                f"{name} will talk to this assistant as {_user_of(request.visitor)}, see what was"
+                f"{name} will talk to this assistant as {_find_user(request.visitor)}, see what was"
                 " said, and run programs for you, until you have its token revoked."
             ),
             button("answer", "yes", "Allow it"),
             button("answer", "no", "Do not"),
-            leads_to=_origin_of(redirect),
+            leads_to=_policy_source(redirect),
         )
 
     async def authorize(self, request: TypedRequest[AuthorizationQuery, bytes]) -> HttpResponse:
         """Send a person back to an application, with a code if they agree."""
         params = request.params
-        application, redirect = self._application_of(params)
-        wrong = _wrong_with(params, application)
+        application, redirect = self._find_application(params)
+        wrong = _request_error(params, application)
         if wrong is None and read_field(request.body, "answer") != "yes":
             wrong = {"error": "access_denied", "error_description": "the person did not agree"}
         if wrong is not None:
             return _sent_back(redirect, {**wrong, "state": params.state})
-        user = _user_of(request.visitor)
+        user = _find_user(request.visitor)
         code = await self._codes.grant(
             params.client_id or "", redirect, user, params.code_challenge
         )
@@ -120,24 +120,24 @@ class OAuthEndpoints:
         try:
             fields = dict(parse_qsl(request.body.decode(), max_num_fields=_MOST_FIELDS))
         except ValueError:
-            return _refused("invalid_request", "this is no filled-in form")
+            return _refuse("invalid_request", "this is no filled-in form")
         client, secret = _credentials(request.params.authorization, fields)
         application = self._applications.get(client)
         if application is None or not _knows(secret, application):
-            return _refused("invalid_client", "the application is not known", status=401)
+            return _refuse("invalid_client", "the application is not known", status=401)
         if fields.get("grant_type") != "authorization_code":
-            return _refused("unsupported_grant_type", "grant_type has to be authorization_code")
+            return _refuse("unsupported_grant_type", "grant_type has to be authorization_code")
         granted = await self._codes.take(fields.get("code", ""))
         if granted is None or granted.application != client:
-            return _refused("invalid_grant", "the code is not known, was used or has ended")
+            return _refuse("invalid_grant", "the code is not known, was used or has ended")
         if granted.redirect != fields.get("redirect_uri", granted.redirect):
-            return _refused("invalid_grant", "redirect_uri is not that of the code")
+            return _refuse("invalid_grant", "redirect_uri is not that of the code")
         if not granted.proves(fields.get("code_verifier")):
-            return _refused("invalid_grant", "code_verifier does not fit the challenge")
-        issued = await self._issued(client, application, granted.user)
+            return _refuse("invalid_grant", "code_verifier does not fit the challenge")
+        issued = await self._issue_token(client, application, granted.user)
         return HttpResponse(plain.encode(issued), 200, headers=_UNCACHED)
 
-    async def _issued(self, client: str, application: Application, user: str) -> IssuedToken:
+    async def _issue_token(self, client: str, application: Application, user: str) -> IssuedToken:
         own = [key for key in await self._ring.list() if (key.user, key.name) == (user, client)]
         for key in own[: max(0, len(own) - MOST_TOKENS + 1)]:
             await self._ring.revoke(key.id)
@@ -145,8 +145,10 @@ class OAuthEndpoints:
         secret, _ = await self._ring.create(client, (), seconds, user)
         return IssuedToken(secret, "Bearer", SCOPES, None if seconds is None else int(seconds))
 
-    def _application_of(self, params: AuthorizationQuery) -> tuple[Application, str]:
-        """Return who asks and where to send the person; `BadInput` if neither can be trusted."""
+    def _find_application(self, params: AuthorizationQuery) -> tuple[Application, str]:
+        """Return the application and the redirect address; raise `BadInput` if either cannot be
+        trusted.
+        """
         application = self._applications.get(params.client_id or "")
         if application is None:
             raise BadInput("this application is not known here", field="client_id")
@@ -158,8 +160,8 @@ class OAuthEndpoints:
         return application, redirect
 
 
-def _wrong_with(params: AuthorizationQuery, application: Application) -> dict[str, str] | None:
-    """Return the error for an application that asks in a wrong way."""
+def _request_error(params: AuthorizationQuery, application: Application) -> dict[str, str] | None:
+    """Return the error of an invalid authorization request; None if it is valid."""
     if params.response_type != "code":
         what = "response_type has to be code"
         return {"error": "unsupported_response_type", "error_description": what}
@@ -176,7 +178,7 @@ def _wrong_with(params: AuthorizationQuery, application: Application) -> dict[st
     return {"error": "invalid_request", "error_description": what}
 
 
-def _user_of(visitor: Visitor) -> str:
+def _find_user(visitor: Visitor) -> str:
     if visitor.kind == "anonymous":
         raise BadInput("this needs a token or an account: who are you?")
     return visitor.user or LOCAL
@@ -189,8 +191,8 @@ def _sent_back(redirect: str, answer: Mapping[str, str | None]) -> HttpResponse:
     return HttpResponse(b"", 303, "text/html; charset=utf-8", headers)
 
 
-def _origin_of(redirect: str) -> str:
-    """Return the source of a content policy that an address belongs to."""
+def _policy_source(redirect: str) -> str:
+    """Return the content policy's source for an address."""
     parts = urlsplit(redirect)
     if parts.scheme in ("http", "https"):
         return f"{parts.scheme}://{parts.netloc}"
@@ -217,7 +219,7 @@ def _knows(secret: str | None, application: Application) -> bool:
     )
 
 
-def _refused(error: str, what: str, *, status: int = 400) -> HttpResponse:
+def _refuse(error: str, what: str, *, status: int = 400) -> HttpResponse:
     return HttpResponse(plain.encode(TokenRefused(error, what)), status, headers=_UNCACHED)
 
 

@@ -37,9 +37,9 @@ _HEADERS: Final = {
 
 
 def page(title: str, *parts: str, status: int = 200, leads_to: str = "") -> HttpResponse:
-    """Return a page; `title` is text, `parts` are HTML whose foreign text is escaped.
+    """Return a page; `title` is text, `parts` are HTML with foreign text escaped.
 
-    `leads_to` is the source of a content policy to which its forms may lead besides our own.
+    `leads_to` is a further source of the content policy for the page's forms.
     """
     headers = {"Content-Security-Policy": f"{_POLICY} {leads_to}".rstrip(), **_HEADERS}
     shown = text(title)
@@ -70,7 +70,7 @@ _RESERVED: Final = frozenset({"kind"})
 
 
 class Field(msgspec.Struct, frozen=True):
-    """A field of a form; `type` is that of an HTML input."""
+    """A field of a form; `type` is an HTML input's."""
 
     name: str
     label: str
@@ -85,9 +85,9 @@ class Factory(msgspec.Struct, frozen=True):
 
 
 def read_factory(controls: str | None) -> Factory:
-    """Read a device factory of Thingpedia: `{type: "form", fields}`, or one without fields.
+    """Read a device factory of Thingpedia: `{type: "form", fields}`, or a factory without fields.
 
-    `BadInput` for anything else.
+    Raise `BadInput` for anything else.
     """
     if not controls:
         return Factory()
@@ -130,20 +130,20 @@ def button(name: str, value: str, title: str) -> str:
 
 
 def read_field(body: bytes, name: str) -> str:
-    """Read the value of a button; "" if another one was pressed."""
-    return _given(body).get(name, "")
+    """Read the value of a pressed button; "" if another button was pressed."""
+    return _read_fields(body).get(name, "")
 
 
 def read_form(body: bytes, factory: Factory) -> dict[str, Any]:
-    """Read a filled-in form; `BadInput` for a missing field, unknown ones are ignored."""
-    given = _given(body)
+    """Read a filled-in form; raise `BadInput` for a missing field, ignore unknown fields."""
+    given = _read_fields(body)
     for field in factory.fields:
         if not given.get(field.name):
             raise BadInput(f"{field.label} is missing", field=field.name)
     return {field.name: given[field.name] for field in factory.fields}
 
 
-def _given(body: bytes) -> dict[str, str]:
+def _read_fields(body: bytes) -> dict[str, str]:
     try:
         return dict(parse_qsl(body.decode(), keep_blank_values=True, max_num_fields=MOST_FIELDS))
     except ValueError:

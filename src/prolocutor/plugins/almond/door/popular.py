@@ -19,7 +19,7 @@ log = logging.getLogger(__name__)
 KIND: Final = "almond-example"
 ALL_USERS: Final = ""
 MOST: Final = 10_000
-"""Different examples that are counted; further ones are not."""
+"""The number of different examples that are counted; further examples are ignored."""
 
 LIMIT: Final = 1 << 53
 
@@ -61,21 +61,21 @@ class PopularCommands:
     async def popular_commands(
         self, request: TypedRequest[PopularQuery, None]
     ) -> list[PopularCommand]:
-        """Return the examples that are used most, the most frequent first."""
+        """Return the most frequent examples, in descending order."""
         async with self._counting:
-            counts = await self._known()
+            counts = await self._load_counts()
             ranked = sorted(counts.items(), key=lambda pair: -pair[1])[: request.params.limit]
         return [PopularCommand(int(key), count) for key, count in ranked]
 
     async def _count(self, key: str) -> None:
-        counts = await self._known()
+        counts = await self._load_counts()
         if key not in counts and len(counts) >= MOST:
             return
         count = counts.get(key, 0) + 1
         await self._assistant.store.put_record(ALL_USERS, KIND, key, plain.encode(count))
         counts[key] = count
 
-    async def _known(self) -> dict[str, int]:
+    async def _load_counts(self) -> dict[str, int]:
         if self._counts is None:
             records = await self._assistant.store.records(ALL_USERS, KIND)
             self._counts = {key: plain.decode(body) for key, body in records.items()}

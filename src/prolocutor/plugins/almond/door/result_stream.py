@@ -10,7 +10,7 @@ from prolocutor.contracts.http import WebSocket, open_socket_of
 from prolocutor.contracts.store import FeedRow
 from prolocutor.dialog import plain
 from prolocutor.dialog.schedules import NOTIFICATION
-from prolocutor.plugins.almond.door.dialects import Frame, encoded
+from prolocutor.plugins.almond.door.dialects import Frame, encode_frame
 from prolocutor.plugins.almond.door.speakers import Speaker
 from prolocutor.web.event_writing import FeedFollower
 
@@ -72,4 +72,4 @@ class ResultStream:
             self._send({"result": found})
 
     def _send(self, frame: dict[str, Any]) -> None:
-        self._socket.send(encoded(frame))
+        self._socket.send(encode_frame(frame))

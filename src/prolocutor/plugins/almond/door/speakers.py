@@ -1,4 +1,4 @@
-"""Who speaks through this door, in which dialog, and what that dialog waits for."""
+"""The speaker at this door, their dialog, and the dialog's open ask."""
 
 from __future__ import annotations
 
@@ -45,9 +45,9 @@ class UserQuery(msgspec.Struct, frozen=True, kw_only=True):
 class Speaker(msgspec.Struct, frozen=True):
     """A person and one of their dialogs.
 
-    `user` and `dialog` are the assistant's names for them, `conversation` is the id that the client
-    knows. That id is the only key to an anonymous person's dialog, so it cannot be guessed; an id
-    of their own choice counts together with a `secret`.
+    `user` and `dialog` are the assistant's names, `conversation` is the client's id. This id is the
+    only key to an anonymous person's dialog, so it cannot be guessed; an id chosen by the client
+    counts together with a `secret`.
     """
 
     user: str
@@ -57,7 +57,7 @@ class Speaker(msgspec.Struct, frozen=True):
     secret: str | None = None
 
 
-def speaker_of(
+def find_speaker(
     visitor: Visitor,
     *,
     user: str | None = None,
@@ -65,10 +65,10 @@ def speaker_of(
     fresh: str | None = None,
     secret: str | None = None,
 ) -> Speaker:
-    """Return who a visitor is, by the given `user` and id of a conversation.
+    """Return the speaker of a visitor, by the given `user` and id of a conversation.
 
-    Operators speak for the user that they name. `fresh` is the prefix of a new conversation's id;
-    without it the dialog is the main one. `BadInput` for a bad name, `Forbidden` for another user.
+    Operators speak for the named user. `fresh` is the prefix of a new conversation's id; without it
+    the dialog is the main one. Raise `BadInput` for a bad name, `Forbidden` for another user.
     """
     given = _name(conversation)
     if visitor.kind == "anonymous":
@@ -84,7 +84,7 @@ def speaker_of(
 
 
 def anonymous_speaker(given: str | None = None, fresh: str = "web") -> Speaker:
-    """Return an anonymous person: the one whose conversation is `given`, else a new one.
+    """Return the anonymous person with the conversation `given`, else a new person.
 
     `web-SECRET.NAME` is another conversation of the same person.
     """
@@ -96,10 +96,10 @@ def anonymous_speaker(given: str | None = None, fresh: str = "web") -> Speaker:
 
 
 def chosen_speaker(conversation: str, secret: str | None) -> Speaker:
-    """Return the anonymous person of a conversation whose id the client chose.
+    """Return the anonymous person of a conversation id chosen by the client.
 
-    Who brings the secret of the first visit is the same person; without one it is a first visit,
-    and there is a new secret. `BadInput` for a secret that can be guessed.
+    The secret of the first visit shows that the person is the same; without a secret it is a first
+    visit, with a new secret. Raise `BadInput` for a secret that is too short or too long.
     """
     if secret is not None and not SECRET <= len(secret) <= MAX_NAME:
         what = f"a secret has {SECRET} to {MAX_NAME} characters"
@@ -124,7 +124,9 @@ log = logging.getLogger(__name__)
 
 
 async def expectation(assistant: Assistant, speaker: Speaker) -> dict[str, Any]:
-    """Return what a dialog waits for, `{"ask", "code"?, "entities"?}`; no ask on an error."""
+    """Return the open ask of a dialog, `{"ask", "code"?, "entities"?}`; null after a store
+    error.
+    """
     try:
         waiting = await assistant.archive.waiting(speaker.user, speaker.dialog)
     except StoreError as error:

@@ -13,7 +13,7 @@ from prolocutor.contracts.connector import Caller
 from prolocutor.contracts.store import AgendaEntry, RecordStore
 from prolocutor.dialog import plain, schedules
 from prolocutor.errors import BadReply, ProlocutorError
-from prolocutor.plugins.almond.programs.configured_devices import ConfiguredDevices, chosen
+from prolocutor.plugins.almond.programs.configured_devices import ConfiguredDevices, choose_device
 from prolocutor.plugins.almond.programs.device_classes import ASK, KIND, DeviceClasses
 from prolocutor.plugins.almond.programs.failures import ProgramFailure
 from prolocutor.plugins.almond.programs.program_user import ProgramUser
@@ -25,7 +25,7 @@ MOST_CALLS: Final = 50
 """Calls of skills in one run of a program."""
 
 MOST_RESULTS: Final = 1000
-"""Results of one call that are used; further ones are dropped."""
+"""The number of results used of one call; further results are dropped."""
 
 LONGEST_STRETCH: Final = 0.02
 """Seconds after which a program yields to the event loop."""
@@ -34,10 +34,10 @@ Result = dict[str, Any]
 
 
 class ProgramCalls:
-    """The calls of skills in one run of a program, which has `seconds` for all of them.
+    """The calls of skills in one run of a program, within `seconds` altogether.
 
     A second run makes the same calls with the same idempotency keys. `learned` are the human
-    attributes that skills returned, `entries` and `struck` their changes to the agenda.
+    attributes returned by skills, `entries` and `struck` their changes to the agenda.
     """
 
     def __init__(
@@ -67,16 +67,16 @@ class ProgramCalls:
         if not call.call.device.all:
             return await self._results(call, parameters)
         records = await self._records.records(self.person.user, KIND)
-        devices = ConfiguredDevices(records).of(call.call.device.kind)
+        devices = ConfiguredDevices(records).list_kind(call.call.device.kind)
         found: list[Result] = []
         for device in devices:
-            one = replace(call, call=chosen(call.call, device.id))
+            one = replace(call, call=choose_device(call.call, device.id))
             found += await self._results(one, parameters)
         return found if devices else await self._results(call, parameters)
 
     async def _results(self, call: ResolvedCall, parameters: dict[str, Any]) -> list[Result]:
         function, app = call.function, app_name(call.owner, self._devices)
-        skill = self._devices.skill_of(call.owner)
+        skill = self._devices.find_skill(call.owner)
         left = self._ends - monotonic()
         if self._count >= MOST_CALLS:
             raise ProgramFailure("", f"a program makes at most {MOST_CALLS} calls at once")
@@ -97,7 +97,7 @@ class ProgramCalls:
             )
             if isinstance(reply, dict) and set(reply) == {"error"}:
                 raise ProgramFailure(app, str(reply["error"])[:500])
-            return _answers(reply) if asks else self._results_of(skill.name, function, reply)
+            return _answers(reply) if asks else self._read_results(skill.name, function, reply)
         except ProlocutorError as error:
             raise ProgramFailure(app, str(error)) from None
 
@@ -112,7 +112,7 @@ class ProgramCalls:
 
     async def _request(self, call: ResolvedCall, parameters: dict[str, Any]) -> dict[str, Any]:
         state = self.person.state()
-        state["service"] = self._devices.skill_of(call.owner).name
+        state["service"] = self._devices.find_skill(call.owner).name
         if call.function.name == ASK:
             state["utterances"][0]["text"] = str(parameters.get("utterance", ""))
             return state
@@ -137,8 +137,8 @@ class ProgramCalls:
                 return {**values, **named_by, "id": id_}
         return named_by
 
-    def _results_of(self, skill: str, function: Function, reply: Any) -> list[Result]:
-        """Read a reply: a list of results, one result or none, or an object with `results`."""
+    def _read_results(self, skill: str, function: Function, reply: Any) -> list[Result]:
+        """Read a reply: a list of results, a single result or None, or an object with `results`."""
         if isinstance(reply, dict) and isinstance(reply.get("results"), list):
             self._learn(skill, reply)
             reply = reply["results"]
@@ -163,8 +163,8 @@ class ProgramCalls:
 
 
 def app_name(owner: Class, devices: DeviceClasses) -> str:
-    """Return the name of a skill that people are shown."""
-    name = devices.skill_of(owner).card_members.get("name")
+    """Return the name of a skill for people."""
+    name = devices.find_skill(owner).card_members.get("name")
     return name if isinstance(name, str) and name else owner.canonical
 
 
@@ -176,9 +176,9 @@ def _answers(reply: Any) -> list[Result]:
         for one in hypotheses
         if isinstance(one, dict) and isinstance(one.get("text"), str)
     ]
-    return sorted(said, key=lambda one: -_confidence_of(one["confidence"]))[:1]
+    return sorted(said, key=lambda one: -_read_confidence(one["confidence"]))[:1]
 
 
-def _confidence_of(confidence: Any) -> float:
+def _read_confidence(confidence: Any) -> float:
     number = isinstance(confidence, int | float) and not isinstance(confidence, bool)
     return confidence if number else 0.0

@@ -46,30 +46,30 @@ def compare(left: Any, operator: str, right: Any, resolver: ValueResolver) -> bo
     if operator == "==":
         return _same(left, right, resolver)
     if operator in _ORDERS:
-        first, second = order_of(left, resolver), order_of(right, resolver)
+        first, second = sort_key(left, resolver), sort_key(right, resolver)
         if first is None or second is None or not _are_comparable(first[0], second[0]):
             return False
         return _ORDERS[operator](first[1], second[1])
     if operator in _TEXTS:
-        return _TEXTS[operator](_folded(left), _folded(right))
+        return _TEXTS[operator](_fold_text(left), _fold_text(right))
     match operator:
         case "contains":
-            return any(_same(one, right, resolver) for one in _listed(left))
+            return any(_same(one, right, resolver) for one in _list_items(left))
         case "contains~":
-            return any(_folded(right) in _folded(one) for one in _listed(left))
+            return any(_fold_text(right) in _fold_text(one) for one in _list_items(left))
         case "~contains":
-            return any(_folded(one) in _folded(right) for one in _listed(left))
+            return any(_fold_text(one) in _fold_text(right) for one in _list_items(left))
         case "in_array":
-            return any(_same(left, one, resolver) for one in _listed(right))
+            return any(_same(left, one, resolver) for one in _list_items(right))
         case "in_array~":
-            return any(_folded(one) in _folded(left) for one in _listed(right))
+            return any(_fold_text(one) in _fold_text(left) for one in _list_items(right))
         case "~in_array":
-            return any(_folded(left) in _folded(one) for one in _listed(right))
+            return any(_fold_text(left) in _fold_text(one) for one in _list_items(right))
     return False
 
 
-def order_of(value: Any, resolver: ValueResolver) -> tuple[str, Any] | None:
-    """Return the sort key of a value: its kind, and a number, moment or text; None if it has none.
+def sort_key(value: Any, resolver: ValueResolver) -> tuple[str, Any] | None:
+    """Return the sort key of a value: its kind, and a number, moment or text; None if unordered.
 
     Money compares within its currency; a plain number compares with any.
     """
@@ -127,7 +127,7 @@ def _same_place(left: dict[str, Any], right: dict[str, Any]) -> bool:
     places = [(one.get("latitude"), one.get("longitude")) for one in (left, right)]
     if all(None not in one for one in places):
         return places[0] == places[1]
-    return _folded(left.get("display") or "") == _folded(right.get("display") or "-")
+    return _fold_text(left.get("display") or "") == _fold_text(right.get("display") or "-")
 
 
 def _same_money(left: dict[str, Any], right: dict[str, Any]) -> bool:
@@ -135,12 +135,12 @@ def _same_money(left: dict[str, Any], right: dict[str, Any]) -> bool:
     return "value" in left and left["value"] == right.get("value") and codes[0] == codes[1]
 
 
-def _folded(value: Any) -> str:
+def _fold_text(value: Any) -> str:
     """Return the text of a value for searching: case folded, single blanks."""
     if isinstance(value, dict):
         value = value.get("display") or ""
     return " ".join(str(value).casefold().split())
 
 
-def _listed(value: Any) -> list[Any]:
+def _list_items(value: Any) -> list[Any]:
     return value if isinstance(value, list) else []

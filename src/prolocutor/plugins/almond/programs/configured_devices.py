@@ -9,16 +9,16 @@ import msgspec
 from msgspec.structs import replace
 
 from prolocutor.dialog import plain
-from prolocutor.plugins.almond.thingtalk.nodes import SyntaxNode, fault, transformed
+from prolocutor.plugins.almond.thingtalk.nodes import SyntaxNode, fault, transform
 from prolocutor.plugins.almond.thingtalk.tree import Invocation, Program
 from prolocutor.reading.plain_text import plain as plain_words
 
 LISTED: Final = 20
-"""Devices that an error message names."""
+"""The number of devices named in an error message."""
 
 
 class ConfiguredDevice(msgspec.Struct, frozen=True):
-    """A device that a person has set up."""
+    """A device set up by a person."""
 
     id: str
     kind: str
@@ -27,28 +27,28 @@ class ConfiguredDevice(msgspec.Struct, frozen=True):
 
 
 class OpenChoice(msgspec.Struct, frozen=True):
-    """A call that may mean several devices."""
+    """A call with several possible devices."""
 
     call: Invocation
     devices: list[ConfiguredDevice]
 
 
 class ConfiguredDevices:
-    """The devices that one person has set up, from their records."""
+    """The devices set up by one person, from their records."""
 
     def __init__(self, records: Mapping[str, bytes]) -> None:
         self._devices = [_device(id_, plain.decode(body)) for id_, body in records.items()]
 
-    def of(self, kind: str) -> list[ConfiguredDevice]:
+    def list_kind(self, kind: str) -> list[ConfiguredDevice]:
         """Return the devices of a kind, by name."""
         found = [device for device in self._devices if device.kind == kind]
         return sorted(found, key=lambda device: (device.name.lower(), device.id))
 
-    def settled(self, program: Program) -> Program | OpenChoice:
-        """Name the device of each call by its id; return the first call that may mean several.
+    def settle_devices(self, program: Program) -> Program | OpenChoice:
+        """Name the device of each call by its id; return the first ambiguous call instead.
 
-        `ThingTalkError` for an id or a name that no device of the person has. A skill of which the
-        person has set up no device is called as it is.
+        Raise `ThingTalkError` for an unknown id or name of a device. A skill without devices of the
+        person is called itself.
         """
         open_: list[OpenChoice] = []
 
@@ -58,34 +58,34 @@ class ConfiguredDevices:
             meant = self._meant(node)
             if len(meant) > 1:
                 open_.append(OpenChoice(node, meant))
-            return chosen(node, meant[0].id) if len(meant) == 1 else node
+            return choose_device(node, meant[0].id) if len(meant) == 1 else node
 
-        settled = transformed(program, put)
+        settled = transform(program, put)
         return open_[0] if open_ else settled
 
     def _meant(self, call: Invocation) -> list[ConfiguredDevice]:
-        """Return the devices that a call may mean; none where the skill itself is meant."""
-        device, devices = call.device, self.of(call.device.kind)
+        """Return the devices that a call may mean; empty for the skill itself."""
+        device, devices = call.device, self.list_kind(call.device.kind)
         if device.id is not None:
             found = [one for one in devices if one.id == device.id]
             if not found and device.id != device.kind:
-                raise _unknown(call, "id", device.id, (one.id for one in devices))
+                raise _unknown_device(call, "id", device.id, (one.id for one in devices))
             return found
         if device.name is not None:
-            found = _named(device.name, devices)
+            found = _find_named(device.name, devices)
             if not found:
-                raise _unknown(call, "name", device.name, (one.name for one in devices))
+                raise _unknown_device(call, "name", device.name, (one.name for one in devices))
             return found
         return devices
 
 
-def chosen(call: Invocation, id_: str) -> Invocation:
+def choose_device(call: Invocation, id_: str) -> Invocation:
     """Return a call of the device with an id."""
     return replace(call, device=replace(call.device, id=id_))
 
 
-def titles_of(devices: Iterable[ConfiguredDevice]) -> list[str]:
-    """Return names for a list of choices; equal ones have their id beside them."""
+def device_titles(devices: Iterable[ConfiguredDevice]) -> list[str]:
+    """Return names for a list of choices; equal names have their id beside them."""
     found = list(devices)
     names = [device.name for device in found]
     return [
@@ -94,8 +94,8 @@ def titles_of(devices: Iterable[ConfiguredDevice]) -> list[str]:
     ]
 
 
-def _named(name: str, devices: list[ConfiguredDevice]) -> list[ConfiguredDevice]:
-    """Return the devices of a name, else those whose name has all its words."""
+def _find_named(name: str, devices: list[ConfiguredDevice]) -> list[ConfiguredDevice]:
+    """Return the devices of a name, else the devices whose name has all its words."""
     said = plain_words(name)
     whole = [device for device in devices if plain_words(device.name) == said]
     words = set(said.split())
@@ -104,7 +104,7 @@ def _named(name: str, devices: list[ConfiguredDevice]) -> list[ConfiguredDevice]
     ]
 
 
-def _unknown(call: Invocation, what: str, given: str, known: Iterable[str]) -> Exception:
+def _unknown_device(call: Invocation, what: str, given: str, known: Iterable[str]) -> Exception:
     names = ", ".join(f"“{one!s:.60}”" for one in list(known)[:LISTED])
     do = f"there are {names}" if names else "none is set up: see /api/devices/create"
     kind = call.device.kind

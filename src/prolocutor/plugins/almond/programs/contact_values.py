@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from prolocutor.asks.answers import Contact, Understood
 from prolocutor.asks.known_contacts import of_contact
 from prolocutor.plugins.almond.thingtalk.manifests import Manifests
-from prolocutor.plugins.almond.thingtalk.nodes import SyntaxNode, transformed
+from prolocutor.plugins.almond.thingtalk.nodes import SyntaxNode, transform
 from prolocutor.plugins.almond.thingtalk.tree import Argument, Invocation, Program
 from prolocutor.plugins.almond.thingtalk.values import EntityValue, UndefinedValue, Value
 from prolocutor.reading.plain_text import bare
@@ -20,10 +20,10 @@ REACHED: Final = frozenset({"tt:phone_number", "tt:email_address", "tt:contact"}
 """Types of entities by which a person is reached."""
 
 
-def with_contacts(program: Program, manifests: Manifests, contacts: Sequence[Contact]) -> Program:
-    """Put the numbers and addresses of known people in the place of their names (`tt:username`).
+def put_contacts(program: Program, manifests: Manifests, contacts: Sequence[Contact]) -> Program:
+    """Replace names of known people (`tt:username`) by their numbers and addresses.
 
-    A name that is nobody's, or several people's, becomes a value that has to be asked for.
+    An unknown or ambiguous name becomes a missing value, to be asked for.
     """
 
     def put(node: SyntaxNode) -> SyntaxNode:
@@ -36,13 +36,15 @@ def with_contacts(program: Program, manifests: Manifests, contacts: Sequence[Con
         for argument in node.arguments:
             parameter = function.parameter(argument.name)
             kind = parameter.type.of if parameter is not None else ""
-            arguments.append(_reached(argument, kind, contacts) if kind in REACHED else argument)
+            arguments.append(
+                _put_contact(argument, kind, contacts) if kind in REACHED else argument
+            )
         return replace(node, arguments=tuple(arguments))
 
-    return transformed(program, put)
+    return transform(program, put)
 
 
-def _reached(argument: Argument, kind: str, contacts: Sequence[Contact]) -> Argument:
+def _put_contact(argument: Argument, kind: str, contacts: Sequence[Contact]) -> Argument:
     given = argument.value
     if not isinstance(given, EntityValue) or given.kind != USERNAME:
         return argument

@@ -1,4 +1,4 @@
-"""Descriptions: what a program will do, in words."""
+"""Descriptions of programs in words."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from prolocutor.plugins.almond.programs.failures import ProgramFailure
 from prolocutor.plugins.almond.programs.resolving import ValueResolver
-from prolocutor.plugins.almond.programs.result_messages import filled, said
+from prolocutor.plugins.almond.programs.result_messages import fill_template, value_text
 from prolocutor.plugins.almond.thingtalk.checked import CheckedStatement, ResolvedCall
 from prolocutor.plugins.almond.thingtalk.json_values import time_text
 from prolocutor.plugins.almond.thingtalk.printing import show_condition
@@ -23,12 +23,12 @@ from prolocutor.plugins.almond.thingtalk.tree import (
 from prolocutor.plugins.almond.thingtalk.values import MeasureValue, TimeValue, Value
 
 
-def described(statement: CheckedStatement, resolver: ValueResolver) -> str:
-    """Return what a statement does, in words: "tweet with status “lol”, every hour"."""
+def describe(statement: CheckedStatement, resolver: ValueResolver) -> str:
+    """Return a statement in words: "tweet with status “lol”, every hour"."""
     queries = statement.calls if statement.action is None else statement.calls[:-1]
-    things = [_called(each, resolver) for each in queries]
+    things = [_call_words(each, resolver) for each in queries]
     if statement.action is not None:
-        what = _called(statement.action, resolver)
+        what = _call_words(statement.action, resolver)
         if things:
             what += f" with {' and '.join(things)}"
     elif things:
@@ -38,8 +38,8 @@ def described(statement: CheckedStatement, resolver: ValueResolver) -> str:
     return what + _when(statement, bool(things))
 
 
-def stream_of(expression: Expression) -> Expression:
-    """Return the monitor or timer within an expression that is a stream."""
+def find_stream(expression: Expression) -> Expression:
+    """Return the monitor or timer at the base of a stream expression."""
     while not isinstance(expression, Monitor | TimerStream | AtTimerStream | Invocation):
         expression = expression.source
     return expression
@@ -48,18 +48,18 @@ def stream_of(expression: Expression) -> Expression:
 def _when(statement: CheckedStatement, monitored: bool) -> str:
     if statement.stream is None:
         return ""
-    stream = stream_of(statement.stream)
+    stream = find_stream(statement.stream)
     if isinstance(stream, TimerStream):
         return f" every {_interval(show_value(stream.interval))}"
     if isinstance(stream, AtTimerStream):
         times = [time_text(one)[:5] if isinstance(one, TimeValue) else "?" for one in stream.times]
         return f" every day at {' and '.join(times)}"
-    if edge := _edge_of(statement.stream):
+    if edge := _find_edge(statement.stream):
         return f" when {show_condition(edge.condition)} becomes true"
     return " whenever it changes" if monitored else ""
 
 
-def _edge_of(expression: Expression) -> Edge | None:
+def _find_edge(expression: Expression) -> Edge | None:
     while not isinstance(expression, Edge | Monitor | TimerStream | AtTimerStream | Invocation):
         expression = expression.source
     return expression if isinstance(expression, Edge) else None
@@ -86,17 +86,17 @@ _TIME_UNITS: Final = {
     "year": "year",
 }
 DEVICE: Final = "__device"
-"""What confirmations of 1.x manifests call the device that a function is of."""
+"""The parameter for the function's device in confirmations of 1.x manifests."""
 
 
-def _called(call: ResolvedCall, resolver: ValueResolver) -> str:
-    """Return what a call does: its confirmation, else its name and its inputs."""
+def _call_words(call: ResolvedCall, resolver: ValueResolver) -> str:
+    """Return a call in words: its confirmation, else its name and its inputs."""
     function = call.function
-    given = {each.name: _said(each.value, resolver) for each in call.call.arguments}
+    given = {each.name: _value_words(each.value, resolver) for each in call.call.arguments}
     types = {each.name: each.type for each in function.parameters}
     confirmation = _first(function.text("confirmation"))
     given[DEVICE] = call.owner.name.rpartition(".")[2].replace("_", " ")
-    named = filled(confirmation, given, {}) if confirmation else None
+    named = fill_template(confirmation, given, {}) if confirmation else None
     if named is not None and confirmation != named:
         return named
     name = confirmation or _first(function.text("canonical"))
@@ -109,8 +109,8 @@ def _called(call: ResolvedCall, resolver: ValueResolver) -> str:
     return f"{name} with {' and '.join(parts)}" if parts else name
 
 
-def _said(value: Value, resolver: ValueResolver) -> str | None:
-    """Return a given value in words, an output of an earlier call by its name."""
+def _value_words(value: Value, resolver: ValueResolver) -> str | None:
+    """Return a given value in words; an output of an earlier call by its name."""
     source = show_value(value)
     if isinstance(value, MeasureValue):
         return source
@@ -118,7 +118,7 @@ def _said(value: Value, resolver: ValueResolver) -> str | None:
         known: Any = resolver.value(value, {})
     except ProgramFailure:
         known = None
-    return f"“{said(known)}”" if known is not None else f"the {source.replace('_', ' ')}"
+    return f"“{value_text(known)}”" if known is not None else f"the {source.replace('_', ' ')}"
 
 
 def _first(given: Any) -> str | None:

@@ -26,23 +26,23 @@ from prolocutor.plugins.almond.thingtalk.values import ArrayValue, StringValue
 log = logging.getLogger(__name__)
 
 ASK: Final = "ask"
-"""The query that every skill has: its reply to an utterance."""
+"""The query of every skill: its reply to an utterance."""
 
 KIND: Final = "almond-device"
-"""The kind of the records (`contracts/store`) of devices that users have set up."""
+"""The kind of records (`contracts/store`) that hold users' devices."""
 
 
 class DeviceClasses:
-    """The classes that the skills of an assistant implement.
+    """The classes implemented by the skills of an assistant.
 
-    Where two skills have a class of one name it is the first one's; `ConfigError` if `alone`.
+    Of two skills with a class of the same name the first is used; with `alone` raise `ConfigError`.
     """
 
     def __init__(self, skills: Sequence[Skill], *, alone: bool = True) -> None:
         self._skills: dict[str, Skill] = {}
         classes: list[Class] = []
         for skill in skills:
-            for each in classes_of(skill):
+            for each in skill_classes(skill):
                 other = self._skills.setdefault(each.name, skill)
                 if other is skill:
                     classes.append(each)
@@ -53,18 +53,18 @@ class DeviceClasses:
                 log.warning("%s: that of %s is set aside", what, skill.name)
         self.manifests = Manifests(classes)
 
-    def skill_of(self, owner: Class) -> Skill:
-        """Return the skill that implements a class."""
+    def find_skill(self, owner: Class) -> Skill:
+        """Return the skill of a class."""
         return self._skills[owner.name]
 
 
-def classes_of(skill: Skill) -> list[Class]:
-    """Return the classes of a skill: those of its manifest, and its own with the query `ask`.
+def skill_classes(skill: Skill) -> list[Class]:
+    """Return the classes of a skill: its manifest's, and its own with the query `ask`.
 
-    The manifest is `card["manifest"]`: a file, or the source itself. `ConfigError` if it cannot
-    be read; `MissingExtra` without Lark.
+    The manifest is `card["manifest"]`: a file, or the source itself. Raise `ConfigError` if it
+    cannot be read, `MissingExtra` without Lark.
     """
-    classes = {each.name: each for each in _declared(skill)}
+    classes = {each.name: each for each in _parse_manifest(skill)}
     name = OURS + skill.name
     own = classes.get(name, Class(name))
     if all(each.name != ASK for each in own.functions):
@@ -82,7 +82,7 @@ def read_manifest(source: str) -> str:
         raise ConfigError(f"the manifest {source!s:.200} cannot be read: {error}") from None
 
 
-def _declared(skill: Skill) -> Iterable[Class]:
+def _parse_manifest(skill: Skill) -> Iterable[Class]:
     source = skill.card_members.get("manifest")
     if source is None:
         return ()

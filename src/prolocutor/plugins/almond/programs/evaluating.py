@@ -9,9 +9,9 @@ from typing import Any, Final
 import msgspec
 
 from prolocutor.plugins.almond.programs.calling import ProgramCalls
-from prolocutor.plugins.almond.programs.comparing import holds, order_of
+from prolocutor.plugins.almond.programs.comparing import holds, sort_key
 from prolocutor.plugins.almond.programs.failures import MissingField, ProgramFailure
-from prolocutor.plugins.almond.programs.resolving import EVENT, Fields, ValueResolver, field_of
+from prolocutor.plugins.almond.programs.resolving import EVENT, Fields, ValueResolver, find_field
 from prolocutor.plugins.almond.thingtalk.checked import ResolvedCall
 from prolocutor.plugins.almond.thingtalk.tree import (
     Aggregate,
@@ -31,13 +31,13 @@ from prolocutor.plugins.almond.thingtalk.tree import (
 from prolocutor.plugins.almond.thingtalk.values import Value
 
 MOST_ROWS: Final = 1000
-"""Results with which a chain continues; further ones are dropped."""
+"""The number of results with which a chain continues; further results are dropped."""
 
 _UNSAID: Final = (None, "")
 
 
 class ResultRow(msgspec.Struct, frozen=True, kw_only=True):
-    """One result: its fields, its call, and whether it has all fields of that call."""
+    """One result: its fields, its call, and whether it has all fields of its call."""
 
     fields: dict[str, Any]
     call: ResolvedCall | None = None
@@ -47,7 +47,7 @@ class ResultRow(msgspec.Struct, frozen=True, kw_only=True):
 class Evaluation:
     """Evaluates expressions of one statement. `events` are the current results of its stream.
 
-    `held`: the condition of the stream's edge was true for its last result.
+    `held`: the condition of the stream's edge held for its last result.
     """
 
     def __init__(
@@ -75,23 +75,23 @@ class Evaluation:
             case Edge(source, condition):
                 return await self._crossing(await self.rows(source, scope), condition, scope)
             case Filter(source, condition):
-                return await self._filtered(await self.rows(source, scope), condition, scope)
+                return await self._filter(await self.rows(source, scope), condition, scope)
             case Projection(source, fields):
-                return [_projected(row, fields) for row in await self.rows(source, scope)]
+                return [_project(row, fields) for row in await self.rows(source, scope)]
             case Sort(source, field, direction):
-                return self._sorted(await self.rows(source, scope), field, direction == "desc")
+                return self._sort(await self.rows(source, scope), field, direction == "desc")
             case Index(source, indices):
                 rows = await self.rows(source, scope)
                 numbers = [self._whole(value, scope) for value in indices]
-                found = [_index_of(number, len(rows)) for number in numbers]
+                found = [_find_index(number, len(rows)) for number in numbers]
                 return [rows[index] for index in found if index is not None]
             case Slice(source, base, count):
                 rows = await self.rows(source, scope)
-                first = _index_of(self._whole(base, scope), len(rows))
+                first = _find_index(self._whole(base, scope), len(rows))
                 length = max(0, self._whole(count, scope))
                 return [] if first is None else rows[first : first + length]
             case Aggregate():
-                return self._aggregated(expression, await self.rows(expression.source, scope))
+                return self._aggregate(expression, await self.rows(expression.source, scope))
 
     async def do(self, call: ResolvedCall, scope: Fields) -> list[ResultRow]:
         """Run an action and return its results, if it has any."""
@@ -108,7 +108,7 @@ class Evaluation:
             ResultRow(fields={**unsaid, **given, **event, **one}, call=resolved) for one in results
         ]
 
-    async def _filtered(
+    async def _filter(
         self, rows: list[ResultRow], condition: Condition, scope: Fields
     ) -> list[ResultRow]:
         left = []
@@ -144,18 +144,18 @@ class Evaluation:
             raise ProgramFailure("", f"{number!r:.80} is no whole number")
         return int(number)
 
-    def _sorted(self, rows: list[ResultRow], field: str, down: bool) -> list[ResultRow]:
-        """Sort by a field; results without it come last in either direction."""
-        keyed = [(order_of(field_of(row.fields, field), self._resolver), row) for row in rows]
+    def _sort(self, rows: list[ResultRow], field: str, down: bool) -> list[ResultRow]:
+        """Sort by a field; results without the field come last in either direction."""
+        keyed = [(sort_key(find_field(row.fields, field), self._resolver), row) for row in rows]
         said = [(key, row) for key, row in keyed if key is not None]
         said.sort(key=lambda pair: pair[0], reverse=down)
         return [row for _, row in said] + [row for key, row in keyed if key is None]
 
-    def _aggregated(self, aggregate: Aggregate, rows: list[ResultRow]) -> list[ResultRow]:
+    def _aggregate(self, aggregate: Aggregate, rows: list[ResultRow]) -> list[ResultRow]:
         call = rows[0].call if rows else None
         if aggregate.field is None:
             return [ResultRow(fields={"count": len(rows)}, call=call, whole=False)]
-        values = [field_of(row.fields, aggregate.field) for row in rows]
+        values = [find_field(row.fields, aggregate.field) for row in rows]
         values = [value for value in values if value not in _UNSAID]
         if aggregate.operator == "count":
             different = {repr(value) for value in values}
@@ -163,27 +163,27 @@ class Evaluation:
         if not values:
             return []
         if aggregate.operator in ("max", "min"):
-            ordered = self._sorted(rows, aggregate.field, aggregate.operator == "max")
-            found = field_of(ordered[0].fields, aggregate.field)
+            ordered = self._sort(rows, aggregate.field, aggregate.operator == "max")
+            found = find_field(ordered[0].fields, aggregate.field)
         else:
             parts = len(values) if aggregate.operator == "avg" else 1
             found = _total(values, aggregate.field, parts)
         return [ResultRow(fields={aggregate.field: found}, call=call, whole=False)]
 
 
-def _projected(row: ResultRow, fields: Sequence[str]) -> ResultRow:
-    projected = {name: field_of(row.fields, name) for name in fields}
+def _project(row: ResultRow, fields: Sequence[str]) -> ResultRow:
+    projected = {name: find_field(row.fields, name) for name in fields}
     return ResultRow(fields=projected, call=row.call, whole=False)
 
 
-def _index_of(number: int, length: int) -> int | None:
-    """Return the index of the result with a number, 1 the first and -1 the last; None if none."""
+def _find_index(number: int, length: int) -> int | None:
+    """Return the index of a result by its number (1 first, -1 last); None if out of range."""
     index = number - 1 if number > 0 else length + number
     return index if number and 0 <= index < length else None
 
 
 def _total(values: list[Any], field: str, parts: int) -> Any:
-    """Add numbers, or money of one currency, and divide the sum."""
+    """Return the sum of numbers, or of money of one currency, divided by `parts`."""
     codes = {str(one.get("code", "")).lower() for one in values if isinstance(one, dict)}
     amounts: list[Any] = [one.get("value") if isinstance(one, dict) else one for one in values]
     if len(codes) > 1:

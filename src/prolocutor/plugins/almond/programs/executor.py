@@ -1,4 +1,4 @@
-"""Executor: runs programs, asks for the values they lack, and starts those that go on."""
+"""Executor: runs programs, asks for their missing values, and starts streams."""
 
 from __future__ import annotations
 
@@ -29,35 +29,35 @@ from prolocutor.dialog.inputs import DirectReply
 from prolocutor.errors import BadInput, Forbidden, ProlocutorError
 from prolocutor.plan.pipeline import Skill
 from prolocutor.plugins.almond.programs import result_messages, running_apps
-from prolocutor.plugins.almond.programs.bounded import bounded, size_of
+from prolocutor.plugins.almond.programs.bounded import program_size, run_bounded
 from prolocutor.plugins.almond.programs.calling import ProgramCalls
 from prolocutor.plugins.almond.programs.configured_devices import ConfiguredDevices, OpenChoice
-from prolocutor.plugins.almond.programs.describing import described
+from prolocutor.plugins.almond.programs.describing import describe
 from prolocutor.plugins.almond.programs.device_classes import KIND, DeviceClasses
 from prolocutor.plugins.almond.programs.failures import ProgramFailure
 from prolocutor.plugins.almond.programs.filling import (
     MUST_LOG_IN,
     SlotFilling,
     acts,
-    slot_of,
+    personal_slot,
+    put_constants,
     unknown_personal_value,
-    with_constants,
 )
-from prolocutor.plugins.almond.programs.program_user import ProgramUser, of_turn, unasked
-from prolocutor.plugins.almond.programs.program_wishes import fulfilled, stop_choice_of, stopped_by
-from prolocutor.plugins.almond.programs.refusals import log_in, refusal
+from prolocutor.plugins.almond.programs.program_user import ProgramUser, idle_user, turn_user
+from prolocutor.plugins.almond.programs.program_wishes import fulfil, read_stop_choice, stop_chosen
+from prolocutor.plugins.almond.programs.refusals import log_in_messages, refusal
 from prolocutor.plugins.almond.programs.running_apps import (
     MOST,
     PROGRAMS,
     AppState,
-    app_of,
-    entry_of,
-    id_of,
-    listed,
+    describe_app,
+    make_entry,
+    program_id,
+    read_app,
 )
-from prolocutor.plugins.almond.programs.sources import program_in, program_of, shown
+from prolocutor.plugins.almond.programs.sources import parse_program, quote_source, read_program
 from prolocutor.plugins.almond.programs.statements import StatementOutcome, StatementRunner
-from prolocutor.plugins.almond.programs.streams import monitor_of, next_due
+from prolocutor.plugins.almond.programs.streams import find_monitor, next_due
 from prolocutor.plugins.almond.thingtalk.checked import Checked, CheckedStatement
 from prolocutor.plugins.almond.thingtalk.checking import check
 from prolocutor.plugins.almond.thingtalk.parsing import warm_grammars
@@ -67,7 +67,7 @@ from prolocutor.plugins.almond.thingtalk.tree import Program
 log = logging.getLogger(__name__)
 
 SHARE: Final = 0.8
-"""The share of a turn's deadline that its program may take."""
+"""The share of a turn's deadline for its program."""
 
 
 class Executor:
@@ -98,42 +98,42 @@ class Executor:
 
     async def run(self, start: ProgramStart) -> ProgramRun:
         """Run or continue a program. Its errors are said, not raised."""
-        person, read = of_turn(start.opened), start.context is not None
+        person, read = turn_user(start.opened), start.context is not None
         if start.wish is not None:
-            return fulfilled(start.wish, await self.apps(person.user))
-        if (choice := stop_choice_of(start.context)) is not None:
-            return stopped_by(choice, start.answer, await self.apps(person.user))
+            return fulfil(start.wish, await self.apps(person.user))
+        if (choice := read_stop_choice(start.context)) is not None:
+            return stop_chosen(choice, start.answer, await self.apps(person.user))
         try:
             await self._load_manifests()
-            devices = await self._configured(person.user)
+            devices = await self._load_devices(person.user)
             filling = SlotFilling(person, self._devices.manifests, devices)
             if start.context is None:
                 source = start.source or ProgramSource()
-                person.size = size_of(source)
-                program = await bounded(person.size, partial(program_of, source))
+                person.size = program_size(source)
+                program = await run_bounded(person.size, partial(read_program, source))
                 read = True
-                ready = await bounded(person.size, partial(filling.begin, program))
+                ready = await run_bounded(person.size, partial(filling.begin, program))
             else:
                 person.size = len(str(start.context))
                 go_on = partial(filling.go_on, start.context, start.answer)
-                ready = await bounded(person.size, go_on)
+                ready = await run_bounded(person.size, go_on)
             run = await self._run(ready, person) if isinstance(ready, Checked) else ready
             return replace(run, human_attributes={**filling.learned, **run.human_attributes})
         except Forbidden as error:
-            return ProgramRun(words=DirectReply(messages=log_in(error)))
+            return ProgramRun(words=DirectReply(messages=log_in_messages(error)))
         except ProlocutorError as error:
-            words = own_words.says(refusal(shown(start.source), error))
+            words = own_words.says(refusal(quote_source(start.source), error))
             return ProgramRun(words=words, refused=not read)
 
     async def _run(self, checked: Checked, person: ProgramUser) -> ProgramRun:
-        """Run the statements in order; one that fails does not stop the others."""
+        """Run the statements in order; a failed statement does not stop the others."""
         calls = self._calls(person)
         more: str | None = None
         messages: list[dict[str, Any]] = []
         entries: list[AgendaEntry] = []
         running = len(await self._entries(person.user)) if checked.kind == "stream" else 0
         for number, statement in enumerate(checked.statements):
-            runner = StatementRunner(self._devices, calls, id_of(person.run_id, number))
+            runner = StatementRunner(self._devices, calls, program_id(person.run_id, number))
             try:
                 said, entry, more = await self._statement(
                     statement, runner, person, number, running
@@ -160,24 +160,24 @@ class Executor:
         number: int,
         running: int,
     ) -> tuple[list[dict[str, Any]], AgendaEntry | None, str | None]:
-        """Run one statement, or start it if it goes on.
+        """Run one statement, or start it if it is a stream.
 
         Return its messages, its entry, and the program for further results.
         """
         if statement.stream is None:
             done = await runner.run(statement)
             app = await self._app(statement, runner, person, number, ProgramInfo())
-            return running_apps.announced(app, done), None, done.more
+            return running_apps.announcement(app, done), None, done.more
         if running >= MOST:
             raise ProgramFailure(
                 "", f"you have {MOST} programs running, which is the most; stop one at /apps"
             )
-        app, done, due = await self._started(statement, runner, person, number, ProgramInfo())
+        app, done, due = await self._start(statement, runner, person, number, ProgramInfo())
         going_to = result_messages.text(f"Okay, I'm going to {app.description}.")
-        entry = entry_of(app, person.user, person.dialog_name, due)
-        return [going_to, *running_apps.announced(app, done)], entry, None
+        entry = make_entry(app, person.user, person.dialog_name, due)
+        return [going_to, *running_apps.announcement(app, done)], entry, None
 
-    async def _started(
+    async def _start(
         self,
         statement: CheckedStatement,
         runner: StatementRunner,
@@ -185,14 +185,14 @@ class Executor:
         number: int,
         info: ProgramInfo,
     ) -> tuple[AppState, StatementOutcome, float]:
-        """Start a stream (a monitor looks at once); return its state, outcome and next time."""
+        """Start a stream (a monitor polls at once); return its state, outcome and next time."""
         app = await self._app(statement, runner, person, number, info)
-        (settled,) = (await self._checked(app.code)).statements
+        (settled,) = (await self._check(app.code)).statements
         due = next_due(settled, runner.resolver, person.at)
         if due is None:
             raise ProgramFailure("", "it would never come to that")
         done = StatementOutcome()
-        if monitor_of(statement) is not None:
+        if find_monitor(statement) is not None:
             done = await runner.run_stream(statement, None)
             app = replace(
                 app, seen=done.seen, held=done.held, error=next(iter(done.errors), None), runs=1
@@ -209,11 +209,11 @@ class Executor:
     ) -> AppState:
         whole = Program(statements=(statement.statement,))
         return AppState(
-            id=id_of(person.run_id, number),
-            code=await bounded(person.size, partial(_code, whole, person)),
-            name=info.name or runner.name_of(statement),
-            description=info.description or described(statement, runner.resolver),
-            icon=info.icon or runner.icon_of(statement),
+            id=program_id(person.run_id, number),
+            code=await run_bounded(person.size, partial(_code, whole, person)),
+            name=info.name or runner.program_name(statement),
+            description=info.description or describe(statement, runner.resolver),
+            icon=info.icon or runner.program_icon(statement),
             created=person.at,
             timezone=person.timezone,
         )
@@ -221,14 +221,14 @@ class Executor:
     # -- between turns ----------------------------------------------------------------------
 
     async def due(self, entry: AgendaEntry) -> ProgramRun:
-        """Run the program of an agenda entry that has come due."""
+        """Run the program of a due agenda entry."""
         now = self._clock()
         await self._load_manifests()
         try:
-            app = app_of(entry)
-            (statement,) = (await self._checked(app.code)).statements
+            app = read_app(entry)
+            (statement,) = (await self._check(app.code)).statements
             run_id = f"{app.id}-{app.runs}"
-            person = unasked(entry.user, entry.dialog_name, run_id, now, app.timezone)
+            person = idle_user(entry.user, entry.dialog_name, run_id, now, app.timezone)
             calls = self._calls(person)
             runner = StatementRunner(self._devices, calls, app.id)
             due = next_due(statement, runner.resolver, now)
@@ -237,7 +237,7 @@ class Executor:
             log.warning("the program %s of %s ends: %s", entry.key, entry.user, error)
             return ProgramRun(words=own_words.says(f"A program of yours is over: {error}."))
         last_error = next(iter(done.errors), None)
-        if monitor_of(statement) is None:
+        if find_monitor(statement) is None:
             done = running_apps.quiet(app, done)
         app_after = replace(
             app,
@@ -247,8 +247,8 @@ class Executor:
             runs=app.runs + 1,
             told=app.told or done.acted,
         )
-        messages = running_apps.notified(app, done)
-        again = [] if due is None else [entry_of(app_after, entry.user, entry.dialog_name, due)]
+        messages = running_apps.notify(app, done)
+        again = [] if due is None else [make_entry(app_after, entry.user, entry.dialog_name, due)]
         return ProgramRun(
             words=DirectReply(messages=messages),
             entries=[*again, *calls.entries],
@@ -257,45 +257,45 @@ class Executor:
 
     async def apps(self, user: str) -> list[RunningProgram]:
         """Return the running programs of a person, in the order in which they were started."""
-        apps = map(app_of, await self._entries(user))
-        return [listed(app) for app in sorted(apps, key=lambda app: app.created)]
+        apps = map(read_app, await self._entries(user))
+        return [describe_app(app) for app in sorted(apps, key=lambda app: app.created)]
 
     async def delete(self, user: str, program_id: str) -> bool:
-        """Stop a program for good; False if there is none of this id."""
+        """Stop a program for good; False if its id is unknown."""
         return await self._store.strike(user, PROGRAMS, program_id)
 
     async def create(self, user: str, code: str, info: ProgramInfo) -> CreatedProgram:
-        """Run a program that lacks nothing, or start it if it is one statement that goes on.
+        """Run a complete program, or start it if it is a single stream.
 
-        An action is not asked to be confirmed. Must be called between the turns of the person.
+        Actions run without confirmation. Call it between the turns of the person.
         """
-        person = unasked(user, "main", new_id(), self._clock(), None, text=code)
+        person = idle_user(user, "main", new_id(), self._clock(), None, text=code)
         person.size = len(code)
         made: list[tuple[AppState, StatementOutcome]] = []
         try:
             await self._load_manifests()
             calls = self._calls(person)
-            devices = await self._configured(user)
-            whole = await bounded(len(code), partial(self._whole, code, person, devices))
+            devices = await self._load_devices(user)
+            whole = await run_bounded(len(code), partial(self._whole, code, person, devices))
             for number, statement in enumerate(whole.statements):
-                runner = StatementRunner(self._devices, calls, id_of(person.run_id, number))
+                runner = StatementRunner(self._devices, calls, program_id(person.run_id, number))
                 if statement.stream is None:
                     done = await runner.run(statement)
                     app = await self._app(statement, runner, person, number, info)
                 else:
                     if len(await self._entries(user)) >= MOST:
                         raise BadInput(f"{MOST} programs are running; stop one first", field="code")
-                    app, done, due = await self._started(statement, runner, person, number, info)
+                    app, done, due = await self._start(statement, runner, person, number, info)
                     if not done.errors:
-                        calls.entries.append(entry_of(app, user, "main", due))
+                        calls.entries.append(make_entry(app, user, "main", due))
                 made.append((app, done))
             await self._apply(user, calls)
         except (ProlocutorError, ProgramFailure) as error:
-            return running_apps.refused(code, info, error)
-        return running_apps.created(made, calls.entries)
+            return running_apps.refusal_result(code, info, error)
+        return running_apps.creation_result(made, calls.entries)
 
     async def _apply(self, user: str, calls: ProgramCalls) -> None:
-        """Apply the changes of a program to the agenda that no turn stores."""
+        """Apply a program's changes to the agenda outside of a turn."""
         for skill, key in calls.struck:
             await self._store.strike(user, skill, key)
         for entry in calls.entries:
@@ -303,16 +303,16 @@ class Executor:
 
     def _whole(self, code: str, person: ProgramUser, devices: ConfiguredDevices) -> Checked:
         """Read a program; `BadInput` if it lacks a value or has a stream beside statements."""
-        checked = check(program_in(code), self._devices.manifests)
+        checked = check(parse_program(code), self._devices.manifests)
         if person.is_anonymous and acts(checked):
             raise Forbidden(MUST_LOG_IN)
-        settled = devices.settled(checked.program)
+        settled = devices.settle_devices(checked.program)
         if isinstance(settled, OpenChoice):
             names = ", ".join(device.id for device in settled.devices)
             raise BadInput(f"there are several devices, choose one by its id: {names}")
         checked = check(settled, self._devices.manifests)
         personal = unknown_personal_value(checked.program, person)
-        slots = [*checked.slots, *([slot_of(personal)] if personal else [])]
+        slots = [*checked.slots, *([personal_slot(personal)] if personal else [])]
         if slots:
             names = ", ".join(slot.name for slot in slots)
             raise BadInput(f"values are missing, which only a conversation asks for: {names}")
@@ -334,10 +334,12 @@ class Executor:
     def _calls(self, person: ProgramUser) -> ProgramCalls:
         return ProgramCalls(self._devices, self._caller, self._store, person, self._seconds)
 
-    async def _checked(self, code: str) -> Checked:
-        return await bounded(len(code), lambda: check(program_in(code), self._devices.manifests))
+    async def _check(self, code: str) -> Checked:
+        return await run_bounded(
+            len(code), lambda: check(parse_program(code), self._devices.manifests)
+        )
 
-    async def _configured(self, user: str) -> ConfiguredDevices:
+    async def _load_devices(self, user: str) -> ConfiguredDevices:
         return ConfiguredDevices(await self._store.records(user, KIND))
 
     async def _entries(self, user: str) -> list[AgendaEntry]:
@@ -345,4 +347,4 @@ class Executor:
 
 
 def _code(program: Program, person: ProgramUser) -> str:
-    return show_statement(with_constants(program, person).statements[0])
+    return show_statement(put_constants(program, person).statements[0])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 class ProgramFailure(Exception):
-    """A statement cannot be run; `app` is the skill that failed, "" the program itself."""
+    """A statement cannot be run; `app` is the failed skill, "" the program itself."""
 
     def __init__(self, app: str, what: str) -> None:
         self.app, self.what = app, what.rstrip(". ")

@@ -1,4 +1,4 @@
-"""Slot filling: asks for the values that a program lacks, one in each turn, and puts them in."""
+"""Slot filling: asks for a program's missing values, one in each turn, and inserts the answers."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ from prolocutor.errors import Forbidden, ThingTalkError
 from prolocutor.plugins.almond.programs.configured_devices import (
     ConfiguredDevices,
     OpenChoice,
-    chosen,
-    titles_of,
+    choose_device,
+    device_titles,
 )
-from prolocutor.plugins.almond.programs.contact_values import with_contacts
-from prolocutor.plugins.almond.programs.describing import described
+from prolocutor.plugins.almond.programs.contact_values import put_contacts
+from prolocutor.plugins.almond.programs.describing import describe
 from prolocutor.plugins.almond.programs.program_user import ProgramUser
-from prolocutor.plugins.almond.programs.resolving import ValueResolver, known_of
-from prolocutor.plugins.almond.programs.sources import program_in
+from prolocutor.plugins.almond.programs.resolving import ValueResolver, personal_value
+from prolocutor.plugins.almond.programs.sources import parse_program
 from prolocutor.plugins.almond.thingtalk import units
-from prolocutor.plugins.almond.thingtalk.checked import Checked, Slot, ask_of, fill
+from prolocutor.plugins.almond.thingtalk.checked import Checked, Slot, fill, find_ask
 from prolocutor.plugins.almond.thingtalk.checking import check
-from prolocutor.plugins.almond.thingtalk.json_values import typed
+from prolocutor.plugins.almond.thingtalk.json_values import read_json_value
 from prolocutor.plugins.almond.thingtalk.manifests import Manifests
-from prolocutor.plugins.almond.thingtalk.nodes import SyntaxNode, transformed
+from prolocutor.plugins.almond.thingtalk.nodes import SyntaxNode, transform
 from prolocutor.plugins.almond.thingtalk.printing import show, show_tokens
 from prolocutor.plugins.almond.thingtalk.tree import Program, TimerStream
 from prolocutor.plugins.almond.thingtalk.types import LOCATION, TIME, Type
@@ -47,11 +47,12 @@ Wants: TypeAlias = Literal["device", "slot", "place", "more", "yes"]
 
 
 class PartialProgram(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A program that waits for an answer: its source so far, and what the answer is for.
+    """A program waiting for an answer: its source so far, and the purpose of the answer.
 
-    `wants` is "device" (which of those in `items` the first open call means), "slot" (the first
-    one), "place" (the first value that the person's attributes do not hold), "more" (whether a list
-    goes on) or "yes" (a confirmation). Else `items` are the answers for a list so far.
+    `wants` is "device" (the device of the first open call, out of `items`), "slot" (the first
+    slot's value), "place" (the first value missing in the person's attributes), "more" (whether a
+    list goes on) or "yes" (a confirmation). Unless `wants` is "device", `items` are the answers for
+    a list so far.
     """
 
     code: str
@@ -60,9 +61,9 @@ class PartialProgram(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tr
 
 
 class SlotFilling:
-    """Completes the programs of one person: each step asks for a value, or the program is ready.
+    """Completes the programs of one person: each step asks for a value, or returns the program.
 
-    `learned` are the person's attributes that their answers have told.
+    `learned` are the person's attributes learned from their answers.
     """
 
     def __init__(
@@ -74,15 +75,16 @@ class SlotFilling:
         self._devices = devices
 
     def begin(self, program: Program, *, confirmed: bool = False) -> Checked | ProgramRun:
-        """Ask for the first value that a program lacks; if there is none, return it checked.
+        """Ask for the first missing value of a program; return the checked program if it is
+        complete.
 
-        `Forbidden` if an anonymous person would act.
+        Raise `Forbidden` for actions of anonymous persons.
         """
-        program = with_contacts(program, self._manifests, self._person.contacts)
+        program = put_contacts(program, self._manifests, self._person.contacts)
         checked = check(program, self._manifests)
         if self._person.is_anonymous and acts(checked):
             raise Forbidden(MUST_LOG_IN)
-        settled = self._devices.settled(checked.program)
+        settled = self._devices.settle_devices(checked.program)
         if isinstance(settled, OpenChoice):
             return self._ask_device(checked.program, settled)
         checked = check(settled, self._manifests)
@@ -90,43 +92,45 @@ class SlotFilling:
             return self._ask(checked.program, checked.slots[0], "slot")
         personal = unknown_personal_value(checked.program, self._person)
         if personal is not None:
-            return self._ask(checked.program, slot_of(personal), "place")
+            return self._ask(checked.program, personal_slot(personal), "place")
         if confirmed or not any(each.confirm for each in checked.statements):
             return checked
         resolver = ValueResolver(self._person)
-        what = " and ".join(described(each, resolver) for each in checked.statements)
+        what = " and ".join(describe(each, resolver) for each in checked.statements)
         question = yes_or_no(f"Okay, so you want me to {what}. Is that right?")
         partial = PartialProgram(code=show(checked.program), wants="yes")
-        return _asked(question, partial, checked.program)
+        return _ask_run(question, partial, checked.program)
 
     def go_on(self, context: Any, answer: Any) -> Checked | ProgramRun:
         """Put in an answer and ask for the next value."""
         partial = msgspec.convert(context, PartialProgram)
-        program = program_in(partial.code)
+        program = parse_program(partial.code)
         if partial.wants == "yes":
             if answer is True:
                 return self.begin(program, confirmed=True)
             return ProgramRun(words=own_words.says(own_words.CANNOT_HELP))
         if partial.wants == "place":
-            return self._placed(program, answer)
+            return self._take_place(program, answer)
         if partial.wants == "device":
-            return self._with_device(program, partial, answer)
+            return self._take_device(program, partial, answer)
         slots = check(program, self._manifests).slots
-        return self._filled(program, slots[0], partial, answer) if slots else self.begin(program)
+        return (
+            self._take_value(program, slots[0], partial, answer) if slots else self.begin(program)
+        )
 
-    def _placed(self, program: Program, answer: Any) -> Checked | ProgramRun:
+    def _take_place(self, program: Program, answer: Any) -> Checked | ProgramRun:
         personal = unknown_personal_value(program, self._person)
         if personal is None:
             return self.begin(program)
-        slot = slot_of(personal)
-        if value_of(slot.type, answer) is None:
+        slot = personal_slot(personal)
+        if read_value(slot.type, answer) is None:
             return self._ask(program, slot, "place", again=True)
-        if learned := remembered(personal, answer, self._person):
+        if learned := remember(personal, answer, self._person):
             self.learned |= learned
             self._person.attributes.update(learned)
             return self.begin(program)
-        value = value_of(slot.type, answer)
-        return self.begin(program if value is None else replaced(program, personal, value))
+        value = read_value(slot.type, answer)
+        return self.begin(program if value is None else replace_node(program, personal, value))
 
     def _ask_device(self, program: Program, open_: OpenChoice) -> ProgramRun:
         kind = self._manifests.find(open_.call.device.kind)
@@ -135,39 +139,39 @@ class SlotFilling:
         messages: list[dict[str, Any]] = [{"type": "text", "text": text}]
         messages += [
             {"type": "choice", "idx": index, "title": title}
-            for index, title in enumerate(titles_of(open_.devices))
+            for index, title in enumerate(device_titles(open_.devices))
         ]
         ids = [device.id for device in open_.devices]
         partial = PartialProgram(code=show(program), wants="device", items=ids)
-        return _asked(DirectReply(messages=messages, ask="choice"), partial, program)
+        return _ask_run(DirectReply(messages=messages, ask="choice"), partial, program)
 
-    def _with_device(
+    def _take_device(
         self, program: Program, partial: PartialProgram, answer: Any
     ) -> Checked | ProgramRun:
-        open_ = self._devices.settled(program)
+        open_ = self._devices.settle_devices(program)
         index = answer.get("idx") if isinstance(answer, dict) else None
         if isinstance(open_, Program) or not isinstance(index, int) or index >= len(partial.items):
             return self.begin(program)
-        call = chosen(open_.call, partial.items[index])
-        return self.begin(replaced(program, open_.call, call))
+        call = choose_device(open_.call, partial.items[index])
+        return self.begin(replace_node(program, open_.call, call))
 
-    def _filled(
+    def _take_value(
         self, program: Program, slot: Slot, partial: PartialProgram, answer: Any
     ) -> Checked | ProgramRun:
-        """Put an answer into a slot; a list is asked for element by element."""
+        """Put an answer into a slot; a list is filled element by element."""
         is_list = slot.type.name == "Array"
         if is_list and partial.wants == "more":
             if answer is True:
                 return self._ask(program, slot, "slot", items=partial.items)
-            values = [value_of(slot.type, one) for one in partial.items]
+            values = [read_value(slot.type, one) for one in partial.items]
             known = tuple(value for value in values if value is not None)
             return self.begin(fill(program, 0, ArrayValue(known)))
-        value = value_of(slot.type, answer)
+        value = read_value(slot.type, answer)
         if value is None:
             return self._ask(program, slot, "slot", items=partial.items, again=True)
         if is_list:
             more = PartialProgram(code=partial.code, wants="more", items=[*partial.items, answer])
-            return _asked(yes_or_no(ANY_MORE), more, program)
+            return _ask_run(yes_or_no(ANY_MORE), more, program)
         return self.begin(fill(program, 0, value))
 
     def _ask(
@@ -179,12 +183,12 @@ class SlotFilling:
         items: Sequence[Any] = (),
         again: bool = False,
     ) -> ProgramRun:
-        hint = hint_for(slot.type) if again else ""
+        hint = type_hint(slot.type) if again else ""
         partial = PartialProgram(code=show(program), wants=wants, items=list(items))
-        return _asked(question_for(slot, hint), partial, program)
+        return _ask_run(make_question(slot, hint), partial, program)
 
 
-def _asked(words: DirectReply, partial: PartialProgram, program: Program) -> ProgramRun:
+def _ask_run(words: DirectReply, partial: PartialProgram, program: Program) -> ProgramRun:
     code, entities = show_tokens(program)
     context = msgspec.to_builtins(partial)
     return ProgramRun(words=words, context=context, code=code, entities=entities)
@@ -203,12 +207,12 @@ def acts(checked: Checked) -> bool:
 ANY_MORE: Final = "Would you like to add more elements to the list?"
 
 
-def question_for(slot: Slot, hint: str = "") -> DirectReply:
-    """Return the ask for a slot, after a hint if the last answer was not understood."""
+def make_question(slot: Slot, hint: str = "") -> DirectReply:
+    """Return the question for a slot, after a hint if the last answer was not understood."""
     kind = slot.type.element if slot.type.name == "Array" and slot.type.element else slot.type
     prompt = slot.prompt
     if kind.name == "Measure" and not hint:
-        known = ", ".join(units.units_of(kind.of))
+        known = ", ".join(units.convertible_units(kind.of))
         prompt = f"{prompt} (in {known})" if known else prompt
     messages: list[dict[str, Any]] = [
         {"type": "text", "text": one} for one in (hint, prompt) if one
@@ -217,7 +221,7 @@ def question_for(slot: Slot, hint: str = "") -> DirectReply:
         {"type": "choice", "idx": index, "title": choice.replace("_", " ")}
         for index, choice in enumerate(kind.choices)
     ]
-    return DirectReply(messages=messages, ask=ask_of(slot.type))
+    return DirectReply(messages=messages, ask=find_ask(slot.type))
 
 
 def yes_or_no(question: str) -> DirectReply:
@@ -225,8 +229,8 @@ def yes_or_no(question: str) -> DirectReply:
     return DirectReply(messages=[{"type": "text", "text": question}], ask="yesno")
 
 
-def value_of(kind: Type, answer: Any) -> Value | None:
-    """Return an answer (`asks/`) as a value of a type; None if it is none."""
+def read_value(kind: Type, answer: Any) -> Value | None:
+    """Return an answer (`asks/`) as a value of a type; None if it does not fit."""
     if kind.name == "Array" and kind.element is not None:
         kind = kind.element
     match kind.name, answer:
@@ -234,20 +238,20 @@ def value_of(kind: Type, answer: Any) -> Value | None:
             answer = kind.choices[index]
         case (("String" | "Any"), int() | float()):
             answer = str(answer)
-        case "Currency", {"unit": str(unit)} if len(unit) != 3 or units.base_of(unit):
+        case "Currency", {"unit": str(unit)} if len(unit) != 3 or units.base_unit(unit):
             return None
     try:
-        return typed(answer, kind)
+        return read_json_value(answer, kind)
     except ThingTalkError:
         return None
 
 
-def hint_for(kind: Type) -> str:
-    """Return a sentence that says what an answer of a type looks like."""
+def type_hint(kind: Type) -> str:
+    """Return a sentence on the expected form of an answer."""
     if kind.name == "Array" and kind.element is not None:
         kind = kind.element
     if kind.name == "Measure":
-        known = ", ".join(units.units_of(kind.of))
+        known = ", ".join(units.convertible_units(kind.of))
         return f"I am looking for a number with a unit: {known}."
     if kind.name == "Currency":
         return "I am looking for an amount of money, such as 5 usd."
@@ -259,16 +263,16 @@ def unknown_personal_value(program: Program, person: ProgramUser) -> PersonalVal
     found: list[PersonalValue] = []
 
     def see(node: SyntaxNode) -> SyntaxNode:
-        if isinstance(node, PersonalValue) and known_of(node, person) is None:
+        if isinstance(node, PersonalValue) and personal_value(node, person) is None:
             found.append(node)
         return node
 
-    transformed(program, see)
+    transform(program, see)
     return found[0] if found else None
 
 
-def slot_of(value: PersonalValue) -> Slot:
-    """Return the slot that asks for a personal value."""
+def personal_slot(value: PersonalValue) -> Slot:
+    """Return the slot for a personal value."""
     match value:
         case RelativeLocation("current_location"):
             return Slot(value.name, LOCATION, "Where are you now?", "")
@@ -280,8 +284,8 @@ def slot_of(value: PersonalValue) -> Slot:
             return Slot(name, kind, f"What is the {name.replace('_', ' ')}?", "")
 
 
-def remembered(value: PersonalValue, answer: Any, person: ProgramUser) -> dict[str, Any]:
-    """Return the attributes that keep a personal value; none for one that changes."""
+def remember(value: PersonalValue, answer: Any, person: ProgramUser) -> dict[str, Any]:
+    """Return the attributes that keep a personal value; empty for changing values."""
     match value:
         case RelativeLocation(name) if name != "current_location":
             key = "locations"
@@ -293,20 +297,20 @@ def remembered(value: PersonalValue, answer: Any, person: ProgramUser) -> dict[s
     return {key: {**(known if isinstance(known, dict) else {}), name: answer}}
 
 
-def with_constants(program: Program, person: ProgramUser) -> Program:
-    """Replace what is known only now (personal values, the base of a timer) by constants."""
+def put_constants(program: Program, person: ProgramUser) -> Program:
+    """Replace personal values and the base of timers by constants."""
 
     def put(node: SyntaxNode) -> SyntaxNode:
         if isinstance(node, TimerStream) and isinstance(node.base, Now):
             return replace(node, base=Instant(dt.datetime.fromtimestamp(person.at, dt.UTC)))
         if isinstance(node, PersonalValue):
-            value = value_of(slot_of(node).type, known_of(node, person))
+            value = read_value(personal_slot(node).type, personal_value(node, person))
             return node if value is None else value
         return node
 
-    return transformed(program, put)
+    return transform(program, put)
 
 
-def replaced(program: Program, old: SyntaxNode, new: SyntaxNode) -> Program:
+def replace_node(program: Program, old: SyntaxNode, new: SyntaxNode) -> Program:
     """Replace a node by another wherever it occurs."""
-    return transformed(program, lambda node: new if node == old else node)
+    return transform(program, lambda node: new if node == old else node)

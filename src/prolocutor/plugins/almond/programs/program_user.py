@@ -1,4 +1,4 @@
-"""The user of a program: who they are, what they said, and when."""
+"""The user of a program: their identity, words and time."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from prolocutor.dialog.ids import format_time
 from prolocutor.dialog.schedules import zone_of
 
 _ANONYMOUS: Final = re.compile(r"(?:[a-z0-9_]+:)?anonymous-")
-"""What the names begin with that doors give to anonymous visitors."""
+"""The beginning of the names that doors give to anonymous visitors."""
 
 
 class ProgramUser(msgspec.Struct, kw_only=True):
     """The person for whom a program runs. `human` and `bot` are agent state; `at` is UNIX seconds.
 
-    `run_id` (a turn's id, or one of its own) is the same in a second run; `text` is what the person
-    said. `is_again`: this is the second run, because the first one was cut off. `size` is the
-    number of characters of the program.
+    `run_id` (a turn's id, or an id of the program's run) is the same in a second run; `text` are
+    the person's words. `is_again`: this is a second run after an interrupted first run. `size` is
+    the number of characters of the program.
     """
 
     user: str
@@ -41,7 +41,7 @@ class ProgramUser(msgspec.Struct, kw_only=True):
 
     @property
     def is_anonymous(self) -> bool:
-        """Whether nobody knows who this is: such a person may ask, but not act."""
+        """Whether the person is unknown; such a person may ask, but not act."""
         return _ANONYMOUS.match(self.user) is not None
 
     @property
@@ -67,7 +67,7 @@ class ProgramUser(msgspec.Struct, kw_only=True):
         return moment.astimezone(zone_of(self.timezone) if self.timezone else None)
 
     def state(self) -> dict[str, Any]:
-        """Return an agent state whose only utterance is what the person said."""
+        """Return an agent state with the person's words as its only utterance."""
         said = {
             "utt_id": f"{self.run_id}",
             "text": self.text,
@@ -89,8 +89,8 @@ class ProgramUser(msgspec.Struct, kw_only=True):
         }
 
 
-def of_turn(opened: OpenedTurn) -> ProgramUser:
-    """Return the person of a turn, who is where their client says."""
+def turn_user(opened: OpenedTurn) -> ProgramUser:
+    """Return the person of a turn, at the place given by their client."""
     said = opened.opening
     human = plain.decode(opened.human.state)
     sent = plain.decode(said.attributes).get("platformData")
@@ -111,10 +111,10 @@ def of_turn(opened: OpenedTurn) -> ProgramUser:
     )
 
 
-def unasked(
+def idle_user(
     user: str, dialog_name: str, run_id: str, at: float, timezone: str | None, text: str = ""
 ) -> ProgramUser:
-    """Return a person outside of a turn, of whom only the time zone is known."""
+    """Return a person outside of a turn, with only the time zone known."""
     return ProgramUser(
         user=user,
         dialog_name=dialog_name,

@@ -25,23 +25,23 @@ _FILLERS: Final = frozenset("the a an my your me of about for on with to any all
 
 
 class StopChoice(msgspec.Struct, frozen=True):
-    """The ids of the programs among which a person chooses which one to stop."""
+    """The ids of the programs offered for stopping."""
 
     stop: list[str]
 
 
-def fulfilled(wish: ProgramWish, apps: Sequence[RunningProgram]) -> ProgramRun:
-    """List the programs of a person, or stop those that are meant.
+def fulfil(wish: ProgramWish, apps: Sequence[RunningProgram]) -> ProgramRun:
+    """List the programs of a person, or stop the named programs.
 
-    Where there is none to stop, the run is declined: the words may be meant for a skill.
+    Without a matching program the run is declined: the words may be meant for a skill.
     """
     if wish.what == "list":
-        return ProgramRun(words=_listed(apps))
+        return ProgramRun(words=_list_programs(apps))
     meant = list(apps) if wish.about is None else [one for one in apps if _is_meant(one, wish)]
     if not meant:
         return ProgramRun(words=own_words.SILENCE, declined=True)
     if len(meant) == 1 or wish.about is None:
-        return _stopped(meant)
+        return _stop(meant)
     titles = [f"{one.name}: {one.description}" for one in meant]
     messages: list[dict[str, Any]] = [{"type": "text", "text": "Which one should I stop?"}]
     messages += [
@@ -52,30 +52,30 @@ def fulfilled(wish: ProgramWish, apps: Sequence[RunningProgram]) -> ProgramRun:
     return ProgramRun(words=DirectReply(messages=messages, ask="choice"), context=context)
 
 
-def stop_choice_of(context: Any) -> StopChoice | None:
-    """Return the choice that a context waits for; None if it is another one."""
+def read_stop_choice(context: Any) -> StopChoice | None:
+    """Read the stop choice of a context; None for other contexts."""
     try:
         return msgspec.convert(context, StopChoice)
     except msgspec.ValidationError:
         return None
 
 
-def stopped_by(choice: StopChoice, answer: Any, apps: Sequence[RunningProgram]) -> ProgramRun:
-    """Stop the program that was chosen, or all that were offered."""
+def stop_chosen(choice: StopChoice, answer: Any, apps: Sequence[RunningProgram]) -> ProgramRun:
+    """Stop the chosen program, or all offered programs."""
     index = answer.get("idx") if isinstance(answer, dict) else None
     one = index is not None and index < len(choice.stop)
     ids = [choice.stop[index]] if one and index is not None else choice.stop
     meant = [app for app in apps if app.id in ids]
-    return _stopped(meant) if meant else ProgramRun(words=own_words.says("It has stopped already."))
+    return _stop(meant) if meant else ProgramRun(words=own_words.says("It has stopped already."))
 
 
-def _stopped(apps: Sequence[RunningProgram]) -> ProgramRun:
+def _stop(apps: Sequence[RunningProgram]) -> ProgramRun:
     what = "; ".join(app.description for app in apps)
     words = own_words.says(f"Okay, I have stopped this: {what}.")
     return ProgramRun(words=words, struck=[(PROGRAMS, app.id) for app in apps])
 
 
-def _listed(apps: Sequence[RunningProgram]) -> DirectReply:
+def _list_programs(apps: Sequence[RunningProgram]) -> DirectReply:
     if not apps:
         return own_words.says("You have no programs running.")
     begin = "One program is running:" if len(apps) == 1 else f"{len(apps)} programs are running:"

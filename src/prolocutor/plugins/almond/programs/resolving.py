@@ -32,15 +32,15 @@ Fields = Mapping[str, Any]
 """Outputs of earlier calls of a chain by name."""
 
 EVENT: Final = "$event"
-"""The name among fields of the last result as one text."""
+"""The name of the field with the last result as one text."""
 
 
 class ValueResolver:
     """Resolves values to JSON (`thingtalk/json_values.py`) for one person at one moment.
 
     `now` is the moment in the person's time zone. Beside constants: now and the edges of days are
-    ISO moments in UTC, missing parts of a date are those of today, a named place is
-    `{"latitude": null, "longitude": null, "display"}`.
+    ISO moments in UTC, missing parts of a date are today's, a named place is `{"latitude": null,
+    "longitude": null, "display"}`.
     """
 
     def __init__(self, person: ProgramUser, *, app: str = "") -> None:
@@ -49,10 +49,10 @@ class ValueResolver:
         self.now = person.now
 
     def value(self, value: Value, fields: Fields) -> Any:
-        """Return a value, None for a missing field; `ProgramFailure` if it is unknown."""
+        """Return a value, None for a missing field; raise `ProgramFailure` for an unknown value."""
         match value:
             case Variable(name):
-                return field_of(fields, name)
+                return find_field(fields, name)
             case EventValue(name):
                 return self._event(name, fields)
             case ArrayValue(items):
@@ -70,7 +70,7 @@ class ValueResolver:
             case NamedLocation(name):
                 return {"latitude": None, "longitude": None, "display": name}
             case RelativeLocation() | NamedTime() | ContextRef():
-                known = known_of(value, self._person)
+                known = personal_value(value, self._person)
                 if known is None:
                     raise ProgramFailure("", f"{value.name} is not known")
                 return known
@@ -80,7 +80,7 @@ class ValueResolver:
 
     @property
     def zone(self) -> dt.tzinfo | None:
-        """The person's time zone, None for the server's."""
+        """The person's time zone, None for the server's time zone."""
         name = self._person.timezone
         return zone_of(name) if name else None
 
@@ -96,7 +96,7 @@ class ValueResolver:
         return fields.get(EVENT if name is None else f"{EVENT}.{name}", "")
 
     def _date(self, date: DateValue) -> str:
-        """Complete a date: parts missing before a given one are today's, later ones the first."""
+        """Complete a date: parts missing before a given part are today's, later parts the first."""
         today = self.now
         given = (date.year, date.month, date.day)
         last = max((index for index, part in enumerate(given) if part is not None), default=2)
@@ -120,8 +120,8 @@ class ValueResolver:
         return dates.edge_of(value.edge, value.unit, self.now)
 
 
-def known_of(value: RelativeLocation | NamedTime | ContextRef, person: ProgramUser) -> Any:
-    """Return a personal value from the person's attributes; None if they do not hold it.
+def personal_value(value: RelativeLocation | NamedTime | ContextRef, person: ProgramUser) -> Any:
+    """Return a personal value from the person's attributes; None if it is missing.
 
     `$location.current_location` is the attribute `location`, other places are in `locations`
     (`{"home": {latitude, longitude, display}}`), times in `times` (`{"morning": "08:00"}`), values
@@ -130,15 +130,15 @@ def known_of(value: RelativeLocation | NamedTime | ContextRef, person: ProgramUs
     attributes = person.attributes
     if isinstance(value, RelativeLocation):
         if value.name == "current_location":
-            return _of_kind(attributes.get("location"), dict)
-        return _of_kind(_inner(attributes, "locations", value.name), dict)
+            return _typed_value(attributes.get("location"), dict)
+        return _typed_value(_inner(attributes, "locations", value.name), dict)
     if isinstance(value, NamedTime):
         return _clock(_inner(attributes, "times", value.name))
     return _inner(attributes, "context", value.name)
 
 
-def field_of(fields: Fields, name: str) -> Any:
-    """Return a field, or one within a field (`a.b`); None if there is none."""
+def find_field(fields: Fields, name: str) -> Any:
+    """Return a field, or an inner field (`a.b`); None if it is missing."""
     if name in fields:
         return fields[name]
     inner: Any = fields
@@ -164,5 +164,5 @@ def _clock(text: Any) -> str | None:
         return None
 
 
-def _of_kind(value: Any, kind: type) -> Any:
+def _typed_value(value: Any, kind: type) -> Any:
     return value if isinstance(value, kind) else None

@@ -10,17 +10,17 @@ from prolocutor.dialog.messages import checked_messages
 from prolocutor.dialog.rendering import plain_text
 from prolocutor.errors import BadReply
 from prolocutor.plugins.almond.programs.evaluating import ResultRow
-from prolocutor.plugins.almond.programs.resolving import EVENT, field_of
+from prolocutor.plugins.almond.programs.resolving import EVENT, find_field
 from prolocutor.plugins.almond.thingtalk.manifests import Function
 from prolocutor.plugins.almond.thingtalk.types import Type
 
 Message = dict[str, Any]
 
 SHOWN: Final = 10
-"""Results that are shown; the number of the others is said."""
+"""The number of results shown; the reply gives the number of further results."""
 
 LONGEST: Final = 2000
-"""Characters of a field that are shown."""
+"""The number of characters shown of a field."""
 
 NOTHING: Final = "Sorry, I did not find any result."
 DONE: Final = "Done."
@@ -31,46 +31,48 @@ _UNIT: Final = {"C": " °C", "ms": " ms", "byte": " bytes", "Pa": " Pa"}
 _RDL: Final = ("webCallback", "displayTitle", "displayText", "callback", "pictureUrl")
 
 
-def messages_of(row: ResultRow) -> list[Message]:
-    """Return the messages of one result: as its manifest formats it, else its fields by name."""
+def show_result(row: ResultRow) -> list[Message]:
+    """Return the messages of one result, by its manifest's format, else its fields by name."""
     function = row.call.function if row.call is not None else None
     if function is not None and row.whole:
         formatted = function.text("formatted")
         if formatted is None:
             result = function.text("result")
             formatted = result[:1] if isinstance(result, list) else result
-        messages = _formatted(formatted, row.fields, _types(function))
+        messages = _format_messages(formatted, row.fields, _types(function))
         if messages:
             return messages
     return _plainly(row, function)
 
 
 def event_text(row: ResultRow) -> str:
-    """Return a result as one text: what `$event` stands for."""
-    return plain_text(messages_of(row))
+    """Return a result as one text, the value of `$event`."""
+    return plain_text(show_result(row))
 
 
 def objects(rows: Sequence[ResultRow]) -> list[dict[str, Any]]:
-    """Return the fields of the results that are shown."""
-    return [object_of(row) for row in rows[:SHOWN]]
+    """Return the fields of the shown results."""
+    return [result_object(row) for row in rows[:SHOWN]]
 
 
-def object_of(row: ResultRow) -> dict[str, Any]:
+def result_object(row: ResultRow) -> dict[str, Any]:
     """Return the fields of a result."""
     return {name: value for name, value in row.fields.items() if not name.startswith(EVENT)}
 
 
-def filled(template: str, fields: Mapping[str, Any], types: Mapping[str, Type]) -> str | None:
+def fill_template(
+    template: str, fields: Mapping[str, Any], types: Mapping[str, Type]
+) -> str | None:
     """Replace each `${name}` in a template by its field; None if a field has no value.
 
-    A number has its unit, unless the template writes the unit after it: "${temperature} °C".
+    A number is followed by its unit, unless the template has the unit there: "${temperature} °C".
     """
     missing = False
 
     def put(match: re.Match[str]) -> str:
         nonlocal missing
         name = match[1] or match[2]
-        value = field_of(fields, name)
+        value = find_field(fields, name)
         missing = missing or value is None
         kind = types.get(name)
         if (
@@ -79,7 +81,7 @@ def filled(template: str, fields: Mapping[str, Any], types: Mapping[str, Type]) 
             and _is_unit(kind.of, template[match.end() :])
         ):
             kind = None
-        return said(value, kind)
+        return value_text(value, kind)
 
     put_in = _FIELD.sub(put, template)
     return None if missing else put_in
@@ -91,7 +93,7 @@ def _is_unit(unit: str, after: str) -> bool:
     return found is not None and found[1] in (unit, _UNIT.get(unit, "").strip(), f"°{unit}")
 
 
-def said(value: Any, kind: Type | None = None) -> str:
+def value_text(value: Any, kind: Type | None = None) -> str:
     """Return a value in words."""
     if value is None:
         return "nothing"
@@ -105,10 +107,10 @@ def said(value: Any, kind: Type | None = None) -> str:
             return f"{_number(value['value'])} {str(value['code']).upper()}"
         if "latitude" in value:
             return str(value.get("display") or f"{value['latitude']}, {value['longitude']}")
-        return ", ".join(f"{name}: {said(one)}" for name, one in value.items())
+        return ", ".join(f"{name}: {value_text(one)}" for name, one in value.items())
     if isinstance(value, list):
         element = kind.element if kind is not None else None
-        return ", ".join(said(one, element) for one in value) or "none"
+        return ", ".join(value_text(one, element) for one in value) or "none"
     return str(value)[:LONGEST]
 
 
@@ -117,8 +119,10 @@ def text(words: str) -> Message:
     return {"type": "text", "text": words}
 
 
-def _formatted(given: Any, fields: Mapping[str, Any], types: Mapping[str, Type]) -> list[Message]:
-    """Return messages of the templates whose fields all have a value."""
+def _format_messages(
+    given: Any, fields: Mapping[str, Any], types: Mapping[str, Type]
+) -> list[Message]:
+    """Return the messages of the templates with values for all fields."""
     templates = given if isinstance(given, list) else [] if given is None else [given]
     messages = []
     for template in templates:
@@ -134,7 +138,7 @@ def _formatted(given: Any, fields: Mapping[str, Any], types: Mapping[str, Type])
 
 def _message(template: Any, fields: Mapping[str, Any], types: Mapping[str, Type]) -> Any:
     if isinstance(template, str):
-        put_in = filled(template, fields, types)
+        put_in = fill_template(template, fields, types)
         return None if put_in is None else text(put_in)
     if not isinstance(template, dict):
         return None
@@ -150,14 +154,14 @@ def _message(template: Any, fields: Mapping[str, Any], types: Mapping[str, Type]
 
 def _inside(given: Any, fields: Mapping[str, Any], types: Mapping[str, Type]) -> Any:
     if isinstance(given, str):
-        return filled(given, fields, types)
+        return fill_template(given, fields, types)
     if isinstance(given, dict):
         return {name: _inside(one, fields, types) for name, one in given.items()}
     return given
 
 
 def _plainly(row: ResultRow, function: Function | None) -> list[Message]:
-    """Return the messages of a result without a format: pictures as such, other fields by name."""
+    """Return the messages of a result without a format: pictures, then other fields by name."""
     types = _types(function)
     names = [name for name in row.fields if not name.startswith(EVENT)]
     if function is not None and row.whole:
@@ -171,7 +175,7 @@ def _plainly(row: ResultRow, function: Function | None) -> list[Message]:
         if kind is not None and kind.of == "tt:picture" and isinstance(value, str):
             pictures.append({"type": "picture", "url": value})
         else:
-            words.append((called.get(name, name.replace("_", " ")), said(value, kind)))
+            words.append((called.get(name, name.replace("_", " ")), value_text(value, kind)))
     if not row.whole and len(words) == 1:
         lines = [text(f"The {words[0][0]} is {words[0][1]}.")]
     else:

@@ -1,4 +1,4 @@
-"""Running programs: as entries of the agenda, and the messages that announce what they do."""
+"""Running programs: as entries of the agenda, and the messages about their runs."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ PROGRAMS: Final = "@program"
 """The skill name of agenda entries of running programs; no real skill has it."""
 
 MOST: Final = 50
-"""Programs of one person that run at the same time."""
+"""The number of programs that one person may run at the same time."""
 
 
 Message = dict[str, Any]
@@ -34,10 +34,10 @@ Message = dict[str, Any]
 class AppState(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The state of a running program, stored in its agenda entry; `code` is one statement.
 
-    `created` is when it was started (UNIX seconds), `timezone` the person's. `seen` are digests of
-    the results that its monitor gave last; None before the first run. `held`: the condition of its
-    edge was true for the last result. `error` says why its last run failed, `runs` counts its
-    runs. `told`: that its action is run has been said.
+    `created` is its start (UNIX seconds), `timezone` the person's. `seen` are digests of its
+    monitor's last results; None before the first run. `held`: the condition of its edge held for
+    the last result. `error` is the reason of its last failure, `runs` the number of its runs.
+    `told`: the person has been told of its action.
     """
 
     id: str
@@ -54,13 +54,13 @@ class AppState(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     told: bool = False
 
 
-def id_of(run_id: str, number: int) -> str:
-    """Return the id of the program of a statement of a run; the same in a second run."""
+def program_id(run_id: str, number: int) -> str:
+    """Return the program id of a run's statement, equal in a second run."""
     return f"uuid-{uuid.uuid5(uuid.NAMESPACE_OID, f'{run_id}-{number}')}"
 
 
-def entry_of(app: AppState, user: str, dialog_name: str, due: float) -> AgendaEntry:
-    """Return the entry of the agenda by which a program runs next."""
+def make_entry(app: AppState, user: str, dialog_name: str, due: float) -> AgendaEntry:
+    """Return the agenda entry for a program's next run."""
     return AgendaEntry(
         user=user,
         dialog_name=dialog_name,
@@ -71,13 +71,13 @@ def entry_of(app: AppState, user: str, dialog_name: str, due: float) -> AgendaEn
     )
 
 
-def app_of(entry: AgendaEntry) -> AppState:
-    """Read the state of a program from its entry; `msgspec.ValidationError` if it has none."""
+def read_app(entry: AgendaEntry) -> AppState:
+    """Read the state of a program from its entry; raise `msgspec.ValidationError` if missing."""
     return msgspec.convert(schedules.decode(entry.body).program, AppState)
 
 
-def listed(app: AppState) -> RunningProgram:
-    """Return what is shown of a running program."""
+def describe_app(app: AppState) -> RunningProgram:
+    """Return the public description of a running program."""
     return RunningProgram(
         id=app.id,
         name=app.name,
@@ -88,7 +88,7 @@ def listed(app: AppState) -> RunningProgram:
     )
 
 
-def announced(app: AppState, done: StatementOutcome) -> list[Message]:
+def announcement(app: AppState, done: StatementOutcome) -> list[Message]:
     """Return the message that announces an executed statement, then its own messages."""
     program = {
         "type": "new-program",
@@ -99,15 +99,15 @@ def announced(app: AppState, done: StatementOutcome) -> list[Message]:
         "errors": done.errors,
         "icon": app.icon,
     }
-    return [program, *with_icon(done.messages, app), *map(result_messages.text, done.errors)]
+    return [program, *add_icon(done.messages, app), *map(result_messages.text, done.errors)]
 
 
-def notified(app: AppState, done: StatementOutcome) -> list[Message]:
-    """Return the messages of a run between turns; an error once, until a run has succeeded.
+def notify(app: AppState, done: StatementOutcome) -> list[Message]:
+    """Return the messages of a run between turns; a repeated error only once, until a run succeeds.
 
-    The first message of each result carries what `/api/results` tells of it.
+    The first message of each result carries the data for `/api/results`.
     """
-    messages = with_icon(_marked(done, app), app)
+    messages = add_icon(_mark_messages(done, app), app)
     title = f"Notification from {app.name}"
     if len(messages) == 1 and messages[0]["type"] == "text":
         said = messages[0]["text"]
@@ -117,11 +117,13 @@ def notified(app: AppState, done: StatementOutcome) -> list[Message]:
     elif messages:
         messages = [{**result_messages.text(title), "icon": app.icon}, *messages]
     new = [error for error in done.errors if app.error is None]
-    return [*messages, *(_failed(app, error) for error in new)]
+    return [*messages, *(_error_message(app, error) for error in new)]
 
 
 def quiet(app: AppState, done: StatementOutcome) -> StatementOutcome:
-    """Return the outcome of a timer without "Done.": what it does is said the first time alone."""
+    """Return the outcome of a timer without "Done."; its action is announced the first time
+    only.
+    """
     if not done.acted:
         return done
     messages = [one for one in done.messages if one.get("text") != result_messages.DONE]
@@ -131,8 +133,8 @@ def quiet(app: AppState, done: StatementOutcome) -> StatementOutcome:
     return replace(done, messages=messages)
 
 
-def _marked(done: StatementOutcome, app: AppState) -> list[Message]:
-    """Return the messages of an outcome, the first of each result with what was found."""
+def _mark_messages(done: StatementOutcome, app: AppState) -> list[Message]:
+    """Return the messages of an outcome, with each result's data in its first message."""
     firsts = {id(one.messages[0]): one for one in done.shown if one.messages}
     return [
         {**message, NOTIFICATION: {"appId": app.id, **_found(firsts[id(message)])}}
@@ -142,15 +144,15 @@ def _marked(done: StatementOutcome, app: AppState) -> list[Message]:
     ]
 
 
-def with_icon(messages: list[Message], app: AppState) -> list[Message]:
-    """Return messages with the icon of a program if they have none of their own."""
+def add_icon(messages: list[Message], app: AppState) -> list[Message]:
+    """Add the icon of a program to messages without an icon."""
     return [{"icon": app.icon, **one} for one in messages]
 
 
-def created(
+def creation_result(
     made: Sequence[tuple[AppState, StatementOutcome]], entries: Sequence[AgendaEntry]
 ) -> CreatedProgram:
-    """Return what came of the statements of a program."""
+    """Return the outcome of the statements of a new program."""
     first, _ = made[0]
     return CreatedProgram(
         id=first.id,
@@ -163,30 +165,30 @@ def created(
     )
 
 
-def refused(code: str, info: ProgramInfo, error: Exception) -> CreatedProgram:
-    """Return why a program does not run."""
+def refusal_result(code: str, info: ProgramInfo, error: Exception) -> CreatedProgram:
+    """Return the outcome of a program that does not run, with the reason."""
     return CreatedProgram(
         id="", description=info.description or "", code=code, icon=info.icon, errors=[str(error)]
     )
 
 
 def _found(result: ShownResult) -> dict[str, Any]:
-    return {"raw": result_messages.object_of(result.row), "type": _function_of(result)}
+    return {"raw": result_messages.result_object(result.row), "type": _function_name(result)}
 
 
-def _function_of(result: ShownResult) -> str | None:
+def _function_name(result: ShownResult) -> str | None:
     call = result.row.call
     return f"{call.owner.name}:{call.function.name}" if call is not None else None
 
 
-def _failed(app: AppState, error: str) -> Message:
+def _error_message(app: AppState, error: str) -> Message:
     notification = {"appId": app.id, "error": error}
     return {**result_messages.text(error), "icon": app.icon, NOTIFICATION: notification}
 
 
 def _result(app: AppState, result: ShownResult) -> StatementResult:
     return StatementResult(
-        raw=result_messages.object_of(result.row),
-        type=_function_of(result),
-        formatted=with_icon(result.messages, app),
+        raw=result_messages.result_object(result.row),
+        type=_function_name(result),
+        formatted=add_icon(result.messages, app),
     )

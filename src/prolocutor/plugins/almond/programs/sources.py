@@ -11,7 +11,7 @@ from prolocutor.plugins.almond.thingtalk.parsing import parse, parse_tokens
 from prolocutor.plugins.almond.thingtalk.tree import Program
 
 SHOWN: Final = 200
-"""Characters of a program that an error message quotes."""
+"""The number of characters of a program that an error message quotes."""
 
 _TOKENS: Final = {
     "String": "QUOTED_STRING",
@@ -29,26 +29,26 @@ _TOKENS: Final = {
     "Picture": "PICTURE",
     "Measure(ms)": "DURATION",
 }
-"""The kind of token that holds a value of a type."""
+"""The kind of token for a value of a type."""
 
 
-def program_of(source: ProgramSource) -> Program:
-    """Read a program that a client sent; `BadInput` if it is none."""
-    tree = parse(source.text) if source.text is not None else parse_tokens(*_with_slots(source))
+def read_program(source: ProgramSource) -> Program:
+    """Read a program sent by a client; raise `BadInput` if it has no statements."""
+    tree = parse(source.text) if source.text is not None else parse_tokens(*_fill_slots(source))
     if not isinstance(tree, Program) or not tree.statements:
         raise BadInput("there is nothing to run in it", field="code")
     return tree
 
 
-def program_in(code: str) -> Program:
-    """Read the source of a program; `BadInput` if it has no statements."""
+def parse_program(code: str) -> Program:
+    """Read the source of a program; raise `BadInput` if it has no statements."""
     tree = parse(code)
     if not isinstance(tree, Program) or not tree.statements:
         raise BadInput(NOT_UNDERSTOOD, field="code")
     return tree
 
 
-def shown(source: ProgramSource | None) -> str:
+def quote_source(source: ProgramSource | None) -> str:
     """Return the beginning of a program as it was sent, for an error message."""
     if source is None:
         return ""
@@ -56,8 +56,8 @@ def shown(source: ProgramSource | None) -> str:
     return " ".join(text.split())[:SHOWN]
 
 
-def _with_slots(source: ProgramSource) -> tuple[list[str], dict[str, Any]]:
-    """Replace each `SLOT_n` by a token of its type; one without a value stays, to be asked for.
+def _fill_slots(source: ProgramSource) -> tuple[list[str], dict[str, Any]]:
+    """Replace each `SLOT_n` by a token of its type; a slot without a value is asked for later.
 
     The value of slot n is the entity `SLOT_n`.
     """

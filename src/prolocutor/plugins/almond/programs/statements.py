@@ -14,7 +14,7 @@ from prolocutor.plugins.almond.programs.device_classes import DeviceClasses
 from prolocutor.plugins.almond.programs.evaluating import MOST_ROWS, Evaluation, ResultRow
 from prolocutor.plugins.almond.programs.failures import MissingField, ProgramFailure
 from prolocutor.plugins.almond.programs.resolving import EVENT, ValueResolver
-from prolocutor.plugins.almond.programs.streams import fresh, monitor_of
+from prolocutor.plugins.almond.programs.streams import find_monitor, fresh
 from prolocutor.plugins.almond.thingtalk.checked import CheckedStatement
 from prolocutor.plugins.almond.thingtalk.printing import show_statement
 from prolocutor.plugins.almond.thingtalk.tree import Slice, Statement
@@ -33,10 +33,9 @@ class ShownResult(msgspec.Struct, frozen=True):
 class StatementOutcome(msgspec.Struct, kw_only=True):
     """The outcome of a statement: messages, the results themselves, and errors.
 
-    `shown` are the results that the messages show, `acted` says that an action was run that has no
-    results. `seen` are the digests of the results that its monitor has seen, `held` says that
-    the condition of its edge was true for the last of them, `more` is the program for further
-    results.
+    `shown` are the results in the messages, `acted` says that an action without results was run.
+    `seen` are the digests of the results seen by its monitor, `held` says that the condition of its
+    edge held for the last result, `more` is the program for further results.
     """
 
     messages: list[Message] = []
@@ -58,7 +57,7 @@ class StatementRunner:
         self.resolver = ValueResolver(calls.person, app=app)
 
     async def run(self, statement: CheckedStatement) -> StatementOutcome:
-        """Run a statement that ends at once."""
+        """Run a statement without a stream."""
         done = StatementOutcome()
         try:
             await self._chain(statement, [ResultRow(fields={})], done)
@@ -76,14 +75,14 @@ class StatementRunner:
     async def run_stream(
         self, statement: CheckedStatement, seen: list[str] | None, *, held: bool = False
     ) -> StatementOutcome:
-        """Run a statement for the current results of its stream: new ones, or one for a timer.
+        """Run a statement for the current results of its stream: new results, or one for a timer.
 
-        If nothing could be done for new results, they count as new the next time as well.
+        If all new results fail, they count as new the next time as well.
         """
         done = StatementOutcome(seen=seen, held=held)
         assert statement.stream is not None, "the statement is no stream"
         try:
-            monitor = monitor_of(statement)
+            monitor = find_monitor(statement)
             events = [ResultRow(fields={})]
             if monitor is not None:
                 evaluation = self._evaluation(statement)
@@ -99,17 +98,17 @@ class StatementRunner:
                 done.seen, done.held = seen, held
         return done
 
-    def name_of(self, statement: CheckedStatement) -> str:
-        """Return the name of a program with this statement: the skill that it calls first."""
+    def program_name(self, statement: CheckedStatement) -> str:
+        """Return the name of a program with this statement: the first called skill."""
         if not statement.calls:
             return "timer"
         return app_name(statement.calls[0].owner, self._devices)
 
-    def icon_of(self, statement: CheckedStatement) -> str | None:
-        """Return the skill whose icon is shown beside the messages."""
+    def program_icon(self, statement: CheckedStatement) -> str | None:
+        """Return the skill that gives the messages their icon."""
         if not statement.calls:
             return None
-        return self._devices.skill_of(statement.calls[0].owner).name
+        return self._devices.find_skill(statement.calls[0].owner).name
 
     def _evaluation(
         self,
@@ -140,13 +139,13 @@ class StatementRunner:
             pairs = found[:MOST_ROWS]
         if statement.action is None:
             done.rows = [row for _, row in pairs]
-            done.shown = self._shown(done.rows)
+            done.shown = self._show_rows(done.rows)
             done.messages = _messages(done.shown, len(done.rows))
             return
         for scope, _ in pairs:
             with _recording_missing(done):
                 rows = await evaluation.do(statement.action, scope)
-                shown = self._shown(rows)
+                shown = self._show_rows(rows)
                 done.rows += rows
                 done.shown += shown
                 done.acted = done.acted or not rows
@@ -154,12 +153,12 @@ class StatementRunner:
                 said = _messages(shown, len(rows)) if rows else said
                 done.messages += [one for one in said if one not in done.messages]
 
-    def _shown(self, rows: list[ResultRow]) -> list[ShownResult]:
+    def _show_rows(self, rows: list[ResultRow]) -> list[ShownResult]:
         if rows and rows[0].call is None and not rows[0].fields:
             time = result_messages.text(f"It is {self.resolver.now:%H:%M}.")
             return [ShownResult(rows[0], [time])]
         return [
-            ShownResult(row, result_messages.messages_of(row))
+            ShownResult(row, result_messages.show_result(row))
             for row in rows[: result_messages.SHOWN]
         ]
 
@@ -182,7 +181,7 @@ def _recording_missing(done: StatementOutcome) -> Iterator[None]:
 
 
 def _more(statement: CheckedStatement) -> str | None:
-    """Return the program for the results after those that are shown."""
+    """Return the program for the results after the shown results."""
     if len(statement.queries) != 1:
         return None
     query = statement.queries[0]
@@ -199,7 +198,7 @@ def _more(statement: CheckedStatement) -> str | None:
 
 
 def _scope(scope: dict[str, Any], row: ResultRow) -> dict[str, Any]:
-    """Return the fields known after a result: its own beside the earlier ones, and its text."""
+    """Return the fields after a result: its own, earlier results' fields, and its text."""
     if row.call is None:
         return {**scope, **row.fields}
     return {**scope, **row.fields, EVENT: result_messages.event_text(row)}

@@ -9,10 +9,10 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from prolocutor.dialog import plain
-from prolocutor.plugins.almond.programs.describing import stream_of
+from prolocutor.plugins.almond.programs.describing import find_stream
 from prolocutor.plugins.almond.programs.evaluating import ResultRow
 from prolocutor.plugins.almond.programs.failures import ProgramFailure
-from prolocutor.plugins.almond.programs.resolving import EVENT, ValueResolver, field_of
+from prolocutor.plugins.almond.programs.resolving import EVENT, ValueResolver, find_field
 from prolocutor.plugins.almond.thingtalk.checked import CheckedStatement
 from prolocutor.plugins.almond.thingtalk.tree import AtTimerStream, Invocation, Monitor, TimerStream
 from prolocutor.plugins.almond.thingtalk.values import Value
@@ -20,23 +20,23 @@ from prolocutor.plugins.almond.thingtalk.values import Value
 SHORTEST_TIMER: Final = 10.0
 SHORTEST_POLL: Final = 60.0
 USUAL_POLL: Final = 600.0
-"""Seconds between two polls of a monitor whose manifest has no `poll_interval`."""
+"""Seconds between polls of a monitor without `poll_interval` in its manifest."""
 
 ROUNDING: Final = 1e-6
 """The share of an interval by which a timer may be early without going off twice."""
 
 LATEST: Final = 1e11
-"""The latest time that a stream may be due, in UNIX seconds."""
+"""The latest time of a stream, in UNIX seconds."""
 
 
 def next_due(statement: CheckedStatement, resolver: ValueResolver, now: float) -> float | None:
-    """Return when a program is due next (UNIX seconds); None if never again."""
+    """Return the next time of a program (UNIX seconds); None if never again."""
     assert statement.stream is not None, "the statement is no stream"
-    stream = stream_of(statement.stream)
+    stream = find_stream(statement.stream)
     if isinstance(stream, TimerStream):
         due: float | None = _timer(stream, resolver, now)
     elif isinstance(stream, AtTimerStream):
-        due = _at_times(stream, resolver, now)
+        due = _next_time(stream, resolver, now)
     else:
         due = now + _poll(statement)
     return None if due is None or due > LATEST else due
@@ -56,9 +56,9 @@ def fresh(
     return new, list(dict.fromkeys(digests))
 
 
-def monitor_of(statement: CheckedStatement) -> Monitor | None:
-    """Return the monitor with which a statement begins, if any."""
-    stream = stream_of(statement.stream) if statement.stream is not None else None
+def find_monitor(statement: CheckedStatement) -> Monitor | None:
+    """Return the monitor at the beginning of a statement; None if it has none."""
+    stream = find_stream(statement.stream) if statement.stream is not None else None
     return stream if isinstance(stream, Monitor) else None
 
 
@@ -73,7 +73,7 @@ def _timer(timer: TimerStream, resolver: ValueResolver, now: float) -> float:
     return base + max(0, passed) * interval
 
 
-def _at_times(timer: AtTimerStream, resolver: ValueResolver, now: float) -> float | None:
+def _next_time(timer: AtTimerStream, resolver: ValueResolver, now: float) -> float | None:
     today = dt.datetime.fromtimestamp(now, resolver.zone).date()
     dues = []
     for value in timer.times:
@@ -95,15 +95,15 @@ def _poll(statement: CheckedStatement) -> float:
     """Return the seconds between two polls: the shortest interval of the watched functions."""
     intervals = [
         interval / 1000
-        for each in _watched(statement)
+        for each in _watched_calls(statement)
         if isinstance(interval := each.function.setting("poll_interval"), int | float)
         and not isinstance(interval, bool)
     ]
     return max(SHORTEST_POLL, min(intervals, default=USUAL_POLL))
 
 
-def _watched(statement: CheckedStatement) -> list[Any]:
-    monitor: Any = monitor_of(statement)
+def _watched_calls(statement: CheckedStatement) -> list[Any]:
+    monitor: Any = find_monitor(statement)
     while monitor is not None and not isinstance(monitor, Invocation):
         monitor = monitor.source
     return [each for each in statement.calls if each.call == monitor]
@@ -111,7 +111,7 @@ def _watched(statement: CheckedStatement) -> list[Any]:
 
 def _digest(monitor: Monitor, row: ResultRow) -> str:
     if monitor.fields:
-        watched: dict[str, Any] = {name: field_of(row.fields, name) for name in monitor.fields}
+        watched: dict[str, Any] = {name: find_field(row.fields, name) for name in monitor.fields}
     else:
         watched = {name: one for name, one in row.fields.items() if not name.startswith(EVENT)}
     return hashlib.blake2b(plain.encode(sorted(watched.items())), digest_size=8).hexdigest()

@@ -1,4 +1,4 @@
-"""Builds the tree of a program: one method for each rule of the grammars."""
+"""Builds the tree of a program: a method for each rule of the grammars."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import msgspec
 from lark import Token, v_args
 
 from prolocutor.plugins.almond.thingtalk.building_classes import ClassBuilder, unique
-from prolocutor.plugins.almond.thingtalk.lexer import SPECIAL, position_of
+from prolocutor.plugins.almond.thingtalk.lexer import SPECIAL, token_position
 from prolocutor.plugins.almond.thingtalk.manifests import (
     Class,
 )
@@ -64,13 +64,13 @@ class ProgramBuilder(ClassBuilder):
     def statement(self, *parts: Any) -> Statement:
         *notes, chain = parts
         confirm = notes[-1] if notes else None
-        return msgspec.structs.replace(statement_of(chain), confirm=confirm)
+        return msgspec.structs.replace(make_statement(chain), confirm=confirm)
 
     def note(self, name: Token, value: Value) -> bool:
         if name == "executor":
-            raise executor_refused(position_of(name))
+            raise executor_refused(token_position(name))
         if name != "confirm" or not isinstance(value, BooleanValue):
-            raise annotation_refused(position_of(name))
+            raise annotation_refused(token_position(name))
         return value.value
 
     def chain(self, *found: Expression) -> tuple[Expression, ...]:
@@ -83,7 +83,7 @@ class ProgramBuilder(ClassBuilder):
         return _control(str(token), token)
 
     def choice(self, number: Token) -> Control:
-        return _choice(NumberValue(cast(float, number.value), position=position_of(number)))
+        return _choice(NumberValue(cast(float, number.value), position=token_position(number)))
 
     def answer(self, value: Value) -> Control:
         return Control("answer", value)
@@ -95,7 +95,7 @@ class ProgramBuilder(ClassBuilder):
             return _choice(value)
         raise fault(
             f"there is no control command {name!s:.40} with a value",
-            position_of(name),
+            token_position(name),
             "there are choice and answer",
         )
 
@@ -103,33 +103,33 @@ class ProgramBuilder(ClassBuilder):
         return tuple(map(str, names))
 
     def projection(self, bracket: Token, fields: tuple[str, ...], source: Expression) -> Projection:
-        return Projection(source, fields, position=position_of(bracket))
+        return Projection(source, fields, position=token_position(bracket))
 
     def filter(self, source: Expression, word: Token, condition: Condition) -> Filter:
-        return Filter(source, condition, position=position_of(word))
+        return Filter(source, condition, position=token_position(word))
 
     def index(self, source: Expression, bracket: Token, numbers: tuple[Value, ...]) -> Index:
-        return Index(source, numbers, position=position_of(bracket))
+        return Index(source, numbers, position=token_position(bracket))
 
     def slice(self, source: Expression, bracket: Token, base: Value, count: Value) -> Slice:
-        return Slice(source, base, count, position=position_of(bracket))
+        return Slice(source, base, count, position=token_position(bracket))
 
     def monitor(self, word: Token, source: Expression, fields: tuple[str, ...] = ()) -> Monitor:
-        return Monitor(source, fields, position=position_of(word))
+        return Monitor(source, fields, position=token_position(word))
 
     def monitor_fields(self, word: Token, fields: tuple[str, ...], source: Expression) -> Monitor:
-        return Monitor(source, fields, position=position_of(word))
+        return Monitor(source, fields, position=token_position(word))
 
     def edge_of(self, word: Token, source: Expression, condition: Condition) -> Edge:
-        return Edge(source, condition, position=position_of(word))
+        return Edge(source, condition, position=token_position(word))
 
     def count(self, word: Token, source: Expression) -> Aggregate:
-        return Aggregate(source, "count", position=position_of(word))
+        return Aggregate(source, "count", position=token_position(word))
 
     count_call = count
 
     def count_field(self, word: Token, field: Token, source: Expression) -> Aggregate:
-        return Aggregate(source, "count", str(field), position=position_of(word))
+        return Aggregate(source, "count", str(field), position=token_position(word))
 
     def aggregate(
         self, word: Token, operator: Token, field: Token, source: Expression
@@ -138,17 +138,17 @@ class ProgramBuilder(ClassBuilder):
 
     def aggregate_call(self, operator: Token, field: Token, source: Expression) -> Aggregate:
         name = cast(Aggregation, str(operator))
-        return Aggregate(source, name, str(field), position=position_of(operator))
+        return Aggregate(source, name, str(field), position=token_position(operator))
 
     def sort(self, word: Token, field: Token, direction: Token, source: Expression) -> Sort:
         way = cast(Literal["asc", "desc"], str(direction))
-        return Sort(source, str(field), way, position=position_of(word))
+        return Sort(source, str(field), way, position=token_position(word))
 
     def timer(self, name: Token, arguments: tuple[Argument, ...]) -> TimerStream | AtTimerStream:
         return timer(name, {each.name: each for each in arguments})
 
     def argument(self, name: Token, value: Value) -> Argument:
-        return Argument(str(name), value, position=position_of(name))
+        return Argument(str(name), value, position=token_position(name))
 
     def arguments(self, *found: Argument) -> tuple[Argument, ...]:
         unique([(each.name, each.position) for each in found], "parameter")
@@ -162,18 +162,18 @@ class ProgramBuilder(ClassBuilder):
                 if not kind:
                     raise fault(
                         f"@{function!s:.60} names no function",
-                        position_of(name),
+                        token_position(name),
                         "write @class.function(...)",
                     )
-                device = DeviceSelector(kind, position=position_of(name))
-                return Invocation(device, function, given, position=position_of(name))
+                device = DeviceSelector(kind, position=token_position(name))
+                return Invocation(device, function, given, position=token_position(name))
             case [Token() as member, tuple() as given]:
-                device = DeviceSelector(str(name.value), position=position_of(name))
-                return Invocation(device, str(member), given, position=position_of(name))
+                device = DeviceSelector(str(name.value), position=token_position(name))
+                return Invocation(device, str(member), given, position=token_position(name))
             case _:
                 selection, member, given = parts
-                device = device_of(name, selection)
-                return Invocation(device, str(member), given, position=position_of(name))
+                device = select_device(name, selection)
+                return Invocation(device, str(member), given, position=token_position(name))
 
     def or_(self, left: Condition, right: Condition) -> Or:
         return Or(_flat(Or, left) + _flat(Or, right))
@@ -188,24 +188,26 @@ class ProgramBuilder(ClassBuilder):
         return condition
 
     def always(self, token: Token) -> Always:
-        return Always(True, position=position_of(token))
+        return Always(True, position=token_position(token))
 
     def never(self, token: Token) -> Always:
-        return Always(False, position=position_of(token))
+        return Always(False, position=token_position(token))
 
     def dont_care(self, token: Token, field: Token) -> DontCare:
-        return DontCare(str(field), position=position_of(field))
+        return DontCare(str(field), position=token_position(field))
 
     def compare(self, left: Value, operator: Token, right: Value) -> Compare:
-        position = left.position if left.position.line else position_of(operator)
+        position = left.position if left.position.line else token_position(operator)
         return Compare(left, cast(Comparison, str(operator)), right, position=position)
 
     def test(self, operator: Token, left: Value, right: Value) -> Compare:
-        return Compare(left, cast(Comparison, str(operator)), right, position=position_of(operator))
+        return Compare(
+            left, cast(Comparison, str(operator)), right, position=token_position(operator)
+        )
 
 
-def statement_of(chain: tuple[Expression, ...]) -> Statement:
-    """Return the statement of a chain, with the position of its first word."""
+def make_statement(chain: tuple[Expression, ...]) -> Statement:
+    """Make the statement of a chain, with the position of its first word."""
     positions, inner = [], chain[0]
     while not isinstance(inner, Invocation | TimerStream | AtTimerStream):
         positions.append(inner.position)
@@ -216,7 +218,7 @@ def statement_of(chain: tuple[Expression, ...]) -> Statement:
 
 def timer(name: Token, given: dict[str, Argument]) -> TimerStream | AtTimerStream:
     """Return the stream of a call to `timer` or `attimer`; `ThingTalkError` for others."""
-    position = position_of(name)
+    position = token_position(name)
     known = {"timer": {"base", "interval", "frequency"}, "attimer": {"time", "expiration_date"}}
     if name not in known:
         raise fault(
@@ -251,8 +253,8 @@ def timer(name: Token, given: dict[str, Argument]) -> TimerStream | AtTimerStrea
     )
 
 
-def device_of(name: Token, selection: tuple[Argument, ...]) -> DeviceSelector:
-    """Return the device that attributes select; `ThingTalkError` for unknown attributes."""
+def select_device(name: Token, selection: tuple[Argument, ...]) -> DeviceSelector:
+    """Return the device selected by attributes; raise `ThingTalkError` for unknown attributes."""
     chosen: dict[str, Any] = {}
     for each in selection:
         match each.name, each.value:
@@ -270,14 +272,14 @@ def device_of(name: Token, selection: tuple[Argument, ...]) -> DeviceSelector:
                     each.position,
                     'write @class(id="...") or @class(name="...") or @class(all=true)',
                 )
-    return DeviceSelector(str(name.value), **chosen, position=position_of(name))
+    return DeviceSelector(str(name.value), **chosen, position=token_position(name))
 
 
 def _control(name: str, token: Token) -> Control:
     if name not in SPECIAL:
         raise fault(
             f"there is no control command {name!s:.40}",
-            position_of(token),
+            token_position(token),
             f"there are {', '.join(sorted(SPECIAL))}",
         )
     return Control("nevermind" if name == "cancel" else name)

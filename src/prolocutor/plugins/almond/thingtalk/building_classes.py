@@ -1,4 +1,4 @@
-"""Builds the tree of a class: one method for each rule of the grammar."""
+"""Builds the tree of a class: a method for each rule of the grammar."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from lark import Token, v_args
 
 from prolocutor.plugins.almond.thingtalk import units
 from prolocutor.plugins.almond.thingtalk.building_values import ValueBuilder
-from prolocutor.plugins.almond.thingtalk.lexer import position_of
+from prolocutor.plugins.almond.thingtalk.lexer import token_position
 from prolocutor.plugins.almond.thingtalk.manifests import (
     Annotation,
     Class,
@@ -29,16 +29,18 @@ class ClassBuilder(ValueBuilder):
     """Builds classes and types."""
 
     def setting(self, name: Token, value: Value) -> Annotation:
-        return Annotation(str(name), value, position=position_of(name))
+        return Annotation(str(name), value, position=token_position(name))
 
     def text(self, name: Token, value: Value) -> Annotation:
-        return Annotation(str(name), value, is_text=True, position=position_of(name))
+        return Annotation(str(name), value, is_text=True, position=token_position(name))
 
     def plain_type(self, name: Token) -> Type:
         if name in OLD_NAMES:
             return Type("Entity", of=OLD_NAMES[name])
         if name not in PLAIN:
-            raise fault(f"{name!s:.40} is no type", position_of(name), "types begin as in String")
+            raise fault(
+                f"{name!s:.40} is no type", token_position(name), "types begin as in String"
+            )
         return Type(str(name))
 
     def array_type(self, element: Type) -> Type:
@@ -48,9 +50,9 @@ class ClassBuilder(ValueBuilder):
         return Type("Entity", of=kind.value)
 
     def measure_type(self, unit: Token | None = None) -> Type:
-        base = units.base_of(str(unit)) if unit is not None else ""
+        base = units.base_unit(str(unit)) if unit is not None else ""
         if base is None:
-            raise fault(f"{unit!s:.40} is no unit", position_of(cast(Token, unit)))
+            raise fault(f"{unit!s:.40} is no unit", token_position(cast(Token, unit)))
         return Type("Measure", of=base)
 
     def enum_type(self, *choices: Token) -> Type:
@@ -77,7 +79,7 @@ class ClassBuilder(ValueBuilder):
             way, parts = parts[0], parts[1:]
         name, kind, *annotations = parts
         return Parameter(
-            str(name), kind, way, annotations=tuple(annotations), position=position_of(name)
+            str(name), kind, way, annotations=tuple(annotations), position=token_position(name)
         )
 
     def modifier(self, token: Token) -> Token:
@@ -103,20 +105,22 @@ class ClassBuilder(ValueBuilder):
             is_monitorable="monitorable" in modifiers,
             extends=next((part for part in parts if type(part) is tuple), ()),
             annotations=tuple(part for part in parts if isinstance(part, Annotation)),
-            position=position_of(name),
+            position=token_position(name),
         )
 
     def import_(self, *parts: Any) -> Import:
         *facets, module, arguments = parts
         given = tuple((each.name, each.value) for each in arguments)
-        return Import(tuple(map(str, facets)), module.value, given, position=position_of(facets[0]))
+        return Import(
+            tuple(map(str, facets)), module.value, given, position=token_position(facets[0])
+        )
 
     def entity_declaration(self, name: Token, *parts: Any) -> EntityDeclaration:
         return EntityDeclaration(
             str(name),
             next((part for part in parts if type(part) is tuple), ()),
             annotations=tuple(part for part in parts if isinstance(part, Annotation)),
-            position=position_of(name),
+            position=token_position(name),
         )
 
     def class_(self, name: Token, *parts: Any) -> Class:
@@ -136,7 +140,7 @@ class ClassBuilder(ValueBuilder):
             tuple(part for part in parts if isinstance(part, EntityDeclaration)),
             is_abstract,
             annotations=tuple(part for part in parts if isinstance(part, Annotation)),
-            position=position_of(name),
+            position=token_position(name),
         )
 
 

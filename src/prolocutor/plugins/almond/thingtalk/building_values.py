@@ -1,4 +1,4 @@
-"""Builds values: one method for each rule of the grammars."""
+"""Builds values: a method for each rule of the grammars."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any, Literal, cast
 
 from lark import Token, Transformer, v_args
 
-from prolocutor.plugins.almond.thingtalk.lexer import position_of
+from prolocutor.plugins.almond.thingtalk.lexer import token_position
 from prolocutor.plugins.almond.thingtalk.nodes import NOWHERE, SourcePosition, fault
 from prolocutor.plugins.almond.thingtalk.types import Type
 from prolocutor.plugins.almond.thingtalk.values import (
@@ -52,40 +52,40 @@ class ValueBuilder(Transformer[Token, Any]):
         return found
 
     def variable(self, name: Token) -> Variable:
-        return Variable(str(name), position=position_of(name))
+        return Variable(str(name), position=token_position(name))
 
     def true(self, token: Token) -> BooleanValue:
-        return BooleanValue(True, position=position_of(token))
+        return BooleanValue(True, position=token_position(token))
 
     def false(self, token: Token) -> BooleanValue:
-        return BooleanValue(False, position=position_of(token))
+        return BooleanValue(False, position=token_position(token))
 
     def string(self, token: Token) -> StringValue:
-        return StringValue(token.value, position=position_of(token))
+        return StringValue(token.value, position=token_position(token))
 
     def number(self, token: Token) -> NumberValue:
-        return NumberValue(cast(float, token.value), position=position_of(token))
+        return NumberValue(cast(float, token.value), position=token_position(token))
 
     def measure(self, token: Token, unit: Token) -> MeasureValue:
-        return measure(cast(float, token.value), str(unit), position_of(unit))
+        return measure(cast(float, token.value), str(unit), token_position(unit))
 
     def currency(self, token: Token, code: Token) -> CurrencyValue:
         return CurrencyValue(
-            cast(float, token.value), str(code.value).lower(), position=position_of(token)
+            cast(float, token.value), str(code.value).lower(), position=token_position(token)
         )
 
     def enum(self, word: Token) -> EnumValue:
-        return EnumValue(str(word), position=position_of(word))
+        return EnumValue(str(word), position=token_position(word))
 
     def device(self, token: Token) -> EntityValue:
-        return EntityValue(token.value, "tt:device", position=position_of(token))
+        return EntityValue(token.value, "tt:device", position=token_position(token))
 
     def entity(self, value: Token, kind: Token, display: Token | None = None) -> EntityValue:
         shown = display.value if display is not None else None
-        return EntityValue(value.value, kind.value, shown, position=position_of(value))
+        return EntityValue(value.value, kind.value, shown, position=token_position(value))
 
     def named_entity(self, kind: Token, display: Token) -> EntityValue:
-        return EntityValue(None, kind.value, display.value, position=position_of(kind))
+        return EntityValue(None, kind.value, display.value, position=token_position(kind))
 
     def array(self, items: tuple[Value, ...] = ()) -> ArrayValue:
         return ArrayValue(items)
@@ -97,7 +97,7 @@ class ValueBuilder(Transformer[Token, Any]):
         return ObjectValue(fields)
 
     def undefined(self, *word: Token) -> UndefinedValue:
-        return UndefinedValue(position=position_of(word[0])) if word else UndefinedValue()
+        return UndefinedValue(position=token_position(word[0])) if word else UndefinedValue()
 
     def given(self, token: Token) -> Value:
         return cast(Value, token.value)
@@ -106,49 +106,49 @@ class ValueBuilder(Transformer[Token, Any]):
         return Now()
 
     def time(self, new: Token, *parts: Token) -> TimeValue:
-        return time([part.value for part in parts], position_of(new))
+        return time([part.value for part in parts], token_position(new))
 
     def named_time(self, name: Token) -> NamedTime:
-        return NamedTime(str(name), position=position_of(name))
+        return NamedTime(str(name), position=token_position(name))
 
     def date(self, new: Token, *parts: Any) -> Value:
         given = [
             part.value if isinstance(part, Token) and part.type == "CONSTANT" else part
             for part in parts
         ]
-        return date(given, position_of(new))
+        return date(given, token_position(new))
 
     def date_edge(self, edge: Token, unit: Token) -> DateEdge:
-        return date_edge(str(edge).removeprefix("$"), str(unit), position_of(unit))
+        return date_edge(str(edge).removeprefix("$"), str(unit), token_position(unit))
 
     def location(
         self, new: Token, latitude: Token, longitude: Token, display: Token | None = None
     ) -> LocationValue:
         shown = display.value if display is not None else None
-        return location(latitude.value, longitude.value, shown, position_of(new))
+        return location(latitude.value, longitude.value, shown, token_position(new))
 
     def named_location(self, new: Token, name: Token) -> NamedLocation:
-        return NamedLocation(name.value, position=position_of(new))
+        return NamedLocation(name.value, position=token_position(new))
 
     def relative_location(self, name: Token) -> RelativeLocation:
-        return RelativeLocation(str(name), position=position_of(name))
+        return RelativeLocation(str(name), position=token_position(name))
 
     def old_context(self, token: Token, name: Token) -> NamedTime | RelativeLocation:
         what, _, which = str(name).partition(".")
         if what == "location" and which:
-            return RelativeLocation(which, position=position_of(token))
+            return RelativeLocation(which, position=token_position(token))
         if what == "time" and which:
-            return NamedTime(which, position=position_of(token))
+            return NamedTime(which, position=token_position(token))
         raise fault(
             f"$context.{name} lacks its type",
-            position_of(name),
+            token_position(name),
             f"write $context.{name} : String, for instance",
         )
 
     def context(self, token: Token, name: Token, kind: Type) -> Value:
         if str(name).startswith(("location.", "time.")) and kind.name in ("Location", "Time"):
             return self.old_context(token, name)
-        return ContextRef(str(name), kind, position=position_of(token))
+        return ContextRef(str(name), kind, position=token_position(token))
 
     def event(self, *tokens: Token) -> EventValue:
         if not tokens:
@@ -157,11 +157,11 @@ class ValueBuilder(Transformer[Token, Any]):
         if name not in ("type", "program_id", "source"):
             raise fault(
                 f"a result has no {name!r}",
-                position_of(tokens[0]),
+                token_position(tokens[0]),
                 "there are $type, $program_id and $source",
             )
         kind = cast(Literal["type", "program_id", "source"], name)
-        return EventValue(kind, position=position_of(tokens[0]))
+        return EventValue(kind, position=token_position(tokens[0]))
 
     @v_args(inline=False)
     def edge(self, children: list[Token]) -> Token:
@@ -178,7 +178,7 @@ class ValueBuilder(Transformer[Token, Any]):
 
 
 def date(parts: list[Any], position: SourcePosition = NOWHERE) -> Value:
-    """Return a date from what stands between the parentheses of `new Date(...)`.
+    """Return a date from the arguments of `new Date(...)`.
 
     Without parts: now. A text: ISO 8601. A number too large for a year: milliseconds since 1970.
     Else year, month and day, each of which may be left out, or a day of the week; then hour, minute

@@ -8,17 +8,17 @@ import msgspec
 
 from prolocutor.dialog.rounds import Ask
 from prolocutor.plugins.almond.thingtalk.manifests import Class, Function
-from prolocutor.plugins.almond.thingtalk.nodes import SyntaxNode, Tree, transformed
+from prolocutor.plugins.almond.thingtalk.nodes import SyntaxNode, Tree, transform
 from prolocutor.plugins.almond.thingtalk.tree import Expression, Invocation, Program, Statement
 from prolocutor.plugins.almond.thingtalk.types import Type
 from prolocutor.plugins.almond.thingtalk.values import UndefinedValue, Value
 
 
 class Slot(msgspec.Struct, frozen=True):
-    """A missing value that has to be asked for.
+    """A missing value to ask for.
 
-    `name` is that of the parameter or field, `prompt` the question (the manifest's, else one made
-    of the name), `function` the full name of the function that needs it.
+    `name` is the parameter's or field's, `prompt` the question (the manifest's, else derived from
+    the name), `function` the full name of the function that needs it.
     """
 
     name: str
@@ -28,12 +28,12 @@ class Slot(msgspec.Struct, frozen=True):
 
     @property
     def ask(self) -> Ask:
-        """The kind of ask; for a list that of its elements, which are asked for one by one."""
-        return ask_of(self.type)
+        """The kind of ask; for a list its elements' kind, as elements are asked for one by one."""
+        return find_ask(self.type)
 
 
 class ResolvedCall(msgspec.Struct, frozen=True):
-    """A call with the class and the function that it refers to."""
+    """A call with its class and function."""
 
     call: Invocation
     owner: Class
@@ -43,9 +43,9 @@ class ResolvedCall(msgspec.Struct, frozen=True):
 class CheckedStatement(msgspec.Struct, frozen=True):
     """A statement divided into stream, queries and action.
 
-    Each of `queries` is run for each result before it; `action` is run for each last result, and
-    if it is None the results are shown. `calls` are all calls in source order. `outputs` are the
-    names and types of the fields known at the end of the chain. `confirm`: the person has to
+    Each of `queries` is run for each preceding result; `action` is run for each last result;
+    without an action the results are shown. `calls` are all calls in source order. `outputs` are
+    the names and types of the fields known at the end of the chain. `confirm`: the person has to
     confirm the statement.
     """
 
@@ -59,10 +59,10 @@ class CheckedStatement(msgspec.Struct, frozen=True):
 
 
 class Checked(msgspec.Struct, frozen=True):
-    """A program that can be run, once its slots are filled.
+    """A program ready to run, once its slots are filled.
 
-    `program` is the program with `$?` for each missing required parameter; `slots` are what its
-    `$?` stand for, in source order. `fill` puts a value in.
+    `program` is the program with `$?` for each missing required parameter; `slots` describe these
+    `$?`, in source order. `fill` puts a value in.
     """
 
     program: Program
@@ -75,10 +75,10 @@ class Checked(msgspec.Struct, frozen=True):
         return "stream" if any(each.stream for each in self.statements) else "now"
 
 
-def ask_of(kind: Type) -> Ask:
+def find_ask(kind: Type) -> Ask:
     """Return the kind of ask for a value of a type."""
     if kind.name == "Array" and kind.element is not None:
-        return ask_of(kind.element)
+        return find_ask(kind.element)
     if kind.name == "Entity":
         return _ENTITIES.get(kind.of, "raw_string")
     return _ASKS.get(kind.name, "generic")
@@ -112,14 +112,14 @@ def count_slots(tree: SyntaxNode) -> int:
         count += isinstance(node, UndefinedValue)
         return node
 
-    transformed(tree, see, leave=Class)
+    transform(tree, see, leave=Class)
     return count
 
 
 def fill(tree: Tree, slot: int, value: Value) -> Tree:
     """Put a value into a slot of a tree; slots are counted from 0 in source order.
 
-    `IndexError` if there is no such slot.
+    Raise `IndexError` for a missing slot.
     """
     seen = 0
 
@@ -130,7 +130,7 @@ def fill(tree: Tree, slot: int, value: Value) -> Tree:
         seen += 1
         return value if seen == slot + 1 else node
 
-    filled = transformed(tree, put, leave=Class)
+    filled = transform(tree, put, leave=Class)
     if not 0 <= slot < seen:
         raise IndexError(f"there is no slot {slot} among {seen}")
     return filled

@@ -152,7 +152,7 @@ class _Checker:
         return found
 
     def _call(self, call: Invocation) -> _Found:
-        owner, function = self._resolved(call)
+        owner, function = self._resolve(call)
         name = f"@{call.device.kind}.{call.function}"
         for argument in call.arguments:
             parameter = function.parameter(argument.name)
@@ -172,7 +172,7 @@ class _Checker:
         ]
         arguments = []
         for argument in (*call.arguments, *missing):
-            wanted = _wanted(function, argument.name, name)
+            wanted = _expected_value(function, argument.name, name)
             value = self.values.value(argument.value, wanted, self._scope, argument.position)
             arguments.append(msgspec.structs.replace(argument, value=value))
         whole = msgspec.structs.replace(call, arguments=tuple(arguments))
@@ -180,7 +180,7 @@ class _Checker:
         fields = {each.name: each.type for each in (*function.inputs, *function.outputs)}
         return _Found(whole, function.kind, fields, function.is_monitorable)
 
-    def _resolved(self, call: Invocation) -> tuple[Class, Function]:
+    def _resolve(self, call: Invocation) -> tuple[Class, Function]:
         kind = call.device.kind
         owner = self._manifests.find(kind)
         if owner is None:
@@ -257,7 +257,7 @@ def _is_confirmed(function: Function) -> bool:
     return function.setting("confirm", function.kind == "action") is True
 
 
-def _wanted(function: Function, name: str, full_name: str) -> ExpectedValue:
+def _expected_value(function: Function, name: str, full_name: str) -> ExpectedValue:
     parameter = function.parameter(name)
     assert parameter is not None
     return ExpectedValue(name, parameter.type, _prompt(parameter), full_name)
@@ -271,7 +271,7 @@ def _prompt(parameter: Parameter) -> str:
 
 
 def _around(found: _Found, expression: Expression, **changes: object) -> _Found:
-    """Return the checked form of an expression around another checked one."""
+    """Wrap the checked form of an expression around its checked source."""
     whole = msgspec.structs.replace(expression, source=found.expression, **changes)
     return msgspec.structs.replace(found, expression=whole)
 

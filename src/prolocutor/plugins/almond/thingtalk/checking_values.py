@@ -66,7 +66,7 @@ Fields = dict[str, Type]
 
 
 class ExpectedValue(msgspec.Struct, frozen=True):
-    """The value that is expected: its type, and the question for it if it is missing."""
+    """An expected value: its type, and the question for it if it is missing."""
 
     name: str
     type: Type
@@ -102,7 +102,7 @@ class ValueChecker:
                     raise fault(f"{name!s:.60} is no choice for {wanted.name}", where, choices)
                 return value
         _whole(value, where)
-        given = type_of(value)
+        given = value_type(value)
         if given is None or not fits(given, wanted.type):
             said = str(given) if given else type(value).__name__.removesuffix("Value")
             raise _mismatch(said, wanted, where)
@@ -132,7 +132,7 @@ class ValueChecker:
 
     def _compare(self, compare: Compare, fields: Fields) -> Compare:
         left = self._left(compare, fields)
-        wanted = right_of(left, compare.operator)
+        wanted = right_type(left, compare.operator)
         if wanted is None:
             raise fault(
                 f"{compare.operator} does not compare {left}",
@@ -152,7 +152,7 @@ class ValueChecker:
                 "a comparison begins with a field or a value", compare.position, "turn it round"
             )
         _whole(compare.left, compare.position)
-        return type_of(compare.left) or ANY
+        return value_type(compare.left) or ANY
 
     def _variable(
         self, value: Variable, wanted: ExpectedValue, scope: Fields, position: SourcePosition
@@ -172,7 +172,7 @@ class ValueChecker:
 def field_type(name: str, fields: Fields, position: SourcePosition) -> Type:
     """Return the type of a field, or of a field within a field (`a.b`).
 
-    `ThingTalkError` if there is none.
+    Raise `ThingTalkError` if it is unknown.
     """
     first, *inner = name.split(".")
     kind = fields.get(name) or fields.get(first)
@@ -189,7 +189,7 @@ def field_type(name: str, fields: Fields, position: SourcePosition) -> Type:
 
 
 def nearest(name: str, names: list[str], what: str) -> str:
-    """Return a hint: the nearest name, else some of the known names."""
+    """Return a hint: the nearest name, else some known names."""
     if hint := did_you_mean(name, names):
         return hint
     return f"{what}: {', '.join(sorted(names)[:8])}" if names else f"there are no {what}"
@@ -243,7 +243,7 @@ def fits(given: Type, wanted: Type) -> bool:
     """Return whether a value of one type is accepted as another type.
 
     Beside equal types: a number as money, a date as a time, a text as an entity and the reverse, an
-    entity as one of a wider kind, an enum with fewer choices, lists of accepted types.
+    entity as an entity of a wider kind, an enum with fewer choices, lists of accepted types.
     """
     if given == wanted or "Any" in (given.name, wanted.name):
         return True
@@ -265,8 +265,8 @@ def fits(given: Type, wanted: Type) -> bool:
     return False
 
 
-def type_of(value: Value) -> Type | None:
-    """Return the type of a value that has one by itself; None for enums, lists, fields, slots."""
+def value_type(value: Value) -> Type | None:
+    """Return the type known from a value alone; None for enums, lists, fields, slots."""
     match value:
         case StringValue():
             return STRING
@@ -275,7 +275,7 @@ def type_of(value: Value) -> Type | None:
         case BooleanValue():
             return BOOLEAN
         case MeasureValue(_, unit):
-            return Type("Measure", of=units.base_of(unit) or "")
+            return Type("Measure", of=units.base_unit(unit) or "")
         case CurrencyValue():
             return CURRENCY
         case DateValue() | WeekDay() | Instant() | Now() | DateEdge():
@@ -295,8 +295,8 @@ def type_of(value: Value) -> Type | None:
     return None
 
 
-def right_of(left: Type, operator: Comparison) -> Type | None:
-    """Return the type that the right side of a comparison needs; None if there is none."""
+def right_type(left: Type, operator: Comparison) -> Type | None:
+    """Return the right operand's type in a comparison; None if the types do not compare."""
     match operator:
         case "==":
             return left

@@ -13,7 +13,7 @@ from lark.lexer import Lexer, PatternStr
 
 from prolocutor.errors import ThingTalkError
 from prolocutor.plugins.almond.thingtalk.building import ProgramBuilder
-from prolocutor.plugins.almond.thingtalk.lexer import position_of, surface_tokens
+from prolocutor.plugins.almond.thingtalk.lexer import surface_tokens, token_position
 from prolocutor.plugins.almond.thingtalk.nodes import (
     MAX_BYTES,
     SourcePosition,
@@ -22,9 +22,9 @@ from prolocutor.plugins.almond.thingtalk.nodes import (
     fault,
 )
 from prolocutor.plugins.almond.thingtalk.old_building import OldProgramBuilder
-from prolocutor.plugins.almond.thingtalk.token_lexer import old_tokens, tokens_of
+from prolocutor.plugins.almond.thingtalk.token_lexer import new_tokens, old_tokens
 from prolocutor.plugins.almond.thingtalk.tree import Source
-from prolocutor.plugins.almond.thingtalk.unsupported import refused
+from prolocutor.plugins.almond.thingtalk.unsupported import find_unsupported
 
 
 def read_source(source: str, most: int = MAX_BYTES) -> Source:
@@ -47,7 +47,7 @@ def read_tokens(code: Sequence[str], entities: Mapping[str, Any]) -> Source:
         raise fault("the entities are not JSON", SourcePosition(1, 1)) from None
     new, old = grammar(), old_grammar()
     try:
-        return new.read_tokens(lambda: tokens_of(code, entities, new.words))
+        return new.read_tokens(lambda: new_tokens(code, entities, new.words))
     except ThingTalkError as first:
         try:
             return old.read_tokens(lambda: old_tokens(code, entities, old.words))
@@ -57,7 +57,7 @@ def read_tokens(code: Sequence[str], entities: Mapping[str, Any]) -> Source:
 
 
 class _Ready(Lexer):
-    """A lexer for a source that is already tokenized."""
+    """A lexer for a tokenized source."""
 
     def __init__(self, lexer_conf: object) -> None:
         pass
@@ -100,19 +100,19 @@ class Grammar:
 
     def _explain(self, error: UnexpectedToken, tokens: list[Token]) -> NoReturn:
         number = next((n for n, each in enumerate(tokens) if each is error.token), len(tokens))
-        construct = refused(tokens, number, self.words)
+        construct = find_unsupported(tokens, number, self.words)
         if construct is not None:
             raise construct
-        wanted = self._wanted(error.accepts or error.expected)
+        wanted = self._expectation_text(error.accepts or error.expected)
         if number == len(tokens):
             last = tokens[-1]
             position = SourcePosition(last.line or 1, (last.column or 1) + len(str(last)))
             raise fault("the program ends too early", position, wanted)
         raise fault(
-            f"{_quoted(error.token)} is not expected here", position_of(error.token), wanted
+            f"{_quote_token(error.token)} is not expected here", token_position(error.token), wanted
         )
 
-    def _wanted(self, kinds: set[str]) -> str:
+    def _expectation_text(self, kinds: set[str]) -> str:
         if "STRING" in kinds and "NUMBER" in kinds:
             return "expected a value or a field" if "TRUE" in kinds else "expected a value"
         if "REF" in kinds:
@@ -138,7 +138,7 @@ _KINDS = {
 }
 
 
-def _quoted(token: Token) -> str:
+def _quote_token(token: Token) -> str:
     text = str(token)
     return text if text.startswith(('"', "'")) and len(text) < 40 else f"'{text!s:.40}'"
 

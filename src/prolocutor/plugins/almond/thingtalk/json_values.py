@@ -34,11 +34,11 @@ from prolocutor.plugins.almond.thingtalk.values import (
 def plain(value: Value) -> Any:
     """Return a constant as JSON.
 
-    Texts, words of an enum, numbers and booleans are themselves; a measure is the number in its
-    base unit; money is `{"value", "code"}`; a time `HH:MM:SS`; a whole date `YYYY-MM-DD`, with a
-    time `YYYY-MM-DDTHH:MM:SS`; a moment ISO in UTC; a location
-    `{"latitude", "longitude", "display"}`; an entity its value, or its display name; a list and an
-    object their items. Values that depend on the person or the moment are None.
+    Texts, words of an enum, numbers and booleans stay the same; a measure is the number in its base
+    unit; money is `{"value", "code"}`; a time `HH:MM:SS`; a whole date `YYYY-MM-DD`, with a time
+    `YYYY-MM-DDTHH:MM:SS`; a moment ISO in UTC; a location `{"latitude", "longitude", "display"}`;
+    an entity its value, or its display name; a list and an object their items. Values that depend
+    on the person or the moment are None.
     """
     match value:
         case StringValue(text) | EnumValue(text) | NamedLocation(text):
@@ -70,7 +70,7 @@ def plain(value: Value) -> Any:
 
 
 def is_constant(value: Value) -> bool:
-    """Return whether `plain` returns the value itself and not None in its stead."""
+    """Return whether `plain` returns the value, not None."""
     if isinstance(value, ArrayValue):
         return all(is_constant(item) for item in value.items)
     if isinstance(value, ObjectValue):
@@ -88,20 +88,20 @@ def _date_text(date: DateValue) -> str:
     return f"{text}T{time_text(date.time)}" if date.time else text
 
 
-def typed(value: Any, kind: Type) -> Value:
-    """Return JSON as a value of a type: what `plain` returns, or the value of an answer.
+def read_json_value(value: Any, kind: Type) -> Value:
+    """Return JSON as a value of a type: a result of `plain`, or the value of an answer.
 
     A measure is a number in its base unit or `{"value", "unit"}`, money `{"value", "code"}` or
-    `{"value", "unit"}`; a date ISO 8601 or its parts; a location without degrees one that has to
-    be looked up by its display name. `ThingTalkError` if it is not of the type.
+    `{"value", "unit"}`; a date ISO 8601 or its parts; a location without degrees is to be looked up
+    by its display name. Raise `ThingTalkError` if it is not of the type.
     """
     try:
-        return _typed(value, kind)
+        return _read_typed(value, kind)
     except (TypeError, ValueError, KeyError, AttributeError):
         raise ThingTalkError(f"{value!r:.60} is no {kind}") from None
 
 
-def _typed(value: Any, kind: Type) -> Value:
+def _read_typed(value: Any, kind: Type) -> Value:
     match kind.name:
         case "String" | "Any":
             return StringValue(_text(value))
@@ -125,14 +125,14 @@ def _typed(value: Any, kind: Type) -> Value:
         case "Entity":
             return EntityValue(_text(value), kind.of)
         case "Array" if kind.element is not None:
-            return ArrayValue(tuple(_typed(each, kind.element) for each in value))
+            return ArrayValue(tuple(_read_typed(each, kind.element) for each in value))
     raise TypeError
 
 
 def _measure(value: Any, kind: Type) -> Value:
     if not isinstance(value, dict):
         return measure(_number(value), kind.of)
-    if units.base_of(value["unit"]) != kind.of:
+    if units.base_unit(value["unit"]) != kind.of:
         raise TypeError
     return measure(_number(value["value"]), value["unit"])
 

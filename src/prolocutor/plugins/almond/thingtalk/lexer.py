@@ -11,13 +11,13 @@ from lark import Token
 from prolocutor.plugins.almond.thingtalk.nodes import SourcePosition, fault
 
 
-def position_of(token: Token) -> SourcePosition:
-    """Return the position at which a token begins."""
+def token_position(token: Token) -> SourcePosition:
+    """Return the position of a token's beginning."""
     return SourcePosition(token.line or 0, token.column or 0)
 
 
 def made(kind: str, value: Any, position: SourcePosition, text: str | None = None) -> Token:
-    """Make a token of a kind; `text` is what an error quotes."""
+    """Make a token of a kind; errors quote `text`."""
     token = Token(
         kind, text if text is not None else str(value), None, position.line, position.column
     )
@@ -29,8 +29,8 @@ _ESCAPE = re.compile(r"\\(u\{[0-9A-Fa-f]{1,6}\}|u[0-9A-Fa-f]{4}|x[0-9A-Fa-f]{2}|
 _LETTERS = {"n": "\n", "r": "\r", "t": "\t", "b": "\b", "f": "\f", "v": "\v", "0": "\0"}
 
 
-def unescaped(text: str, position: SourcePosition) -> str:
-    """Return the text of a string literal; `ThingTalkError` for an invalid escape."""
+def unescape(text: str, position: SourcePosition) -> str:
+    """Return the text of a string literal; raise `ThingTalkError` for an invalid escape."""
     if "\\" not in text:
         return _whole(text, position)
 
@@ -114,14 +114,14 @@ def surface_tokens(source: str, words: Mapping[str, str]) -> Iterator[Token]:
             begin = match.start() + text.rfind("\n") + 1 if "\n" in text else begin
         elif kind != "space":
             tokens = _read(kind, text, match, position, words)
-            yield from map(choices.seen, tokens)
+            yield from map(choices.note, tokens)
 
 
 def _read(
     kind: str, text: str, match: re.Match[str], position: SourcePosition, words: Mapping[str, str]
 ) -> Iterator[Token]:
     if kind == "STRING":
-        yield made(kind, unescaped(text[1:-1], position), position, text)
+        yield made(kind, unescape(text[1:-1], position), position, text)
     elif kind == "NUMBER":
         yield made(kind, number(text, position), position, text)
     elif kind == "REF":
@@ -145,7 +145,7 @@ def _read(
 
 
 def dollar(text: str, position: SourcePosition, words: Mapping[str, str]) -> Token:
-    """Return the token of a word that begins with a dollar sign."""
+    """Return the token of a word beginning with a dollar sign."""
     if text in words:
         return made(words[text], text, position)
     if text[1:] in SPECIAL:
@@ -154,7 +154,7 @@ def dollar(text: str, position: SourcePosition, words: Mapping[str, str]) -> Tok
 
 
 def number(text: str, position: SourcePosition) -> int | float:
-    """Return the number of a literal; whole ones as ints."""
+    """Return the number of a literal; whole numbers are ints."""
     if len(text) > LONGEST_NUMBER:
         raise fault(f"{text!s:.40} is too long a number", position)
     sign, digits = (-1, text[1:]) if text.startswith("-") else (1, text)
@@ -174,7 +174,7 @@ class _Choices:
     def __init__(self) -> None:
         self._state = ""
 
-    def seen(self, token: Token) -> Token:
+    def note(self, token: Token) -> Token:
         kind, state = token.type, self._state
         if state == "inside" and kind == "RPAR":
             self._state = ""

@@ -1,4 +1,4 @@
-"""Manifests: what a class of devices can do, as its ThingTalk class declares it."""
+"""Manifests: the functions of a class of devices, as declared by its ThingTalk class."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Direction = Literal["in req", "in opt", "out"]
 
 
 class Annotation(SyntaxNode, frozen=True):
-    """`#_[name=value]` where `is_text`, words for a person; else `#[name=value]`, a setting."""
+    """`#_[name=value]`, words for a person, where `is_text`; else `#[name=value]`, a setting."""
 
     name: str
     value: Value
@@ -45,7 +45,7 @@ class Annotated(SyntaxNode, frozen=True, kw_only=True):
 
 
 class Parameter(Annotated, frozen=True):
-    """One input or output of a function."""
+    """An input or output of a function."""
 
     name: str
     type: Type
@@ -92,7 +92,7 @@ class Import(SyntaxNode, frozen=True):
 
 
 class EntityDeclaration(Annotated, frozen=True):
-    """A kind of entities that a class declares."""
+    """A kind of entities declared by a class."""
 
     name: str
     extends: tuple[str, ...] = ()
@@ -110,7 +110,7 @@ class Class(Annotated, frozen=True):
 
     @property
     def skill(self) -> str | None:
-        """The skill of this assistant that the class stands for."""
+        """The skill of this assistant behind the class."""
         return self.name.removeprefix(OURS) if self.name.startswith(OURS) else None
 
     @property
@@ -134,7 +134,7 @@ class Manifests:
         return self._classes.get(name)
 
     def function(self, kind: str, name: str) -> Function | None:
-        """Return a function of a class, or of those that it extends."""
+        """Return a function of a class or its ancestors."""
         for each in self._family(kind):
             for function in each.functions:
                 if function.name == name:
@@ -142,7 +142,7 @@ class Manifests:
         return None
 
     def functions(self, kind: str) -> list[Function]:
-        """Return all functions of a class and of those that it extends, its own first."""
+        """Return all functions of a class and its ancestors, its own first."""
         found: dict[str, Function] = {}
         for each in self._family(kind):
             for function in each.functions:

@@ -35,7 +35,7 @@ class SyntaxNode(msgspec.Struct, frozen=True, kw_only=True, tag=True, tag_field=
 Tree = TypeVar("Tree", bound=SyntaxNode)
 
 
-def transformed(
+def transform(
     tree: Tree,
     change: Callable[[SyntaxNode], SyntaxNode],
     *,
@@ -43,7 +43,7 @@ def transformed(
 ) -> Tree:
     """Return a tree with `change` applied to each node, from the leaves up, in source order.
 
-    Nodes of the type `leave` stay as they are, with all that is in them.
+    Nodes of the type `leave` are kept, with everything inside them.
     """
 
     def inside(node: Any) -> Any:
@@ -58,7 +58,7 @@ def transformed(
 
 
 def fault(what: str, position: SourcePosition, do: str = "") -> ThingTalkError:
-    """Return an error: what is wrong, where, and what to do."""
+    """Return an error with the fault, its position and the remedy."""
     return ThingTalkError(what, line=position.line, column=position.column, do=do)
 
 

@@ -1,4 +1,4 @@
-"""Builds the tree of a program in old tokens, on top of what both grammars share."""
+"""Builds the tree of a program in old tokens, on top of the rules shared by both grammars."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from lark import Token, v_args
 
 from prolocutor.plugins.almond.thingtalk.building import (
     ProgramBuilder,
-    device_of,
-    statement_of,
+    make_statement,
+    select_device,
     timer,
 )
-from prolocutor.plugins.almond.thingtalk.lexer import made, position_of
+from prolocutor.plugins.almond.thingtalk.lexer import made, token_position
 from prolocutor.plugins.almond.thingtalk.nodes import fault
 from prolocutor.plugins.almond.thingtalk.tree import (
     Argument,
@@ -29,7 +29,7 @@ from prolocutor.plugins.almond.thingtalk.types import Type
 from prolocutor.plugins.almond.thingtalk.values import ContextRef, EntityValue, Value
 
 Chain = tuple[Expression, ...]
-"""A chain of expressions; the old grammar has it also where one expression is meant."""
+"""A chain of expressions; in the old grammar also for a single expression."""
 
 
 @v_args(inline=True)
@@ -40,10 +40,10 @@ class OldProgramBuilder(ProgramBuilder):
         return Program(found)
 
     def act(self, call: Invocation, passed: tuple[Argument, ...]) -> Statement:
-        return statement_of((_given(call, passed),))
+        return make_statement((_add_arguments(call, passed),))
 
     def ask(self, table: Any, ending: Chain) -> Statement:
-        return statement_of(_chain(table) + ending)
+        return make_statement(_chain(table) + ending)
 
     watch = ask
 
@@ -53,7 +53,7 @@ class OldProgramBuilder(ProgramBuilder):
         return ()
 
     def done(self, call: Invocation, passed: tuple[Argument, ...]) -> Chain:
-        return (_given(call, passed),)
+        return (_add_arguments(call, passed),)
 
     def ons(self, *passed: Argument) -> tuple[Argument, ...]:
         return passed
@@ -66,7 +66,7 @@ class OldProgramBuilder(ProgramBuilder):
 
     def joined(self, left: Any, right: Any, passed: tuple[Argument, ...]) -> Chain:
         *earlier, last = _chain(right)
-        return (*_chain(left), *earlier, _given(last, passed))
+        return (*_chain(left), *earlier, _add_arguments(last, passed))
 
     def monitor_new(self, word: Token, source: Expression, field: Token) -> Monitor:
         return self.monitor(word, source, (str(field),))
@@ -81,8 +81,8 @@ class OldProgramBuilder(ProgramBuilder):
         kind, _, function = str(name.value).rpartition(".")
         chosen = tuple(each.chosen for each in given if isinstance(each, _Attribute))
         arguments = tuple(each for each in given if isinstance(each, Argument))
-        position = position_of(name)
-        device = device_of(made("REF", kind, position), chosen)
+        position = token_position(name)
+        device = select_device(made("REF", kind, position), chosen)
         return Invocation(device, function, self.arguments(*arguments), position=position)
 
     def attribute(self, name: Token, value: Value) -> _Attribute:
@@ -90,16 +90,16 @@ class OldProgramBuilder(ProgramBuilder):
 
     def old_entity(self, value: Token, kind: Token) -> EntityValue:
         if kind.value in ("tt:hashtag", "tt:username"):
-            return EntityValue(value.value, kind.value, position=position_of(value))
-        return EntityValue(None, kind.value, value.value, position=position_of(value))
+            return EntityValue(value.value, kind.value, position=token_position(value))
+        return EntityValue(None, kind.value, value.value, position=token_position(value))
 
     def context_ref(self, token: Token) -> Value:
         name, _, kind = str(token).partition(":")
-        return ContextRef(name, Type(kind or "String"), position=position_of(token))
+        return ContextRef(name, Type(kind or "String"), position=token_position(token))
 
 
 class _Attribute(msgspec.Struct):
-    """An argument that selects the device."""
+    """An argument for selecting the device."""
 
     chosen: Argument
 
@@ -108,12 +108,12 @@ def _chain(found: Any) -> Chain:
     return found if isinstance(found, tuple) else (found,)
 
 
-def _given(expression: Any, passed: tuple[Argument, ...]) -> Any:
+def _add_arguments(expression: Any, passed: tuple[Argument, ...]) -> Any:
     """Return the expression with further arguments added to its call."""
     if not passed:
         return expression
     if not isinstance(expression, Invocation):
-        inner = _given(expression.source, passed)
+        inner = _add_arguments(expression.source, passed)
         return msgspec.structs.replace(expression, source=inner)
     taken = {each.name for each in expression.arguments}
     for each in passed:
@@ -127,7 +127,7 @@ def _timer(
     word: Token, names: tuple[str, ...], values: tuple[Value, ...]
 ) -> TimerStream | AtTimerStream:
     given = {
-        name: Argument(name, value, position=position_of(word))
+        name: Argument(name, value, position=token_position(word))
         for name, value in zip(names, values, strict=False)
     }
-    return timer(made("NAME", str(word), position_of(word)), given)
+    return timer(made("NAME", str(word), token_position(word)), given)

@@ -16,25 +16,25 @@ from prolocutor.plugins.almond.thingtalk.tree import Program, Source
 def parse(source: str) -> Source:
     """Read a program or a control command in either surface syntax.
 
-    One grammar holds the new syntax (2.x) and the old one (1.x, `now => ...`). `ThingTalkError`,
-    with line and column, if the source is neither, is too large, or has an unsupported construct;
-    `MissingExtra` without Lark.
+    One grammar holds the new syntax (2.x) and the old one (1.x, `now => ...`). Raise
+    `ThingTalkError`, with line and column, if the source is neither, is too large, or has an
+    unsupported construct; raise `MissingExtra` without Lark.
     """
     return cast(Source, _grammars().read_source(source, MAX_BYTES))
 
 
 def parse_tokens(code: Sequence[str], entities: Mapping[str, Any] | None = None) -> Source:
-    """Read a program in tokens: in the new form, else in the old one (`param:number:Number`).
+    """Read a program in tokens: in the new form, else in the old form (`param:number:Number`).
 
-    `entities` are the values that tokens such as `NUMBER_0` stand for; a `SLOT_n` without a value
-    is to be asked for. Positions are columns of the tokens joined by blanks. `ThingTalkError` if
-    the tokens are of neither form, from the form that got further.
+    `entities` are the values of tokens such as `NUMBER_0`; a `SLOT_n` without a value is to be
+    asked for. Positions are columns of the tokens joined by blanks. Raise `ThingTalkError` if the
+    tokens are of neither form, from the form that got further.
     """
     return cast(Source, _grammars().read_tokens(code, entities or {}))
 
 
 def parse_classes(source: str) -> tuple[Class, ...]:
-    """Read manifests: a source with classes and nothing else; errors as for `parse`."""
+    """Read manifests: a source of classes only; errors as for `parse`."""
     tree = _grammars().read_source(source, MAX_MANIFEST_BYTES)
     if not isinstance(tree, Program) or tree.statements:
         position = tree.statements[0].position if isinstance(tree, Program) else tree.position
@@ -42,7 +42,7 @@ def parse_classes(source: str) -> tuple[Class, ...]:
     return tree.classes
 
 
-def tokens_of(source: str) -> list[Any]:
+def cut_tokens(source: str) -> list[Any]:
     """Tokenize a surface source, for the printer; errors as for `parse`."""
     return cast("list[Any]", _grammars().cut(source))
 

@@ -1,4 +1,4 @@
-"""Prints programs and classes in the canonical form, that of ThingTalk 2.x."""
+"""Prints programs and classes in the canonical form of ThingTalk 2.x."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from prolocutor.plugins.almond.thingtalk.manifests import (
     Import,
     Parameter,
 )
-from prolocutor.plugins.almond.thingtalk.parsing import tokens_of
-from prolocutor.plugins.almond.thingtalk.printing_values import escaped, show_value
+from prolocutor.plugins.almond.thingtalk.parsing import cut_tokens
+from prolocutor.plugins.almond.thingtalk.printing_values import escape, show_value
 from prolocutor.plugins.almond.thingtalk.tree import (
     Aggregate,
     Always,
@@ -66,7 +66,7 @@ def show_expression(expression: Expression) -> str:
         case Invocation(device, function, arguments):
             return f"{_device(device)}.{function}({_arguments(arguments)})"
         case Filter(source, condition):
-            return f"{_filtered(source)} filter {show_condition(condition)}"
+            return f"{_filter_source(source)} filter {show_condition(condition)}"
         case Projection(source, fields):
             return f"[{', '.join(fields)}] of {show_expression(source)}"
         case Sort(source, field, direction):
@@ -119,8 +119,8 @@ def _control(control: Control) -> str:
     return f"${control.name}({show_value(control.value)});"
 
 
-def _filtered(source: Expression) -> str:
-    """Return the source of a filter; only a projection needs parentheses there."""
+def _filter_source(source: Expression) -> str:
+    """Return the source of a filter; only a projection needs parentheses."""
     text = show_expression(source)
     return f"({text})" if isinstance(source, Projection) else text
 
@@ -142,10 +142,10 @@ def _atom(condition: Condition) -> str:
 def _device(device: DeviceSelector) -> str:
     chosen = []
     if device.id is not None:
-        shown = f"({escaped(device.name)})" if device.name is not None else ""
-        chosen.append(f"id={escaped(device.id)}^^tt:device_id{shown}")
+        shown = f"({escape(device.name)})" if device.name is not None else ""
+        chosen.append(f"id={escape(device.id)}^^tt:device_id{shown}")
     elif device.name is not None:
-        chosen.append(f"name={escaped(device.name)}")
+        chosen.append(f"name={escape(device.name)}")
     if device.all:
         chosen.append("all=true")
     return f"@{device.kind}({', '.join(chosen)})" if chosen else f"@{device.kind}"
@@ -207,12 +207,13 @@ def _notes(annotated: Annotated) -> str:
 def show_tokens(tree: Source) -> tuple[list[str], dict[str, Any]]:
     """Return a program or a control command as tokens and entities; `parse_tokens` reads them.
 
-    Texts become entities `QUOTED_STRING_n`, equal texts the same one. `MissingExtra` without Lark.
+    Texts become entities `QUOTED_STRING_n`, equal texts the same entity. Raise `MissingExtra`
+    without Lark.
     """
     entities: dict[str, Any] = {}
     names: dict[str, str] = {}
     code = []
-    for token in tokens_of(show(tree)):
+    for token in cut_tokens(show(tree)):
         if token.type == "STRING":
             name = names.setdefault(token.value, f"QUOTED_STRING_{len(names)}")
             entities[name] = token.value

@@ -39,7 +39,7 @@ def show_value(value: Value) -> str:
     """Return a value as source."""
     match value:
         case StringValue(text):
-            return escaped(text)
+            return escape(text)
         case NumberValue(number):
             return _number(number)
         case BooleanValue(truth):
@@ -86,10 +86,10 @@ def _time_or_place(value: Value) -> str:
         case DateEdge(edge, unit):
             return f"${edge}({unit})"
         case LocationValue(latitude, longitude, display):
-            shown = f", {escaped(display)}" if display is not None else ""
+            shown = f", {escape(display)}" if display is not None else ""
             return f"new Location({_number(latitude)}, {_number(longitude)}{shown})"
         case NamedLocation(name):
-            return f"new Location({escaped(name)})"
+            return f"new Location({escape(name)})"
         case RelativeLocation(name):
             return f"$location.{name}"
     raise TypeError(f"{type(value).__name__} is no value of ThingTalk")
@@ -100,8 +100,8 @@ def _and_time(clock: TimeValue | None) -> str:
 
 
 def _entity(entity: EntityValue) -> str:
-    value = escaped(entity.value) if entity.value is not None else "null"
-    shown = f"({escaped(entity.display)})" if entity.display is not None else ""
+    value = escape(entity.value) if entity.value is not None else "null"
+    shown = f"({escape(entity.display)})" if entity.display is not None else ""
     return f"{value}^^{entity.kind}{shown}"
 
 
@@ -110,7 +110,7 @@ def _number(number: float) -> str:
     return repr(whole)
 
 
-def escaped(text: str) -> str:
+def escape(text: str) -> str:
     """Return a text as a string literal, in double quotation marks, on one line."""
     return '"' + _TO_ESCAPE.sub(_escape, text) + '"'
 

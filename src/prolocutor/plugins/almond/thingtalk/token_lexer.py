@@ -138,12 +138,14 @@ _KIND = re.compile(r"[A-Za-z_][\w.-]*:[A-Za-z_]\w*", re.ASCII)
 _CLOCK = re.compile(r"time:(\d{1,2}):(\d{1,2}):(\d{1,2})")
 
 
-def tokens_of(
+def new_tokens(
     code: Sequence[str], entities: Mapping[str, Any], words: Mapping[str, str]
 ) -> Iterator[Token]:
-    """Return the tokens of a program in the new form; `ThingTalkError` for an invalid one."""
+    """Yield the tokens of a program in the new form; raise `ThingTalkError` for an invalid
+    token.
+    """
     quoted = False
-    for text, position, is_string in _with_strings(code):
+    for text, position, is_string in _join_strings(code):
         if (value := _value(text, position, is_string, entities)) is not None:
             yield value
         elif text.startswith("@") and _CLASS.fullmatch(text[1:]):
@@ -155,7 +157,7 @@ def tokens_of(
         elif quoted and _NAMES.fullmatch(text):
             yield made("NAME", text, position)
         elif "." in text and _NAMES.fullmatch(text):
-            yield from _dotted(text, position, words)
+            yield from _dotted_tokens(text, position, words)
         else:
             is_name = _NAMES.fullmatch(text) is not None
             yield made(words.get(text, "NAME" if is_name else "OTHER"), text, position)
@@ -165,7 +167,7 @@ def tokens_of(
 def _value(
     text: str, position: SourcePosition, is_string: bool, entities: Mapping[str, Any]
 ) -> Token | None:
-    """Return what both forms write alike: a string, a number or an entity."""
+    """Return a token common to both forms: a string, a number or an entity."""
     if is_string:
         return made("STRING", text, position, f'"{text}"')
     if _NUMBER.fullmatch(text):
@@ -176,8 +178,10 @@ def _value(
 def old_tokens(
     code: Sequence[str], entities: Mapping[str, Any], words: Mapping[str, str]
 ) -> Iterator[Token]:
-    """Return the tokens of a program in the old form; `ThingTalkError` for an invalid one."""
-    for text, position, is_string in _with_strings(code):
+    """Yield the tokens of a program in the old form; raise `ThingTalkError` for an invalid
+    token.
+    """
+    for text, position, is_string in _join_strings(code):
         kind, _, rest = text.partition(":")
         if (value := _value(text, position, is_string, entities)) is not None:
             yield value
@@ -192,7 +196,7 @@ def old_tokens(
         elif kind in ("location", "time") and rest:
             yield made("CONSTANT", _relative(text, kind, rest, position), position, text)
         elif kind in _PREFIXES and rest:
-            yield _prefixed(kind, rest, position)
+            yield _prefixed_token(kind, rest, position)
         else:
             yield made("OTHER", text, position)
 
@@ -207,7 +211,7 @@ _PREFIXES = {
 }
 
 
-def _prefixed(kind: str, rest: str, position: SourcePosition) -> Token:
+def _prefixed_token(kind: str, rest: str, position: SourcePosition) -> Token:
     if kind == "unit" and rest.startswith("$"):
         return made("CURRENCY_CODE", rest[1:], position)
     if kind in ("param", "attribute"):
@@ -233,15 +237,17 @@ def _relative(text: str, kind: str, rest: str, position: SourcePosition) -> Any:
     return RelativeLocation(rest, position=position)
 
 
-def _dotted(text: str, position: SourcePosition, words: Mapping[str, str]) -> Iterator[Token]:
+def _dotted_tokens(
+    text: str, position: SourcePosition, words: Mapping[str, str]
+) -> Iterator[Token]:
     for number_, part in enumerate(text.split(".")):
         if number_:
             yield made(words["."], ".", position)
         yield made(words.get(part, "NAME"), part, position)
 
 
-def _with_strings(code: Sequence[str]) -> Iterator[tuple[str, SourcePosition, bool]]:
-    """Return each token with its position, and words between quotation marks as one string."""
+def _join_strings(code: Sequence[str]) -> Iterator[tuple[str, SourcePosition, bool]]:
+    """Yield each token with its position, and words between quotation marks as one string."""
     column = 1
     said: list[str] | None = None
     begin = SourcePosition(1, 1)

@@ -42,7 +42,7 @@ class DeviceSelector(SyntaxNode, frozen=True):
 
 
 class Argument(SyntaxNode, frozen=True):
-    """One named input of a call."""
+    """A named input of a call."""
 
     name: str
     value: Value
@@ -63,13 +63,13 @@ class Always(SyntaxNode, frozen=True):
 
 
 class DontCare(SyntaxNode, frozen=True):
-    """A condition that says that a field may have any value."""
+    """A condition that allows any value of a field."""
 
     field: str
 
 
 class Compare(SyntaxNode, frozen=True):
-    """A condition on two values; the left one is most often a field, as a `Variable`."""
+    """A condition on two values; the left value is most often a field, as a `Variable`."""
 
     left: Value
     operator: Comparison
@@ -83,13 +83,13 @@ class Not(SyntaxNode, frozen=True):
 
 
 class And(SyntaxNode, frozen=True):
-    """True where all conditions are; two or more, none of which is an `And` itself."""
+    """True where all conditions hold; two or more conditions, without nested `And`s."""
 
     conditions: tuple[Condition, ...]
 
 
 class Or(SyntaxNode, frozen=True):
-    """True where one condition is; two or more, none of which is an `Or` itself."""
+    """True where any condition holds; two or more conditions, without nested `Or`s."""
 
     conditions: tuple[Condition, ...]
 
@@ -135,7 +135,9 @@ class Slice(SyntaxNode, frozen=True):
 
 
 class Aggregate(SyntaxNode, frozen=True):
-    """One result made of all: their count, or the sum, mean, maximum or minimum of a field."""
+    """A single result of all results: their count, or the sum, mean, maximum or minimum of a
+    field.
+    """
 
     source: Expression
     operator: Aggregation
@@ -150,7 +152,7 @@ class Monitor(SyntaxNode, frozen=True):
 
 
 class Edge(SyntaxNode, frozen=True):
-    """A stream: the results of another one with which a condition becomes true."""
+    """A stream: the results of another stream at which a condition becomes true."""
 
     source: Expression
     condition: Condition
@@ -189,9 +191,9 @@ Expression: TypeAlias = (
 class Statement(SyntaxNode, frozen=True):
     """A chain of expressions, each of which may use the outputs of earlier ones.
 
-    Written `[stream =>] [query =>]* [action];`. The manifest says which call is an action;
-    a chain without one shows its results. `confirm` is the `#[confirm=...]` before it: whether the
-    person has to confirm it; None where the manifests decide.
+    Written `[stream =>] [query =>]* [action];`. The manifest says which call is an action; a chain
+    without an action shows its results. `confirm` is the `#[confirm=...]` before it: whether the
+    person has to confirm it; None if left to the manifests.
     """
 
     chain: tuple[Expression, ...]
@@ -213,4 +215,4 @@ class Control(SyntaxNode, frozen=True):
 
 
 Source: TypeAlias = Program | Control
-"""What a source can hold."""
+"""The content of a source."""

@@ -19,14 +19,14 @@ OLD_NAMES = {
     "Password": "tt:password",
     "Resource": "tt:rdf_resource",
 }
-"""Entity types that have a name of their own in old manifests."""
+"""Entity types with names of their own in old manifests."""
 
 
 class Type(msgspec.Struct, frozen=True):
     """A type: its name and its parameters.
 
-    `of` is the unit of a Measure or the kind of an Entity (`tt:url`), `choices` are those of an
-    Enum, `element` is the type of an Array's elements, `fields` are those of a Compound.
+    `of` is the unit of a Measure or the kind of an Entity (`tt:url`), `choices` are an Enum's,
+    `element` is the type of an Array's elements, `fields` are a Compound's.
     """
 
     name: str

@@ -1,6 +1,6 @@
 """Units of measures, and their conversion to base units.
 
-Names and factors are those of Thingpedia (thingtalk-units), so that programs mean the same.
+Names and factors are Thingpedia's (thingtalk-units), so programs keep their meaning.
 """
 
 from __future__ import annotations
@@ -95,12 +95,12 @@ UNITS = frozenset(_BASE)
 """All names of units."""
 
 
-def base_of(unit: str) -> str | None:
-    """Return the base unit of a unit; None for an unknown one."""
+def base_unit(unit: str) -> str | None:
+    """Return the base unit of a unit; None for an unknown unit."""
     return _BASE.get(unit)
 
 
-def units_of(base: str) -> list[str]:
+def convertible_units(base: str) -> list[str]:
     """Return the units that convert to a base unit."""
     return list(_FACTORS.get(base, ()))
 

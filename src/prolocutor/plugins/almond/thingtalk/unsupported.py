@@ -7,7 +7,7 @@ from collections.abc import Container, Sequence
 from lark import Token
 
 from prolocutor.errors import ThingTalkError
-from prolocutor.plugins.almond.thingtalk.lexer import position_of
+from prolocutor.plugins.almond.thingtalk.lexer import token_position
 from prolocutor.plugins.almond.thingtalk.nodes import SourcePosition, fault
 
 _CHAIN = "chain the queries with => instead"
@@ -45,22 +45,24 @@ _BY_CALL: dict[str, tuple[str, str]] = {
 }
 
 
-def refused(tokens: Sequence[Token], upto: int, words: Container[str]) -> ThingTalkError | None:
-    """Return the error that names the first unsupported construct among the tokens.
+def find_unsupported(
+    tokens: Sequence[Token], upto: int, words: Container[str]
+) -> ThingTalkError | None:
+    """Return the error for the first unsupported construct among the tokens.
 
-    `upto` is the index of the token that the grammar rejected; `words` are its keywords, which are
-    therefore not at fault. None if there is no such construct: the program is wrong.
+    `upto` is the index of the rejected token; `words` are the grammar's keywords, which are
+    therefore not at fault. None without an unsupported construct: the program is malformed.
     """
     if _is_permission_rule(tokens):
         return _refusal("a permission rule", _PERMISSIONS, tokens[0])
     for number, token in enumerate(tokens[: upto + 3]):
         if str(token) in words and str(token) in _BY_WORD:
             continue
-        for find in (_by_word, _by_call, _arithmetic, _alias, _subquery):
+        for find in (_word_construct, _call_construct, _arithmetic, _alias, _subquery):
             named = find(tokens, number)
             if named:
                 return _refusal(*named, token)
-    return _at_fault(tokens, upto) if upto < len(tokens) else None
+    return _rejected_construct(tokens, upto) if upto < len(tokens) else None
 
 
 def annotation_refused(name: SourcePosition) -> ThingTalkError:
@@ -70,13 +72,13 @@ def annotation_refused(name: SourcePosition) -> ThingTalkError:
 
 
 def executor_refused(position: SourcePosition) -> ThingTalkError:
-    """Return the error for a program that names who is to run it."""
+    """Return the error for a program with an executor."""
     name, do = _BY_WORD["executor"]
     return fault(f"{name} is not taken here", position, do)
 
 
 def _refusal(name: str, do: str, token: Token) -> ThingTalkError:
-    return fault(f"{name} is not taken here", position_of(token), do)
+    return fault(f"{name} is not taken here", token_position(token), do)
 
 
 def _is_permission_rule(tokens: Sequence[Token]) -> bool:
@@ -94,7 +96,7 @@ def _is_permission_rule(tokens: Sequence[Token]) -> bool:
     return False
 
 
-def _by_word(tokens: Sequence[Token], number: int) -> tuple[str, str] | None:
+def _word_construct(tokens: Sequence[Token], number: int) -> tuple[str, str] | None:
     word = str(tokens[number])
     if word not in _BY_WORD or tokens[number].type == "STRING":
         return None
@@ -105,7 +107,7 @@ def _by_word(tokens: Sequence[Token], number: int) -> tuple[str, str] | None:
     return None if is_name else _BY_WORD[word]
 
 
-def _by_call(tokens: Sequence[Token], number: int) -> tuple[str, str] | None:
+def _call_construct(tokens: Sequence[Token], number: int) -> tuple[str, str] | None:
     return _BY_CALL.get(str(tokens[number])) if _near(tokens, number + 1) == "(" else None
 
 
@@ -129,8 +131,8 @@ def _subquery(tokens: Sequence[Token], number: int) -> tuple[str, str] | None:
     return None
 
 
-def _at_fault(tokens: Sequence[Token], number: int) -> ThingTalkError | None:
-    """Return the error that names the construct of the rejected token."""
+def _rejected_construct(tokens: Sequence[Token], number: int) -> ThingTalkError | None:
+    """Return the error for the construct around the rejected token."""
     before = [str(token) for token in tokens[:number]]
     if tokens[number] == "(" and before[-1:] and before[-1] in _COMPUTED:
         return _refusal(f"a computation ({before[-1]}(...))", _IN_SKILL, tokens[number - 1])

@@ -19,7 +19,7 @@ class StringValue(SyntaxNode, frozen=True):
 
 
 class NumberValue(SyntaxNode, frozen=True):
-    """A finite number; whole ones are ints."""
+    """A finite number; whole numbers are ints."""
 
     value: int | float
 
@@ -44,7 +44,7 @@ class MeasureValue(SyntaxNode, frozen=True):
 
 
 class CurrencyValue(SyntaxNode, frozen=True):
-    """An amount of money; `code` is that of ISO 4217 in small letters."""
+    """An amount of money; `code` is from ISO 4217 in small letters."""
 
     value: int | float
     code: str
@@ -59,15 +59,15 @@ class TimeValue(SyntaxNode, frozen=True):
 
 
 class NamedTime(SyntaxNode, frozen=True):
-    """A time of day that the person has named: `morning`, `evening`."""
+    """A time of day named by the person: `morning`, `evening`."""
 
     name: str
 
 
 class DateValue(SyntaxNode, frozen=True):
-    """A date, or a part of one, in the person's time zone.
+    """A date, or a part of a date, in the person's time zone.
 
-    A missing part before a given one is the present one, a later one the first: without a year this
+    A missing part before a given part is the present, a later part the first: without a year this
     year, without a day the first of the month. Without a time it is the beginning of the day.
     """
 
@@ -85,7 +85,7 @@ class WeekDay(SyntaxNode, frozen=True):
 
 
 class Instant(SyntaxNode, frozen=True):
-    """A moment that no time zone changes, in UTC."""
+    """A moment in UTC, independent of time zones."""
 
     at: dt.datetime
 
@@ -153,13 +153,13 @@ class ContextRef(SyntaxNode, frozen=True):
 
 
 class Variable(SyntaxNode, frozen=True):
-    """An output of an earlier call of the chain, or a field of what is filtered: `a` or `a.b`."""
+    """An output of an earlier call of the chain, or a field of a filtered result: `a` or `a.b`."""
 
     name: str
 
 
 class EventValue(SyntaxNode, frozen=True):
-    """The result of an earlier call as one text; or its type, program or source."""
+    """The result of an earlier call as text; or its type, program or source."""
 
     name: Literal["type", "program_id", "source"] | None = None
 
@@ -196,7 +196,7 @@ _COARSE = ("h", "day", "week", "mon", "year")
 
 def measure(value: float, unit: str, position: SourcePosition = NOWHERE) -> MeasureValue:
     """Return a measure; `ThingTalkError` for an unknown unit."""
-    if units.base_of(unit) is None:
+    if units.base_unit(unit) is None:
         raise fault(
             f"{unit!s:.40} is no unit",
             position,
@@ -216,7 +216,7 @@ def time(parts: list[float], position: SourcePosition = NOWHERE) -> TimeValue:
 def location(
     latitude: float, longitude: float, display: str | None, position: SourcePosition = NOWHERE
 ) -> LocationValue:
-    """Return a location in degrees; `ThingTalkError` for a place that is not on earth."""
+    """Return a location in degrees; raise `ThingTalkError` for degrees out of range."""
     if not (-90 <= latitude <= 90 and -180 <= longitude <= 180):
         raise fault(
             f"({latitude:g}, {longitude:g}) is not on earth",
@@ -234,7 +234,7 @@ def date_edge(edge: str, unit: str, position: SourcePosition) -> DateEdge:
 
 
 def iso_date(text: str, position: SourcePosition = NOWHERE) -> Value:
-    """Read a date of ISO 8601: with an offset a moment, without one a date of the person's."""
+    """Read a date of ISO 8601: with an offset a moment, else a date in the person's time zone."""
     day = re.fullmatch(r"(\d{4})-(\d\d)-(\d\d)", text.strip())
     if day:
         return calendar_date([int(part) for part in day.groups()], None, position)
@@ -253,9 +253,9 @@ def iso_date(text: str, position: SourcePosition = NOWHERE) -> Value:
 def calendar_date(
     parts: Sequence[int | None], clock: TimeValue | None, position: SourcePosition = NOWHERE
 ) -> DateValue:
-    """Return a date of a year, month and day; a year of two digits is one from 1950 to 2049.
+    """Return a date of a year, month and day; a year of two digits is from 1950 to 2049.
 
-    `ThingTalkError` for one that does not exist.
+    Raise `ThingTalkError` for a date that does not exist.
     """
     year, month, day = parts
     if year is not None and 0 <= year < 100:

@@ -20,7 +20,7 @@ HELP = {"code": ["bookkeeping", "special", "special:help"], "entities": {}}
 ECHO = '\\r {"code":["bookkeeping","special","special:help"],"entities":{}}'
 
 read = partial(commands.read_command, speaker=ANN)
-said = partial(commands.said_by, ANN)
+said = partial(commands.make_input, ANN)
 
 SCALARS = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text()
 VALUES = st.recursive(

@@ -148,12 +148,12 @@ def test_a_result_is_drawn_once_in_either_generation() -> None:
         said(type="text", text="21 degrees"),
         said(type="result", result={"value": 21}, fallback="21 degrees"),
     ]
-    first = [FIRST.message(one) for one in FIRST.shown(told)]
-    second = [SECOND.message(one) for one in SECOND.shown(told)]
+    first = [FIRST.message(one) for one in FIRST.select_rows(told)]
+    second = [SECOND.message(one) for one in SECOND.select_rows(told)]
 
     assert [one["type"] for one in first if one] == ["text", "result"]
     assert [one["text"] for one in second if one] == ["Here it is.", "21 degrees"]
-    assert FIRST.shown([]) == []
+    assert FIRST.select_rows([]) == []
 
 
 def test_the_first_generation_is_not_shown_choices_again_that_were_answered() -> None:
@@ -162,6 +162,6 @@ def test_the_first_generation_is_not_shown_choices_again_that_were_answered() ->
     before, after = [row(choice), row(button)], [said(type="text", text="Ok."), row(choice)]
     rows = [*before, words, *after]
 
-    assert FIRST.replayed(rows, "choice") == [words, *after]
-    assert FIRST.replayed(rows, None) == [words, after[0]]
-    assert SECOND.replayed(rows, None) == rows
+    assert FIRST.select_earlier_rows(rows, "choice") == [words, *after]
+    assert FIRST.select_earlier_rows(rows, None) == [words, after[0]]
+    assert SECOND.select_earlier_rows(rows, None) == rows

@@ -7,7 +7,7 @@ import pytest
 from prolocutor.contracts.http import Visitor
 from prolocutor.errors import BadInput, Forbidden
 from prolocutor.plugins.almond.door.converse import ConverseRequest
-from prolocutor.plugins.almond.door.speakers import anonymous_speaker, speaker_of
+from prolocutor.plugins.almond.door.speakers import anonymous_speaker, find_speaker
 from prolocutor.web.authentication import ANONYMOUS, OPERATOR
 from prolocutor.web.operations import JsonReader
 
@@ -15,45 +15,45 @@ ANN = Visitor("person", "ann")
 
 
 def test_who_sits_at_the_machine_is_local() -> None:
-    party = speaker_of(OPERATOR)
+    party = find_speaker(OPERATOR)
 
     assert (party.user, party.dialog, party.conversation) == ("almond:local", "main", "main")
 
 
 def test_an_operator_speaks_for_whom_they_name() -> None:
-    assert speaker_of(OPERATOR, user="bob").user == "almond:bob"
+    assert find_speaker(OPERATOR, user="bob").user == "almond:bob"
 
 
 def test_a_person_is_the_one_of_the_token() -> None:
-    assert speaker_of(ANN).user == speaker_of(ANN, user="ann").user == "almond:ann"
+    assert find_speaker(ANN).user == find_speaker(ANN, user="ann").user == "almond:ann"
     with pytest.raises(Forbidden):
-        speaker_of(ANN, user="bob")
+        find_speaker(ANN, user="bob")
 
 
 def test_an_id_names_one_dialog_of_a_person() -> None:
-    party = speaker_of(ANN, conversation="kitchen", fresh="stateless")
+    party = find_speaker(ANN, conversation="kitchen", fresh="stateless")
 
     assert (party.dialog, party.conversation) == ("kitchen", "kitchen")
 
 
 def test_each_new_conversation_is_a_dialog_of_its_own() -> None:
-    one, other = (speaker_of(ANN, fresh="stateless") for _ in range(2))
+    one, other = (find_speaker(ANN, fresh="stateless") for _ in range(2))
 
     assert re.fullmatch(r"stateless-[0-9a-f]{32}", one.conversation)
     assert one.dialog == one.conversation != other.dialog
 
 
 def test_anonymous_people_are_apart_from_each_other() -> None:
-    one, other = speaker_of(ANONYMOUS), speaker_of(ANONYMOUS)
+    one, other = find_speaker(ANONYMOUS), find_speaker(ANONYMOUS)
 
     assert one.user != other.user
     assert one.anonymous
 
 
 def test_an_anonymous_person_goes_on_by_the_id_of_the_conversation() -> None:
-    one = speaker_of(ANONYMOUS, fresh="stateless")
+    one = find_speaker(ANONYMOUS, fresh="stateless")
 
-    assert speaker_of(ANONYMOUS, conversation=one.conversation) == one
+    assert find_speaker(ANONYMOUS, conversation=one.conversation) == one
 
 
 @pytest.mark.parametrize("guess", ["main", "web-1", "web-" + "g" * 32, "almond:local"])
@@ -66,7 +66,7 @@ def test_a_guessed_id_is_somebody_new(guess: str) -> None:
 
 def test_an_id_is_a_text_within_bounds() -> None:
     with pytest.raises(BadInput, match="a conversation's id is a text"):
-        speaker_of(ANN, conversation="x" * 201)
+        find_speaker(ANN, conversation="x" * 201)
 
 
 @pytest.mark.parametrize("id_", ["5", "[]", f'"{"x" * 201}"'])
@@ -79,16 +79,16 @@ def test_an_id_in_a_body_is_a_text_within_bounds(id_: str) -> None:
 
 def test_a_users_name_has_bounds() -> None:
     with pytest.raises(BadInput, match="a user's name"):
-        speaker_of(OPERATOR, user="x" * 201)
+        find_speaker(OPERATOR, user="x" * 201)
 
 
 def test_a_chosen_id_belongs_to_who_has_the_secret_of_the_first_visit() -> None:
-    first = speaker_of(ANONYMOUS, conversation="bridge-1")
-    again = speaker_of(ANONYMOUS, conversation="bridge-1", secret=first.secret)
-    guess = speaker_of(ANONYMOUS, conversation="bridge-1", secret="a guess of 16 letters")
-    other = speaker_of(ANONYMOUS, conversation="bridge-2", secret=first.secret)
+    first = find_speaker(ANONYMOUS, conversation="bridge-1")
+    again = find_speaker(ANONYMOUS, conversation="bridge-1", secret=first.secret)
+    guess = find_speaker(ANONYMOUS, conversation="bridge-1", secret="a guess of 16 letters")
+    other = find_speaker(ANONYMOUS, conversation="bridge-2", secret=first.secret)
 
     assert (first.conversation, first.anonymous, again) == ("bridge-1", True, first)
-    assert len({first.user, guess.user, other.user, speaker_of(ANONYMOUS).user}) == 4
+    assert len({first.user, guess.user, other.user, find_speaker(ANONYMOUS).user}) == 4
     with pytest.raises(BadInput, match="a secret has 16 to 200 characters"):
-        speaker_of(ANONYMOUS, conversation="bridge-1", secret="short")
+        find_speaker(ANONYMOUS, conversation="bridge-1", secret="short")

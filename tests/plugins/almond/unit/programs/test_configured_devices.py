@@ -200,13 +200,13 @@ async def test_a_large_program_is_read_beside_the_event_loop(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     threads: list[bool] = []
-    read = sources.program_of
+    read = sources.read_program
 
     def noted(source: ProgramSource) -> Program:
         threads.append(threading.current_thread() is threading.main_thread())
         return read(source)
 
-    monkeypatch.setattr(executor, "program_of", noted)
+    monkeypatch.setattr(executor, "read_program", noted)
     gadgets = Gadgets()
     async with running(gadgets) as it:
         small = await program(it, "@com.twitter.home_timeline();")

@@ -21,10 +21,10 @@ from prolocutor.contracts.store import AgendaEntry
 from prolocutor.plugins.almond.programs import executor
 from prolocutor.plugins.almond.programs.evaluating import ResultRow
 from prolocutor.plugins.almond.programs.failures import ProgramFailure
-from prolocutor.plugins.almond.programs.program_user import unasked
+from prolocutor.plugins.almond.programs.program_user import idle_user
 from prolocutor.plugins.almond.programs.resolving import ValueResolver
-from prolocutor.plugins.almond.programs.running_apps import PROGRAMS, app_of
-from prolocutor.plugins.almond.programs.sources import program_in
+from prolocutor.plugins.almond.programs.running_apps import PROGRAMS, read_app
+from prolocutor.plugins.almond.programs.sources import parse_program
 from prolocutor.plugins.almond.programs.streams import fresh, next_due
 from prolocutor.plugins.almond.thingtalk.checking import check
 from prolocutor.plugins.almond.thingtalk.parsing import parse
@@ -221,9 +221,9 @@ async def _gaps(at: float, interval: int, late: float, times: int) -> list[float
 
 
 def test_a_time_of_day_is_that_of_the_servers_summer_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    (statement,) = check(program_in("attimer(time=[new Time(12, 30)]);"), manifests()).statements
+    (statement,) = check(parse_program("attimer(time=[new Time(12, 30)]);"), manifests()).statements
     spring = datetime(2026, 3, 28, 13, tzinfo=UTC).timestamp()
-    person = unasked("ann", "main", "r", spring, None)
+    person = idle_user("ann", "main", "r", spring, None)
     monkeypatch.setenv("TZ", "Europe/Berlin")
     time.tzset()
     try:
@@ -329,7 +329,7 @@ def due(source: str, now: float = NOON, timezone: str = "Europe/Berlin") -> floa
     tree = parse(source)
     assert isinstance(tree, Program)
     [statement] = check(tree, manifests()).statements
-    person = unasked("ann", "main", "t", now, timezone)
+    person = idle_user("ann", "main", "t", now, timezone)
     at = next_due(statement, ValueResolver(person), now)
     return None if at is None else (at - now) / HOUR
 
@@ -381,5 +381,5 @@ async def test_an_entry_carries_all_of_its_program() -> None:
     async with running(Gadgets()) as it:
         await program(it, TWEETING)
         [entry] = await entries(it)
-    app = app_of(entry)
+    app = read_app(entry)
     assert (entry.key, app.runs, len(app.seen or ())) == (app.id, 1, 3)

@@ -3,7 +3,7 @@ import pytest
 pytest.importorskip("lark")
 
 from prolocutor.errors import ThingTalkError
-from prolocutor.plugins.almond.thingtalk.checked import Checked, ask_of, count_slots, fill
+from prolocutor.plugins.almond.thingtalk.checked import Checked, count_slots, fill, find_ask
 from prolocutor.plugins.almond.thingtalk.checking import check
 from prolocutor.plugins.almond.thingtalk.parsing import parse
 from prolocutor.plugins.almond.thingtalk.printing import show
@@ -210,4 +210,4 @@ def test_what_fits_is_taken(source: str) -> None:
     ],
 )
 def test_a_type_is_asked_for_in_its_way(kind: Type, ask: str) -> None:
-    assert ask_of(kind) == ask
+    assert find_ask(kind) == ask

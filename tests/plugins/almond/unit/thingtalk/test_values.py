@@ -7,7 +7,7 @@ from typing import Any
 from prolocutor.asks.intents import Intent, intent_of_source
 from prolocutor.errors import BadInput, ThingTalkError
 from prolocutor.plugins.almond.thingtalk import units
-from prolocutor.plugins.almond.thingtalk.json_values import is_constant, plain, typed
+from prolocutor.plugins.almond.thingtalk.json_values import is_constant, plain, read_json_value
 from prolocutor.plugins.almond.thingtalk.parsing import parse
 from prolocutor.plugins.almond.thingtalk.types import NUMBER, STRING, Type, array, entity
 
@@ -104,7 +104,7 @@ def test_an_answer_without_a_value_is_none() -> None:
     ],
 )
 def test_a_value_comes_back_from_json(text: str, kind: Type) -> None:
-    assert typed(plain(value_of(text)), kind) == value_of(text)
+    assert read_json_value(plain(value_of(text)), kind) == value_of(text)
 
 
 @pytest.mark.parametrize(
@@ -121,7 +121,7 @@ def test_a_value_comes_back_from_json(text: str, kind: Type) -> None:
     ],
 )
 def test_an_answer_becomes_a_value(answer: Any, kind: Type, text: str) -> None:
-    assert typed(answer, kind) == value_of(text)
+    assert read_json_value(answer, kind) == value_of(text)
 
 
 @pytest.mark.parametrize(
@@ -141,4 +141,4 @@ def test_an_answer_becomes_a_value(answer: Any, kind: Type, text: str) -> None:
 )
 def test_what_is_not_of_a_type_is_refused(answer: Any, kind: Type) -> None:
     with pytest.raises(ThingTalkError):
-        typed(answer, kind)
+        read_json_value(answer, kind)
