@@ -13,11 +13,13 @@ from prolocutor.assistant.turn_stream import TurnStream
 from prolocutor.contracts.http import HttpResponse
 from prolocutor.contracts.observer import Reason
 from prolocutor.contracts.selection import without_quotes
+from prolocutor.dialog.ids import new_id
 from prolocutor.dialog.inputs import TurnInput
 from prolocutor.dialog.rendering import said_as_text
 from prolocutor.dialog.turn_events import Delta, Replaced, ReplyGiven, TurnEvent, TurnStarted
 from prolocutor.doors.openai.dialog_finder import DialogFinder, FoundDialog
 from prolocutor.doors.openai.requests import ChatInput
+from prolocutor.doors.openai.side_tasks import SideTask
 from prolocutor.doors.openai.tool_rounds import ToolRounds, check_form
 from prolocutor.errors import Forbidden
 from prolocutor.web.error_table import text_in
@@ -126,10 +128,11 @@ class SentWords:
 
 
 class Answering:
-    """Asks the assistant."""
+    """Asks the assistant; `tasks` is the skill that does side tasks, None for a rule."""
 
-    def __init__(self, assistant: Assistant, finder: DialogFinder) -> None:
+    def __init__(self, assistant: Assistant, finder: DialogFinder, tasks: str | None) -> None:
         self._assistant = assistant
+        self._side_tasks = tasks
         self._finder = finder
         self._tools = ToolRounds(assistant.store)
 
@@ -139,6 +142,20 @@ class Answering:
             if turn_id and self._assistant.turns.is_running(turn_id.strip()):
                 what = f"the assistant asks itself: turn {turn_id.strip()} waits for this one"
                 raise Forbidden(what)
+
+    async def do_side_task(self, given: ChatInput, task: SideTask) -> ChatAnswer:
+        """Return the answer to what is no word of a person; no dialog knows of it."""
+        text, skill, confidence = task.answer(), "", 1.0
+        if self._side_tasks is not None:
+            alone = await self._assistant.alone.ask(given.text, self._side_tasks)
+            for one in alone.hypotheses[:1]:
+                text, skill, confidence = one["text"], self._side_tasks, one["confidence"]
+        id_ = new_id()
+        details = AnswerDetails(
+            conversation_id="", dialog_id="", utt_id=id_, skill=skill, confidence=confidence
+        )
+        usage = Usage(tokens(given.text), tokens(text))
+        return ChatAnswer(text=text, rest=text, turn_id=id_, usage=usage, details=details)
 
     async def whole(
         self, found: FoundDialog, given: ChatInput, skill: str | None, *, operator: bool

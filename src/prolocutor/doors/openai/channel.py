@@ -8,19 +8,21 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from functools import partial
-from typing import Any, ClassVar, Final
+from typing import Annotated, Any, ClassVar, Final
 
 import msgspec
+from msgspec import Meta
 
 from prolocutor.assistant.assistant import Assistant
-from prolocutor.contracts.channel import ErrorForm, Method, Route
+from prolocutor.contracts.channel import DoorPlace, ErrorForm, Method, Route
 from prolocutor.doors.openai.answers import Answering
 from prolocutor.doors.openai.completions import ChatCompletion, Completions
 from prolocutor.doors.openai.conversation_endpoints import ConversationEndpoints
 from prolocutor.doors.openai.dialog_finder import PREFIX, DialogFinder
 from prolocutor.doors.openai.models import ApiErrorBody, ChatModels, write_error
 from prolocutor.doors.openai.responses import ResponseObject, Responses
-from prolocutor.errors import Conflict, NotFound
+from prolocutor.errors import ConfigError, Conflict, NotFound
+from prolocutor.names import suggest
 from prolocutor.web.door_context import DoorContext
 from prolocutor.web.operations import Operation, TypedRequest
 
@@ -32,20 +34,34 @@ class OpenAiDoor(msgspec.Struct, frozen=True, kw_only=True):
 
     is_usual: ClassVar[bool] = True
 
+    tasks: Annotated[
+        str | None,
+        Meta(
+            description="The skill, a chat model, that writes the titles, tags and follow-ups that"
+            " Open WebUI asks for; without one a rule does."
+        ),
+    ] = None
+
+    def check(self, place: DoorPlace) -> None:
+        """Raise `ConfigError` for a skill that there is not."""
+        if self.tasks is not None and self.tasks not in place.skills:
+            what = f"no skill is called {self.tasks!r}; {suggest(self.tasks, place.skills)}"
+            raise ConfigError(what, key="doors.openai.tasks")
+
     def build(self, context: DoorContext) -> OpenAi:
         """Return the door."""
-        return OpenAi(context.assistant)
+        return OpenAi(context.assistant, tasks=self.tasks)
 
 
 class OpenAi:
-    """The door compatible with OpenAI's API."""
+    """The door compatible with OpenAI's API; `tasks` is the skill for side tasks of Open WebUI."""
 
     name: Final = "openai"
     prefix: Final = PREFIX
 
-    def __init__(self, assistant: Assistant) -> None:
+    def __init__(self, assistant: Assistant, *, tasks: str | None = None) -> None:
         models, finder = ChatModels(assistant), DialogFinder(assistant)
-        answering = Answering(assistant, finder)
+        answering = Answering(assistant, finder, tasks)
         completions = Completions(models, finder, answering)
         responses = Responses(assistant, models, finder, answering)
         threads = ConversationEndpoints(assistant, finder)

@@ -19,8 +19,9 @@ from prolocutor.doors.openai.answers import (
 from prolocutor.doors.openai.dialog_finder import DialogFinder
 from prolocutor.doors.openai.models import ChatModels, error_object
 from prolocutor.doors.openai.requests import CallerHeaders, CompletionRequest, chat_input
+from prolocutor.doors.openai.side_tasks import side_task_in
 from prolocutor.web.error_table import error_response
-from prolocutor.web.event_writing import server_event
+from prolocutor.web.event_writing import EVENT_STREAM, server_event
 from prolocutor.web.operations import TypedRequest
 
 
@@ -83,6 +84,13 @@ class Completions:
             attributes=body.attributes,
             parsed=body.parsed,
         )
+        if skill is None and (task := side_task_in(given)) is not None:
+            done = await self._answering.do_side_task(given, task)
+            if body.stream:
+                writer = CompletionWriter(done.turn_id, body.model, usage=False)
+                pieces = writer.start(done.turn_id) + writer.end(done)
+                return HttpResponse(pieces, content_type=EVENT_STREAM)
+            return _whole(done, body.model)
         given.wishes = body.wishes(given)
         self._answering.check_loop(request.params.turns)
         found = await self._finder.find(
@@ -103,15 +111,19 @@ class Completions:
                 operator=operator,
             )
         answer = await self._answering.whole(found, given, skill, operator=operator)
-        completion = ChatCompletion(
-            id=f"chatcmpl-{answer.turn_id}",
-            created=int(time.time()),
-            model=body.model,
-            choices=[_choice(answer)],
-            usage=_usage(answer),
-            prolocutor=answer.details,
-        )
-        return HttpResponse(plain.encode(completion), headers={"X-Request-Id": answer.turn_id})
+        return _whole(answer, body.model)
+
+
+def _whole(answer: ChatAnswer, model: str) -> HttpResponse:
+    completion = ChatCompletion(
+        id=f"chatcmpl-{answer.turn_id}",
+        created=int(time.time()),
+        model=model,
+        choices=[_choice(answer)],
+        usage=_usage(answer),
+        prolocutor=answer.details,
+    )
+    return HttpResponse(plain.encode(completion), headers={"X-Request-Id": answer.turn_id})
 
 
 def _choice(answer: ChatAnswer) -> CompletionChoice:

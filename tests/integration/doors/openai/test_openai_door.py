@@ -305,3 +305,49 @@ async def test_a_response_that_is_not_to_be_stored_is_not_found_by_its_id() -> N
 
     assert made["store"] is False
     assert (found, gone_on) == (404, 404)
+
+
+TASK = """### Task:
+Generate a concise, 3-5 word title with an emoji summarizing the chat history.
+### Output:
+JSON format: {{ "{key}": "..." }}
+### Chat History:
+<chat_history>
+USER: when does the last train to Basel leave, please?
+ASSISTANT: At 23:12.
+</chat_history>"""
+
+
+@pytest.mark.parametrize(
+    ("key", "told"),
+    [
+        ("title", {"title": "When does the last train to"}),
+        ("tags", {"tags": []}),
+        ("follow_ups", {"follow_ups": []}),
+    ],
+)
+async def test_side_tasks_of_open_webui_are_done_without_asking_anybody(
+    key: str, told: dict[str, Any]
+) -> None:
+    async with door() as http:
+        answer = await say(http, TASK.format(key=key))
+        spoken = await say(http, TASK.format(key="other"))
+
+    assert json.loads(text_of(answer)) == told
+    assert (answer["prolocutor"]["dialog_id"], answer["prolocutor"]["skill"]) == ("", "")
+    assert spoken["prolocutor"]["skill"] == "skill"
+
+
+async def test_the_skill_that_is_named_for_side_tasks_does_them() -> None:
+    pipeline = Pipeline(skills=[Service("skill", recall), Service("titles", _titles)])
+    async with Assistant(pipeline, store="memory:") as assistant:
+        app = make_app(assistant, [OpenAi(assistant, tasks="titles")])
+        async with running(app) as url, aiohttp.ClientSession(url) as http:
+            answer = await say(http, TASK.format(key="title"))
+        dialogs = await assistant.store.dialog_ids()
+
+    assert (text_of(answer), dialogs) == ('{"title": "Trains"}', [])
+
+
+def _titles(request: dict[str, Any]) -> dict[str, Any]:
+    return {"text": '{"title": "Trains"}', "confidence": 0.2}

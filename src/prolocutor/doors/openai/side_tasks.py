@@ -1,0 +1,50 @@
+"""Side tasks: prompts for titles, tags and follow-ups that Open WebUI sends to any model.
+
+They are no words of a person, and no agent was made for them. Such a prompt is recognized by its
+form: one message that begins with `### Task:`, shows the chat between `<chat_history>` and
+`</chat_history>`, and names the key of the JSON that it wants, as in `{ "title": "..." }`.
+
+Source: the default templates of Open WebUI (`open_webui/config.py`), 0.6.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Final
+
+import msgspec
+
+from prolocutor.dialog import plain
+from prolocutor.doors.openai.requests import ChatInput
+
+_HISTORY: Final = re.compile(r"<chat_history>(.{0,100000}?)</chat_history>", re.DOTALL)
+_KEY: Final = re.compile(r'\{\s*"(title|tags|follow_ups|queries|text)"\s*:')
+_TITLE_WORDS: Final = 6
+_TITLE_LENGTH: Final = 60
+
+
+class SideTask(msgspec.Struct, frozen=True):
+    """What is wanted of a chat: the key of the JSON, and what its person said first."""
+
+    key: str
+    first: str
+
+    def answer(self) -> str:
+        """Return an answer by rule: the first words as title, and nothing else."""
+        value: Any = [] if self.key in ("tags", "follow_ups", "queries") else ""
+        if self.key == "title":
+            title = " ".join(self.first.split()[:_TITLE_WORDS])[:_TITLE_LENGTH].rstrip(" .,;:")
+            value = title[:1].upper() + title[1:]
+        return plain.encode({self.key: value}).decode()
+
+
+def side_task_in(given: ChatInput) -> SideTask | None:
+    """Return the side task that a request is, None where a person speaks."""
+    if given.history or given.results or not given.text.startswith("### Task:"):
+        return None
+    chat, key = _HISTORY.search(given.text), _KEY.search(given.text)
+    if chat is None or key is None:
+        return None
+    said = [line for line in chat[1].splitlines() if line.strip()]
+    first = next((line for line in said if line.startswith("USER:")), "".join(said[:1]))
+    return SideTask(key[1], first.removeprefix("USER:").strip())
