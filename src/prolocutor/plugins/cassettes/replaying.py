@@ -40,6 +40,7 @@ from prolocutor.errors import (
     ServiceUnreachable,
     SwitchedOff,
 )
+from prolocutor.pipeline.prepared import StageDeadlines
 from prolocutor.plan.pipeline import Breaker, Call, Pipeline, Stage, StageService
 from prolocutor.plugins.cassettes.cassette import (
     Cassette,
@@ -72,6 +73,9 @@ from prolocutor.stores.store_catalog import open_store
 NEVER: Final = Breaker(failures=1_000_000)
 """The breaker of services in a replay: whether one was open is in the cassette."""
 
+UNHURRIED: Final = 120.0
+"""Seconds that turns and calls may take in a replay at once, on however busy a machine."""
+
 _SKILLS: Final = (Stage.SKILL, Stage.LAST_CHANCE)
 _QUIET_ROUNDS: Final = 4
 """Rounds of the event loop without a further call, after which the next reply comes."""
@@ -103,6 +107,7 @@ class CassettePlayer:
         self._mask = Mask(self._redaction, Names())
         self._facts = ServiceFacts(self._redaction)
         self.order = ReplyOrder(pace)
+        self._limits: StageDeadlines | None = None
         self._asked: list[PendingCall] = []
         self._waiting: dict[tuple[str, str], deque[RecordedCall]] = {}
         self._load()
@@ -171,7 +176,21 @@ class CassettePlayer:
             return RecordedCall(call=key, gave=[])
         return ServiceUnreachable(f"{key} was not asked in this turn when it was recorded")
 
-    async def reply_to(self, call: RecordedCall, request_timeout: float, deltas: Any) -> Plain:
+    def limit(self, limits: StageDeadlines) -> None:
+        """Say until when stages may take, where no time passes by itself."""
+        self._limits = limits
+
+    def is_late(self, call: RecordedCall) -> bool:
+        """Return whether a reply came too late, by the assistant's time-outs of now."""
+        if call.dropped:
+            return True
+        stage = call.call.partition(".")[0]
+        if self.order.pace or self._limits is None or stage == MODELS:
+            return False
+        within = self._facts.services.get(call.call, {}).get("within", call.took)
+        return call.took > within or call.after + call.took > self._limits.end_of(Stage(stage))
+
+    async def reply_to(self, call: RecordedCall, deltas: Any) -> Plain:
         """Return what was replied, at its time; raise what went wrong."""
         sink: DeltaSink | None = deltas
         before = 0.0
@@ -182,9 +201,8 @@ class CassettePlayer:
                 sink.restart()  # type: ignore[union-attr]
             else:
                 sink.add(text)  # type: ignore[union-attr]
-        late = call.dropped or (not self.order.pace and call.took > request_timeout)
         await self.order.passed(max(0.0, call.took - before))
-        if late:
+        if self.is_late(call):
             raise ServiceLate("no answer in time")
         return given_of(call)
 
@@ -379,7 +397,7 @@ class PlayedConnector:
                 reply: Plain | ServiceError = call
             else:
                 try:
-                    reply = await self._player.reply_to(call, request.timeout, request.deltas)
+                    reply = await self._player.reply_to(call, request.deltas)
                 except ServiceError as error:
                     reply = error
             replies.append(reply)
@@ -394,7 +412,7 @@ class PlayedConnector:
         call = self._taken(request)
         if isinstance(call, ServiceError):
             return call
-        if call.dropped:
+        if self._player.is_late(call):
             return ServiceLate("no answer in time")
         try:
             return given_of(call)
@@ -424,7 +442,7 @@ class PlayedEndpoint:
         order = self._player.order
         order.nested += 1
         try:
-            reply = await self._player.reply_to(call, float("inf"), None)
+            reply = await self._player.reply_to(call, None)
         finally:
             order.nested -= 1
         return reply.value
@@ -451,9 +469,18 @@ def in_timezone(name: str) -> Iterator[None]:
 
 def without_breakers(pipeline: Pipeline) -> Pipeline:
     """Return a pipeline whose services are never left alone after failures."""
+    return _changed(pipeline, breaker=NEVER)
+
+
+def _unhurried(pipeline: Pipeline) -> Pipeline:
+    """Return a pipeline whose services have time: how late a reply was is known, not measured."""
+    return _changed(pipeline, timeout=UNHURRIED)
+
+
+def _changed(pipeline: Pipeline, **options: Any) -> Pipeline:
     changed: dict[str, Any] = {}
     for stage in Stage:
-        services = tuple(replace(one, breaker=NEVER) for one in pipeline.of(stage))
+        services = tuple(replace(one, **options) for one in pipeline.of(stage))
         if services:
             changed[stage.value] = services[0] if stage is Stage.LAST_CHANCE else services
     made: Pipeline = replace(pipeline, **changed)
@@ -495,6 +522,10 @@ async def played_assistant(
         player.begin(settings.name, settings.pipeline, Path(settings.file))
         nowhere = {name: f"http://{name}.invalid" for name in settings.processes}
         pipeline = without_breakers(settings.with_urls(nowhere))
+        if not player.order.pace:
+            player.limit(StageDeadlines.within(settings.deadline, settings.reserve))
+            settings = replace(settings, deadline=UNHURRIED, reserve=None)
+            pipeline = _unhurried(pipeline)
         pipeline = _with_cards(pipeline, player.cassette.header.cards)
         if not player.cassette.header.complete:
             pipeline = _without_reply_formatters(pipeline)

@@ -120,3 +120,25 @@ async def test_a_cassette_without_an_assistant_says_what_to_do(tmp_path: Path) -
 
     assert outcome.status == "error"
     assert "assistant.yaml" in outcome.details[0]
+
+
+@pytest.mark.parametrize(("time_out", "deadline"), [(1, 5), (3, 2)])
+async def test_a_reply_that_would_come_too_late_now_is_late_and_nobody_waits(
+    time_out: int, deadline: int, tmp_path: Path
+) -> None:
+    file = write_assistant(tmp_path)
+    await record(file, "what does the clock say?")
+    path = tmp_path / "talk.cassette"
+    lines = [json.loads(line) for line in path.read_text().splitlines()]
+    for line in lines:
+        if line.get("call") == "skills.clock":
+            line["took"] = 2.5
+    path.write_text("\n".join(map(json.dumps, lines)))
+    (as_it_was,) = await outcomes(path)
+    text = ASSISTANT.replace("timeout: 3", f"timeout: {time_out}")
+    file.write_text(f"{text}deadline: {deadline}\n")
+
+    (outcome,) = await outcomes(path)
+
+    assert as_it_was.details == []
+    assert '+ skills.clock: "late"' in "\n".join(outcome.details)
