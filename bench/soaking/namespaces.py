@@ -59,9 +59,9 @@ class NetworkNamespace:
         }
 
     def open(self) -> None:
-        """Make it."""
+        """Make it, in place of one that was left over."""
         self._clock.write_text("+0\n")
-        subprocess.run(["ip", "netns", "delete", self.name], check=False, capture_output=True)
+        self.aclose()
         _ip("netns", "add", self.name)
         self._inside("link", "set", "lo", "up")
         for link, (here, there) in self._links.items():
@@ -74,11 +74,11 @@ class NetworkNamespace:
             self._inside("link", "set", f"{link}p", "up")
 
     def aclose(self) -> None:
-        """Remove it, with its links."""
-        subprocess.run(["ip", "netns", "delete", self.name], check=False, capture_output=True)
-        for here, _ in self._links.values():
-            words = ["ip", "route", "delete", "unreachable", _network_of(here)]
-            subprocess.run(words, check=False, capture_output=True)
+        """Remove it, with its links: at once, while the namespace goes in its own time."""
+        _try_ip("netns", "delete", self.name)
+        for link, (here, _) in self._links.items():
+            _try_ip("link", "delete", link)
+            _try_ip("route", "delete", "unreachable", _network_of(here))
 
     def fail(self, fault: NetFault, random: Random) -> None:
         """Drop what its links carry until `mend`."""
@@ -114,7 +114,11 @@ def _network_of(address: str) -> str:
     return f"{address.rpartition('.')[0]}.0/24"
 
 
+def _try_ip(*words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(["ip", *words], check=False, capture_output=True, text=True)
+
+
 def _ip(*words: str) -> None:
-    done = subprocess.run(["ip", *words], check=False, capture_output=True, text=True)
+    done = _try_ip(*words)
     if done.returncode:
         raise RuntimeError(f"ip {' '.join(words)}: {done.stderr.strip()}")

@@ -3,6 +3,7 @@
 import os
 import re
 import shutil
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -268,6 +269,25 @@ def test_haproxy_takes_its_file_and_the_maps_name_each_bucket_once() -> None:
     ranges = [line.split()[0].split(":") for line in lines]
     buckets = [n for low, high in ranges for n in range(int(low), int(high) + 1)]
     assert buckets == [*range(BUCKETS)]
+
+
+def test_patroni_takes_its_file(tmp_path: Path) -> None:
+    (patroni,) = tool(["patroni"], what="the file of Patroni", probe="--version")
+    with socket.create_server(("127.0.0.1", 0)) as etcd, socket.socket() as free:
+        free.bind(("127.0.0.11", 0))
+        address = f"127.0.0.11:{free.getsockname()[1]}"
+        free.close()
+        environ = {
+            "PATRONI_NAME": "db1",
+            "PATRONI_ETCD3_HOSTS": f"127.0.0.1:{etcd.getsockname()[1]}",
+            "PATRONI_SUPERUSER_PASSWORD": "a",
+            "PATRONI_REPLICATION_PASSWORD": "b",
+            "PATRONI_POSTGRESQL_DATA_DIR": str(tmp_path / "data"),
+        }
+        for what in ("RESTAPI", "POSTGRESQL"):
+            environ[f"PATRONI_{what}_LISTEN"] = environ[f"PATRONI_{what}_CONNECT_ADDRESS"] = address
+
+        run(patroni, "--validate-config", str(DEPLOY / "patroni" / "patroni.yaml"), **environ)
 
 
 def test_the_values_and_the_chart_are_yaml() -> None:
