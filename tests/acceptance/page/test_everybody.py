@@ -22,7 +22,7 @@ def test_a_conversation_needs_no_mouse(page: Page, server: Server) -> None:
     server.send(message(0, text="Is it?"), asks("yesno"))
     expect(page.locator("[data-ask=yesno]")).to_be_visible()
     page.get_by_label("Your message").focus()
-    for _ in range(3):
+    for _ in range(4):
         page.keyboard.press("Shift+Tab")
     page.keyboard.press("Enter")
 

@@ -70,6 +70,80 @@ async def test_conversations_are_listed_renamed_and_deleted_by_their_person() ->
     assert refused == [404, 404, 404, 400, 400, 400]
 
 
+async def test_conversations_are_pinned_tagged_and_put_away() -> None:
+    async with at_the_door(the_page, STRICT) as door, door.as_visitor("the-token-of-ann") as ann:
+        for name in ("first", "second", "third"):
+            await said(door, "almond:ann", name, f"about the {name} thing")
+        path = "/api/conversations"
+        given = [
+            await ask(ann, "PATCH", f"{path}/first", {"pinned": True, "tags": ["a ", "<b>", "a"]}),
+            await ask(ann, "PATCH", f"{path}/second", {"archived": True}),
+            await ask(ann, "PATCH", f"{path}/first", {"title": "Mine"}),
+        ]
+        _, page = await get(ann, path)
+        _, away = await get(ann, path, kind="archived")
+        tagged = await listed(ann, tag="<b>")
+        _, one = await get(ann, path, limit="1")
+        refused = [
+            await ask(ann, "PATCH", f"{path}/first", {"tags": ["x" * 31]}),
+            await ask(ann, "PATCH", f"{path}/first", {"tags": ["x"] * 9}),
+            await ask(ann, "PATCH", f"{path}/first", {"pinned": "yes"}),
+            await ask(ann, "PATCH", f"{path}/others", {"pinned": True}),
+        ]
+        await ask(ann, "DELETE", f"{path}/first")
+        _, after = await get(ann, path)
+
+    assert given == [204, 204, 204]
+    assert [one["id"] for one in page["items"]] == ["third", "first"]
+    assert [(one["id"], one["title"], one["tags"]) for one in page["pinned"]] == [
+        ("first", "Mine", ["a", "<b>"])
+    ]
+    assert (page["tags"], page["archived"]) == (["<b>", "a"], 1)
+    assert [one["id"] for one in away["items"]] == ["second"]
+    assert tagged == [("first", "Mine")]
+    assert [item["id"] for item in one["items"]] == ["third"]
+    assert (one["next"] is not None, refused) == (True, [400, 400, 400, 404])
+    assert (after["pinned"], after["tags"]) == ([], [])
+
+
+async def test_a_title_says_more_than_the_greeting_and_all_words_can_be_had() -> None:
+    async with at_the_door(the_page, STRICT) as door, door.as_visitor("the-token-of-ann") as ann:
+        await said(door, "almond:ann", "main", "Hello!", "where is my parcel from Oslo?")
+        await said(door, "almond:ann", "short", "hi", "ok")
+
+        titles = await listed(ann)
+        _, page = await get(ann, "/api/conversations/main")
+        _, rest = await get(ann, "/api/conversations/main", after="1")
+        status, _ = await get(ann, "/api/conversations/nobody")
+
+    assert titles == [("short", "hi"), ("main", "where is my parcel from Oslo?")]
+    words = [one["message"].get("command") or one["message"]["text"] for one in page["items"]]
+    assert words[::2] == ["Hello!", "where is my parcel from Oslo?"]
+    assert [one["id"] for one in rest["items"]] == [2, 3]
+    assert (page["next"], status) == (None, 404)
+
+
+async def test_settings_are_kept_with_their_person_and_go_with_them() -> None:
+    chosen = {"language": "pt-BR", "time_zone": "Asia/Tokyo", "theme": "dark", "enter_sends": False}
+    async with at_the_door(the_page, STRICT) as door, door.as_visitor("the-token-of-ann") as ann:
+        await said(door, "almond:ann", "main", "hi")
+        kept = await ask(ann, "PUT", "/api/settings", chosen)
+        refused = [
+            await ask(ann, "PUT", "/api/settings", wrong)
+            for wrong in (
+                {"time_zone": "../../etc/passwd"},
+                {"language": "<b>"},
+                {"theme": "pink"},
+                {"enter_sends": 1},
+            )
+        ]
+        _, told = await get(ann, "/api/settings")
+        await door.assistant.archive.delete_person("almond:ann")
+        _, gone = await get(ann, "/api/settings")
+
+    assert (kept, refused, told, gone) == (204, [400] * 4, chosen, {})
+
+
 async def test_search_leads_to_the_messages_with_all_words_the_latest_first() -> None:
     async with at_the_door(the_page, STRICT) as door, door.as_visitor("the-token-of-ann") as ann:
         await said(door, "almond:ann", "main", "Where is the LATE train?", "something else")

@@ -13,6 +13,7 @@ from prolocutor.contracts.channel import Route
 from prolocutor.contracts.http import HttpResponse, spend
 from prolocutor.doors.page.conversations import OwnConversations, PageUser, may_see, user_of
 from prolocutor.doors.page.explanations import TurnExplanation, TurnExplanations, without_internals
+from prolocutor.doors.page.settings import SettingsEndpoints
 from prolocutor.doors.page.uploads import FolderPictures, Pictures, StorePictures, Uploads
 from prolocutor.errors import NotFound, Overloaded
 from prolocutor.plan.pipeline import Stage
@@ -95,7 +96,7 @@ class PageInfoEndpoint:
 
 FOLDER: Final = Path(__file__).parent / "static"
 
-PICTURES: Final = ("image/png", "image/jpeg", "image/gif", "image/webp")
+UPLOADED: Final = ("image/png", "image/jpeg", "image/gif", "image/webp", "application/pdf")
 
 UtteranceId: TypeAlias = Annotated[
     str,
@@ -199,13 +200,14 @@ class Page:
         if folder is None and assistant.succession is not None:
             pictures = StorePictures(assistant.store)
         self._uploads = Uploads(assistant.store, pictures)
-        upload = Operation(self.upload_picture, status=201, consumes=PICTURES, errors=[Overloaded])
-        picture = Operation(self.picture, errors=[NotFound], produces="image/*")
+        upload = Operation(self.upload_picture, status=201, consumes=UPLOADED, errors=[Overloaded])
+        picture = Operation(self.picture, errors=[NotFound], produces="*/*")
         self.routes: list[Route] = [
             *files.routes("/", "/page/{file:path}"),
             Route("GET", "/api/visitor", Operation(self.visitor)),
             Route("GET", "/api/page", Operation(info.page_info)),
             *OwnConversations(assistant).routes,
+            *SettingsEndpoints(assistant.store).routes,
             Route("GET", "/api/turns/{utt_id}", Operation(self.turn_of_reply, errors=[NotFound])),
             Route(
                 "POST",
@@ -249,7 +251,7 @@ class Page:
         await self._assistant.archive.rate(utt_id.lower(), int(request.body.rating), user)
 
     async def upload_picture(self, request: TypedRequest[PageUser, bytes]) -> UploadedPicture:
-        """Store a picture that a person was asked for, and return its address."""
+        """Store a picture or a PDF of a person, and return its address."""
         user = user_of(request.visitor, request.params)
         spend("uploads", user, len(request.body))
         return UploadedPicture(f"/uploads/{await self._uploads.store(user, request.body)}")

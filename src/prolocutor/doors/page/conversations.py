@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import re
-from typing import Annotated, Any, Final
+from collections.abc import Callable
+from typing import Annotated, Any, Final, Literal, TypeAlias
 
 import msgspec
-from msgspec import Meta
+from msgspec import UNSET, Meta, UnsetType
 
 from prolocutor.assistant.assistant import Assistant
 from prolocutor.contracts.channel import Route
 from prolocutor.contracts.http import Visitor, spend
-from prolocutor.contracts.store import ConversationRow, FeedRow, RecordStore
+from prolocutor.contracts.store import ConversationRow, FeedRow, RecordStore, Store
 from prolocutor.dialog import plain
 from prolocutor.dialog.ids import parse_time
 from prolocutor.errors import BadInput, Forbidden, NotFound
@@ -158,12 +159,28 @@ _NOTHING: Final = SaidMessage()
 KIND: Final = "conversation-title"
 """The kind of the records with the titles that persons gave, by the name of the dialog."""
 
+MARKS: Final = "conversation-marks"
+"""The kind of the records of what is pinned, put away and tagged, by the name of the dialog."""
+
 MAX_TITLE: Final = 80
 MAX_WORDS: Final = 200
+MAX_PINNED: Final = 20
+MAX_TAGS: Final = 8
+
+ABOUT: Final = 3
+"""Words that first words need for a title; of a conversation that begins with fewer, as with a
+greeting, the first words that have them are the title."""
+
+READ_FOR_TITLE: Final = 20
+"""Rows of a conversation that are read for its title."""
 
 SCANNED: Final = 20_000
 PAGE: Final = 500
 """Rows of the feed that one search looks through, and that it reads at once."""
+
+LISTED: Final = 200
+LOOKS: Final = 20
+"""Conversations that are read at once where some are left out, and how often for one list."""
 
 
 class PageOfList(PageUser, frozen=True, kw_only=True):
@@ -197,31 +214,94 @@ class OwnConversationPath(PageUser, frozen=True, kw_only=True):
     conversation: Annotated[str, Meta(description="The `id` of a conversation in the list.")]
 
 
+Tag: TypeAlias = Annotated[
+    str, Meta(min_length=1, max_length=30, extra={"error": "a tag has 1 to 30 characters"})
+]
+
+
+class ConversationMarks(msgspec.Struct, frozen=True, omit_defaults=True):
+    """How a person keeps a conversation."""
+
+    pinned: bool = False
+    archived: bool = False
+    tags: list[str] = []
+
+
 class ConversationSummary(msgspec.Struct, frozen=True):
     """A conversation in the list; `id` is what `?id=` of the page and the socket takes."""
 
     id: str
     title: Annotated[
-        str, Meta(description="As the person named it, else its first words; may be empty.")
+        str,
+        Meta(description="As the person named it, else its first words that say more than hello."),
     ]
     renamed: bool
     at: Annotated[float, Meta(description="When something was said last, in seconds (UNIX).")]
+    pinned: bool = False
+    archived: bool = False
+    tags: list[str] = []
 
 
 class ConversationList(msgspec.Struct, frozen=True):
-    """A page of conversations, the latest first."""
+    """A page of conversations, the latest first.
+
+    A page may have few items, or none, and a `next`: it looks through so many at most. `pinned` are
+    those that are pinned, on the first page of the list without a tag. `tags` are all that the
+    person has given, `archived` counts what is put away.
+    """
 
     items: list[ConversationSummary]
     next: str | None
+    pinned: list[ConversationSummary] = []
+    tags: list[str] = []
+    archived: int = 0
 
 
-class ConversationTitle(msgspec.Struct, frozen=True):
-    """What a conversation is to be called; null for its first words."""
+class ListParams(PageOfList, frozen=True, kw_only=True):
+    """The parameters of the list: what is put away is not in it unless asked for."""
+
+    tag: Tag | None = None
+    kind: Literal["all", "archived"] = "all"
+
+
+class ConversationChange(msgspec.Struct, frozen=True):
+    """What is to change of a conversation; what is not given stays.
+
+    A `title` of null gives it its first words again.
+    """
 
     title: Annotated[
-        Annotated[str, Meta(max_length=MAX_TITLE)] | None,
+        Annotated[str, Meta(max_length=MAX_TITLE)] | UnsetType | None,
         Meta(extra={"error": f"a title has at most {MAX_TITLE} characters"}),
-    ]
+    ] = UNSET
+    pinned: bool | UnsetType = UNSET
+    archived: bool | UnsetType = UNSET
+    tags: Annotated[
+        Annotated[list[Tag], Meta(max_length=MAX_TAGS)] | UnsetType,
+        Meta(extra={"error": f"tags are at most {MAX_TAGS} texts of 1 to 30 characters"}),
+    ] = UNSET
+
+
+class MessagePath(OwnConversationPath, frozen=True, kw_only=True):
+    """The parameters of a request for what was said in a conversation."""
+
+    after: Annotated[
+        int, Meta(ge=-1, le=2**53, description="The `id` of the last message that is known.")
+    ] = -1
+
+
+class SaidFrame(msgspec.Struct, frozen=True):
+    """A message as the wire has it, with its `id`."""
+
+    id: int
+    message: msgspec.Raw
+
+
+class SaidFrames(msgspec.Struct, frozen=True):
+    """What was said in a conversation, in order; `next` is the `after` of the next page."""
+
+    items: list[SaidFrame]
+    next: int | None
 
 
 class SearchHit(msgspec.Struct, frozen=True, kw_only=True):
@@ -257,40 +337,94 @@ class OwnConversations:
         self._assistant = assistant
         self._store = assistant.store
         one = "/api/conversations/{conversation:path}"
-        rename = Operation(self.rename_conversation, status=204, errors=[NotFound])
+        change = Operation(self.change_conversation, status=204, errors=[NotFound])
         delete = Operation(self.delete_conversation, status=204, errors=[NotFound])
         self.routes: list[Route] = [
             Route("GET", "/api/conversations", Operation(self.conversations)),
-            Route("PATCH", one, rename),
+            Route("GET", one, Operation(self.messages, errors=[NotFound])),
+            Route("PATCH", one, change),
             Route("DELETE", one, delete),
             Route("GET", "/api/search", Operation(self.search)),
         ]
 
-    async def conversations(self, request: TypedRequest[PageOfList, None]) -> ConversationList:
+    async def conversations(self, request: TypedRequest[ListParams, None]) -> ConversationList:
         """List one's own conversations."""
-        params, store = request.params, self._store
+        params = request.params
         user = user_of(request.visitor, params)
-        rows = await store.conversations(user, _number(params.cursor), params.limit + 1)
-        shown = rows[: params.limit]
-        titles = await _titles(store, user)
-        items = [_summary(row, titles.get(row.name), request.visitor, params) for row in shown]
-        return ConversationList(items, str(shown[-1].n) if len(rows) > len(shown) else None)
+        listed = OwnList(self._store, user, request.visitor, params)
+        await listed.read()
+        is_archived = params.kind == "archived"
 
-    async def rename_conversation(
-        self, request: TypedRequest[OwnConversationPath, ConversationTitle]
+        def fits(name: str) -> bool:
+            mark = listed.marks.get(name, _NO_MARKS)
+            return mark.archived == is_archived and (params.tag is None or params.tag in mark.tags)
+
+        shown, next_ = await listed.find(_number(params.cursor), params.limit, fits)
+        plain_list = params.cursor is None and params.tag is None and not is_archived
+        return ConversationList(
+            items=shown,
+            next=next_,
+            pinned=await listed.pinned() if plain_list else [],
+            tags=sorted({tag for mark in listed.marks.values() for tag in mark.tags})[:100],
+            archived=sum(mark.archived for mark in listed.marks.values()),
+        )
+
+    async def messages(self, request: TypedRequest[MessagePath, None]) -> SaidFrames:
+        """Return what was said in a conversation, as to export it."""
+        params = request.params
+        user, dialog = await self._found(request.visitor, params)
+        rows = await self._store.feed_tail(user, dialog, PAGE, params.after)
+        spend("backlog", user, max(1, len(rows)))
+        items = [
+            SaidFrame(row.id, msgspec.Raw(row.message))
+            for row in rows
+            if row.id is not None and row.message is not None
+        ]
+        return SaidFrames(items, items[-1].id if len(rows) == PAGE and items else None)
+
+    async def change_conversation(
+        self, request: TypedRequest[OwnConversationPath, ConversationChange]
     ) -> None:
-        """Rename a conversation, or name it by its first words again."""
+        """Rename a conversation, pin it, put it away, or give it tags."""
         user, dialog = await self._found(request.visitor, request.params)
-        title = " ".join((request.body.title or "").split())
+        change = request.body
+        given = [one for one in (change.pinned, change.archived, change.tags) if one is not UNSET]
+        if given:
+            await self._mark(user, dialog, change)
+        if change.title is UNSET:
+            return
+        title = " ".join((change.title or "").split())
         if title:
             await self._store.put_record(user, KIND, dialog, plain.encode(title))
         else:
             await self._store.delete_record(user, KIND, dialog)
 
+    async def _mark(self, user: str, dialog: str, change: ConversationChange) -> None:
+        known = await _marks(self._store, user)
+        old = known.get(dialog, _NO_MARKS)
+        tags = old.tags
+        if change.tags is not UNSET:
+            tags = list(dict.fromkeys(" ".join(tag.split()) for tag in change.tags if tag.strip()))
+        new = ConversationMarks(
+            old.pinned if change.pinned is UNSET else change.pinned,
+            old.archived if change.archived is UNSET else change.archived,
+            tags,
+        )
+        pinned = sum(mark.pinned for mark in known.values())
+        if new.pinned and not old.pinned and pinned >= MAX_PINNED:
+            raise BadInput(
+                f"{MAX_PINNED} conversations are pinned already: unpin one", field="pinned"
+            )
+        if new == _NO_MARKS:
+            await self._store.delete_record(user, MARKS, dialog)
+        else:
+            await self._store.put_record(user, MARKS, dialog, msgspec.json.encode(new))
+
     async def delete_conversation(self, request: TypedRequest[OwnConversationPath, None]) -> None:
         """Delete a conversation with all that was said in it."""
         user, dialog = await self._found(request.visitor, request.params)
-        await self._store.delete_record(user, KIND, dialog)  # before, so that it is erased as well
+        for kind in (KIND, MARKS):
+            await self._store.delete_record(user, kind, dialog)  # before, so that it is erased too
         await self._assistant.archive.delete(user, dialog)
 
     async def search(self, request: TypedRequest[SearchParams, None]) -> SearchHits:
@@ -332,15 +466,85 @@ async def _titles(store: RecordStore, user: str) -> dict[str, str]:
     return {name: msgspec.json.decode(body, type=str) for name, body in given.items()}
 
 
-def _summary(
-    row: ConversationRow, title: str | None, visitor: Visitor, params: PageUser
-) -> ConversationSummary:
-    return ConversationSummary(
-        conversation_id(visitor, params, row.name),
-        title or first_words(read_message(row.first).command),
-        title is not None,
-        parse_time(row.at),
-    )
+async def _marks(store: RecordStore, user: str) -> dict[str, ConversationMarks]:
+    kept = await store.records(user, MARKS)
+    return {name: msgspec.json.decode(body, type=ConversationMarks) for name, body in kept.items()}
+
+
+_NO_MARKS: Final = ConversationMarks()
+
+
+class OwnList:
+    """The conversations of one person, as they are listed."""
+
+    def __init__(self, store: Store, user: str, visitor: Visitor, params: PageUser) -> None:
+        self._store, self._user, self._visitor, self._params = store, user, visitor, params
+        self.marks: dict[str, ConversationMarks] = {}
+        self._titles: dict[str, str] = {}
+
+    async def read(self) -> None:
+        """Read titles and marks."""
+        self.marks = await _marks(self._store, self._user)
+        self._titles = await _titles(self._store, self._user)
+
+    async def find(
+        self, before: int | None, limit: int, fits: Callable[[str], bool]
+    ) -> tuple[list[ConversationSummary], str | None]:
+        """Return up to `limit` conversations that fit, and the cursor of the next ones."""
+        found: list[ConversationRow] = []
+        size = max(limit + 1, LISTED) if self.marks else limit + 1
+        for _ in range(LOOKS):
+            rows = await self._store.conversations(self._user, before, size)
+            for row in rows:
+                if fits(row.name):
+                    found.append(row)
+                if len(found) > limit:
+                    return await self._shown(found[:limit]), str(found[limit - 1].n)
+                before = row.n
+            if len(rows) < size:
+                return await self._shown(found), None
+        return await self._shown(found), str(before)
+
+    async def pinned(self) -> list[ConversationSummary]:
+        """Return what is pinned, the latest first."""
+        names = {name for name, mark in self.marks.items() if mark.pinned and not mark.archived}
+        found: list[ConversationSummary] = []
+        cursor: str | None = None
+        while len(found) < len(names):
+            rest = len(names) - len(found)
+            some, cursor = await self.find(_number(cursor), rest, names.__contains__)
+            found += some
+            if cursor is None:
+                break
+        return found
+
+    async def _shown(self, rows: list[ConversationRow]) -> list[ConversationSummary]:
+        return [await self._summary(row) for row in rows]
+
+    async def _summary(self, row: ConversationRow) -> ConversationSummary:
+        title, mark = self._titles.get(row.name), self.marks.get(row.name, _NO_MARKS)
+        return ConversationSummary(
+            conversation_id(self._visitor, self._params, row.name),
+            title or await self._about(row),
+            title is not None,
+            parse_time(row.at),
+            mark.pinned,
+            mark.archived,
+            mark.tags,
+        )
+
+    async def _about(self, row: ConversationRow) -> str:
+        """Return the words that say what a conversation is about; a greeting says little."""
+        first = read_message(row.first).command
+        if row.first is None or _says_enough(first):
+            return first_words(first)
+        begun = await self._store.feed_tail(self._user, row.name, READ_FOR_TITLE, -1)
+        said = [read_message(one.message).command for one in begun]
+        return first_words(next((one for one in said if _says_enough(one)), first))
+
+
+def _says_enough(said: object) -> bool:
+    return isinstance(said, str) and not said.startswith("\\") and len(said.split()) >= ABOUT
 
 
 def _hit(row: FeedRow, wanted: list[str], later: bytes | None) -> SearchHit | None:

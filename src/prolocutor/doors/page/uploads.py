@@ -181,12 +181,13 @@ HEADERS: Final = {
     "Cache-Control": "private, max-age=31536000, immutable",
 }
 
-_NAME: Final = re.compile(r"[0-9a-f]{32}\.(png|jpg|gif|webp)")
+_NAME: Final = re.compile(r"[0-9a-f]{32}\.(png|jpg|gif|webp|pdf)")
 _TYPES: Final = {
     "png": "image/png",
     "jpg": "image/jpeg",
     "gif": "image/gif",
     "webp": "image/webp",
+    "pdf": "application/pdf",
 }
 
 
@@ -257,7 +258,9 @@ class Uploads:
         if name not in await self._records.records(user, KIND):
             await self._pictures.remove(name, user)
             raise _no_picture()
-        return HttpResponse(body, content_type=_TYPES[name.rpartition(".")[2]], headers=HEADERS)
+        kind = name.rpartition(".")[2]
+        headers = {**HEADERS, "Content-Disposition": "attachment"} if kind == "pdf" else HEADERS
+        return HttpResponse(body, content_type=_TYPES[kind], headers=headers)
 
 
 async def forget_person(store: RecordStore, user: str | None) -> None:
@@ -280,10 +283,12 @@ def _suffix(body: bytes) -> str:
         return "jpg"
     if body.startswith((b"GIF87a", b"GIF89a")):
         return "gif"
+    if body.startswith(b"%PDF-"):
+        return "pdf"
     if body.startswith(b"RIFF") and body[8:12] == b"WEBP":
         return "webp"
     raise HttpError(
-        HTTPStatus.UNSUPPORTED_MEDIA_TYPE, "only pictures are taken: PNG, JPEG, GIF or WebP"
+        HTTPStatus.UNSUPPORTED_MEDIA_TYPE, "only pictures (PNG, JPEG, GIF, WebP) and PDF are taken"
     )
 
 

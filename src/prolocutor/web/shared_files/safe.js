@@ -34,10 +34,10 @@ export function internalAddress(value) {
   return INTERNAL.some((known) => known.test(url.pathname)) ? url.pathname + url.search : null;
 }
 
-// Give the address of a picture that was uploaded here, or null.
+// Give the address of a picture or a PDF that was uploaded here, or null.
 export function uploadedAddress(value) {
   const url = parsed(value);
-  const ours = url && /^\/uploads\/[0-9a-f]{32}\.(?:png|jpg|gif|webp)$/.test(url.pathname);
+  const ours = url && /^\/uploads\/[0-9a-f]{32}\.(?:png|jpg|gif|webp|pdf)$/.test(url.pathname);
   return ours ? url.pathname : null;
 }
 

@@ -25,9 +25,10 @@ def store() -> ModelStore:
         (b"\xff\xd8\xff\xe0..", "jpg", "image/jpeg"),
         (b"GIF89a...", "gif", "image/gif"),
         (b"RIFF\0\0\0\0WEBPVP8 ", "webp", "image/webp"),
+        (b"%PDF-1.7 ...", "pdf", "application/pdf"),
     ],
 )
-async def test_a_picture_is_known_by_its_first_bytes(
+async def test_a_file_is_known_by_its_first_bytes(
     store: ModelStore, tmp_path: Path, body: bytes, suffix: str, kind: str
 ) -> None:
     kept = Uploads(store, FolderPictures(tmp_path / "new" / "folder"))
@@ -42,7 +43,7 @@ async def test_a_picture_is_known_by_its_first_bytes(
 
 
 @pytest.mark.parametrize(
-    "body", [b"", b"<svg onload=x>", b"<html>", b"%PDF-1.7", b"RIFF\0\0\0\0WAVE"]
+    "body", [b"", b"<svg onload=x>", b"<html>", b"PDF-1.7", b"RIFF\0\0\0\0WAVE"]
 )
 async def test_nothing_else_is_taken(store: ModelStore, tmp_path: Path, body: bytes) -> None:
     with pytest.raises(BadInput):

@@ -3,12 +3,13 @@
 import "./drawings.js";
 import { ALONE, Ask } from "./asks.js";
 import { isQuiet, setQuiet } from "./bell.js";
+import { loadChoices, useChoices } from "./chosen.js";
 import { Composer } from "./composer.js";
 import { EMPTY, firstId, lastId } from "./conversation.js";
 import { keep, kept } from "./kept.js";
+import { Later } from "./later.js";
 import { Log } from "./log.js";
 import { loadInfo } from "./page_info.js";
-import { Panel } from "./panel.js";
 import { SignIn, VisitorLinks } from "./signing.js";
 import { makeTalk } from "./talk.js";
 import { Talks, useTalks } from "./talks.js";
@@ -16,6 +17,8 @@ import { setTheme, theme } from "./themes.js";
 import { Drawing, html, render, useEffect, useRef, useState } from "./ui.js";
 import { addressedConversation, currentConversation, newConversation, pageAddress } from "./visitor.js";
 
+const loadPanel = () => import("./panel.js");
+const loadSettings = () => import("./settings.js");
 const SIDE = "prolocutor.side";
 const NARROW = matchMedia("(max-width: 47.99rem)");
 const THEMES = ["system", "light", "dark"];
@@ -82,7 +85,9 @@ function App({ name }) {
     addEventListener("keydown", pressed);
     return () => removeEventListener("keydown", pressed);
   }, []);
-  const title = talks.items.find((one) => one.id === currentConversation())?.title;
+  const [settings, setSettings] = useState(false);
+  useChoices();
+  const title = [...talks.items, ...talks.pinned].find((one) => one.id === currentConversation())?.title;
   return html`<div class=${`app ${panel ? "with-panel" : ""} ${side ? "with-talks" : ""}`}>
     ${side && html`<div class="veil" onClick=${leaveSide}></div>
       <${Talks} talks=${talks} turnTo=${show} begin=${begin} goTo=${show} close=${leaveSide} />`}
@@ -95,6 +100,7 @@ function App({ name }) {
         <${VisitorLinks} line=${line} />
         <${Theme} />
         <${Sounds} />
+        <button class="round" aria-label="Settings" title="Settings" aria-haspopup="dialog" onClick=${() => setSettings(true)}><${Drawing} name="gear" /></button>
       </header>
       ${line === "refused" || line === "sign-in"
         ? html`<${SignIn} enter=${talk.enter} provider=${line === "sign-in"} />`
@@ -102,10 +108,11 @@ function App({ name }) {
               earlier=${firstId(state) > 0 && talk.earlier} />
             <footer>
               ${state.ask && !state.busy && html`<${Ask} key=${`${state.ask}-${lastId(state)}`} kind=${state.ask} say=${talk.say} />`}
-              ${!(ALONE.has(state.ask) && !state.busy) && html`<${Composer} say=${talk.say} ask=${state.ask} busy=${state.busy} stop=${talk.stop} />`}
+              ${!(ALONE.has(state.ask) && !state.busy) && html`<${Composer} say=${talk.say} ask=${state.ask} busy=${state.busy} stop=${talk.stop} askOnly=${talk.askOnly} />`}
             </footer>`}
     </main>
-    ${panel && html`<${Panel} uttId=${panel} close=${close} />`}
+    ${panel && html`<${Later} load=${loadPanel} back=${false} uttId=${panel} close=${close} />`}
+    ${settings && html`<${Later} load=${loadSettings} close=${() => setSettings(false)} />`}
   </div>`;
 }
 
@@ -115,7 +122,7 @@ function Sounds() {
     setQuiet(!quiet);
     hush(!quiet);
   };
-  return html`<button class="round" aria-label="Sounds" aria-pressed=${!quiet} title=${quiet ? "Sounds are off" : "Sounds are on"}
+  return html`<button class="round not-phone" aria-label="Sounds" aria-pressed=${!quiet} title=${quiet ? "Sounds are off" : "Sounds are on"}
     onClick=${toggle}><${Drawing} name=${quiet ? "mute" : "bell"} /></button>`;
 }
 
@@ -126,7 +133,7 @@ function Theme() {
     setTheme(after);
     choose(after);
   };
-  return html`<button class="round" aria-label=${`Theme: ${chosen}`} title=${`Theme: ${chosen}`} onClick=${next}>
+  return html`<button class="round not-phone" aria-label=${`Theme: ${chosen}`} title=${`Theme: ${chosen}`} onClick=${next}>
     <${Drawing} name="theme" /></button>`;
 }
 
@@ -137,7 +144,9 @@ function useTalk(ended) {
   const held = useRef(null);
   const opened = (now) => {
     setLine(now);
-    if (now === "open") loadInfo();
+    if (now !== "open") return;
+    loadInfo();
+    loadChoices();
   };
   held.current ??= makeTalk(setState, opened, ended);
   useEffect(() => held.current.open(), []);

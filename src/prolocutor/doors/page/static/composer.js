@@ -1,12 +1,23 @@
-// Where words are typed or spoken: Enter sends them, Shift and Enter begins a new line.
+// Where words are typed or spoken, and files put beside them: Enter sends, or Ctrl and Enter where
+// that was chosen.
 
-import { words } from "./answers.js";
+import { upload, words } from "./answers.js";
+import { useChoices } from "./chosen.js";
+import { Later } from "./later.js";
 import { useInfo } from "./page_info.js";
 import { canListen, Consent, hasConsent, useListening } from "./speech.js";
 import { Drawing, html, useEffect, useRef, useState } from "./ui.js";
+import { currentSkill } from "./visitor.js";
 
-export function Composer({ say, ask, busy, stop }) {
+const loadExtras = () => import("./extras.js");
+
+export function Composer({ say, ask, busy, stop, askOnly }) {
   const field = useRef(null);
+  const [open, setOpen] = useState(false);
+  const [file, setFile] = useState(null);
+  const [wrong, setWrong] = useState("");
+  const [sending, setSending] = useState(false);
+  const { enter_sends: enterSends } = useChoices();
   const { voice } = useInfo();
   const grow = () => {
     field.current.style.height = "auto";
@@ -19,20 +30,53 @@ export function Composer({ say, ask, busy, stop }) {
   const send = (event) => {
     event?.preventDefault();
     const said = field.current.value;
-    if (!said.trim()) return;
+    if (sending || (!said.trim() && !file)) return undefined;
+    if (file) return sendFile(said);
     write("");
-    say(...words(said));
+    return say(...words(said));
+  };
+  // Words with a file are words with its address at their end.
+  const sendFile = async (said) => {
+    setSending(true);
+    setWrong("");
+    try {
+      const address = await upload(file);
+      write("");
+      setFile(null);
+      say(...words(`${said.trim()} ${address}`.trim()));
+    } catch (error) {
+      setWrong(error.message);
+    }
+    setSending(false);
   };
   const pressed = (event) => {
-    if (event.key === "Enter" && !event.shiftKey && !event.isComposing) send(event);
+    if (event.key !== "Enter" || event.isComposing) return;
+    if (enterSends ? !event.shiftKey : event.ctrlKey || event.metaKey) send(event);
   };
+  // What is asked for takes what is pasted and dropped by itself.
+  const attach = (files, event) => {
+    if (!files?.length || ask === "picture") return;
+    event?.preventDefault();
+    setFile(files[0]);
+    setWrong("");
+    setTimeout(() => field.current?.focus({ preventScroll: true })); // once a dialog has gone
+  };
+  const skill = currentSkill();
   useEffect(() => {
     if (matchMedia("(pointer: fine)").matches) field.current.focus({ preventScroll: true });
   }, []);
   useEffect(() => {
     if (ask === "raw_string") field.current.focus({ preventScroll: true });
   }, [ask]);
-  return html`<form class="composer" onSubmit=${send}>
+  return html`${(file || skill || wrong) && html`<p class="extras-line">
+      ${skill && html`<span class="chip">asks only ${skill} <button class="small" type="button" aria-label=${`Ask everybody, not only ${skill}`} onClick=${() => askOnly(null)}><${Drawing} name="close" /></button></span>`}
+      ${file && html`<span class="chip">${sending ? "Uploading " : ""}${file.name} <button class="small" type="button" aria-label=${`Leave ${file.name} out`} onClick=${() => setFile(null)}><${Drawing} name="close" /></button></span>`}
+      ${wrong && html`<span class="wrong" role="alert">${wrong}</span>`}</p>`}
+    ${open && html`<${Later} load=${loadExtras} attach=${attach} askOnly=${askOnly} close=${() => setOpen(false)} />`}
+    <form class="composer" onSubmit=${send} onPaste=${(event) => attach(event.clipboardData.files, event)}
+      onDragOver=${(event) => event.dataTransfer.types.includes("Files") && event.preventDefault()} onDrop=${(event) => attach(event.dataTransfer.files, event)}>
+    <button class="round" type="button" aria-label="Attach a file, or choose who is asked" title="Attach a file, or choose who is asked" aria-haspopup="dialog"
+      onClick=${() => setOpen(true)}><${Drawing} name="plus" /></button>
     <label class="hidden" for="words">Your message</label>
     <textarea id="words" ref=${field} rows="1" maxlength="100000" placeholder=${PLACEHOLDERS[ask] ?? "Say something"}
       enterkeyhint="send" autocomplete="off" onInput=${grow} onKeyDown=${pressed}></textarea>

@@ -15,13 +15,14 @@ export function Message({ frame, say, open }) {
 
 // Show what the person said.
 export function Own({ said }) {
-  const picture = uploadedAddress(said);
-  if (picture) {
-    return html`<figure class="sent"><a href=${picture} target="_blank" rel="noopener">
-      <img class="picture" src=${picture} alt="The picture that you sent" /></a>
-      <figcaption class="faint">A picture from you</figcaption></figure>`;
-  }
-  return html`<p class="words">${text(said)}</p>`;
+  const [, words, last] = /^([^]*?)(\S*)\s*$/.exec(text(said));
+  const file = uploadedAddress(last);
+  if (!file) return html`<p class="words">${text(said)}</p>`;
+  const isPicture = !file.endsWith(".pdf");
+  return html`${words.trim() && html`<p class="words">${words.trim()}</p>`}
+    <figure class="sent"><a href=${file} target="_blank" rel="noopener">${isPicture
+      ? html`<img class="picture" src=${file} alt="The picture that you sent" />` : "The PDF that you sent"}</a>
+      ${isPicture && html`<figcaption class="faint">A picture from you</figcaption>`}</figure>`;
 }
 
 function Words({ frame }) {

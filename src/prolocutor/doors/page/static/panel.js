@@ -20,7 +20,7 @@ const MOST = 5;
 const OUTCOMES = { __proto__: null, done: "done", failed: "failed", late: "late", skipped: "skipped" };
 
 // Show the turn whose reply has this id; `close` puts the panel away.
-export function Panel({ uttId, close }) {
+export default function Panel({ uttId, close }) {
   const [turn, setTurn] = useState(null);
   const [wrong, setWrong] = useState("");
   const heading = useRef(null);

@@ -11,7 +11,7 @@ const LIMIT = 20;
 const ENOUGH = 8;
 const PAGES = 50;
 
-export function Search({ words, titles, goTo }) {
+export default function Search({ words, titles, goTo }) {
   const [found, setFound] = useState({ items: [], next: null, busy: true, wrong: "" });
   useEffect(() => {
     let wanted = true;

@@ -1,5 +1,6 @@
 // Speaking: replies read aloud by the browser itself, and words that are spoken into it.
 
+import { choices } from "./chosen.js";
 import { keep, kept } from "./kept.js";
 import { html, useEffect, useRef, useState } from "./ui.js";
 
@@ -23,6 +24,7 @@ export function useReading(source) {
     if (reading) return end();
     speechSynthesis.cancel();
     spoken.current = new SpeechSynthesisUtterance(withoutMarks(source));
+    if (choices().language) spoken.current.lang = choices().language;
     spoken.current.onend = spoken.current.onerror = () => {
       spoken.current = null;
       setReading(false);
@@ -40,7 +42,7 @@ export function useListening(heard) {
   useEffect(() => () => listener.current?.abort(), []);
   const start = () => {
     const one = (listener.current = new Recognition());
-    one.lang = navigator.language;
+    one.lang = choices().language ?? navigator.language;
     one.interimResults = true;
     one.onresult = (event) => {
       const results = [...event.results];

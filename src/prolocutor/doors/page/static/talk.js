@@ -1,9 +1,10 @@
 // The conversation that is shown: its state, its line, and what a person can do in it.
 
 import { play, ring } from "./bell.js";
+import { timezone } from "./chosen.js";
 import { cutOff, doubted, EMPTY, firstId, lastId, opening, received, saying, settled } from "./conversation.js";
 import { text } from "./safe.js";
-import { setConversation, setToken, timezone, turnTo } from "./visitor.js";
+import { setConversation, setSkill, setToken, turnTo } from "./visitor.js";
 import { Wire } from "./wire.js";
 
 const PAGE = 50;
@@ -47,7 +48,7 @@ export function makeTalk(show, showLine, ended) {
   // Send what waits for a line on which all earlier messages have come.
   function send() {
     for (const entry of state.caughtUp ? state.pending : []) {
-      const frame = { ...entry.frame, key: entry.id, platformData: { timezone } };
+      const frame = { ...entry.frame, key: entry.id, platformData: { timezone: timezone() } };
       if (entry.state === "waiting" && wire.send(frame)) change(settled(state, entry.key, "sent"));
     }
   }
@@ -86,6 +87,11 @@ export function makeTalk(show, showLine, ended) {
       setToken(token);
       change(EMPTY);
       wire.open(null);
+    },
+    // Talk to one skill alone, or (null) to the whole assistant.
+    askOnly(skill) {
+      setSkill(skill);
+      wire.open();
     },
     // Show another conversation, from before the message with an id where one is given.
     turnTo(id, message = null) {

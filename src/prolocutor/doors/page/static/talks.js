@@ -1,20 +1,27 @@
 // The list of one's conversations, and search in them, beside the one that is shown.
 
-import { Search } from "./search.js";
+import { Later } from "./later.js";
 import { periodName } from "./times.js";
 import { Drawing, html, useEffect, useLayoutEffect, useRef, useState } from "./ui.js";
 import { ask, currentConversation, pageAddress } from "./visitor.js";
 
+const loadSearch = () => import("./search.js");
+const loadMenu = () => import("./talk_menu.js");
 const JSON_BODY = { "Content-Type": "application/json" };
 
 // Hold the list; `renew()` reads its beginning again, `more()` reads on.
 export function useTalks() {
-  const [list, setList] = useState({ items: [], next: null, wrong: "" });
-  const read = (cursor) =>
-    ask("/api/conversations", { query: cursor ? { cursor } : {} }).then(
-      (found) => setList((before) => joined(cursor ? before.items : [], found)),
-      (error) => setList((before) => ({ ...before, wrong: error.message })),
+  const [list, setList] = useState({ items: [], pinned: [], tags: [], archived: 0, next: null, wrong: "" });
+  const [only, setOnly] = useState("");
+  const asked = useRef(0);
+  const read = (cursor, which = only) => {
+    const mine = (asked.current += 1); // of two answers that overtake each other the later question's counts
+    const put = (change) => mine === asked.current && setList(change);
+    return ask("/api/conversations", { query: { ...(cursor ? { cursor } : {}), ...queryOf(which) } }).then(
+      (found) => put((before) => joined(cursor ? before : null, found)),
+      (error) => put((before) => ({ ...before, wrong: error.message })),
     );
+  };
   const change = async (id, method, body) => {
     const options = body ? { method, body: JSON.stringify(body), headers: JSON_BODY } : { method };
     await ask(`/api/conversations/${encodeURIComponent(id)}`, options);
@@ -22,22 +29,37 @@ export function useTalks() {
   };
   return {
     ...list,
+    only,
+    show: (which) => {
+      setOnly(which);
+      read(null, which);
+    },
     renew: () => read(null),
     more: () => read(list.next),
+    change: (id, changes) => change(id, "PATCH", changes),
     rename: (id, title) => change(id, "PATCH", { title: title || null }),
     remove: (id) => change(id, "DELETE"),
   };
 }
 
 function joined(before, found) {
-  const items = Array.isArray(found?.items) ? found.items : [];
-  const known = new Set(before.map((one) => one.id));
-  return { items: [...before, ...items.filter((one) => !known.has(one.id))], next: found?.next ?? null, wrong: "" };
+  const items = listOf(found?.items);
+  const old = before?.items ?? [];
+  const known = new Set(old.map((one) => one.id));
+  const { pinned = listOf(found?.pinned), tags = listOf(found?.tags), archived = found?.archived ?? 0 } = before ?? {};
+  return { items: [...old, ...items.filter((one) => !known.has(one.id))], pinned, tags, archived, next: found?.next ?? null, wrong: "" };
 }
+
+const listOf = (value) => (Array.isArray(value) ? value : []);
+
+// Give what is asked for by a choice of the list: "" for all, "archived", or "tag:NAME".
+const queryOf = (which) => (which.startsWith("tag:") ? { tag: which.slice(4) } : which ? { kind: which } : {});
 
 export function Talks({ talks, turnTo, begin, goTo, close }) {
   const [query, setQuery] = useState("");
-  const periods = Map.groupBy ? Map.groupBy(talks.items, (one) => periodName(1000 * one.at)) : grouped(talks.items);
+  const pinned = talks.only ? [] : talks.pinned;
+  const rest = talks.items.filter((one) => !pinned.some((other) => other.id === one.id));
+  const periods = new Map([...(pinned.length ? [["Pinned", pinned]] : []), ...grouped(rest)]);
   const search = (event) => setQuery(event.target.value);
   const pressed = (event) => event.key === "Escape" && query && (event.stopPropagation(), setQuery(""));
   return html`<nav class="talks" id="talks" aria-label="Conversations">
@@ -48,11 +70,15 @@ export function Talks({ talks, turnTo, begin, goTo, close }) {
     <label class="find"><${Drawing} name="search" />
       <input type="search" placeholder="Search what was said" aria-label="Search what was said" maxlength="200"
         value=${query} onInput=${search} onKeyDown=${pressed} /></label>
+    ${(talks.tags.length > 0 || talks.archived > 0 || talks.only) && html`<select class="which" aria-label="Which conversations" onChange=${(event) => talks.show(event.target.value)}>
+      <option value="" selected=${!talks.only}>All conversations</option>
+      ${talks.tags.map((tag) => html`<option value=${`tag:${tag}`} selected=${talks.only === `tag:${tag}`}>${tag}</option>`)}
+      <option value="archived" selected=${talks.only === "archived"}>Archived (${talks.archived})</option></select>`}
     ${query.trim()
-      ? html`<${Search} words=${query.trim()} titles=${talks.items} goTo=${goTo} />`
+      ? html`<${Later} load=${loadSearch} back=${false} words=${query.trim()} titles=${talks.items} goTo=${goTo} />`
       : html`<div class="talk-list">
           ${talks.wrong && html`<p class="wrong" role="alert">${talks.wrong}</p>`}
-          ${!talks.items.length && !talks.wrong && html`<p class="faint">Your conversations will be listed here.</p>`}
+          ${!periods.size && !talks.wrong && html`<p class="faint">${talks.only ? "There are none." : "Your conversations will be listed here."}</p>`}
           ${[...periods].map(([period, items]) => html`<h2>${period}</h2><ul>
             ${items.map((one) => html`<${Talk} key=${one.id} talk=${one} talks=${talks} turnTo=${turnTo} begin=${begin} />`)}
           </ul>`)}
@@ -82,11 +108,14 @@ function Talk({ talk, talks, turnTo, begin }) {
     talks.remove(talk.id).then(() => (here ? begin() : done()), (error) => setWrong(error.message));
   if (doing === "rename") return html`<li><${Rename} title=${title} save=${rename} leave=${done} wrong=${wrong} /></li>`;
   return html`<li class="talk">
-    <a href=${pageAddress(talk.id)} aria-current=${here ? "page" : undefined} title=${title} onClick=${follow}>${title}</a>
+    <a href=${pageAddress(talk.id)} aria-current=${here ? "page" : undefined} title=${title} onClick=${follow}>${talk.pinned && html`<${Drawing} name="pin" /><span class="hidden">Pinned: </span>`}${title}
+      ${listOf(talk.tags).length > 0 && html`<span class="tags">${talk.tags.map((tag) => html`<small class="tag">${tag}</small> `)}</span>`}</a>
     <span class="talk-acts">
+      <button class="small" aria-label=${`More for ${title}`} title="Pin, tag, archive, export" aria-haspopup="dialog" onClick=${() => setDoing("more")}><${Drawing} name="more" /></button>
       <button class="small" aria-label=${`Rename ${title}`} title="Rename" onClick=${() => setDoing("rename")}><${Drawing} name="pen" /></button>
       <button class="small" ref=${opener} aria-label=${`Delete ${title}`} title="Delete" onClick=${() => setDoing("delete")}><${Drawing} name="bin" /></button>
     </span>
+    ${doing === "more" && html`<${Later} load=${loadMenu} talk=${talk} title=${title} talks=${talks} close=${() => setDoing(null)} rename=${() => setDoing("rename")} remove=${() => setDoing("delete")} />`}
     ${doing === "delete" && html`<${Question} title=${title} yes=${remove} no=${done} wrong=${wrong} />`}
   </li>`;
 }

@@ -1,11 +1,33 @@
 // When something was said: times, days and time zones, in the person's own language.
 
-const SHORT = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit" });
-const WHOLE = new Intl.DateTimeFormat(undefined, { dateStyle: "full", timeStyle: "long" });
-const DAY = new Intl.DateTimeFormat(undefined, { weekday: "long", day: "numeric", month: "long" });
-const DATE = new Intl.DateTimeFormat(undefined, { day: "numeric", month: "long", year: "numeric" });
-const MONTH = new Intl.DateTimeFormat(undefined, { month: "long", year: "numeric" });
-const ZONE = new Intl.DateTimeFormat(undefined, { timeZoneName: "short" });
+import { choices, timezone } from "./chosen.js";
+
+const FORMS = {
+  short: { hour: "2-digit", minute: "2-digit" },
+  whole: { dateStyle: "full", timeStyle: "long" },
+  day: { weekday: "long", day: "numeric", month: "long" },
+  date: { day: "numeric", month: "long", year: "numeric" },
+  month: { month: "long", year: "numeric" },
+  zone: { timeZoneName: "short" },
+  place: { year: "numeric", month: "numeric", day: "numeric" },
+};
+const made = new Map();
+
+// Give what writes times in a form, in the language and the time zone that are chosen.
+function form(name) {
+  const [language, timeZone] = [name === "place" ? "en-US" : choices().language ?? undefined, timezone() ?? undefined];
+  const key = `${name} ${language} ${timeZone}`;
+  if (!made.has(key)) made.set(key, formOf(language, { ...FORMS[name], timeZone }));
+  return made.get(key);
+}
+
+function formOf(language, options) {
+  try {
+    return new Intl.DateTimeFormat(language, options);
+  } catch {
+    return new Intl.DateTimeFormat(undefined, { ...options, timeZone: undefined });
+  }
+}
 
 const FIRST = Date.UTC(2001, 0);
 const A_DAY = 86_400_000;
@@ -17,37 +39,37 @@ export function timeOfId(id) {
 }
 
 export function shortTime(time) {
-  return SHORT.format(time);
+  return form("short").format(time);
 }
 
 // Write a time with its day and zone.
 export function wholeTime(time) {
-  return WHOLE.format(time);
+  return form("whole").format(time);
 }
 
 export function zoneName(time) {
-  return ZONE.formatToParts(time).find((part) => part.type === "timeZoneName")?.value ?? "";
+  return form("zone").formatToParts(time).find((part) => part.type === "timeZoneName")?.value ?? "";
 }
 
 // Give what tells two days apart.
 export function dayOf(time) {
-  return new Date(time).toDateString();
+  return form("place").format(time);
 }
 
 export function dayName(time) {
   const days = daysAgo(time);
   if (days < 2) return days < 1 ? "Today" : "Yesterday";
-  return days < 300 ? DAY.format(time) : DATE.format(time);
+  return days < 300 ? form("day").format(time) : form("date").format(time);
 }
 
 // Name the part of a list by date in which this time is.
 export function periodName(time) {
   const days = daysAgo(time);
   if (days < 2) return days < 1 ? "Today" : "Yesterday";
-  return days < 7 ? "This week" : MONTH.format(time);
+  return days < 7 ? "This week" : form("month").format(time);
 }
 
 function daysAgo(time) {
-  const start = (one) => new Date(one).setHours(0, 0, 0, 0);
+  const start = (one) => Date.parse(form("place").format(one));
   return Math.round((start(Date.now()) - start(time)) / A_DAY);
 }

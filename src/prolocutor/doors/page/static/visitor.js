@@ -20,8 +20,6 @@ if (given.has("access_token")) {
 
 const ANONYMOUS = /^web-[0-9a-f]{32}/;
 
-export const timezone = Intl.DateTimeFormat().resolvedOptions().timeZone || null;
-
 // Take a token, or forget it (null).
 export function setToken(value) {
   token = value;
@@ -65,6 +63,22 @@ export function pageAddress(id) {
 // Give the id of the conversation that the address names, null where it names none.
 export function addressedConversation() {
   return new URLSearchParams(location.search).get("id");
+}
+
+// Give the skill that alone is talked to, null for the whole assistant.
+export function currentSkill() {
+  return given.get("skill");
+}
+
+// Talk to one skill alone, or (null) to the whole assistant, from the next line on.
+export function setSkill(name) {
+  if (name) given.set("skill", name);
+  else given.delete("skill");
+  const query = new URLSearchParams(location.search);
+  if (name) query.set("skill", name);
+  else query.delete("skill");
+  const rest = query.toString();
+  history.replaceState(null, "", location.pathname + (rest ? `?${rest}` : ""));
 }
 
 // Give the address of the wire, from after the message with this id.

@@ -1,0 +1,61 @@
+"""A person's settings of the chat page, kept with the person and deleted with them."""
+
+from __future__ import annotations
+
+from typing import Annotated, Final, Literal
+from zoneinfo import available_timezones
+
+import msgspec
+from msgspec import Meta
+
+from prolocutor.contracts.channel import Route
+from prolocutor.contracts.store import RecordStore
+from prolocutor.doors.page.conversations import PageUser, user_of
+from prolocutor.errors import BadInput
+from prolocutor.web.operations import Operation, TypedRequest
+
+KIND: Final = "page-settings"
+_NAME: Final = "all"
+
+
+class PageSettings(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What a person has chosen; null stands for what the browser says."""
+
+    language: Annotated[
+        Annotated[str, Meta(max_length=35, pattern="^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*$")] | None,
+        Meta(
+            description="Of dates, times and speech, as in `pt-BR`.",
+            extra={"error": "language is a tag such as en or pt-BR"},
+        ),
+    ] = None
+    time_zone: Annotated[
+        Annotated[str, Meta(max_length=64)] | None,
+        Meta(description="A name of the IANA database, as `Europe/Oslo`."),
+    ] = None
+    theme: Literal["light", "dark"] | None = None
+    enter_sends: bool = True
+
+
+class SettingsEndpoints:
+    """Reads and keeps the settings of persons, each for themselves."""
+
+    def __init__(self, records: RecordStore) -> None:
+        self._records = records
+        self.routes = [
+            Route("GET", "/api/settings", Operation(self.settings)),
+            Route("PUT", "/api/settings", Operation(self.keep_settings, status=204)),
+        ]
+
+    async def settings(self, request: TypedRequest[PageUser, None]) -> PageSettings:
+        """Return one's own settings."""
+        user = user_of(request.visitor, request.params)
+        kept = (await self._records.records(user, KIND)).get(_NAME)
+        return PageSettings() if kept is None else msgspec.json.decode(kept, type=PageSettings)
+
+    async def keep_settings(self, request: TypedRequest[PageUser, PageSettings]) -> None:
+        """Keep one's own settings, in the place of those before."""
+        zone = request.body.time_zone
+        if zone is not None and zone not in available_timezones():
+            raise BadInput(f"there is no time zone {zone!r}", field="time_zone")
+        user = user_of(request.visitor, request.params)
+        await self._records.put_record(user, KIND, _NAME, msgspec.json.encode(request.body))

@@ -1,0 +1,87 @@
+// What can be done with one conversation, in a dialog that comes when it is first opened.
+
+import { text } from "./safe.js";
+import { html, useEffect, useRef, useState } from "./ui.js";
+import { ask } from "./visitor.js";
+
+const MOST_PAGES = 200;
+
+export default function TalkMenu({ talk, title, talks, close, rename, remove }) {
+  const box = useRef(null);
+  const field = useRef(null);
+  const [told, setTold] = useState("");
+  const [wrong, setWrong] = useState("");
+  useEffect(() => box.current.showModal(), []);
+  const attempt = (work, after) => work().then(
+    () => (setWrong(""), after?.()),
+    (error) => error.name === "AbortError" || setWrong(error.message),
+  );
+  const change = (changes) => attempt(() => talks.change(talk.id, changes), close);
+  const tag = (event) => {
+    event.preventDefault();
+    change({ tags: field.current.value.split(",").map((one) => one.trim()).filter(Boolean) });
+  };
+  const save = (name, type, make) => attempt(async () => {
+    setTold("Reading the conversation…");
+    download(`${fileName(title)}.${name}`, type, make(title, await whole(talk.id)));
+    setTold("It is in your downloads.");
+  });
+  const share = () => attempt(async () => {
+    const words = asMarkdown(title, await whole(talk.id));
+    if (navigator.share) return navigator.share({ title, text: words });
+    await navigator.clipboard.writeText(words);
+    setTold("It is copied, to be pasted elsewhere.");
+  });
+  return html`<dialog class="question settings" ref=${box} aria-labelledby="talk-title" onCancel=${(event) => (event.preventDefault(), close())}
+      onKeyDown=${(event) => event.key === "Escape" && event.stopPropagation()}>
+    <h2 id="talk-title">${title}</h2>
+    <div class="choices">
+      <button class="press" onClick=${() => change({ pinned: !talk.pinned })}>${talk.pinned ? "Unpin" : "Pin to the top"}</button>
+      <button class="press" onClick=${() => change({ archived: !talk.archived })}>${talk.archived ? "Bring back" : "Archive"}</button>
+      <button class="press" onClick=${rename}>Rename</button>
+      <button class="press danger" onClick=${remove}>Delete</button>
+    </div>
+    <form class="tagging" onSubmit=${tag}><label><span>Tags, with commas between</span>
+      <input ref=${field} type="text" maxlength="250" defaultValue=${(talk.tags ?? []).join(", ")} /></label>
+      <button class="press">Keep the tags</button></form>
+    <div class="choices">
+      <button class="press" onClick=${() => save("md", "text/markdown", asMarkdown)}>Export as Markdown</button>
+      <button class="press" onClick=${() => save("json", "application/json", asJson)}>Export as JSON</button>
+      <button class="press" onClick=${share}>Share the words</button>
+    </div>
+    <p class="faint" role="status">${told}</p>
+    ${wrong && html`<p class="wrong" role="alert">${wrong}</p>`}
+    <div class="pair"><button class="press strong" onClick=${close}>Done</button></div>
+  </dialog>`;
+}
+
+// Read all that was said in a conversation.
+async function whole(id) {
+  const said = [];
+  let after = -1;
+  for (let page = 0; page < MOST_PAGES && after !== null; page += 1) {
+    const found = await ask(`/api/conversations/${encodeURIComponent(id)}`, { query: { after } });
+    said.push(...found.items);
+    after = found.next;
+  }
+  return said;
+}
+
+function asMarkdown(title, said) {
+  const parts = said.map(({ message }) => {
+    const own = message.type === "command";
+    const words = own ? message.command : message.text ?? message.fallback ?? message.title ?? message.url ?? message.rdl?.webCallback;
+    return text(words) && `**${own ? "You" : text(message.icon) || "Assistant"}**\n\n${text(words)}`;
+  });
+  return `# ${title}\n\n${parts.filter(Boolean).join("\n\n")}\n`;
+}
+
+const asJson = (title, said) => `${JSON.stringify({ title, messages: said.map(({ id, message }) => ({ ...message, id })) }, null, 1)}\n`;
+
+const fileName = (title) => title.replace(/[^\p{L}\p{N} _-]+/gu, "").trim().slice(0, 60) || "conversation";
+
+function download(name, type, content) {
+  const address = URL.createObjectURL(new Blob([content], { type }));
+  Object.assign(document.createElement("a"), { href: address, download: name }).click();
+  setTimeout(() => URL.revokeObjectURL(address), 60_000);
+}
