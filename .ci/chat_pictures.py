@@ -13,6 +13,7 @@ from prolocutor.doors.page.channel import Page as ChatPage
 from prolocutor.observe.recent_turns import RecentTurns
 from prolocutor.plan.pipeline import Pipeline, Service
 from prolocutor.plugins.almond.door.door import Almond
+from prolocutor.web.door_context import DoorContext
 from prolocutor.web.listener import make_app
 
 SIZE: Final = {"width": 1180, "height": 760}
@@ -80,7 +81,8 @@ async def journey(served: Serve) -> None:
         for dialog, said in TALKS.items():
             for text in said:
                 await assistant.reply(text, USER, dialog)
-        await served(make_app(assistant, [Almond(assistant), ChatPage(assistant, recent=recent)]))
+        page = ChatPage(DoorContext(assistant, recent=recent))
+        await served(make_app(assistant, [Almond(assistant), page]))
 
 
 def main() -> None:

@@ -10,6 +10,7 @@ from playwright.sync_api import Page, expect, sync_playwright
 from prolocutor.assistant.assistant import Assistant
 from prolocutor.plan.pipeline import Pipeline, Service
 from prolocutor.plugins.console.channel import Console
+from prolocutor.web.door_context import DoorContext
 from prolocutor.web.listener import make_app
 
 SIZE: Final = {"width": 1280, "height": 760}
@@ -113,7 +114,7 @@ async def shop(served: Serve) -> None:
     async with Assistant(
         pipeline, store="memory:", name="Concierge", fallback=fallback
     ) as assistant:
-        app = make_app(assistant, [Console(assistant)])
+        app = make_app(assistant, [Console(DoorContext(assistant))])
         async with asyncio.TaskGroup() as people:
             for user, said in TALKS.items():
                 people.create_task(talk(assistant, user, said))

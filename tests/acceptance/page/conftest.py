@@ -9,7 +9,7 @@ from tests.acceptance.page.agents import PIPELINE
 from tests.acceptance.page.scripted import Server, a_browser
 from tests.acceptance.page.visits import a_visit, visited
 
-expect.set_options(timeout=8_000)
+expect.set_options(timeout=180_000)
 
 
 @pytest.fixture(scope="package")

@@ -37,6 +37,7 @@ def open_list(page: Page) -> None:
 
 
 def test_a_conversation_is_tagged_pinned_put_away_and_exported(page: Page) -> None:
+    page.goto(f"{page.url.partition('?')[0]}?id=sea-{page.evaluate('innerWidth')}")
     say(page, "Hello!")
     say(page, "the way to the sea")
     open_list(page)
@@ -56,6 +57,7 @@ def test_a_conversation_is_tagged_pinned_put_away_and_exported(page: Page) -> No
     words = Path(download.value.path()).read_text(encoding="utf-8")
     assert words.startswith("# the way to the sea\n\n**You**\n\nHello!\n\n**sure**\n\nHello!")
     menu.get_by_role("button", name="Unpin").press("Enter")
+    expect(page.get_by_role("heading", name="Pinned")).to_have_count(0)
     more.press("Enter")
     menu.get_by_role("button", name="Archive").press("Enter")
     expect(more).to_have_count(0)

@@ -13,7 +13,7 @@ from tests.acceptance.page.scripted import WATCH, Server, harmed
 @contextmanager
 def a_visit(browser: Browser, **options: Any) -> Iterator[BrowserContext]:
     context = browser.new_context(**options)
-    context.set_default_timeout(8_000)
+    context.set_default_timeout(180_000)
     context.add_init_script(WATCH)
     context.route(f"{AWAY}/**", given)
     yield context

@@ -390,6 +390,36 @@ def test_a_time_is_chosen_by_dragging(page: Page, server: PretendedServer) -> No
     expect(page).to_have_url(re.compile("/console/conversations$"))
 
 
+def test_a_list_becomes_a_file_in_which_nothing_is_reckoned(
+    page: Page, server: PretendedServer, data: Invented
+) -> None:
+    data.begin(summary(0, said='=HYPERLINK("https://elsewhere.example","x")'), summary(1))
+    opened(page, server)
+    with page.expect_download() as download:
+        page.get_by_role("button", name="CSV").press("Enter")
+    lines = Path(download.value.path()).read_text(encoding="utf-8").splitlines()
+
+    assert len(lines) == 3
+    assert '"\'=HYPERLINK(""https://elsewhere.example"",""x"")"' in lines[1]
+    expect(page.locator(".notices")).to_contain_text("2 conversations are in your downloads.")
+
+
+def test_a_view_is_kept_under_a_name_and_the_rail_folds(
+    page: Page, server: PretendedServer, data: Invented
+) -> None:
+    data.begin(summary(0))
+    opened(page, server, "?agent=llm", rows=False)
+    page.once("dialog", lambda dialog: dialog.accept(HOSTILE[:30]))
+    page.get_by_label("Views").select_option("keep")
+    page.get_by_role("button", name="Icons alone").press("Enter")
+    opened(page, server)
+    expect(page.locator(".rail .entry > span").first).to_have_css("position", "absolute")
+    page.get_by_label("Views").select_option(label=HOSTILE[:30])
+    expect(page).to_have_url(re.compile(r"agent=llm"))
+    page.get_by_label("Views").select_option("drop")
+    expect(page.get_by_label("Views").locator("option")).to_have_text(["This view", "Keep this view…"])
+
+
 def test_a_theme_is_chosen_and_kept(page: Page, server: PretendedServer) -> None:
     opened(page, server, rows=False)
     ground = "getComputedStyle(document.body).backgroundColor"

@@ -5,21 +5,19 @@ import "./drawings.js";
 import { forget, useFetched } from "./fetching.js";
 import { count } from "./figures.js";
 import { useKeys } from "./keys.js";
+import { keep, kept } from "./kept.js";
+import { Later } from "./later.js";
 import { PAGES, loadOf } from "./pages.js";
-import { Dialog, Nothing, NotCome, Notices, Waiting } from "./parts.js";
+import { Nothing, NotCome, Notices, Waiting } from "./parts.js";
 import { address, go, link, useAddress } from "./router.js";
 import { SignIn, signOut } from "./sign_in.js";
 import { setTheme, theme } from "./themes.js";
 import { Drawing, html, render, useEffect, useRef, useState } from "./ui.js";
 
-const KEYS = [
-  [PAGES.map((page) => `g ${page.key}`), "go to a page"], [["/"], "search"],
-  [["j", "k"], "next, previous in a list; also inside what is opened from it"],
-  [["Enter"], "open"], [["Esc"], "close, go back"], [["[", "]"], "previous, next turn"],
-  [["1", "…", "9"], "right agent for this question"], [["0"], "nobody should answer that"], [["s"], "skip"],
-  [["z"], "take back the last label"], [["r"], "run this turn again"], [["h"], "hold the running turns still, and go on"], [["t"], "take over, give back"], [["?"], "these keys"],
-];
 const THEMES = { system: "System theme", light: "Light theme", dark: "Dark theme" };
+const loadHelp = () => import("./help.js");
+const FOLDED = "prolocutor.console.folded";
+const SMALL = matchMedia("(max-width: 70rem)");
 const NAME = document.body.dataset.name;
 
 function App() {
@@ -66,14 +64,14 @@ function Shell({ operator, line, leave }) {
   useEffect(() => {
     document.title = `${page ? page.name : "Console"} · ${NAME}`;
   }, [page]);
-  return html`<div class="shell">
+  const [folded, fold] = useFold();
+  return html`<div class=${`shell ${folded ? "folded" : ""}`}>
     <a class="skip" href="#main" onClick=${toMain}>To the content</a>
-    <${Rail} here=${at} operator=${operator} line=${line} leave=${leave} chat=${chat} help=${() => setHelp(true)} />
+    <${Rail} here=${at} operator=${operator} line=${line} leave=${leave} chat=${chat} folded=${folded} fold=${fold} help=${() => setHelp(true)} />
     <main id="main" tabindex="-1">${page ? html`<${Loaded} load=${load} at=${at} operator=${operator} key=${`${page.id} ${load === page.loadOne}`} />`
       : html`<${Nothing} title="There is no such page"><p><a href=${link(["conversations"])}>To the conversations</a></p></${Nothing}>`}</main>
     <${Notices} />
-    ${help && html`<${Dialog} title="Keys" close=${() => setHelp(false)}>
-      <dl class="keys">${KEYS.map(([keys, what]) => html`<div><dt>${keys.map((one) => html`<kbd>${one}</kbd> `)}</dt><dd>${what}</dd></div>`)}</dl></${Dialog}>`}
+    ${help && html`<${Later} load=${loadHelp} close=${() => setHelp(false)} />`}
   </div>`;
 }
 
@@ -102,7 +100,7 @@ function Loaded({ load, at, operator }) {
 }
 const loaded = new Map();
 
-function Rail({ here, operator, line, leave, chat, help }) {
+function Rail({ here, operator, line, leave, chat, folded, fold, help }) {
   const [more, setMore] = useState(false);
   const drawer = useRef(null);
   useEffect(() => setMore(false), [here]);
@@ -118,6 +116,7 @@ function Rail({ here, operator, line, leave, chat, help }) {
       ${chat && html`<a class="entry" href="/"><${Drawing} name="chat" /><span>Chat page</span></a>`}
       <${ThemeEntry} />
       <button class="entry not-phone" onClick=${help}><${Drawing} name="key" /><span>Keys</span> <kbd aria-hidden="true">?</kbd></button>
+      <button class="entry not-phone" aria-pressed=${folded} title=${folded ? "Show the names" : "Icons alone"} onClick=${fold}><${Drawing} name="fold" /><span>Icons alone</span></button>
       ${leave && html`<button class="entry" onClick=${leave}><${Drawing} name="out" /><span>Sign out</span></button>`}
       <p class=${`line ${line}`} role="status"><span>${line === "open" ? "Connected" : "Not connected"} · ${operator.name}</span></p>
     </div>
@@ -142,6 +141,21 @@ function ThemeEntry() {
     setShown(chosen);
   };
   return html`<button class="entry" onClick=${next} title="Another theme"><${Drawing} name="theme" /><span>${THEMES[shown]}</span></button>`;
+}
+
+// Hold whether the rail has icons alone: as was chosen here, else where there is little room.
+function useFold() {
+  const [folded, setFolded] = useState((kept(FOLDED) ?? (SMALL.matches ? "yes" : "no")) === "yes");
+  useEffect(() => {
+    const fits = () => kept(FOLDED) === null && setFolded(SMALL.matches);
+    SMALL.addEventListener("change", fits);
+    return () => SMALL.removeEventListener("change", fits);
+  }, []);
+  const toggle = () => {
+    keep(FOLDED, folded ? "no" : "yes");
+    setFolded(!folded);
+  };
+  return [folded, toggle];
 }
 
 // Tell whether this assistant has a chat page.

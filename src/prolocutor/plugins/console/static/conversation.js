@@ -4,7 +4,7 @@ import { send } from "./api.js";
 import { useConversations } from "./conversations.js";
 import { forget, useFetched } from "./fetching.js";
 import { KINDS, asked, channelName, filtersOf } from "./filters.js";
-import { When, clock, count, day, duration, money, plural, wholeTime } from "./figures.js";
+import { When, clock, count, day, duration, money, personName, plural, wholeTime } from "./figures.js";
 import { Handover, useHandover } from "./handover.js";
 import { KeepAsTest } from "./keep.js";
 import { useKeys } from "./keys.js";
@@ -64,7 +64,7 @@ function Head({ id, chosen, head, items, filters, list, handover, writes }) {
   return html`<header class="head">
     <${Back} to=${list} label="Back to the list" className=${chosen ? "not-phone" : ""} />
     ${chosen && html`<${Back} to=${link(["conversations", id], filters)} label="Back to what was said" className="only-phone" />`}
-    <div class="title"><h1 dir="auto">${head ? text(head.user) : "Conversation"}</h1>
+    <div class="title"><h1 dir="auto"><span title=${head ? text(head.user) : ""}>${head ? personName(head.user) : "Conversation"}</span></h1>
       ${head && html`<p class="faint">${channelName(head.channel) ?? text(head.channel)} · began <span title=${wholeTime(head.started)}>${day(head.started)} ${clock(head.started)}</span> · ${plural(items.length, "turn")}${head.previous || head.next ? " or more" : ""}${cost > 0 ? ` · cost ${money(cost)}` : ""}
         ${" · "}${head.active ? html`<span class="dot on"></span> going on` : "over"}</p>`}</div>
     <${Walk} id=${id} filters=${filters} />

@@ -2,14 +2,17 @@
 
 import { useFetched, usePages } from "./fetching.js";
 import { CHANNELS, KINDS, asked, filtersOf, searched } from "./filters.js";
-import { When, count, duration, money, wholeTime } from "./figures.js";
+import { When, count, duration, money, personName, wholeTime } from "./figures.js";
 import { History } from "./history.js";
+import { kept } from "./kept.js";
 import { useRowKeys } from "./keys.js";
-import { Choice, Fresh, More, Nothing, Signs, States, listOf, namesOf, replyLine } from "./parts.js";
+import { Later } from "./later.js";
+import { Choice, Fresh, More, Nothing, Signs, States, attempt, listOf, namesOf, replyLine } from "./parts.js";
 import { go, here, link, useScroll } from "./router.js";
 import { text } from "./safe.js";
 import { Drawing, html, useEffect, useRef, useState } from "./ui.js";
 
+const loadViews = () => import("./views.js");
 const TIMES = [["", "Any time"], ["24h", "24 hours"], ["7d", "7 days"], ["30d", "30 days"]];
 
 // Fetch the conversations of some filters; the list and what is opened from it share them.
@@ -27,12 +30,14 @@ export default function Conversations({ at, operator }) {
   useRowKeys(box, found.more);
   const total = counts.value?.[kind || "all"];
   const choose = (changes) => go(here(changes));
+  const save = () => attempt(null, () => import("./csv.js").then((module) => module.exportRows(filters)));
   const show = () => {
     found.show();
     box.current?.scrollTo(0, 0);
   };
   return html`<div class="page conversations">
-    <header class="head"><h1>Conversations</h1><${Search} filters=${filters} /></header>
+    <header class="head"><h1>Conversations</h1><${Search} filters=${filters} />
+      ${at.query.size > 0 || kept("prolocutor.console.views") ? html`<${Later} load=${loadViews} at=${at} />` : ""}<button class="press small-press not-phone" onClick=${save}>CSV</button></header>
     <div class="filters">
       <nav class="chips" aria-label="Which conversations">${KINDS.map(([id, name]) => html`
         <a class="chip" href=${here({ kind: id })} aria-current=${id === kind ? "true" : undefined}>${name}
@@ -58,7 +63,7 @@ function Row({ operator, one, filters, gone }) {
   const spoke = namesOf(one.spoke).join(", ");
   return html`<li class=${`row ${gone ? "gone" : ""}`} title=${gone ? "It does not belong here any more" : undefined}>
     <span class=${`dot ${one.active ? "on" : ""}`} title=${one.active ? "going on" : "over"}></span>
-    <a class="who-said" tabindex="-1" href=${here({ user: one.user })} title=${`All of ${text(one.user)}`}>${text(one.user)}</a>
+    <a class="who-said" tabindex="-1" href=${here({ user: one.user })} title=${`All of ${text(one.user)}`}>${personName(one.user)}</a>
     <a class="said" data-row=${one.dialog_id} href=${link(["conversations", one.dialog_id, ...(one.hit ? [one.hit] : [])], filters)}>
       <span>${text(one.said) || "(nothing)"}</span> <small>${replyLine(one, operator)}</small></a>
     <span class=${`spoke ${spoke ? "" : "nobody"}`} title=${spoke}>${spoke || "nobody"}</span>

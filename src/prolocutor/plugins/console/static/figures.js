@@ -30,6 +30,13 @@ export function plural(number, one, many = `${one}s`) {
   return `${count(number)} ${number === 1 ? one : many}`;
 }
 
+// Give a person's name as people read it: without the door, which stands before it.
+export function personName(user) {
+  const name = String(user ?? "");
+  const own = name.slice(name.indexOf(":") + 1);
+  return own.replace(/^anonymous-([0-9a-f]{6})[0-9a-f]*$/, "visitor $1") || name;
+}
+
 // Give how long ago a time (UNIX seconds) was.
 export function ago(at, now = Date.now() / 1000) {
   const past = Math.max(0, now - at);

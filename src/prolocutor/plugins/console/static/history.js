@@ -12,21 +12,27 @@ const sum = (numbers) => numbers.reduce((all, one) => all + (Number.isFinite(one
 export function History({ filters, choose }) {
   const shown = span(filters);
   const hours = useFetched("/hours", shown, { every: 60 });
-  const data = useMemo(() => whole(hours.value, shown), [hours.value]);
+  const chosen = filters.since || filters.until;
+  const data = useMemo(() => whole(hours.value, chosen ? shown : sinceData(hours.value, shown)), [hours.value]);
   const dragged = useRef(choose);
   dragged.current = choose;
   const turns = sum(data[1]);
   const bad = sum(data[2]);
-  const chosen = filters.since || filters.until;
   const words = `${plural(turns, "turn")}, ${count(bad)} without an answer or with a failure`;
-  const days = Math.round((shown.until - shown.since) / 86_400);
-  const step = days <= 2 ? 6 * 3600 : 86_400 * Math.ceil(days / 10);
+  const days = Math.round((shown.until - data[0][0]) / 86_400);
+  const step = data[0].length <= 24 ? 3600 : days <= 2 ? 6 * 3600 : 86_400 * Math.ceil(days / 10);
   return html`<figure class="history">
     <div class="not-phone"><${Chart} label=${`Turns an hour: ${words}`} data=${data} height=${70}
       build=${(colour, uPlot) => options(colour, uPlot, step, (since, until) => dragged.current({ since, until, time: "" }))} /></div>
-    <figcaption>${plural(turns, "turn")} in ${days <= 1 ? "24 hours" : `${days} days`} · <span class=${bad ? "wrong" : ""}>${count(bad)} without an answer or with a failure</span>
+    <figcaption>${plural(turns, "turn")} in ${days <= 1 ? plural(data[0].length, "hour") : `${days} days`} · <span class=${bad ? "wrong" : ""}>${count(bad)} without an answer or with a failure</span>
       ${chosen ? html` · <button class="link" onClick=${() => choose({ since: "", until: "" })}>Any time again</button>` : html`<span class="not-phone"> · drag to choose a time</span>`}</figcaption>
   </figure>`;
+}
+
+// Give the hours from the first with a turn on, six at least: nothing was there before.
+function sinceData(found, { since, until }) {
+  const first = listOf(found?.at).find((_, n) => listOf(found.turns)[n] > 0) ?? since;
+  return { since: Math.max(since, Math.min(first, until - 6 * 3600)), until };
 }
 
 // Give the columns with an entry for each hour, as the server leaves out those without a turn.

@@ -35,7 +35,7 @@ export default function Live({ at }) {
       <div class="selects"><${Choice} label="Which turns" value=${kind} options=${KINDS} choose=${(value) => go(here({ kind: value }))} />
         <button class="press small-press" aria-pressed=${Boolean(held)} onClick=${hold}><${Drawing} name=${held ? "play" : "pause"} />${held ? "Go on" : "Hold"}${missed > 0 ? ` (${count(missed)} new)` : ""}</button></div></header>
     <p class=${`broken ${now.line === "broken" ? "" : "gone"}`} role="status">${now.line === "broken" && html`<b>Not connected</b> since ${exactClock(now.since)}; it is tried again by itself.`}</p>
-    ${bare ? now.line !== "waiting" && html`<${Nothing} title=${kind ? "No such turn since you look" : "No turn runs"}><p>${kind ? html`<a href=${link(["live"])}>Show all turns</a>` : "Turns appear here as they come."}</p></${Nothing}>`
+    ${bare ? now.line !== "waiting" && html`<${Nothing} title=${kind ? "No such turn since you look" : "No turn runs"}><p>${kind ? html`<a href=${link(["live"])}>Show all turns</a>` : html`Turns appear here as they come. Talk at <a href="/">the chat page</a>, or look at <a href=${link(["conversations"])}>what was said before</a>.`}</p></${Nothing}>`
       : html`<ol class=${`flow ${now.line === "broken" ? "old" : ""}`} ref=${box} aria-live="off" aria-label="Turns, those that run first">
         ${shown.running.map((one) => html`<${Running} key=${one.turn_id} one=${one} clock=${shown.clock} deadline=${deadline} />`)}
         ${shown.left > 0 && html`<li class="event" key="left">${count(shown.left)} more turns were too many to show</li>`}

@@ -7,7 +7,7 @@
 // it is fetched every 30 seconds, or as `every` says.
 
 // What all pages but the first look like comes with the first of them that is opened.
-const STYLES = ["turn", "agents", "live", "plan", "quality"];
+const STYLES = ["markdown", "turn", "agents", "live", "plan", "quality"];
 let styles = null;
 
 const styled = (load) => () => {

@@ -60,7 +60,7 @@ function Node({ one, x, y, lit }) {
   const label = `${text(one.name)}, ${NAMES[one.stage] ?? one.stage}, ${STATES[one.state]}, ${one.p50 === null ? "not asked today" : `half within ${duration(one.p50)}`}, time-out ${one.timeout} s`;
   const time = one.state === "well" || one.state === "off" ? duration(one.p50) : STATES[one.state];
   const room = Math.floor((W - 42 - 6.5 * time.length) / 7.4);
-  return html`<a class=${`node is-${one.state} ${lit ? "critical" : ""}`} href=${to} data-row=${one.id} aria-label=${label} onClick=${open}><title>${label}</title>
+  return html`<a class=${`node is-${one.state} ${lit ? "critical" : ""}`} href=${to} data-row=${one.id} onClick=${open}><title>${label}</title>
     <rect x=${x} y=${y} width=${W} height="26" rx="8" /><circle cx=${x + 13} cy=${y + 13} r="4" />
     <text x=${x + 25} y=${y + 17.5}>${cut(text(one.name), room)}</text><text class="time" x=${x + W - 9} y=${y + 17.5}>${time}</text></a>`;
 }
