@@ -1,4 +1,4 @@
-"""What a person chooses: pins, tags, what is put away, files beside words, who is asked, settings."""
+"""What a person chooses: pins, tags, what is put away, files, who is asked, settings."""
 
 from collections.abc import Iterator
 from pathlib import Path

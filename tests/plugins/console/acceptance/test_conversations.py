@@ -417,7 +417,8 @@ def test_a_view_is_kept_under_a_name_and_the_rail_folds(
     page.get_by_label("Views").select_option(label=HOSTILE[:30])
     expect(page).to_have_url(re.compile(r"agent=llm"))
     page.get_by_label("Views").select_option("drop")
-    expect(page.get_by_label("Views").locator("option")).to_have_text(["This view", "Keep this view…"])
+    left = page.get_by_label("Views").locator("option")
+    expect(left).to_have_text(["This view", "Keep this view…"])
 
 
 def test_a_theme_is_chosen_and_kept(page: Page, server: PretendedServer) -> None:
