@@ -1,5 +1,6 @@
 """What builds and publishes the project names targets, files and versions that there are."""
 
+import json
 import re
 import shutil
 import subprocess
@@ -107,6 +108,25 @@ def test_what_the_compiled_wheel_compiles_can_be_prepared(tmp_path: Path) -> Non
 
     for source in prepare(tmp_path):
         compile((tmp_path / source).read_text("utf-8"), source, "exec")
+
+
+def test_the_entry_of_mcps_registry_is_that_of_this_version() -> None:
+    entry = json.loads((ROOT / "server.json").read_text("utf-8"))
+    (package,) = entry["packages"]
+
+    assert f"mcp-name: {entry['name']} " in (ROOT / "README.md").read_text("utf-8")
+    assert {entry["version"], package["version"]} == {project(PROJECTS[0])["version"]}
+    assert (package["identifier"], package["packageArguments"][0]["value"]) == ("prolocutor", "mcp")
+    assert len(entry["description"]) <= 100  # as its schema has it
+
+
+def test_a_release_pushes_the_image_and_the_chart() -> None:
+    jobs = yaml.safe_load((ROOT / ".github" / "workflows" / "release.yml").read_text("utf-8"))
+    job = jobs["jobs"]["image"]
+    ran = "\n".join(step.get("run", "") for step in job["steps"])
+
+    assert job["needs"] == "build"
+    assert all(word in ran for word in (".ci/image", "docker push", "helm push"))
 
 
 def test_a_release_needs_no_token() -> None:

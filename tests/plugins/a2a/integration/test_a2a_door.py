@@ -553,3 +553,17 @@ async def test_a_subscription_ends_with_its_client() -> None:
         await ended.wait()
 
     assert first.startswith(b'data: {"task":')
+
+
+async def test_the_card_declares_what_replies_say_more_and_a_client_may_name_it() -> None:
+    async with the_door() as wire:
+        async with wire.http.get("/.well-known/agent-card.json") as response:
+            (extension,) = (await response.json())["capabilities"]["extensions"]
+        uri = extension["uri"]
+        heads = []
+        for named in (uri, "https://example.org/other"):
+            headers = {"A2A-Extensions": named}
+            async with wire.http.get("/a2a/tasks", headers=headers) as response:
+                heads.append(response.headers.get("A2A-Extensions"))
+
+    assert (extension["required"], heads) == (False, [uri, None])

@@ -61,6 +61,15 @@ class CardOptions(msgspec.Struct, frozen=True, kw_only=True):
     ] = None
 
 
+EXTENSION: Final = "https://github.com/prolocutor/prolocutor/blob/main/docs/howto/a2a.md#extension"
+"""What replies say more than A2A itself has; the address is where it is written down."""
+
+_EXTENDS: Final = (
+    "Replies say in metadata which skill has spoken and how sure it is, and what is asked for in"
+    " data parts: {type: ask} and the messages of the reply."
+)
+
+
 class CardMaker:
     """Makes cards; those made last are kept, as they are the same for each address."""
 
@@ -112,6 +121,7 @@ class CardMaker:
                 "streaming": True,
                 "pushNotifications": self._pushes,
                 "extendedAgentCard": True,
+                "extensions": [{"uri": EXTENSION, "description": _EXTENDS, "required": False}],
             },
             "defaultInputModes": [*MODES],
             "defaultOutputModes": [*MODES],

@@ -17,7 +17,13 @@ from prolocutor.contracts.channel import DoorPlace, ErrorForm, NotFoundText, Rou
 from prolocutor.contracts.http import HttpRequest, HttpResponse
 from prolocutor.errors import ConfigError, NotFound, Unauthenticated
 from prolocutor.plugins.a2a.door.archive import TaskArchive
-from prolocutor.plugins.a2a.door.card_making import BASE, SKILLS, CardMaker, CardOptions
+from prolocutor.plugins.a2a.door.card_making import (
+    BASE,
+    EXTENSION,
+    SKILLS,
+    CardMaker,
+    CardOptions,
+)
 from prolocutor.plugins.a2a.door.operations import AgentOperations
 from prolocutor.plugins.a2a.door.places import PERSONS, PREFIX
 from prolocutor.plugins.a2a.door.push_delivery import PushDelivery
@@ -147,12 +153,13 @@ class A2a:
 
     async def _called(self, request: HttpRequest, skill: str | None) -> HttpResponse:
         body = await request.body()
-        return await self._rpc.answer(
+        response = await self._rpc.answer(
             body,
             lambda: _version(request),
             lambda tenant, legacy, named: self._caller(request, skill or tenant, legacy, named),
             lambda tenant: self._extended(request, skill or tenant),
         )
+        return _with_extensions(request, response)
 
     # -- REST -------------------------------------------------------------------------------
 
@@ -189,13 +196,14 @@ class A2a:
         return await self._asked(request, request.params["path"], _skill(request))
 
     async def _asked(self, request: HttpRequest, path: str, skill: str | None) -> HttpResponse:
-        return await self._rest.answer(
+        response = await self._rest.answer(
             request,
             path,
             _version(request),
             lambda tenant, legacy, named: self._caller(request, skill or tenant, legacy, named),
             lambda tenant: self._extended(request, skill or tenant),
         )
+        return _with_extensions(request, response)
 
     # -- both -------------------------------------------------------------------------------
 
@@ -230,6 +238,15 @@ def _signer(sign: CardKey | None, folder: Path | None) -> CardSigner | None:
     if folder is not None and key.endswith(KEY_FILES) and "\n" not in key:
         key = str(folder / key)
     return CardSigner(key, kid=sign.kid, jku=sign.jku)
+
+
+def _with_extensions(request: HttpRequest, response: HttpResponse) -> HttpResponse:
+    """Say that our extension is active where a client names it (A2A 1.0, "Extensions")."""
+    wanted = (request.header("a2a-extensions") or "").split(",")
+    if EXTENSION not in [one.strip() for one in wanted]:
+        return response
+    headers = {**response.headers, "A2A-Extensions": EXTENSION}
+    return msgspec.structs.replace(response, headers=headers)
 
 
 def _skill(request: HttpRequest) -> str:
