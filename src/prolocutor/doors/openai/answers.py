@@ -255,7 +255,10 @@ class Answering:
             else:
                 said, calls = round_.text, round_.calls
         rest = sent.finish(said)
-        await self._finder.note(found, given, sent.text, reply.utt_id, repeated=result.repeated)
+        ids = [str(one["id"]) for one in calls]
+        await self._finder.note(
+            found, given, sent.text, reply.utt_id, repeated=result.repeated, calls=ids
+        )
         details = _details(found, result, operator)
         details.replaced = sent.was_replaced
         details.text = said if sent.was_replaced else None

@@ -19,7 +19,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 import msgspec
@@ -77,9 +77,13 @@ def as_earlier(text: str, reply: BotUtterance) -> EarlierTurn:
     )
 
 
-def history_kind(history: Sequence[Said]) -> str:
-    """Return the kind of the records of a history; spaces and line breaks do not count."""
-    told = [(one.role, " ".join(one.text.split())) for one in history]
+def history_kind(history: Sequence[Said], calls: Iterable[str] = ()) -> str:
+    """Return the kind of the records of a history; spaces and line breaks do not count.
+
+    `calls` are the ids of the calls of the client's tools that end it.
+    """
+    told: list[tuple[str, str]] = [(one.role, " ".join(one.text.split())) for one in history]
+    told += [("call", id_) for id_ in sorted(calls)]
     return f"openai-history:{_hashed(plain.encode(told))}"
 
 
@@ -199,14 +203,21 @@ class DialogFinder:
             )
 
     async def note(
-        self, found: FoundDialog, given: ChatInput, said: str, utt_id: str, *, repeated: bool
+        self,
+        found: FoundDialog,
+        given: ChatInput,
+        said: str,
+        utt_id: str,
+        *,
+        repeated: bool,
+        calls: Iterable[str] = (),
     ) -> None:
-        """Store where the dialog ends now."""
+        """Store where the dialog ends now: with words, or with calls of the client's tools."""
         ending = Ending(user=found.user, dialog=found.dialog, utt_id=utt_id, came=found.came)
         name = digest(f"{found.user}\n{found.dialog}")
         places: list[EndingKey] = []
         if found.owner is not None:
-            places.append(EndingKey(found.owner, history_kind(given.ended(said)), name))
+            places.append(EndingKey(found.owner, history_kind(given.ended(said), calls), name))
         if found.has_responses:
             places.append(EndingKey(found.user, f"{RESPONSE}{utt_id}", name))
         if repeated:
@@ -290,7 +301,7 @@ class DialogFinder:
         self, visitor: Visitor, owner: str, person: str | None, key: str | None, given: ChatInput
     ) -> FoundDialog:
         """Return the dialog with this history, or a new one that begins with it."""
-        kind = history_kind(given.history)
+        kind = history_kind(given.history, (one.tool_call_id or "" for one in given.results))
         endings = {
             name: read_ending(body)
             for name, body in (await self._store.records(owner, kind)).items()

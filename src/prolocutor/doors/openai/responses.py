@@ -27,6 +27,7 @@ from prolocutor.doors.openai.requests import (
     chat_input,
     text_of,
 )
+from prolocutor.doors.openai.tool_rounds import ToolRounds
 from prolocutor.errors import NotFound
 from prolocutor.web.door_context import may_see
 from prolocutor.web.error_table import error_response
@@ -300,6 +301,7 @@ class Responses:
         self._models = models
         self._finder = finder
         self._answering = answering
+        self._tools = ToolRounds(assistant.store)
         self._begun: dict[str, BegunResponse] = {}
 
     async def create_response(
@@ -351,7 +353,7 @@ class Responses:
         id_ = request.params.response_id
         running = self._running_response(request.visitor, id_)
         try:
-            asked, reply, _ = await self._stored(request.visitor, id_)
+            asked, reply, owner = await self._stored(request.visitor, id_)
         except NotFound:
             if running is None:
                 raise
@@ -360,12 +362,17 @@ class Responses:
         created = parse_time(reply.date_time)
         messages = reply.attributes.get("messages") or []
         text = said_as_text(reply.text, reply.attributes)
+        output: list[OutputMessage | FunctionCall] = []
+        if (called := await self._tools.stored(owner, reply.utt_id)) is not None:
+            text, output = called.text, [_function_call(one) for one in called.calls]
+        if text or not output:
+            output.insert(0, output_message(reply.utt_id, text, messages))
         return ResponseObject(
             id=f"resp_{reply.utt_id}",
             model=self._models.name,
             created_at=created,
             completed_at=created,
-            output=[output_message(reply.utt_id, text, messages)],
+            output=output,
             instructions=extra.get("instructions"),
             metadata=extra.get("metadata", {}),
         )

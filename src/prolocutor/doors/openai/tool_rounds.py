@@ -44,13 +44,13 @@ class ToolRounds:
         """Return the calls that a reply is, None where it is words; keep them for their results."""
         round_ = wishes.rounds.get(reply.active_skill)
         if round_ is None:
-            return await self._read(user, reply.utt_id) if wishes.tools else None
+            return await self.stored(user, reply.utt_id) if wishes.tools else None
         kept = StoredRound(
             calls=round_.calls, messages=round_.messages, text=round_.text, skill=reply.active_skill
         )
         body = plain.encode(kept)
         for name in [reply.utt_id, *(str(one.get("id")) for one in round_.calls)]:
-            await self._records.put_record(user, KIND + name, "", body)
+            await self._records.put_record(user, KIND + name, "", body, reply.utt_id)
         return round_
 
     async def go_on(
@@ -62,7 +62,7 @@ class ToolRounds:
         """
         stored: StoredRound | None = None
         for one in results:
-            stored = await self._read(user, one.tool_call_id or "")
+            stored = await self.stored(user, one.tool_call_id or "")
             if stored is None:
                 what = f"no call of a tool here has the id {one.tool_call_id!r:.80}"
                 raise BadInput(f"{what}: its result is waited for by nobody", field="tool_call_id")
@@ -73,7 +73,8 @@ class ToolRounds:
             wishes.messages = [*stored.messages, {**called, "tool_calls": stored.calls}, *told]
         return stored.skill
 
-    async def _read(self, user: str, name: str) -> StoredRound | None:
+    async def stored(self, user: str, name: str) -> StoredRound | None:
+        """Return the calls with the id of their reply, or one of which has this id."""
         body = (await self._records.records(user, KIND + name)).get("")
         return None if body is None else msgspec.json.decode(body, type=StoredRound)
 

@@ -152,7 +152,11 @@ async def test_results_go_on_from_a_response_by_its_id(streams: bool) -> None:
             "responses", input=[result], previous_response_id=response["id"], tools=[flat]
         )
 
+        async with talk.http.get(f"/v1/responses/{response['id']}") as shown:
+            stored = (await shown.json())["output"]
+
     (call,) = response["output"]
+    assert stored == [call]
     assert (call["type"], call["name"]) == ("function_call", "get_weather")
     assert last["output"][0]["content"][0]["text"] == "It is sunny."
     roles = [one["role"] for one in talk.peer.asked[1]["messages"]]
@@ -172,6 +176,24 @@ async def test_results_are_waited_for_after_a_restart_and_only_those(tmp_path: A
 
     assert told["choices"][0]["message"]["content"] == "It is sunny."
     assert (status, refused["error"]["param"]) == (400, "tool_call_id")
+
+
+async def test_results_find_the_skill_though_others_asked_the_same() -> None:
+    def called(id_: str) -> dict[str, Any]:
+        return {**CALLS, "tool_calls": [{**CALL, "id": id_}]}
+
+    async with talking(called("a"), called("b"), called("c"), "It is sunny.") as talk:
+        for _ in "abc":
+            await talk.post("chat/completions", messages=[user("weather?")], tools=[TOOL])
+        told = []
+        for id_ in "bca":
+            calls = {"role": "assistant", "tool_calls": [{**CALL, "id": id_}]}
+            result = {"role": "tool", "tool_call_id": id_, "content": "22"}
+            messages = [user("weather?"), calls, result]
+            told.append(await talk.post("chat/completions", messages=messages, tools=[TOOL]))
+
+    assert [status for status, _ in told] == [200] * 3
+    assert len({one["prolocutor"]["dialog_id"] for _, one in told}) == 3
 
 
 async def test_a_request_that_is_sent_again_gets_the_same_calls() -> None:
