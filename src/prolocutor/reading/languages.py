@@ -8,7 +8,7 @@ accents and apostrophes too. Utterances are short, and what cannot be told ("12 
 from __future__ import annotations
 
 import re
-from functools import cache
+from functools import cache, lru_cache
 from typing import Final, NamedTuple
 
 from prolocutor.reading.locales.locale import codes, words_of
@@ -185,7 +185,12 @@ def language_of(text: str) -> DetectedLanguage | None:
     >>> language_of("Wie spät ist es in Paris?").code, language_of("12 * 8"), language_of("Paris?")
     ('de', None, None)
     """
-    said, known = text[:LONGEST].lower(), _known(codes())
+    return _language_of(text[:LONGEST].lower(), codes())
+
+
+@lru_cache(maxsize=1024)
+def _language_of(said: str, every: tuple[str, ...]) -> DetectedLanguage | None:
+    known = _known(every)
     scores = dict.fromkeys(LANGUAGES, 0.0)
     for word in _WORD.findall(said):
         told = known.words.get(word, ())
@@ -197,7 +202,7 @@ def language_of(text: str) -> DetectedLanguage | None:
         scores[code] = scores.get(code, 0.0) + 1
     if _ELIDED.search(said):
         scores["fr"] += _WEIGHT_OF_LETTERS
-    for code, letters in known.letters.items():
+    for code, letters in () if said.isascii() else known.letters.items():
         if letters and any(letter in said for letter in letters):
             scores[code] = scores.get(code, 0.0) + _WEIGHT_OF_LETTERS
     code, best = max(scores.items(), key=lambda item: item[1])

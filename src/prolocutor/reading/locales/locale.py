@@ -46,6 +46,8 @@ class Words(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     instead: Phrases = []
     another: Phrases = []
     undo: Phrases = []
+    returns: Phrases = []
+    recalls: Phrases = []
     negation: Phrases = []
     contrast: Phrases = []
     fillers: Phrases = []

@@ -269,3 +269,38 @@ def test_after_words_that_took_something_back_the_turn_before_them_goes_on() -> 
     state["utterances"][2]["annotations"]["follow_up"] = first
 
     assert FollowUps()(state)["text"] == "what time is it in Oslo"
+
+
+ASKED = [
+    ("who are the neighbours of Spain", "France, Portugal, Andorra and Morocco."),
+    ("what time is it in Rome", "It is 13:00 on Friday."),
+    ("tell me a joke", "Ha."),
+]
+
+
+@pytest.mark.parametrize(
+    ("then", "whole", "of"),
+    [
+        ("back to Rome, and in Oslo?", "what time is it in Oslo", 1),
+        ("so going back to spain, what's its capital", "what's the capital of spain", 0),
+        ("back to rome whats the weather there", "what's the weather in rome", 1),
+        ("as i asked before, the time?", "what time is it in Rome", 1),
+        ("and what was the second one again", "who are the neighbours of Spain", 0),
+        ("back to cooking", None, None),
+    ],
+)
+def test_words_come_back_to_an_earlier_turn(then: str, whole: str | None, of: int | None) -> None:
+    said = [text for both in ASKED for text in both]
+
+    found = FollowUps()(dialog(*said, then))
+
+    expected = (whole, None if of is None else ASKED[of][0])
+    assert (found.get("text", "").rstrip("?") or None, found.get("of")) == expected
+
+
+def test_what_an_agent_is_for_tells_what_words_come_back_to() -> None:
+    clock = AgentProfile(name="agent", card={"description": "Tells the weather and the hour"})
+
+    found = FollowUps([clock])(dialog("is it wet in Rome", "No.", "back to the weather, in Oslo?"))
+
+    assert found["text"].rstrip("?") == "is it wet in Oslo"

@@ -6,6 +6,7 @@ It reads the words and the last turn alone, needs no model and takes well under 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any, Final
 
 from msgspec.structs import replace
@@ -13,9 +14,14 @@ from msgspec.structs import replace
 from prolocutor.contracts.connector import AgentProfile
 from prolocutor.plugins.language.follow_up.certainty import SURE, Found
 from prolocutor.plugins.language.follow_up.general import meant, takes_back, undoes
-from prolocutor.plugins.language.follow_up.grammar import grammar_of
-from prolocutor.plugins.language.follow_up.last_turn import LastTurn, last_turns_of
+from prolocutor.plugins.language.follow_up.grammar import grammar_of, plain_of
+from prolocutor.plugins.language.follow_up.last_turn import (
+    LastTurn,
+    earlier_turns_of,
+    last_turns_of,
+)
 from prolocutor.plugins.language.follow_up.normalizing import Normalizer
+from prolocutor.plugins.language.follow_up.returning import returned
 from prolocutor.plugins.language.language_wishes import names_language, wished_language
 from prolocutor.reading.languages import language_of
 
@@ -65,11 +71,27 @@ class FollowUps:
         meant = self._normalizer.normalized(text, code)
         if meant.spelled != text:
             turns = [replace(one, text=meant.spelled) for one in turns]
-        found = self._follow_up(meant.spelled, turns, spoken)
+        found = self._returned(meant.spelled, state, code) if turns else {}
+        found = found or self._follow_up(meant.spelled, turns, spoken)
         if meant.bare == text:
             return found
         alone = {"text": meant.bare, "of": "", "confidence": ALONE}
         return {**(found or alone), "normalized": meant.bare}
+
+    def _returned(self, text: str, state: Mapping[str, Any], code: str) -> dict[str, Any]:
+        """Return what words mean that come back to an earlier question than the last."""
+        grammar = grammar_of(code or ENGLISH) or grammar_of(ENGLISH)
+        assert grammar is not None
+        plain = plain_of(text)
+        if not (grammar.coming_back.match(plain) or grammar.recalling.match(plain)):
+            return {}
+        told_by = partial(self._normalizer.card_text, code=grammar.code)
+        back = returned(text, earlier_turns_of(state, text), grammar, told_by)
+        if back is None:
+            return {}
+        (whole, sure), turn = back
+        told = {"text": whole, "of": turn.question, "confidence": sure}
+        return told | ({"skill": turn.skill} if turn.skill else {})
 
     def _follow_up(self, text: str, turns: list[LastTurn], spoken: str) -> dict[str, Any]:
         if not turns:

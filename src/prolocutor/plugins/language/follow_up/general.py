@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from functools import cached_property
 from typing import Final
 
 import msgspec
@@ -57,8 +58,8 @@ class Fragment(msgspec.Struct, frozen=True):
         return self.joined or self.mends or self.closes
 
 
-class Continuing(msgspec.Struct, frozen=True):
-    """One turn to be understood: the words, the turn before, and its slots.
+class Continuing(msgspec.Struct, frozen=True, dict=True):
+    """One turn to be understood: the words, and the turn before.
 
     `grammar` is that of the question, `spoken` that of the words, mostly the same.
     """
@@ -67,7 +68,11 @@ class Continuing(msgspec.Struct, frozen=True):
     spoken: LanguageGrammar
     turn: LastTurn
     fragment: Fragment
-    slots: list[Part]
+
+    @cached_property
+    def slots(self) -> list[Part]:
+        """The slots of the last question."""
+        return self.grammar.slots(self.turn.question, self.turn.entities)
 
     @property
     def question(self) -> str:
@@ -91,8 +96,7 @@ def meant(text: str, turn: LastTurn, grammar: LanguageGrammar, spoken: LanguageG
         return None
     if fragment.polite and grammar.commands.match(plain_of(turn.question)):
         fragment = msgspec.structs.replace(fragment, joined=True)
-    slots = grammar.slots(turn.question, turn.entities)
-    said = Continuing(grammar, spoken, turn, fragment, slots)
+    said = Continuing(grammar, spoken, turn, fragment)
     for rule in RULES:
         if found := rule(said):
             return grammar.joined(found[0]), found[1]
@@ -115,6 +119,8 @@ def takes_back(text: str, grammar: LanguageGrammar) -> bool:
 def undoes(text: str, grammar: LanguageGrammar) -> bool:
     """Return whether a text wants back what the last turn did, and says nothing in its place."""
     plain = plain_of(text).strip(TRIMMED)
+    if grammar.undo_words.search(plain) is None:
+        return False
     if grammar.undoing.fullmatch(plain):
         return True
     return grammar.undoing.fullmatch(plain_of(fragment_of(text, grammar).rest)) is not None
@@ -180,9 +186,12 @@ def points(said: Continuing) -> Found:
     """ "The second one", "both", "the other one": what the reply named, in place of its like."""
     rest, grammar = said.fragment.rest, said.spoken
     plain = plain_of(rest)
+    ranked = grammar.ranked.fullmatch(plain)
+    patterns = (grammar.both, grammar.other, *grammar.ordinals)
+    if ranked is None and not any(one.fullmatch(plain) for one in patterns):
+        return None
     items = _items(said, asked=False)
     chosen = ""
-    ranked = grammar.ranked.fullmatch(plain)
     old = grammar.ranks.search(plain_of(said.question))
     if ranked is not None and old is not None and len(items) < 2:
         return _put(said.question, old.span(), rest[slice(*ranked.span("rank"))]), SURE
@@ -864,7 +873,7 @@ def topic_of(said: Continuing, *, plural: bool = False) -> str:
         name for name, kind in turn.kinds if kind not in _PEOPLE and not _in(name, turn.question)
     ]
     if said.grammar.determined.match(plain_of(turn.question)) and not _counted(said):
-        answer = new[0] if new else _name_in(turn.reply, turn.question)
+        answer = new[0] if new else _name_in(said)
         if answer:
             return answer
     main = _main(said, plural=plural)
@@ -952,7 +961,7 @@ def person_of(said: Continuing) -> str:
     asked = next((one.text for one in said.slots if one.kind == "name"), "")
     if asked and not said.grammar.determined.match(plain_of(turn.question)) and not turn.types:
         return asked
-    named = _name_in(turn.reply, turn.question, first=True)
+    named = _name_in(said, first=True)
     new = [name for name, _ in turn.kinds if not _in(name, turn.question)]
     return new[0] if new else named or topic_of(said)
 
@@ -965,7 +974,7 @@ def place_of(said: Continuing) -> str:
         return _with_article(said, places[0])
     if said.grammar.determined.match(plain_of(turn.question)) and not _counted(said):
         new = [name for name, _ in turn.kinds if not _in(name, turn.question)]
-        if new or (named := _name_in(turn.reply, turn.question)):
+        if new or (named := _name_in(said)):
             return new[0] if new else named
     names = [one for one in said.slots if one.kind == "name" or one.entity]
     names = [one for one in names if one.entity] or [one for one in names if one.lead >= 0] or names
@@ -984,12 +993,14 @@ _PLACES: Final = frozenset(
 )
 
 
-def _name_in(reply: str, question: str, *, first: bool = False) -> str:
+def _name_in(said: Continuing, *, first: bool = False) -> str:
     """Return the first name that a reply gives and the question has not; a single word that opens
     the reply counts where `first` says so."""
+    reply, question = said.turn.reply, said.question
     found = [one[0].strip() for one in _NAME.finditer(reply)]
     for n, one in enumerate(found):
-        if " " not in one and is_frequent(one):
+        typed = said.grammar.kinds.fullmatch(plain_of(one.rstrip(".,")))
+        if typed or (" " not in one and is_frequent(one)):
             continue
         opens = n == 0 and reply.startswith(one) and " " not in one and not first
         if _in(one, question) or opens:
@@ -1012,6 +1023,12 @@ def _items(said: Continuing, *, asked: bool) -> list[str]:
     names = [one for one in found if not (is_frequent(one) or plain_of(one).lower() in common)]
     listed = _items_of(turn.reply, said.grammar)
     return listed if all(one[:1].isalpha() for one in listed) and listed else names
+
+
+def items_of_reply(turn: LastTurn, grammar: LanguageGrammar) -> list[str]:
+    """Return the things that a reply lists; none where it lists none."""
+    listed = _items_of(turn.reply, grammar)
+    return listed if all(one[:1].isalpha() for one in listed) else []
 
 
 def _items_of(text: str, grammar: LanguageGrammar) -> list[str]:

@@ -133,7 +133,12 @@ class LanguageGrammar:
         self.meant_closing = _pattern(rf"(?<![\w'])(?:{'|'.join(words.closings) or '(?!)'})(?!\w)")
         self.instead = _pattern(rf"(?<![\w'])(?:{_any(words.instead)})[\s.!]*$")
         self.another = _pattern(rf"(?<![\w'])(?:{_any(words.another)})(?![\w'])")
+        self.coming_back = _pattern(rf"(?:{_any(words.returns)})(?![\w'])")
+        asked = [re.escape(one) for one in words.questions]
+        self.inner_question = _pattern(rf"\s+(?=(?:{_any(asked)})(?![\w']))")
+        self.recalling = _whole(words.recalls)
         self.undoing = _whole(words.undo)
+        self.undo_words = _pattern(rf"(?<![\w'])(?:{_any(words.undo)})\W*$")
         no, yes = _any(words.negation), _any(words.contrast)
         self.contrasts = [
             _pattern(rf"(?:{no}) (?P<old>[^,]+?)(?:,? (?:{yes})|,) (?P<new>.+)"),

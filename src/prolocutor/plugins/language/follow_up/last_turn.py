@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Any, Final
 
 import msgspec
@@ -50,6 +51,10 @@ class LastTurn(msgspec.Struct, frozen=True):
         return list(zip(self.entities, types, strict=False))
 
 
+MOST_EARLIER: Final = 10
+"""Turns among which one is found that words come back to."""
+
+
 def last_turns_of(state: Mapping[str, Any], text: str = "") -> list[LastTurn]:
     """Return the last turn that was a question; none where there is none, or it asks back.
 
@@ -57,12 +62,19 @@ def last_turns_of(state: Mapping[str, Any], text: str = "") -> list[LastTurn]:
     question that was a follow-up itself is the whole question that it meant.
     """
     before = state["utterances"][:-1]
-    if (
-        before
-        and (before[-1].get("attributes") or {}).get("ask")
-        and not correction(text) is not None
-    ):
+    asks_back = before and (before[-1].get("attributes") or {}).get("ask")
+    if asks_back and correction(text) is None:
         return []
+    return next(_turns_of(before, text), [])
+
+
+def earlier_turns_of(state: Mapping[str, Any], text: str) -> list[LastTurn]:
+    """Return the last ten turns that were questions, the latest first."""
+    turns = _turns_of(state["utterances"][:-1], text)
+    return [one for some in islice(turns, MOST_EARLIER) for one in some]
+
+
+def _turns_of(before: Sequence[Mapping[str, Any]], text: str) -> Iterator[list[LastTurn]]:
     reply: Mapping[str, Any] = {}
     for one in reversed(before):
         if "active_skill" in one:
@@ -77,7 +89,8 @@ def last_turns_of(state: Mapping[str, Any], text: str = "") -> list[LastTurn]:
             continue  # it took the turn before back, which may still be gone on with
         question = " ".join((found.text if found else said).split())
         if not question or len(question) > LONGEST:
-            return []
+            yield []
+            continue
         told = reply.get("attributes") or {}
         also = [(reply.get("annotations") or {}).get("entities"), annotations.get("entities")]
         language = (found and found.language) or _spoken(annotations, question)
@@ -90,8 +103,7 @@ def last_turns_of(state: Mapping[str, Any], text: str = "") -> list[LastTurn]:
         }
         parts = told.get("parts")
         given = [p for p in parts if isinstance(p, dict)] if isinstance(parts, list) else []
-        return [_turn(one, also, language, text) for one in given or [whole]]
-    return []
+        yield [_turn(one, also, language, text) for one in given or [whole]]
 
 
 def _turn(part: Mapping[str, Any], also: list[Any], language: str, text: str) -> LastTurn:

@@ -45,7 +45,7 @@ class Normalizer:
     """Brings words into the spelling of the agents of one pipeline."""
 
     def __init__(self, skills: Sequence[AgentProfile] = ()) -> None:
-        self._cards = [one.card for one in skills]
+        self._cards = {one.name: one.card for one in skills}
         given = dict.fromkeys(one.vocabulary for one in skills if one.vocabulary is not None)
         self._given: list[Callable[[str], Vocabulary]] = list(given)
         for one in self._given:
@@ -53,13 +53,18 @@ class Normalizer:
                 one(code)  # what it reads it reads now, not within a turn
         self._words: dict[str, _Words] = {}
 
+    def card_text(self, skill: str, code: str) -> str:
+        """Return the texts of a skill's card in a language."""
+        return " ".join(_texts(self._cards.get(skill), code))
+
     def normalized(self, text: str, code: str) -> Normalized:
         """Return a text of a language in agents' words; the same where nothing is to be changed."""
         grammar = grammar_of(code) or grammar_of("en")
         assert grammar is not None
         words = self._words.get(grammar.code)
         if words is None:
-            words = self._words[grammar.code] = _Words(grammar, self._cards, self._given)
+            words = _Words(grammar, [*self._cards.values()], self._given)
+            self._words[grammar.code] = words
         plain = plain_of(text)
         if grammar.courtesy.fullmatch(plain.strip(" .!?") + " "):
             return Normalized(text, text)

@@ -1,0 +1,78 @@
+"""Returning: words that come back to a question of an earlier turn than the last."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from msgspec.structs import replace
+
+from prolocutor.plugins.language.follow_up.certainty import LIKELY
+from prolocutor.plugins.language.follow_up.general import items_of_reply, meant
+from prolocutor.plugins.language.follow_up.grammar import TRIMMED, LanguageGrammar, plain_of
+from prolocutor.plugins.language.follow_up.last_turn import LastTurn
+
+_CUT: Final = re.compile(r"\s*[,:;]\s*")
+_WORD: Final = re.compile(r"[^\W_]{3,}")
+STEM: Final = 5
+"""Letters by which words of one stem are told: "convert", "conversions"."""
+
+
+def returned(
+    text: str,
+    turns: Sequence[LastTurn],
+    grammar: LanguageGrammar,
+    cards: Callable[[str], str],
+) -> tuple[tuple[str, float], LastTurn] | None:
+    """Return the question that words come back to, and the earlier turn that it is made from.
+
+    "Back to Rome, and in summer?", "as I asked before, the capital?", "so about that film", "what
+    was the second one again": the turn is the latest that names what they do, or whose agent's card
+    does (`cards` gives its text by the agent's name). None for others.
+    """
+    plain = plain_of(text).strip(TRIMMED)
+    if grammar.recalling.fullmatch(plain):
+        listed = (one for one in turns if len(items_of_reply(one, grammar)) > 2)
+        turn = next(listed, None)
+        return None if turn is None else ((turn.question, LIKELY), turn)
+    found = grammar.coming_back.match(plain)
+    if found is None:
+        return None
+    said = text.strip(TRIMMED)[found.end() :].strip(TRIMMED)
+    cut = _CUT.search(said) or grammar.inner_question.search(plain_of(said))
+    topic, rest = (said[: cut.start()], said[cut.end() :]) if cut else (said, "")
+    wanted = _stems(topic, grammar)
+    turn = next((one for one in turns if wanted & _stems(_about(one), grammar)), None)
+    turn = turn or next((one for one in turns if wanted & _stems(cards(one.skill), grammar)), None)
+    if turn is None:
+        return None
+    if not rest.strip(TRIMMED):
+        return (turn.question, LIKELY), turn
+    pronouns = (grammar.owner, grammar.place, grammar.person, grammar.thing)
+    if grammar.opens_request(rest) or any(one.search(plain_of(rest)) for one in pronouns):
+        about = replace(turn, question=topic, reply="", entities=(topic,), types=(), fillings={})
+        pointed = meant(rest, about, grammar, grammar)
+        return pointed or (_asked_of(topic, rest, grammar), LIKELY), turn
+    joined = f"{grammar.words.conjunction} {rest}"
+    whole = meant(joined, turn, grammar, grammar) or meant(rest, turn, grammar, grammar)
+    added = whole is not None and whole[0].startswith(turn.question.rstrip(TRIMMED))
+    return (whole if whole is not None and not added else (rest, LIKELY)), turn
+
+
+def _asked_of(topic: str, rest: str, grammar: LanguageGrammar) -> str:
+    """Return a whole question with the topic at its end, unless it names it already."""
+    if _stems(topic, grammar) <= _stems(rest, grammar):
+        return rest
+    last = plain_of(rest).lower().strip(TRIMMED).rpartition(" ")[2]
+    lead = "" if last in grammar.helpers | grammar.be else f"{grammar.words.place_lead} "
+    return f"{rest.strip(TRIMMED)} {lead}{topic}"
+
+
+def _about(turn: LastTurn) -> str:
+    return " ".join((turn.question, turn.reply, turn.skill.replace("_", " "), *turn.entities))
+
+
+def _stems(text: str, grammar: LanguageGrammar) -> set[str]:
+    words = (one.lower() for one in _WORD.findall(plain_of(text)))
+    return {one[:STEM] for one in words if one not in grammar.function}
