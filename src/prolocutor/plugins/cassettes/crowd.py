@@ -58,17 +58,17 @@ class Crowd:
         places = asyncio.Semaphore(AT_ONCE)
         seen: dict[tuple[str, str], tuple[RulePerson, list[SaidTurn], BrokenLaw]] = {}
 
-        async def talk(person: RulePerson) -> None:
+        async def talk(person: RulePerson) -> list[SaidTurn]:
             async with places:
-                said = await self._talk(person)
+                return await self._talk(person)
+
+        for person, said in zip(
+            self._people, await asyncio.gather(*map(talk, self._people)), strict=True
+        ):
             self.turns += len(said)
             for law in broken_laws(said, person.word, self._words, self._deadline):
                 self.count[law.law] = self.count.get(law.law, 0) + 1
                 seen.setdefault((law.law, said[law.turn - 1].agent), (person, said, law))
-
-        async with asyncio.TaskGroup() as group:
-            for person in self._people:
-                group.create_task(talk(person))
         for person, said, law in seen.values():
             shortest = await self._shortest(said[: law.turn], law.law, person.word)
             found = FoundDialog(person=person.name, broken=law, said=said, shortest=shortest)
