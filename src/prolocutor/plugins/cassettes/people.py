@@ -181,6 +181,8 @@ class ModelPerson(RulePerson):
     def __init__(self, name: str, templates: Templates, seed: int, model: ChatPartner) -> None:
         super().__init__(name, templates, seed)
         self._model = model
+        self.failures: list[str] = []
+        """Why the model gave no words, each time that it did not."""
 
     async def worded(self, turn: SaidTurn, said: Sequence[SaidTurn]) -> SaidTurn:
         """Return the turn in the words of the model, or as it is where the model fails."""
@@ -191,7 +193,8 @@ class ModelPerson(RulePerson):
         past = "\n".join(f"person: {one.says}\nassistant: {one.reply}" for one in said[-3:])
         try:
             words = await self._model.say(("system", task), ("user", f"{past}\nline: {turn.says}"))
-        except ServiceError:
+        except ServiceError as error:
+            self.failures.append(str(error))
             return turn
         return msgspec.structs.replace(turn, says=words.strip().strip('"')[:500] or turn.says)
 

@@ -56,6 +56,9 @@ async def run_people(
         await crowd.run(told)
     if model is not None:
         await model.aclose()
+    failures = [why for one in people if isinstance(one, ModelPerson) for why in one.failures]
+    if failures:
+        tell(f"the speaker gave no words {len(failures):,} times ({failures[0]})")
     seconds = monotonic() - began
     broken = sum(crowd.count.values())
     tell(
