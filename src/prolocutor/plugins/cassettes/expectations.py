@@ -65,6 +65,9 @@ def _folded(text: str) -> str:
     return " ".join(text.casefold().split())
 
 
+ITSELF: Final = "assistant"
+"""Who speaks where no skill does."""
+
 NOTHING: Final = ("nothing", "none", "no")
 
 
@@ -210,20 +213,18 @@ _OF_DIALOG: Final = {"never", "within", "judge", "cassette"}
 
 
 def broken_expectations(
-    step: DialogStep, dialog: WrittenDialog, reply: RecordedReply, seconds: float, label: str = ""
+    step: DialogStep, dialog: WrittenDialog, reply: RecordedReply, seconds: float
 ) -> Iterator[str]:
-    """Return what a reply does not keep of what is expected, in words.
-
-    `label` is the agent's name where the reply's is another one.
-    """
+    """Return what a reply does not keep of what is expected, in words."""
     if reply.error is not None:
         yield f"there is a reply (the turn failed: {reply.error})"
         return
     if step.reply is not None:
         yield from step.reply.broken(reply.reply)
-    if step.agent and reply.agent not in step.agent:
-        wanted = " or ".join(step.agent)
-        yield f"{wanted} speaks, not {reply.agent or f'the assistant itself ({reply.by})'}"
+    speaker = reply.agent or ITSELF
+    if step.agent and speaker not in step.agent:
+        by = "" if reply.agent else f" ({reply.by})"
+        yield f"{' or '.join(step.agent)} speaks, not {speaker}{by}"
     if step.asks is not None:
         asked = reply.asks or "nothing"
         wanted = "nothing" if step.asks.lower() in NOTHING else step.asks

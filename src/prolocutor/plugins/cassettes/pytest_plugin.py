@@ -47,6 +47,8 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "assistant(file): the file of the fixture `assistant`")
     # pytest-asyncio, where it is installed, wants a setting that its tests do not need
     warnings.filterwarnings("ignore", r"The configuration option .asyncio_default_fixture_loop")
+    if config.getini("filterwarnings"):
+        return  # who has rules of their own knows better
     for module in ("dateparser", "dateutil", "websockets", "uvicorn", "opentelemetry"):
         config.addinivalue_line("filterwarnings", f"ignore::DeprecationWarning:{module}")
 

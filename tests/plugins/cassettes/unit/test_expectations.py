@@ -29,6 +29,7 @@ REPLY = RecordedReply(reply="Green tea takes 3 minutes.", agent="tea", asks="num
         ("agent: tea", []),
         ("agent: [clock, tea]", []),
         ("agent: clock", ["clock speaks, not tea"]),
+        ("agent: assistant", ["assistant speaks, not tea"]),
         ("asks: number", []),
         ("asks: nothing", ["it asks for nothing, not for number"]),
         ("asks: date", ["it asks for date, not for number"]),
