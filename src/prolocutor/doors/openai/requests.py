@@ -320,7 +320,7 @@ def _check_tools(tools: list[dict[str, Any]] | None, choice: object) -> None:
         if one.get("type") == "function" and not (
             isinstance(function, dict) and isinstance(function.get("name"), str)
         ):
-            raise ValueError(f"tools: the function of tools[{number}] has a name, as a text")
+            raise ValueError(f"tools have a function with a name each, tools[{number}] has not")
     if not tools and choice not in (None, "none", "auto"):
         raise ValueError("tool_choice is none or auto where there are no tools")
 

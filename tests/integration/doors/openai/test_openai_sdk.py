@@ -261,6 +261,7 @@ async def test_a_conversation_is_made_talked_in_listed_and_ended(sdk: SdkScript)
         ("BadRequestError", "messages", {"messages": []}),
         ("BadRequestError", "messages", {"messages": [{"role": "assistant", "content": "hi"}]}),
         ("BadRequestError", "tool_choice", {"tool_choice": "required"}),
+        ("BadRequestError", "tools", {"tools": [{"type": "function", "function": {}}]}),
         (
             "UnprocessableEntityError",
             "response_format",
