@@ -26,7 +26,7 @@ from prolocutor.contracts.keepers import running_effect
 from prolocutor.contracts.probe import FoundService, UrlProbe
 from prolocutor.contracts.store import RecordStore
 from prolocutor.dialog.plain import JsonObject, Plain, check
-from prolocutor.errors import BadReply, ConfigError, ServiceError
+from prolocutor.errors import BadReply, ConfigError, ServiceError, ServiceRefused
 from prolocutor.names import suggest
 from prolocutor.plugins.mcp.connector.answers import hypotheses_of, reply_of, value_of
 from prolocutor.plugins.mcp.connector.arguments import (
@@ -168,8 +168,8 @@ class McpConnector:
             return await person.session.tool(self._tool, DESCRIBING)
         except SignInNeeded as needed:
             own = await self._sessions.after(needed, OWN, person)
-            if own is None:  # a person has to sign in first
-                raise
+            if own is None:
+                raise ServiceRefused("people sign in there first", status=401) from None
             return await own.session.tool(self._tool, DESCRIBING)
 
     async def _ask(self, request: Request) -> Plain:
