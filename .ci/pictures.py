@@ -126,7 +126,7 @@ async def talk(assistant: Assistant, user: str, said: list[str]) -> None:
     for text in said:
         reply = await assistant.reply(text, user)
     if user in ("ann", "page:jonas"):
-        await assistant.rate_utterance(reply.utt_id, -1, user)
+        await assistant.archive.rate(reply.utt_id, -1, user)
 
 
 def kept(page: Page, name: str) -> None:
