@@ -123,7 +123,7 @@ soak: $(READY) ## kill the server 10,000 times under load and compare the store 
 soak-replicas: $(READY) ## let replicas, their lines and PostgreSQL fail under load, and compare everything
 	@$(BIN)/python bench/soak_replicas.py $(ARGS)
 
-bench: $(READY) ## measure turns and write docs/benchmarks.md
+bench: $(READY) ## measure turns and write bench/README.md
 	@$(BIN)/python bench/turns.py $(ARGS)
 
 bench-peers: $(READY) ## the same beside the neighbours, each in an environment of its own

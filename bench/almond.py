@@ -2,7 +2,7 @@
 
     python bench/almond.py                a few minutes
     python bench/almond.py --quick        whether all this still works
-    python bench/almond.py --write        put the table into docs/benchmarks.md as well
+    python bench/almond.py --write        put the table into bench/README.md as well
 
 The server is a process of its own: one echoing skill, a SQLite file. Every socket is another
 anonymous person, says one thing after the other and waits for each `askSpecial`. The clients run in
@@ -37,7 +37,7 @@ from prolocutor.web.limits import ListenerLimits
 from prolocutor.web.listener import make_app
 from prolocutor.web.serving import serve
 
-DOCS = Path(__file__).resolve().parents[1] / "docs" / "benchmarks.md"
+DOCS = Path(__file__).resolve().parents[1] / "bench" / "README.md"
 ANONYMOUS = "/me/api/anonymous"
 IDLE = 1000
 REPLAYED = 10_000
@@ -58,7 +58,7 @@ def main() -> None:
 def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
     parser.add_argument("--quick", action="store_true", help="a few turns")
-    parser.add_argument("--write", action="store_true", help="write docs/benchmarks.md")
+    parser.add_argument("--write", action="store_true", help="write bench/README.md")
     parser.add_argument("--serve", metavar="STORE", help=argparse.SUPPRESS)
     return parser.parse_args()
 

@@ -10,7 +10,7 @@ of this process for each call, beside `http` in the same lap. Then 100 streams a
 that streams, over sockets: the longest time that the event loop was held.
 
 A door is a line in `DOORS`, a connector one in `CONNECTORS`, its peer a path in `doors_peers.py`.
-Prints the tables, and writes them into docs/benchmarks.md.
+Prints the tables, and writes them into bench/README.md.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ from prolocutor.web.listener import make_app
 from prolocutor.web.serving import serve
 
 ROOT = Path(__file__).resolve().parents[1]
-PAGE = ROOT / "docs" / "benchmarks.md"
+PAGE = ROOT / "bench" / "README.md"
 TITLE = "## Doors and connectors"
 BASE_DOOR, BASE_CONNECTOR = "deeppavlov", "http"
 STREAMS = 100

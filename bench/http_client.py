@@ -6,7 +6,7 @@
 The three take turns, round by round, against one server in a process of its own, which answers at
 once. What counts is the CPU time of this process for each call; the ratios are taken within a
 round. Each call posts 4 kB of JSON and gets 200 bytes back; nine calls run at a time, as in a turn
-with nine services. Prints the table, and writes it into docs/benchmarks.md.
+with nine services. Prints the table, and writes it into bench/README.md.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ import uvloop
 from prolocutor.connectors.parts.http_client import HttpClient
 
 ROOT = Path(__file__).resolve().parents[1]
-PAGE = ROOT / "docs" / "benchmarks.md"
+PAGE = ROOT / "bench" / "README.md"
 TITLE = "## A call over HTTP, from the caller's side"
 
 REQUEST = b'{"text":"' + b"x" * 4000 + b'"}'

@@ -2,7 +2,7 @@
 
     python bench/pairing.py [--data bbai:FOLDER] [--json FILE]
     python bench/pairing.py --peers          with semantic-router, of `peers/setup.py`
-    python bench/pairing.py --write          put the table into docs/benchmarks.md as well
+    python bench/pairing.py --write          put the table into bench/README.md as well
     python bench/pairing.py --train 1458 --data bbai:FOLDER      training a ranker alone
 
 Without --data it takes the made-up agents of `synthetic_agents.py`. Times are of this process's
@@ -50,7 +50,7 @@ from prolocutor.plugins.pairing.question_agent.learned import LearnedRouter
 from prolocutor.plugins.pairing.question_agent.loaded_router import load_router_model
 
 ROOT = Path(__file__).resolve().parents[1]
-DOCS = ROOT / "docs" / "benchmarks.md"
+DOCS = ROOT / "bench" / "README.md"
 PEER = "semantic-router"
 PUBLISHED = "1.5 to 3 ms without its encoder, 15 ms with one"
 """The published time of a route of semantic-router 1.1.1."""
@@ -96,7 +96,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--json", metavar="FILE")
     parser.add_argument("--train", type=int, metavar="N", help="train on N questions of BBAI")
     parser.add_argument("--peers", action="store_true", help="measure the neighbour too")
-    parser.add_argument("--write", action="store_true", help="write docs/benchmarks.md")
+    parser.add_argument("--write", action="store_true", help="write bench/README.md")
     return parser.parse_args()
 
 

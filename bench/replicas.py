@@ -36,7 +36,7 @@ from prolocutor.plugins.postgresql.postgresql_store import PostgresqlStore
 from prolocutor.stores.sqlite.sqlite_store import SqliteStore
 from tests.postgresql_server import PostgresqlServer, quick_folder
 
-PAGE = Path(__file__).parents[1] / "docs" / "benchmarks.md"
+PAGE = Path(__file__).parents[1] / "bench" / "README.md"
 POOL = 10
 TICKS = os.sysconf("SC_CLK_TCK")
 
@@ -105,7 +105,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--turns", type=int, default=2000, help="turns of a round at 100 at once")
-    parser.add_argument("--write", action="store_true", help="write docs/benchmarks.md")
+    parser.add_argument("--write", action="store_true", help="write bench/README.md")
     options = parser.parse_args()
     logging.disable(logging.WARNING)  # that there is no standby
     with tempfile.TemporaryDirectory(dir="/dev/shm") as folder:

@@ -28,7 +28,7 @@ FULL: Final = 0.6
 class UnitCosts(msgspec.Struct, frozen=True, kw_only=True):
     """CPU in microseconds, sizes in bytes; what each was measured with stands beside it."""
 
-    engine: float = 320.0  # a turn in a replica with its door, docs/benchmarks.md
+    engine: float = 320.0  # a turn in a replica with its door, bench/README.md
     store_client: float = 74.0  # a turn's two trips in a replica, bench/replicas.py at 100 at once
     call: float = 450.0  # one call in the database, whatever is in it
     trip: float = 80.0  # each trip in it

@@ -9,7 +9,7 @@ the endpoint as its only skill, a SQLite store and `durability: full` (`assistan
 the chat page's WebSocket before the same assistant (`page`). Printed are milliseconds from the
 question to the first word, and to the whole reply. Then `--at-once` people ask at the same time,
 while a timer notes how long the event loop is held. Prints it all, and writes it into
-docs/benchmarks.md.
+bench/README.md.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from prolocutor.testing.channel_kit import running
 from prolocutor.web.listener import make_app
 
 ROOT = Path(__file__).resolve().parents[1]
-PAGE = ROOT / "docs" / "benchmarks.md"
+PAGE = ROOT / "bench" / "README.md"
 TITLE = "## The first word of a stream"
 GOAL: Final = 5.0
 """Milliseconds to the first word that the assistant may add."""
@@ -59,7 +59,7 @@ def main() -> None:
     parser.add_argument("--calls", type=int, default=400, help="calls of each way")
     parser.add_argument("--at-once", type=int, default=100, help="streams at the same time")
     parser.add_argument("--dir", type=Path, help="where the store is made")
-    parser.add_argument("--dry-run", action="store_true", help="leave docs/benchmarks.md as it is")
+    parser.add_argument("--dry-run", action="store_true", help="leave bench/README.md as it is")
     parser.add_argument("--serve", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.serve:

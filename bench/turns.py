@@ -7,8 +7,8 @@
     python bench/turns.py --quick --dry-run       whether all this still works
 
 Every measurement is a process of its own; with --peers ours and theirs take turns, round by round,
-and the ratios are taken within a round. Prints the tables and writes them to docs/benchmarks.md,
-the raw figures to docs/benchmarks.json (not if only some of the tables were asked for). The files
+and the ratios are taken within a round. Prints the tables and writes them to bench/README.md,
+the raw figures to bench/benchmarks.json (not if only some of the tables were asked for). The files
 that are measured lie in build/bench/, on a real disk one hopes; --dir puts them elsewhere.
 """
 
@@ -29,7 +29,7 @@ from bench.turns.report import markdown, written
 from bench.turns.sections import QUICK, SECTIONS, measured
 
 ROOT = Path(__file__).resolve().parents[1]
-DOCS = ROOT / "docs"
+BENCH = ROOT / "bench"
 
 
 def main() -> None:
@@ -54,10 +54,9 @@ def main() -> None:
     print(report)
     if options.only or options.dry_run or options.quick:
         return
-    DOCS.mkdir(exist_ok=True)
-    written(DOCS / "benchmarks.md", report)
-    (DOCS / "benchmarks.json").write_text(json.dumps(raw, indent=1) + "\n")
-    tell("Written to docs/benchmarks.md and docs/benchmarks.json")
+    written(BENCH / "README.md", report)
+    (BENCH / "benchmarks.json").write_text(json.dumps(raw, indent=1) + "\n")
+    tell("Written to bench/README.md and bench/benchmarks.json")
 
 
 def arguments() -> argparse.Namespace:

@@ -34,7 +34,7 @@ from prolocutor.testing.fake_service import FakeRequest
 from tests.nats_server import nats_program
 
 ROOT = Path(__file__).resolve().parents[1]
-PAGE = ROOT / "docs" / "benchmarks.md"
+PAGE = ROOT / "bench" / "README.md"
 TITLE = "## Workers behind NATS beside HTTP"
 BODY = {"text": "x" * 1820}
 AT_ONCE = (1, 10, 100)
@@ -74,7 +74,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--calls", type=int, default=3000, help="calls of a round")
-    parser.add_argument("--write", action="store_true", help="write docs/benchmarks.md")
+    parser.add_argument("--write", action="store_true", help="write bench/README.md")
     options = parser.parse_args()
     costs = uvloop.run(measure_all(options.rounds, options.calls))
     lines = report(costs)

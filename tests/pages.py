@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-BENCH = {ROOT / "docs" / "benchmarks.md", ROOT / "docs" / "benchmarks.json"}
-"""What `make bench` writes; it may not be there yet."""
+BENCH = {ROOT / "bench" / "README.md"}
+"""What `make bench` writes."""
 
 _FENCE = re.compile(r"^(?P<indent> *)(?P<fence>`{3,})(?P<language>[\w-]*)\s*$")
 _MARK = re.compile(r"<!--\s*(.+?)\s*-->")

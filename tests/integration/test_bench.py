@@ -151,7 +151,7 @@ def test_a_compiled_wheel_is_found_before_the_sources_and_left_out_where_there_i
 
 
 def docs() -> dict[str, float]:
-    return {path.name: path.stat().st_mtime for path in (ROOT / "docs").glob("benchmarks.*")}
+    return {path.name: path.stat().st_mtime for path in (ROOT / "bench").glob("*.[mj]*")}
 
 
 async def test_requests_at_the_listener_are_measured(capsys: pytest.CaptureFixture[str]) -> None:
