@@ -110,7 +110,7 @@ def compare_services(
 
 
 def _address(facts: JsonObject) -> JsonObject:
-    return {key: value for key, value in facts.items() if key not in ("here", "inline")}
+    return {key: value for key, value in facts.items() if key not in ("here", "inline", "format")}
 
 
 def without_ignored(value: Any, paths: Sequence[str]) -> Any:

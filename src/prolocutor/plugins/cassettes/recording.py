@@ -81,7 +81,9 @@ class CassetteRecorder:
 
     def connect(self, service: StageService, make: Callable[[], Connector]) -> Connector:
         """Return a connector that records what goes through the service's own."""
-        return RecordedConnector(self, key_of(service), make())
+        made = RecordedConnector(self, key_of(service), make())
+        self._settings.add_format(key_of(service), made.format)
+        return made
 
     def endpoint(self, name: str, call: Call, verb: str, make: Callable[[], Any]) -> Any:
         """Return an endpoint that records what goes through another one."""
@@ -493,6 +495,11 @@ class ServiceFacts:
             card = plain_of(skill.card_members)
             if self._own_cards.setdefault(skill.name, card) != card:
                 self.cards[skill.name] = card
+
+    def add_format(self, key: str, format: str) -> None:
+        """Take note of how the texts of a service are written, unless they are plain."""
+        if format != "plain" and key in self.services:
+            self.services[key]["format"] = format
 
     def add_endpoint(self, name: str, call: Call) -> None:
         """Take note of a model that is no service."""

@@ -135,7 +135,8 @@ class CassettePlayer:
             return RecordedConnector(self, key, make())
         options = service.call.options
         inline = options.get("inline") or getattr(service.call.target, "inline", False)
-        return PlayedConnector(self, key, inline=bool(inline))
+        format = self.cassette.header.services.get(key, {}).get("format", "plain")
+        return PlayedConnector(self, key, inline=bool(inline), format=format)
 
     def endpoint(self, name: str, call: Call, verb: str, make: Callable[[], Any]) -> Any:
         """Return an endpoint that answers from the cassette."""
@@ -383,7 +384,10 @@ class ReplyOrder:
 class PlayedConnector:
     """A connector whose service is a cassette; an `inline` one answers without waiting."""
 
-    def __init__(self, player: CassettePlayer, key: str, *, inline: bool) -> None:
+    def __init__(
+        self, player: CassettePlayer, key: str, *, inline: bool, format: str = "plain"
+    ) -> None:
+        self.format = format
         self._player = player
         self._key = key
         self.answer = self._answer if inline else None

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from prolocutor.assistant.assistant import Assistant
+from prolocutor.dialog.plain import check
 from prolocutor.dialog.turn_events import Delta
 from prolocutor.errors import BadInput
 from prolocutor.plan.pipeline import Pipeline, Service
@@ -50,6 +51,29 @@ async def test_words_that_stream_are_recorded_and_stream_again(tmp_path: Path) -
 
     assert "".join(first) == "".join(again) == "One two three."
     assert [text for _, text in call.chunks] == ["One ", "two ", "three."]
+
+
+class MarkdownAgent:
+    """A connector whose agent writes Markdown."""
+
+    format = "markdown"
+
+    async def send(self, requests: Any) -> Any:
+        return [check([{"text": "**Fine**", "confidence": 0.9}]) for _ in requests]
+
+    async def aclose(self) -> None:
+        """Close nothing."""
+
+
+async def test_markdown_of_an_agent_is_shown_as_it_was(tmp_path: Path) -> None:
+    path = tmp_path / "a.cassette"
+    await recorded(path, ["hello"], Service("model", MarkdownAgent()))
+    player = CassettePlayer(read_cassette(path))
+    pipeline = Pipeline(skills=[Service("model", FakeService())])
+    async with Assistant(pipeline, store="memory:", recorder=player) as assistant:
+        markdown = assistant.engine.prepared.markdown
+
+    assert markdown == {"model"}
 
 
 async def test_failures_and_late_replies_fail_again_without_waiting(tmp_path: Path) -> None:
