@@ -36,7 +36,7 @@ import dp_database  # noqa: E402 - found by the path above
 
 from prolocutor.plugins.deeppavlov.formatters.formatter_catalog import FORMATTERS  # noqa: E402
 from prolocutor.plugins.deeppavlov.formatters.replies import RESPONSE_FORMATTERS  # noqa: E402
-from prolocutor.plugins.deeppavlov.python_connectors.built_in_connectors import built_in  # noqa: E402
+from prolocutor.plugins.deeppavlov.python_connectors.built_in_connectors import make_built_in  # noqa: E402
 from prolocutor.plugins.deeppavlov.python_connectors.environment import DreamEnvironment  # noqa: E402
 
 MODULE = "dream_of_dp_agent"
@@ -48,7 +48,7 @@ class BuiltInConnector:
     """A Python connector of DREAM's, by the short name of its class."""
 
     def __init__(self, kind: str, **arguments: Any) -> None:
-        self._call = built_in(kind, arguments, DreamEnvironment.read(os.environ))
+        self._call = make_built_in(kind, arguments, DreamEnvironment.read(os.environ))
 
     async def send(self, payload: dict[str, Any], callback: Any) -> None:
         task = payload["payload"]

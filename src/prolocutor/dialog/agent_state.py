@@ -134,9 +134,9 @@ def bot_from_state(state: State) -> Bot:
 
 
 def profile_as_now(stored: State, now: State) -> State:
-    """Return a profile as it is now, as an utterance shows it that was stored with another one.
+    """Return the present profile in the form of an utterance stored with an earlier profile.
 
-    The persona stays, and so do attributes where there were none.
+    The persona is unchanged, as are empty attributes.
     """
     attributes = now["attributes"] if stored["attributes"] else {}
     return {**now, "persona": stored["persona"], "attributes": attributes}
@@ -173,7 +173,7 @@ def bot_utterance_to_state(utterance: BotUtterance) -> State:
 
 
 def utterance_from_state(state: State) -> HumanUtterance | BotUtterance:
-    """Read an utterance from agent state; what has an `active_skill` was said by the bot."""
+    """Read an utterance from agent state; with an `active_skill` it is a bot utterance."""
     return (bot_utterance_from_state if is_bot(state) else human_utterance_from_state)(state)
 
 
@@ -215,7 +215,7 @@ def bot_utterance_from_state(state: State) -> BotUtterance:
 
 
 def hypothesis_to_state(hypothesis: Hypothesis) -> State:
-    """Return the agent state of a hypothesis; what was not given stays absent."""
+    """Return the agent state of a hypothesis, without absent fields."""
     given: State = plain.without_structs(hypothesis)
     return {
         "skill_name": hypothesis.skill_name,
@@ -273,7 +273,7 @@ def changed(state: bytes, changes: Sequence[Change]) -> bytes:
 
 
 def rating(value: Any, user: str | None, at: str) -> bytes:
-    """Write one rating as it stands in `attributes.ratings`."""
+    """Write one rating in the form of `attributes.ratings`."""
     return plain.encode({"rating": value, "user_external_id": user, "datetime": at})
 
 
@@ -287,7 +287,7 @@ def with_ratings(state: bytes, ratings: Sequence[bytes]) -> bytes:
 
 
 def attributes_with_ratings(attributes: bytes, ratings: Sequence[bytes]) -> bytes:
-    """Show ratings in `attributes` (a JSON object), after those that it holds already."""
+    """Add ratings to `attributes` (a JSON object), after its own ratings."""
     members = _raw_members(attributes)
     held = plain.decode(members.get("ratings", b"[]"))
     shown = [plain.encode(one) for one in held] if isinstance(held, list) else []
@@ -296,5 +296,5 @@ def attributes_with_ratings(attributes: bytes, ratings: Sequence[bytes]) -> byte
 
 
 def last_rating(ratings: Sequence[bytes]) -> bytes:
-    """Return the value of the last of these ratings as JSON, `null` if there is none."""
+    """Return the value of the last rating as JSON, `null` without ratings."""
     return bytes(_raw_members(ratings[-1])["rating"]) if ratings else b"null"

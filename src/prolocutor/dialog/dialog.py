@@ -26,7 +26,8 @@ PROFILE_KEYS: Final = (
 PROTECTED_KEYS: Final = frozenset({"id", "user_external_id", "user_type"})
 
 Change = list[Any]
-"""One changed value: `[part, key, value]`, or `[part, key]` where it was removed.
+"""One changed value: `[part, key, value]`, or `[part, key]` for a removed value. `part` is "" (the
+profile's own keys), "profile" or "attributes".
 
 `part` is "" (the profile's own keys), "profile" or "attributes".
 """
@@ -98,14 +99,14 @@ class _HypothesisDetails(msgspec.Struct, kw_only=True, omit_defaults=True):
 
 
 class Hypothesis(_HypothesisDetails):
-    """One candidate reply of one skill: `Hypothesis("hi", 0.9)`.
+    """A candidate reply of a skill: `Hypothesis("hi", 0.9)`.
 
-    A skill gives what it wants to say and how sure it is; beside that `human_attributes` and
+    A skill gives text and confidence (0 to 1), and optionally `human_attributes` and
     `bot_attributes` to remember, `attributes` of the reply, rich `messages` (the text may then be
-    ""), an `ask` for an answer of one kind, whether it `can_continue` with the next input, messages
-    to `schedule` and keys of those to `unschedule`. `entities` are what the reply is about (texts,
-    or objects with `text` and `type`), `continue_` the slots of the question that a follow-up may
-    fill anew, by name. Keys of its own go into `extra`.
+    ""), an `ask` for a kind of answer, whether it `can_continue` with the next input, messages to
+    `schedule` and keys of messages to `unschedule`. `entities` are the subjects of the reply
+    (texts, or objects with `text` and `type`), `continue_` the slots of the question that a
+    follow-up may change, by name. Keys of its own go into `extra`.
 
     In a dialog the engine adds `skill_name` and `hypothesis_id` (`<skill>.<position>`), and
     candidate annotators the `annotations`.
@@ -115,7 +116,7 @@ class Hypothesis(_HypothesisDetails):
     confidence: float
 
     def json_members(self) -> JsonObject:
-        """Return the members of its JSON object that say something, those of `extra` included."""
+        """Return the non-empty members of its JSON object, including `extra`."""
         members = plain.members(self)
         extra = members.pop("extra", {})
         if not isinstance(extra, dict):
@@ -139,10 +140,10 @@ class _SelectorDetails(msgspec.Struct, kw_only=True, omit_defaults=True):
 
 
 class SelectorReply(_SelectorDetails):
-    """What a response selector chose: a skill's text, or a text composed of several.
+    """A response selector's choice: a skill's text, or a text composed of several.
 
-    `hypothesis` is the id of the chosen one, `hypotheses` those that a composed text is made of;
-    without either, the first hypothesis with this skill and text counts.
+    `hypothesis` is the id of the chosen hypothesis, `hypotheses` are the ids behind a composed
+    text; without either, the first hypothesis with this skill and text counts.
     """
 
     skill_name: str
@@ -161,7 +162,7 @@ class SelectorReply(_SelectorDetails):
 
 
 class HumanUtterance(msgspec.Struct, kw_only=True):
-    """One thing said by the human; `user` is the person as known right after this turn's reply."""
+    """An utterance of the human; `user` is the person as known right after this turn's reply."""
 
     utt_id: str
     text: str
@@ -174,7 +175,7 @@ class HumanUtterance(msgspec.Struct, kw_only=True):
 
 
 class SpokenReply(msgspec.Struct, kw_only=True):
-    """What doors show of one thing said by the assistant."""
+    """The parts of a reply that doors show."""
 
     utt_id: str
     text: str
@@ -185,7 +186,7 @@ class SpokenReply(msgspec.Struct, kw_only=True):
 
 
 class BotUtterance(SpokenReply, kw_only=True):
-    """One thing said by the assistant; `orig_text` is the response selector's own text."""
+    """An utterance of the assistant; `orig_text` is the response selector's own text."""
 
     orig_text: str | None
     user: Bot
@@ -194,7 +195,7 @@ class BotUtterance(SpokenReply, kw_only=True):
 
 
 class BotBody(msgspec.Struct):
-    """What is read of a bot utterance where the whole is not needed."""
+    """The fields read of a bot utterance where the rest is not needed."""
 
     date_time: str
     active_skill: str
@@ -205,7 +206,7 @@ DISLIKED: Final = frozenset("down bad poor dislike disliked no wrong unhelpful -
 
 
 def thumb(rating: object) -> bool | None:
-    """Read a thumb: true or false, a word, or a number that is 1 or not above 0; else None."""
+    """Read a thumb: true or false, a word, or a number (1 is up, 0 or less is down); else None."""
     if isinstance(rating, bool):
         return rating
     if isinstance(rating, str):
@@ -222,7 +223,7 @@ def liked(word: str) -> bool | None:
 
 
 class Dialog(msgspec.Struct, kw_only=True):
-    """All that one human and the assistant said, or the last part of it (a window).
+    """All utterances of one human and the assistant, or the last of them (a window).
 
     Times are UTC, `YYYY-MM-DD HH:MM:SS.ffffff`; `date_finish` is the time of the last reply, or
     None before the first. `rating` is the last rating of the dialog as a whole.

@@ -1,4 +1,4 @@
-"""Skills that are generator functions: the words that they yield, and the reply made of them."""
+"""Skills as generator functions: the words they yield, and the reply made of the words."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ CONFIDENCE: Final = 0.5
 
 
 class GeneratedReply:
-    """What a generator has yielded so far: words, and at most one reply.
+    """The items yielded by a generator so far: words, and at most one reply.
 
-    Texts are words. Anything else is the reply, which may come first, so that its confidence is
-    known while its words come. A single hypothesis without text or messages gets the words as text;
-    without a reply they are a hypothesis of `CONFIDENCE`.
+    Texts are words. Any other item is the reply, which may come first to announce the confidence of
+    its words. A single hypothesis without text or messages gets the words as text; without a reply
+    they are a hypothesis of `CONFIDENCE`.
     """
 
     def __init__(self, say: Callable[..., None] | None) -> None:
@@ -33,7 +33,7 @@ class GeneratedReply:
         self._has_reply = False
 
     def take(self, item: Any) -> None:
-        """Take what was yielded; `BadReply` for a second reply, and for words without end."""
+        """Take a yielded item; raise `BadReply` for a second reply, and for too many words."""
         if isinstance(item, str):
             self._left -= len(item) + 1  # so that empty ones end too
             if self._left < 0:
@@ -72,7 +72,7 @@ def generates(target: Callable[..., Any]) -> bool:
 def spoken(target: Callable[..., Any]) -> Callable[..., Any]:
     """Return a function that runs a generator function to its end and returns the reply.
 
-    `say` takes the words as they come, and the confidence, None where it is not known yet.
+    `say` takes each word, and the confidence, None while it is unknown.
     """
     start, typed = taking_dicts(target), takes_requests(target)
 
@@ -97,7 +97,9 @@ def spoken(target: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def in_loop(say: Callable[..., None]) -> Callable[..., None]:
-    """Return the same for use in a thread: it runs in this event loop, as long as there is one."""
+    """Return the same function for use in threads: it runs in this event loop while the loop
+    lives.
+    """
     loop = asyncio.get_running_loop()
 
     def say_later(*words: Any) -> None:
@@ -108,7 +110,7 @@ def in_loop(say: Callable[..., None]) -> Callable[..., None]:
 
 
 def _confidence(reply: Any) -> float | None:
-    """Return the confidence of a single hypothesis, where it says one."""
+    """Return the confidence of a single hypothesis; None if missing."""
     if isinstance(reply, list | tuple) and len(reply) == 1:
         (reply,) = reply
     if isinstance(reply, Hypothesis):

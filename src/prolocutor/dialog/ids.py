@@ -42,7 +42,7 @@ def format_time(seconds: float) -> str:
 
 @lru_cache(maxsize=8)
 def _to_the_second(seconds: int) -> str:
-    """Write whole seconds; all turns of one second share the text."""
+    """Write whole seconds; all turns of a second share the text."""
     return datetime.fromtimestamp(seconds, UTC).isoformat(" ")[:19]
 
 
@@ -53,7 +53,7 @@ def parse_time(text: str) -> float:
 
 
 def new_ids(number: int) -> list[str]:
-    """Make several ids at once, in ascending order; cheaper than one by one."""
+    """Make several ids at once, in ascending order; cheaper than single calls."""
     global _last_tick
     tick = time.time_ns() // 1_000_000
     first = tick if tick > _last_tick else _last_tick + 1
@@ -68,7 +68,7 @@ def new_ids(number: int) -> list[str]:
 
 
 def _random_digits(number: int) -> str:
-    """Return random halves for so many ids, one after the other."""
+    """Return random halves for `number` ids, in order."""
     if number > _IDS:
         return os.urandom(10 * number).hex()
     digits, length = os.urandom(10 * _IDS * _AT_ONCE).hex(), 20 * _IDS
@@ -80,10 +80,12 @@ def _random_digits(number: int) -> str:
 _LAST_DIGITS: Final = [f"{n:02x}" for n in range(256)]
 
 _IDS: Final = 8
-"""For how many ids one piece of random digits is enough: a turn needs seven."""
+"""The number of ids made of one piece of random digits: a turn needs seven."""
 
 _AT_ONCE: Final = 32
 """How many pieces are made at once: each request to the system has its price."""
 
 _random: Final[list[str]] = []
-os.register_at_fork(after_in_child=_random.clear)  # or both would go on with the same ones
+os.register_at_fork(
+    after_in_child=_random.clear
+)  # or both processes would continue with the same digits

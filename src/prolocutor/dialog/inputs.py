@@ -1,4 +1,4 @@
-"""What a person can send, and how a turn starts."""
+"""The inputs of a person, and the start of a turn."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from prolocutor.dialog.plain import JsonObject
 from prolocutor.dialog.rounds import Ask
 
 STOPPED: Final = "stopped"
-"""By which way a stopped turn's reply came about, and the attribute that marks that reply."""
+"""The attribute that marks the reply of a stopped turn, and its value for the reply's origin."""
 
 NOTHING_SAID: Final = "Stopped."
 """The reply of a turn that was stopped before words of it were shown."""
@@ -38,8 +38,9 @@ _TIMEZONE: Final = re.compile(r"[A-Za-z][A-Za-z0-9_+/-]{0,63}")
 
 
 AGAIN_OF: Final = "again_of"
-"""The attribute of an input whose words take the place of earlier ones: the `utt_id` of a reply to
-those, in the same dialog. What was said before stays; clients fold it away."""
+"""The attribute of an input that replaces earlier words: the `utt_id` of the reply to these words,
+in the same dialog. The earlier utterances are kept; clients fold them away.
+"""
 
 
 def is_utterance_id(value: object) -> TypeGuard[str]:
@@ -48,9 +49,9 @@ def is_utterance_id(value: object) -> TypeGuard[str]:
 
 
 class EarlierTurn(msgspec.Struct, frozen=True, kw_only=True):
-    """A turn that was taken before, elsewhere or in another dialog: what was said, and the reply.
+    """A turn taken before, elsewhere or in another dialog: the human's text, and the reply.
 
-    `messages`, `ask` and `skill` are those of the reply, where they are known.
+    `messages`, `ask` and `skill` are the reply's, where known.
     """
 
     text: str
@@ -61,11 +62,11 @@ class EarlierTurn(msgspec.Struct, frozen=True, kw_only=True):
 
 
 OPERATOR: Final = "operator"
-"""The skill whose words an operator's are in a dialog."""
+"""The skill name under which an operator's words appear in a dialog."""
 
 
 class OperatorAct(msgspec.Struct, frozen=True, kw_only=True):
-    """What an operator does: takes a dialog over, says something, gives it back.
+    """An operator's act: taking a dialog over, speaking, giving it back.
 
     `text` is said to the person; `note` is for services to read.
     """
@@ -77,18 +78,17 @@ class OperatorAct(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class TurnInput(msgspec.Struct, frozen=True):
-    """What a person sent: all that makes a turn, from the door to the journal.
+    """A person's input: all arguments of a turn, from the door to the journal.
 
-    `text` is said by `user` in the dialog of this name, through `channel`; `attributes` are those
-    of the human utterance. The same `request_id` gets the same reply. A button or a program comes
+    `text` is said by `user` in the dialog of this name, through `channel`; `attributes` are the
+    human utterance's. The same `request_id` gets the same reply. A button or a program comes
     parsed: `parsed` is `{code, entities, slots?, slotTypes?, example_id?}` or `{program}`,
-    `program` the source of a ThingTalk program. `text` is then its title, or what a client may
-    show instead of one. `skill` is the one skill that is asked, None where the assistant decides.
+    `program` the source of a ThingTalk program. `text` is then its title, or a text to show in
+    place of a title. `skill` is the only skill to ask, None where the assistant decides.
 
-    The assistant itself sets `retold`, the turn that this was in when it was said before: its reply
-    is given again; and `operator`, what an operator does: the person says nothing then.
-
-    `wishes` are for chat models alone; they are not stored, so a second run does not know them.
+    The assistant itself sets `retold`, the earlier turn of the same words, to give its reply again;
+    and `operator`, an operator's act without words of the person. `wishes` are for chat models
+    alone; they are not stored, so a second run does not know them.
     """
 
     text: str
@@ -118,7 +118,7 @@ class TurnInput(msgspec.Struct, frozen=True):
 
 
 class InputKeywords(TypedDict, total=False):
-    """The keywords for a `TurnInput` beside its text and user; None is what its default is."""
+    """The keywords for a `TurnInput` beside its text and user; None stands for the default."""
 
     dialog: str | None
     attributes: JsonObject | None
@@ -130,7 +130,7 @@ class InputKeywords(TypedDict, total=False):
 
 
 def turn_input(text: TurnInput | str, user: str, keywords: InputKeywords) -> TurnInput:
-    """Return the input that a caller gives as such, or by keywords."""
+    """Return the input given as `TurnInput` or by keywords."""
     if isinstance(text, TurnInput):
         if user or keywords:
             raise TypeError("a TurnInput has all that is said of a turn; give no more with it")
@@ -140,10 +140,10 @@ def turn_input(text: TurnInput | str, user: str, keywords: InputKeywords) -> Tur
 
 
 class DirectReply(msgspec.Struct, frozen=True, kw_only=True):
-    """What the assistant says without asking a service: messages, and an ask.
+    """The assistant's words without a service: messages, and an ask.
 
-    `skill` is the service in whose name it is said, "" for the assistant itself. Without messages
-    nothing is said in the turn.
+    `skill` is the service in whose name it speaks, "" for the assistant itself. Without messages
+    the turn is silent.
     """
 
     messages: list[JsonObject] = []
@@ -152,14 +152,12 @@ class DirectReply(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class TurnStart(msgspec.Struct, frozen=True, kw_only=True):
-    """How a turn starts.
-
-    `forced_skill` alone is asked (it waits for an answer); `extra` is added to its request (the
-    `answer`); `preferred` is asked in any case and wins unless another skill is clearly better.
-    Where a subject may be switched, `excluded` is the skill that waits and is not asked, `least`
-    the confidence that a hypothesis needs to count at all, `otherwise` what is said when none does
-    (in place of last chance and fallback). `say` is said at once, without asking anybody. `heard`
-    are the words that services are shown in place of the input's: those that were said before.
+    """The start of a turn. Only `forced_skill` is asked (it waits for an answer); `extra` is added
+    to its request (the `answer`); `preferred` is asked in any case and wins unless another skill is
+    clearly better. Where a subject may be switched, `excluded` is the waiting skill, which is not
+    asked, `least` the lowest confidence of a hypothesis that counts, `otherwise` the reply if no
+    hypothesis counts (in place of last chance and fallback). `say` is the reply of a turn that asks
+    no service. `heard` are earlier words that services get in place of the input's.
     """
 
     input: TurnInput

@@ -1,8 +1,8 @@
-"""What the assistant can send: the kinds of messages of Almond's dialog API.
+"""The messages of the assistant: the kinds of Almond's dialog API.
 
 Each kind is a Struct; `RichMessage` is their union, tagged by `type`. A skill may send them or
 dicts with the same keys. They are stored as dicts, so keys that a kind does not define stay.
-Source: the Almond Dialog API, and what its servers send since (`audio`, `video`, `sound`,
+Source: the Almond Dialog API, and later messages of its servers (`audio`, `video`, `sound`,
 `new-program`).
 """
 
@@ -21,11 +21,11 @@ from prolocutor.errors import BadInput, BadReply
 
 
 class _Common(msgspec.Struct, kw_only=True, tag_field="type", omit_defaults=True):
-    """What a message of any kind may have; None stands for nothing.
+    """The fields of messages of any kind; None is an absent field.
 
-    `icon` is the name of the service whose icon is shown (the speaker's own if None), `alt`
-    describes a picture in words, `idx` is the number of a choice (given by the assistant),
-    `exclusive` stops other sounds, `state` belongs to a link.
+    `icon` is the name of the service with the icon to show (the speaker if None), `alt` describes a
+    picture in words, `idx` is the number of a choice (given by the assistant), `exclusive` stops
+    other sounds, `state` belongs to a link.
     """
 
     icon: str | None = None
@@ -90,14 +90,14 @@ class Sound(_Common, tag="sound"):
 
 
 class Choice(_Common, tag="choice"):
-    """One of several things to choose from: its title, and a longer text."""
+    """One choice of several: its title, and a longer text."""
 
     title: str
     text: str | None = None
 
 
 class Button(_Common, tag="button"):
-    """A button; what it carries (`json`) comes back to the skill when it is pressed."""
+    """A button; its content (`json`) comes back to the skill when it is pressed."""
 
     title: str
     json: JsonObject | str
@@ -130,7 +130,7 @@ KINDS: Final[dict[str, type[msgspec.Struct]]] = {
 """The Struct of each `type`."""
 
 ASK_KINDS: Final = Catalog[Any]("kind of ask", "prolocutor.asks", error=BadInput)
-"""What can be asked for: the options of each kind (`asks.answers.AskKind`)."""
+"""The kinds of asks: the options of each kind (`asks.answers.AskKind`)."""
 
 
 def is_ask(value: object) -> TypeGuard[Ask]:
@@ -161,10 +161,10 @@ def checked_ask(value: Any, path: str = "$.ask") -> Ask | None:
 
 
 def with_owner(messages: list[JsonObject], skill: str) -> list[JsonObject]:
-    """Return messages whose buttons name their owner: what they carry comes back to that skill.
+    """Add the owner to buttons: the skill to which their content comes back.
 
-    A button that carries a command (a program, bookkeeping) or an owner stays as it is. A text that
-    is no JSON object becomes the `payload` of one.
+    A button with a command (a program, bookkeeping) or an owner is unchanged. A text other than a
+    JSON object becomes the `payload` of an object.
     """
     if not skill or not any(one["type"] == "button" for one in messages):
         return messages
@@ -212,7 +212,7 @@ def _checked(given: Any, path: str) -> JsonObject:
 
 
 def _fault(text: str) -> tuple[str, str]:
-    """Return what msgspec found, and where: the path of the value below the message."""
+    """Return msgspec's finding with the path of the value in the message."""
     what, _, at = text.partition(" - at ")
     place = at.strip("`").removeprefix("$")
     if missing := _MISSING.match(what):

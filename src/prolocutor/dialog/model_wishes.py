@@ -1,4 +1,4 @@
-"""ModelWishes: what the client of a turn wants of chat models, beside an answer in words."""
+"""ModelWishes: the wishes of a turn's client for chat models, beside an answer in words."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from prolocutor.dialog.plain import JsonObject
 
 
 class ToolRound(msgspec.Struct, kw_only=True):
-    """The calls of the client's tools that a model wants, and the messages that led to them."""
+    """A model's calls of the client's tools, and the messages that led to the calls."""
 
     calls: list[JsonObject]
     messages: list[JsonObject] = []
@@ -18,11 +18,11 @@ class ToolRound(msgspec.Struct, kw_only=True):
 
 
 class ModelWishes(msgspec.Struct, kw_only=True):
-    """What the client of a turn wants of chat models, in the form of OpenAI's chat completions.
+    """The wishes of a turn's client for chat models, in the form of OpenAI's chat completions.
 
-    Connectors of chat models find it at their request; no other service is shown any of it, and
-    nothing of it is stored. `messages` are those that a model is sent in place of the dialog, None
-    for the dialog's. `rounds` are the calls of tools that models ask for, by skill.
+    Connectors of chat models find it at their request; other services do not get them, and they are
+    not stored. `messages` are sent to a model in place of the dialog; None: the dialog's. `rounds`
+    are the models' calls of tools, by skill.
     """
 
     messages: list[JsonObject] | None = None

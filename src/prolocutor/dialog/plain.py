@@ -1,8 +1,8 @@
-"""What JSON can say: values are checked and encoded here before they go anywhere.
+"""Plain values: values are checked and encoded to JSON here before any other use.
 
-msgspec writes NaN as null, merges the keys 1 and "1" and takes dates for strings without a word,
-so a value counts as plain only if decoding what was encoded gives an equal value. A Struct stands
-for its JSON object, which differs from it, so that values without Structs are encoded once only.
+msgspec writes NaN as null, merges the keys 1 and "1" and takes dates for strings without a word, so
+a value counts as plain only if encoding and decoding give an equal value. A Struct stands for its
+JSON object, which differs from it, so only values without Structs are encoded once.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ from prolocutor.errors import BadReply, ServiceError
 log = logging.getLogger(__name__)
 
 JsonObject: TypeAlias = dict[str, Any]
-"""A JSON object whose keys are free: annotations, attributes, what another program defines."""
+"""A JSON object with free keys: annotations, attributes, data defined by other programs."""
 
 MAX_BYTES: Final = 1_000_000
 MAX_DEPTH: Final = 64
 MAX_STATE_BYTES: Final = 1 << 40
 MAX_PAYLOAD_BYTES: Final = 1 << 26
 MAX_STATE_DEPTH: Final = 2 * MAX_DEPTH
-"""What services said stands in the agent state some levels further in."""
+"""The depth of agent state, in which services' replies lie some levels further in."""
 
 BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
 """Some programs begin UTF-8 with it; in JSON it means nothing (RFC 8259, 8.1)."""
@@ -47,9 +47,8 @@ class Plain(msgspec.Struct, frozen=True, eq=False, gc=False):
 
 
 class PlainItems(Plain, frozen=True, eq=False, gc=True):
-    """A list whose items were checked one by one; a bad one stands as its error, null in `value`.
-
-    It is the reply of a service that is asked about several things at once.
+    """A list with items checked one by one; a bad item is kept as its error, null in `value`. It is
+    the reply of a service to a batch of requests.
     """
 
     items: list[Plain | ServiceError]
@@ -65,13 +64,13 @@ class PlainItems(Plain, frozen=True, eq=False, gc=True):
 def check(value: Any, *, max_bytes: int = MAX_BYTES, max_depth: int = MAX_DEPTH) -> Plain:
     """Encode `value` to JSON and decode it again; raise `BadReply` with the path of a fault.
 
-    Refused: NaN and infinity, keys that are not strings, lone surrogates, cycles, other types,
-    more than `max_bytes` bytes, more than `max_depth` levels. Tuples become lists, Structs (such as
-    `Hypothesis`) the objects that they stand for.
+    Refused: NaN and infinity, keys that are not strings, lone surrogates, cycles, other types, more
+    than `max_bytes` bytes, more than `max_depth` levels. Tuples become lists, Structs (such as
+    `Hypothesis`) JSON objects.
     """
     kind = type(value)
     if kind is list and 0 < len(value) <= _FEW and isinstance(value[0], msgspec.Struct):
-        # a typed reply: its objects at once, instead of finding below that they differ
+        # a typed reply: convert to objects at once, as encoded and decoded values would differ
         value = [_object_of(one) if isinstance(one, msgspec.Struct) else one for one in value]
     elif kind is not list and kind is not dict and isinstance(value, msgspec.Struct):
         value = _object_of(value)
@@ -99,7 +98,7 @@ def check(value: Any, *, max_bytes: int = MAX_BYTES, max_depth: int = MAX_DEPTH)
 
 
 def without_structs(value: Any, depth: int = MAX_DEPTH) -> Any:
-    """Return a value whose Structs are JSON objects; the same value if it holds none.
+    """Return a value with its Structs as JSON objects; the same value if it has no Structs.
 
     A Struct may define its object by a method `json_members`.
     """
@@ -196,11 +195,11 @@ _NO_BRACKETS: Final = bytes(set(range(256)) - set(b"[]{}"))
 
 
 def _measure(value: Any, max_bytes: int, max_depth: int) -> None:
-    """Refuse what would be too large as JSON before any of it is written.
+    """Refuse a value that would be too large as JSON before it is encoded.
 
-    A list that holds another one twice, which holds another one twice, and so on, is small in
-    memory and endless in JSON. A value is walked through level by level, which is cheap, each part
-    as often as it occurs: no part is less than a byte. From `_MANY` parts on each is visited once.
+    Nested lists that each hold the next list twice are small in memory and endless in JSON. A value
+    is walked level by level, which is cheap, each part as often as it occurs: a part has at least a
+    byte. From `_MANY` parts on, each part is visited once.
     """
     level = get_referents(value)
     number = len(level)
@@ -212,15 +211,15 @@ def _measure(value: Any, max_bytes: int, max_depth: int) -> None:
             return
     except BadReply:
         raise
-    except Exception:  # a part whose length cannot be told
+    except Exception:  # a part of unknown length
         log.debug("cannot measure a %s", type(value).__name__)
     size = _expanded(value, max_bytes, max_depth)
-    if size > 4 * max_bytes:  # what is a little too large is written, and refused by its length
+    if size > 4 * max_bytes:  # a slightly too large value is encoded, and refused by its length
         _refuse(size, max_bytes)
 
 
 def _is_small(value: Any, max_bytes: int, max_depth: int) -> bool:
-    """Walk through all of a value; False where it has too many parts or levels, or shared ones."""
+    """Walk through a value; False if it has too many parts or levels, or shared parts."""
     level, number, size = [value], 0, length_hint(value)
     for _ in range(2 * max_depth):
         if size > max_bytes:
@@ -254,7 +253,7 @@ def _expanded(value: Any, max_bytes: int, max_depth: int) -> int:
     Raise `BadReply` as soon as the parts that were seen, each counted once, are too many.
     """
     sizes: dict[int, int] = {}
-    least = 0  # brackets and commas of what was seen
+    least = 0  # brackets and commas of the visited parts
     stack: list[tuple[Any, int, list[Any] | None]] = [(value, 1, None)]
     while stack:
         item, depth, parts = stack.pop()
@@ -292,13 +291,13 @@ def _size(part: Any, sizes: dict[int, int]) -> int:
 
 
 def _explain(value: Any, max_depth: int) -> None:
-    """Walk the value and raise a `BadReply` with the path of the first thing that is not plain.
+    """Walk the value and raise `BadReply` with the path of the first part that is not plain.
 
-    What occurs in several places is walked again only where it stands deeper than before.
+    A part in several places is walked again only at a greater depth.
     """
     stack: list[tuple[Any, str, int]] = [(value, "$", 1)]
     seen: dict[int, int] = {}
-    objects: list[Any] = []  # those that Structs stand for, kept so that no id comes again
+    objects: list[Any] = []  # objects made of Structs, kept so that their ids are not reused
     while stack:
         item, path, depth = stack.pop()
         if isinstance(item, _CONTAINERS):

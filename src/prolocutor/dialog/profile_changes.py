@@ -1,4 +1,4 @@
-"""Changes of a profile: what changed, and the chain of versions that they make."""
+"""Changes of a profile, and the chain of its versions."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from prolocutor.dialog.plain import decode, encode
 from prolocutor.errors import PersonUnreadable, StoreCorrupt
 
 FRAME: Final = 16
-"""One version in so many is a key frame: it has the whole state."""
+"""Every version with a number divisible by this is a key frame with the whole state."""
 
 VersionRow = tuple[int, bytes, bytes | None]
 """Number, changes and, of a key frame, the state."""
@@ -20,7 +20,7 @@ VersionRow = tuple[int, bytes, bytes | None]
 
 @contextmanager
 def read_of(user: str) -> Iterator[None]:
-    """Raise `PersonUnreadable` where rows of a person are not what they should be."""
+    """Raise `PersonUnreadable` for malformed rows of a person."""
     try:
         yield
     except (ArithmeticError, LookupError, TypeError, ValueError, StoreCorrupt) as error:
@@ -28,9 +28,9 @@ def read_of(user: str) -> Iterator[None]:
 
 
 def rebuilt(owner: str, rows: Sequence[VersionRow], wanted: Collection[int]) -> dict[int, bytes]:
-    """Return the wanted versions by number; `rows` are those of one frame, ascending.
+    """Return the wanted versions by number; `rows` are the rows of one frame, ascending.
 
-    Raise `StoreCorrupt` where one is missing.
+    Raise `StoreCorrupt` for a missing version.
     """
     frame = rows[0][2] if rows else None
     if frame is None or set(wanted) - {number for number, _, _ in rows}:
@@ -54,10 +54,10 @@ Fault = Callable[[str], None]
 def changed_profile(
     profile: bytes, attributes: list[dict[str, Any] | None], max_attributes: int, fault: Fault
 ) -> tuple[bytes, list[Change]] | None:
-    """Apply attributes one after the other; return the new profile and its changes, None if equal.
+    """Apply attributes in order; return the new profile and its changes, None if equal.
 
-    `attributes` are the `human_attributes` or `bot_attributes` of all hypotheses that count. What
-    may not be changed, or would make the profile too large, is a fault and left out.
+    `attributes` are the `human_attributes` or `bot_attributes` of all hypotheses that count. A
+    change that is not allowed, or makes the profile too large, is noted as a fault and left out.
     """
     state: dict[str, Any] = decode(profile)
     changes: list[Change] = []
@@ -79,7 +79,7 @@ def changed_profile(
 def _change(
     state: dict[str, Any], key: str, value: Any, max_attributes: int, fault: Fault
 ) -> Change | None:
-    """Return what one attribute changes: known keys are overwritten, others go to `attributes`."""
+    """Return the change by one attribute: known keys are overwritten, others go to `attributes`."""
     if key in PROTECTED_KEYS:
         fault(f"may not change '{key}'")
         return None
@@ -98,7 +98,7 @@ def _change(
 def _change_part(
     state: dict[str, Any], key: str, value: Any, max_attributes: int, fault: Fault
 ) -> Change | None:
-    """Replace persona, profile or attributes whole, if what comes is of the same kind."""
+    """Replace persona, profile or attributes whole, if the new value has the same type."""
     kinds: tuple[type[Any], ...] = (dict, list) if key == "persona" else (dict,)
     if key == "profile" and key not in state:
         return _change(

@@ -18,7 +18,7 @@ _YES_OR_NO: Final = "[yes/no]"
 def plain_text(messages: list[JsonObject], ask: Ask | None = None) -> str:
     """Write messages, as `checked_messages` gives them, as text: one or more lines for each.
 
-    A message without text has no line; without a line the text is empty, whatever is asked.
+    A message without text has no line; without lines the text is empty.
     """
     lines = [line for message in messages if (line := _line(message)).strip()]
     text = "\n".join(lines)
@@ -26,7 +26,7 @@ def plain_text(messages: list[JsonObject], ask: Ask | None = None) -> str:
 
 
 def said_as_text(text: str, attributes: JsonObject, *, without: Collection[str] = ()) -> str:
-    """Write what a reply of this text and these attributes says: its messages, or the text alone.
+    """Write a reply of this text and these attributes as text: its messages, or the text alone.
 
     `without` are kinds of messages that a door shows in a way of its own.
     """
@@ -85,7 +85,7 @@ def _sound(message: JsonObject) -> str:
 
 
 def _program(_: JsonObject) -> str:
-    """Say nothing: what a program says, and what is wrong with it, comes in texts after it."""
+    """Return no text: a program's words and errors come in the texts after it."""
     return ""
 
 
@@ -94,7 +94,7 @@ def _addressed(title: str, address: str) -> str:
 
 
 def _first(message: JsonObject, *keys: str) -> str:
-    """Return the first of these keys that holds a text which is not blank, else an empty text."""
+    """Return the first non-blank text under these keys, else an empty text."""
     values = (message.get(key) for key in keys)
     return next((value for value in values if isinstance(value, str) and value.strip()), "")
 

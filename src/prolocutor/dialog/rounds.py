@@ -1,4 +1,4 @@
-"""Round: what a dialog waits for, between one turn and the next. It is state in the store."""
+"""Round: the state of a dialog between two turns, such as an open ask; kept in the store."""
 
 from __future__ import annotations
 
@@ -17,13 +17,12 @@ LONGEST: Final = 2_000
 
 
 class FollowUp(msgspec.Struct, frozen=True):
-    """What the annotation says.
+    """The content of the annotation `follow_up`.
 
-    `text` is the whole question, `of` the question of an earlier turn that it was made from,
-    `confidence` (0 to 1) how sure it is that the words do not stand alone and mean this,
-    `language` the language of the question (ISO 639-1) where the words are of another one, `skill`
-    the one that answered the question it was made from: it is preferred for this one. `corrects`:
-    what the last turn did was not meant, and is to be taken back.
+    `text` is the whole question, `of` the earlier turn's question behind it, `confidence` (0 to 1)
+    the certainty of this reading, `language` the language of the question (ISO 639-1) where the
+    words have another language, `skill` the skill that answered the earlier question and is
+    preferred now. `corrects`: the last turn's action was not meant, and is to be taken back.
     """
 
     text: str
@@ -35,9 +34,9 @@ class FollowUp(msgspec.Struct, frozen=True):
 
 
 def follow_up_of(annotations: Mapping[str, Any]) -> FollowUp | None:
-    """Return what the annotation `follow_up` says; None where it is missing or of no use.
+    """Read the annotation `follow_up`; None if it is missing or of no use.
 
-    An annotation without a text, with one that is too long, or of another shape is of no use.
+    An annotation without text, with too long a text, or of another shape is of no use.
     """
     given = annotations.get(FOLLOW_UP)
     if not given:
@@ -50,18 +49,18 @@ def follow_up_of(annotations: Mapping[str, Any]) -> FollowUp | None:
 
 
 Ask = str
-"""What kind of value is asked for: a name of the entry-point group `prolocutor.asks`."""
+"""The kind of the expected value: a name of the entry-point group `prolocutor.asks`."""
 
 
 class Forward(msgspec.Struct, frozen=True):
-    """What happens when a choice is taken: this skill gets this text, as if it had been said."""
+    """The effect of a choice: this skill gets this text, as if the person had said it."""
 
     skill: str
     text: str
 
 
 class OfferedChoice(msgspec.Struct, frozen=True, omit_defaults=True):
-    """One of several choices: what it is called, a longer description, where it leads."""
+    """One choice of several: its title, a longer description, its effect."""
 
     title: str
     text: str = ""
@@ -69,10 +68,10 @@ class OfferedChoice(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class NarrowedAsk(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What an answer is for where a first answer was not enough.
+    """The purpose of an answer that completes a first, insufficient answer.
 
-    `ask` is the kind that was asked for at first. `values` are those of the choices; else the
-    answer is the person's own place of this name, to be remembered.
+    `ask` is the kind of the first ask. `values` are the choices' values; without choices the answer
+    is the person's own place of this name, to be remembered.
     """
 
     ask: Ask

@@ -1,1 +1,1 @@
-"""The plan of an assistant: which services there are, what waits for what, what each is shown."""
+"""The plan of an assistant: its services, their order, and their requests."""

@@ -48,15 +48,15 @@ def resolve_formatter(
 def request_formatter(
     service: StageService, resolve: Callable[[str], Formatter]
 ) -> Formatter | None:
-    """Find what formats a service's requests, with its `formatter_options`."""
+    """Find the formatter of a service's requests, with its `formatter_options`."""
     formatter = resolve_formatter(service.formatter, "in", resolve)
-    return _given(formatter, service.formatter_options)
+    return _bind_options(formatter, service.formatter_options)
 
 
 def reply_formatter(service: StageService, resolve: Callable[[str], Formatter]) -> Formatter | None:
-    """Find what formats a service's replies, with its `response_formatter_options`."""
+    """Find the formatter of a service's replies, with its `response_formatter_options`."""
     own, both = service.response_formatter, service.formatter
-    return _given(either_formatter(own, both, resolve), service.response_formatter_options)
+    return _bind_options(either_formatter(own, both, resolve), service.response_formatter_options)
 
 
 def either_formatter(
@@ -64,7 +64,9 @@ def either_formatter(
     both: Formatter | str | None,
     resolve: Callable[[str], Formatter],
 ) -> Formatter | None:
-    """Find what formats replies: the service's `own`, or the one for requests if it does `both`."""
+    """Find the formatter of replies: the service's `own`, or the request formatter if it does
+    `both`.
+    """
     if own is not None or both is None:
         return resolve_formatter(own, "out", resolve)
     function = _find(both, resolve) if isinstance(both, str) else both
@@ -76,8 +78,8 @@ def takes_turn(formatter: Formatter | None) -> bool:
     return formatter is not None and _takes(formatter, "turn")
 
 
-def _given(formatter: Formatter | None, options: JsonObject | None) -> Formatter | None:
-    """Return a formatter with further arguments; what it says of itself (`_SAID`) stays."""
+def _bind_options(formatter: Formatter | None, options: JsonObject | None) -> Formatter | None:
+    """Return a formatter with further arguments; its attributes of `_SAID` are kept."""
     if formatter is None or not options:
         return formatter
     given = partial(formatter, **options)
@@ -98,7 +100,7 @@ def wants_hypotheses(formatter: Formatter | None) -> bool:
 def is_own(formatter: Formatter | None) -> bool:
     """Return whether a formatter is ours: it changes no state and makes JSON of JSON.
 
-    It says so by an attribute, `formatter.is_own = True`. It is shown the state without a copy.
+    It declares this by an attribute, `formatter.is_own = True`, and gets the state without a copy.
     """
     return bool(getattr(formatter, "is_own", False))
 

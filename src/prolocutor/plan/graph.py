@@ -1,4 +1,4 @@
-"""Plan -> dependency graph, or a refusal that names the fault."""
+"""Plan -> dependency graph, or a refusal with the fault."""
 
 from __future__ import annotations
 
@@ -23,7 +23,9 @@ from prolocutor.plan.trials import trials_of
 
 
 class PlanNode(msgspec.Struct, eq=False):
-    """A service in its place: what it waits for (`before`), needs done (`requires`), lets go."""
+    """A service in its place: its predecessors (`before`), required services (`requires`),
+    successors.
+    """
 
     index: int
     stage: Stage
@@ -50,7 +52,7 @@ class PlanNode(msgspec.Struct, eq=False):
 
 
 class Graph(msgspec.Struct):
-    """All nodes in an order in which each comes after what it waits for, and by stage."""
+    """All nodes, each after its predecessors, and the nodes by stage."""
 
     pipeline: Pipeline
     nodes: list[PlanNode]
@@ -64,7 +66,7 @@ class Graph(msgspec.Struct):
             yield self.last_chance
 
     def levels(self) -> list[list[PlanNode]]:
-        """Return the nodes by level: a level can start once the one before has settled."""
+        """Return the nodes by level: a level can start once the level before has settled."""
         depth: dict[PlanNode, int] = {}
         levels: list[list[PlanNode]] = []
         for node in self.nodes:
@@ -75,7 +77,7 @@ class Graph(msgspec.Struct):
         return levels
 
     def critical_path(self) -> list[PlanNode]:
-        """Return the chain of nodes whose time-outs add up to the longest time."""
+        """Return the chain of nodes with the largest sum of time-outs."""
         best: dict[PlanNode, tuple[float, PlanNode | None]] = {}
         for node in self.nodes:
             before = max(node.before, key=lambda other: best[other][0], default=None)
@@ -90,11 +92,11 @@ class Graph(msgspec.Struct):
 
 
 def compile_graph(pipeline: Pipeline) -> Graph:
-    """Make the graph of a pipeline; `ConfigError` with the key of what cannot work.
+    """Make the graph of a pipeline; raise `ConfigError` with the key of a fault.
 
-    Beside what `after` and `requires` say, the order of things holds: candidate annotators and
-    response selectors come after the skills, postprocessors after the reply was selected and one
-    after the other, response annotators after the reply was selected.
+    Beside `after` and `requires`, stages have an order: candidate annotators and response selectors
+    come after the skills, postprocessors in sequence after the reply was selected, response
+    annotators after the reply was selected.
     """
     stages: dict[Stage, list[PlanNode]] = {stage: [] for stage in Stage}
     nodes: list[PlanNode] = []
@@ -137,7 +139,7 @@ _OF_EFFECTS: Final = ("idempotent", "reconcile", "approve", "rule", "preview")
 
 
 def _check_acting(node: PlanNode) -> None:
-    """Refuse what makes no sense for a skill that acts, and what only one that acts can have."""
+    """Refuse options that contradict an acting skill, and options for acting skills on others."""
     skill = node.service
     if not isinstance(skill, Skill):
         return
@@ -165,11 +167,11 @@ def _predecessors(node: PlanNode, stages: dict[Stage, list[PlanNode]]) -> Iterat
     if service.after is None:
         yield from _previous_stage(node, stages)
     else:
-        yield from _named(node, "after", service.after, stages)
-    for other in _named(node, "requires", service.requires, stages):
+        yield from _find_named(node, "after", service.after, stages)
+    for other in _find_named(node, "requires", service.requires, stages):
         node.requires.append(other)
         yield other
-    yield from _implied(node, stages)
+    yield from _implied_predecessors(node, stages)
 
 
 def _previous_stage(node: PlanNode, stages: dict[Stage, list[PlanNode]]) -> list[PlanNode]:
@@ -179,7 +181,9 @@ def _previous_stage(node: PlanNode, stages: dict[Stage, list[PlanNode]]) -> list
     return []
 
 
-def _implied(node: PlanNode, stages: dict[Stage, list[PlanNode]]) -> Iterable[PlanNode]:
+def _implied_predecessors(
+    node: PlanNode, stages: dict[Stage, list[PlanNode]]
+) -> Iterable[PlanNode]:
     if node.stage is Stage.CANDIDATE_ANNOTATOR:
         return stages[Stage.SKILL]
     siblings = stages[node.stage]
@@ -195,7 +199,7 @@ def _implied(node: PlanNode, stages: dict[Stage, list[PlanNode]]) -> Iterable[Pl
     return ()
 
 
-def _named(
+def _find_named(
     node: PlanNode, key: str, names: Iterable[str], stages: dict[Stage, list[PlanNode]]
 ) -> Iterator[PlanNode]:
     for name in names:
@@ -218,14 +222,14 @@ def _find(name: str, node: PlanNode, stages: dict[Stage, list[PlanNode]]) -> lis
     if node in found and not near:
         return f"'{name}' cannot wait for itself"
     if not found:
-        return _unknown(name, stages)
+        return _unknown_name(name, stages)
     if len(near or found) > 1:
         paths = " or ".join(other.path for other in found)
         return f"'{name}' is not the name of one service: say {paths}"
     return near or found
 
 
-def _unknown(name: str, stages: dict[Stage, list[PlanNode]]) -> str:
+def _unknown_name(name: str, stages: dict[Stage, list[PlanNode]]) -> str:
     names = [other.name for members in stages.values() for other in members]
     hint = did_you_mean(name, [*names, *map(str, ORDER)])
     return f"no service or stage is called '{name}'{f'; {hint}' if hint else ''}"

@@ -62,10 +62,10 @@ from prolocutor.plan.stages import name_of as name_of
 
 
 class ServiceKeys(Protocol):
-    """Further keys of services, which a plug-in brings: a Struct with a field for each.
+    """Further keys of services, from a plug-in: a Struct with a field for each.
 
-    Its entry point is of the group `prolocutor.service_keys`. `stages` says where a key may be;
-    `applied` returns the service with what the keys say.
+    Its entry point is of the group `prolocutor.service_keys`. `stages` lists the stages of each
+    key; `applied` returns the service changed by the keys.
     """
 
     stages: ClassVar[Mapping[str, Sequence[Stage]]]
@@ -73,7 +73,7 @@ class ServiceKeys(Protocol):
     def __init__(self, **values: Any) -> None: ...
 
     def applied(self, service: StageService) -> StageService:
-        """Return the service with what the keys say."""
+        """Return the service changed by the keys."""
 
 
 SERVICE_KEYS: Final = Catalog[type[ServiceKeys]]("service key", "prolocutor.service_keys")
@@ -103,19 +103,24 @@ if TYPE_CHECKING:
     ): ...
 
     class Service(_AnyService, frozen=True):
-        """A service whose place in a pipeline says its stage, with the options of all stages."""
+        """A service whose stage follows from its place in a pipeline, with the options of all
+        stages.
+        """
 
         name: str
         target: Target
 
         @property
         def options(self) -> JsonObject:
-            """The options that are given."""
+            """The given options."""
 
 else:
-    # No Struct can inherit from several: the type checker sees that one, and this is what there is.
+    # A Struct cannot inherit from several Structs: the type checker sees the first class, the
+    # runtime this one.
     class Service:
-        """A service whose place in a pipeline says its stage, with the options of all stages."""
+        """A service whose stage follows from its place in a pipeline, with the options of all
+        stages.
+        """
 
         __slots__ = ("name", "options", "target")
 
@@ -130,18 +135,18 @@ else:
             return self.options.get(key, _USUAL[key])
 
         def __eq__(self, other: object) -> bool:
-            return isinstance(other, Service) and _said(self) == _said(other)
+            return isinstance(other, Service) and _given_options(self) == _given_options(other)
 
         def __repr__(self) -> str:
             said = "".join(f", {key}={value!r}" for key, value in self.options.items())
             return f"Service({self.name!r}, {self.target!r}{said})"
 
-        call = property(lambda self: _call_of(self))
+        call = property(lambda self: _make_call(self))
         card_members, last = StageService.card_members, StageService.last
 
 
 def keys_with(key: str) -> type[ServiceKeys]:
-    """Return the keys of a plug-in that have this one; `TypeError` where there are none."""
+    """Return a plug-in's Struct with this key; raise `TypeError` if no plug-in has it."""
     for name in SERVICE_KEYS.names():
         found = SERVICE_KEYS.load(name)
         if key in found.stages:
@@ -150,15 +155,15 @@ def keys_with(key: str) -> type[ServiceKeys]:
     raise TypeError(f"a Service has no option {key!r}{f'; {hint}' if hint else ''}")
 
 
-def _said(service: Service) -> tuple[str, object, JsonObject]:
+def _given_options(service: Service) -> tuple[str, object, JsonObject]:
     options = service.options.items()
     said = {key: value for key, value in options if key not in _USUAL or value != _USUAL[key]}
     return service.name, service.target, said
 
 
-def _at(service: Service, stage: Stage) -> StageService:
-    """Return the service of a stage's type that a `Service` is there."""
-    kind, (name, _, said) = STAGE_TYPES[stage], _said(service)
+def _place_service(service: Service, stage: Stage) -> StageService:
+    """Return a `Service` as a service of the stage's type."""
+    kind, (name, _, said) = STAGE_TYPES[stage], _given_options(service)
     own: JsonObject = {}
     for key, value in said.items():
         if key in kind.__struct_fields__:
@@ -195,14 +200,14 @@ def service_at(stage: Stage, target: Target, **options: Any) -> StageService:
 
 
 def keys_at(stage: Stage) -> Iterator[tuple[type[ServiceKeys], list[str]]]:
-    """Return what plug-ins bring for services of a stage: their Structs, and which keys of them."""
+    """Yield the plug-ins' Structs for services of a stage, with the names of their keys."""
     for name in SERVICE_KEYS.names():
         keys = SERVICE_KEYS.load(name)
         yield keys, [key for key, stages in keys.stages.items() if stage in stages]
 
 
 _HARMLESS: Final = ("icon", "format", "commit")
-"""Options that services of other stages could have, too, where they changed nothing."""
+"""Options allowed at other stages too, without effect."""
 
 
 def _check_place(stages: Sequence[Stage], stage: Stage, key: str) -> None:
@@ -210,14 +215,17 @@ def _check_place(stages: Sequence[Stage], stage: Stage, key: str) -> None:
         raise ConfigError(f"only for {' and '.join(stages)}", key=key)
 
 
-def _call_of(service: Service) -> Call:
-    """Return how a `Service` says that its target is called."""
+def _make_call(service: Service) -> Call:
+    """Return the call of a `Service`'s target."""
     given = {key: service.options[key] for key in _CALLING if key in service.options}
     given = {key: value for key, value in given.items() if value != _USUAL[key]}
     target, connector = service.target, given.pop("connector", None)
     if given.pop("process", False) and connector is None:
         connector = "process"
-    if connector not in (None, "nats"):  # these are for what the form of a target says
+    if connector not in (
+        None,
+        "nats",
+    ):  # these options are for connectors found by the form of the target
         given = {}
     if isinstance(target, Call):
         return Call(target.target, connector or target.connector, {**given, **target.options})
@@ -228,12 +236,12 @@ _CALLING: Final = CallOptions.__struct_fields__
 
 
 class Pipeline(msgspec.Struct, frozen=True, kw_only=True):
-    """Services by stage, in declared order. A single one may stand for a list of one.
+    """Services by stage, in declared order. A single service may stand for a list of one.
 
-    A function stands for a service of its name, with the settings of its `@service` if it has one.
+    A function stands for a service of its name, with the settings of its `@service`, if any.
 
-    Raise `ConfigError` with the key for a service that cannot stand at its stage, two of a stage
-    that have one name, and no skill at all.
+    Raise `ConfigError` with the key for a service at the wrong stage, two services of a stage with
+    the same name, and a pipeline without skills.
     """
 
     annotators: Annotated[
@@ -304,10 +312,10 @@ class Pipeline(msgspec.Struct, frozen=True, kw_only=True):
             if given is None:
                 continue
             if isinstance(given, Sequence):
-                placed: Any = tuple(_placed(one, stage) for one in given)
+                placed: Any = tuple(_find_service(one, stage) for one in given)
                 _refuse_doubles(placed, stage)
             else:
-                placed = _placed(given, stage)
+                placed = _find_service(given, stage)
                 _refuse_doubles((placed,), stage)
             msgspec.structs.force_setattr(self, stage.value, placed)
         if not self.skills:
@@ -331,22 +339,22 @@ class Pipeline(msgspec.Struct, frozen=True, kw_only=True):
                 yield stage, service
 
 
-def _placed(given: Any, stage: Stage) -> StageService:
-    """Return the service of the stage's type that something stands for.
+def _find_service(given: Any, stage: Stage) -> StageService:
+    """Return a service, or the service declared for a function, in the stage's type.
 
-    Raise `ConfigError` for what stands for none.
+    Raise `ConfigError` for anything else.
     """
     if isinstance(given, STAGE_TYPES[stage]):
         return given
     if isinstance(given, Service):
-        return _at(given, stage)
+        return _place_service(given, stage)
     if isinstance(given, StageService):
         what = f"{type(given).__name__} has no place here"
         raise ConfigError(what, key=f"{stage}.{given.name}")
     declared = getattr(given, _DECLARED, None)
     if isinstance(declared, Service):
-        # not its own target: a bound method and a wrapper have the settings of what they wrap
-        return _at(Service(declared.name, given, **declared.options), stage)
+        # not its own target: a bound method and a wrapper have the settings of the wrapped function
+        return _place_service(Service(declared.name, given, **declared.options), stage)
     name = name_of(given)
     if not name or isinstance(given, str):
         kind = type(given).__name__
@@ -373,45 +381,45 @@ S = TypeVar("S", bound=Callable[..., SkillReply | Awaitable[SkillReply] | Spoken
 
 
 class ServiceDecorator(Generic[Options]):
-    """Attaches to a function the settings that it has as a service, whatever its stage.
+    """Attaches to a function its settings as a service, of any stage.
 
-    The function stays as it is. Its name is that of the service unless `name` is given. A file
-    that calls it by its dotted name says its settings itself. Without settings the parentheses
-    may be left out. `ConfigError` for what has no name or takes no settings.
+    The function itself is unchanged. The service has its name unless `name` is given. A file that
+    calls it by its dotted name gives the settings itself. Without settings the parentheses may be
+    left out. Raise `ConfigError` for an object without a name, or without room for settings.
     """
 
     def __init__(self, settings: Callable[Concatenate[Any, Options], object]) -> None:
-        """`settings` is what the type checker takes the options from."""
+        """`settings` gives the type checker the options."""
 
     @overload
     def __call__(self, function: F, /) -> F: ...
     @overload
     def __call__(self, *args: Options.args, **options: Options.kwargs) -> Callable[[F], F]: ...
     def __call__(self, *functions: Any, **options: Any) -> Any:
-        """Attach settings to the function, or to the one that follows."""
-        return _decorated(functions, options)
+        """Attach settings to the function, or to the following function."""
+        return _decorate(functions, options)
 
 
 class SkillDecorator(Generic[Options]):
-    """Attaches to a function the settings that it has as a skill, as `service` does.
+    """Attaches to a function its settings as a skill, like `service`.
 
         @skill(name="parrot", timeout=1.0)
         async def parrot(turn: TurnRequest) -> Hypothesis:
             return Hypothesis(turn.text, 0.5)
 
-    The type checker refuses a function that no skill can be.
+    The type checker refuses a function that cannot be a skill.
     """
 
     def __init__(self, settings: Callable[Concatenate[Any, Options], object]) -> None:
-        """`settings` is what the type checker takes the options from."""
+        """`settings` gives the type checker the options."""
 
     @overload
     def __call__(self, function: S, /) -> S: ...  # type: ignore[overload-overlap]
     @overload
     def __call__(self, *args: Options.args, **options: Options.kwargs) -> Callable[[S], S]: ...
     def __call__(self, *functions: Any, **options: Any) -> Any:
-        """Attach settings to the function, or to the one that follows."""
-        return _decorated(functions, options)
+        """Attach settings to the function, or to the following function."""
+        return _decorate(functions, options)
 
 
 if TYPE_CHECKING:
@@ -421,7 +429,7 @@ else:
     service, skill = ServiceDecorator(Service), SkillDecorator(Service)
 
 
-def _decorated(functions: tuple[Any, ...], options: JsonObject) -> Any:
+def _decorate(functions: tuple[Any, ...], options: JsonObject) -> Any:
     return _declare(options, functions[0]) if functions else partial(_declare, options)
 
 

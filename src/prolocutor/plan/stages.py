@@ -1,4 +1,4 @@
-"""The stages of a pipeline, and what a service of each is told."""
+"""The stages of a pipeline, and the options of their services."""
 
 from __future__ import annotations
 
@@ -27,17 +27,17 @@ class Stage(StrEnum):
     POSTPROCESSOR = "postprocessors"
     RESPONSE_ANNOTATOR = "response_annotators"
     LAST_CHANCE = "last_chance"
-    """Not a stage of the ordinary turn: the first way out when the ordinary one fails."""
+    """A stage outside of the ordinary turn: the first fallback when the ordinary turn fails."""
 
 
 ORDER: tuple[Stage, ...] = tuple(stage for stage in Stage if stage is not Stage.LAST_CHANCE)
 SINGLE: frozenset[Stage] = frozenset(
     {Stage.SKILL_SELECTOR, Stage.RESPONSE_SELECTOR, Stage.LAST_CHANCE}
 )
-"""Stages that mostly have one service: YAML gives it without a map of names."""
+"""Stages that mostly have a single service: YAML gives it without a map of names."""
 
 SERVICE_NAME: Final = r"\w[\w .:@+-]{0,98}\w|\w"
-"""What names a service: it goes into headers, metrics and the ids of hypotheses."""
+"""The pattern of service names, which go into headers, metrics and the ids of hypotheses."""
 
 NAME_RULE: Final = "a name of up to 100 letters, digits, spaces within and . _ - : + @"
 
@@ -50,10 +50,10 @@ class PendingTarget(msgspec.Struct, frozen=True):
 
 
 class Call(msgspec.Struct, frozen=True):
-    """How a service is called: what its connector goes to, which that is, and its options.
+    """How a service is called: the target, the connector to it, and the connector's options.
 
-    Without a `connector` the form of the target says which. Of the options the assistant knows
-    nothing: they are the connector's.
+    Without a `connector` the form of the target decides. The options are checked by the connector
+    only.
     """
 
     target: Callable[..., Any] | str | Connector | ConnectorOptions | PendingTarget
@@ -62,8 +62,9 @@ class Call(msgspec.Struct, frozen=True):
 
 
 Target = Callable[..., Any] | str | Call | Connector | ConnectorOptions | PendingTarget
-"""A Python function, its dotted name `module:function`, a URL, a connector of one's own or the
-options of one, or a `Call` that says more."""
+"""A Python function, its dotted name `module:function`, a URL, a connector or a connector's
+options, or a `Call` with details.
+"""
 
 Commit = Literal["first_good", "last", "only", "never"]
 """When a skill's words may be shown before the turn is over."""
@@ -71,13 +72,13 @@ Commit = Literal["first_good", "last", "only", "never"]
 TextFormat = Literal["plain", "markdown"]
 
 OnUnknown = Literal["ask_person", "ask_operator", "retry", "give_up"]
-"""What happens where nobody knows whether something was done."""
+"""What to do when it is unknown whether an action was carried out."""
 
 ASKED: Final = "module:function, a URL or {call: ..., connector: ...}"
 
 
 def _read_asked(value: object) -> object:
-    """Return whom a file says to ask beside a skill."""
+    """Return the persons or service to ask beside a skill, as given in a file."""
     if isinstance(value, str) and ":" in value:
         return value
     if isinstance(value, dict) and ("call" in value or "connector" in value):
@@ -88,10 +89,10 @@ def _read_asked(value: object) -> object:
 Function = Callable[..., Any]
 Formatter = Callable[..., Any]
 SkillReply = Hypothesis | JsonObject | Sequence[Hypothesis | JsonObject]
-"""What a skill may return: one hypothesis or several, typed or as plain data."""
+"""The replies allowed to a skill: one hypothesis or several, typed or as plain data."""
 
 SpokenReply = AsyncIterator[str | SkillReply] | Iterator[str | SkillReply]
-"""What a skill may yield that streams: the words of its reply, and the reply itself."""
+"""The items yielded by a streaming skill: the words of its reply, and the reply itself."""
 
 
 class Breaker(msgspec.Struct, frozen=True, kw_only=True):
@@ -113,7 +114,7 @@ class _Called(_Named, frozen=True):
 
 
 class Canary(msgspec.Struct, frozen=True, kw_only=True):
-    """For whom a new service takes the place of one of its stage."""
+    """The persons for whom a new service takes the place of another service of its stage."""
 
     expected: ClassVar[str] = "a canary ({instead_of: ..., share: ...})"
 
@@ -144,14 +145,14 @@ class Shadow(msgspec.Struct, frozen=True, kw_only=True):
 
     @classmethod
     def from_short(cls, value: object) -> Shadow | None:
-        """Return the usual caps for true, None (no shadow) for false."""
+        """Return the default caps for true, None (no shadow) for false."""
         if not isinstance(value, bool):
             raise ValueError(cls.expected)
         return cls() if value else None
 
 
 class StageService(_Called, frozen=True, kw_only=True):
-    """A service at some stage: what is called, with what, after whom, and for how long."""
+    """A service at some stage: its target, requests, predecessors and time-outs."""
 
     after: Annotated[
         Sequence[str] | None,
@@ -252,12 +253,12 @@ class StageService(_Called, frozen=True, kw_only=True):
 
     @property
     def card_members(self) -> JsonObject:
-        """What the card says, by key; empty without a card."""
+        """The members of the card by key; empty without a card."""
         return self.card.members if isinstance(self.card, Card) else self.card or {}
 
     @property
     def last(self) -> int | None:
-        """The number of last utterances that are shown; None: all."""
+        """The number of last utterances in the requests; None: all."""
         return None if self.window == "all" else self.window
 
     def calling(self, target: Target) -> Self:
@@ -268,11 +269,11 @@ class StageService(_Called, frozen=True, kw_only=True):
 
 
 class Annotator(StageService, frozen=True, kw_only=True):
-    """What says something about the human's words before the skills are asked."""
+    """Annotates the human's words before the skills are asked."""
 
 
 class TriedService(StageService, frozen=True, kw_only=True):
-    """A service that may be tried out beside another one of its stage."""
+    """A service that may be tried out beside another service of its stage."""
 
     canary: Annotated[
         Canary | None, about("It takes the place of another service for a share of people.")
@@ -290,7 +291,7 @@ class TriedService(StageService, frozen=True, kw_only=True):
 
 
 class SkillSelector(TriedService, frozen=True, kw_only=True):
-    """What says which skills are asked."""
+    """Chooses the skills to ask."""
 
     empty: Annotated[
         Literal["nobody", "all"] | None,
@@ -385,7 +386,7 @@ class Skill(TriedService, frozen=True, kw_only=True):
 
 
 class CandidateAnnotator(StageService, frozen=True, kw_only=True):
-    """What says something about each hypothesis."""
+    """Annotates each hypothesis."""
 
     together: Annotated[
         bool, about("It is asked once a wave about all its hypotheses, and gives a list.")
@@ -393,7 +394,7 @@ class CandidateAnnotator(StageService, frozen=True, kw_only=True):
 
 
 class ResponseSelector(TriedService, frozen=True, kw_only=True):
-    """What chooses the reply among the hypotheses, or composes it of them."""
+    """Chooses the reply among the hypotheses, or composes it from them."""
 
     commit: Annotated[
         Commit | None, about("When words are shown as they come; by default as the top says.")
@@ -401,15 +402,15 @@ class ResponseSelector(TriedService, frozen=True, kw_only=True):
 
 
 class Postprocessor(StageService, frozen=True, kw_only=True):
-    """What changes the text of the reply."""
+    """Changes the text of the reply."""
 
 
 class ResponseAnnotator(StageService, frozen=True, kw_only=True):
-    """What says something about the reply before it is stored."""
+    """Annotates the reply before it is stored."""
 
 
 class LastChance(StageService, frozen=True, kw_only=True):
-    """What speaks where the ordinary way came to nothing."""
+    """Replies when the ordinary turn has no reply."""
 
     before_confidence: Annotated[
         bool,
@@ -437,9 +438,9 @@ STAGE_TYPES: Final[dict[Stage, type[StageService]]] = {
 
 
 class CallOptions(msgspec.Struct, frozen=True, kw_only=True):
-    """How a target is called, as `Service` says it beside the target.
+    """The options of calling a target, given to a `Service` beside the target.
 
-    What each means is said where it belongs: by the options of the connectors.
+    Each is documented at the options of the connectors.
     """
 
     connector: str | None = None
@@ -451,7 +452,7 @@ class CallOptions(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def name_of(target: object) -> str:
-    """Return the name that a target has: a function's, or what it says itself; "" without one."""
+    """Return the name of a target: a function's name, or the target's own; "" without a name."""
     if isinstance(target, Call):
         return name_of(target.target)
     if isinstance(target, str):

@@ -1,1 +1,1 @@
-"""Processes: services that run beside the assistant, started, watched and ended by it."""
+"""Processes: services run beside the assistant, which starts, watches and ends them."""

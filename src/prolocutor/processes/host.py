@@ -1,8 +1,8 @@
 """Hosts one function as an HTTP service: `python -m prolocutor.processes.host module:function`.
 
 POST a request to any path, get the function's bare reply; with `--batch` `{"batch": [...]}` both
-ways. `GET /health` answers once it is up. It listens on 127.0.0.1 only. A client that accepts
-`text/event-stream` gets the words of a reply as they come, where the function says them.
+ways. `GET /health` answers once the host is up. The host listens on 127.0.0.1 only. A client that
+accepts `text/event-stream` gets the words of a reply as the function yields them.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ class FunctionHost:
                 await _send_event(send, piece)
                 piece = await words.get()
             status, body = await answering
-            if status == 200:  # else the stream ends without a reply, which is a failure
+            if status == 200:  # without a reply at its end, the stream counts as failed
                 await _send_event(send, body)
             await send({"type": "http.response.body", "body": b""})
 
@@ -111,7 +111,7 @@ class FunctionHost:
         if self._is_async:
             reply = await target(request)
         else:
-            reply = await _in_thread(target, request)
+            reply = await _call_in_daemon_thread(target, request)
         if not self._batch:
             return check(reply).encoded
         if not isinstance(reply, list | tuple) or len(reply) != len(request):
@@ -169,7 +169,7 @@ def main() -> None:
 
 
 async def _read(receive: Receive) -> bytes | None:
-    """Return the whole body, None when it is too large."""
+    """Return the whole body, None if it is too large."""
     body = bytearray()
     while True:
         message = await receive()
@@ -180,8 +180,8 @@ async def _read(receive: Receive) -> bytes | None:
             return bytes(body)
 
 
-async def _in_thread(target: Callable[..., Any], request: Any) -> Any:
-    """Call a plain function in a daemon thread, so that one that hangs does not hold up the end."""
+async def _call_in_daemon_thread(target: Callable[..., Any], request: Any) -> Any:
+    """Call a plain function in a daemon thread; a hanging function does not delay the exit."""
     loop = asyncio.get_running_loop()
     answered: asyncio.Future[tuple[Any, BaseException | None]] = loop.create_future()
 

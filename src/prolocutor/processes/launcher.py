@@ -1,10 +1,10 @@
-"""Runs one command, and ends it with all that it started when the parent process is gone.
+"""Runs one command, and ends it with all of its processes when the parent process is gone.
 
 `python launcher.py PARENT [--stdin] COMMAND...` in a session of its own. The end of stdin, to which
-nothing is written, shows that the parent is gone; on Linux the kernel sends a signal too. With
-`--stdin` the command has stdin for itself. At SIGUSR2 it kills the command, reaps it, and kills the
-rest of the session's group and itself. The launcher ends with the status of the command (128 +
-n for signal n). It imports nothing of ours, to start fast.
+the parent writes nothing, shows that the parent is gone; on Linux the kernel sends a signal too.
+With `--stdin` the command has stdin for itself. At SIGUSR2 it kills the command, reaps it, and
+kills the rest of the session's group and itself. The launcher ends with the status of the command
+(128 + n for signal n). It imports nothing of ours, to start fast.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def main(parent: int, command: list[str]) -> NoReturn:
 
     signal.signal(signal.SIGUSR2, end)
     signal.signal(signal.SIGUSR1, look)
-    _ask_kernel_for(signal.SIGUSR1)
+    _request_death_signal(signal.SIGUSR1)
     look(0, None)
     if not takes_stdin:
         threading.Thread(target=_watch_stdin, daemon=True).start()
@@ -79,7 +79,7 @@ def _become(command: list[str], launcher: int, takes_stdin: bool) -> NoReturn:
     for number in DEFAULT_SIGNALS:
         signal.signal(number, signal.SIG_DFL)
     signal.pthread_sigmask(signal.SIG_SETMASK, [])
-    _ask_kernel_for(signal.SIGKILL)
+    _request_death_signal(signal.SIGKILL)
     if os.getppid() != launcher:
         os._exit(1)
     if not takes_stdin:
@@ -93,13 +93,13 @@ def _become(command: list[str], launcher: int, takes_stdin: bool) -> NoReturn:
 
 
 def _let_go_of_pipes() -> None:
-    """Leave stdin and stdout to the command, whose end the other side then sees at once."""
+    """Leave stdin and stdout to the command, so that the other side sees their end at once."""
     nothing = os.open(os.devnull, os.O_RDWR)
     os.dup2(nothing, 0)
     os.dup2(nothing, 1)
 
 
-def _ask_kernel_for(number: signal.Signals) -> None:
+def _request_death_signal(number: signal.Signals) -> None:
     """Have this process signalled when its parent dies."""
     if sys.platform == "linux":
         ctypes.CDLL(None, use_errno=True).prctl(PR_SET_PDEATHSIG, number)

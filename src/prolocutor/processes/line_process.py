@@ -22,20 +22,20 @@ STEADY: Final = 60.0
 BACKOFF: Final = (0.5, 30.0)
 MAX_LINE: Final = 16_000_000
 MAX_BLANK: Final = 10_000
-"""Most blank lines, one after the other, of a program that goes on."""
+"""The number of successive blank lines after which a program is ended."""
 
 _AT_ONCE: Final = 500
-"""Lines that are read before the event loop has its turn."""
+"""The number of lines read before the event loop runs other tasks."""
 
 
 class LineProcess:
-    """One program, started when it is first needed and again when it has ended.
+    """One program, started at its first use and again after it has ended.
 
-    `take` gets each line of its output that is not blank, `lost` what it ended with; `is_closing`
-    says that it was asked to. What it prints to stderr goes to the log. A second start soon after
-    an end waits; `backoff` is the first and the longest wait in seconds, doubling in between and
-    starting over after `STEADY` seconds of life; after a `kill` there is none. A line of more than
-    `max_line` bytes ends the program, and so does the end of this process.
+    `take` gets each non-blank line of the output, `lost` the error at its end; `is_closing` says
+    that the end was requested. Its stderr goes to the log. A restart soon after an end waits;
+    `backoff` is the first and the longest wait in seconds, doubling in between and starting over
+    after `STEADY` seconds of life; after a `kill` the restart is immediate. A line of more than
+    `max_line` bytes ends the program, as does the end of this process.
     """
 
     def __init__(
@@ -77,7 +77,9 @@ class LineProcess:
         return Path(self._words[0]).name
 
     async def start(self, patience: float) -> None:
-        """Start it unless it runs; `ServiceUnreachable` if it cannot, or not within `patience`."""
+        """Start the program unless it runs; raise `ServiceUnreachable` on failure or after
+        `patience` seconds.
+        """
         async with self._starting:
             if self._killed and self._reading is not None:
                 await self._gone(self._reading)
@@ -90,7 +92,7 @@ class LineProcess:
                 raise ServiceUnreachable(what, sent=False)
             if rest > 0:
                 await asyncio.sleep(rest)
-            # A caller that is cancelled leaves no half-started program behind.
+            # A cancelled caller leaves no half-started program behind.
             launching = self._tasks.start(self._launch(), awaited=True)
             try:
                 await asyncio.shield(launching)
@@ -99,25 +101,27 @@ class LineProcess:
                 raise
 
     def write(self, line: bytes) -> None:
-        """Send one line, without its line break; `ServiceUnreachable` where it does not run."""
+        """Send one line, without its line break; raise `ServiceUnreachable` if the program is not
+        running.
+        """
         child = self._child
         if child is None or child.stdin is None or child.stdin.is_closing():
             raise self._last
         child.stdin.write(line + b"\n")
 
     async def drain(self) -> None:
-        """Wait until it has read enough of what was written."""
+        """Wait until the program has read enough of the written lines."""
         child = self._child
         if child is not None and child.stdin is not None:
             with contextlib.suppress(ConnectionError):
                 await child.stdin.drain()
 
     def kill(self, why: str = "was ended") -> None:
-        """End it at once, with all that it started; `why` follows its name in messages."""
+        """Kill the program and all of its processes; `why` follows its name in messages."""
         if self._child is not None and not self._killed:
             self._killed = why
             _end(self._child)
-            if self._reading is not None:  # what left the group may hold its output open
+            if self._reading is not None:  # processes outside of the group may hold its output open
                 asyncio.get_running_loop().call_later(2 * GRACE, self._reading.cancel)
 
     async def aclose(self) -> None:
@@ -178,7 +182,7 @@ class LineProcess:
             what = await self._read(child)
             _end(child)
             status, _ = await asyncio.gather(child.wait(), _drop_output(child))
-            _kill_group(child)  # what it left behind
+            _kill_group(child)  # the program's remaining processes
             await asyncio.wait([logging], timeout=1.0)
         except asyncio.CancelledError:
             if not self._killed:
@@ -197,13 +201,13 @@ class LineProcess:
         self._lost(self._last)
 
     async def _read(self, child: Process) -> str:
-        """Hand over lines until there are no more; return what is wrong with them, if anything."""
+        """Hand over lines until the output ends; return the fault, "" without a fault."""
         assert child.stdout is not None
         blank = number = 0
         while True:
             number += 1
             if not number % _AT_ONCE:
-                await asyncio.sleep(0)  # what is buffered is read without waiting
+                await asyncio.sleep(0)  # buffered lines are read without waiting
             try:
                 line = await child.stdout.readline()
             except ValueError:
@@ -228,14 +232,14 @@ class LineProcess:
 
 
 async def _drop_output(process: Process) -> None:
-    """Read what nobody takes any more: asyncio notes the end of a process after its output's."""
+    """Read and drop output: asyncio notes the end of a process only after its output's end."""
     assert process.stdout is not None
     while await process.stdout.read(65_536):
         pass
 
 
 def _end(process: Process) -> None:
-    """End a program with all that it started; its launcher reaps it, so that no zombie stays."""
+    """End a program and all of its processes; its launcher reaps it, so no zombie stays."""
     if process.returncode is not None:
         return
     with contextlib.suppress(ProcessLookupError):

@@ -29,10 +29,10 @@ MAX_LINE: Final = 2000
 
 
 class ProcessOutput:
-    """Passes what a process prints to the log, line by line; `last` is the last line.
+    """Passes the output of a process to the log, line by line; `last` is the last line.
 
-    The pipe is our own. With asyncio's a process counts as ended only when its output is closed,
-    which processes that it leaves behind may hold open for long.
+    The pipe is our own: with asyncio's pipe a process counts as ended only when its output is
+    closed, and its remaining processes may hold the output open for long.
     """
 
     def __init__(self, name: str) -> None:
@@ -57,7 +57,7 @@ class ProcessOutput:
             self._writing = None
 
     async def read(self) -> None:
-        """Pass on what is printed until the pipe ends."""
+        """Log the output until the pipe ends."""
         while True:
             try:
                 line = await self._lines.readline()
@@ -112,7 +112,9 @@ class ProcessCommand(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class ProcessState(msgspec.Struct, frozen=True):
-    """The state of one process; `waiting` is the time before a restart, `last_end` the reason."""
+    """The state of one process; `waiting` is the time before a restart in seconds, `last_end` the
+    reason.
+    """
 
     name: str
     url: str
@@ -125,8 +127,8 @@ class ProcessState(msgspec.Struct, frozen=True):
 class Supervisor:
     """The processes of one assistant: each on a loopback port, restarted when it ends.
 
-    `folder`: where they run. `start_timeout`: seconds until one has to be up, or it is ended and
-    started again. `backoff`: the first and the longest wait before a restart, doubling in between
+    `folder`: the working directory. `start_timeout`: seconds until a process has to be up, else it
+    is restarted. `backoff`: the first and the longest wait before a restart, doubling in between
     and starting over after `steady` seconds of life. `grace`: seconds between asking a process to
     end and ending it.
     """
@@ -172,7 +174,7 @@ class Supervisor:
         await asyncio.gather(*(process.tried.wait() for process in self._processes.values()))
 
     async def until(self, name: str, state: ProcessPhase) -> None:
-        """Wait until the process is in this state."""
+        """Wait until the process is in this phase."""
         process = self._processes[name]
         while process.state != state:
             await process.changed.wait()
@@ -202,7 +204,9 @@ class Supervisor:
             process.tried.set()
 
     async def _run_once(self, process: _SupervisedProcess) -> str:
-        """Start it, wait until it is up, then until it ends; return how it ended."""
+        """Start the process, wait until it is up, then until it ends; return the reason of its
+        end.
+        """
         process.set_phase("starting")
         if await _answers(process.port, None):
             return f"cannot start: another process listens on port {process.port}"
@@ -251,7 +255,7 @@ class Supervisor:
         )
 
     async def _comes_up(self, process: _SupervisedProcess, ended: asyncio.Task[int]) -> bool:
-        """Wait until it is up or has ended; False when that took too long."""
+        """Wait until the process is up or has ended; False after the time-out."""
         try:
             async with asyncio.timeout(self._start_timeout):
                 pause = 0.01
@@ -263,7 +267,7 @@ class Supervisor:
         return True
 
     async def _end(self, launched: Process, ended: asyncio.Task[int]) -> None:
-        """Ask the process group to end, then kill it with what outlives the command."""
+        """Ask the process group to end, then kill all that is left of it."""
         if not ended.done():
             _signal(launched, signal.SIGTERM)
             await asyncio.wait([ended], timeout=self._grace)
@@ -272,7 +276,7 @@ class Supervisor:
 
 
 class _SupervisedProcess:
-    """One process that is restarted whenever it ends."""
+    """One process, restarted whenever it ends."""
 
     def __init__(self, name: str, command: ProcessCommand, port: int) -> None:
         self.name = name

@@ -27,7 +27,7 @@ class ReadingContext(msgspec.Struct, frozen=True, kw_only=True):
     language: str | None = None
 
     def local_now(self) -> dt.datetime:
-        """Return the time in the person's time zone; an unknown one is ignored."""
+        """Return the time in the person's time zone; an unknown time zone is ignored."""
         if self.timezone is None:
             return self.now
         try:
@@ -64,7 +64,8 @@ _WEEKDAY_WORDS: Final = re.compile(
 
 
 def in_english(said: str, language: str | None) -> str:
-    """Return a plain text that is a near day or a weekday in English; else as it is.
+    """Translate a plain text for a near day or a weekday into English; return other texts
+    unchanged.
 
     >>> in_english("nächsten montag", "de"), in_english("el lunes", "es")
     ('next monday', 'monday')
@@ -148,7 +149,7 @@ _FURTHEST: Final = 400 * 366
 
 
 def day_of(said: str, context: ReadingContext) -> dt.date | None:
-    """Return the day that a plain text is as a whole; None if it is none."""
+    """Return the day of a plain text read as a whole; None if it is not a day."""
     said = in_english(said.strip(' .,!;"'), context.language)
     if not said:
         return None
@@ -158,7 +159,7 @@ def day_of(said: str, context: ReadingContext) -> dt.date | None:
     try:
         for form in dict.fromkeys((said, _LEAD.sub("", said), _AT.sub("", _LEAD.sub("", said)))):
             day = _absolute(form, now.date(), context) or _relative(form, now, context)
-            day = day or _worded(form, now, context)
+            day = day or _read_worded(form, now, context)
             if day is not None:
                 return day
     except (ValueError, OverflowError):
@@ -174,11 +175,11 @@ def needs_library(said: str, context: ReadingContext) -> bool:
 
 DAY_EDGES: Final = ("start_of", "end_of")
 EDGE_UNITS: Final = ("h", "day", "week", "mon", "year")
-"""Spans of time that begin and end; `mon` is a month."""
+"""Units of time with a beginning and an end; `mon` is a month."""
 
 
 def edge_of(edge: str, unit: str, now: dt.datetime) -> dt.datetime:
-    """Return when the current span of time began, or when it ends and the next one begins."""
+    """Return the beginning of the current span of time, or its end (the beginning of the next)."""
     start = now.replace(minute=0, second=0, microsecond=0)
     if unit != "h":
         start = start.replace(hour=0)
@@ -221,7 +222,7 @@ def day_of_value(value: object, now: dt.datetime) -> dt.date | None:
 
 
 def moment_of(text: object, zone: dt.tzinfo | None) -> dt.datetime | None:
-    """Read an ISO date or moment; one without an offset is in `zone` (UTC if None)."""
+    """Read an ISO date or moment; without an offset it is in `zone` (UTC if None)."""
     if not isinstance(text, str) or len(text) < 10 or text[4:5] != "-":
         return None
     try:
@@ -257,7 +258,7 @@ def _relative(said: str, now: dt.datetime, context: ReadingContext) -> dt.date |
     if found := _WEEKDAY.fullmatch(said):
         return _weekday(found, today)
     if found := _DAY_AND_NUMBER.fullmatch(said):
-        return _numbered(today, _WEEKDAYS[found["day"]], int(found["number"]))
+        return _find_numbered_day(today, _WEEKDAYS[found["day"]], int(found["number"]))
     if found := _END.fullmatch(said):
         return _end(today, found["which"] == "next", found["period"])
     found = _SPAN.fullmatch(said)
@@ -310,7 +311,7 @@ def _weekday(found: re.Match[str], today: dt.date) -> dt.date:
     return today + dt.timedelta(days=ahead + (7 if found["week"] else 0))
 
 
-def _worded(said: str, now: dt.datetime, context: ReadingContext) -> dt.date | None:
+def _read_worded(said: str, now: dt.datetime, context: ReadingContext) -> dt.date | None:
     """Read dates with names of months, and in other languages, if the extra is installed."""
     language = (context.language or "en").split("-")[0].lower()
     if (language == "en" and not _DATED.search(said)) or len(said) < 4:
@@ -351,8 +352,8 @@ def _next_of_month(today: dt.date, day: int) -> dt.date | None:
     return None
 
 
-def _numbered(today: dt.date, weekday: int, number: int) -> dt.date | None:
-    """Return the next day that is a weekday with a number: Friday the 13th."""
+def _find_numbered_day(today: dt.date, weekday: int, number: int) -> dt.date | None:
+    """Return the next day that is this weekday and day of the month: Friday the 13th."""
     day: dt.date | None = today
     for _ in range(60):
         day = _next_of_month(day, number) if day else None

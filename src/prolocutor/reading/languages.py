@@ -1,8 +1,8 @@
 """Detects the language of a text among a few, by frequent words and by letters.
 
-It is small on purpose: no model, but a table of some hundred words, which count without their
-accents and apostrophes too. Utterances are short, and what cannot be told ("12 * 8", "ok",
-"Paris?") has no language.
+It is small on purpose: no model, but a table of some hundred words, which also count without their
+accents and apostrophes. Utterances are short, and ambiguous texts ("12 * 8", "ok", "Paris?") have
+no language.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from prolocutor.reading.locales.locale import codes, words_of
 from prolocutor.reading.plain_text import without_accents
 
 LONGEST: Final = 400
-"""Characters that are looked at."""
+"""The number of characters read of a text."""
 
 _WORD: Final = re.compile(r"[^\W\d_]+")
 _FREQUENT: Final[dict[str, str]] = {
@@ -82,7 +82,7 @@ _FREQUENT: Final[dict[str, str]] = {
 _SHORT: Final = frozenset("aiyà")
 _LETTERS: Final[dict[str, str]] = {"de": "äöüß", "fr": "àâçèêëîïôùûœæ", "es": "ñ¿¡áíóú"}
 _CONJUNCTIONS: Final = {"and": "en", "und": "de", "et": "fr", "y": "es"}
-"""What follow-ups open with: "et a los angeles" is French."""
+"""The first words of follow-ups: "et a los angeles" is French."""
 _ELIDED: Final = re.compile(r"\b(?:[ldjcnm]|qu)['’][^\W\d_]{2}")
 _OPENS: Final = re.compile(r"\W*(\w+)\b")
 _WEIGHT_OF_LETTERS: Final = 1.5
@@ -91,14 +91,14 @@ _AHEAD: Final = 0.5
 
 
 class DetectedLanguage(NamedTuple):
-    """A language (ISO 639-1), and how clearly it is that one: from 0.5 to 1."""
+    """A language (ISO 639-1), and its likelihood: from 0.5 to 1."""
 
     code: str
     confidence: float
 
 
 class KnownLanguages(NamedTuple):
-    """The languages that there are: which words, letters and conjunctions tell them."""
+    """All languages by their characteristic words, letters and conjunctions."""
 
     words: dict[str, tuple[str, ...]]
     letters: dict[str, str]
@@ -106,13 +106,13 @@ class KnownLanguages(NamedTuple):
 
 
 @cache
-def _known(every: tuple[str, ...]) -> KnownLanguages:
+def _known_languages(every: tuple[str, ...]) -> KnownLanguages:
     table: dict[str, tuple[str, ...]] = {}
     letters, conjunctions = dict(_LETTERS), dict(_CONJUNCTIONS)
     for code in dict.fromkeys((*_FREQUENT, *every)):
         words = words_of(code)
         for word in frequent_words(code):
-            for part in _typed(word):
+            for part in _typed_forms(word):
                 table[part] = tuple(dict.fromkeys((*table.get(part, ()), code)))
         if words is not None and code not in _FREQUENT:
             letters[code] = words.letters
@@ -120,7 +120,7 @@ def _known(every: tuple[str, ...]) -> KnownLanguages:
     return KnownLanguages(table, letters, conjunctions)
 
 
-def _typed(word: str) -> list[str]:
+def _typed_forms(word: str) -> list[str]:
     """Return the parts of a word, also as people type them: "c'est" as "cest", "él" as "el"."""
     parts = [one for one in _WORD.findall(word) if len(one) > 1 or one in _SHORT]
     bare = [
@@ -134,14 +134,14 @@ LANGUAGES: Final = tuple(_FREQUENT)
 
 
 def frequent_words(code: str) -> list[str]:
-    """Return the words that tell a language."""
+    """Return the characteristic words of a language."""
     words = words_of(code)
     return [*_FREQUENT.get(code, "").split(), *(words.frequent.split() if words else ())]
 
 
 def is_frequent(word: str) -> bool:
-    """Whether a word is one of those that tell a language."""
-    table = _known(codes()).words
+    """Whether a word is characteristic of a language."""
+    table = _known_languages(codes()).words
     return all(part in table for part in _WORD.findall(word.lower()))
 
 
@@ -167,7 +167,7 @@ def orders(text: str) -> bool:
 
 @cache
 def _opening(field: str, every: tuple[str, ...]) -> re.Pattern[str]:
-    """Return the pattern of texts that open with phrases of a field of `Words`."""
+    """Return the pattern of texts that begin with phrases of a field of `Words`."""
     known = [words for code in every if (words := words_of(code)) is not None]
     left = "|".join(
         one
@@ -180,17 +180,17 @@ def _opening(field: str, every: tuple[str, ...]) -> re.Pattern[str]:
 
 
 def language_of(text: str) -> DetectedLanguage | None:
-    """Return the language of a text; None if its words and letters do not tell.
+    """Return the language of a text; None if its words and letters are ambiguous.
 
     >>> language_of("Wie spät ist es in Paris?").code, language_of("12 * 8"), language_of("Paris?")
     ('de', None, None)
     """
-    return _language_of(text[:LONGEST].lower(), codes())
+    return _detect_language(text[:LONGEST].lower(), codes())
 
 
 @lru_cache(maxsize=1024)
-def _language_of(said: str, every: tuple[str, ...]) -> DetectedLanguage | None:
-    known = _known(every)
+def _detect_language(said: str, every: tuple[str, ...]) -> DetectedLanguage | None:
+    known = _known_languages(every)
     scores = dict.fromkeys(LANGUAGES, 0.0)
     for word in _WORD.findall(said):
         told = known.words.get(word, ())

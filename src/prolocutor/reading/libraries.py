@@ -1,7 +1,7 @@
 """The libraries of the extra `asks`, each imported at first use.
 
 Together they take a fifth of a second. An assistant that never asks for a value never loads them;
-one that has asked loads them while it waits for the answer.
+otherwise they load while the assistant waits for the answer.
 """
 
 from __future__ import annotations
@@ -20,20 +20,20 @@ def load_ahead() -> None:
 
 @functools.cache
 def dateparser() -> ModuleType | None:
-    """Return the library that reads dates in many languages; None if it is not installed."""
-    return _installed("dateparser")
+    """Return the library for dates in many languages; None if it is not installed."""
+    return _import_installed("dateparser")
 
 
 @functools.cache
 def phonenumbers() -> ModuleType | None:
-    """Return the library that reads phone numbers; None if it is not installed."""
-    return _installed("phonenumbers")
+    """Return the library for phone numbers; None if it is not installed."""
+    return _import_installed("phonenumbers")
 
 
 @functools.cache
 def text_to_num() -> ModuleType | None:
-    """Return the library that reads number words; None if it is not installed."""
-    return _installed("text_to_num")
+    """Return the library for number words; None if it is not installed."""
+    return _import_installed("text_to_num")
 
 
 def in_digits(said: str, language: str = "en") -> str:
@@ -42,7 +42,7 @@ def in_digits(said: str, language: str = "en") -> str:
     return said if words is None else str(words.alpha2digit(said, language, 0.0))
 
 
-def _installed(name: str) -> ModuleType | None:
+def _import_installed(name: str) -> ModuleType | None:
     try:
         return import_module(name)
     except ImportError:
@@ -50,7 +50,7 @@ def _installed(name: str) -> ModuleType | None:
 
 
 def _load() -> None:
-    """Import each, and what it imports at its first use."""
+    """Import each library, and its own imports at first use."""
     text_to_num()
     phonenumbers()
     dates = dateparser()

@@ -52,11 +52,11 @@ def number_of(said: str) -> int | float | None:
     """Return the number in a plain text: alone, rounded ("about five"), or a number of things."""
     said = _AROUND.sub("", said)
     value = value_of(said) if said else None
-    return _counted(said) if value is None else value
+    return _read_count(said) if value is None else value
 
 
 def value_of(said: str) -> int | float | None:
-    """Return the number that a plain text is as a whole; None if it is none."""
+    """Return the number of a plain text read as a whole; None if it is not a number."""
     found = _SIGNED.fullmatch(said)
     if found is None:
         return None
@@ -67,10 +67,10 @@ def value_of(said: str) -> int | float | None:
 
 
 def number_in(said: str, language: str | None) -> int | float | None:
-    """Return the number that a plain text says in German, French or Spanish; None if it says none.
+    """Return the number of a plain text in German, French or Spanish; None if it is not a number.
 
-    Without a language, or in English, the words of any of them count; digits in thousands
-    ("1.500") only in a language that is given.
+    Without a language, or in English, the words of all three count; digits in thousands ("1.500")
+    only in a given language.
     """
     known = (language or "").split("-")[0].lower()
     sign, rest = (-1, found[1]) if (found := _MINUS.fullmatch(said)) else (1, said)
@@ -79,14 +79,14 @@ def number_in(said: str, language: str | None) -> int | float | None:
     if any(letter.isdigit() for letter in rest):
         return None
     for code in (known,) if known in _OTHER_LANGUAGES else _OTHER_LANGUAGES:
-        amount = _written(libraries.in_digits(rest, code))
+        amount = _read_written(libraries.in_digits(rest, code))
         if amount is not None:
             return exact(sign * amount)
     return None
 
 
 def exact(value: object) -> int | float | None:
-    """Return a finite number as an int where it is whole and exact, else as a float; else None."""
+    """Return a finite number as an int if it is whole and exact, else as a float; else None."""
     if isinstance(value, bool) or not isinstance(value, int | float | Fraction):
         return None
     try:
@@ -103,7 +103,7 @@ def _amount(said: str, deep: int = 0) -> int | float | Fraction | None:
         return 1 if deep else None
     if said in _LITTLE:
         return _LITTLE[said]
-    written = _written(said)
+    written = _read_written(said)
     if written is not None or deep > 2:
         return written
     if found := _AND_A_PART.fullmatch(said):
@@ -114,14 +114,14 @@ def _amount(said: str, deep: int = 0) -> int | float | Fraction | None:
         share = Fraction(int(times) if times.isdigit() else _TIMES.get(times, 1))
         return None if count is None else count + share / _PARTS[found["part"]]
     # Words as a whole go first: "six million seven thousand" is no 6,000,007 thousands.
-    spoken = _spoken(said)
+    spoken = _read_spoken(said)
     if spoken is None and (found := _SCALED.fullmatch(said)):
         count = _amount(found["count"].removesuffix(" of a").removesuffix(" a"), deep + 1)
         return None if count is None else count * _SCALES[found["scale"]]
     return spoken
 
 
-def _written(said: str) -> int | float | Fraction | None:
+def _read_written(said: str) -> int | float | Fraction | None:
     """Read digits: 1,234.5 and 1.234,5, 10 000, 1e6, 3/4, 2 1/2."""
     if _EXPONENT.fullmatch(said):
         return float(said)
@@ -141,7 +141,7 @@ def _decimal(digits: str) -> int | float:
     return float(digits) if "." in digits else int(digits)
 
 
-def _spoken(said: str) -> int | float | Fraction | None:
+def _read_spoken(said: str) -> int | float | Fraction | None:
     """Read number words, if the extra is installed."""
     if any(sign.isdigit() for sign in said) or libraries.text_to_num() is None:
         return None
@@ -149,20 +149,20 @@ def _spoken(said: str) -> int | float | Fraction | None:
     # The library stops at billions.
     head, trillion, rest = words.partition(" trillion")
     if not trillion:
-        return _in_digits(words)
-    count, more = _in_digits(head), _in_digits(rest.strip().removeprefix("and ")) if rest else 0
+        return _read_digits(words)
+    count, more = _read_digits(head), _read_digits(rest.strip().removeprefix("and ")) if rest else 0
     if count is None or more is None or not more < 10**12:
         return None
     return count * 10**12 + more
 
 
-def _in_digits(words: str) -> int | float | Fraction | None:
+def _read_digits(words: str) -> int | float | Fraction | None:
     words = f"zero {words}" if words.startswith("point ") else words
     written = libraries.in_digits(words)
-    return _written(_YEAR.sub(r"\1\2", written))
+    return _read_written(_YEAR.sub(r"\1\2", written))
 
 
-def _counted(said: str) -> int | float | None:
+def _read_count(said: str) -> int | float | None:
     """Read a number of something: "5 people", "three of them"; not "one moment", "3 pm"."""
     found = _COUNTED.fullmatch(said)
     if found is None or found["noun"] in _NO_COUNT or found["number"] in {"a", "an", "no"}:
@@ -204,7 +204,7 @@ _ARTICLE: Final = {"a": 1, "an": 1, "half a": 0.5, "half an": 0.5}
 
 
 def measure_of(said: str) -> dict[str, Any] | None:
-    """Return the `{value, unit}` that a plain text is; units are those of `units.py`, or money."""
+    """Return the `{value, unit}` of a plain text; units are from `units.py`, or money."""
     if found := _LEADING.fullmatch(said):
         return _measure(found["count"], found["unit"])
     words = said.split(" ")

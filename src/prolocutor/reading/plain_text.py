@@ -1,4 +1,4 @@
-"""Normalized text: lower case, without courtesy, of limited length; and what it looks like."""
+"""Normalized text: lower case, without courtesy, of limited length; and tests of its form."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def without_accents(text: str) -> str:
 
 
 LONGEST = 300
-"""Characters that a reader looks at: a longer answer is none (raw texts are not read)."""
+"""The number of characters that readers accept; longer answers are not read (except raw texts)."""
 
 _QUOTES = str.maketrans({"’": "'", "‘": "'", "ʼ": "'", "“": '"', "”": '"', "−": "-", "–": "-"})
 _LEAD = re.compile(
@@ -73,7 +73,7 @@ def bare(text: str) -> str:
 
 
 def as_written(text: str, part: str) -> str:
-    """Return a part of a plain text as it is in the original text, with its capitals."""
+    """Return a part of a plain text as written in the original text, with its capitals."""
     written = " ".join(text.split())
     start = written.lower().rfind(part)
     found = written[start : start + len(part)] if start >= 0 else ""

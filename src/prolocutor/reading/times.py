@@ -73,7 +73,7 @@ _PM: Final = frozenset({"p", "afternoon", "evening", "night"})
 
 
 def time_of(said: str, context: ReadingContext) -> dt.time | None:
-    """Return the time of day, in whole seconds, that a plain text says as a whole; else None."""
+    """Return the time of day, in whole seconds, of a plain text read as a whole; else None."""
     said = _ROUGHLY.sub("", said.strip(' ,!;"'))
     now = context.local_now()
     if said in {"now", "right now"}:
@@ -123,21 +123,21 @@ def _read(found: re.Match[str]) -> dt.time | None:
         return None
     if found.re is _PAST:
         away = _MINUTES.get(groups["minutes"]) or int(groups["minutes"])
-        hour, minute = _moved(hour, away, groups["way"] in {"past", "after"})
+        hour, minute = _shift_minutes(hour, away, groups["way"] in {"past", "after"})
     elif found.re is _HALF_HOUR:
         minute = 30
     if hour == 24 and minute == second == 0:
         hour = 0
-    return dt.time(_in_part(hour, part), minute, second)
+    return dt.time(_hour_in_day(hour, part), minute, second)
 
 
-def _moved(hour: int, minutes: int, past: bool) -> tuple[int, int]:
+def _shift_minutes(hour: int, minutes: int, past: bool) -> tuple[int, int]:
     if not 0 < minutes < 60 or not 0 <= hour <= 24:
         raise ValueError("no such time")
     return (hour % 24, minutes) if past else ((hour - 1) % 24, 60 - minutes)
 
 
-def _in_part(hour: int, part: str | None) -> int:
+def _hour_in_day(hour: int, part: str | None) -> int:
     """Return the hour of 24 for an hour of 12 in a part of the day."""
     if part == "night" and (hour == 12 or hour < 5):
         return hour % 12

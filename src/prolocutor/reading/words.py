@@ -1,4 +1,4 @@
-"""Words of texts, and texts that are nearly the same."""
+"""Words of texts, and near duplicates of texts."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _WORD: Final = re.compile(
     r"|[$€£¥₹%+*/=°√^]"
 )
 LONGEST_TEXT: Final = 2000
-"""The most signs of a text that are read."""
+"""The largest number of characters read of a text."""
 
 
 def words(text: str) -> list[str]:
@@ -24,7 +24,7 @@ def words(text: str) -> list[str]:
 
 
 def jaccard(first: frozenset[str], second: frozenset[str]) -> float:
-    """Return the share of common words among all of two sets; 1 for two empty ones."""
+    """Return the share of common words among all words of two sets; 1 for two empty sets."""
     both = len(first & second)
     union = len(first) + len(second) - both
     return both / union if union else 1.0
@@ -36,8 +36,8 @@ ALIKE: Final = 0.8
 def near_duplicates(texts: Sequence[str], alike: float = ALIKE) -> list[int]:
     """Return the number of each text's group: texts linked by a Jaccard index of words >= `alike`.
 
-    Only texts that share one of their rarest words are compared (prefix filtering, Chaudhuri,
-    Ganti and Kaushik 2006), so that it takes seconds for a hundred thousand.
+    Only texts with a common rare word are compared (prefix filtering, Chaudhuri, Ganti and Kaushik
+    2006): a hundred thousand texts take seconds.
     """
     sets = [frozenset(words(text)) for text in texts]
     counts = Counter(word for one in sets for word in one)

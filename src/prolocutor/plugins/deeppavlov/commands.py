@@ -1,4 +1,4 @@
-"""The commands for those who come from DeepPavlov Agent."""
+"""Commands for users of DeepPavlov Agent."""
 
 from __future__ import annotations
 

@@ -17,9 +17,9 @@ from prolocutor.errors import ConfigError
     "--out", "-o", type=click.Path(path_type=Path), required=True, help="The YAML file to write."
 )
 def convert(file: Path, out: Path) -> None:
-    """Write a pipeline_conf.json of DeepPavlov Agent as an assistant's YAML, which does the same.
+    """Convert a pipeline_conf.json of DeepPavlov Agent to an equivalent assistant's YAML.
 
-    An existing file is not written over. What YAML cannot say is a fault.
+    An existing file is not overwritten. A setting without a YAML form is a fault.
 
     \b
     Example:

@@ -1,4 +1,4 @@
-"""What a DREAM pipeline's formatters and connectors are called in YAML, each made when it is named.
+"""The names of DREAM's formatters and connectors in YAML, each made at its first use.
 
 In `prolocutor.plugins.deeppavlov.dream`, `formatter: ...:cropped_dialog` is the built-in dialog
 formatter of that name, `response_formatter: ...:base_skill_formatter` the response formatter.
@@ -23,7 +23,7 @@ from prolocutor.plan.formatters import Widening
 from prolocutor.plugins.deeppavlov.formatters.dialog_formatter import DialogFormatter, EarlierDialog
 from prolocutor.plugins.deeppavlov.formatters.formatter_catalog import FORMATTERS
 from prolocutor.plugins.deeppavlov.formatters.replies import RESPONSE_FORMATTERS
-from prolocutor.plugins.deeppavlov.python_connectors.built_in_connectors import built_in
+from prolocutor.plugins.deeppavlov.python_connectors.built_in_connectors import make_built_in
 from prolocutor.plugins.deeppavlov.python_connectors.environment import DreamEnvironment
 
 State = dict[str, Any]
@@ -31,7 +31,7 @@ State = dict[str, Any]
 MODULE = "prolocutor.plugins.deeppavlov.dream"
 
 SEVERAL = frozenset({"speech_function_hypotheses_predictor_formatter"})
-"""The formatters that give a request for each hypothesis; all others give one."""
+"""The formatters that make a request for each hypothesis; all others make a single request."""
 
 _NOT_OF_THE_DIALOG = frozenset(
     "turn_id service hypotheses hypothesis forced preferred counts active_skills".split()
@@ -39,7 +39,7 @@ _NOT_OF_THE_DIALOG = frozenset(
 
 
 class RequestFormatter:
-    """A dialog formatter of DREAM as a service's `formatter`: it makes one request of a state."""
+    """A dialog formatter of DREAM as a service's `formatter`: makes a request of a state."""
 
     is_own = True
 
@@ -53,13 +53,13 @@ class RequestFormatter:
         self._formatter = formatter
 
     def __call__(self, state: State, **options: Any) -> Any:
-        """Return what the service is asked; all requests in a list where there are several."""
-        requests = self._formatter.format(dialog_of(state), _earlier(state), **options)
+        """Return the service's request; a list where there are several requests."""
+        requests = self._formatter.format(read_dialog(state), _earlier(state), **options)
         return requests if self.fan_out else _only(requests)
 
 
 def _earlier(state: State) -> EarlierDialog:
-    """Return what is known of the utterances before those that the state shows."""
+    """Return the facts about the utterances before the window of a state."""
     shown, heard, said = (
         len(state[kind]) for kind in ("utterances", "human_utterances", "bot_utterances")
     )
@@ -74,10 +74,10 @@ def _earlier(state: State) -> EarlierDialog:
     )
 
 
-def dialog_of(state: State) -> State:
-    """Return the dialog of a state, without what is said of the call.
+def read_dialog(state: State) -> State:
+    """Return the dialog of a state, without the fields about the call.
 
-    A persona that was never set is an empty object in DeepPavlov Agent, and an empty list here.
+    An unset persona is an empty object in DeepPavlov Agent, and an empty list here.
     """
     dialog = {key: value for key, value in state.items() if key not in _NOT_OF_THE_DIALOG}
     for who in ("human", "bot"):
@@ -86,8 +86,8 @@ def dialog_of(state: State) -> State:
     return dialog
 
 
-def window_of(formatter: DialogFormatter) -> int | None:
-    """Return how many utterances a formatter has to be shown, None for all.
+def window_size(formatter: DialogFormatter) -> int | None:
+    """Return the number of utterances that a formatter needs, None for all.
 
     A window starts with a human utterance, so its number is odd.
     """
@@ -107,7 +107,7 @@ class ImportedFormatter:
         self, state: State, *, function: str, several: bool = False, **options: Any
     ) -> Any:
         """Return the only request that the function makes, or all of them in a list."""
-        requests = resolve(function)(dialog_of(state), **options)
+        requests = resolve(function)(read_dialog(state), **options)
         return requests if several else _only(requests)
 
 
@@ -135,7 +135,7 @@ class CallbackConnector:
         self._send = send
 
     async def __call__(self, task: Any) -> Any:
-        """Return what the callback gets; raise what it gets as an exception."""
+        """Return the value passed to the callback; raise an exception passed to it."""
         reply: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
 
         async def callback(task_id: str, response: Any) -> None:
@@ -161,9 +161,9 @@ class DreamConnector(AgentOptions, frozen=True, kw_only=True):
     )
 
     def build(self, context: ServiceContext) -> Connector:
-        """Make the connector; raise `ConfigError` for a class that is neither."""
+        """Make the connector; raise `ConfigError` for a class of neither kind."""
         try:
-            call = built_in(self.class_name, self.arguments, DreamEnvironment.read(os.environ))
+            call = make_built_in(self.class_name, self.arguments, DreamEnvironment.read(os.environ))
         except KeyError as error:
             raise ConfigError(f"{self.class_name} needs {error}", key=context.name) from None
         if call is None:
@@ -172,7 +172,7 @@ class DreamConnector(AgentOptions, frozen=True, kw_only=True):
 
 
 def __getattr__(name: str) -> Callable[..., Any]:
-    """Return the formatter of that name."""
+    """Return the formatter of the name."""
     if name in FORMATTERS:
         return RequestFormatter(FORMATTERS[name])
     if name in RESPONSE_FORMATTERS:

@@ -43,7 +43,7 @@ _HEX: Final = frozenset("0123456789abcdef")
 
 
 class ImportOutcome(msgspec.Struct):
-    """What an import did; `left_out` counts documents without the person or dialog they are of."""
+    """The outcome of an import; `left_out` counts documents without their person or dialog."""
 
     persons: int = 0
     dialogs: int = 0
@@ -56,10 +56,10 @@ class ImportOutcome(msgspec.Struct):
 async def import_dialogs(
     source: DocumentSource, target: StoreTransfer, progress: Progress
 ) -> ImportOutcome:
-    """Store each person of whom the target has nothing, in one transaction each.
+    """Store each person unknown to the target, in one transaction each.
 
-    A person whom it has stays as they are: so an import that was interrupted goes on, and nobody
-    who talked meanwhile loses anything.
+    Persons known to the target stay unchanged: an interrupted import can be resumed, and dialogs
+    held meanwhile are kept.
     """
     known = {*await target.users()}
     outcome = ImportOutcome()
@@ -73,7 +73,7 @@ async def import_dialogs(
             if name in known:
                 outcome.kept += 1
             else:
-                person = person_of(name, documents)
+                person = make_person(name, documents)
                 await target.put_in(person)
                 _count(outcome, person)
             progress(number, len(names))
@@ -89,7 +89,7 @@ def _count(outcome: ImportOutcome, person: StoredPerson) -> None:
 
 
 class SortedDocuments:
-    """All documents in a file, found by what they belong to."""
+    """All documents in a file, found by the id of their owner."""
 
     def __init__(self, file: Path) -> None:
         self._db = sqlite3.connect(file, isolation_level=None)
@@ -144,8 +144,8 @@ class SortedDocuments:
         self._db.close()
 
 
-def person_of(name: str, documents: SortedDocuments) -> StoredPerson:
-    """Return all that is known of a person; of several of one name, all that they said."""
+def make_person(name: str, documents: SortedDocuments) -> StoredPerson:
+    """Return a person with all dialogs; several persons of one name are merged."""
     humans = [one for _, _, one in documents.find(_HUMAN, name)]
     human_id = humans[0]["_id"]
     profile = ProfileChain(agent_state.new_human(human_id, name))
@@ -228,7 +228,7 @@ def _utterance(position: int, is_human: bool, said: Document, version: int) -> S
 
 
 def _hypotheses(said: Document) -> list[Document]:
-    """Return the hypotheses; what DeepPavlov Agent let a skill leave out is empty, or 0."""
+    """Return the hypotheses; fields left out by a skill are empty, or 0."""
     return [
         {
             **one,
@@ -256,7 +256,7 @@ def _number(value: Any) -> float:
 
 
 def _ratings(position: int | None, given: Document, name: str) -> list[StoredRating]:
-    """Return the ratings of a dialog or utterance; those by `human_id` are the person's own."""
+    """Return the ratings of a dialog or utterance; ratings by `human_id` are the person's own."""
     found = _map(given.get("attributes")).get("ratings") or []
     return [
         StoredRating(
@@ -274,14 +274,14 @@ def _ratings(position: int | None, given: Document, name: str) -> list[StoredRat
 
 
 class ProfileChain:
-    """The versions of a profile, made of what utterances show of it."""
+    """The versions of a profile, as seen in utterances."""
 
     def __init__(self, new: bytes) -> None:
         self._state: Document = decode(new)
         self.versions = [StoredVersion(0, b"[]", new)]
 
     def add(self, given: Document) -> int:
-        """Add what a document says of the profile; return the number of that version."""
+        """Add the profile of a document; return the number of its version."""
         wanted: Document = {
             "persona": given.get("persona") or [],
             "attributes": _map(given.get("attributes")),
@@ -316,5 +316,5 @@ def _text(given: Any) -> str:
 
 
 def _hex(given: Any) -> str:
-    """Return an id of hex digits; "" for what is none."""
+    """Return an id of hex digits; "" for other values."""
     return given if isinstance(given, str) and given and _HEX.issuperset(given) else ""

@@ -1,11 +1,11 @@
 """A class of DREAM's own code in a process of its own.
 
 `python dream_program.py MODULE:CLASS [JSON]` runs in DREAM's folder, in any Python: it needs the
-standard library alone. JSON has what the class is made with. Lines of JSON on stdin are tasks, each
-has a line on stdout with the reply, or `{"error": TEXT}`. Without JSON the class is imported, no
-more. Variables that are not set are those of the folder's `.env`. `sentry_sdk`, which reports
-errors to a service elsewhere, and `requests` need not be installed: the first then reports nothing,
-each call of the second fails.
+standard library alone. JSON has the arguments of the class. Lines of JSON on stdin are tasks, each
+has a line on stdout with the reply, or `{"error": TEXT}`. Without JSON the class is only imported.
+Unset variables are read from the folder's `.env`. `sentry_sdk`, which reports errors to a service
+elsewhere, and `requests` need not be installed: without `sentry_sdk` nothing is reported, without
+`requests` its calls fail.
 """
 
 from __future__ import annotations

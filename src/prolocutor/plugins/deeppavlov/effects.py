@@ -1,4 +1,4 @@
-"""What DeepPavlov Agent does with replies, as effects: formatters, and keys of services for them.
+"""DeepPavlov Agent's treatment of replies as effects: formatters, and keys of services for them.
 
 In a file a service has these keys; each stands for a response formatter of this module.
 """
@@ -31,10 +31,10 @@ MODULE: Final = "prolocutor.plugins.deeppavlov.effects"
 
 
 class AnnotatorEffects:
-    """Puts an annotator's reply where `annotates` says.
+    """Puts an annotator's reply into the place `annotates`.
 
-    With `selects` it names, by label, those that are asked of the services whose own `after` names
-    the annotator; nobody named: all are.
+    With `selects` the reply lists labels: of the services with the annotator in `after` only these
+    are asked; an empty list: all are.
     """
 
     def __init__(self, annotates: str) -> None:
@@ -42,18 +42,18 @@ class AnnotatorEffects:
 
     def __call__(self, reply: Any, *, selects: bool = False, **formatters: Any) -> Effects:
         """Return the effects of a reply."""
-        reply = formatted(reply, **formatters)
+        reply = apply_formatter(reply, **formatters)
         changes = reply if self.annotates == "attributes" and isinstance(reply, dict) else {}
         return Effects(
             value=reply if self.annotates == "annotation" else msgspec.UNSET,
             previous=reply if self.annotates == "previous" else msgspec.UNSET,
-            human_attributes=_changed(changes, "human_attributes"),
-            bot_attributes=_changed(changes, "bot_attributes"),
+            human_attributes=_get_changes(changes, "human_attributes"),
+            bot_attributes=_get_changes(changes, "bot_attributes"),
             asks=(reply or None) if selects else None,
         )
 
 
-def _changed(changes: JsonObject, key: str) -> JsonObject:
+def _get_changes(changes: JsonObject, key: str) -> JsonObject:
     given = changes.get(key)
     return given if isinstance(given, dict) else {}
 
@@ -67,9 +67,10 @@ nothing: Final = AnnotatorEffects("nothing")
 def first_turn(
     reply: Any, turn: TurnRequest, *, keeps: JsonObject, writes: str = "annotation", **options: Any
 ) -> Effects:
-    """Do as one of these; in a dialog's first turn the person `keeps` these attributes only.
+    """Apply the formatter `writes`; in a dialog's first turn the person `keeps` only these
+    attributes.
 
-    The values are for those who had none.
+    The values of `keeps` are defaults.
     """
     effects: Effects = _WRITING[writes](reply, **options)
     if turn["date_finish"] is not None:
@@ -89,16 +90,16 @@ _WRITING: Final = {
 
 def selection(reply: Any, **formatters: Any) -> Effects:
     """Let a skill selector name all that are asked, skills or not; nobody named: all are."""
-    reply = formatted(reply, **formatters)
+    reply = apply_formatter(reply, **formatters)
     return Effects(value=reply, asks=reply or None)
 
 
 def hypotheses(reply: Any, turn: TurnRequest, **formatters: Any) -> Effects:
-    """Let a reply be about all hypotheses; another number of items than of them is empty for each.
+    """Spread a reply over all hypotheses; a wrong number of items is empty for each hypothesis.
 
-    One that comes after the turn's own reply changes nothing.
+    A reply after the turn's own reply changes nothing.
     """
-    reply = formatted(reply, **formatters)
+    reply = apply_formatter(reply, **formatters)
     if turn.reply is not None:
         return Effects()
     if isinstance(reply, dict) and isinstance(reply.get("batch"), list):
@@ -110,17 +111,17 @@ def hypotheses(reply: Any, turn: TurnRequest, **formatters: Any) -> Effects:
 
 
 def choice(reply: Any, **formatters: Any) -> Effects:
-    """Let nothing go with the reply but what the response selector says itself."""
-    return Effects(value=formatted(reply, **formatters), carries=False)
+    """Keep only the response selector's own reply, without the hypothesis' other fields."""
+    return Effects(value=apply_formatter(reply, **formatters), carries=False)
 
 
-def formatted(
+def apply_formatter(
     reply: Any,
     formatter: Formatter | str | None = None,
     both: Formatter | str | None = None,
     formatter_options: JsonObject | None = None,
 ) -> Any:
-    """Return a reply in the form that the service's own formatter gives it."""
+    """Return a reply in the form given by the service's own formatter."""
     own = _own_formatter(formatter, both)
     return reply if own is None else own(reply, **(formatter_options or {}))
 
@@ -133,7 +134,7 @@ def _own_formatter(
 
 
 class DreamKeys(msgspec.Struct, frozen=True, kw_only=True):
-    """The keys by which a service of a file does as one of DREAM's."""
+    """The keys that give a service the behaviour of DREAM's services."""
 
     stages: ClassVar[Mapping[str, Sequence[Stage]]] = {
         "writes": (Stage.ANNOTATOR,),
@@ -183,7 +184,7 @@ class DreamKeys(msgspec.Struct, frozen=True, kw_only=True):
     ] = "all"
 
     def applied(self, service: StageService) -> StageService:
-        """Return the service with the response formatter that does what the keys say."""
+        """Return the service with the response formatter for these keys."""
         options: JsonObject = {}
         match service:
             case Annotator():

@@ -8,7 +8,7 @@ import click
 
 from prolocutor.config.store_location import store_url
 from prolocutor.plugins.deeppavlov.dream_import import ImportOutcome, import_dialogs
-from prolocutor.plugins.deeppavlov.mongo_documents import source_of
+from prolocutor.plugins.deeppavlov.mongo_documents import open_source
 from prolocutor.stores.store_catalog import transfer_of
 
 _SHOWN_EACH = 100
@@ -18,14 +18,13 @@ _SHOWN_EACH = 100
 @click.argument("source", metavar="FROM")
 @click.argument("target", metavar="TO")
 def import_dream(source: str, target: str) -> None:
-    """Import the dialogs that DeepPavlov Agent keeps in MongoDB: people, dialogs, ratings.
+    """Import DeepPavlov Agent's dialogs from MongoDB: people, dialogs, ratings.
 
     FROM is a folder with a file of mongoexport for each collection (user, bot, dialog,
     human_utterance, bot_utterance), or mongodb://HOST:27017/NAME, which needs the package pymongo.
     TO is a store; stop the assistants that use it. All ids stay.
 
-    A person of whom TO has something already stays as they are there. An import that was
-    interrupted goes on where it stopped: say the same again.
+    A person known to TO stays unchanged. To resume an interrupted import, repeat the command.
 
     \b
     Example:
@@ -36,7 +35,7 @@ def import_dream(source: str, target: str) -> None:
 
 
 async def _import(given: str, target: str) -> str:
-    source, transfer = source_of(given), transfer_of(store_url(target))
+    source, transfer = open_source(given), transfer_of(store_url(target))
     await transfer.open(alone=True)
     try:
         outcome = await import_dialogs(source, transfer, _progress)

@@ -1,8 +1,8 @@
-"""The documents that DeepPavlov Agent keeps in MongoDB: as `mongoexport` writes them, or live.
+"""DeepPavlov Agent's documents in MongoDB: exported by `mongoexport`, or live.
 
 `mongoexport` writes a line of Extended JSON for each document (specification: MongoDB, "MongoDB
 Extended JSON (v2)"): canonical or relaxed, and before its release 4.2 version 1. All three are
-read. What JSON cannot say becomes a text or a number: an id its digits, a date the agent state's
+read. Values without a JSON form become texts or numbers: an id its digits, a date the agent state's
 form of time in UTC, NaN and infinity null.
 """
 
@@ -33,7 +33,7 @@ class DocumentSource(Protocol):
         """Yield the documents of a collection, in the order in which they were made."""
 
 
-def source_of(given: str) -> DocumentSource:
+def open_source(given: str) -> DocumentSource:
     """Return the source at the URL of a database, or in a folder of exported files."""
     if given.startswith(("mongodb://", "mongodb+srv://")):
         return MongoDatabase(given)
@@ -47,7 +47,7 @@ class ExportFolder:
         self._files = {name: _file(folder, name) for name in COLLECTIONS}
 
     def documents(self, collection: str) -> Iterator[Document]:
-        """Yield the documents of a file; raise `ConfigError` for a line that is none."""
+        """Yield the documents of a file; raise `ConfigError` for a line that is not a document."""
         file = self._files[collection]
         decode = msgspec.json.Decoder(dict[str, Any]).decode
         with gzip.open(file) if file.suffix == ".gz" else file.open("rb") as lines:
@@ -98,7 +98,7 @@ def _file(folder: Path, name: str) -> Path:
 
 
 def plain_value(value: Any) -> Any:
-    """Return a value of Extended JSON as plain JSON; raise ValueError for what is neither."""
+    """Return a value of Extended JSON as plain JSON; raise ValueError for an invalid value."""
     if isinstance(value, dict):
         for key in value:
             if key in _TYPES and len(value) <= 2:

@@ -1,7 +1,7 @@
-"""The services of a DREAM pipeline file as entries: what each waits for, its stage and its name.
+"""The services of a DREAM pipeline file as entries: predecessors, stage and name.
 
-What a service does to the state is its `state_manager_method` alone, when it runs its
-`previous_services` alone; the names of groups mean nothing (DeepPavlov Agent, dev-2).
+Only `state_manager_method` decides a service's effect on the state, only `previous_services` its
+time; the names of groups mean nothing (DeepPavlov Agent, dev-2).
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ STAGES: Final[dict[str, Stage]] = {
     "add_bot_utterance": Stage.RESPONSE_SELECTOR,
     "add_text": Stage.POSTPROCESSOR,
 }
-"""The stage of a service, by what becomes of its reply."""
+"""The stage of a service, by its `state_manager_method`."""
 
 
 class PipelineService(msgspec.Struct):
@@ -48,14 +48,14 @@ class PipelineFile(msgspec.Struct):
 
 
 class FileRemark(msgspec.Struct, frozen=True):
-    """Something about a pipeline file, and the dotted key of what it is about."""
+    """A remark about a pipeline file, with the dotted key of its subject."""
 
     key: str
     what: str
 
 
 class FileRemarks:
-    """What was found while a file was read and planned."""
+    """The remarks made while a file was read and planned."""
 
     def __init__(self) -> None:
         self.faults: list[FileRemark] = []
@@ -63,15 +63,15 @@ class FileRemarks:
         self._notes: dict[str, set[str]] = {}
 
     def fault(self, key: str, what: str, hint: str | None = None) -> None:
-        """Note what keeps the assistant from starting."""
+        """Note a fault that keeps the assistant from starting."""
         self.faults.append(FileRemark(key, f"{what}; {hint}" if hint else what))
 
     def warn(self, key: str, what: str) -> None:
-        """Note what may surprise."""
+        """Note a surprise."""
         self.warnings.append(FileRemark(key, what))
 
     def note(self, what: str, name: str) -> None:
-        """Note where something that the file names comes from."""
+        """Note the source of something named in the file."""
         self._notes.setdefault(what, set()).add(name)
 
     def notes(self) -> list[str]:
@@ -80,7 +80,7 @@ class FileRemarks:
 
 
 class PipelineEntry(msgspec.Struct):
-    """A service of the file, with its connector, what it waits for, its stage and its name."""
+    """A service of the file, with its connector, predecessors, stage and name."""
 
     group: str | None
     label: str
@@ -101,13 +101,13 @@ class PipelineEntry(msgspec.Struct):
         """The dotted key of its place in the file."""
         return f"services.{self.full}"
 
-    def waited_for(self) -> list[str]:
-        """Return the full names of all that it waits for."""
+    def predecessors(self) -> list[str]:
+        """Return the full names of all predecessors."""
         return [*self.before, *(name for name in self.requires if name not in self.before)]
 
     @property
     def selects(self) -> bool:
-        """Whether its reply names those of its successors that run."""
+        """Whether its reply chooses among its successors."""
         return "selector" in (self.service.tags or ())
 
 
@@ -140,14 +140,16 @@ class PipelineEntries:
         other = self._entries[full]
         return f"{other.stage}.{other.name}"
 
-    def selected(self, skill: PipelineEntry) -> bool:
-        """Return whether a skill is asked only if a skill selector names it, if there is one."""
+    def is_selected(self, skill: PipelineEntry) -> bool:
+        """Return whether a skill is asked only if a selector names it; True without a selector."""
         selectors = [one.full for one in self if one.stage is Stage.SKILL_SELECTOR]
-        return not selectors or any(name in selectors for name in skill.waited_for())
+        return not selectors or any(name in selectors for name in skill.predecessors())
 
     def may_be_skipped(self, full: str) -> bool:
-        """Return whether a selector may skip a service; what requires it then runs all the same."""
-        return any(self._entries[name].selects for name in self._entries[full].waited_for())
+        """Return whether a selector may skip a service; services that require it run all the
+        same.
+        """
+        return any(self._entries[name].selects for name in self._entries[full].predecessors())
 
     def _read(self) -> Iterator[PipelineEntry]:
         for group, content in self._file.services.items():
@@ -182,7 +184,7 @@ class PipelineEntries:
         return self._file.connectors.get(name, {})
 
     def _link(self) -> None:
-        """Find what each service waits for; names that do not exist are dropped."""
+        """Find the predecessors of each service; unknown names are dropped."""
         for one in self._entries.values():
             for key, names, found in (
                 ("previous_services", one.service.previous_services, one.before),
@@ -215,7 +217,7 @@ class PipelineEntries:
                     f"{one.key}.state_manager_method", f"unknown method '{method}'", hint
                 )
             one.stage = STAGES.get(method or "", Stage.ANNOTATOR)
-            for name in one.waited_for():
+            for name in one.predecessors():
                 followed[name].append(one)
         for one in self._entries.values():
             only_selects = one.service.state_manager_method is None and one.selects
@@ -223,11 +225,13 @@ class PipelineEntries:
                 one.stage = Stage.SKILL_SELECTOR
 
     def _leave_out_uncalled(self) -> None:
-        """Leave out what a response selector that is tagged `selector` skips, and what follows."""
+        """Leave out services skipped by a response selector tagged `selector`, and their
+        successors.
+        """
         out: set[str] = set()
         for one in self._entries.values():
             if one.stage is Stage.RESPONSE_SELECTOR and one.selects:
-                skipped = [o.full for o in self._entries.values() if one.full in o.waited_for()]
+                skipped = [o.full for o in self._entries.values() if one.full in o.predecessors()]
                 out |= {*skipped}
                 if skipped:
                     what = (
@@ -242,7 +246,7 @@ class PipelineEntries:
             after = [
                 one.full
                 for one in self._entries.values()
-                if one.full not in out and one.waited_for() and out.issuperset(one.waited_for())
+                if one.full not in out and one.predecessors() and out.issuperset(one.predecessors())
             ]
             out |= {*after}
             grown = bool(after)
@@ -253,7 +257,9 @@ class PipelineEntries:
             one.requires = [name for name in one.requires if name not in out]
 
     def _name(self) -> None:
-        """Name each service by its label in its stage; a second one of a label by its group too."""
+        """Name each service by its label in its stage; repeated labels are followed by the
+        group.
+        """
         taken: set[tuple[Stage, str]] = set()
         own = {"annotators", "skills", "candidate_annotators", "skill_selectors"}
         for one in sorted(self._entries.values(), key=lambda one: one.group not in own):

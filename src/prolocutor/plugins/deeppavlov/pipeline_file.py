@@ -37,15 +37,17 @@ from prolocutor.plugins.deeppavlov.python_connectors.built_in_connectors import 
 )
 
 DEADLINE: Final = 30.0
-"""Seconds: the TIME_LIMIT that DREAM's environment sets."""
+"""Seconds: TIME_LIMIT of DREAM's environment."""
 TIMEOUT: Final = 5.0
-"""Seconds for one call where the connector says nothing."""
+"""Seconds for one call of a connector without a time-out."""
 PROCESS_TIMEOUT: Final = 10.0
 """Seconds for one call of a class in a process of its own, the import of its module included."""
 LEAST_TIMEOUT: Final = 0.001
 LINGERING: Final = 0.2
-"""Seconds that skills and response selectors give annotators of the last reply. Nothing in a file
-asks for that; in DeepPavlov Agent, which takes longer from service to service, these are done."""
+"""Seconds that skills and response selectors give annotators of the last reply. No key of a file
+asks for them; in DeepPavlov Agent, which takes longer from service to service, these annotators are
+done.
+"""
 MOST_TOGETHER: Final = 10_000
 PATIENCE: Final = 20
 """Failures in a row after which a service is left alone; DeepPavlov Agent never does that."""
@@ -55,15 +57,15 @@ SUBSTITUTES: Final = {
     "RuleBasedSkillSelectorConnector": "with fewer titles of games than DREAM's",
     "DummySkillConnector": "with texts of its own, unless FALLBACK_FILE names a list",
 }
-"""What the built-in connectors lack that DREAM's own have."""
+"""Features of DREAM's own connectors that the built-in connectors lack."""
 
 
 class PlannedFile(msgspec.Struct):
-    """What a pipeline file comes to.
+    """The result of planning a pipeline file.
 
     `keys` has the dotted key in the file of each service, by `stage.name`. Faults keep the
-    assistant from starting, warnings do not. `late` is what is said when the time is over or
-    nobody has an answer: the text of the time-out service, or else of the last chance.
+    assistant from starting, warnings do not. `late` is the reply when the time is over or all
+    skills are silent: the text of the time-out service, or else of the last chance.
     """
 
     pipeline: Pipeline
@@ -75,11 +77,12 @@ class PlannedFile(msgspec.Struct):
 
 
 class OwnCode(msgspec.Struct, frozen=True):
-    """The code of one's own that a file may name by `module:name`.
+    """The user's code that a file may name by `module:name`.
 
-    `obstacle` says why a name cannot be imported, "" if it can. With `first` it goes before what is
-    built in, and `program` gives the words of a command that runs a class that cannot be imported
-    in this process, as `dream_program` does, or None if that cannot be either. It runs in `folder`.
+    `obstacle` returns the reason why a name cannot be imported, "" if it can. With `first` the
+    user's code goes before the built-in code. `program` returns the command for a class that cannot
+    be imported in this process, as `dream_program` does, or None if it cannot run there either. The
+    command runs in `folder`.
     """
 
     obstacle: Callable[[str], str] = lambda name: "there is no code of one's own"
@@ -89,16 +92,16 @@ class OwnCode(msgspec.Struct, frozen=True):
 
 
 def read_pipeline(content: Mapping[str, Any], own: OwnCode | None = None) -> PlannedFile:
-    """Plan what a pipeline file says; `ConfigError` where it is none."""
+    """Plan a pipeline file; raise `ConfigError` if it is not a pipeline file."""
     try:
         file = msgspec.convert(content, PipelineFile)
     except msgspec.ValidationError as error:
         raise ConfigError(f"this is no pipeline file of DeepPavlov Agent: {error}") from None
-    return _Planner(file, own or OwnCode()).planned()
+    return _Planner(file, own or OwnCode()).plan()
 
 
 class _Planner:
-    """Makes the services of one file, noting on the way what is wrong and what may surprise."""
+    """Makes the services of one file, and notes its faults and surprises."""
 
     def __init__(self, file: PipelineFile, own: OwnCode) -> None:
         self._own = own
@@ -108,7 +111,7 @@ class _Planner:
         self._not_imported: set[str] = set()
         self._lingering = LINGERING if "add_annotation_prev_bot_utt" in methods else 0.0
 
-    def planned(self) -> PlannedFile:
+    def plan(self) -> PlannedFile:
         entries, last = self._entries, self._entries.last_chance[:1]
         services: dict[Stage, list[Any]] = {stage: [] for stage in Stage}
         for one in last:
@@ -146,7 +149,7 @@ class _Planner:
         http = connector.get("protocol") == "http" or _is_batch(connector)
         needed = [name for name in one.requires if not self._entries.may_be_skipped(name)]
         before = [*one.before, *(name for name in one.requires if name not in needed)]
-        own, keys = self._of_stage(one, http)
+        own, keys = self._stage_options(one, http)
         service = STAGE_TYPES[one.stage](
             self._target(one),
             name=one.name,
@@ -162,8 +165,8 @@ class _Planner:
         service = keys.applied(msgspec.structs.replace(service, **own))
         return msgspec.structs.replace(service, formatter=formatter, formatter_options=options)
 
-    def _of_stage(self, one: PipelineEntry, http: bool) -> tuple[JsonObject, DreamKeys]:
-        """Return what a service is told by its stage, and what becomes of its reply."""
+    def _stage_options(self, one: PipelineEntry, http: bool) -> tuple[JsonObject, DreamKeys]:
+        """Return the options of a service by its stage, and the treatment of its reply."""
         method = one.service.state_manager_method
         match one.stage:
             case Stage.ANNOTATOR:
@@ -172,7 +175,10 @@ class _Planner:
                 return {"empty": "all"}, DreamKeys(selects=True)
             case Stage.SKILL:
                 lingers = self._lingering if http else 0.0
-                return {"always": not self._entries.selected(one), "lingers": lingers}, DreamKeys()
+                return {
+                    "always": not self._entries.is_selected(one),
+                    "lingers": lingers,
+                }, DreamKeys()
             case Stage.CANDIDATE_ANNOTATOR:
                 several = _short(one.service.dialog_formatter) in (*dream.SEVERAL, EACH_HYPOTHESIS)
                 batch = method == "add_hypothesis_annotation_batch"
@@ -259,7 +265,7 @@ class _Planner:
                 options["several"] = True
             return f"{dream.MODULE}:imported_formatter", {"function": given, **options}, None
         if short in FORMATTERS:
-            window = dream.window_of(FORMATTERS[short])
+            window = dream.window_size(FORMATTERS[short])
             try:
                 signature(FORMATTERS[short].format).bind({}, **options)
             except TypeError as error:
@@ -306,13 +312,13 @@ class _Planner:
 
 
 def _fixed_text(one: PipelineEntry) -> str | None:
-    """Return the text of a service that always says the same."""
+    """Return the text of a service with a fixed text."""
     said = one.connector.get("response_text")
     return said if isinstance(said, str) else None
 
 
 def _writing(method: str | None, selects: bool) -> DreamKeys:
-    """Return what becomes of an annotator's reply, by its method."""
+    """Return the treatment of an annotator's reply, by its method."""
     match method:
         case "add_annotation_and_reset_human_attributes_for_first_turn":
             return DreamKeys(first_turn_attributes={"disliked_skills": []})
@@ -332,7 +338,7 @@ def _short(name: str | dict[str, Any] | None) -> str:
 
 
 def _batch_size(connector: Mapping[str, Any]) -> int:
-    """Return the most requests in one call; 1 where the connector says nothing sensible."""
+    """Return the largest number of requests in one call; 1 if the connector has no valid number."""
     given = connector.get("batch_size")
     return min(max(given, 1), MOST_TOGETHER) if type(given) is int else 1
 

@@ -39,14 +39,14 @@ SETTINGS: Final = {
     "requires": "required_previous_services",
     "timeout": "connector.timeout",
 }
-"""What a file calls a setting of the plan."""
+"""The names in a pipeline file of the plan's settings."""
 
 
 def survey_deeppavlov(path: str | Path, dream: Path | None = None) -> Survey:
-    """Read a `pipeline_conf.json`, or the same as YAML; raise `ConfigFaults` if that cannot be.
+    """Read a `pipeline_conf.json`, or the same as YAML; raise `ConfigFaults` if it cannot be read.
 
-    Nothing in it is substituted. Functions and classes of one's own are imported from its folder;
-    `dream` is the folder of DREAM's own code, which then goes before what is built in.
+    Variables are not substituted. The user's functions and classes are imported from the file's
+    folder; `dream` is the folder of DREAM's own code, which then goes before the built-in code.
     """
     file, folder = str(path), dream or Path(path).absolute().parent
     is_json = Path(path).suffix.lower() == ".json"
@@ -104,13 +104,13 @@ def _place_of_url(service: YamlNode, document: YamlDocument) -> YamlNode:
 
 
 def _key_in_file(key: str, keys: Mapping[str, str]) -> str:
-    """Return the key in the file of what the graph calls `stage.name.setting`."""
+    """Return the key in the file for the graph's key `stage.name.setting`."""
     path, _, setting = key.rpartition(".")
     return f"{keys[path]}.{SETTINGS.get(setting, '')}" if path in keys else keys.get(key, key)
 
 
 def _plain(node: YamlNode) -> object:
-    """Return a value without the places where it is written; what could not be read is None."""
+    """Return a value without its positions in the file; unreadable values are None."""
     value = node.value
     if isinstance(value, dict):
         return {key: _plain(one) for key, one in value.items()}
@@ -143,7 +143,7 @@ def _document(path: Path, file: str) -> YamlDocument:
 
 
 def _name(content: dict[str, object], path: Path) -> str:
-    """Return the name that the file's metadata gives, else that of its folder or of itself."""
+    """Return the name from the file's metadata, else the name of its folder or of the file."""
     metadata = content.get("metadata")
     name = metadata.get("display_name") if isinstance(metadata, dict) else None
     return str(name) if name else path.stem
@@ -174,7 +174,7 @@ def _obstacle(name: str) -> str:
 
 
 def _program(dream: Path, name: str) -> list[str] | None:
-    """Return the command that runs a class of DREAM's folder, in its own `.venv` if it has one."""
+    """Return the command for a class of DREAM's folder, in the folder's `.venv` if present."""
     own = dream / ".venv" / "bin" / "python"
     run = [str(own) if own.exists() else sys.executable, dream_program.__file__, name]
     try:

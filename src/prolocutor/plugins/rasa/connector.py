@@ -29,7 +29,7 @@ from prolocutor.dialog.plain import MAX_BYTES, Plain, check, encode, parse
 from prolocutor.errors import BadReply
 from prolocutor.plugins.rasa.messages import (
     RasaMessage,
-    hypothesis_of,
+    make_hypothesis,
     read_message,
     read_messages,
 )
@@ -43,15 +43,15 @@ _NOT_READ: Final = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 
 
 class RasaConnector:
-    """The way to `http://host:5005/webhooks/rest/webhook`, the path of an address without one.
+    """The way to `http://host:5005/webhooks/rest/webhook` (the path of an address without a path).
 
-    The sender is the dialog's id, so that the bot's own memory is that of the dialog; the
-    attributes of the human utterance are the `metadata`. All that the bot says is one hypothesis of
-    `confidence`; an empty list declines. The payload of a button is sent as it is when the button
-    is pressed, or its title typed.
+    The sender is the dialog's id, so the bot's own memory is per dialog; the attributes of the
+    human utterance are the `metadata`. All messages of the bot are one hypothesis of `confidence`;
+    an empty list declines. The payload of a button is sent unchanged when the button is pressed, or
+    its title typed.
 
-    At an address that ends in `/model/parse` the connector sends the text to be parsed and returns
-    the intent and entities as they are: an annotation.
+    At an address that ends in `/model/parse` the connector sends the text for parsing and returns
+    the intent and entities unchanged, as an annotation.
     """
 
     def __init__(self, options: RasaBot, *, name: str) -> None:
@@ -88,11 +88,11 @@ class RasaConnector:
         message = _message(request)
         if self._channel is not None:
             message["input_channel"] = self._channel
-        said = await self._said(request, encode(message))
-        found = hypothesis_of(said, self._confidence)
+        said = await self._fetch_messages(request, encode(message))
+        found = make_hypothesis(said, self._confidence)
         return check([] if found is None else [found])
 
-    async def _said(self, request: Request, body: bytes) -> list[RasaMessage]:
+    async def _fetch_messages(self, request: Request, body: bytes) -> list[RasaMessage]:
         deltas = request.deltas
         streams = self._stream or (self._stream is None and deltas is not None)
         client = self._streamed if streams else self._plain
@@ -112,7 +112,7 @@ class RasaConnector:
 
 
 class _ComingMessages:
-    """Messages that come one by one; their texts are handed on, line by line."""
+    """Collects messages of a stream; hands their texts on, line by line."""
 
     def __init__(self, deltas: DeltaSink | None, confidence: float) -> None:
         self.messages: list[RasaMessage] = []
@@ -137,7 +137,7 @@ class _ComingMessages:
 
 
 def _lines(body: bytes) -> list[RasaMessage] | None:
-    """Return the messages of a stream that came as a whole, None if it is none."""
+    """Return the messages of a whole stream; None if a line is not a message."""
     try:
         return [read_message(line) for line in body.splitlines() if line.strip()]
     except _NOT_READ:
@@ -145,7 +145,7 @@ def _lines(body: bytes) -> list[RasaMessage] | None:
 
 
 def _message(request: Request) -> dict[str, Any]:
-    """Return what is sent: the dialog's last text, or what a formatter made of the dialog."""
+    """Return the request: the dialog's last text, or a formatter's form of the dialog."""
     state = request.value()
     if isinstance(state, str):
         return {"sender": request.turn_id, "message": state}
@@ -168,7 +168,7 @@ def _sent(payload: Any) -> str:
 
 
 def _to_parse(request: Request) -> dict[str, Any]:
-    """Return what is sent to be parsed."""
+    """Return the request for parsing."""
     state = request.value()
     if isinstance(state, dict) and "utterances" in state:
         try:

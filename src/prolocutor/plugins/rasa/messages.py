@@ -1,4 +1,4 @@
-"""What Rasa's REST channel answers, as the messages of a reply.
+"""Answers of Rasa's REST channel as the messages of a reply.
 
 Source: Rasa 3, `rasa/core/channels/rest.py` and `channel.py`: a list of objects, each with any of
 `text`, `image`, `buttons`, `attachment` and `custom`.
@@ -19,7 +19,7 @@ _MEDIA: Final = {"image": "picture", "video": "video", "audio": "audio"}
 
 
 class RasaButton(msgspec.Struct):
-    """A button: its title, and what is sent when it is pressed."""
+    """A button: its title, and the payload sent when it is pressed."""
 
     title: str = ""
     payload: Any = None
@@ -42,11 +42,11 @@ read_message: Final = msgspec.json.Decoder(RasaMessage).decode
 read_messages: Final = msgspec.json.Decoder(list[RasaMessage]).decode
 
 
-def hypothesis_of(said: list[RasaMessage], confidence: float) -> JsonObject | None:
-    """Return one hypothesis that says all messages, None where there is nothing to say.
+def make_hypothesis(said: list[RasaMessage], confidence: float) -> JsonObject | None:
+    """Return a hypothesis with all messages, None without messages.
 
-    Its text are all texts, line by line. What a bot sends as `custom`, and attachments that cannot
-    be shown, are the attribute `rasa` of the reply.
+    Its text has all texts, line by line. The bot's `custom` data, and attachments that cannot be
+    shown, are the reply's attribute `rasa`.
     """
     texts = [one.text for one in said if one.text]
     messages: list[JsonObject] = []
@@ -83,7 +83,7 @@ def hypothesis_of(said: list[RasaMessage], confidence: float) -> JsonObject | No
 
 
 def _button(button: RasaButton) -> JsonObject:
-    """Return a button whose payload comes back as it is, or a link for one that leads elsewhere."""
+    """Return a button that sends its payload back unchanged, or a link for a web address."""
     address = button.url or (button.payload if button.type == "web_url" else None)
     if isinstance(address, str) and button.type == "web_url":
         return {"type": "link", "title": button.title or address, "url": address}
@@ -112,14 +112,14 @@ def _attachment(attachment: Any) -> list[JsonObject]:
 
 
 def _own_messages(custom: Any) -> list[JsonObject]:
-    """Return the rich messages that a bot sends in our own form."""
+    """Return a bot's rich messages in Prolocutor's own form."""
     with suppress(BadReply):
         return checked_messages([custom] if isinstance(custom, dict) else list(custom or ()))
     return []
 
 
 def _words(custom: Any) -> str:
-    """Return what can be read of data that comes without a text."""
+    """Return the readable part of data without a text."""
     if isinstance(custom, dict):
         for key in ("text", "message", "title", "fallback"):
             if isinstance(custom.get(key), str) and custom[key]:

@@ -21,13 +21,13 @@ log = logging.getLogger(__name__)
 T = TypeVar("T")
 
 PATIENCE: Final = 20.0
-"""Seconds for an answer, beyond those of a long poll."""
+"""Seconds for an answer, beyond the seconds of a long poll."""
 MAX_ANSWER: Final = 20_000_000
 LONGEST_PAUSE: Final = 30.0
 _NO_TOKEN: Final = frozenset({401, 404})
-"""Statuses for a token that is unknown, and for one that is malformed."""
+"""Statuses for an unknown token and for a malformed token."""
 _PASSING: Final = 409
-"""The status for another process that polls with this token, or for a webhook."""
+"""The status if another process polls with this token, or a webhook is set."""
 
 
 class BotRefusal(Exception):
@@ -59,7 +59,7 @@ class TelegramLocation(msgspec.Struct, frozen=True):
 
 
 class TelegramContact(msgspec.Struct, frozen=True):
-    """A phone number that is shared."""
+    """A shared phone number."""
 
     phone_number: str
 
@@ -85,7 +85,7 @@ class ButtonPress(msgspec.Struct, frozen=True):
 
 
 class BotUpdate(msgspec.Struct, frozen=True):
-    """An `Update` of the kinds that the door asks for."""
+    """An `Update` of the kinds requested by the door."""
 
     update_id: int
     message: TelegramMessage | None = None
@@ -119,7 +119,7 @@ class BotApi:
         await self._http.aclose()
 
     async def updates(self, offset: int | None, timeout: int) -> list[msgspec.Raw]:
-        """Wait up to `timeout` seconds for updates; those before `offset` are confirmed."""
+        """Wait up to `timeout` seconds for updates; updates before `offset` are confirmed."""
         asked: dict[str, Any] = {
             "timeout": timeout,
             "allowed_updates": ["message", "callback_query"],
@@ -131,9 +131,9 @@ class BotApi:
     async def call(
         self, method: str, asked: dict[str, Any], kind: type[T], patience: float = PATIENCE
     ) -> T:
-        """Return the result of a method, and try again as long as that can help.
+        """Return the result of a method; retry passing failures.
 
-        Raise `BotTokenRefused` or `BotRefusal`, which say what is wrong without the token.
+        Raise `BotTokenRefused` or `BotRefusal`, with the fault but without the token.
         """
         pause = self.first_pause
         while True:
@@ -165,7 +165,7 @@ class BotApi:
         return reply.status, msgspec.json.decode(reply.body, type=_BotAnswer)
 
     def _problem(self, status: int, answer: _BotAnswer) -> str:
-        """Return what is wrong where it may pass; raise `BotRefusal` where it does not."""
+        """Return the text of a passing problem; raise `BotRefusal` for a lasting problem."""
         code = answer.error_code or status
         what = f"{code} {answer.description}".replace(self._token, "***")
         if code < 500 and code not in {429, _PASSING}:

@@ -1,8 +1,8 @@
 """Telegram: the door for a bot of Telegram.
 
-It polls for updates, so it needs no address that Telegram can reach. An update is stored before it
-is confirmed and removed when its turn is over; `update_id` is the key of the turn. An update that
-comes again after a crash is so answered once.
+It polls for updates, so it needs no public address. An update is stored before it is confirmed and
+removed when its turn is over; `update_id` is the key of the turn. Thus an update repeated after a
+crash is answered once.
 """
 
 from __future__ import annotations
@@ -43,11 +43,11 @@ log = logging.getLogger(__name__)
 API: Final = "https://api.telegram.org"
 INBOX: Final = "telegram-update"
 POLL: Final = 50
-"""Seconds that a poll waits for updates."""
+"""Seconds of a long poll for updates."""
 RETRY: Final = 1.0
-"""Seconds after which a store that failed is asked again."""
+"""Seconds before a failed store is asked again."""
 TYPING: Final = 4.5
-"""Seconds between two signs that a reply is being written; each is shown for 5."""
+"""Seconds between two typing indicators; Telegram shows each for 5."""
 
 _TOKEN: Final = re.compile(r"\d+:[\w-]+", re.ASCII)
 _START: Final = re.compile(r"/start(?:@\w+)?(?:\s.*)?", re.DOTALL)
@@ -57,7 +57,7 @@ _GONE: Final = "This button is not there any more."
 
 
 class TelegramInput(msgspec.Struct, frozen=True):
-    """What a person says, in a chat: a text, and the content of a button if one was pressed."""
+    """A person's text in a chat, and the content of a pressed button."""
 
     user: str
     chat: int
@@ -72,7 +72,7 @@ class TelegramDoor(msgspec.Struct, frozen=True, kw_only=True):
     api: Annotated[str, Meta(description="The address of the Bot API.")] = API
 
     def check(self, place: DoorPlace) -> None:
-        """Raise `ConfigError` for a token that is none."""
+        """Raise `ConfigError` for a malformed token."""
         if not _TOKEN.fullmatch(self.token):
             raise ConfigError(
                 "the door telegram needs the token of a bot: telegram: {token: ${TELEGRAM_TOKEN}}"
@@ -100,7 +100,7 @@ class Telegram:
         self._ids: set[int] = set()
 
     async def open(self) -> None:
-        """Start to poll."""
+        """Start polling."""
         self._running.start(self._run())
 
     async def close(self) -> None:
@@ -136,7 +136,7 @@ class Telegram:
             self._begin(update)
 
     async def _take(self, raw: bytes) -> int:
-        """Store an update and begin with it; return the offset that confirms it."""
+        """Store an update and start on it; return the offset for confirming it."""
         update_id = msgspec.json.decode(raw, type=_Numbered).update_id
         try:
             update = msgspec.json.decode(raw, type=BotUpdate)
@@ -153,7 +153,7 @@ class Telegram:
             self._running.start(self._handle(update))
 
     async def _handle(self, update: BotUpdate) -> None:
-        """Answer an update, after the earlier ones of its person."""
+        """Answer an update, after the earlier updates of its person."""
         person = _sender(update)
         lock = self._locks.setdefault(person, asyncio.Lock())
         try:
@@ -175,7 +175,7 @@ class Telegram:
         if chat is None:
             return
         try:
-            said = await self._said(update)
+            said = await self._read_input(update)
             if said is not None:
                 await self._turn(said, f"telegram-{update.update_id}")
         except (Stopping, StoreError, BotRefusal):
@@ -196,14 +196,14 @@ class Telegram:
         with beside(self._typing(said.chat)):
             await self._assistant.turn(input)
 
-    async def _said(self, update: BotUpdate) -> TelegramInput | None:
-        """Return what an update says; None where nobody speaks. Raise `BadInput`."""
+    async def _read_input(self, update: BotUpdate) -> TelegramInput | None:
+        """Return the input of an update; None if it has no sender. Raise `BadInput`."""
         press, message = update.callback_query, update.message
         if press is not None and press.message is not None:
             user, chat = f"{self.prefix}{press.sender.id}", press.message.chat.id
             if press.data in ANSWERS:
                 return TelegramInput(user, chat, ANSWERS[press.data])
-            return await self._pressed(user, chat, press.data)
+            return await self._find_pressed(user, chat, press.data)
         if message is None or message.sender is None or message.sender.is_bot:
             return None
         text = _text(message)
@@ -211,8 +211,8 @@ class Telegram:
             raise BadInput(_UNREAD, field="text")
         return TelegramInput(f"{self.prefix}{message.sender.id}", message.chat.id, text)
 
-    async def _pressed(self, user: str, chat: int, data: str) -> TelegramInput:
-        """Find the button that was pressed in the feed of its person."""
+    async def _find_pressed(self, user: str, chat: int, data: str) -> TelegramInput:
+        """Find a pressed button in the feed of its person; raise `BadInput` if it is gone."""
         number = data.removeprefix(PRESSED_ROW)
         if number.isdecimal() and len(number) < 16:
             for row in map(
@@ -258,7 +258,7 @@ def _chat(update: BotUpdate) -> int | None:
 
 
 def _text(message: TelegramMessage) -> str | None:
-    """Return what a message says, in words that asks understand."""
+    """Return the content of a message in words known to asks."""
     if message.location is not None:
         return f"{message.location.latitude:.6f}, {message.location.longitude:.6f}"
     if message.contact is not None:

@@ -1,7 +1,7 @@
-"""ChatDelivery: what is said to persons goes from their feeds to their chats.
+"""ChatDelivery: sends the messages of persons' feeds to their chats.
 
-Replies and unasked messages take the same way. A record in the store holds the last row that was
-sent, so what a process that ended has not sent is sent by the next one.
+Replies and unasked messages take the same way. A record in the store holds the last sent row, so
+the next process sends the rows that an ended process has not sent.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from prolocutor.background import BackgroundTasks
 from prolocutor.contracts.store import FeedRow
 from prolocutor.dialog.rendering import plain_text
 from prolocutor.plugins.telegram.bot_api import BotApi, BotRefusal, BotTokenRefused
-from prolocutor.plugins.telegram.shown_messages import BotCall, ShownRow, calls_for
+from prolocutor.plugins.telegram.shown_messages import BotCall, ShownRow, make_calls
 from prolocutor.web.event_writing import FeedFollower
 
 log = logging.getLogger(__name__)
@@ -27,7 +27,7 @@ KIND: Final = "telegram-sent"
 
 
 class SentUpTo(msgspec.Struct, frozen=True):
-    """The last row of a person's feed that was sent."""
+    """The last sent row of a person's feed."""
 
     n: int
 
@@ -43,7 +43,7 @@ class ChatDelivery:
         self._tasks = BackgroundTasks("delivery to Telegram")
 
     async def resume(self) -> None:
-        """Follow the persons that are known from before."""
+        """Follow the feeds of persons known from earlier runs."""
         for user, body in (await self._assistant.store.records("", KIND)).items():
             self._follow(user, msgspec.json.decode(body, type=SentUpTo).n)
 
@@ -55,7 +55,7 @@ class ChatDelivery:
             self._follow(user, n)
 
     async def aclose(self) -> None:
-        """End; what is not sent stays for the next start."""
+        """Stop; unsent messages are sent after the next start."""
         await self._tasks.aclose()
 
     async def send(self, call: BotCall) -> None:
@@ -66,7 +66,7 @@ class ChatDelivery:
             raise
         except BotRefusal as error:
             if call.method == "sendPhoto":
-                await self.send(_as_text(call))
+                await self.send(_to_text(call))
             else:
                 log.warning("Telegram refuses %s: %s", call.method, error)
 
@@ -84,7 +84,7 @@ class ChatDelivery:
                 if one.message is not None and one.message["type"] != "command":
                     rows.append(ShownRow(one.n, one.message))
                 if one.closing is not None:
-                    for call in calls_for(rows, one.closing.get("ask"), self._chat(user, one)):
+                    for call in make_calls(rows, one.closing.get("ask"), self._chat(user, one)):
                         await self.send(call)
                     rows.clear()
                     await self._note(user, one.n)
@@ -105,8 +105,8 @@ class ChatDelivery:
             return int(user.removeprefix(self._prefix))
 
 
-def _as_text(photo: BotCall) -> BotCall:
-    """Write a picture that Telegram cannot show as its address."""
+def _to_text(photo: BotCall) -> BotCall:
+    """Replace a picture that Telegram cannot show by its address."""
     asked: dict[str, Any] = dict(photo.asked)
     picture = {"type": "picture", "url": asked.pop("photo"), "alt": asked.pop("caption", "")}
     return BotCall("sendMessage", {**asked, "text": plain_text([picture])})

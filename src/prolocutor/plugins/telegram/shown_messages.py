@@ -1,4 +1,4 @@
-"""What the door sends: messages of the feed as calls of the Bot API."""
+"""Shown messages: messages of the feed as calls of the Bot API."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from prolocutor.dialog.rendering import plain_text
 LONGEST_TEXT: Final = 4_096
 LONGEST_CAPTION: Final = 1_024
 PRESSED_ROW: Final = "row:"
-"""What a button sends: this and the number of its row in the person's feed."""
+"""The data of a button: this prefix and the number of its row in the person's feed."""
 ANSWERS: Final = {"answer:yes": "yes", "answer:no": "no"}
-"""What the buttons of a question to be answered by yes or no send, and what that says."""
+"""The data of the buttons of a yes-or-no question, and their texts as input."""
 
 _SHARED: Final = {
     "location": {"text": "Send my location", "request_location": True},
@@ -24,7 +24,7 @@ _PRESSED: Final = ("button", "choice")
 
 
 class BotCall(msgspec.Struct, frozen=True):
-    """A method of the Bot API, and what it is called with."""
+    """A method of the Bot API, and its arguments."""
 
     method: str
     asked: dict[str, Any]
@@ -37,8 +37,8 @@ class ShownRow(msgspec.Struct, frozen=True):
     message: JsonObject
 
 
-def calls_for(rows: list[ShownRow], ask: str | None, chat: int) -> list[BotCall]:
-    """Return the calls that show what is said at once, in order; the last one has the keyboard."""
+def make_calls(rows: list[ShownRow], ask: str | None, chat: int) -> list[BotCall]:
+    """Return the calls that show these rows together, in order; the last call has the keyboard."""
     shown: list[BotCall] = []
     lines: list[str] = []
     for row in rows:

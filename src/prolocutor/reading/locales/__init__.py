@@ -1,1 +1,1 @@
-"""Locales: one folder a language, with the words that are understood and the sentences said."""
+"""Locales: a folder for each language, with the words understood and the sentences said."""

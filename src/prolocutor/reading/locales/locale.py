@@ -1,8 +1,8 @@
-"""Locale: the words of a language that the assistant understands, and the sentences that it says.
+"""Locale: the words understood in a language, and the sentences said in it.
 
 A locale is a folder named by its code (ISO 639-1) with two files: `words.yaml` and
-`sentences.yaml`. Ours lie beside this file; those of a user are added by `add_folder`. A phrase may
-be a part of a regular expression; it is matched without regard to case and accents.
+`sentences.yaml`. Ours lie beside this file; users' folders are added by `add_folder`. A phrase may
+be a part of a regular expression; case and accents are ignored in matching.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ _FOLDERS: Final[dict[str, Path]] = {
 
 
 class Words(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What is understood of a language; docs/howto/your-language.md says each field in a sentence.
+    """The words understood of a language; docs/howto/your-language.md explains each field.
 
-    What has no phrases is not understood in that language; nothing else depends on it.
+    A field without phrases is not understood in this language; other fields do not depend on it.
     """
 
     name: str
@@ -112,7 +112,7 @@ class Words(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 
 
 def add_folder(folder: Path) -> None:
-    """Add the languages in a folder of folders; `ConfigError` for one that cannot be read."""
+    """Add the languages in a folder of folders; raise `ConfigError` for an unreadable language."""
     if not folder.is_dir():
         raise ConfigError(f"there is no folder {folder}", key="languages")
     for one in sorted(folder.iterdir()):
@@ -127,20 +127,20 @@ def add_folder(folder: Path) -> None:
 
 @cache
 def codes() -> tuple[str, ...]:
-    """Return the codes of all languages that there are folders of."""
+    """Return the codes of all languages with a folder."""
     return tuple(_FOLDERS)
 
 
 @cache
 def words_of(code: str) -> Words | None:
-    """Return the words of a language; None for one without a folder."""
+    """Return the words of a language; None for a language without a folder."""
     folder = _FOLDERS.get(code)
     return None if folder is None else _read(folder / "words.yaml", Words)
 
 
 @cache
 def sentences_of(code: str) -> dict[str, str]:
-    """Return the sentences of a language by their names; empty for one without a file."""
+    """Return the sentences of a language by their names; empty for a language without a file."""
     folder = _FOLDERS.get(code)
     file = None if folder is None else folder / "sentences.yaml"
     return _read(file, dict[str, str]) if file is not None and file.exists() else {}
@@ -157,15 +157,19 @@ def _read(file: Path, kind: Any) -> Any:
     try:
         loader = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
         given = yaml.load(file.read_text(encoding="utf-8"), loader)
-        return msgspec.convert(_ungrouped(given) if kind is Words else given, kind, strict=False)
+        return msgspec.convert(
+            _remove_groups(given) if kind is Words else given, kind, strict=False
+        )
     except (OSError, yaml.YAMLError, msgspec.ValidationError) as error:
         raise ConfigError(f"{file}: {error}", key="languages") from None
 
 
-def _ungrouped(given: Any) -> Any:
-    """Return data whose groups "(...)" of regular expressions capture nothing."""
+def _remove_groups(given: Any) -> Any:
+    """Make the groups "(...)" in regular expressions capture nothing."""
     if isinstance(given, str):
         return _GROUP.sub("(?:", given)
     if isinstance(given, list):
-        return [_ungrouped(one) for one in given]
-    return {k: _ungrouped(one) for k, one in given.items()} if isinstance(given, dict) else given
+        return [_remove_groups(one) for one in given]
+    return (
+        {k: _remove_groups(one) for k, one in given.items()} if isinstance(given, dict) else given
+    )

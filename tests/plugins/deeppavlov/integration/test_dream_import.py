@@ -13,7 +13,7 @@ from prolocutor import Assistant, Pipeline, Service
 from prolocutor.dialog import agent_state
 from prolocutor.errors import ConfigError
 from prolocutor.plugins.deeppavlov.dream_import import ImportOutcome, import_dialogs
-from prolocutor.plugins.deeppavlov.mongo_documents import plain_value, source_of
+from prolocutor.plugins.deeppavlov.mongo_documents import open_source, plain_value
 from prolocutor.stores.store_catalog import transfer_of
 
 ANN, BOT, OTHER_BOT = "5f" * 12, "6a" * 12, "6b" * 12
@@ -94,7 +94,7 @@ async def dialogs(file: Path, *says: str) -> list[dict[str, Any]]:
 
 
 async def test_persons_dialogs_utterances_and_ratings_keep_their_ids(tmp_path: Path) -> None:
-    outcome = await imported(source_of(str(written(tmp_path / "dump"))), tmp_path / "kept.db")
+    outcome = await imported(open_source(str(written(tmp_path / "dump"))), tmp_path / "kept.db")
     first, second = await dialogs(tmp_path / "kept.db")
 
     counts = outcome.persons, outcome.dialogs, outcome.utterances, outcome.ratings
@@ -114,7 +114,7 @@ async def test_persons_dialogs_utterances_and_ratings_keep_their_ids(tmp_path: P
 
 
 async def test_utterances_show_the_profiles_of_their_time(tmp_path: Path) -> None:
-    await imported(source_of(str(written(tmp_path / "dump"))), tmp_path / "kept.db")
+    await imported(open_source(str(written(tmp_path / "dump"))), tmp_path / "kept.db")
     first, second = await dialogs(tmp_path / "kept.db")
 
     heard = [*first["human_utterances"], *second["human_utterances"]]
@@ -126,7 +126,7 @@ async def test_utterances_show_the_profiles_of_their_time(tmp_path: Path) -> Non
 
 
 async def test_the_active_dialog_goes_on(tmp_path: Path) -> None:
-    await imported(source_of(str(written(tmp_path / "dump"))), tmp_path / "kept.db")
+    await imported(open_source(str(written(tmp_path / "dump"))), tmp_path / "kept.db")
 
     _, second = await dialogs(tmp_path / "kept.db", "and now?")
 
@@ -137,10 +137,10 @@ async def test_the_active_dialog_goes_on(tmp_path: Path) -> None:
 async def test_an_interrupted_import_goes_on_and_leaves_persons_as_they_are(tmp_path: Path) -> None:
     documents = dump()
     bob = {**documents["user"][0], "_id": oid("8e" * 12), "external_id": 7}
-    source = source_of(str(written(tmp_path / "dump", {**documents, "user": [bob]})))
+    source = open_source(str(written(tmp_path / "dump", {**documents, "user": [bob]})))
     await imported(source, tmp_path / "kept.db")
     whole = {**documents, "user": [bob, *documents["user"]]}
-    source = source_of(str(written(tmp_path / "dump", whole)))
+    source = open_source(str(written(tmp_path / "dump", whole)))
 
     second = await imported(source, tmp_path / "kept.db")
     third = await imported(source, tmp_path / "kept.db")
@@ -178,7 +178,7 @@ async def test_a_line_that_is_no_document_is_named(tmp_path: Path, line: str, wh
     (folder / "dialog.json").write_text("\n" + line)
 
     with pytest.raises(ConfigError, match=what):
-        await imported(source_of(str(folder)), tmp_path / "kept.db")
+        await imported(open_source(str(folder)), tmp_path / "kept.db")
 
 
 def test_a_collection_that_was_not_exported_is_named(tmp_path: Path) -> None:
@@ -186,7 +186,7 @@ def test_a_collection_that_was_not_exported_is_named(tmp_path: Path) -> None:
     (folder / "bot.json").unlink()
 
     with pytest.raises(ConfigError, match=r"no bot\.json: mongoexport"):
-        source_of(str(folder))
+        open_source(str(folder))
 
 
 class Found:
@@ -213,7 +213,7 @@ async def test_a_running_database_is_read_by_its_driver(
     monkeypatch.setitem(sys.modules, "bson", ModuleType("bson"))
     monkeypatch.setitem(sys.modules, "bson.json_util", json_util)
 
-    outcome = await imported(source_of("mongodb://db:27017/dream-dev"), tmp_path / "kept.db")
+    outcome = await imported(open_source("mongodb://db:27017/dream-dev"), tmp_path / "kept.db")
 
     assert (outcome.dialogs, outcome.utterances) == (2, 5)
 
@@ -221,4 +221,4 @@ async def test_a_running_database_is_read_by_its_driver(
 def test_without_the_driver_it_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pymongo", None)
     with pytest.raises(ConfigError, match="pip install pymongo"):
-        source_of("mongodb://db:27017/dream-dev")
+        open_source("mongodb://db:27017/dream-dev")

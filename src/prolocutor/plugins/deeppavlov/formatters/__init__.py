@@ -1,1 +1,1 @@
-"""DREAM's formatters, built in: what a service is asked about a dialog, and its reply in order."""
+"""DREAM's formatters, built in: requests about a dialog, and the form of replies."""

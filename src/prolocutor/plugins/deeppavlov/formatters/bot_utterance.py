@@ -1,21 +1,21 @@
 """Formatters that ask about the bot utterance before the new human one.
 
-A dialog's first turn has none, and the services are asked all the same.
+A dialog's first turn has no bot utterance, and the services are asked all the same.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from prolocutor.plugins.deeppavlov.formatters.annotated_text import segmented, segments, texts
-from prolocutor.plugins.deeppavlov.formatters.cropping import recent, window_of
+from prolocutor.plugins.deeppavlov.formatters.annotated_text import segment, segments, texts
+from prolocutor.plugins.deeppavlov.formatters.cropping import recent, turns_window
 from prolocutor.plugins.deeppavlov.formatters.dialog_formatter import (
     NOTHING_EARLIER,
     DialogFormatter,
     EarlierDialog,
     State,
 )
-from prolocutor.plugins.deeppavlov.formatters.entities import labelled, tagged
+from prolocutor.plugins.deeppavlov.formatters.entities import entity_tags, labelled_entities
 
 
 def bot_text(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> list[Any]:
@@ -31,7 +31,7 @@ def bot_last_utterances(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER)
 
 def bot_history(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> list[Any]:
     """Ask to rewrite the bot utterance, as the last of up to six turns."""
-    said = segmented(recent(dialog, 6))["utterances"][:-1]
+    said = segment(recent(dialog, 6))["utterances"][:-1]
     return [
         {
             "utterances_histories": [texts(said)],
@@ -46,16 +46,16 @@ def bot_sentences(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> li
 
 
 def bot_entities(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> list[Any]:
-    """Ask what the entities of the text are."""
+    """Ask for the entities of the text."""
     said = dialog["bot_utterances"]
     if not said:
         return [{"entity_substr": [[""]], "entity_tags": [[""]], "contexts": [[""]]}]
-    names, tags = tagged(said[-1])
+    names, tags = entity_tags(said[-1])
     return [{"entity_substr": [names], "entity_tags": [tags], "contexts": [[said[-1]["text"]]]}]
 
 
 def bot_entities_of_user(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> list[Any]:
-    """Ask what the entities of the text are, some of them the bot's own."""
+    """Ask for the entities of the text, including the bot's own."""
     said = dialog["bot_utterances"]
     [request] = bot_entities(dialog)
     extracted = said[-1]["annotations"].get("property_extraction", {}) if said else {}
@@ -65,13 +65,13 @@ def bot_entities_of_user(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER
 
 
 def bot_properties(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> list[Any]:
-    """Ask what the text says of the bot, with its entities."""
+    """Ask for the text's statements about the bot, with its entities."""
     said = dialog["bot_utterances"]
     annotations = said[-1]["annotations"] if said else {}
     return [
         {
             "utterances": [[_text(dialog)]],
-            "entities_with_labels": [labelled(said[-1]) if said else []],
+            "entities_with_labels": [labelled_entities(said[-1]) if said else []],
             "named_entities": [annotations.get("ner", [{}])],
             "entity_info": [annotations.get("entity_linking", [{}])],
         }
@@ -113,7 +113,7 @@ BOT_UTTERANCE_FORMATTERS = (
     DialogFormatter("last_bot_utt_dialog", bot_text, window=2),
     DialogFormatter("ner_formatter_last_bot_dialog", bot_last_utterances, window=2),
     DialogFormatter(
-        "sent_rewrite_formatter_w_o_last_dialog", bot_history, window_of(6), repeats=True
+        "sent_rewrite_formatter_w_o_last_dialog", bot_history, turns_window(6), repeats=True
     ),
     DialogFormatter("entity_detection_formatter_last_bot_dialog", bot_sentences, window=2),
     DialogFormatter("el_formatter_last_bot_dialog", bot_entities, window=2),

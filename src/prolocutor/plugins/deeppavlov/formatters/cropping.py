@@ -9,7 +9,7 @@ from prolocutor.plugins.deeppavlov.formatters.dialog_formatter import State
 REPEATED = ("#+#repeat", "But what?", "Could you please repeat what you have just said?")
 
 
-def window_of(turns: int) -> int:
+def turns_window(turns: int) -> int:
     """Return the number of utterances of `turns` whole turns and the new human utterance."""
     return 2 * turns + 1
 
@@ -19,7 +19,7 @@ def crop(dialog: State, turns: int = 5) -> State:
 
     Each utterance among them that contains `#repeat` adds two earlier utterances.
     """
-    cropped = _with_utterances(dialog, _last(dialog["utterances"], window_of(turns)))
+    cropped = _replace_utterances(dialog, _last(dialog["utterances"], turns_window(turns)))
     for speaker in ("human", "bot"):
         profile = dialog.get(speaker)
         if profile and "entities" in profile.get("attributes", ()):
@@ -40,7 +40,7 @@ def drop_clarifications(dialog: State) -> State:
                 kept.pop()
         else:
             kept.append(one)
-    return dialog if len(kept) == len(utterances) else _with_utterances(dialog, kept)
+    return dialog if len(kept) == len(utterances) else _replace_utterances(dialog, kept)
 
 
 def recent(dialog: State, turns: int = 5) -> State:
@@ -48,14 +48,14 @@ def recent(dialog: State, turns: int = 5) -> State:
     return drop_clarifications(crop(dialog, turns))
 
 
-def newest_of(dialog: State) -> State:
+def newest_utterance(dialog: State) -> State:
     """Return the last human utterance."""
     newest: State = dialog["human_utterances"][-1]
     return newest
 
 
 def only_keys(utterance: State, keys: Collection[str]) -> State:
-    """Return an utterance with only those of `keys` that it has."""
+    """Return an utterance with only the fields `keys`, where present."""
     return {key: utterance[key] for key in keys if key in utterance}
 
 
@@ -85,7 +85,7 @@ def _last(utterances: list[State], length: int) -> list[State]:
     return utterances[-(length + 2 * repeated) :]
 
 
-def _with_utterances(dialog: State, utterances: list[State]) -> State:
+def _replace_utterances(dialog: State, utterances: list[State]) -> State:
     return {
         **dialog,
         "utterances": utterances,

@@ -12,9 +12,9 @@ State = dict[str, Any]
 
 
 class EarlierDialog(msgspec.Struct, frozen=True):
-    """What formatters read of the utterances before the window.
+    """The facts that formatters read of the utterances before the window.
 
-    If the window is the whole dialog, nothing lies before it: `NOTHING_EARLIER`.
+    If the window is the whole dialog, this is `NOTHING_EARLIER`.
     """
 
     utterances: int = 0
@@ -33,17 +33,19 @@ changes.
 
 
 class DialogFormatter(msgspec.Struct, frozen=True):
-    """A dialog formatter, and what it reads; the new human utterance is the last of the window."""
+    """A dialog formatter and its window, which ends with the new human utterance."""
 
     name: str
     format: Format
     window: int | None = 1  # utterances, None for the whole dialog
     repeats: bool = False  # each `#repeat` in a text of the window asks for two utterances more
-    hypotheses: bool = False  # those of earlier human utterances, too
+    hypotheses: bool = False  # hypotheses of earlier human utterances, too
     counts: bool = False  # `EarlierDialog.utterances` and `human_utterances`
     skills: bool = False  # `EarlierDialog.active_skills`
 
     @property
     def widest(self) -> int | None:
-        """The most utterances that the formatter may read, None for the whole dialog."""
+        """The largest number of utterances that the formatter may read, None for the whole
+        dialog.
+        """
         return self.window if self.window is None or not self.repeats else 3 * self.window

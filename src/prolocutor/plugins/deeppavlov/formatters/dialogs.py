@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from prolocutor.plugins.deeppavlov.formatters.annotated_text import punctuated, rewritten
-from prolocutor.plugins.deeppavlov.formatters.cropping import crop, only_keys, recent, window_of
+from prolocutor.plugins.deeppavlov.formatters.annotated_text import punctuate, rewrite
+from prolocutor.plugins.deeppavlov.formatters.cropping import crop, only_keys, recent, turns_window
 from prolocutor.plugins.deeppavlov.formatters.dialog_formatter import (
     NOTHING_EARLIER,
     DialogFormatter,
@@ -23,7 +23,7 @@ def full(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> list[Any]:
 
 def punctuated_dialog(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> list[Any]:
     """Show the last five turns, punctuated."""
-    return [{"dialogs": [punctuated(recent(dialog))]}]
+    return [{"dialogs": [punctuate(recent(dialog))]}]
 
 
 def unpunctuated_dialog(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> list[Any]:
@@ -33,29 +33,29 @@ def unpunctuated_dialog(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER)
 
 def rewritten_dialog(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> list[Any]:
     """Show the last five turns rewritten, and the skills that have spoken in the whole dialog."""
-    shown = rewritten(recent(dialog))
+    shown = rewrite(recent(dialog))
     return [{"dialogs": [shown], "all_prev_active_skills": [active_skills(dialog, earlier)]}]
 
 
 def short_rewritten_dialog(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> list[Any]:
     """Show the last two turns, rewritten."""
-    return [{"dialogs": [rewritten(recent(dialog, 2))]}]
+    return [{"dialogs": [rewrite(recent(dialog, 2))]}]
 
 
 def long_dialog(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> list[Any]:
     """Show the last ten turns, punctuated, and the last fifteen skills that have spoken."""
     skills = active_skills(dialog, earlier)[-15:]
-    return [{"dialogs": [punctuated(crop(dialog, 10))], "all_prev_active_skills": [skills]}]
+    return [{"dialogs": [punctuate(crop(dialog, 10))], "all_prev_active_skills": [skills]}]
 
 
 def skill_selector_dialog(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> list[Any]:
     """Show a skill selector the last five turns, punctuated."""
-    return [{"states_batch": [punctuated(recent(dialog))]}]
+    return [{"states_batch": [punctuate(recent(dialog))]}]
 
 
 def game_dialog(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> list[Any]:
-    """Show the last five turns, and of the human's attributes what a game needs."""
-    shown = punctuated(recent(dialog))
+    """Show the last five turns, and only the human attributes of games."""
+    shown = punctuate(recent(dialog))
     attributes = shown["human"]["attributes"]
     kept = {key: attributes.get(key, {}) for key in ("game_cooperative_skill", "used_links")}
     shown["human"] = {**shown["human"], "attributes": kept}
@@ -64,7 +64,7 @@ def game_dialog(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> list
 
 def stored_entities(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> list[Any]:
     """Show the last five turns with the entities known of the human."""
-    cropped = punctuated(crop(dialog))
+    cropped = punctuate(crop(dialog))
     shown: State = {
         name: [only_keys(one, ENTITY_STORER_KEYS) for one in cropped[name]]
         for name in ("human_utterances", "bot_utterances")
@@ -76,7 +76,7 @@ def stored_entities(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> 
 
 
 def active_skills(dialog: State, earlier: EarlierDialog) -> list[str]:
-    """Return the skills that said the bot utterances of the whole dialog."""
+    """Return the skills of the whole dialog's bot utterances."""
     skills = [*earlier.active_skills, *(one["active_skill"] for one in dialog["bot_utterances"])]
     return [skill for skill in skills if skill]
 
@@ -84,18 +84,22 @@ def active_skills(dialog: State, earlier: EarlierDialog) -> list[str]:
 DIALOG_FORMATTERS = (
     DialogFormatter("full_dialog", full, window=None, hypotheses=True),
     DialogFormatter(
-        "cropped_dialog", punctuated_dialog, window_of(5), repeats=True, hypotheses=True
+        "cropped_dialog", punctuated_dialog, turns_window(5), repeats=True, hypotheses=True
     ),
     DialogFormatter(
-        "utt_sentseg_punct_dialog", punctuated_dialog, window_of(5), repeats=True, hypotheses=True
+        "utt_sentseg_punct_dialog",
+        punctuated_dialog,
+        turns_window(5),
+        repeats=True,
+        hypotheses=True,
     ),
     DialogFormatter(
-        "utt_non_punct_dialog", unpunctuated_dialog, window_of(5), repeats=True, hypotheses=True
+        "utt_non_punct_dialog", unpunctuated_dialog, turns_window(5), repeats=True, hypotheses=True
     ),
     DialogFormatter(
         "utt_sentrewrite_modified_last_dialog",
         rewritten_dialog,
-        window_of(5),
+        turns_window(5),
         repeats=True,
         hypotheses=True,
         skills=True,
@@ -103,14 +107,14 @@ DIALOG_FORMATTERS = (
     DialogFormatter(
         "utt_sentrewrite_modified_last_dialog_emotion_skill",
         short_rewritten_dialog,
-        window_of(2),
+        turns_window(2),
         repeats=True,
         hypotheses=True,
     ),
     DialogFormatter(
         "full_history_dialog",
         long_dialog,
-        window_of(10),
+        turns_window(10),
         repeats=True,
         hypotheses=True,
         skills=True,
@@ -118,18 +122,18 @@ DIALOG_FORMATTERS = (
     DialogFormatter(
         "base_skill_selector_formatter_dialog",
         skill_selector_dialog,
-        window_of(5),
+        turns_window(5),
         repeats=True,
         hypotheses=True,
     ),
     DialogFormatter(
         "game_cooperative_skill_formatter",
         game_dialog,
-        window_of(5),
+        turns_window(5),
         repeats=True,
         hypotheses=True,
     ),
     DialogFormatter(
-        "entity_storer_formatter", stored_entities, window_of(5), repeats=True, counts=True
+        "entity_storer_formatter", stored_entities, turns_window(5), repeats=True, counts=True
     ),
 )

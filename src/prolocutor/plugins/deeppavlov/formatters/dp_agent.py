@@ -10,7 +10,7 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 def _own(formatter: Function) -> Function:
-    """Say that a formatter changes no state and makes JSON of JSON."""
+    """Mark a formatter that changes no state and makes JSON of JSON."""
     formatter.is_own = True  # type: ignore[attr-defined]
     return formatter
 

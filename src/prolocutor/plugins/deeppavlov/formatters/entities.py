@@ -1,4 +1,4 @@
-"""What an utterance speaks about: entities with labels, noun phrases, linked entities."""
+"""The subjects of an utterance: entities with labels, noun phrases, linked entities."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import Any
 from prolocutor.plugins.deeppavlov.formatters.dialog_formatter import State
 
 
-def labelled(utterance: State) -> list[State]:
-    """Return the entities as `{"text", "label"}`, from the best annotator there is."""
+def labelled_entities(utterance: State) -> list[State]:
+    """Return the entities as `{"text", "label"}`, from the best available annotator."""
     annotations = utterance["annotations"]
     if "entity_detection" in annotations:
         found = annotations["entity_detection"].get("labelled_entities", [])
@@ -19,18 +19,20 @@ def labelled(utterance: State) -> list[State]:
 def noun_phrases(utterance: State) -> list[Any]:
     """Return the texts of the entities or noun phrases."""
     if "entity_detection" in utterance["annotations"]:
-        return [one["text"] for one in labelled(utterance) if "text" in one]
+        return [one["text"] for one in labelled_entities(utterance) if "text" in one]
     return _nouns(utterance["annotations"])
 
 
-def tagged(utterance: State) -> tuple[list[str], list[list[list[Any]]]]:
+def entity_tags(utterance: State) -> tuple[list[str], list[list[list[Any]]]]:
     """Return the entities' texts and the `[label, confidence]` pairs of each."""
-    named = [one for one in labelled(utterance) if one.get("text", "alexa").lower() != "alexa"]
+    named = [
+        one for one in labelled_entities(utterance) if one.get("text", "alexa").lower() != "alexa"
+    ]
     return [one["text"] for one in named], [_tags(one) for one in named]
 
 
-def linked(utterance: State, needed: str | None = None) -> list[State]:
-    """Return the linked entities; with a key, those that have a name and something under it."""
+def linked_entities(utterance: State, needed: str | None = None) -> list[State]:
+    """Return the linked entities; with a key, only entities with a name and a value of this key."""
     found = [
         one for one in utterance["annotations"].get("entity_linking", []) if isinstance(one, dict)
     ]

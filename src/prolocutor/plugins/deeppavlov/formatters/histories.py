@@ -1,4 +1,4 @@
-"""Formatters for prompts, summaries and skills that read the last texts."""
+"""Formatters for prompts, summaries and skills over the last texts."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from itertools import pairwise, takewhile
 from typing import Any
 
 from prolocutor.plugins.deeppavlov.formatters.annotated_text import (
-    punctuated,
-    segmented,
-    spelled,
+    punctuate,
+    segment,
+    spelling_text,
     texts,
 )
-from prolocutor.plugins.deeppavlov.formatters.cropping import crop, is_bot, recent, window_of
+from prolocutor.plugins.deeppavlov.formatters.cropping import crop, is_bot, recent, turns_window
 from prolocutor.plugins.deeppavlov.formatters.dialog_formatter import (
     NOTHING_EARLIER,
     DialogFormatter,
@@ -20,18 +20,18 @@ from prolocutor.plugins.deeppavlov.formatters.dialog_formatter import (
 )
 
 SUMMARY_EVERY = 6  # utterances between two summaries
-SUMMARY_OVERLAP = 5  # utterances before them that a summary reads again
+SUMMARY_OVERLAP = 5  # earlier utterances read again by a summary
 
 
 def context(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> list[Any]:
     """Ask for prompts that fit the last four texts."""
-    shown = punctuated({**dialog, "utterances": dialog["utterances"][-4:]})
+    shown = punctuate({**dialog, "utterances": dialog["utterances"][-4:]})
     goals = dialog["human"]["attributes"].get("prompts_goals", {})
     return [{"contexts": [texts(shown["utterances"])], "prompts_goals": [goals]}]
 
 
 def prompts_goals(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> list[Any]:
-    """Ask to collect the goals that the hypotheses of the turn before have given."""
+    """Ask to collect the goals given by the preceding turn's hypotheses."""
     heard = dialog["human_utterances"]
     goals: State = {}
     for hypothesis in heard[-2].get("hypotheses", ()) if len(heard) > 1 else ():
@@ -40,7 +40,7 @@ def prompts_goals(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> li
 
 
 def summary(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> list[Any]:
-    """Ask for a summary of what was said since the last one."""
+    """Ask for a summary of the utterances since the last summary."""
     said = dialog["bot_utterances"]
     length = earlier.utterances + len(dialog["utterances"])
     new = (length + 1) % SUMMARY_EVERY or SUMMARY_EVERY
@@ -79,21 +79,21 @@ def retrieval_history(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -
 
 
 def eliza(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> list[Any]:
-    """Ask for a reply, with the texts that Eliza has answered before."""
+    """Ask for a reply, with the texts already answered by Eliza."""
     shown = recent(dialog)
     said = shown["utterances"]
     answered = [
-        spelled(before)
+        spelling_text(before)
         for before, one in pairwise(said)
         if is_bot(one) and one["active_skill"] == "eliza" and not is_bot(before)
     ]
-    newest = spelled(shown["human_utterances"][-1])
+    newest = spelling_text(shown["human_utterances"][-1])
     return [{"last_utterance_batch": [newest], "human_utterance_history_batch": [answered]}]
 
 
 def persona_history(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> list[Any]:
     """Ask for a reply to the last three texts."""
-    shown = punctuated(recent(dialog))
+    shown = punctuate(recent(dialog))
     return [
         {
             "utterances_histories": [texts(shown["utterances"][-3:])],
@@ -104,7 +104,7 @@ def persona_history(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> 
 
 def rewriting_history(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> list[Any]:
     """Ask to rewrite the last five turns."""
-    said = segmented(recent(dialog))["utterances"]
+    said = segment(recent(dialog))["utterances"]
     return [
         {
             "utterances_histories": [texts(said)],
@@ -130,10 +130,12 @@ HISTORY_FORMATTERS = (
         window=SUMMARY_EVERY + SUMMARY_OVERLAP,
         counts=True,
     ),
-    DialogFormatter("topic_recommendation_formatter", topics, window_of(5), repeats=True),
-    DialogFormatter("convert_formatter_dialog", retrieval_history, window_of(20), repeats=True),
-    DialogFormatter("eliza_formatter_dialog", eliza, window_of(5), repeats=True),
-    DialogFormatter("persona_bot_formatter", persona_history, window_of(5), repeats=True),
-    DialogFormatter("sent_rewrite_formatter_dialog", rewriting_history, window_of(5), repeats=True),
-    DialogFormatter("fromage_formatter", image, window_of(5), repeats=True),
+    DialogFormatter("topic_recommendation_formatter", topics, turns_window(5), repeats=True),
+    DialogFormatter("convert_formatter_dialog", retrieval_history, turns_window(20), repeats=True),
+    DialogFormatter("eliza_formatter_dialog", eliza, turns_window(5), repeats=True),
+    DialogFormatter("persona_bot_formatter", persona_history, turns_window(5), repeats=True),
+    DialogFormatter(
+        "sent_rewrite_formatter_dialog", rewriting_history, turns_window(5), repeats=True
+    ),
+    DialogFormatter("fromage_formatter", image, turns_window(5), repeats=True),
 )

@@ -5,19 +5,29 @@ from __future__ import annotations
 from typing import Any
 
 from prolocutor.plugins.deeppavlov.formatters.annotated_text import (
-    punctuated,
+    punctuate,
     segments,
-    spelled,
+    spelling_text,
     texts,
 )
-from prolocutor.plugins.deeppavlov.formatters.cropping import crop, newest_of, recent, window_of
+from prolocutor.plugins.deeppavlov.formatters.cropping import (
+    crop,
+    newest_utterance,
+    recent,
+    turns_window,
+)
 from prolocutor.plugins.deeppavlov.formatters.dialog_formatter import (
     NOTHING_EARLIER,
     DialogFormatter,
     EarlierDialog,
     State,
 )
-from prolocutor.plugins.deeppavlov.formatters.entities import labelled, linked, noun_phrases, tagged
+from prolocutor.plugins.deeppavlov.formatters.entities import (
+    entity_tags,
+    labelled_entities,
+    linked_entities,
+    noun_phrases,
+)
 
 SEPARATOR = " [SEP] "
 NEUTRAL_MOOD = [0.75, 0.25, 0.44]
@@ -26,29 +36,29 @@ MEDIA = ("sound_path", "sound_duration", "sound_type", "video_path", "video_dura
 
 def text(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> list[Any]:
     """Ask about the text."""
-    return [{"sentences": [newest_of(dialog)["text"]]}]
+    return [{"sentences": [newest_utterance(dialog)["text"]]}]
 
 
 def spelled_text(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> list[Any]:
     """Ask about the text with its spelling corrected."""
-    return [{"sentences": [spelled(newest_of(dialog))]}]
+    return [{"sentences": [spelling_text(newest_utterance(dialog))]}]
 
 
 def spelled_text_and_history(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> list[Any]:
     """Ask about the spelled text, alone and after up to two turns before it."""
-    newest = spelled(newest_of(dialog))
+    newest = spelling_text(newest_utterance(dialog))
     said = []
     for human, bot in zip(
         dialog["human_utterances"][-3:-1], dialog["bot_utterances"][-2:], strict=False
     ):
-        said += [spelled(human), bot["text"]]
+        said += [spelling_text(human), bot["text"]]
     return [{"sentences": [newest], "sentences_with_history": [SEPARATOR.join([*said, newest])]}]
 
 
 def spelled_text_and_tokens(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> list[Any]:
     """Ask about the spelled text, with its words where they are known."""
-    newest = newest_of(dialog)
-    request: State = {"sentences": [spelled(newest)]}
+    newest = newest_utterance(dialog)
+    request: State = {"sentences": [spelling_text(newest)]}
     words = newest["annotations"].get("spacy_annotator", [])
     if words:
         request["tokenized_sentences"] = [[word["text"] for word in words]]
@@ -57,24 +67,24 @@ def spelled_text_and_tokens(dialog: State, earlier: EarlierDialog = NOTHING_EARL
 
 def sentences(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> list[Any]:
     """Ask about the sentences of the text."""
-    return [{"sentences": [segments(newest_of(dialog))]}]
+    return [{"sentences": [segments(newest_utterance(dialog))]}]
 
 
 def last_utterances(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> list[Any]:
     """Ask for names in the sentences of the text."""
-    return [{"last_utterances": [segments(newest_of(dialog))]}]
+    return [{"last_utterances": [segments(newest_utterance(dialog))]}]
 
 
 def text_and_history(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> list[Any]:
     """Ask about the text, with the texts of the last five turns."""
-    shown = punctuated(recent(dialog))
-    sentence = spelled(newest_of(shown))
+    shown = punctuate(recent(dialog))
+    sentence = spelling_text(newest_utterance(shown))
     return [{"sentences": [sentence], "utterances_histories": [texts(shown["utterances"])]}]
 
 
 def annotated_utterance(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> list[Any]:
     """Show the utterance."""
-    return [{"last_human_annotated_utterance": [newest_of(dialog)]}]
+    return [{"last_human_annotated_utterance": [newest_utterance(dialog)]}]
 
 
 def annotated_utterances(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> list[Any]:
@@ -82,7 +92,7 @@ def annotated_utterances(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER
     said = dialog["bot_utterances"]
     return [
         {
-            "last_human_utterances": [newest_of(dialog)],
+            "last_human_utterances": [newest_utterance(dialog)],
             "bot_utterances": [said[-1] if said else {}],
             "dialog_ids": [dialog.get("dialog_id", "unknown")],
         }
@@ -91,7 +101,7 @@ def annotated_utterances(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER
 
 def phrases(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> list[Any]:
     """Ask about the noun phrases."""
-    return [{"nounphrases": [noun_phrases(newest_of(dialog))]}]
+    return [{"nounphrases": [noun_phrases(newest_utterance(dialog))]}]
 
 
 def last_two_texts(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> list[Any]:
@@ -100,14 +110,14 @@ def last_two_texts(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> l
 
 
 def entities_in_context(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> list[Any]:
-    """Ask what the entities are, with the text and the bot's before it."""
-    names, tags = tagged(newest_of(dialog))
+    """Ask for the entities, with the text and the bot's text before it."""
+    names, tags = entity_tags(newest_utterance(dialog))
     return [{"entity_substr": [names], "entity_tags": [tags], "contexts": [_context(dialog)]}]
 
 
 def entities_of_user(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> list[Any]:
-    """Ask what the entities are, some of them the user's own."""
-    newest = newest_of(dialog)
+    """Ask for the entities, including the user's own."""
+    newest = newest_utterance(dialog)
     [request] = entities_in_context(dialog)
     request["user_id"] = [str(newest["user"]["id"])]
     request["property_extraction"] = [newest["annotations"].get("property_extraction", {})]
@@ -115,7 +125,7 @@ def entities_of_user(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) ->
 
 
 def triplets(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> list[Any]:
-    """Ask for what is known about the linked entities."""
+    """Ask for known facts about the linked entities."""
     query: list[State] = [
         {
             "entity_substr": one["entity_substr"],
@@ -123,7 +133,7 @@ def triplets(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> list[An
             "confidences": one.get("confidences", [])[:5],
             "tokens_match_conf": one["tokens_match_conf"][:5],
         }
-        for one in linked(newest_of(dialog))
+        for one in linked_entities(newest_utterance(dialog))
         if all(key in one for key in ("entity_substr", "entity_ids", "tokens_match_conf"))
     ]
     return [
@@ -137,8 +147,8 @@ def triplets(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> list[An
 
 def question(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> list[Any]:
     """Ask the knowledge base about the sentences of the text and their entities."""
-    newest = newest_of(dialog)
-    names, tags = tagged(newest)
+    newest = newest_utterance(dialog)
+    names, tags = entity_tags(newest)
     found = newest["annotations"].get("sentseg")
     whole = found and "segments" not in found
     asked = [found["punct_sent"]] if whole else segments(newest)
@@ -147,16 +157,16 @@ def question(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> list[An
 
 def random_fact(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> list[Any]:
     """Ask for any fact about the linked entities."""
-    newest = newest_of(punctuated(crop(dialog, 1)))
-    names = [one["entity_substr"] for one in linked(newest, "entity_pages")]
+    newest = newest_utterance(punctuate(crop(dialog, 1)))
+    names = [one["entity_substr"] for one in linked_entities(newest, "entity_pages")]
     return [{"text": newest["text"], "entities": names}]
 
 
 def facts(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> list[Any]:
-    """Ask for facts about the linked entities that fit the last texts."""
-    shown = punctuated(crop(dialog, 1))
-    newest = newest_of(shown)
-    found = linked(newest, "pages_titles")
+    """Ask for facts about the linked entities, matching the last texts."""
+    shown = punctuate(crop(dialog, 1))
+    newest = newest_utterance(shown)
+    found = linked_entities(newest, "pages_titles")
     return [
         {
             "human_sentences": [newest["text"]],
@@ -172,8 +182,8 @@ def facts(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> list[Any]:
 
 def russian_facts(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> list[Any]:
     """Ask for facts about the linked entities, in Russian."""
-    shown = punctuated(crop(dialog, 1))
-    found = linked(newest_of(shown), "entity_pages")
+    shown = punctuate(crop(dialog, 1))
+    found = linked_entities(newest_utterance(shown), "entity_pages")
     return [
         {
             "dialog_history": [[" ".join(texts(shown["utterances"][-2:]))]],
@@ -185,12 +195,12 @@ def russian_facts(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> li
 
 
 def properties(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> list[Any]:
-    """Ask what the text says of the human, with its entities."""
-    newest = newest_of(dialog)
+    """Ask for the text's statements about the human, with its entities."""
+    newest = newest_utterance(dialog)
     return [
         {
             "utterances": [_context(dialog)],
-            "entities_with_labels": [labelled(newest)],
+            "entities_with_labels": [labelled_entities(newest)],
             "named_entities": [newest["annotations"].get("ner", [{}])],
             "entity_info": [newest["annotations"].get("entity_linking", [{}])],
         }
@@ -198,8 +208,10 @@ def properties(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> list[
 
 
 def midas_labels(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> list[Any]:
-    """Ask what follows the likeliest dialog act. Raise ValueError if no act is annotated."""
-    likely = _midas(newest_of(dialog)["annotations"])
+    """Ask for the successors of the likeliest dialog act. Raise ValueError without annotated
+    acts.
+    """
+    likely = _midas(newest_utterance(dialog)["annotations"])
     if not likely:
         raise ValueError("no annotator has given the utterance a midas_classification")
     return [{"last_midas_labels": [max(likely, key=lambda act: likely[act])], "return_probas": 1}]
@@ -211,7 +223,7 @@ def speech_function(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> 
     before = said[-1]["annotations"].get("speech_function_classifier", [""])[-1] if said else ""
     return [
         {
-            "phrases": [newest_of(dialog)["text"]],
+            "phrases": [newest_utterance(dialog)["text"]],
             "prev_phrases": [said[-1]["text"] if said else ""],
             "prev_speech_functions": [before],
         }
@@ -220,37 +232,37 @@ def speech_function(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> 
 
 def next_speech_function(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> list[Any]:
     """Ask which speech function may follow."""
-    functions = newest_of(dialog)["annotations"].get("speech_function_classifier", [""])
+    functions = newest_utterance(dialog)["annotations"].get("speech_function_classifier", [""])
     return [{"funcs": [functions]}]
 
 
 def personality(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> list[Any]:
     """Ask for the personality that the text describes."""
-    return [{"personality": [newest_of(dialog)["text"]]}]
+    return [{"personality": [newest_utterance(dialog)["text"]]}]
 
 
 def text_and_video(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> list[Any]:
     """Ask for the emotion in the text and its video."""
-    newest = newest_of(dialog)
+    newest = newest_utterance(dialog)
     video = _attribute(newest, "video_path")
     return [{"personality": [newest["text"]], "video_path": [video]}]
 
 
 def media(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> list[Any]:
     """Ask about the sound and the video that came with the text."""
-    newest = newest_of(dialog)
+    newest = newest_utterance(dialog)
     return [{f"{key}s": [_attribute(newest, key)] for key in MEDIA}]
 
 
 def speech(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> list[Any]:
     """Ask how well the speech was recognized."""
-    spoken = _attribute(newest_of(dialog), "speech", {})
+    spoken = _attribute(newest_utterance(dialog), "speech", {})
     return [{"speeches": [spoken], "human_utterances": [dialog["human_utterances"][-3:]]}]
 
 
 def mood(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> list[Any]:
     """Ask for the bot's mood after the text, from its mood one reply before the last."""
-    newest, said = newest_of(dialog), dialog["bot_utterances"]
+    newest, said = newest_utterance(dialog), dialog["bot_utterances"]
     before = said[-2]["annotations"].get("bot_emotion_classifier", {}) if len(said) > 1 else {}
     return [
         {
@@ -266,11 +278,11 @@ def _attribute(utterance: State, key: str, default: Any = None) -> Any:
 
 
 def _context(dialog: State) -> list[Any]:
-    return texts(punctuated(crop(dialog, 1))["utterances"][-2:])
+    return texts(punctuate(crop(dialog, 1))["utterances"][-2:])
 
 
 def _column(entities: list[State], key: str) -> list[list[Any]]:
-    """Return one value of each entity, as the only row of a batch."""
+    """Return a value of each entity, as the only row of a batch."""
     return [[one.get(key, []) for one in entities]]
 
 
@@ -293,7 +305,7 @@ HUMAN_UTTERANCE_FORMATTERS = (
     DialogFormatter("preproc_and_tokenized_last_human_utt_dialog", spelled_text_and_tokens),
     DialogFormatter("last_utt_sentseg_segments_dialog", sentences),
     DialogFormatter("ner_formatter_dialog", last_utterances),
-    DialogFormatter("last_utt_and_history_dialog", text_and_history, window_of(5), repeats=True),
+    DialogFormatter("last_utt_and_history_dialog", text_and_history, turns_window(5), repeats=True),
     DialogFormatter("last_human_annotated_utterance", annotated_utterance),
     DialogFormatter("last_human_bot_annotated_utterance", annotated_utterances, window=2),
     DialogFormatter("last_human_utt_nounphrases", phrases),

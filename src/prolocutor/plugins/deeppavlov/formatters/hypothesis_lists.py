@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from prolocutor.plugins.deeppavlov.formatters.annotated_text import segmented, texts
-from prolocutor.plugins.deeppavlov.formatters.cropping import newest_of, recent, window_of
+from prolocutor.plugins.deeppavlov.formatters.annotated_text import segment, texts
+from prolocutor.plugins.deeppavlov.formatters.cropping import newest_utterance, recent, turns_window
 from prolocutor.plugins.deeppavlov.formatters.dialog_formatter import (
     NOTHING_EARLIER,
     DialogFormatter,
@@ -22,27 +22,27 @@ def hypothesis_texts(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) ->
 def hypotheses_and_text(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> list[Any]:
     """Ask about the texts, each with the human's."""
     hypotheses = _hypotheses(dialog)
-    heard = [newest_of(dialog)["text"]] * len(hypotheses)
+    heard = [newest_utterance(dialog)["text"]] * len(hypotheses)
     return [{"sentences": texts(hypotheses), "last_human_utterances": heard}]
 
 
 def hypotheses_and_history(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> list[Any]:
     """Ask about the texts, each after the last five turns."""
-    history = [" ".join(one["text"]) for one in segmented(recent(dialog))["utterances"]]
+    history = [" ".join(one["text"]) for one in segment(recent(dialog))["utterances"]]
     rows = [[*history, text] for text in texts(_hypotheses(dialog))]
     return [{"utterances_with_histories": rows}]
 
 
 def sentence_pairs(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> list[Any]:
     """Ask how well each text answers the human's."""
-    heard = newest_of(dialog)["text"]
+    heard = newest_utterance(dialog)["text"]
     return [{"sentence_pairs": [[heard, text] for text in texts(_hypotheses(dialog))]}]
 
 
 def contexts_and_hypotheses(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> list[Any]:
     """Ask about the texts, each with the human's as its context."""
     hypotheses = _hypotheses(dialog)
-    heard = [newest_of(dialog)["text"]] * len(hypotheses)
+    heard = [newest_utterance(dialog)["text"]] * len(hypotheses)
     return [{"dialog_contexts": heard, "hypotheses": texts(hypotheses)}]
 
 
@@ -52,7 +52,7 @@ def evaluated_hypotheses(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER
     return [
         {
             "hypotheses": texts(_hypotheses(shown)),
-            "currentUtterance": newest_of(shown)["text"],
+            "currentUtterance": newest_utterance(shown)["text"],
             "pastUtterances": texts(shown["human_utterances"][-3:-1]),
             "pastResponses": texts(shown["bot_utterances"][-2:]),
         }
@@ -63,7 +63,7 @@ def hypothesis_speech_functions(
     dialog: State, earlier: EarlierDialog = NOTHING_EARLIER
 ) -> list[Any]:
     """Ask for the speech function of each text as an answer to the human's."""
-    hypotheses, newest = _hypotheses(dialog), newest_of(dialog)
+    hypotheses, newest = _hypotheses(dialog), newest_utterance(dialog)
     before = newest["annotations"].get("speech_function_classifier", "")
     return [
         {
@@ -96,7 +96,7 @@ def hypotheses_in_mood(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) 
 
 
 def _hypotheses(dialog: State) -> list[State]:
-    hypotheses: list[State] = newest_of(dialog).get("hypotheses", [])
+    hypotheses: list[State] = newest_utterance(dialog).get("hypotheses", [])
     return hypotheses
 
 
@@ -104,14 +104,14 @@ HYPOTHESIS_FORMATTERS = (
     DialogFormatter("hypotheses_list", hypothesis_texts),
     DialogFormatter("hypotheses_list_last_uttr", hypotheses_and_text),
     DialogFormatter(
-        "hypothesis_histories_list", hypotheses_and_history, window_of(5), repeats=True
+        "hypothesis_histories_list", hypotheses_and_history, turns_window(5), repeats=True
     ),
     DialogFormatter("sentence_ranker_formatter", sentence_pairs),
     DialogFormatter("hypotheses_with_context_list", contexts_and_hypotheses),
     DialogFormatter(
         "convers_evaluator_annotator_formatter",
         evaluated_hypotheses,
-        window_of(5),
+        turns_window(5),
         repeats=True,
     ),
     DialogFormatter("speech_function_hypotheses_formatter", hypothesis_speech_functions),

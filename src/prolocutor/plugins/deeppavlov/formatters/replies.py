@@ -1,4 +1,4 @@
-"""Response formatters: what a service replied, in the form that its stage stores."""
+"""Response formatters: a service's reply in the form stored by its stage."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ def unchanged(reply: Any) -> Any:
 def hypotheses_with_attributes(reply: Any) -> list[State]:
     """Return the hypotheses of `[text, confidence, ...]`, or of lists of these.
 
-    Three columns end with the hypothesis' own keys; four are followed by those of human and bot;
-    five have all of them. Raise ValueError for fewer than two columns.
+    Three columns end with the hypothesis' own keys; four end with human's and bot's attributes;
+    five have all. Raise ValueError for fewer than two columns.
     """
     if len(reply) < 2:
         raise ValueError("expected text and confidence, and perhaps attributes")
@@ -31,7 +31,7 @@ def hypotheses_with_attributes(reply: Any) -> list[State]:
 
 
 def selected(reply: Any) -> State | None:
-    """Return the reply of a response selector by names, None if its length is not 3, 5 or 6."""
+    """Return a response selector's reply by names, None if its length is not 3, 5 or 6."""
     if len(reply) not in (3, 5, 6):
         return None
     return dict(zip(SELECTED, reply, strict=False))
@@ -43,12 +43,12 @@ def hypothesis(reply: Any) -> list[State]:
 
 
 def hypothesis_if_any(reply: Any) -> list[State]:
-    """Return `[text, confidence]` as the only hypothesis, none without text or confidence."""
+    """Return `[text, confidence]` as the only hypothesis; empty without text or confidence."""
     return hypothesis(reply) if _counts(reply[0], reply[1]) else []
 
 
 def personality(reply: Any) -> list[State]:
-    """Return `[text, confidence, persona]` as a hypothesis that changes the bot's persona."""
+    """Return `[text, confidence, persona]` as a hypothesis with a new persona of the bot."""
     text, confidence, persona = reply[:3]
     return [
         {

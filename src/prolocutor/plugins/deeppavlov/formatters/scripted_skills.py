@@ -1,18 +1,18 @@
-"""Formatters of scripted skills: one kind of request, with the state of the skill by its name."""
+"""Formatters of scripted skills: a common form of request, with the skill's state by its name."""
 
 from __future__ import annotations
 
 from functools import partial
 from typing import Any
 
-from prolocutor.plugins.deeppavlov.formatters.annotated_text import punctuated
+from prolocutor.plugins.deeppavlov.formatters.annotated_text import punctuate
 from prolocutor.plugins.deeppavlov.formatters.cropping import (
     asks_again,
     crop,
     only_keys,
     recent,
     repeats,
-    window_of,
+    turns_window,
 )
 from prolocutor.plugins.deeppavlov.formatters.dialog_formatter import (
     NOTHING_EARLIER,
@@ -51,16 +51,16 @@ def scripted(
     keys: tuple[str, ...] = KEYS,
     only: tuple[str, ...] | None = None,
 ) -> list[Any]:
-    """Ask a scripted skill, with its state and what all scripted skills share.
+    """Ask a scripted skill, with its state and the state shared by all scripted skills.
 
-    `only` are the names of annotations that are shown.
+    `only` are the names of the annotations to show.
     """
     attributes = dialog["human"]["attributes"]
     index = earlier.human_utterances + len(dialog["human_utterances"]) - 1
     state = attributes.get(f"{name}_state", {})
     shared = attributes.get("dff_shared_state", {"cross_states": {}, "cross_links": {}})
-    cropped = punctuated(crop(recent(dialog), turns))
-    shown = {list_: [_shown(one, keys, only) for one in cropped[list_]] for list_ in lists}
+    cropped = punctuate(crop(recent(dialog), turns))
+    shown = {list_: [_select_keys(one, keys, only) for one in cropped[list_]] for list_ in lists}
     return [
         {
             "human_utter_index_batch": [index],
@@ -72,7 +72,7 @@ def scripted(
             "age_group_batch": [attributes.get("age_group", "")],
             "disliked_skills_batch": [attributes.get("disliked_skills", {})],
             "prompts_goals_batch": [attributes.get("prompts_goals", {})],
-            "clarification_request_flag_batch": [_clarified(dialog, index, state)],
+            "clarification_request_flag_batch": [_has_clarification(dialog, index, state)],
             "dialog_id_batch": [dialog["dialog_id"]],
         }
     ]
@@ -93,7 +93,7 @@ def prompted(
 
 
 def intents(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER, *, name: str) -> list[Any]:
-    """Ask a skill that answers intents, with those of the last four turns."""
+    """Ask a skill that answers intents, with the intents of the last four turns."""
     [request] = scripted(dialog, earlier, name=name)
     heard = dialog["human_utterances"]
     called = dict.fromkeys(heard[-1]["annotations"].get("intent_catcher", {}), False)
@@ -106,15 +106,15 @@ def intents(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER, *, name: st
     return [request]
 
 
-def _shown(utterance: State, keys: tuple[str, ...], only: tuple[str, ...] | None) -> State:
+def _select_keys(utterance: State, keys: tuple[str, ...], only: tuple[str, ...] | None) -> State:
     shown = only_keys(utterance, keys)
     if only is not None:
         shown["annotations"] = only_keys(utterance["annotations"], only)
     return shown
 
 
-def _clarified(dialog: State, index: int, state: State) -> bool:
-    """Return whether since the skill's last turn exactly one clarification was asked for.
+def _has_clarification(dialog: State, index: int, state: State) -> bool:
+    """Return whether exactly one clarification was asked for since the skill's last turn.
 
     As in DREAM each human utterance is paired with the reply before it, not the one after it.
     """
@@ -128,7 +128,7 @@ def _clarified(dialog: State, index: int, state: State) -> bool:
 
 
 def _formatter(name: str, format: Any) -> DialogFormatter:
-    return DialogFormatter(f"{name}_formatter", format, window_of(5), repeats=True, counts=True)
+    return DialogFormatter(f"{name}_formatter", format, turns_window(5), repeats=True, counts=True)
 
 
 def _skill(name: str, **arguments: Any) -> DialogFormatter:

@@ -1,1 +1,1 @@
-"""DREAM's Python connectors, built in: skills and selectors that need no service elsewhere."""
+"""DREAM's Python connectors, built in: skills and selectors without services of their own."""

@@ -34,10 +34,10 @@ Build = Callable[[Mapping[str, Any], DreamEnvironment], BuiltInConnector]
 """Makes a connector of the keys beside `class_name`; keys that it does not know mean nothing."""
 
 
-def built_in(
+def make_built_in(
     class_name: str, arguments: Mapping[str, Any], environment: DreamEnvironment
 ) -> BuiltInConnector | None:
-    """Make a connector by its `class_name`; None if not built in, as one with a module is not.
+    """Make a connector by its `class_name`; None if it is not built in (as with a module).
 
     Raise KeyError for a missing argument.
     """
@@ -45,7 +45,7 @@ def built_in(
     return build(arguments, environment) if build else None
 
 
-def _predefined(given: Mapping[str, Any], _: DreamEnvironment) -> BuiltInConnector:
+def _make_predefined(given: Mapping[str, Any], _: DreamEnvironment) -> BuiltInConnector:
     return PredefinedText(given["response_text"], given.get("annotations"))
 
 
@@ -57,7 +57,7 @@ NEEDED: Mapping[str, str] = {
 """The key without which a connector cannot be made."""
 
 PYTHON_CONNECTORS: Mapping[str, Build] = {
-    "PredefinedTextConnector": _predefined,
+    "PredefinedTextConnector": _make_predefined,
     "PredefinedOutputConnector": lambda given, _: PredefinedOutput(given["output"]),
     "ConfidenceResponseSelectorConnector": lambda _, environment: MostConfident(),
     "PostAnnotatorSelectorConnector": lambda given, _: PostAnnotatorSelector(

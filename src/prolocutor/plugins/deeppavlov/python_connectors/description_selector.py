@@ -11,13 +11,13 @@ from prolocutor.plugins.deeppavlov.python_connectors.selection_signs import (
     HIGH_PRIORITY,
     State,
     chosen_by_client,
+    deduplicate,
     detected_intents,
     is_factoid,
     is_question,
+    pipeline_skills,
     previous_skill,
     prompted_skills,
-    skills_of,
-    without_doubles,
 )
 
 UNIVERSAL = "dff_universal_prompted_skill"
@@ -25,7 +25,7 @@ ON_DEMAND = ("dff_google_api_skill", "factoid_qa", "dff_document_qa_llm_skill")
 
 
 class DescriptionBasedSelector:
-    """Names the skills that fit what the annotators say of the new utterance."""
+    """Names the skills fitting the annotations of the new utterance."""
 
     def __init__(self, environment: DreamEnvironment) -> None:
         self._environment = environment
@@ -33,7 +33,7 @@ class DescriptionBasedSelector:
     def __call__(self, task: Any) -> Any:
         """Return labels, [] for all skills; only the dummy skill where the dialog is unreadable."""
         try:
-            return without_doubles(self._select(task["states_batch"][0]))
+            return deduplicate(self._select(task["states_batch"][0]))
         except Exception:
             return ["dummy_skill"]
 
@@ -52,7 +52,7 @@ class DescriptionBasedSelector:
         return ["dummy_skill", previous_skill(dialog), *self._fitting(dialog, newest)]
 
     def _fitting(self, dialog: State, newest: State) -> Iterator[str]:
-        skills = skills_of(dialog)
+        skills = pipeline_skills(dialog)
         if UNIVERSAL in skills:
             yield UNIVERSAL
         prompted = [skill for skill in skills if "prompted_skill" in skill]

@@ -1,4 +1,4 @@
-"""The environment variables that DREAM's Python code reads."""
+"""The environment variables of DREAM's Python code."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import msgspec
 
 
 class DreamEnvironment(msgspec.Struct, frozen=True):
-    """What the variables say, by DREAM's defaults where they are not set."""
+    """The values of the variables, with DREAM's defaults."""
 
     high_priority_intents: bool = True
     sensitive_restricted: bool = True

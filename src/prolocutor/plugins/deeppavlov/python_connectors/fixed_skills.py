@@ -1,4 +1,4 @@
-"""Skills that say fixed texts."""
+"""Skills with fixed texts."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ TEXTS = {
         "Хорошего ответа у меня пока нет. Поговорим о чём-нибудь другом?",
     ),
 }
-"""What the dummy skill says where no file of texts is given, by language."""
+"""The dummy skill's texts without a file of texts, by language."""
 
 
 FALLBACKS: Final = Path("common/fallbacks")
 
 
 class PredefinedText:
-    """Says one text, with annotations; a last chance or time-out service."""
+    """Replies with a fixed text, with annotations; a last chance or time-out service."""
 
     def __init__(self, response_text: str, annotations: Mapping[str, Any] | None = None) -> None:
         self._reply = {"text": response_text, "annotations": dict(annotations or {})}
@@ -41,7 +41,7 @@ class PredefinedText:
 
 
 class PredefinedOutput:
-    """Replies with one value, whatever it is asked."""
+    """Replies with a fixed value to any request."""
 
     def __init__(self, output: Any) -> None:
         self._output = output
@@ -55,12 +55,12 @@ class MostConfident:
     """A response selector: chooses the hypothesis of the highest confidence; sees the dialog."""
 
     def __call__(self, task: Any) -> Any:
-        """Return the hypothesis. Raise ValueError if there is none."""
+        """Return the hypothesis. Raise ValueError without hypotheses."""
         return max(task["human_utterances"][-1]["hypotheses"], key=lambda one: one["confidence"])
 
 
 class DummySkill:
-    """Says one of a few texts that fit anywhere, at half the confidence of a sure answer."""
+    """Replies with a text that fits anywhere, at confidence 0.5."""
 
     def __init__(
         self, texts: Sequence[str], choose: Callable[[Sequence[str]], str] = random.choice
@@ -69,10 +69,10 @@ class DummySkill:
         self._choose = choose
 
     def __call__(self, task: Any) -> Any:
-        """Return one hypothesis in columns.
+        """Return a hypothesis in columns.
 
-        As in DREAM, its type is where the attributes of the human are expected, and so the human
-        has the attribute `type` once this skill has spoken.
+        As in DREAM, its type is in the place of the human's attributes, so the human has the
+        attribute `type` after this skill has spoken.
         """
         return [[self._choose(self._texts)], [0.5], [{"type": "dummy"}], [{}], [{}]]
 
@@ -81,7 +81,7 @@ class AlexaHandler:
     """Acknowledges a command of an Alexa device."""
 
     def __call__(self, task: Any) -> Any:
-        """Return one hypothesis. Raise ValueError if the text is no such command."""
+        """Return a hypothesis. Raise ValueError if the text is not an /alexa_ command."""
         if "/alexa_" not in _newest_text(task):
             raise ValueError("the text holds no /alexa_ command")
         return [["alexa handler: command logged"], [1.0], [{}]]
@@ -90,7 +90,7 @@ class AlexaHandler:
 def fallback_texts(environment: DreamEnvironment) -> Sequence[str]:
     """Return the texts of `FALLBACK_FILE`, a JSON list, else texts in the language.
 
-    A bare name is looked for where DREAM keeps these files, too: in `common/fallbacks`.
+    A bare name is also looked for in DREAM's `common/fallbacks`.
     """
     given = Path(environment.fallback_file)
     paths = [given, FALLBACKS / given] if environment.fallback_file else []

@@ -1,6 +1,6 @@
-"""Whether an utterance is moved: by what annotators found, by its words, by what it answers.
+"""Whether an utterance is emotional: by its annotations, its words, or the reply before it.
 
-The words are those by which DREAM's rules tell it.
+The words are from DREAM's rules.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from prolocutor.plugins.deeppavlov.python_connectors.selection_signs import Stat
 from prolocutor.plugins.deeppavlov.python_connectors.talk_of_topics import Exchange
 
 STRONG: Final = 0.8
-"""The least likelihood of an emotion, other than a neutral mood, that is answered as one."""
+"""The lowest likelihood at which an emotion, other than a neutral mood, is answered."""
 
 _NOT: Final = r"(?:\bnot|n'tno)(?: too| that| really| so| feel| going)? "
 

@@ -1,7 +1,7 @@
 """The skill selector of scripted pipelines: commands, intents, and skills for any topic or one.
 
-It asks whom DREAM's own asks: `bench/dream_selector.py` compares them. A skill for which there is
-no rule is asked where it spoke last and goes on, where a prompt or the request names it, or where
+It asks the same skills as DREAM's own: `bench/dream_selector.py` compares them. A skill without a
+rule is asked where it spoke last and goes on, where a prompt or the request names it, or where
 another skill led over to it.
 """
 
@@ -17,14 +17,14 @@ from prolocutor.plugins.deeppavlov.python_connectors.selection_signs import (
     HIGH_PRIORITY,
     State,
     chosen_by_client,
+    deduplicate,
     detected_intents,
     is_factoid,
     is_question,
     is_sensitive_request,
+    pipeline_skills,
     previous_skill,
     prompted_skills,
-    skills_of,
-    without_doubles,
 )
 from prolocutor.plugins.deeppavlov.python_connectors.talk_of_topics import Exchange
 from prolocutor.plugins.deeppavlov.python_connectors.topic_rules import (
@@ -42,29 +42,31 @@ SAFE = (
     "dff_program_y_dangerous_skill meta_script_skill personal_info_skill factoid_qa"
     " dff_grounding_skill dff_generative_skill dummy_skill small_talk_skill"
 ).split()
-"""Skills that speak of anything without an opinion."""
+"""Skills that speak about anything without an opinion."""
 NOT_BESIDE_CORONAVIRUS = frozenset(("convert_reddit", "comet_dialog_skill"))
 LOW_PRIORITY = frozenset(("dont_understand", "what_time", "choose_topic"))
 UNPREDICTABLE = frozenset(
     "convert_reddit knowledge_grounding_skill dff_generative_skill dialogpt dialogpt_persona_based"
     " seq2seq_persona_based".split()
 )
-"""Skills whose replies are made up as they go, so that a person may well ask "what?"."""
+"""Skills with generated replies, to which a person may well ask "what?"."""
 SHORT_DIALOG = 20  # utterances, under which the skill for acquaintance is asked
 KEYWORDS = 5  # of the last two human utterances, of which a short story is made
 STORY = "dff_short_story_skill"
 
 
 class RuleBasedSelector:
-    """Names the skills for commands and intents, else those for any topic and for this one."""
+    """Names the skills for commands and intents, else for any topic and for the present topic."""
 
     def __init__(self, environment: DreamEnvironment) -> None:
         self._environment = environment
 
     def __call__(self, task: Any) -> Any:
-        """Return labels, [] for all skills; two that answer anything in an unreadable dialog."""
+        """Return labels, [] for all skills; two skills for any topic if the dialog is
+        unreadable.
+        """
         try:
-            return without_doubles(self._select(task["states_batch"][0]))
+            return deduplicate(self._select(task["states_batch"][0]))
         except Exception:
             return ["dff_program_y_skill", "dummy_skill"]
 
@@ -73,11 +75,11 @@ class RuleBasedSelector:
         chosen = [] if self._environment.all_skills else chosen_by_client(newest)
         if chosen is not None:
             return list(chosen)
-        named = [*self._asked(dialog, newest), *_always(dialog, newest)]
-        skills = {*skills_of(dialog)}
+        named = [*self._choose(dialog, newest), *_always(dialog, newest)]
+        skills = {*pipeline_skills(dialog)}
         return [one for one in named if one in skills] or named
 
-    def _asked(self, dialog: State, newest: State) -> list[str | None]:
+    def _choose(self, dialog: State, newest: State) -> list[str | None]:
         if "/alexa_" in newest.get("orig_text", newest["text"].lower()):
             return ["alexa_handler"]
         unclear = newest["annotations"].get("asr", {}).get("asr_confidence") == "very_low"
@@ -85,9 +87,9 @@ class RuleBasedSelector:
             return ["misheard_asr"]
         said = dialog["bot_utterances"]
         exchange = Exchange(newest, said[-1] if said else {})
-        return [*_images(dialog), *self._by_rule(dialog, exchange)]
+        return [*_images(dialog), *self._apply_rules(dialog, exchange)]
 
-    def _by_rule(self, dialog: State, exchange: Exchange) -> list[str | None]:
+    def _apply_rules(self, dialog: State, exchange: Exchange) -> list[str | None]:
         newest, text = exchange.newest, exchange.text
         intents = detected_intents(newest)
         if "/new_persona" in text:
@@ -116,10 +118,10 @@ class RuleBasedSelector:
 
 
 def _is_mistaken(intents: set[str], dialog: State, exchange: Exchange) -> bool:
-    """Return whether the high intents are not to be taken as found: one of them is often mistaken.
+    """Return whether the high-priority intents are probably mistaken.
 
-    "exit" in the first words of a dialog, "what?" after words that a model made up, and "play"
-    in reply to a greeting are none of these intents (DREAM's rule-based selector).
+    "exit" in the first words of a dialog, "what?" after generated words, and "play" in reply to a
+    greeting do not count as intents (DREAM's rule-based selector).
     """
     turns, text = len(dialog["human_utterances"]), exchange.text
     made_up = exchange.last.get("active_skill", "") in UNPREDICTABLE

@@ -1,4 +1,4 @@
-"""What skill selectors read in a dialog to tell which skills to ask."""
+"""The signs in a dialog by which skill selectors choose skills."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ FUNCTIONAL = frozenset(
 
 
 def chosen_by_client(utterance: State) -> list[str] | None:
-    """Return the skills that the request named, [] for all, None where it named none."""
+    """Return the skills named by the request, [] for all, None without names."""
     selected = utterance.get("attributes", {}).get("selected_skills")
     if selected == "all" or selected == []:
         return []
@@ -74,7 +74,7 @@ def chosen_by_client(utterance: State) -> list[str] | None:
 
 
 def detected_intents(utterance: State) -> set[str]:
-    """Return the intents that were found in the utterance."""
+    """Return the detected intents of the utterance."""
     found = utterance.get("annotations", {}).get("intent_catcher", {})
     return {intent for intent, sign in found.items() if sign.get("detected") == 1}
 
@@ -103,10 +103,10 @@ def is_sensitive_request(utterance: State) -> bool:
 
 
 def labels(utterance: State, classifier: str) -> set[str]:
-    """Return the labels of a classifier, the likely ones where it says how likely each is.
+    """Return the labels of a classifier; of labels with likelihoods only the likely labels.
 
-    These are the ones over .5, or else the likeliest; of `deeppavlov_topics` the likeliest if it is
-    over the bound for it.
+    Likely labels are over .5, or else the likeliest; of `deeppavlov_topics` it is the likeliest if
+    over its own bound.
     """
     annotations = utterance["annotations"]
     found: Any = None
@@ -114,7 +114,7 @@ def labels(utterance: State, classifier: str) -> set[str]:
         found = annotations.get("cobot_dialogact", {}).get(classifier.rpartition("_")[2])
     if classifier != "deeppavlov_topics":
         found = _text(annotations.get(classifier) if found is None else found)
-    found = found or combined(annotations).get(classifier)
+    found = found or combined_annotation(annotations).get(classifier)
     if not isinstance(found, dict):
         return {found} if isinstance(found, str) else set(found or ())
     likeliest = {label for label in found if found[label] == max(found.values())}
@@ -129,7 +129,7 @@ def likelihoods(utterance: State, classifier: str) -> dict[str, float]:
     if classifier in annotations:
         found = _text(annotations[classifier])
     else:
-        found = combined(annotations).get(classifier)
+        found = combined_annotation(annotations).get(classifier)
     return found if isinstance(found, dict) else {}
 
 
@@ -137,8 +137,8 @@ def _text(found: Any) -> Any:
     return found["text"] if isinstance(found, dict) and "text" in found else found
 
 
-def combined(annotations: State) -> State:
-    """Return what the annotator says that classifies by many classifiers at once."""
+def combined_annotation(annotations: State) -> State:
+    """Return the annotation of the combined classifiers."""
     found = annotations.get("combined_classification")
     if isinstance(found, list):
         found = found[0] if found else None
@@ -149,7 +149,7 @@ def midas_labels(utterance: State) -> set[str]:
     """Return the likeliest dialog acts: of each sentence, or of each kind in the whole."""
     annotations = utterance.get("annotations", {})
     found = annotations.get("midas_classification")
-    found = found or combined(annotations).get("midas_classification") or {}
+    found = found or combined_annotation(annotations).get("midas_classification") or {}
     if isinstance(found, list):
         kinds = found
     else:
@@ -185,17 +185,17 @@ def is_factoid(utterance: State) -> bool:
 
 
 def prompted_skills(utterance: State) -> list[str]:
-    """Return the skills of the prompts that fit best."""
+    """Return the skills of the best prompts."""
     prompts = utterance["annotations"].get("prompt_selector", {}).get("prompts", [])
     return [f"dff_{prompt}_prompted_skill" for prompt in prompts]
 
 
-def skills_of(dialog: State) -> list[str]:
+def pipeline_skills(dialog: State) -> list[str]:
     """Return the labels of the pipeline's skills."""
     names = dialog.get("attributes", {}).get("pipeline", ())
     return [name.split(".")[1] for name in names if "skills" in name and "." in name]
 
 
-def without_doubles(names: Iterable[str | None]) -> list[str]:
-    """Return the names in order, each once."""
+def deduplicate(names: Iterable[str | None]) -> list[str]:
+    """Return the names in order, without repetitions."""
     return list(dict.fromkeys(name for name in names if name))

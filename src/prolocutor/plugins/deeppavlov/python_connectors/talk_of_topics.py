@@ -1,7 +1,7 @@
 """Whether people choose what to talk about: a topic, any topic, or rather not this one.
 
-The phrases are those by which DREAM's rules tell it. Of what a person says the first `LONGEST`
-characters count, of a reply the last.
+The phrases are from DREAM's rules. Of a person's utterance the first `LONGEST` characters count, of
+a reply the last.
 """
 
 from __future__ import annotations
@@ -46,39 +46,39 @@ _START = r"\b(?:start|begin|launch|initiate|go on|go ahead|onset)\b"
 _LEARN = rf"\bi {_WANT} ?\b(?:know|learn|find out)\b"
 
 
-def _compiled(*patterns: str) -> re.Pattern[str]:
+def _compile(*patterns: str) -> re.Pattern[str]:
     return re.compile("|".join(patterns))
 
 
-_ABOUT_TOPIC: Final = _compiled(
+_ABOUT_TOPIC: Final = _compile(
     rf"{_TALK} ?{_THING}? ?{_ABOUT}\s{_WORDS}{_END}",
     rf"(?:{_BEGIN}|(?:{_LET}|{_WANT}|{_START}) ?|why (?:do not|don't) (?:we|us|me|you|to) )"
     rf"discuss {_WORDS}{_END}",
     rf"{_LEARN} ?{_THING}? ?{_ABOUT}\s{_WORDS}{_END}",
 )
-_ABOUT_ANYTHING: Final = _compiled(rf"(?:{_TALK}|{_LEARN}) ?{_ABOUT}?\s{_THING}{_END}")
-_OTHER_TOPIC: Final = _compiled(
+_ABOUT_ANYTHING: Final = _compile(rf"(?:{_TALK}|{_LEARN}) ?{_ABOUT}?\s{_THING}{_END}")
+_OTHER_TOPIC: Final = _compile(
     rf"(?:{_BEGIN}|(?:{_LET}|{_WANT}|{_START}) ?){_TALK} ?{_ABOUT}?\s{_THING} else{_END}",
     rf"{_LEARN} {_ABOUT}?\s?{_THING} else{_END}",
     rf"(?:switch|change|next){_ARTICLE}topic{_END}|^next{_END}",
 )
-_REFUSAL: Final = _compiled(
+_REFUSAL: Final = _compile(
     rf"(?:not|n't|\bno) (?:{_WANT} ?{_TELL}|{_TELL}|\b(?:like|love|prefer|ask|request)\b)"
 )
-_WHICH_TOPIC: Final = _compiled(
+_WHICH_TOPIC: Final = _compile(
     rf"what (?:do|can|could|will|would|are) (?:you|we|i) {_WANT} {_TELL} {_ABOUT}{_END}",
     rf"(?:pick up|choose|select|give)(?: me)?{_ARTICLE}topic{_END}|what(?:'s| is) on your mind",
 )
-_ANYTHING: Final = _compiled(rf"(?:{_THING}|{_NOTHING}|{_UNDECIDED}){_END}")
-_ELSE: Final = _compiled(
+_ANYTHING: Final = _compile(rf"(?:{_THING}|{_NOTHING}|{_UNDECIDED}){_END}")
+_ELSE: Final = _compile(
     r"(?:something|anything|everything) (?:else|other)|что-(?:нибудь|то|либо) друго"
     r"|что угодно друго"
 )
-_ANY_OFFERED: Final = _compiled(
+_ANY_OFFERED: Final = _compile(
     r"\b(?:any|all|either|both)\b|don't know|not know"
     r"|you (?:choose|pick up|tell me|want|wish|like)\.?$"
 )
-_GREETING: Final = _compiled(
+_GREETING: Final = _compile(
     r"the highlight of your (?:day today|week)\?|anything (?:exciting|extraordinary) happened today"
     r"|best thing that has happened to you recently|anything (?:unusual|out of the ordinary) ha"
     r"|what are your (?:hobbies|interests)\?|in your free time\?|capture your imagination"
@@ -98,7 +98,7 @@ _GREETING: Final = _compiled(
 
 
 class Exchange:
-    """The newest human utterance with the reply before it, an empty dict where there is none."""
+    """The newest human utterance with the reply before it (an empty dict if missing)."""
 
     def __init__(self, newest: State, last: State) -> None:
         self.newest = newest
@@ -110,7 +110,7 @@ class Exchange:
 
     @property
     def greets(self) -> bool:
-        """Whether the reply has one of the questions that open a dialog."""
+        """Whether the reply has a question that opens a dialog."""
         return _GREETING.search(self.said) is not None
 
     @property
@@ -119,7 +119,7 @@ class Exchange:
         return self.greets or bool(_WHICH_TOPIC.search(self.said))
 
     def leaves_topic_open(self) -> bool:
-        """Return whether the person wants another topic, any topic, or asks for one."""
+        """Return whether the person wants another topic, any topic, or asks for a topic."""
         undecided = _ANYTHING.search(self.text)
         asked = self._wished or _WHICH_TOPIC.search(self.said or "--")
         return bool(

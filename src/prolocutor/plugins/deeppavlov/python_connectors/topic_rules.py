@@ -1,7 +1,7 @@
-"""Which skills for single topics are asked: by classified topics, by words, by entities.
+"""The choice of skills for single topics: by classified topics, words and entities.
 
-The topics are labels of the classifiers that DREAM's annotators run, the words those at which
-DREAM's rules ask a skill: most of them count in the middle of a word, too. Titles of games are few.
+The topics are labels of the classifiers of DREAM's annotators, the words are from DREAM's rules;
+most words count in the middle of a word, too. Titles of games are few.
 """
 
 from __future__ import annotations
@@ -27,11 +27,13 @@ SENSITIVE: Final = frozenset(
     "news_api_skill dff_coronavirus_skill dff_funfact_skill dff_weather_skill"
     " dff_short_story_skill".split()
 )
-"""The skills for single topics that are asked about touchy ones, too."""
+"""The skills for single topics that are also asked about touchy topics."""
 
 
 class TopicRule(msgspec.Struct, frozen=True):
-    """A skill is asked for these topics, for what the person says, for what was said before it."""
+    """A skill is asked for these topics, for words of the person, or for words of the reply
+    before.
+    """
 
     topics: frozenset[str] = frozenset()
     heard: re.Pattern[str] | None = None
@@ -51,7 +53,7 @@ def _rule(
 ) -> TopicRule:
     """Make a rule of parts of words and whole words (`_` is a space) and a pattern.
 
-    The same counts in what was said before, unless that has a pattern of its own, or is None.
+    The same pattern applies to the reply before, unless `said` is another pattern or None.
     """
     alternatives = [more] if more else []
     if parts:
@@ -232,7 +234,7 @@ TOPICS: Final = ("cobot_topics", "cobot_dialogact_topics", "deeppavlov_topics")
 
 
 def topical_skills(exchange: Exchange, sensitive: bool) -> Iterator[str]:
-    """Yield the skills for what the newest utterance is about, of a touchy topic only safe ones."""
+    """Yield the skills for the newest utterance's topics; for touchy topics only safe skills."""
     newest = exchange.newest
     topics = set().union(*(labels(newest, one) for one in TOPICS))
     for skill, rule in RULES.items():
@@ -277,7 +279,7 @@ def _wants_weather(exchange: Exchange) -> bool:
     return bool(_OFFERED_WEATHER.search(exchange.said)) and is_yes(newest)
 
 
-def _known(utterance: State, kind: str) -> dict[str, Any]:
+def _wiki_entities(utterance: State, kind: str) -> dict[str, Any]:
     found = utterance["annotations"].get("wiki_parser", {})
     return (found.get(kind) or {}) if isinstance(found, dict) else {}
 
@@ -287,7 +289,7 @@ def _names_celebrity(utterance: State) -> bool:
         one.get("pos") == 0
         and one.get("conf", 0) > 0.5
         and any(job[0] in FAMOUS for job in one.get("occupation", ()))
-        for one in _known(utterance, "topic_skill_entities_info").values()
+        for one in _wiki_entities(utterance, "topic_skill_entities_info").values()
     )
 
 
@@ -298,7 +300,7 @@ def _names_film(utterance: State) -> bool:
         and any(
             kind[0] in FILMS for key in ("instance of", "types_2hop") for kind in one.get(key, ())
         )
-        for one in _known(utterance, "entities_info").values()
+        for one in _wiki_entities(utterance, "entities_info").values()
     )
 
 

@@ -10,7 +10,7 @@ from prolocutor.errors import ConfigError
 from prolocutor.plugins.deeppavlov.formatters.replies import RESPONSE_FORMATTERS
 from prolocutor.plugins.deeppavlov.python_connectors.built_in_connectors import (
     BuiltInConnector,
-    built_in,
+    make_built_in,
 )
 from prolocutor.plugins.deeppavlov.python_connectors.environment import DreamEnvironment
 from prolocutor.plugins.deeppavlov.python_connectors.fixed_skills import TEXTS
@@ -18,13 +18,13 @@ from tests.plugins.deeppavlov.unit.formatters.agent_states import bot, dialog, h
 
 
 def connector(class_name: str, **arguments: Any) -> BuiltInConnector:
-    found = built_in(class_name, arguments, DreamEnvironment())
+    found = make_built_in(class_name, arguments, DreamEnvironment())
     assert found is not None
     return found
 
 
 def test_an_unknown_class_is_not_built_in() -> None:
-    assert built_in("my.module:MyConnector", {}, DreamEnvironment()) is None
+    assert make_built_in("my.module:MyConnector", {}, DreamEnvironment()) is None
 
 
 def test_a_predefined_text_comes_with_its_annotations() -> None:
@@ -70,7 +70,7 @@ def test_the_dummy_skill_reads_the_texts_of_a_file(tmp_path: Path) -> None:
     file = tmp_path / "fallbacks.json"
     file.write_text(json.dumps(["Tea?"]))
     environment = DreamEnvironment.read({"FALLBACK_FILE": str(file)})
-    say = built_in("DummySkillConnector", {}, environment)
+    say = make_built_in("DummySkillConnector", {}, environment)
     assert say is not None
     assert say({})[0] == ["Tea?"]
 
@@ -82,7 +82,7 @@ def test_the_file_may_lie_where_dream_keeps_it(
     folder.mkdir(parents=True)
     (folder / "mine.json").write_text('["Cake?"]')
     monkeypatch.chdir(tmp_path)
-    say = built_in("DummySkillConnector", {}, DreamEnvironment(fallback_file="mine.json"))
+    say = make_built_in("DummySkillConnector", {}, DreamEnvironment(fallback_file="mine.json"))
     assert say is not None
     assert say({})[0] == ["Cake?"]
 
@@ -91,12 +91,12 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
     file = tmp_path / "fallbacks.json"
     file.write_text("[")
     with pytest.raises(ConfigError, match=r"fallbacks\.json is no JSON list of texts"):
-        built_in("DummySkillConnector", {}, DreamEnvironment(fallback_file=str(file)))
+        make_built_in("DummySkillConnector", {}, DreamEnvironment(fallback_file=str(file)))
 
 
 def test_without_the_file_the_dummy_skill_has_texts_of_the_language() -> None:
     environment = DreamEnvironment.read({"FALLBACK_FILE": "missing.json", "LANGUAGE": "RU"})
-    say = built_in("DummySkillConnector", {}, environment)
+    say = make_built_in("DummySkillConnector", {}, environment)
     assert say is not None
     assert say({})[0][0] in TEXTS["RU"]
 
