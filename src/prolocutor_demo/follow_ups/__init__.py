@@ -10,9 +10,9 @@ import re
 from typing import Any, Final
 
 from prolocutor_demo.follow_ups.certainty import Found
+from prolocutor_demo.follow_ups.comparing import compared
 from prolocutor_demo.follow_ups.last_turn import LastTurn
 from prolocutor_demo.follow_ups.remarks import remark_of
-from prolocutor_demo.follow_ups.returning import compared, returned
 from prolocutor_demo.follow_ups.rules import RULES, sums
 from prolocutor_demo.follow_ups.worded import rules_in
 from prolocutor_demo.follow_ups.wordings import ALL_WORDINGS, WORDINGS
@@ -79,5 +79,5 @@ def _in_english(text: str, turn: LastTurn) -> Found:
     remark = remark_of(text[exclaimed.end() :] if exclaimed else text)
     if remark is None:
         return None
-    rules = (returned, compared, *RULES)
+    rules = (compared, *RULES)
     return next((found for rule in rules if (found := rule(remark, turn))), None)

@@ -71,12 +71,6 @@ class WordedRules:
             rf"(?P<relation>{wording.properties})(?:\s+(?:davon|{wording.places}))?"
         )
         self._relation = pattern_of(wording.properties)
-        self._returns = pattern_of(
-            rf"{opens}(?:{wording.returns})(?:(?<=')|\s)\s*+"
-            r"(?P<topic>[^\s,:;]+(?: [^\s,:;]+){0,3}?)"
-            rf"(?:\s*[,:;]\s*|\s+(?=(?:{wording.asks})\b))(?P<rest>.+)"
-        )
-        self._owns = pattern_of(rf".*\b(?:{wording.owns})")
         self._day = pattern_of(wording.days)
         self._a_day = pattern_of(rf"(?<!\w)(?:{wording.days})(?!\w)")
         self._date = pattern_of(
@@ -103,7 +97,7 @@ class WordedRules:
         opening = self._opening.match(without_accents(said))
         start = opening.end() if opening else 0
         rest = said[start:].strip(TRIMMED)
-        if new := self._returned(said) or self._new(rest, turn, asked, goes_on=start > 0):
+        if new := self._new(rest, turn, asked, goes_on=start > 0):
             return *new, self.code
         if old := self._repeated(said, rest, turn, asked):
             return *old, (other or self).code
@@ -159,19 +153,6 @@ class WordedRules:
             or self._amount_put(rest, turn)
             or self._name_put(rest, turn, asked)
         )
-
-    def _returned(self, said: str) -> Found:
-        """ "Zurück zu Peru, wie groß ist das?": the rest is about what is named."""
-        back = self._returns.fullmatch(without_accents(said))
-        if back is None:
-            return None
-        topic, rest = said[slice(*back.span("topic"))], said[back.start("rest") :].strip(TRIMMED)
-        if found := self._asked_of_it(rest, topic) or self._asked_there(rest, topic):
-            return found
-        owned = self._owns.fullmatch(without_accents(rest))
-        return self.reader.joined(
-            f"{rest} {'' if owned else self.wording.in_place + ' '}{topic}"
-        ), LIKELY
 
     def _sum(self, rest: str, turn: LastTurn, *, foreign: bool) -> str:
         value = _VALUE.search(turn.reply)

@@ -24,7 +24,7 @@ class Wording(msgspec.Struct, frozen=True):
     of prepositions that lead to the same slot, each with its articles, in the same order in all
     languages. `articles`: those before a name. `days`: "tomorrow", "on Monday". `operators`: what
     goes on with a number. `months`: their names. `asks`: words that begin a whole question.
-    `swaps`: all of "the other way round". `returns`: "back to". `owns`: verbs before an owner.
+    `swaps`: all of "the other way round".
     `contractions`: what a preposition and an article become.
     """
 
@@ -44,8 +44,6 @@ class Wording(msgspec.Struct, frozen=True):
     asks: str
     months: str
     swaps: str
-    returns: str
-    owns: str
     contractions: tuple[tuple[str, str], ...] = ()
 
 
@@ -98,11 +96,6 @@ _DE: Final = Wording(
         r"januar|jänner|februar|märz|april|mai|juni|juli|august|september|oktober|november|dezember"
     ),
     swaps=r"anders ?(?:he)?rum|umgekehrt|rückwärts|in die andere richtung|das gegenteil davon",
-    returns=(
-        r"(?:jetzt |kurz )?(?:(?:nochmal |noch mal |wieder )?zurück (?:zu[mr]?|nach)"
-        r"|(?:nochmal|noch mal|wieder) zu[mr]?|apropos)"
-    ),
-    owns=r"hat|haben|ist|sind|gibt es in",
     contractions=(
         ("von die", "von der"),
         ("in die", "in der"),
@@ -159,11 +152,6 @@ _FR: Final = Wording(
         r"janvier|février|mars|avril|mai|juin|juillet|août|septembre|octobre|novembre|décembre"
     ),
     swaps=r"(?:et )?(?:l'? ?inverse|à l'? ?envers|vice versa|dans l'autre sens|le contraire)",
-    returns=(
-        r"(?:(?:et |bon |pour )?(?:revenons|revenir|reviens|retournons|retour|de retour)"
-        r" (?:à(?: la)?|à l'|au|aux|sur)|à propos (?:de(?: la)?|du|des|de l'|d'))"
-    ),
-    owns=r"a|ont|compte|est|sont",
     contractions=(
         ("en la", "en"),
         ("en le", "au"),
@@ -228,11 +216,6 @@ _ES: Final = Wording(
         r"enero|febrero|marzo|abril|mayo|junio|julio|agosto|septiembre|octubre|noviembre|diciembre"
     ),
     swaps=r"(?:y )?(?:al revés|a la inversa|lo contrario|viceversa|en sentido contrario)",
-    returns=(
-        r"(?:volviendo|volvamos|vuelve|volver|regresando|regresemos|de vuelta|otra vez)"
-        r" (?:a(?: la)?|al)|(?:a propósito|respecto) (?:de(?: la)?|del|a)"
-    ),
-    owns=r"tienen?|hay|es|son",
     contractions=(("de el", "del"), ("del el", "del"), ("del la", "de la"), ("a el", "al")),
 )
 _EN: Final = Wording(
@@ -270,8 +253,6 @@ _EN: Final = Wording(
         r"january|february|march|april|may|june|july|august|september|october|november|december"
     ),
     swaps=r"(?:the )?other way(?: a?round)?|vice versa|(?:the )?reverse",
-    returns=r"(?:go(?:ing)? )?back (?:again )?to|returning to",
-    owns=r"has|have",
 )
 WORDINGS: Final = {"de": _DE, "fr": _FR, "es": _ES}
 ALL_WORDINGS: Final = {**WORDINGS, "en": _EN}

@@ -37,7 +37,7 @@ def returned(
         turn = next(listed, None)
         return None if turn is None else ((turn.question, LIKELY), turn)
     found = grammar.coming_back.match(plain)
-    if found is None:
+    if found is None or not turns:
         return None
     said = text.strip(TRIMMED)[found.end() :].strip(TRIMMED)
     cut = _CUT.search(said) or grammar.inner_question.search(plain_of(said))
@@ -45,15 +45,16 @@ def returned(
     wanted = _stems(topic, grammar)
     turn = next((one for one in turns if wanted & _stems(_about(one), grammar)), None)
     turn = turn or next((one for one in turns if wanted & _stems(cards(one.skill), grammar)), None)
-    if turn is None:
-        return None
     if not rest.strip(TRIMMED):
-        return (turn.question, LIKELY), turn
+        return None if turn is None else ((turn.question, LIKELY), turn)
     pronouns = (grammar.owner, grammar.place, grammar.person, grammar.thing)
     if grammar.opens_request(rest) or any(one.search(plain_of(rest)) for one in pronouns):
+        turn = turn or replace(turns[0], skill="")  # nobody has spoken of it yet
         about = replace(turn, question=topic, reply="", entities=(topic,), types=(), fillings={})
         pointed = meant(rest, about, grammar, grammar)
         return pointed or (_asked_of(topic, rest, grammar), LIKELY), turn
+    if turn is None:
+        return None
     joined = f"{grammar.words.conjunction} {rest}"
     whole = meant(joined, turn, grammar, grammar) or meant(rest, turn, grammar, grammar)
     added = whole is not None and whole[0].startswith(turn.question.rstrip(TRIMMED))
