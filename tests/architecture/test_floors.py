@@ -32,19 +32,20 @@ def test_every_import_points_to_a_floor_below() -> None:
     lint = "from importlinter.cli import lint_imports as lint; raise SystemExit(lint())"
     linted = subprocess.run([sys.executable, "-c", lint], cwd=ROOT, capture_output=True, text=True)
 
-    assert (linted.returncode, linted.stdout) == (0, linted.stdout)
+    cure = "take what you need as an argument, typed by a Protocol of `contracts`"
+    assert linted.returncode == 0, f"{linted.stdout}\n{cure}"
 
 
 def test_no_import_of_ours_hides_in_a_function_body() -> None:
     found = [f"{file}:{line}" for file, tree in trees() for line in _hidden(file, tree)]
 
-    assert found == []
+    assert found == [], "move it to the top; only libraries of an optional extra stay in a function"
 
 
 def test_no_module_imports_through_the_face_of_the_package() -> None:
     found = [f"{file}:{line}" for file, tree in trees() for line in _through_the_face(tree)]
 
-    assert found == []
+    assert found == [], "import the name from the module that defines it, not from `prolocutor`"
 
 
 @pytest.mark.parametrize(
@@ -58,7 +59,7 @@ def test_the_package_and_its_first_name_load_nothing_heavy(name: str, heavy: lis
 
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
 
-    assert run.stdout.split() == []
+    assert run.stdout.split() == [], "name it in `prolocutor/__init__.py` by its module"
 
 
 def test_a_class_name_leads_to_one_place() -> None:
@@ -67,7 +68,8 @@ def test_a_class_name_leads_to_one_place() -> None:
         for name in re.findall(r"^class (\w+)[:(]", file.read_text("utf-8"), re.MULTILINE):
             homes[name].append(str(file.relative_to(PACKAGE)))
 
-    assert {name: files for name, files in homes.items() if len(files) > 1} == {}
+    twice = {name: files for name, files in homes.items() if len(files) > 1}
+    assert twice == {}, "give one of them a name that says what it alone is"
 
 
 @pytest.mark.parametrize(
