@@ -57,19 +57,19 @@ ROWS: Final = 500
 _STATUS: Final = {"done": "completed", "skipped": "completed"}
 
 
-class Hello(msgspec.Struct, rename="camel"):
+class EditorHello(msgspec.Struct, rename="camel"):
     """The parameters of `initialize`."""
 
     protocol_version: int
 
 
-class SessionParams(msgspec.Struct, rename="camel"):
+class NamedSession(msgspec.Struct, rename="camel"):
     """The parameters that name a session."""
 
     session_id: str
 
 
-class ContentBlock(msgspec.Struct):
+class PromptBlock(msgspec.Struct):
     """One part of a prompt: a text, or a link to a resource; others are not offered here."""
 
     type: str
@@ -77,10 +77,10 @@ class ContentBlock(msgspec.Struct):
     uri: str = ""
 
 
-class PromptParams(SessionParams):
+class SessionPromptParams(NamedSession):
     """The parameters of `session/prompt`."""
 
-    prompt: list[ContentBlock] = []
+    prompt: list[PromptBlock] = []
 
 
 class AcpAgent:
@@ -131,7 +131,7 @@ class AcpAgent:
             self._lines.send(rpc_failure(id_, RpcFault(INTERNAL_ERROR, what)))
 
     async def _initialize(self, message: RpcMessage) -> JsonObject:
-        params_as(Hello, message)
+        params_as(EditorHello, message)
         return {
             "protocolVersion": VERSION,
             "agentCapabilities": {
@@ -149,7 +149,7 @@ class AcpAgent:
 
     async def _load(self, message: RpcMessage) -> JsonObject:
         """Show the editor what was said in a session, so that it goes on."""
-        session = params_as(SessionParams, message).session_id
+        session = params_as(NamedSession, message).session_id
         rows = await self._assistant.store.feed_tail(self._user, session, ROWS)
         if not rows and session not in self._sessions:
             raise _unknown(session)
@@ -160,7 +160,7 @@ class AcpAgent:
         return {}
 
     async def _prompt(self, message: RpcMessage) -> JsonObject:
-        params = params_as(PromptParams, message)
+        params = params_as(SessionPromptParams, message)
         session = params.session_id
         if session not in self._sessions:
             raise _unknown(session)
@@ -175,7 +175,7 @@ class AcpAgent:
 
     def _cancel(self, message: RpcMessage) -> None:
         try:
-            session = params_as(SessionParams, message).session_id
+            session = params_as(NamedSession, message).session_id
         except RpcFault:
             return
         if self._assistant.stop(self._user, session):
@@ -250,7 +250,7 @@ class _ShownTurn:
             self._say(rest)
 
 
-def _text_of(prompt: list[ContentBlock]) -> str:
+def _text_of(prompt: list[PromptBlock]) -> str:
     """Return what a person said: their texts, and the addresses of what they link to."""
     parts = [one.text if one.type == "text" else one.uri for one in prompt]
     text = "\n".join([part for part in parts if part.strip()])

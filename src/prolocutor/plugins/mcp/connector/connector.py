@@ -55,7 +55,7 @@ from prolocutor.plugins.mcp.connector.sign_in_round import (
     user_of,
 )
 from prolocutor.plugins.mcp.connector.stdio_peer import StdioPeer
-from prolocutor.plugins.mcp.oauth.discovery import SignInNeeded
+from prolocutor.plugins.mcp.oauth.discovery import TokenNeeded
 from prolocutor.plugins.mcp.oauth.settings import KEY, OAuthSettings
 from prolocutor.plugins.mcp.wire.protocol import VERSIONS
 from prolocutor.plugins.mcp.wire.tools import ToolInfo, ToolResult
@@ -166,7 +166,7 @@ class McpConnector:
         person = await self._sessions.of(OWN)
         try:
             return await person.session.tool(self._tool, DESCRIBING)
-        except SignInNeeded as needed:
+        except TokenNeeded as needed:
             own = await self._sessions.after(needed, OWN, person)
             if own is None:
                 raise ServiceRefused("people sign in there first", status=401) from None
@@ -186,7 +186,7 @@ class McpConnector:
         for _ in range(MAX_TOKENS):
             try:
                 return await self._ask_in(person.session, request, attributes)
-            except SignInNeeded as needed:
+            except TokenNeeded as needed:
                 user = user or user_of(request)
                 found = await self._sessions.after(needed, user, person)
                 if found is None:

@@ -31,7 +31,7 @@ from prolocutor.json_rpc import (
 )
 from prolocutor.plugins.mcp.connector.peer import NO_HEADERS, ServerAsks, SessionLost, result_of
 from prolocutor.plugins.mcp.connector.server_events import ServerEvent, ServerEvents
-from prolocutor.plugins.mcp.oauth.discovery import SignInNeeded, read_challenge
+from prolocutor.plugins.mcp.oauth.discovery import TokenNeeded, read_challenge
 from prolocutor.plugins.mcp.wire.headers import header_value
 from prolocutor.plugins.mcp.wire.protocol import (
     METHOD_HEADER,
@@ -325,7 +325,7 @@ class _HttpCall:
         """Return the error for a status that is no 2xx: the server's own, where it has any."""
         challenge = read_challenge(reply.status, reply.headers.get(b"www-authenticate"))
         if challenge is not None:
-            return SignInNeeded(refusal_of(reply), status=reply.status, challenge=challenge)
+            return TokenNeeded(refusal_of(reply), status=reply.status, challenge=challenge)
         unknown = reply.status == 404 or (reply.status == 400 and b"session" in reply.body.lower())
         if unknown and self._peer.has_session:
             return self._peer.lost()

@@ -20,11 +20,11 @@ from prolocutor.errors import ServiceError
 from prolocutor.plugins.mcp.connector.http_peer import HttpPeer
 from prolocutor.plugins.mcp.connector.peer import ServerPeer
 from prolocutor.plugins.mcp.connector.session import McpSession
-from prolocutor.plugins.mcp.oauth.discovery import SignInNeeded, find_protection
+from prolocutor.plugins.mcp.oauth.discovery import TokenNeeded, find_protection
 from prolocutor.plugins.mcp.oauth.settings import OAuthSettings
-from prolocutor.plugins.mcp.oauth.tokens import Token, own_token, renew
-from prolocutor.plugins.mcp.oauth.vault import LASTS, SignIn, Vault
-from prolocutor.plugins.mcp.oauth.web import OAuthWeb, TokenRefused
+from prolocutor.plugins.mcp.oauth.tokens import ServerToken, own_token, renew
+from prolocutor.plugins.mcp.oauth.vault import LASTS, BegunSignIn, Vault
+from prolocutor.plugins.mcp.oauth.web import GrantDenied, OAuthWeb
 
 MOST: Final = 1_000
 """Sessions that are kept open; beyond it the one unused for longest is ended."""
@@ -38,9 +38,9 @@ class PersonSession:
     def __init__(self, peer: ServerPeer, session: McpSession) -> None:
         self.peer = peer
         self.session = session
-        self.token: Token | None = None
+        self.token: ServerToken | None = None
 
-    def use(self, token: Token) -> None:
+    def use(self, token: ServerToken) -> None:
         """Send a token with all requests from now on."""
         self.token = token
         if isinstance(self.peer, HttpPeer):
@@ -95,7 +95,7 @@ class PersonSessions:
         return found
 
     async def after(
-        self, needed: SignInNeeded, user: str, refused: PersonSession
+        self, needed: TokenNeeded, user: str, refused: PersonSession
     ) -> PersonSession | None:
         """Return a session that may go on where one was refused; None: the person has to sign in.
 
@@ -125,7 +125,7 @@ class PersonSessions:
             await self._keep(user, made)
             return self._begin(user, made)
 
-    async def link(self, needed: SignInNeeded, user: str, refused: PersonSession) -> str:
+    async def link(self, needed: TokenNeeded, user: str, refused: PersonSession) -> str:
         """Begin a sign-in; return the address at which the person goes on with it."""
         assert self._settings is not None
         if self._vault is None or not user:
@@ -139,7 +139,7 @@ class PersonSessions:
         if used is not None and used.protection.server.issuer == found.server.issuer:
             scope = " ".join(dict.fromkeys([*_scopes(used.scope), *_scopes(found.scope)]))
             found = msgspec.structs.replace(found, scope=scope or None)
-        sign_in = SignIn(
+        sign_in = BegunSignIn(
             user=user,
             url=self._url,
             protection=found,
@@ -167,7 +167,7 @@ class PersonSessions:
         """Whether the token is the assistant's, the same for all people."""
         return self._settings is not None and self._settings.grant != "authorization_code"
 
-    def _begin(self, user: str, token: Token) -> PersonSession:
+    def _begin(self, user: str, token: ServerToken) -> PersonSession:
         """Return the session of a person, new where there is none, with this token from now on."""
         found = self._own.get(user)
         if found is None:
@@ -178,11 +178,11 @@ class PersonSessions:
         found.use(token)
         return found
 
-    async def _renewed(self, user: str, token: Token) -> Token | None:
+    async def _renewed(self, user: str, token: ServerToken) -> ServerToken | None:
         """Return a token in place of one that ended; None where the server renews it no more."""
         try:
             made = await renew(token, OAuthWeb(self._within()))
-        except TokenRefused:
+        except GrantDenied:
             # Another replica may have renewed it meanwhile: then that one's counts.
             kept = await self._vault.token(user, self._url) if self._vault else None
             if kept is not None and kept.access != token.access:
@@ -193,11 +193,11 @@ class PersonSessions:
         await self._keep(user, made)
         return made
 
-    async def _keep(self, user: str, token: Token) -> None:
+    async def _keep(self, user: str, token: ServerToken) -> None:
         if self._vault is not None:
             await self._vault.keep(user, self._url, token)
 
-    def _check_more(self, needed: SignInNeeded, used: Token) -> None:
+    def _check_more(self, needed: TokenNeeded, used: ServerToken) -> None:
         """Raise what was refused where the token has all that is asked for."""
         if set(_scopes(needed.challenge.scope)) <= set(_scopes(used.scope)):
             raise needed

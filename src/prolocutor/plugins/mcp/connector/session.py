@@ -24,7 +24,7 @@ from prolocutor.json_rpc import INVALID_REQUEST, RpcFault
 from prolocutor.names import did_you_mean
 from prolocutor.plugins.mcp.connector.arguments import OfferedTool
 from prolocutor.plugins.mcp.connector.peer import NO_HEADERS, ServerPeer, SessionLost
-from prolocutor.plugins.mcp.oauth.discovery import SignInNeeded
+from prolocutor.plugins.mcp.oauth.discovery import TokenNeeded
 from prolocutor.plugins.mcp.wire.headers import header_fault, param_headers
 from prolocutor.plugins.mcp.wire.protocol import (
     CAPABILITIES_KEY,
@@ -263,7 +263,7 @@ class McpSession:
                 if not _shares_handshake(fault):
                     raise
         except ServiceError as error:
-            if not error.answered or isinstance(error, SignInNeeded):
+            if not error.answered or isinstance(error, TokenNeeded):
                 raise
         try:
             await self._initialize(HANDSHAKE_VERSIONS[-1])

@@ -25,7 +25,7 @@ from prolocutor.plugins.mcp.oauth.tokens import (
     client_for,
     redeem,
 )
-from prolocutor.plugins.mcp.oauth.vault import LASTS, SignIn, Vault, digest
+from prolocutor.plugins.mcp.oauth.vault import LASTS, BegunSignIn, Vault, digest
 from prolocutor.plugins.mcp.oauth.web import OAuthWeb
 from prolocutor.web.door_context import may_see
 from prolocutor.web.error_table import error_response
@@ -141,7 +141,7 @@ class SignInPages:
 _HTML: Final = "text/html; charset=utf-8"
 
 
-def _web(sign_in: SignIn) -> OAuthWeb:
+def _web(sign_in: BegunSignIn) -> OAuthWeb:
     return OAuthWeb(None if sign_in.within is None else frozenset(sign_in.within))
 
 

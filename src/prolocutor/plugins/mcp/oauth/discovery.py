@@ -63,7 +63,7 @@ class Protection(msgspec.Struct, frozen=True, kw_only=True):
     scope: str | None = None
 
 
-class SignInNeeded(ServiceRefused):
+class TokenNeeded(ServiceRefused):
     """The server wants a token, or one for more, and says how one is had."""
 
     def __init__(self, what: str, *, status: int, challenge: Challenge) -> None:

@@ -40,7 +40,7 @@ class Client(msgspec.Struct, frozen=True, omit_defaults=True):
     method: str = "none"
 
 
-class Token(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class ServerToken(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A token for one MCP server, and what it is renewed with. `expires` is UNIX seconds."""
 
     access: str
@@ -55,7 +55,7 @@ class Token(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         return self.expires is not None and now > self.expires - EARLY
 
 
-class _Answer(msgspec.Struct, frozen=True):
+class _TokenAnswer(msgspec.Struct, frozen=True):
     access_token: str
     token_type: str = "Bearer"
     refresh_token: str | None = None
@@ -131,7 +131,7 @@ def check_issuer(server: AuthorizationServer, given: str | None) -> None:
 
 async def redeem(
     protection: Protection, client: Client, redirect: str, code: str, verifier: str, web: OAuthWeb
-) -> Token:
+) -> ServerToken:
     """Return the token for the code that a person came back with."""
     form = {
         "grant_type": "authorization_code",
@@ -142,14 +142,14 @@ async def redeem(
     return await _token(protection, client, form, web)
 
 
-async def renew(token: Token, web: OAuthWeb) -> Token:
-    """Return a token in place of one that has ended; `TokenRefused` where that cannot be."""
+async def renew(token: ServerToken, web: OAuthWeb) -> ServerToken:
+    """Return a token in place of one that has ended; `GrantDenied` where that cannot be."""
     form = {"grant_type": "refresh_token", "refresh_token": token.refresh or ""}
     made = await _token(token.protection, token.client, form, web)
     return made if made.refresh else msgspec.structs.replace(made, refresh=token.refresh)
 
 
-async def own_token(protection: Protection, settings: OAuthSettings, web: OAuthWeb) -> Token:
+async def own_token(protection: Protection, settings: OAuthSettings, web: OAuthWeb) -> ServerToken:
     """Return a token of the assistant's own."""
     form: dict[str, str] = {"grant_type": settings.grant}
     if protection.scope:
@@ -173,7 +173,7 @@ async def own_token(protection: Protection, settings: OAuthSettings, web: OAuthW
 
 async def _token(
     protection: Protection, client: Client, form: dict[str, str], web: OAuthWeb
-) -> Token:
+) -> ServerToken:
     form = {**form, "resource": protection.resource}
     headers = {}
     if client.secret is not None and client.method == "client_secret_basic":
@@ -183,10 +183,10 @@ async def _token(
         form["client_id"] = client.id
         if client.secret is not None and client.method == "client_secret_post":
             form["client_secret"] = client.secret
-    answer = await web.token(protection.server.token_endpoint, form, headers, _Answer)
+    answer = await web.token(protection.server.token_endpoint, form, headers, _TokenAnswer)
     if answer.token_type.lower() != "bearer":
         raise BadReply(f"a token of the kind {answer.token_type!r:.40}, which is not known here")
-    return Token(
+    return ServerToken(
         access=answer.access_token,
         refresh=answer.refresh_token,
         expires=None if answer.expires_in is None else time.time() + answer.expires_in,

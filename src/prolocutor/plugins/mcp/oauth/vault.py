@@ -18,7 +18,7 @@ from prolocutor.connectors.parts.connecting import Network
 from prolocutor.contracts.store import RecordStore
 from prolocutor.plugins.mcp.oauth.discovery import Protection
 from prolocutor.plugins.mcp.oauth.settings import OAuthSettings
-from prolocutor.plugins.mcp.oauth.tokens import Client, Token
+from prolocutor.plugins.mcp.oauth.tokens import Client, ServerToken
 
 TOKENS: Final = "mcp-token"
 SIGN_INS: Final = "mcp-sign-in"
@@ -26,7 +26,7 @@ LASTS: Final = 900.0
 """Seconds that a person has to sign in."""
 
 
-class SignIn(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class BegunSignIn(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A sign-in that has begun: who signs in, at which MCP server (`url`), and by what.
 
     `within` are the networks that the servers may be in. What is known once the person has opened
@@ -53,12 +53,12 @@ class Vault:
         self._records = records
         self._clock = clock
 
-    async def token(self, user: str, url: str) -> Token | None:
+    async def token(self, user: str, url: str) -> ServerToken | None:
         """Return the token that a person has for the server at `url`."""
         body = await self._records.record(user, TOKENS, digest(url))
-        return None if body is None else msgspec.json.decode(body, type=Token)
+        return None if body is None else msgspec.json.decode(body, type=ServerToken)
 
-    async def keep(self, user: str, url: str, token: Token) -> None:
+    async def keep(self, user: str, url: str, token: ServerToken) -> None:
         """Keep a person's token, in place of an earlier one."""
         await self._records.put_record(user, TOKENS, digest(url), msgspec.json.encode(token))
 
@@ -66,25 +66,25 @@ class Vault:
         """Forget a person's token."""
         await self._records.delete_record(user, TOKENS, digest(url))
 
-    async def begin(self, sign_in: SignIn) -> str:
+    async def begin(self, sign_in: BegunSignIn) -> str:
         """Keep a sign-in, and drop those that have ended; return the secret that finds it."""
         for key, body in (await self._records.records("", SIGN_INS)).items():
-            if msgspec.json.decode(body, type=SignIn).expires <= self._clock():
+            if msgspec.json.decode(body, type=BegunSignIn).expires <= self._clock():
                 await self._records.delete_record("", SIGN_INS, key)
         secret = secrets.token_urlsafe(32)
         body = msgspec.json.encode(sign_in)
         await self._records.put_record("", SIGN_INS, digest(secret), body)
         return secret
 
-    async def find(self, secret: str) -> SignIn | None:
+    async def find(self, secret: str) -> BegunSignIn | None:
         """Return the sign-in of a secret; None where there is none, or it has ended."""
         body = await self._records.record("", SIGN_INS, digest(secret))
         if body is None:
             return None
-        found = msgspec.json.decode(body, type=SignIn)
+        found = msgspec.json.decode(body, type=BegunSignIn)
         return found if found.expires > self._clock() else None
 
-    async def take(self, secret: str) -> SignIn | None:
+    async def take(self, secret: str) -> BegunSignIn | None:
         """Return the sign-in of a secret, once."""
         found = await self.find(secret)
         if found is None or not await self._records.delete_record("", SIGN_INS, digest(secret)):

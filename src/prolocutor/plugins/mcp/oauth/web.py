@@ -23,7 +23,7 @@ _LOCAL: Final = ("localhost", "127.0.0.1", "::1")
 T = TypeVar("T")
 
 
-class TokenRefused(ServiceError):
+class GrantDenied(ServiceError):
     """The authorization server gives no token; `error` is its word for why (RFC 6749, 5.2)."""
 
     answered = True
@@ -62,7 +62,7 @@ class OAuthWeb:
     async def token(
         self, url: str, form: Mapping[str, str], headers: Mapping[str, str], kind: type[T]
     ) -> T:
-        """Post a form and return the answer; raise `TokenRefused` where the server says no."""
+        """Post a form and return the answer; raise `GrantDenied` where the server says no."""
         headers = {"Content-Type": "application/x-www-form-urlencoded", **headers}
         status, body = await self._ask("POST", url, headers, urlencode(form).encode())
         return _read(status, body, kind)
@@ -103,7 +103,7 @@ def _read(status: int, body: bytes, kind: type[T]) -> T:
         except (msgspec.MsgspecError, UnicodeError):
             refusal = _Refusal()
         said = refusal.error_description or refusal.error or f"status {status}"
-        raise TokenRefused(f"the authorization server refused: {said[:200]}", refusal.error)
+        raise GrantDenied(f"the authorization server refused: {said[:200]}", refusal.error)
     try:
         return msgspec.json.decode(body, type=kind)
     except (msgspec.MsgspecError, UnicodeError, RecursionError) as error:
