@@ -64,7 +64,7 @@ class CassetteRecorder:
         self.written: list[Path] = []
         """The files, in the order in which the conversations began."""
         self.left_out: set[str] = set()
-        """The persons of dialogs that had begun before."""
+        """The persons of dialogs that had begun before, or who were known from others."""
         self._path = path
         self._anew = anew
         self._together = together
@@ -138,8 +138,8 @@ class CassetteRecorder:
             if not self._together and _has_begun(calls):
                 if input.user not in self.left_out:
                     log.warning(
-                        "the dialog of %s began before the recording and is left out: say /new, or"
-                        " record with --store memory:",
+                        "a dialog of %s is left out: it began before the recording, or the person"
+                        " is remembered from another one; talk as somebody else",
                         input.user,
                     )
                 self.left_out.add(input.user)
@@ -168,13 +168,17 @@ def _free(path: Path) -> Iterator[Path]:
 
 
 def _has_begun(calls: Sequence[PendingCall]) -> bool:
-    """Return whether an agent state that was sent has more than the person's first words."""
-    states = (plain.decode(call.body) for call in calls[:20])
+    """Return whether an agent state that was sent knows more than the person's first words.
+
+    A replay begins with an empty store, so it could not know it.
+    """
+    states = [plain.decode(call.body) for call in calls[:20]]
     return any(
-        isinstance(one, dict)
-        and isinstance(one.get("human_utterances"), list)
-        and (len(one["human_utterances"]) > 1 or bool(one.get("bot_utterances")))
+        len(one["human_utterances"]) > 1
+        or bool(one.get("bot_utterances"))
+        or bool((one.get("human") or {}).get("attributes"))
         for one in states
+        if isinstance(one, dict) and isinstance(one.get("human_utterances"), list)
     )
 
 

@@ -127,6 +127,18 @@ async def test_a_dialog_that_had_begun_before_is_left_out(tmp_path: Path) -> Non
     assert (recorder.written, recorder.left_out) == ([], {"ann"})
 
 
+async def test_a_dialog_of_a_person_who_is_remembered_is_left_out(tmp_path: Path) -> None:
+    recorder = CassetteRecorder(tmp_path / "talk.cassette")
+    remembering = {**HYPOTHESIS, "human_attributes": {"tea": "green"}}
+    pipeline = Pipeline(skills=[Service("fine", FakeService([remembering]))])
+    async with Assistant(pipeline, store="memory:", recorder=recorder) as assistant:
+        await assistant.reply("hello", "ann", "main")
+        await assistant.reply("hello", "ann", "other")
+
+    assert [path.name for path in recorder.written] == ["talk.cassette"]
+    assert recorder.left_out == {"ann"}
+
+
 def test_a_file_that_exists_is_not_written_over(tmp_path: Path) -> None:
     (tmp_path / "a.cassette").write_text("mine")
 
