@@ -132,7 +132,7 @@ class CassettePlayer:
         """Return a connector that answers from the cassette, or one of its own that is noted."""
         key = key_of(service)
         if self._runs(key, service):
-            return RecordedConnector(self, key, make())
+            return OwnService(self, key, make())
         options = service.call.options
         inline = options.get("inline") or getattr(service.call.target, "inline", False)
         format = self.cassette.header.services.get(key, {}).get("format", "plain")
@@ -379,6 +379,36 @@ class ReplyOrder:
             self._now, _, come = heapq.heappop(self._waiting)
             come.set_result(None)
         loop.call_soon(self._tick, loop)
+
+
+class OwnService(RecordedConnector):
+    """A service of the assistant itself, which runs; where it was too late or left alone when the
+    conversation was recorded, it fails again, as that was the machine's doing."""
+
+    def __init__(self, player: CassettePlayer, key: str, inner: Connector) -> None:
+        super().__init__(player, key, inner)
+        self._player = player
+        if self.answer is not None:
+            self.answer = self._answer_again
+
+    async def send(self, requests: Sequence[Request]) -> Replies:
+        """Ask the service, or fail as it did."""
+        if (failed := self._failed()) is not None:
+            await super().send(requests)
+            raise failed
+        return await super().send(requests)
+
+    def _answer_again(self, request: Request) -> Plain | ServiceError:
+        reply = self._answer(request)
+        return self._failed() or reply
+
+    def _failed(self) -> ServiceError | None:
+        turn = self._player.turn
+        code = None if turn is None else turn.reply.failed.get(self._key)
+        return _error_of_code(code) if code in _BY_TIME else None
+
+
+_BY_TIME: Final = (ServiceLate.code, BreakerOpen.code, NoPlace.code)
 
 
 class PlayedConnector:

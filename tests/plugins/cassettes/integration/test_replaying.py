@@ -142,3 +142,19 @@ async def test_a_reply_that_would_come_too_late_now_is_late_and_nobody_waits(
 
     assert as_it_was.details == []
     assert '+ skills.clock: "late"' in "\n".join(outcome.details)
+
+
+async def test_a_function_of_the_assistant_that_was_late_is_late_again(tmp_path: Path) -> None:
+    file = write_assistant(tmp_path)
+    await record(file, "coffee")
+    path = tmp_path / "talk.cassette"
+    lines = [json.loads(line) for line in path.read_text().splitlines()]
+    lines[-1]["failed"] = {"annotators.mood": "late"}
+    for line in lines:
+        annotated = json.dumps(line).replace('{"mood": {"loud": false}}', "{}")
+        line.update(json.loads(annotated))
+    path.write_text("\n".join(map(json.dumps, lines)))
+
+    (outcome,) = await outcomes(path)
+
+    assert outcome.details == []
