@@ -119,6 +119,11 @@ class Journal:
         os.write(line, f"{word} {order}\n".encode())
         os.close(line)
 
+    def begun(self, slot: int) -> int:
+        """Return how many processes of a slot have begun to send."""
+        said = self.path.read_text() if self.path.exists() else ""
+        return said.count(f"ready {slot}-ready\n")
+
     def read(self) -> tuple[list[str], set[str]]:
         """Return the orders in their order, and those that have an answer."""
         sent: dict[str, None] = {}
@@ -313,10 +318,8 @@ SYSTEMS = {"prolocutor": prolocutor, "langgraph": langgraph, "dbos": dbos}
 def ready(journal: Journal, slot: int, before: int, until: float) -> bool:
     """Wait until a process of a slot sends orders."""
     while time.monotonic() < until:
-        if journal.path.exists():
-            text = journal.path.read_text()
-            if text.count(f"ready {slot}-ready\n") > before:
-                return True
+        if journal.begun(slot) > before:
+            return True
         time.sleep(0.01)
     return False
 
@@ -350,7 +353,7 @@ def run(system: str, mode: str, kills: int, store: str, slots: int, seed: int) -
             slot = chance.randrange(slots)
             if ready(journal, slot, counts[slot], time.monotonic() + 30):
                 time.sleep(chance.uniform(*LIFE))
-            counts[slot] = journal.path.read_text().count(f"ready {slot}-ready\n")
+            counts[slot] = journal.begun(slot)
             os.kill(running[slot], signal.SIGKILL)
             os.waitpid(running[slot], 0)
             done += 1

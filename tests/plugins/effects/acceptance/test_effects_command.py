@@ -61,6 +61,19 @@ def test_operators_see_and_settle_effects_beside_a_server_and_without(
     assert "field      amount: 13" in left
 
 
+def test_a_faulty_rule_and_a_missing_function_have_their_lines(
+    commands: Commands, tmp_path: Path
+) -> None:
+    file = tmp_path / "assistant.yaml"
+    file.write_text(FILE.replace("amount < 20", "amount <").replace(":preview", ":missing"))
+    (tmp_path / "two_payments.py").write_text(CODE)
+
+    said = commands.run("check", file).stderr
+
+    assert "assistant.yaml:8: skills.payments.rule: 'amount <': invalid syntax" in said
+    assert "assistant.yaml:7: skills.payments.preview: " in said
+
+
 def test_an_effect_that_is_not_there_is_said_so(commands: Commands, tmp_path: Path) -> None:
     file = tmp_path / "assistant.yaml"
     file.write_text(FILE)
