@@ -85,7 +85,7 @@ def _taken_back(
 ) -> tuple[TodoReply, TodoList] | None:
     """Handle "no, oat milk" and "scratch that": what the turn before changed is as it was."""
     before = stored.before_change(id_before(request)) if said and is_correction(request) else None
-    if before is None:
+    if before is None or (stored.asked and todo_phrases.NO_TIME.fullmatch(text)):
         return None
     reply, todo = _read(request, text, said, before)
     if reply.changed and reply.confidence >= 0.6:

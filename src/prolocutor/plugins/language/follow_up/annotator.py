@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from msgspec.structs import replace
 
+from prolocutor.asks.controls import control_of
 from prolocutor.contracts.connector import AgentProfile
 from prolocutor.plugins.language.follow_up.certainty import SURE, Found
 from prolocutor.plugins.language.follow_up.general import meant, takes_back, undoes
@@ -104,6 +105,8 @@ class FollowUps:
             last = turns[-1]
             told = {"text": text, "of": last.question, "confidence": SURE, "corrects": True}
             return told | ({"skill": last.skill} if last.skill else {})
+        if control_of(text) == "nevermind" and not grammar.orders.match(plain_of(text)):
+            return {}
         best: tuple[Meaning, LastTurn] | None = None
         for turn in turns:
             one = self._meaning(replace(turn, spoken=spoken))
