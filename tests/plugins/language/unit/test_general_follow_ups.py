@@ -539,3 +539,9 @@ def test_after_a_composed_reply_the_part_that_has_the_slot_goes_on() -> None:
 @pytest.mark.parametrize("reply", [", and ,", "and, and", ". , and ."])
 def test_a_list_without_things_is_no_list(reply: str) -> None:
     assert annotate(dialog("what is there?", reply, "both")).get("text", "") == ""
+
+
+@pytest.mark.parametrize("words", ["nah never mind", "no, forget about it", "nee, vergiss es"])
+def test_a_question_that_is_given_up_is_not_filled_anew(words: str) -> None:
+    found = annotate(dialog("remind me to call mum", "When is it due?", words))
+    assert found.get("text", words) == words
