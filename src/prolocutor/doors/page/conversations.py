@@ -261,7 +261,9 @@ class ListParams(PageOfList, frozen=True, kw_only=True):
     """The parameters of the list: what is put away is not in it unless asked for."""
 
     tag: Tag | None = None
-    kind: Literal["all", "archived"] = "all"
+    kind: Annotated[
+        Literal["all", "archived"], Meta(extra={"error": "kind is all or archived"})
+    ] = "all"
 
 
 class ConversationChange(msgspec.Struct, frozen=True):
