@@ -46,7 +46,7 @@ export function whereabouts() {
   });
 }
 
-// Upload a picture and give its address; an Error says why it was not taken.
+// Upload a picture or a PDF and give its address; an Error says why it was not taken.
 export async function upload(file) {
   const body = await fitting(file);
   const headers = { "Content-Type": body.type || "application/octet-stream" };
@@ -57,6 +57,7 @@ export async function upload(file) {
 // Photographs are drawn anew: they become small enough, and lose the place where they were taken.
 async function fitting(file) {
   if (file.type !== "image/jpeg" && file.size <= LARGEST) return file;
+  if (file.type === "application/pdf") throw new Error("This PDF is too large: 900 kB at most.");
   let picture;
   try {
     picture = await createImageBitmap(file);
