@@ -1,1 +1,1 @@
-"""From a YAML file to settings to an assistant; the one package that knows all others by name."""
+"""From a YAML file to settings to an assistant; the only package that imports all others."""

@@ -1,4 +1,4 @@
-"""Agent cards: what a file says of its skills, inline or in a file of their own.
+"""Agent cards: descriptions of a file's skills, inline or in files of their own.
 
 A card may be a file (YAML or JSON) beside the assistant's, with the same keys, or an A2A agent card
 (`description`, `skills` with descriptions and examples).
@@ -31,12 +31,12 @@ MAX_BYTES: Final = 1_000_000
 
 
 def cards_of(skills: Sequence[Skill], folder: Path) -> list[Card]:
-    """Return the card of every skill; raise `ConfigError` for one that cannot be read."""
+    """Return the card of every skill; raise `ConfigError` for an unreadable card."""
     return [card_of(skill.name, skill.card_members, folder) for skill in skills]
 
 
 def card_of(name: str, written: Mapping[str, Any], folder: Path) -> Card:
-    """Read one card; keys that pairing does not know are left out."""
+    """Read one card; keys unknown to pairing are left out."""
     values = dict(written)
     if file := values.pop("file", None):
         values = {**_read(name, file, folder), **values}
@@ -78,7 +78,7 @@ def _read(name: str, file: object, folder: Path) -> dict[str, Any]:
 
 
 def _of_a2a(values: dict[str, Any]) -> dict[str, Any]:
-    """Return what an A2A agent card says of its skills."""
+    """Return the descriptions of skills in an A2A agent card."""
     skills = [one for one in values["skills"] if isinstance(one, dict)]
     told = [values.get("description"), *(one.get("description") for one in skills)]
     return {
@@ -90,26 +90,26 @@ def _of_a2a(values: dict[str, Any]) -> dict[str, Any]:
 SECONDS: Final = 5.0
 
 Descriptions = Mapping[str, JsonObject | ServiceError | ConfigError]
-"""What each skill's agent says, or why it says nothing, by the skill's name."""
+"""The description by each skill's agent, or the error in its place, by the skill's name."""
 
 
 def describing(pipeline: Pipeline) -> list[Skill]:
-    """Return the skills whose connectors can ask their agents what they do."""
+    """Return the skills with connectors that can fetch descriptions from their agents."""
     return [skill for skill in pipeline.of(Stage.SKILL) if _can_describe(skill)]
 
 
 async def descriptions(pipeline: Pipeline, seconds: float = SECONDS) -> Descriptions:
-    """Ask all agents that can be asked what they do, `seconds` at most."""
+    """Fetch descriptions from all agents that offer them, within `seconds` altogether."""
     skills = describing(pipeline)
     found = await asyncio.gather(*(_description(skill, seconds) for skill in skills))
     return {skill.name: one for skill, one in zip(skills, found, strict=True)}
 
 
 async def described(pipeline: Pipeline) -> Pipeline:
-    """Return the pipeline with the cards that its agents give.
+    """Return the pipeline with its agents' cards.
 
-    Raise `ConfigError` for an agent that cannot do what the file wants of it. One that cannot be
-    reached now is logged and left as it is.
+    Raise `ConfigError` for an agent that lacks a feature needed by the file. An unreachable agent
+    is logged and left unchanged.
     """
     if not describing(pipeline):
         return pipeline

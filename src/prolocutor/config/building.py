@@ -38,11 +38,10 @@ async def assistant_from(
 ) -> AsyncIterator[Assistant]:
     """Start the processes, then the assistant; close the assistant, then the processes.
 
-    While the processes start, what the assistant needs is imported in a thread; but agents that say
-    what they do are asked first. `store` takes the place of the one in the settings; with `patient`
-    a database that is away is waited for. Without `recording` no records of turns are kept. The
-    folder of the settings stays on the search path for modules, as functions may import others
-    later.
+    While the processes start, the assistant's modules are imported in a thread; but agents with
+    descriptions are asked first. `store` replaces the store in the settings; with `patient` an
+    unreachable database is waited for. Without `recording` no records of turns are kept. The folder
+    of the settings stays on the search path for modules, as functions may import others later.
     """
     supervisor = Supervisor(settings.processes, folder=settings.folder)
     pipeline = settings.with_urls({name: supervisor.url(name) for name in settings.processes})
@@ -66,9 +65,10 @@ async def assistant_from(
 def assistant_of_file(
     path: str | Path, *, store: str | Store | None = None, observers: Sequence[Observer] = ()
 ) -> AbstractAsyncContextManager[Assistant]:
-    """Return the assistant that a file describes, as `assistant_from` does.
+    """Start the assistant described by a file, as `assistant_from` does.
 
-    Raise `ConfigFaults` for a file that is wrong."""
+    Raise `ConfigFaults` for a file that is wrong.
+    """
     return assistant_from(load(path), store=store, observers=observers)
 
 

@@ -1,4 +1,4 @@
-"""What to write in place of a `call` that other programs would understand."""
+"""Hints in place of a `call` in another program's form."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ _PROGRAM: Final = re.compile(r"(\.{0,2}/\S*|(node|python3?|bash|sh|go|ruby|perl|
 
 
 def call_hint(call: object) -> str | None:
-    """Return the form that a wrong `call` should probably have, None where it cannot be guessed."""
+    """Return the probable form of a wrong `call`, None if it cannot be guessed."""
     if isinstance(call, dict | list):
         starts = isinstance(call, list) or "run" in call
         return "for a program write connector: command (or mcp)" if starts else None
@@ -81,7 +81,7 @@ def call_hint(call: object) -> str | None:
 
 
 def _for_scheme(scheme: str, call: str) -> str | None:
-    """Return the hint for an address whose scheme is not that of HTTP."""
+    """Return the hint for an address with a scheme other than HTTP's."""
     if scheme in _SOCKETS:
         path = call.partition("://")[2].partition("?")[0].rstrip("/")
         if path.endswith(_CONVERSATIONS):

@@ -27,7 +27,7 @@ from prolocutor.plan.graph import Graph, PlanNode
 from prolocutor.plan.pipeline import Stage, StageService
 
 LEAST_ATTEMPT: Final = 0.5
-"""Seconds for one attempt below which retries are doubtful."""
+"""Seconds of one attempt below which retries are doubtful."""
 
 
 def warnings(
@@ -75,7 +75,7 @@ def _late(settings: Settings, graph: Graph) -> Iterator[tuple[str, str]]:
 
 
 def _unawaited(graph: Graph) -> Iterator[tuple[str, str]]:
-    """Find services whose result no other service waits for."""
+    """Find services with results that no other service waits for."""
     heard = {Stage.RESPONSE_SELECTOR, Stage.POSTPROCESSOR, Stage.RESPONSE_ANNOTATOR}
     if not graph.stages[Stage.RESPONSE_SELECTOR]:
         heard |= {Stage.SKILL, Stage.CANDIDATE_ANNOTATOR}
@@ -85,7 +85,7 @@ def _unawaited(graph: Graph) -> Iterator[tuple[str, str]]:
 
 
 def _has_effects(service: StageService) -> bool:
-    """Return whether more becomes of a service's reply than what others are shown."""
+    """Return whether a service's reply has effects beyond the requests of other services."""
     try:
         formatter = reply_formatter(service, resolve)
     except ConfigError:
@@ -105,7 +105,7 @@ def _hurried(services: list[ServiceEntry]) -> Iterator[tuple[str, str]]:
 
 
 def _not_rewritten(services: list[ServiceEntry]) -> Iterator[tuple[str, str]]:
-    """Find services that rewrite, where nothing says what follow-ups mean."""
+    """Find services that rewrite follow-ups in files without a way to use the rewriting."""
     if any((one.service.label or one.service.name) == FOLLOW_UP for one in services):
         return
     for written in services:
@@ -155,7 +155,7 @@ def _loopback(settings: Settings) -> Iterator[tuple[str, str]]:
 
 
 def hints(services: list[ServiceEntry], functions: Mapping[str, Function]) -> Iterator[str]:
-    """Return what could be faster or safer."""
+    """Return hints for a faster or safer file."""
     threads = [
         written.service.name
         for written in services
@@ -190,7 +190,7 @@ def file_hints(
 
 
 def told_hints(path: Path) -> list[tuple[str, str]]:
-    """Return what each hint about a file says, and where (`FILE:LINE`); none about JSON."""
+    """Return each hint about a file with its place (`FILE:LINE`); JSON files have no hints."""
     if path.suffix.lower() == ".json":
         return []
     return [

@@ -1,4 +1,4 @@
-"""What is wrong with a file: one `Fault` for each place, collected and raised together."""
+"""Faults of a file: a `Fault` for each place, collected and raised together."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from prolocutor.errors import ConfigError, printable
 
 
 class Fault(msgspec.Struct, frozen=True):
-    """One thing that is wrong: file, line and column (from 1), key, description and suggestion.
+    """One fault: file, line and column (from 1), key, description and suggestion.
 
     `key` is dotted: `skills.weather.after`, `skill_selector[0].call`.
     """
@@ -26,7 +26,7 @@ class Fault(msgspec.Struct, frozen=True):
         return str(self.error())
 
     def error(self) -> ConfigError:
-        """Return the fault as an exception of one line; the suggestion is part of its text."""
+        """Return the fault as an exception of one line, including the suggestion."""
         what = f"{self.what}; {self.suggestion}" if self.suggestion else self.what
         key = self.key and printable(self.key)
         return ConfigError(printable(what), file=printable(self.file), line=self.line, key=key)
@@ -35,8 +35,8 @@ class Fault(msgspec.Struct, frozen=True):
 class ConfigFaults(ConfigError):
     """All faults of one file, in the order of its lines.
 
-    Its own `what`, `file`, `line` and `key` are those of the first fault; `str()` gives one line
-    for each.
+    Its own `what`, `file`, `line` and `key` are the first fault's; `str()` gives a line for each
+    fault.
     """
 
     def __init__(self, faults: Iterable[Fault]) -> None:
@@ -49,7 +49,7 @@ class ConfigFaults(ConfigError):
 
 
 def in_order(faults: Iterable[Fault]) -> tuple[Fault, ...]:
-    """Return each fault once, sorted by line; those without a line come first."""
+    """Return each fault once, sorted by line; faults without a line come first."""
     return tuple(
         sorted(dict.fromkeys(faults), key=lambda fault: (fault.line or 0, fault.column or 0))
     )

@@ -35,13 +35,13 @@ class Findings:
         self.faults = list(faults)
 
     def add(self, node: YamlNode, what: str, suggestion: str | None = None) -> Unread:
-        """Record a fault at a node and return UNREAD, the value of what could not be read."""
+        """Record a fault at a node and return UNREAD, the value of an unreadable node."""
         key = node.key or None
         self.faults.append(Fault(self.file, node.line, key, what, suggestion, node.column))
         return UNREAD
 
     def expected(self, node: YamlNode, what: str, *, found: str | None = None) -> Unread:
-        """Record that a node holds something unexpected; `found` describes what it holds."""
+        """Record an unexpected node; `found` describes its content."""
         if node.value is UNREAD:
             return UNREAD
         return self.add(node, f"expected {what}, found {found or shown(node)}")
@@ -67,14 +67,14 @@ def shown(node: YamlNode) -> str:
 
 
 class FieldKind(Protocol):
-    """What a key may hold."""
+    """The kind of values that a key may hold."""
 
     @property
     def what(self) -> str:
-        """What is expected, as a noun."""
+        """The expected value, as a noun."""
 
     def read(self, node: YamlNode, findings: Findings) -> Any:
-        """Return the value, or UNREAD after recording what is wrong with it."""
+        """Return the value, or UNREAD after recording its fault."""
 
     def schema(self) -> JsonSchema:
         """Return the kind as JSON Schema (draft 2020-12)."""
@@ -142,7 +142,7 @@ _UNITS: Final = {"ms": 0.001, "s": 1, "m": MINUTE, "h": HOUR, "d": DAY, "w": WEE
 
 
 def written_time(seconds: float) -> str:
-    """Return a time with the largest unit of which it is a whole number, such as 15m."""
+    """Return a time with the largest unit that divides it, such as 15m."""
     unit = next(unit for unit in reversed(_UNITS) if not seconds % _UNITS[unit])
     return f"{seconds / _UNITS[unit]:.12g}{unit}"
 
@@ -185,7 +185,7 @@ class FlagField(msgspec.Struct, frozen=True, kw_only=True):
 class TextField(msgspec.Struct, frozen=True, kw_only=True):
     """Text that is not empty; `pattern` must match the whole. A secret is never shown.
 
-    `group` is the entry-point group in which the text is a name, if it is one.
+    `group` is the entry-point group of the name, if the text is a name.
     """
 
     what: str = "text"
@@ -203,18 +203,18 @@ class TextField(msgspec.Struct, frozen=True, kw_only=True):
         return findings.expected(node, self.what, found=self.found())
 
     def found(self) -> str | None:
-        """Return what to show in place of a secret; None if the text may be shown."""
+        """Return a description in place of a secret; None if the text may be shown."""
         return "something else" if self.secret else None
 
     def schema(self) -> JsonSchema:
         if self.group is not None:
             return _or_variable({"enum": Catalog[Any](self.what, self.group).names()})
-        # What stands in a file may be a variable of the environment, which fits no pattern.
+        # A file may name a variable of the environment, which fits no pattern.
         return {"type": "string", "minLength": 1}
 
 
 class ChoiceField(msgspec.Struct, frozen=True):
-    """One of a few words."""
+    """A word out of a few."""
 
     words: tuple[str, ...]
 
@@ -247,7 +247,7 @@ class FolderField(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ListField(msgspec.Struct, frozen=True, kw_only=True):
-    """A list of values of one kind; with `single`, one value stands for a list of one."""
+    """A list of values of one kind; with `single`, a single value stands for a list of one."""
 
     item: FieldKind
     what: str = "a list"
@@ -291,7 +291,7 @@ class JsonField(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def plain_value(node: YamlNode, findings: Findings) -> Any:
-    """Return what a node holds as plain data; UNREAD where JSON cannot say it."""
+    """Return a node as plain data; UNREAD for values without a JSON form."""
     if isinstance(node.value, dict):
         values = {key: plain_value(child, findings) for key, child in node.value.items()}
         return UNREAD if UNREAD in values.values() else values
@@ -326,7 +326,7 @@ class MapField(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class OneOfField(msgspec.Struct, frozen=True, kw_only=True):
-    """A value of one of several kinds, which differ in what a node holds: a map, a list, a text."""
+    """A value of one of several kinds, told apart by the node's type: a map, a list, a text."""
 
     kinds: tuple[FieldKind, ...]
     given: str = ""
@@ -351,7 +351,7 @@ class OneOfField(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def _looks_like(node: YamlNode, kind: FieldKind) -> bool:
-    """Return whether what a node holds can only be meant as a value of this kind."""
+    """Return whether a node can only be meant as a value of this kind."""
     if isinstance(node.value, dict):
         return isinstance(kind, TableField | MapField)
     return isinstance(node.value, list) and isinstance(kind, ListField)
@@ -360,8 +360,8 @@ def _looks_like(node: YamlNode, kind: FieldKind) -> bool:
 class ReadBy(msgspec.Struct, frozen=True, kw_only=True):
     """Plain data that a function makes into a value.
 
-    It raises `ValueError` with what is expected, or `ConfigError` with what is wrong, whose `key`
-    is that of a part. With `each` it makes a list of one value, or of each of a list, and all are
+    It raises `ValueError` with the expected value, or `ConfigError` with the fault and the `key` of
+    a part. With `each` it makes a list of one value, or of each value of a list, and the lists are
     joined.
     """
 
@@ -396,9 +396,9 @@ class ReadBy(msgspec.Struct, frozen=True, kw_only=True):
 class TableField(msgspec.Struct, frozen=True, kw_only=True):
     """A map with known keys, made into a Struct of the same field names.
 
-    `synonyms` maps common mistakes to the key that is meant; `also` are keys that are read
-    elsewhere. `short` makes the Struct, or the map that is meant, of something else than a map, as
-    `ReadBy` does. `defaults` are those of the Struct, whatever they are.
+    `synonyms` maps common mistakes to the meant key; `also` are keys read elsewhere. `short` makes
+    the Struct, or the meant map, of a value other than a map, as `ReadBy` does. `defaults` are the
+    Struct's.
     """
 
     keys: Mapping[str, FieldKind]
@@ -430,7 +430,7 @@ class TableField(msgspec.Struct, frozen=True, kw_only=True):
     def made(
         self, node: YamlNode, values: Mapping[str, Any], findings: Findings, *, checked: bool = True
     ) -> Any:
-        """Return the Struct of these values; record what is at odds, if they are `checked`."""
+        """Return the Struct of these values; record contradictions, if they are `checked`."""
         try:
             return self.make(**values)
         except ConfigError as error:
@@ -460,7 +460,7 @@ class TableField(msgspec.Struct, frozen=True, kw_only=True):
         return values
 
     def suggestion(self, key: str) -> str:
-        """Return which key was probably meant by one that is not known."""
+        """Return the probable key for an unknown key."""
         if key in self.synonyms:
             return f"did you mean '{self.synonyms[key]}'?"
         known = sorted([*self.keys, *self.also])

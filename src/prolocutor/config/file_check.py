@@ -31,7 +31,7 @@ from prolocutor.stores.store_catalog import options_of
 class PlannedService(msgspec.Struct, frozen=True, kw_only=True):
     """One service in the plan.
 
-    `level`: from 1; a level starts once the one before has settled, at the latest. `waits_for`:
+    `level`: from 1; a level starts at the latest once the level before has settled. `waits_for`:
     services by name, or a stage's name for all of it. `timeout`: seconds. `critical`: whether it is
     on the critical path.
     """
@@ -47,10 +47,10 @@ class PlannedService(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class CheckReport(msgspec.Struct, frozen=True, kw_only=True):
-    """What a check found: faults keep the assistant from starting, warnings and hints do not.
+    """The findings of a check: faults keep the assistant from starting, warnings and hints do not.
 
-    `services` are in an order in which each comes after what it waits for; `critical` names the
-    chain whose time-outs add up to the most, `seconds` how many. Empty while there are faults.
+    `services` are ordered after their predecessors; `critical` names the chain with the largest sum
+    of time-outs, `seconds` is this sum. Both are empty while there are faults.
     """
 
     file: str
@@ -70,12 +70,12 @@ class CheckReport(msgspec.Struct, frozen=True, kw_only=True):
         return not self.faults
 
     def levels(self) -> list[list[PlannedService]]:
-        """Return the services by level: those of one level can run at the same time."""
+        """Return the services by level; services of a level can run at the same time."""
         depth = max((planned.level for planned in self.services), default=0)
         return [[p for p in self.services if p.level == level] for level in range(1, depth + 1)]
 
     def lines(self) -> list[str]:
-        """Return the report as lines of text: what is wrong, else the plan."""
+        """Return the report as lines of text: the findings, else the plan."""
         if self.faults:
             return [str(fault) for fault in self.faults]
         services = _count(len(self.services), "service")
@@ -204,9 +204,9 @@ def check(
 
 
 def _ask_agents(loaded: Survey) -> list[Fault]:
-    """Ask the agents that can say what they do; return a warning for each that does not answer.
+    """Ask the agents with descriptions; return a warning for each without an answer.
 
-    What they cannot do that the file wants of them is added to the findings.
+    Missing features needed by the file are added to the findings.
     """
     settings = loaded.settings
     if loaded.findings.faults or not describing(settings.pipeline):
@@ -241,7 +241,7 @@ def _plan(graph: Graph, critical: list[PlanNode]) -> Iterator[PlannedService]:
 
 
 def _in_words(nodes: list[PlanNode], graph: Graph) -> list[str]:
-    """Return the names of nodes; a whole stage is named as such."""
+    """Return the names of nodes; a whole stage is named by its stage."""
     words = []
     for stage in ORDER:
         members = [node for node in graph.stages[stage] if node in nodes]

@@ -22,7 +22,7 @@ from prolocutor.plan.pipeline import Pipeline, Stage
 
 
 def read_options(catalog: Catalog[Any], name: str, node: YamlNode, findings: Findings) -> object:
-    """Return a plug-in's options; UNREAD after recording what is wrong with its name or them."""
+    """Return a plug-in's options; UNREAD after recording faults of its name or options."""
     try:
         loaded = catalog.load(name)
     except ConfigError as error:
@@ -124,7 +124,7 @@ class AuthField(msgspec.Struct, frozen=True):
 
     @property
     def table(self) -> TableField:
-        """All keys that there may be, those of plug-ins included."""
+        """All possible keys, including plug-ins' keys."""
         ways = plugged_tables(SIGN_IN)
         described = {key: summary_of(one.make) for key, one in ways.items()}
         descriptions = {**AUTH.descriptions, **described}
@@ -200,7 +200,7 @@ def file_table() -> TableField:
 
 
 def file_schema() -> JsonSchema:
-    """Return what a file may say as JSON Schema (draft 2020-12), for all that is installed."""
+    """Return the JSON Schema (draft 2020-12) of a file, for all installed plug-ins."""
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "An assistant of Prolocutor",

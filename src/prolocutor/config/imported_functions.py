@@ -1,4 +1,4 @@
-"""The functions that a file names, imported from its folder or with what keeps them from it."""
+"""The functions named by a file, imported from its folder, or the reasons why they cannot be."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from prolocutor.plan.pipeline import StageService
 Function = Callable[..., Any]
 
 BY_NAME: Final = (None, "python", "process")
-"""The connectors whose `call` is the name of a function."""
+"""The connectors with the name of a function as `call`."""
 
 
 def search_in(folder: Path) -> None:
@@ -46,9 +46,8 @@ def searched(folder: Path) -> Iterator[None]:
 
 
 def import_all(services: list[ServiceEntry], findings: Findings) -> dict[str, Function]:
-    """Import every function that services name; return the called ones by `stage.service`.
-
-    What cannot be imported is recorded at its key. Modules run their own code when imported.
+    """Import every function named by services; return the called functions by `stage.service`.
+    Failed imports are recorded at their keys. Modules run their own code when imported.
     """
     found: dict[str, Function] = {}
     for written in services:
@@ -91,7 +90,7 @@ def _module_beside(dotted: str, findings: Findings) -> str | None:
 def _check_arguments(
     function: Function, written: ServiceEntry, findings: Findings, key: str | None = None
 ) -> None:
-    """Record a function that cannot be called with one argument, the request."""
+    """Record a function that cannot be called with a single argument, the request."""
     if written.service.call.connector not in BY_NAME:
         return
     try:
@@ -99,7 +98,7 @@ def _check_arguments(
     except TypeError as error:
         node = written.call if key is None else _child(written.node, key)
         findings.add(node, f"cannot be called with a request alone: {error}")
-    except ValueError:  # a builtin that does not tell
+    except ValueError:  # a builtin without a known signature
         return
 
 

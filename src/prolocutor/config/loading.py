@@ -40,10 +40,9 @@ def without_secret(fault: Fault) -> Fault:
 
 
 class Survey(msgspec.Struct, frozen=True):
-    """What was read of a file: settings, where they are written, and faults.
-
-    Settings that could not be read have their defaults. `graph` is None if the pipeline is faulty.
-    `warnings` and `notes` are what the reader of the file itself has to say.
+    """The content of a file: settings, their places, and faults. Unreadable settings have their
+    defaults. `graph` is None if the pipeline is faulty. `warnings` and `notes` are from the reader
+    of the file.
     """
 
     settings: Settings
@@ -61,7 +60,7 @@ class Survey(msgspec.Struct, frozen=True):
 
 
 def key_in_file(key: str, keys: Mapping[str, str]) -> str:
-    """Return the key in the file of what the graph calls `stage.name`, or of a setting below it."""
+    """Return the key in the file for the graph's key `stage.name`, or for a setting below it."""
     path = key
     while path not in keys:
         path, dot, _ = path.rpartition(".")
@@ -75,7 +74,7 @@ class FileFormat(Protocol):
 
     @property
     def refusal(self) -> str:
-        """What to say where such a file cannot be changed: what it is, and what to do."""
+        """The message for a file of a form that cannot be changed: its form, and the remedy."""
 
     def recognizes(self, path: Path) -> bool:
         """Return whether a file has this form, by its name or its content."""
@@ -88,17 +87,17 @@ FORMATS: Final = Catalog[Callable[[], FileFormat]]("file format", "prolocutor.fi
 CHECKS: Final = Catalog[Callable[[Survey, Findings], Iterable[tuple[str, str]]]](
     "check", "prolocutor.checks"
 )
-"""Functions that add to the findings what is wrong, and return warnings, each with its key."""
+"""Functions that add faults to the findings, and return warnings, each with its key."""
 
 
 def format_of(path: Path) -> FileFormat | None:
-    """Return the form of a file that is not our YAML; None for our YAML."""
+    """Return the form of a file other than our YAML; None for our YAML."""
     forms = (made() for _, made in FORMATS.installed())
     return next((form for form in forms if form.recognizes(path)), None)
 
 
 def check_by_plugins(loaded: Survey) -> Iterator[tuple[str, str]]:
-    """Let every plug-in record what is wrong with what concerns it; yield warnings by key."""
+    """Let every plug-in record the faults of its settings; yield warnings by key."""
     for _, check in CHECKS.installed():
         yield from check(loaded, loaded.findings)
 
@@ -128,7 +127,7 @@ def is_demo(file: Path) -> bool:
 def assistant_file(given: Path | None) -> Path:
     """Return the file of an assistant: as given, the assistant.yaml of a folder, else the demo's.
 
-    Raise `ConfigError` if there is none.
+    Raise `ConfigError` if no file is found.
     """
     if given is None:
         return demo_file()
@@ -154,10 +153,10 @@ _TENANTS_PAGE: Final = "https://prolocutor.github.io/prolocutor/howto/tenants/"
 def load(
     path: str | Path, environ: Mapping[str, str] = os.environ, *, code: Path | None = None
 ) -> Settings:
-    """Load the settings of an assistant; raise `ConfigFaults` with everything that is wrong.
+    """Load the settings of an assistant; raise `ConfigFaults` with all faults.
 
-    Functions stay names; no code that the file names is imported. `code` is the folder of the code
-    that a file of another form names.
+    Functions stay names; the file's code is not imported. `code` is the folder of the code for a
+    file of another form.
     """
     loaded = survey(path, environ, code=code)
     if loaded.findings.faults:
@@ -168,7 +167,9 @@ def load(
 def survey(
     path: str | Path, environ: Mapping[str, str] = os.environ, *, code: Path | None = None
 ) -> Survey:
-    """Read what can be read of a file; raise `ConfigFaults` only if it cannot be read at all."""
+    """Read all readable settings of a file; raise `ConfigFaults` only if the whole file is
+    unreadable.
+    """
     form = format_of(Path(path))
     if form is not None:
         return form.survey(Path(path), code)
@@ -262,7 +263,7 @@ def _check_graph(
     written: list[ServiceEntry],
     findings: Findings,
 ) -> Graph | None:
-    """Compile the pipeline, leaving out one fault after the other, to record all of them."""
+    """Compile the pipeline repeatedly, leaving out each fault, to record all faults."""
     keys = {each.path: each.node.key for each in reversed(written)}
 
     def record(error: ConfigError) -> None:
@@ -291,7 +292,7 @@ def _check_graph(
 
 
 def _without(pipeline: Pipeline, key: str) -> Pipeline | None:
-    """Return the pipeline without one `after` or `requires`; None if the key names neither."""
+    """Return the pipeline without one `after` or `requires`; None for other keys."""
     path, _, setting = key.rpartition(".")
     default = {"after": None, "requires": ()}
     for stage, service in pipeline.services():

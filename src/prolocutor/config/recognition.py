@@ -1,4 +1,4 @@
-"""What is behind a URL: all connectors that can say are asked whether it is theirs."""
+"""Recognition of the service behind a URL: every connector with a probe is asked."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ log = logging.getLogger(__name__)
 
 
 SECONDS: Final = 5.0
-"""How long one answer is waited for."""
+"""Seconds to wait for one answer."""
 
 LISTENING: Final = 2.0
 """How long a WebSocket may take to say something by itself, in seconds."""
@@ -43,15 +43,15 @@ LISTENING: Final = 2.0
 MAX_BODY: Final = 2_000_000
 MAX_CONNECTIONS: Final = 4
 MAX_TRIED: Final = 160
-"""Most characters that are noted of one try."""
+"""The largest number of characters noted of one try."""
 
 
 class SharedProbe:
     """The probe of one address (`contracts.probe.UrlProbe`).
 
-    `tried`: what was done and what came of it. `is_refused`: something wants a key. `is_late`: an
-    answer did not come in time. `leads_to`: where the address itself redirects to. What a server
-    names, and its own name later, may be nowhere that is less public than it.
+    `tried`: the tries and their outcomes. `is_refused`: a server asked for a key. `is_late`: an
+    answer did not come in time. `leads_to`: the target of the address's redirect. Addresses named
+    by a server, and its own later address, may not be less public than the server.
     """
 
     def __init__(self, url: Url, key: str | None) -> None:
@@ -75,7 +75,7 @@ class SharedProbe:
         return str(msgspec.structs.replace(self.given, path=path, query=""))
 
     def with_query(self, url: str) -> str:
-        """Return an address with the query that the given one has; its own goes before."""
+        """Return an address with the query of the given address after its own query."""
         found, given = Url.read(url), self.given
         if not given.query or found.query == given.query:
             return url
@@ -112,7 +112,7 @@ class SharedProbe:
         return await self._once("open", url, b"", self._open)
 
     def note(self, tried: str) -> None:
-        """Note what was tried, in one line and without a page that came."""
+        """Note a try, in one line and without the page's text."""
         self.tried.append(printable(" ".join(tried.partition("<")[0].split()))[:MAX_TRIED])
 
     async def aclose(self) -> None:
@@ -196,11 +196,11 @@ def _target_of(reply: HttpReply, at: Url) -> str | None:
 
 
 LONGEST: Final = 15.0
-"""Seconds that one connector has to find out."""
+"""Seconds for one connector to find out."""
 
 
 class NotRecognized(ProlocutorError):
-    """Nothing that is known is behind a URL; `tried` says line by line what came of each try."""
+    """No known service is behind a URL; `tried` has a line on the outcome of each try."""
 
     code = "not_recognised"
 
@@ -212,10 +212,10 @@ class NotRecognized(ProlocutorError):
 async def recognize(
     url: str, *, key: str | None = None, connector: str | None = None
 ) -> FoundService:
-    """Return what is behind a URL; raise `NotRecognized` if nothing is that is known.
+    """Return the service behind a URL; raise `NotRecognized` if it is unknown.
 
-    `key` is sent as a bearer token. Where a `connector` is named, it is taken to be that one's,
-    whatever answers. `BadInput` for what is no URL.
+    `key` is sent as a bearer token. With a `connector` the service is taken to be this connector's,
+    whatever the answer. Raise `BadInput` for an invalid URL.
     """
     try:
         given = Url.read(url)
@@ -240,18 +240,18 @@ async def recognize(
 
 
 def _kinds_that_recognize(probe: SharedProbe) -> dict[str, Any]:
-    """Return the options of all connectors that can say what is theirs, by name."""
+    """Return the options of all connectors that recognize their services, by name."""
     kinds = {}
     for name in CONNECTORS.names():
         try:
             kinds[name] = CONNECTORS.load(name)
-        except ConfigError as error:  # a library that is missing
+        except ConfigError as error:  # a missing library
             probe.note(str(error))
     return {name: kind for name, kind in kinds.items() if hasattr(kind, "recognize")}
 
 
 async def _ask(name: str, kind: Any, probe: SharedProbe) -> FoundService | None:
-    """Ask one connector; one that fails does not keep the others from an answer."""
+    """Ask one connector; its failure does not keep the others from an answer."""
     try:
         async with asyncio.timeout(LONGEST):
             found: FoundService | None = await kind.recognize(probe)
@@ -266,7 +266,7 @@ async def _ask(name: str, kind: Any, probe: SharedProbe) -> FoundService | None:
 
 
 async def _take_for(name: str, probe: SharedProbe) -> FoundService:
-    """Return what a connector of this name makes of the address, right or not."""
+    """Return the reading of the address by the connector of this name, right or not."""
     kind = CONNECTORS.load(name)
     if form_of(kind).main != "url":
         raise BadInput(f"the connector {name} is not called by an address", field="as")
@@ -305,7 +305,7 @@ def _is_of_scheme(call: str, kind: Any) -> bool:
 
 
 def _refusal(probe: SharedProbe) -> str:
-    """Return in at most three lines that nothing was found, and what can be done."""
+    """Return at most three lines: nothing was found, and the possible remedies."""
     lines = [f"nothing that is known is at {probe.given.shown}"]
     if probe.leads_to is not None:
         lines.append(f"it redirects to {probe.leads_to}: give that address")

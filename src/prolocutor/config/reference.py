@@ -1,4 +1,4 @@
-"""The reference: what a file may say, as tables of Markdown, for all that is installed.
+"""The reference: the keys of a file as tables of Markdown, for all installed plug-ins.
 
 A subject is a key of a file, `file` for those at its top (`limits.person`), or a plug-in and a key
 of its options (`connectors.rasa`, `selectors.router.budget`). A page marks where the table of one
@@ -52,7 +52,7 @@ PLUGGED: Final[Mapping[str, Catalog[Any]]] = {
     "selectors": SELECTORS,
     "data": DATA,
 }
-"""The plug-ins whose options have tables, by the first word of their subjects."""
+"""The plug-ins with tables of options, by the first word of their subjects."""
 
 FILE: Final = "file"
 
@@ -63,7 +63,7 @@ _HEADING: Final = re.compile(r"^#+ (?P<title>.+)$", re.MULTILINE)
 
 
 def subjects() -> list[str]:
-    """Return all subjects that have a table, for what is installed."""
+    """Return all subjects with a table, for all installed plug-ins."""
     plugged = [
         f"{group}.{name}" for group, some in PLUGGED.items() for name in plugged_tables(some)
     ]
@@ -72,7 +72,7 @@ def subjects() -> list[str]:
 
 
 def _methods() -> dict[str, dict[str, TableField]]:
-    """Return the tables of methods that selectors name and that have options, by their group."""
+    """Return the tables of selectors' methods with options, by their group."""
     found: dict[str, dict[str, TableField]] = {}
     for name, options in plugged_tables(SELECTORS).items():
         kind = options.keys[name]
@@ -95,7 +95,7 @@ def _below(path: str, table: TableField) -> Iterator[str]:
 
 
 def table_at(subject: str) -> TableField:
-    """Return the keys of a subject; raise `NotFound` for one that there is not."""
+    """Return the keys of a subject; raise `NotFound` for an unknown subject."""
     first, *rest = subject.split(".")
     if first in PLUGGED and rest:
         table: TableField | None = plugged_tables(PLUGGED[first]).get(rest.pop(0))
@@ -231,7 +231,7 @@ def _bare(what: str) -> str:
 
 
 def _bounded(what: str, bounds: Bounds) -> str:
-    """Return what a number is, with the bounds that somebody may reach."""
+    """Return the noun of a number, with its bounds where they matter to readers."""
     what = _bare(what)
     most = bounds.most if bounds.most < min(MANY, YEAR) else math.inf
     if "from" in what or ((bounds.least, bounds.above) == (0, -math.inf) and most == math.inf):

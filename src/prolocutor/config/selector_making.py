@@ -24,7 +24,8 @@ _STAGES: Final = (Stage.SKILL_SELECTOR, Stage.RESPONSE_SELECTOR)
 
 
 class MadeSelectors(msgspec.Struct, frozen=True):
-    """A pipeline with its selectors made, the observers that learn, and the models that they use.
+    """A pipeline with its selectors made, its learning observers, and its models. `models` can be
+    retrained.
 
     `models` can be trained anew.
     """
@@ -37,7 +38,7 @@ class MadeSelectors(msgspec.Struct, frozen=True):
 def make_selectors(
     pipeline: Pipeline, folder: Path, limits: StageDeadlines, *, hinted: bool
 ) -> MadeSelectors:
-    """Make the selectors of a pipeline; raise `ConfigError` for one that cannot be made."""
+    """Make the selectors of a pipeline; raise `ConfigError` for a selector that cannot be made."""
     services = {stage: pipeline.of(stage) for stage in _STAGES}
     wanted = [one.target for some in services.values() for one in some if _is_pending(one.target)]
     made = MadeSelectors(pipeline, [], [])

@@ -1,4 +1,4 @@
-"""The services of a file: what a stage may hold, and what a service's `call` may be."""
+"""The services of a file: the content of stages, and the forms of a service's `call`."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ _SYNONYMS: Final = {
 
 
 class CallKeys(msgspec.Struct, frozen=True):
-    """The keys of a service that say what is called."""
+    """The keys of a service that name its target."""
 
     call: Annotated[
         Any, about("What is called.", what="module:function, a URL or a map", json=True)
@@ -104,7 +104,7 @@ class ServiceEntry(msgspec.Struct, frozen=True):
 
 @lru_cache(maxsize=16)
 def service_table(stage: Stage) -> TableField:
-    """Return the keys that a service of a stage has beside `call` and what goes with it."""
+    """Return the keys of a stage's services beside `call` and its companions."""
     table = table_of(STAGE_TYPES[stage])
     keys = {key: kind for key, kind in table.keys.items() if key not in ("name", "target")}
     descriptions, defaults = dict(table.descriptions), dict(table.defaults)
@@ -129,7 +129,7 @@ def service_table(stage: Stage) -> TableField:
 
 
 class ServicesField(msgspec.Struct, frozen=True):
-    """What the key of a stage may hold: a map of services, or for some stages one or a list."""
+    """The content of a stage's key: a map of services, or for some stages a service or a list."""
 
     stage: Stage
 
@@ -218,7 +218,7 @@ def check_processes(written: Iterable[ServiceEntry], known: list[str], findings:
 def check_options(
     written: Iterable[ServiceEntry], messages: str | None, findings: Findings
 ) -> None:
-    """Record every call whose connector cannot do with what the file says elsewhere."""
+    """Record every call at odds with its connector's needs elsewhere in the file."""
     for each in written:
         call = each.service.call
         if isinstance(call.target, PendingTarget) or call.target == "":
@@ -232,7 +232,7 @@ def check_options(
 
 
 def read_service(stage: Stage, name: str, node: YamlNode, findings: Findings) -> ServiceEntry:
-    """Read a service, whose name is `name` unless its entry has the key `name`."""
+    """Read a service named `name`, unless its entry has the key `name`."""
     kind = STAGE_TYPES[stage]
     if isinstance(node.value, str):
         return ServiceEntry(stage, kind(_call(node, None, {}, findings), name=name), node, node)
@@ -264,7 +264,9 @@ def read_service(stage: Stage, name: str, node: YamlNode, findings: Findings) ->
 
 
 def _settings(stage: Stage, node: YamlNode, findings: Findings) -> dict[str, Any]:
-    """Return the settings of a service; one of another stage or connector is named as such."""
+    """Return the settings of a service; keys of other stages or connectors get their own
+    message.
+    """
     table = service_table(stage)
     entries = node.value
     assert isinstance(entries, dict)
@@ -278,7 +280,7 @@ def _settings(stage: Stage, node: YamlNode, findings: Findings) -> dict[str, Any
 
 
 def _unknown(key: str, table: TableField) -> tuple[str, str | None]:
-    """Say what is wrong with a key that services of a stage do not have."""
+    """Record a key unknown to services of a stage."""
     stages = [stage for stage in Stage if key in service_table(stage).keys and key != "name"]
     if stages:
         of = " and ".join(map(str, stages))
@@ -318,7 +320,7 @@ def _selector(
 ) -> Any:
     """Read a selector that a key names, and take its own keys out of `entries`.
 
-    A `connector` and its `call` are the way to the model that is asked.
+    A `connector` and its `call` are the way to the model.
     """
     try:
         options: Any = SELECTORS.load(key)
@@ -348,7 +350,7 @@ def _method_options(
 ) -> Any:
     """Read the options of the method that a selector names, and take its keys out of `entries`.
 
-    Return None for a method that has none; whether there is such a method is looked at later.
+    Return None for a method without options; unknown methods are reported later.
     """
     struct = method_structs(kind).get(name)
     if struct is None:
@@ -361,7 +363,7 @@ def _method_options(
 
 
 def _meant(key: str, known: Collection[str], own: Collection[str]) -> bool:
-    """Return whether an unknown key is probably one of a method's own, misspelt."""
+    """Return whether an unknown key is probably a misspelt key of a method."""
     close = get_close_matches(key, known, 1) if key not in known else []
     return bool(close) and close[0] in own
 
@@ -369,7 +371,7 @@ def _meant(key: str, known: Collection[str], own: Collection[str]) -> bool:
 def method_structs(kind: FieldKind) -> dict[str, type[msgspec.Struct]]:
     """Return the options of the methods that a key names, of those that are Structs with `build`.
 
-    The key's field says in which group of entry points the methods are.
+    The key's field names the methods' group of entry points.
     """
     group = getattr(kind, "group", None)
     if group is None:
@@ -402,7 +404,7 @@ def _call(
     entries: dict[str, YamlNode],
     findings: Findings,
 ) -> Target:
-    """Read what a service calls; keys of the connector are taken out of `entries`."""
+    """Read a service's call; keys of the connector are taken out of `entries`."""
     if connector is not None:
         name = _CONNECTOR.read(connector, findings)
         if name is UNREAD:
@@ -451,7 +453,7 @@ def _beside(target: ProcessTarget, entries: dict[str, YamlNode], findings: Findi
 def _options(
     kind: Any, name: str | None, node: YamlNode, entries: dict[str, YamlNode], findings: Findings
 ) -> Target:
-    """Read the options of a connector: a bare value is the main one, a map holds all."""
+    """Read the options of a connector: a bare value is the main option, a map holds all."""
     table: TableField = table_of(kind)
     form = form_of(kind)
     given = dict(node.value) if isinstance(node.value, dict) else {form.main: node}
@@ -486,7 +488,7 @@ def _options(
 
 
 def check_scheme(node: YamlNode, url: str, findings: Findings) -> bool:
-    """Return whether some connector is for addresses of this scheme; note where none is."""
+    """Return whether a connector takes addresses of this scheme; note a fault if not."""
     scheme, known = url.partition(":")[0].lower(), SCHEMES.names()
     if scheme in known:
         return True
@@ -497,7 +499,7 @@ def check_scheme(node: YamlNode, url: str, findings: Findings) -> bool:
 
 
 def check_url(node: YamlNode, url: str, findings: Findings) -> None:
-    """Note what keeps a URL from being called: no host, a port that cannot be, a space."""
+    """Note the faults of a URL: no host, an invalid port, a space."""
     try:
         parts = urlsplit(url)
         host, _ = parts.hostname, parts.port
@@ -531,7 +533,7 @@ def call_schemas() -> JsonSchema:
 
 
 def whole_service_table(stage: Stage) -> TableField:
-    """Return all keys of a service of a stage: `call` and what goes with it, too."""
+    """Return all keys of a service of a stage, including `call` and its companions."""
     calling = table_of(CallKeys)
     table, beside = service_table(stage), []
     for _, kind in CONNECTORS.installed():
@@ -548,7 +550,7 @@ def whole_service_table(stage: Stage) -> TableField:
 
 
 def _service_schema(stage: Stage) -> JsonSchema:
-    """Return what a service of a stage may be as JSON Schema."""
+    """Return the JSON Schema of a service of a stage."""
     properties = whole_service_table(stage).schema()["properties"]
     properties["call"] = {"description": "What is called."}
     properties["connector"]["enum"] = CONNECTORS.names()

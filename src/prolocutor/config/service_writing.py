@@ -1,4 +1,4 @@
-"""Services added to an assistant's file: text is put into it, and nothing of it is written anew."""
+"""Services added to an assistant's file: text is inserted, other text is unchanged."""
 
 from __future__ import annotations
 
@@ -20,7 +20,9 @@ _TOP: Final = ("name", "deadline", "fallback")
 
 
 def as_yaml(settings: Settings) -> str:
-    """Return the text of a file with these settings; `ConfigError` for what YAML cannot say."""
+    """Return the text of a file with these settings; raise `ConfigError` for values without YAML
+    form.
+    """
     content: dict[str, Any] = {key: getattr(settings, key) for key in _TOP}
     pipeline = settings.pipeline
     for field in msgspec.structs.fields(pipeline):
@@ -47,7 +49,7 @@ def as_yaml(settings: Settings) -> str:
 
 
 def _service(service: StageService, stage: Stage) -> dict[str, Any]:
-    """Return a service's keys: its call, and what differs from the defaults."""
+    """Return a service's keys: its call, and settings other than the defaults."""
     call = service.call
     if not isinstance(call.target, str):
         what = f"a target of type {type(call.target).__name__} cannot be written as YAML"
@@ -114,8 +116,9 @@ def add_service(
 ) -> tuple[str, str]:
     """Return the text of a file with one more skill, and its name.
 
-    A name that is taken gets a number, unless it was given. `BadInput` where that is taken, or
-    where the same is called already; `ConfigError` for a file to which nothing can be added so.
+    A taken name gets a number, unless it was given. Raise `BadInput` for a given name that is
+    taken, or for a target already called; raise `ConfigError` for a file to which services cannot
+    be added.
     """
     before = _read(text, file)
     taken = _names(before)
@@ -139,7 +142,7 @@ def add_service(
 
 
 def deadline_notes(text: str, found: FoundService) -> list[str]:
-    """Return what is to be said where the file's deadline ends before the service's time-out."""
+    """Return notes on a deadline of the file shorter than the service's time-out."""
     deadline = _loaded(text).get("deadline", DEFAULT_DEADLINE)
     if not isinstance(deadline, int | float) or deadline > found.timeout:
         return []
@@ -204,7 +207,7 @@ def _free(name: str, taken: dict[str, Any]) -> str:
 
 
 def _inserted(text: str, file: str, name: str, found: FoundService, key: str | None) -> str:
-    """Put the service after the last one, in the style of the file."""
+    """Insert the service after the last service, in the style of the file."""
     newline = "\r\n" if "\r\n" in text else "\n"
     root: Any = yaml.compose(text, Loader=yaml.SafeLoader)
     entries = root.value if isinstance(root, yaml.MappingNode) else []

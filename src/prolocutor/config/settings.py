@@ -37,7 +37,7 @@ from prolocutor.web.limits import ListenerLimits
 
 
 class ProcessTarget(PendingTarget, frozen=True):
-    """A path of one of the processes that the assistant starts.
+    """A path of a process started by the assistant.
 
     The `target` of a service until the process runs and its address is known.
     """
@@ -73,7 +73,7 @@ LOOPBACK: Final = ("127.", "::1", "localhost")
 """How hosts begin that only this machine can use."""
 
 NOBODY: Final = Skill(PendingTarget(), name="nobody")
-"""What stands in the place of the skills of a file that is faulty."""
+"""The placeholder for the skills of a faulty file."""
 
 
 class AuthSettings(msgspec.Struct, frozen=True):
@@ -146,7 +146,7 @@ ORIGIN: Final = r"\*|https?://[^\s/?#@*]+"
 
 
 class RewriterSettings(msgspec.Struct, frozen=True, kw_only=True):
-    """A chat model that says what follow-ups mean; where it fails or is late the rules count."""
+    """A chat model that rewrites follow-ups; if it fails or is late the rules count."""
 
     call: Annotated[str, about("The chat model.", what="the URL of a chat model")]
     connector: Annotated[str, about("How it is spoken to.", what="the name of a connector")] = (
@@ -171,7 +171,7 @@ class RewriterSettings(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Settings(TurnSettings, frozen=True, kw_only=True):
-    """One assistant as its file describes it: its settings, its pipeline, where it is served."""
+    """One assistant as described by its file: settings, pipeline, address."""
 
     store: Annotated[
         Annotated[str, Meta(pattern=r"memory|[a-z][a-z0-9+.-]*:.*")] | None,
@@ -276,7 +276,7 @@ class Settings(TurnSettings, frozen=True, kw_only=True):
     ] = Path()
 
     def with_urls(self, urls: Mapping[str, str]) -> Pipeline:
-        """Return the pipeline with the address of every process put in its services' targets.
+        """Return the pipeline with the addresses of processes in its services' targets.
 
         `urls`: the base URL of each process by name; `ConfigError` for one that is missing.
         """

@@ -24,7 +24,7 @@ log = logging.getLogger(__name__)
 
 
 STORE_NAME: Final = "prolocutor.db"
-"""The demo's store, which once was that of all files that name none."""
+"""The demo's store, once the store of all files without a `store`."""
 
 _ASSISTANTS: Final = (".yaml", ".yml", ".json")
 _URL: Final = re.compile(r"memory$|[a-z][a-z0-9+.-]+:")
@@ -60,9 +60,9 @@ def made_data_folder() -> Path:
 
 
 def store_url(given: str | None, settings: Settings | None = None) -> str:
-    """Return the URL of the store: the given one, that of an assistant, or the demo's.
+    """Return the URL of a store: the given store, an assistant's, or the demo's.
 
-    What is given may also be the path of a SQLite file, or of an assistant's file or folder.
+    `given` may also be the path of a SQLite file, or of an assistant's file or folder.
     """
     if given is None:
         return _store_of(settings)
@@ -115,11 +115,11 @@ def without_password(url: str) -> str:
 
 
 Dialogs = Callable[[], AbstractAsyncContextManager[AsyncIterator[Dialog]]]
-"""Opens the dialogs for one pass, such as a store's `export()`, and closes what it opened."""
+"""Opens the dialogs for one pass, such as a store's `export()`, and closes them."""
 
 
 def dialogs_of(store: str, user: str | None = None) -> Dialogs:
-    """Return what opens the dialogs of a store, beside its owner; "" is the user's own store."""
+    """Return the opener of a store's dialogs, beside its owner; "" is the user's own store."""
 
     @asynccontextmanager
     async def opened() -> AsyncIterator[AsyncIterator[Dialog]]:
@@ -131,7 +131,7 @@ def dialogs_of(store: str, user: str | None = None) -> Dialogs:
 
 @asynccontextmanager
 async def read_from(given: str | None) -> AsyncIterator[Store]:
-    """Open the store for reading, beside its owner if it has one."""
+    """Open the store for reading, beside an owner."""
     url = store_url(given)
     file = sqlite_file(url)
     if file is None:
@@ -147,7 +147,7 @@ async def read_from(given: str | None) -> AsyncIterator[Store]:
 
 
 def check_exists(file: Path) -> None:
-    """Raise `StoreError` if there is no such SQLite file."""
+    """Raise `StoreError` for a missing SQLite file."""
     if not file.is_file():
         raise StoreError(
             f"{file}: there are no dialogs here; --store names another place, "

@@ -86,7 +86,7 @@ def _default(field: msgspec.structs.FieldInfo) -> Any:
 
 
 class _Meta:
-    """What the annotations of one type say, merged; `hint` is the type without them."""
+    """The merged annotations of one type; `hint` is the type without them."""
 
     def __init__(self, hint: Any) -> None:
         self.hint = hint
@@ -116,7 +116,7 @@ class _Meta:
 
 
 def _kind(meta: _Meta, default: Any = None) -> FieldKind | None:
-    """Return the kind of a type; None for one that no file can hold, such as a function."""
+    """Return the kind of a type; None for a type unknown to files, such as a function."""
     extra, hint = meta.extra, meta.hint
     if "reads" in extra:
         return ReadBy(
@@ -226,6 +226,8 @@ def _struct(struct: type[msgspec.Struct], default: Any) -> FieldKind:
     table = table_of(struct)
     if not isinstance(default, struct) or (not table.required and default == struct()):
         return table
-    make: Callable[..., Any] = partial(replace, default)  # what a file does not name stays
+    make: Callable[..., Any] = partial(
+        replace, default
+    )  # a setting missing in the file is unchanged
     defaults = {key: getattr(default, key) for key in table.keys}
     return replace(table, make=make, required=(), defaults=defaults)

@@ -1,8 +1,8 @@
 """A YAML file as a tree of nodes that know their line; scalars with `${ENV}` filled in.
 
-Words mean what YAML 1.2 says: only true and false are booleans, so a skill may be called `no`.
-Anchors and merge keys (`<<`) work. Duplicate keys, tags, several documents and trees of more than
-`MAX_NODES` nodes or `MAX_DEPTH` levels are refused.
+Words have their meaning in YAML 1.2: only true and false are booleans, so a skill may be called
+`no`. Anchors and merge keys (`<<`) work. Duplicate keys, tags, several documents and trees of more
+than `MAX_NODES` nodes or `MAX_DEPTH` levels are refused.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ UNREAD: Final = Unread()
 
 
 class YamlNode(msgspec.Struct, frozen=True):
-    """A value and where it is written: the line of its key if it has one, else its own.
+    """A value and its place: the line of its key, if any, else its own line.
 
     `plain`: the scalar stands without quotes.
     """
@@ -100,7 +100,7 @@ class YamlDocument(msgspec.Struct):
     faults: list[Fault]
 
     def find(self, key: str) -> YamlNode:
-        """Return the node with this dotted key, or the nearest one above it that is written."""
+        """Return the node with this dotted key, or its nearest existing parent."""
         nodes = {node.key: node for node in _walk(self.root)}
         while key and key not in nodes:
             key = key[: max(key.rfind("."), key.rfind("["), 0)]
@@ -228,7 +228,7 @@ class _TreeReader:
     def _entries(
         self, node: yaml.MappingNode, steps: Steps, within: int = 0
     ) -> dict[str, tuple[yaml.Node, yaml.Node]]:
-        """Return the entries of a mapping, its own before those that it merges."""
+        """Return the entries of a mapping, its own before merged entries."""
         self._left -= 1
         if self._left < 0 or within > MAX_DEPTH:
             self._stop(node)

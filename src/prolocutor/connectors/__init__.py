@@ -1,1 +1,1 @@
-"""Connectors: one file is one way to reach a service."""
+"""Connectors: each file is a way to reach a service."""

@@ -1,8 +1,7 @@
 """OpenAiChatConnector: any server of OpenAI's chat completions, or responses, as a skill.
 
-Source: OpenAI's API, `POST {base}/chat/completions` and `POST {base}/responses`, and what servers
-of that kind are known to send. The words of a stream are handed on as they come; the reply is the
-whole text.
+Source: OpenAI's API, `POST {base}/chat/completions` and `POST {base}/responses`, and known variants
+of its servers. The words of a stream are handed on at once; the reply is the whole text.
 """
 
 from __future__ import annotations
@@ -37,7 +36,7 @@ CONFIDENCE: Final = 0.5
 
 RESPONSES: Final = "/responses"
 CALLING: Final = "\N{HORIZONTAL ELLIPSIS}"
-"""What stands in the dialog where a model calls a tool of the client without a word."""
+"""The dialog's text where a model calls a client's tool without words."""
 
 MILLION: Final = 1_000_000
 
@@ -45,14 +44,14 @@ _FUNCTIONS: Final = frozenset({"functions", "function_call", "tool_choice", "par
 
 
 class OpenAiChatConnector:
-    """The way to a model behind `{url}/chat/completions`, or a URL that ends in `/responses`.
+    """The way to a model behind `{url}/chat/completions`, or a URL ending in `/responses`.
 
-    It is shown the dialog's window as messages of user and assistant, after `system`; with a
-    formatter, the formatter's result: a text, a list of messages, or a whole body. What the client
-    of a turn wants of models (a JSON Schema, tools of its own) is passed on. The key may
-    stand in the URL too, as `https://:KEY@host/v1`, and `model`, `system`, `confidence` and
-    `stream` in its query. A refusal, an empty text or a call of a tool that is not the client's is
-    no hypothesis; other functions are never offered, as there is nobody to run them.
+    It gets the dialog's window as messages of user and assistant, after `system`; with a formatter,
+    the formatter's result: a text, a list of messages, or a whole body. The wishes of a turn's
+    client for models (a JSON Schema, tools of its own) are passed on. The key may stand in the URL
+    too, as `https://:KEY@host/v1`, and `model`, `system`, `confidence` and `stream` in its query. A
+    refusal, an empty text or a call of a tool other than the client's is no hypothesis; other
+    functions are never offered, as they could not be run.
     """
 
     format: Final = "markdown"
@@ -81,7 +80,7 @@ class OpenAiChatConnector:
         return await each_alone(self._ask, requests)
 
     async def complete(self, request: Request) -> str:
-        """Return the text of the model's reply; "" where it has none."""
+        """Return the text of the model's reply; "" without text."""
         return (await self._reply(request)).text
 
     async def aclose(self) -> None:
@@ -148,7 +147,7 @@ def _number(given: float | None, written: str | None) -> float:
 
 
 def _wishes_of(request: Request) -> ModelWishes | None:
-    """Return what the client of the turn wants of models; requests outside of turns have none."""
+    """Return the client's wishes for models; requests outside of turns have none."""
     return getattr(request, "wishes", None)
 
 

@@ -1,7 +1,7 @@
 """CommandConnector: a service that is a program in any language, asked in lines of JSON.
 
 One line on its standard input for each request (the native body), one line on its standard output
-for each reply, in the same order. Words of a reply that is being made may come before it, each as
+for each reply, in the same order. Words of an unfinished reply may come before it, each as
 `{"delta": TEXT}`; `{"error": TEXT}` in place of a reply is a failure.
 """
 
@@ -29,12 +29,12 @@ MAX_LINE: Final = MAX_BYTES + 4096
 
 
 class CommandConnector:
-    """The way to a program, which stays and is asked again.
+    """The way to a program, which keeps running between calls.
 
-    It is started by the first call, and again when it has ended, with pauses that grow. A call
-    that times out ends the program, so that a late answer is never taken for another's. One that
-    is cancelled before its time-out leaves the program to it. What it writes to stderr goes to the
-    log. It ends with this process.
+    It is started by the first call, and again when it has ended, with growing pauses. A call that
+    times out ends the program, so that a late answer is never taken for another call's. A call
+    cancelled before its time-out leaves the program to finish it. Its stderr goes to the log. It
+    ends with this process.
     """
 
     def __init__(self, options: Command, *, name: str) -> None:
@@ -60,7 +60,7 @@ class CommandConnector:
 
 
 class _Copy:
-    """One process of the program, and what was asked of it."""
+    """One process of the program, and its open calls."""
 
     def __init__(self, options: Command, name: str) -> None:
         self._name = name
@@ -80,7 +80,7 @@ class _Copy:
 
     @property
     def is_busy(self) -> bool:
-        """Whether the answer to a call that nobody waits for is still to come."""
+        """Whether the answer to an abandoned call is still to come."""
         return len(self._calls) > 0
 
     async def ask(self, requests: Sequence[Request], until: float) -> Replies:
@@ -111,7 +111,7 @@ class _Copy:
         await self._program.aclose()
 
     def _leave(self, calls: list[LineCall], until: float, timeout: float) -> None:
-        """Let the program finish what nobody waits for, until it is late; then end it."""
+        """Let the program finish abandoned calls until they are late; then end it."""
         for call in calls:
             call.answer.cancel()
 

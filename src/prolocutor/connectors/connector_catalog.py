@@ -27,7 +27,7 @@ ENDPOINTS: Final = Catalog[Any]("connector", "prolocutor.endpoints")
 
 
 class ConnectorForm(msgspec.Struct, frozen=True):
-    """What a connector's options say of the way they are written, as class variables.
+    """The class variables of a connector's options that describe their written form.
 
     See `contracts.connector.ConnectorOptions`.
     """
@@ -44,7 +44,7 @@ def form_of(kind: Any) -> ConnectorForm:
 
 
 def name_of(call: Call) -> str | None:
-    """Return the name of the connector that a call means, None for a target without one.
+    """Return the name of a call's connector, None for a target without a connector.
 
     Nothing is imported.
     """
@@ -58,9 +58,9 @@ def name_of(call: Call) -> str | None:
 
 
 def kind_of(call: Call) -> Any:
-    """Return the options Struct that a call means by its connector or the form of its target.
+    """Return the options Struct of a call, by its connector or the form of its target.
 
-    Raise `ConfigError` where there is none.
+    Raise `ConfigError` for an unknown connector or form.
     """
     if call.connector is not None:
         return CONNECTORS.load(call.connector)
@@ -72,7 +72,7 @@ def kind_of(call: Call) -> Any:
 
 
 def options_of(call: Call) -> ConnectorOptions:
-    """Return the options of the connector that a call means; raise `ConfigError` for wrong ones."""
+    """Return the options of a call's connector; raise `ConfigError` for wrong options."""
     if isinstance(call.target, msgspec.Struct) and isinstance(call.target, ConnectorOptions):
         return call.target
     if isinstance(call.target, PendingTarget):
@@ -81,7 +81,7 @@ def options_of(call: Call) -> ConnectorOptions:
 
 
 def options_from(kind: Any, call: Call) -> ConnectorOptions:
-    """Return options of one kind with what a call says."""
+    """Return options of one kind with a call's values."""
     values, form = dict(call.options), form_of(kind)
     if call.target != "":
         values[form.main] = call.target
@@ -95,7 +95,7 @@ def options_from(kind: Any, call: Call) -> ConnectorOptions:
             raise ConfigError(f"it has no option {key!r}; {suggest(key, known)}", key=key)
     try:
         options = kind(**values)
-    except TypeError as error:  # one is missing
+    except TypeError as error:  # a missing option
         raise ConfigError(str(error)) from None
     check_bounds(options)
     made: ConnectorOptions = options

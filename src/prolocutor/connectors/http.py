@@ -1,10 +1,10 @@
 """HttpConnector: a service behind a URL, on the native wire or on DeepPavlov's.
 
-Native: POST of one request as JSON, the bare reply as JSON; batched `{"batch": [...]}` both ways.
-A service that streams answers with events or lines (`text/event-stream`, `application/x-ndjson`):
-the words of its reply one after the other as `{"delta": TEXT}`, and the reply at the end.
-DeepPavlov: a dict of lists goes out (several requests are merged by joining their lists key by
-key), a list comes back, element i for request i; a request on its own takes element 0.
+Native: POST of one request as JSON, the bare reply as JSON; batched `{"batch": [...]}` both ways. A
+service that streams answers with events or lines (`text/event-stream`, `application/x-ndjson`):
+each word of its reply as `{"delta": TEXT}`, and the reply at the end. DeepPavlov: a dict of lists
+goes out (several requests are merged by joining their lists key by key), a list comes back, element
+i for request i; a request on its own takes element 0.
 """
 
 from __future__ import annotations
@@ -54,7 +54,9 @@ class HttpConnector:
         )
 
     async def send(self, requests: Sequence[Request]) -> Replies:
-        """Post the requests and read the replies; `ServiceError` says what went wrong."""
+        """Post the requests and read the replies; raise `ServiceError` with the reason of a
+        failure.
+        """
         first = requests[0]
         if self._merged:
             if len(requests) == 1:
@@ -135,7 +137,7 @@ def _item(element: msgspec.Raw) -> Plain | ServiceError:
 
 
 def _merge(requests: Sequence[Request]) -> bytes | None:
-    """Join the lists of all requests key by key; None where they do not fit together."""
+    """Join the lists of all requests key by key; return None if their keys differ."""
     values = [request.value() for request in requests]
     keys = list(values[0]) if isinstance(values[0], dict) else []
     merged: dict[str, list[Any]] = {key: [] for key in keys}
@@ -174,7 +176,9 @@ class HttpService(AgentOptions, frozen=True, kw_only=True):
 
     @classmethod
     async def recognize(cls, probe: UrlProbe) -> FoundService | None:
-        """Say hello as our own wire does: a hypothesis answers, or a list of them, or of none."""
+        """Send a greeting in the native wire: a hypothesis or a list of hypotheses is
+        recognized.
+        """
         reply = (await probe.post(probe.url, _HELLO)).json()
         replies = reply if isinstance(reply, list) else [reply]
         if not all(isinstance(one, dict) and "text" in one for one in replies):

@@ -1,7 +1,7 @@
 """ProcessConnector: a service that is a Python function in a child process of its own.
 
-For code that may never yield the interpreter, or crash it: a call that is cancelled kills the
-child, and the next call starts a new one. `parts/process_child.py` is the other end.
+For code that may never yield the interpreter, or crash it: a cancelled call kills the child, and
+the next call starts another child. `parts/process_child.py` is the other end.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ LONGEST_LINE: Final = MAX_BYTES + 4096
 
 
 class ProcessConnector:
-    """The way to `module:function` in a child process, which handles one call after the other.
+    """The way to `module:function` in a child process, which handles calls in order.
 
-    The child starts at the first call and imports the module; a call that is cancelled meanwhile
-    leaves it to its start, which may take `start_timeout` seconds. A call that is cancelled while
-    the function works kills the child with all that it started. The child ends with this process,
-    also when this one is killed. What the function prints goes to this process's stderr.
+    The child starts at the first call and imports the module; a call cancelled meanwhile does not
+    stop the start, which may take `start_timeout` seconds. A call cancelled while the function
+    works kills the child and all of its processes. The child ends with this process, also when this
+    process is killed. The function's prints go to this process's stderr.
     """
 
     def __init__(
@@ -56,7 +56,7 @@ class ProcessConnector:
         self._killed: list[Process] = []
 
     async def send(self, requests: Sequence[Request]) -> Replies:
-        """Wait for the child to be free, ask it, and read one answer for each request."""
+        """Wait for the free child, ask it, and read an answer for each request."""
         async with self._turn:
             child = await self._ready_child()
             try:
@@ -71,7 +71,7 @@ class ProcessConnector:
         self._starting = None
         if self._child is not None:
             self._kill(self._child)
-        with contextlib.suppress(TimeoutError):  # something that left the group holds its output
+        with contextlib.suppress(TimeoutError):  # a process outside of the group holds its output
             async with asyncio.timeout(KILL_SECONDS):
                 for child in self._killed:
                     await child.wait()
@@ -172,7 +172,7 @@ class ProcessConnector:
         return None
 
     def _kill(self, child: Process) -> None:
-        """Kill the child and what it started, without waiting for its end."""
+        """Kill the child and its processes, without waiting for their end."""
         if self._child is child:
             self._child = None
         if child.returncode is None and child not in self._killed:
@@ -182,7 +182,7 @@ class ProcessConnector:
 
 
 class _ChildLine(msgspec.Struct):
-    """One line of the child: words, a reply, or how the call failed."""
+    """One line of the child: words, a reply, or a failure."""
 
     delta: str | None = None
     confidence: float | None = None

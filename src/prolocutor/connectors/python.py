@@ -1,8 +1,8 @@
 """PythonConnector: a service that is a Python function in this process.
 
-Async functions are awaited where they are. Plain ones run in daemon threads of the service's own,
-so a function that hangs holds up neither another service nor the end of the interpreter. Generator
-functions, async or plain, yield the words of their reply one after the other.
+Async functions are awaited where they are. Plain functions run in daemon threads of the service, so
+a hanging function delays neither other services nor the end of the interpreter. Generator
+functions, async or plain, yield the words of their reply.
 """
 
 from __future__ import annotations
@@ -39,11 +39,10 @@ class PythonConnector:
     """The way to a function `target(request)`, async or plain.
 
     `batched`: the target takes a list of requests and returns a list of replies. `inline`: a plain
-    function is quick and is called in the event loop. `together`: a reply is a list about several
-    things, whose items are checked one by one (`PlainItems`). `max_threads`: most threads at once
-    for a plain function; further calls wait for a free one, and fail at once when all are held by
-    calls that were cancelled and never ended. A target with an argument `idempotency_key` gets
-    the request's key.
+    function is quick and is called in the event loop. `together`: a reply is a list for a batch,
+    with items checked one by one (`PlainItems`). `max_threads`: the largest number of threads of a
+    plain function; further calls wait for a free thread, and fail at once when all are held by
+    cancelled calls. A target with an argument `idempotency_key` gets the request's key.
     """
 
     def __init__(
@@ -127,14 +126,16 @@ class PythonConnector:
             return failure_of(error, self.name)
 
     def _shown(self, request: Request) -> Any:
-        """Return what a function in the event loop is shown: a typed one copies what it reads."""
+        """Return the request for a function in the event loop; a typed function copies the parts
+        that it reads.
+        """
         return request if self._typed and hasattr(request, "heard") else request.value()
 
     def _one(self, result: Any) -> Replies:
         return (self._check(result),)
 
     async def aclose(self) -> None:
-        """Let idle threads end; those at work end when their function does."""
+        """Let idle threads end; working threads end with their function."""
         self._threads.close()
 
 
@@ -172,7 +173,7 @@ def _item(result: Any, check: Callable[[Any], Plain]) -> Plain | ServiceError:
 
 
 def _checked_items(result: Any) -> Plain:
-    """Check a list; where that fails, its items one by one, so that a bad one fails alone."""
+    """Check a list; after a failure its items one by one, so that a bad item fails alone."""
     try:
         return _checked(result)
     except BadReply:
@@ -182,7 +183,7 @@ def _checked_items(result: Any) -> Plain:
 
 
 MAX_ITEMS: Final = 10_000
-"""Most items of a list that are checked one by one."""
+"""The largest number of items of a list that are checked one by one."""
 
 _USUAL: Final = frozenset({dict, list, str})
 

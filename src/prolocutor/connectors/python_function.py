@@ -38,7 +38,7 @@ class PythonFunction(AgentOptions, frozen=True, kw_only=True):
     ] = False
 
     def __post_init__(self) -> None:
-        """Refuse what is at odds."""
+        """Refuse contradictory options."""
         if self.inline and self.process:
             raise ConfigError("a service is inline or has a process, not both", key="inline")
 

@@ -1,8 +1,8 @@
 """WebSocketConnector: a service behind a WebSocket, asked in messages of JSON.
 
 One text message for each request (the native body), one for each reply, in the same order. Words of
-a reply that is being made may come before it, each as `{"delta": TEXT}`; `{"error": TEXT}` in place
-of a reply is a failure.
+an unfinished reply may come before it, each as `{"delta": TEXT}`; `{"error": TEXT}` in place of a
+reply is a failure.
 """
 
 from __future__ import annotations
@@ -37,11 +37,11 @@ BACKOFF: Final = (0.5, 15.0)
 
 
 class WebSocketConnector:
-    """The way to `ws://host/path` (or wss), over one connection that is kept.
+    """The way to `ws://host/path` (or wss), over one lasting connection.
 
-    Many calls may be under way; answers come in their order. While an answer is to come that
-    nobody waits for, the next call opens another connection. A connection that breaks fails its
-    calls; the next call opens a new one, after pauses that grow where that fails.
+    Many calls may be under way; answers come in their order. While the answer of an abandoned call
+    is to come, the next call opens another connection. A broken connection fails its calls; the
+    next call reconnects, with growing pauses after failures.
     """
 
     def __init__(self, options: WebSocketService, *, name: str) -> None:
@@ -87,7 +87,7 @@ class WebSocketConnector:
         self._line = None
 
     async def _opened(self, until: float) -> _SocketLine:
-        """Return the connection, opened if need be; concurrent calls wait for the same one."""
+        """Return the connection, opened if need be; concurrent calls wait for the same opening."""
         loop = asyncio.get_running_loop()
         while self._line is None or not self._line.is_open:
             if self._opening is None:
@@ -144,7 +144,7 @@ class WebSocketConnector:
 
 
 class _SocketLine:
-    """One connection, and the calls whose answers come over it."""
+    """One connection, and the calls with answers on it."""
 
     def __init__(self, socket: ClientConnection, shown: str, name: str, greetings: int) -> None:
         self.is_open = True
@@ -158,7 +158,7 @@ class _SocketLine:
 
     @property
     def is_held(self) -> bool:
-        """Whether an answer that nobody waits for is still to come."""
+        """Whether the answer of an abandoned call is still to come."""
         return self._calls.has_abandoned
 
     async def write(self, requests: Sequence[Request], calls: list[LineCall]) -> bool:
@@ -233,7 +233,7 @@ class WebSocketService(AgentOptions, frozen=True, kw_only=True):
 
     @classmethod
     async def recognize(cls, probe: UrlProbe) -> FoundService | None:
-        """Take what opens as a WebSocket for a service that answers lines of JSON."""
+        """Recognize a WebSocket that opens as a service with answers in lines of JSON."""
         if not probe.url.startswith("ws"):
             return None
         opened = await probe.greet(probe.url)

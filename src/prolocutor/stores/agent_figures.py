@@ -15,7 +15,7 @@ FiguresKey = tuple[int, str]
 
 BUCKETS: Final = len(BOUNDS) + 1
 _TIMED: Final = frozenset({"done", "late"})
-"""What counts for durations: an agent that fails or is left alone does so at once."""
+"""The outcomes that count for durations; failing and abandoned agents end at once."""
 _SKILLS: Final = "skills"
 _COUNTS: Final = ("asked", "won", "declined", "failed", "seconds", "cost", "up", "down")
 
@@ -28,7 +28,7 @@ def new_span(at: int = 0, agent: str = "") -> AgentSpan:
 def add_figures(
     figures: dict[FiguresKey, AgentSpan], record: TurnRecord, *, up: int = 0, down: int = 0
 ) -> None:
-    """Add what the agents of one turn did, and the thumbs of its reply."""
+    """Add the figures of one turn's agents, and the thumbs of its reply."""
     at = int(record.started) // SPAN * SPAN
     won = winners(record)
     for one in record.services:
@@ -50,7 +50,7 @@ def winners(record: TurnRecord) -> set[str]:
 
 
 def count_service(span: AgentSpan, one: ServiceRecord, record: TurnRecord) -> None:
-    """Add what a service did in one turn, but for what became of its hypotheses."""
+    """Add a service's figures in one turn, except the outcome of its hypotheses."""
     span.asked += 1
     span.cost += one.cost
     span.declined += one.stage == _SKILLS and one.declined
@@ -66,7 +66,7 @@ def count_service(span: AgentSpan, one: ServiceRecord, record: TurnRecord) -> No
 
 
 def add_span(total: AgentSpan, more: AgentSpan) -> None:
-    """Add figures in place; later ones come later. A month of many agents has over 100,000."""
+    """Add figures in place, in the order of time. A month of many agents has over 100,000."""
     total.asked += more.asked
     total.won += more.won
     total.declined += more.declined
@@ -99,7 +99,7 @@ def take_span(total: AgentSpan, less: AgentSpan) -> None:
 def without(
     spans: Iterable[AgentSpan], recorded: Mapping[FiguresKey, AgentSpan]
 ) -> list[AgentSpan]:
-    """Return what is left of spans without those recorded, by time and agent."""
+    """Subtract the recorded spans, by time and agent."""
     left = []
     for one in sorted(spans, key=lambda span: (span.at, span.agent)):
         if (one.at, one.agent) in recorded:

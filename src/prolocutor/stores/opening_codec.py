@@ -1,7 +1,7 @@
 """The opening of a turn as it stands in a file or database while the turn is open.
 
-It is as short as it can be: a page of a file holds those of some ten turns, so that to open and
-to close these writes one page and frees none.
+It is as short as possible: a page of a file holds the openings of some ten turns, so opening and
+closing these turns writes one page and frees no page.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _STORED: Final = (
     "window",
     "hypotheses",
 )
-"""The fields that are stored, in this order; a later one has to come at the end."""
+"""The stored fields in order; later fields have to come at the end."""
 
 _UNUSED: Final = {"human_id": "", "dialog_id": "", "id": "", "bot_id": ""}
 """The `new_dialog` of a turn that is resumed: its dialog was made when it was opened."""
@@ -48,7 +48,7 @@ def pack_opening(opening: TurnOpening) -> bytes:
 
 
 def unpack_opening(packed: bytes) -> TurnOpening:
-    """Read an opening as stores keep it; older ones have its fields by their names."""
+    """Read a stored opening; older openings have their fields by name."""
     found = _decode(packed)
     fields = found if isinstance(found, dict) else dict(zip(_STORED, found, strict=False))
     return msgspec.convert({"new_dialog": _UNUSED, **fields}, TurnOpening)

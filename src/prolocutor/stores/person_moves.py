@@ -25,7 +25,7 @@ def bucket_of(user: str) -> int:
 async def chosen(
     store: StoreTransfer, users: Collection[str], buckets: Collection[int]
 ) -> list[str]:
-    """Return the users named and those in buckets, but not the assistant itself."""
+    """Return the named users and the users in buckets, but not the assistant itself."""
     if not buckets:
         return list(users)
     found = [user for user in await store.users() if user and bucket_of(user) in buckets]
@@ -35,9 +35,9 @@ async def chosen(
 async def move(
     source: MovingStore, target: MovingStore, users: Collection[str]
 ) -> AsyncIterator[str]:
-    """Move persons, one after the other; give the name of each who is in the target.
+    """Move persons in order; yield the name of each person in the target.
 
-    A person whose move was interrupted is taken up again.
+    An interrupted move of a person is resumed.
     """
     for user in users:
         try:
@@ -57,7 +57,7 @@ async def move(
 async def put_in(target: StoreTransfer, person: StoredPerson) -> bool:
     """Store a person, and compare; return False if they were there already, exactly so.
 
-    Raise `StoreError` where the target has somebody else under that name.
+    Raise `StoreError` if the target has another person under this name.
     """
     known = await target.taken_out(person.user)
     if same(known, person):

@@ -1,1 +1,1 @@
-"""Parts: what several connectors are made of; no connector lives here."""
+"""Parts shared by several connectors."""

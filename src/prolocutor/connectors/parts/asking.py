@@ -1,4 +1,4 @@
-"""What another assistant is asked, and its answer as a hypothesis."""
+"""Questions to another assistant, and its answer as a hypothesis."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from prolocutor.dialog.plain import JsonObject, decode
 from prolocutor.errors import BadReply
 
 CHAIN: Final = "asked_by"
-"""The attribute that names the turns within which this one was asked, the first one first."""
+"""The attribute with the turns around this turn at other assistants, the first turn first."""
 
 NEVER_MIND: Final[JsonObject] = {
     "code": ["bookkeeping", "special", "special:nevermind"],
@@ -25,10 +25,9 @@ NEVER_MIND: Final[JsonObject] = {
 
 
 class PeerQuestion(msgspec.Struct):
-    """What a person said: a text, or with it `parsed`, what it means.
-
-    `dialog_id` is that of the dialog, or of the turn where there is none. `kept` are the bot's
-    attributes, `chain` the turns within which this one runs.
+    """A person's words: a text, and its meaning `parsed`, if known. `dialog_id` is the dialog's id,
+    or the turn's without a dialog. `kept` are the bot's attributes, `chain` the turns around this
+    turn.
     """
 
     dialog_id: str
@@ -43,7 +42,7 @@ class PeerQuestion(msgspec.Struct):
 def question_of(request: Request) -> PeerQuestion:
     """Read a request: the agent state, a text, or `{text, parsed?, attributes?, dialog_id?}`.
 
-    `BadReply` for anything else.
+    Raise `BadReply` for anything else.
     """
     value = request.value()
     if isinstance(value, str):
@@ -99,7 +98,7 @@ def _take_answer(asked: PeerQuestion, answer: Mapping[str, Any]) -> None:
 
 
 def _parsed(kind: Any, value: Any) -> JsonObject | None:
-    """Return an answer as Almond's clients send it; None for one that is best said in words."""
+    """Return an answer as Almond's clients send it; None for an answer better sent in words."""
     if kind == "cancelled":
         return NEVER_MIND
     if kind == "yesno":
@@ -143,10 +142,10 @@ _NOT_OURS: Final = frozenset({"id", "icon", "idx", "state"})
 def hypothesis_of(
     text: str, said: Sequence[Any], ask: Any, confidence: float, home: Url | None = None
 ) -> JsonObject | None:
-    """Return one hypothesis that says the messages, and asks what they ask; None for silence.
+    """Return a hypothesis with the messages and their ask; None for silence.
 
-    `text` is what is said where there are no messages, `home` where links without a host lead. An
-    ask that we do not know is one for any text. Messages that we cannot say are left out.
+    `text` is the text without messages, `home` the address for links without a host. An unknown ask
+    becomes an ask for any text. Messages of unknown kinds are left out.
     """
     messages = _messages(said, home)
     texts = [one["text"] for one in messages if one["type"] == "text"]
@@ -190,7 +189,7 @@ def _messages(said: Sequence[Any], home: Url | None) -> list[JsonObject]:
 
 
 def _command(json: Any) -> Any:
-    """Return what a button carries as an object; the second generation sends it as a text."""
+    """Return a button's content as an object; the second generation sends it as a text."""
     if isinstance(json, str):
         with suppress(ValueError, RecursionError):
             return decode(json)

@@ -1,7 +1,7 @@
-"""What an OpenAI-like endpoint answers: completions and responses, whole or piece by piece.
+"""Answers of OpenAI-like endpoints: completions and responses, whole or in pieces.
 
-Source: OpenAI's API reference for chat completions and responses. Unknown keys and events are left
-alone.
+Source: OpenAI's API reference for chat completions and responses. Unknown keys and events are
+ignored.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class TokenUsage(msgspec.Struct, frozen=True):
 
 
 class ModelReply(msgspec.Struct, frozen=True):
-    """The text of a reply, what it took, and the calls of tools that the model wants."""
+    """The text of a reply, its usage, and the model's calls of tools."""
 
     text: str
     usage: TokenUsage | None = None
@@ -135,7 +135,7 @@ _NOT_READ: Final = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 
 
 def read_completion(body: bytes) -> ModelReply:
-    """Read a completion that came in one."""
+    """Read a whole completion."""
     completion = _completion(body)
     if not completion.choices or completion.choices[0].message is None:
         raise BadReply("a completion without a message", path="$.choices")
@@ -148,7 +148,7 @@ def read_completion(body: bytes) -> ModelReply:
 
 
 def read_response(body: bytes) -> ModelReply:
-    """Read a response that came in one."""
+    """Read a whole response."""
     try:
         response = _decode_response(body)
     except _NOT_READ as error:
@@ -172,7 +172,7 @@ class StreamedCompletion:
         self._counts = counts
 
     def take(self, data: bytes) -> bool:
-        """Add the data of one event, and return whether it was the last."""
+        """Add the data of an event, and return whether it was the last."""
         if data == b"[DONE]":
             self.is_whole = True
             return True
@@ -202,7 +202,7 @@ class StreamedResponse:
         self._response = _ModelResponse()
 
     def take(self, data: bytes) -> bool:
-        """Add the data of one event, and return whether it was the last."""
+        """Add the data of an event, and return whether it was the last."""
         try:
             event = _decode_event(data)
         except _NOT_READ as error:
@@ -217,14 +217,14 @@ class StreamedResponse:
         return self.is_whole
 
     def reply(self) -> ModelReply:
-        """Return the whole reply; its text is that of the last event, if it has one."""
+        """Return the whole reply; its text is the last event's, if present."""
         reply = _reply_of(self._response)
         text = reply.text or self._words.text.strip()
         return ModelReply(text, reply.usage, reply.calls)
 
 
 class _GatheredCalls:
-    """Calls of tools, whole or piece by piece; pieces of one call have its index."""
+    """Calls of tools, whole or in pieces; pieces of a call have its index."""
 
     def __init__(self) -> None:
         self._calls: dict[int, list[str]] = {}
@@ -255,7 +255,7 @@ def _call(id_: str, name: str, arguments: str) -> JsonObject:
 
 
 class _ModelWords:
-    """Words that come one after the other, within the bounds of a reply."""
+    """Words of a reply, within its bounds."""
 
     def __init__(self, deltas: DeltaSink | None, confidence: float) -> None:
         self._deltas = deltas
@@ -317,7 +317,7 @@ def _reply_of(response: _ModelResponse) -> ModelReply:
 
 
 def _usage(told: Any) -> TokenUsage | None:
-    """Return the usage by either API's names; None where the endpoint does not count."""
+    """Return the usage by either API's names; None if the endpoint does not count."""
     if not isinstance(told, dict):
         return None
     read = told.get("prompt_tokens", told.get("input_tokens"))

@@ -21,7 +21,7 @@ Network = Literal["loopback", "private", "public"]
 _NO_PUBLIC_IPV4: Final = [
     IPv4Network(one)
     for one in (
-        "168.63.129.16/32",  # what Azure's machines are told by
+        "168.63.129.16/32",  # Azure's address for its machines' metadata
         "192.0.0.0/24",  # of protocols, also what Oracle's machines are told by
         "192.88.99.0/24",  # relays of 6to4
     )
@@ -44,9 +44,9 @@ class RefusedAddress(OSError):
 
 
 def network_of(address: str) -> Network:
-    """Return where an IP address is; an IPv6 address that stands for one of IPv4 is where that is.
+    """Return the network of an IP address; an IPv6 address for an IPv4 address has its network.
 
-    What is no address is `private`.
+    Other texts are `private`.
     """
     try:
         ip = ip_address(address)
@@ -70,7 +70,7 @@ def network_of(address: str) -> Network:
 
 
 def as_public_as(network: Network) -> frozenset[Network]:
-    """Return where one who is in a network may lead: nowhere that is less public."""
+    """Return the networks that a party in a network may lead to: none less public."""
     order: tuple[Network, ...] = ("loopback", "private", "public")
     return frozenset(order[order.index(network) :])
 
@@ -78,9 +78,9 @@ def as_public_as(network: Network) -> frozenset[Network]:
 async def find_addresses(
     host: str, port: int, within: Collection[Network] | None = None
 ) -> Sequence[Any]:
-    """Look a host up, once, and return what `getaddrinfo` found.
+    """Look a host up once, and return the result of `getaddrinfo`.
 
-    Raise `RefusedAddress` where one of its addresses is not `within` these networks.
+    Raise `RefusedAddress` if any of its addresses is outside of the networks `within`.
     """
     loop = asyncio.get_running_loop()
     found: Sequence[Any] = await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM)
@@ -101,10 +101,10 @@ _MAX_HEAD: Final = 16_384
 async def connect_socket(
     host: str, port: int, within: Collection[Network] | None = None
 ) -> socket.socket:
-    """Return a connected socket; raise `OSError`, also for a host that is not `within` networks.
+    """Return a connected socket; raise `OSError`, also for a host outside of the networks `within`.
 
-    The addresses of a host are tried in turns of IPv6 and IPv4, each `DELAY` seconds after the one
-    before or when that has failed. asyncio's `happy_eyeballs_delay` is not there in uvloop.
+    The addresses of a host are tried in turns of IPv6 and IPv4, each `DELAY` seconds after the
+    address before, or when this has failed. uvloop lacks asyncio's `happy_eyeballs_delay`.
     """
     found = await find_addresses(host, port, within)
     families: dict[int, list[Any]] = {}
@@ -166,7 +166,7 @@ async def connect_by_proxy(url: str, host: str, port: int) -> socket.socket:
     try:
         await loop.sock_sendall(one, "\r\n".join([*lines, "", ""]).encode())
         head = b""
-        while not head.endswith(b"\r\n\r\n"):  # byte by byte: what follows is the host's
+        while not head.endswith(b"\r\n\r\n"):  # byte by byte: further bytes are the host's
             piece = await loop.sock_recv(one, 1)
             head += piece
             if not piece or len(head) > _MAX_HEAD:

@@ -18,11 +18,11 @@ MAX_STREAM_LINES: Final = 200_000
 
 
 class EventStream:
-    """A stream of events. `take` gets the data of each and returns whether that is enough. With
+    """A stream of events. `take` gets the data of each event and returns whether it is enough. With
     `json_lines` a line of JSON (an object, a list) counts as the data of an event.
 
-    `BadReply` for a stream without end: more than `max_bytes` bytes or `max_lines` lines, whatever
-    is in them, blank ones too.
+    Raise `BadReply` for an endless stream: more than `max_bytes` bytes or `max_lines` lines, blank
+    lines included.
     """
 
     kinds: Final = frozenset({EVENT_STREAM})
@@ -59,7 +59,7 @@ class EventStream:
         return any(self._is_enough(line) for line in lines)
 
     def end(self) -> bool:
-        """Take what came after the last line break; return whether the events are enough now."""
+        """Take the rest after the last line break; return whether the events are enough now."""
         return self._is_enough(bytes(self._rest))
 
     def _is_enough(self, line: bytes) -> bool:

@@ -1,4 +1,4 @@
-"""HttpAnswerReader: reads one answer after the other off a connection, within limits.
+"""HttpAnswerReader: reads the answers of a connection in order, within limits.
 
 The parser is httptools' (llhttp); its callbacks put the answer together.
 """
@@ -15,7 +15,7 @@ from httptools import HttpParserError, HttpParserUpgrade, HttpResponseParser
 from prolocutor.errors import BadReply
 
 MAX_HEAD: Final = 64 * 1024
-"""Most bytes of all heads of one exchange: status lines, headers, trailers."""
+"""The largest size in bytes of all heads of one exchange: status lines, headers, trailers."""
 
 MAX_INFORMATIONAL: Final = 32
 """Most answers of status 1xx before the answer proper."""
@@ -46,21 +46,20 @@ _READ: Final = frozenset(
 
 
 class BodyStream(Protocol):
-    """Takes the body of an answer of one of these `kinds`, piece by piece, as it comes."""
+    """Takes the body of an answer of these `kinds`, piece by piece."""
 
     @property
     def kinds(self) -> frozenset[bytes]:
         """The media types of bodies that are taken."""
 
     def feed(self, piece: bytes) -> bool:
-        """Take a piece and return whether that is enough; what this raises ends the exchange."""
+        """Feed a piece and return whether it is enough; an exception ends the exchange."""
 
 
 class HttpReply(msgspec.Struct, frozen=True):
-    """An answer: the body, cut after `MAX_REFUSAL` bytes where the status is no 2xx.
-
-    `is_streamed`: the body went to the stream instead. `is_redirect`: it says to ask elsewhere.
-    `headers` are those that matter, by their lower-case names.
+    """An answer: the body, cut after `MAX_REFUSAL` bytes for statuses other than 2xx.
+    `is_streamed`: the body went to the stream instead. `is_redirect`: it names another address.
+    `headers` are the relevant headers, by their lower-case names.
     """
 
     status: int
@@ -74,8 +73,8 @@ class HttpAnswerReader:
     """Reads the answers of one connection: `begin`, `feed` until `is_done` or `failure`, `reply`.
 
     `has_head`: the head of the answer is there. `has_ended`: the answer came to its own end.
-    `keeps_open`: the server keeps the connection open, and nothing came behind the answer.
-    `failure`: why the answer cannot be taken.
+    `keeps_open`: the server keeps the connection open, and no bytes followed the answer. `failure`:
+    the reason for refusing the answer.
     """
 
     __slots__ = (
@@ -100,7 +99,7 @@ class HttpAnswerReader:
 
     def __init__(self) -> None:
         self._parser = HttpResponseParser(self)
-        # As lenient as aiohttp's client is: what is behind the URL was chosen by the user.
+        # As lenient as aiohttp's client: the URL was chosen by the user.
         self._parser.set_dangerous_leniencies(
             lenient_headers=True,
             lenient_optional_cr_before_lf=True,
@@ -123,12 +122,12 @@ class HttpAnswerReader:
         self.failure = None
         self._status = self._received = self._head_size = self._informational = 0
         self._max_body = max_body
-        self._max_received = MAX_HEAD + 8 * max_body  # a chunk of one byte takes six
+        self._max_received = MAX_HEAD + 8 * max_body  # a chunk of one byte takes six bytes
         self._has_enough = self._is_delimited = self._is_streamed = False
         self.has_head = self.has_ended = self.keeps_open = False
 
     def feed(self, data: bytes) -> None:
-        """Parse what has come."""
+        """Parse received bytes."""
         self._received += len(data)
         try:
             self._parser.feed_data(data)
@@ -154,7 +153,7 @@ class HttpAnswerReader:
 
     @property
     def is_refusal(self) -> bool:
-        """Whether the status is one of an error."""
+        """Whether the status is an error's."""
         return self.has_head and self._status // 100 != 2
 
     @property
@@ -183,7 +182,7 @@ class HttpAnswerReader:
             raise _StopParsing
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        """Count a header, and keep it if it is one that matters."""
+        """Count a header, and keep it if it is relevant."""
         self._head_size += len(name) + len(value)
         if self._head_size > MAX_HEAD:
             self._give_up(f"a head of more than {MAX_HEAD:,} bytes")
@@ -240,7 +239,7 @@ class HttpAnswerReader:
             self._has_enough = True
 
     def on_message_complete(self) -> None:
-        """Note the end of the answer; one of status 1xx is followed by another."""
+        """Note the end of the answer; a status 1xx is followed by another answer."""
         if self._status < 200:
             self._headers = {}
         else:
@@ -271,7 +270,7 @@ class HttpAnswerReader:
 
 
 class _StopParsing(Exception):
-    """What follows an answer is not parsed."""
+    """Bytes after an answer are not parsed."""
 
 
 def _shown(value: bytes) -> str:

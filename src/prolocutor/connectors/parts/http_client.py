@@ -1,7 +1,7 @@
 """HttpClient: requests to one URL over a pool of connections.
 
-No cookies, no redirects; bodies and heads of a bounded size. Time-outs are the
-caller's, who cancels. This is the one place where what goes wrong below becomes a `ServiceError`.
+No cookies, no redirects; bodies and heads of a bounded size. Time-outs are the caller's, who
+cancels. Only here errors of the layers below become a `ServiceError`.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ MAX_CONNECTIONS = 100
 class HttpClient:
     """The way to one URL. `headers` go out with every request.
 
-    A request is sent a second time only if it went out over an idle connection that turns out to
-    be closed, before a byte of the answer came. `tls`: the context for https, by default one that
-    verifies certificates and host names. `shared`: other such clients of the same server use the
-    same connections, up to the `max_connections` of all of them. `by_proxy`: https goes through the
-    proxy that the environment names, if any. `within`: the networks that the server may be in,
-    checked for the very address of each connection; it is not for shared ones.
+    A request is sent a second time only if its idle connection turns out to be closed before a byte
+    of the answer. `tls`: the context for https; by default it verifies certificates and host names.
+    `shared`: shared clients of the same server use the same connections, up to the sum of their
+    `max_connections`. `by_proxy`: https goes through the environment's proxy, if any. `within`: the
+    networks allowed for the server, checked for the address of each connection; not for shared
+    connections.
     """
 
     def __init__(
@@ -63,10 +63,9 @@ class HttpClient:
         max_bytes: int,
         stream: BodyStream | None = None,
     ) -> HttpReply:
-        """Send one POST and return the answer, whose status is 2xx.
-
-        A body of one of its `kinds` goes to `stream`, where there is one.
-        `ServiceUnreachable`, `ServiceRefused` (with the status) or `BadReply` says what went wrong.
+        """Send one POST and return the answer with status 2xx. A body of the stream's `kinds` goes
+        to `stream`, if given. Raise `ServiceUnreachable`, `ServiceRefused` (with the status) or
+        `BadReply` otherwise.
         """
         reply = await self.exchange(body, headers, max_bytes=max_bytes, stream=stream)
         if reply.status // 100 != 2:
@@ -83,16 +82,16 @@ class HttpClient:
         method: str | None = None,
         target: str | None = None,
     ) -> HttpReply:
-        """Send one request, a POST unless another method is named; return any answer.
+        """Send one request, by default a POST; return any answer.
 
-        `target` is another path of the same server, with its query, in place of the URL's.
-        A status that is no 2xx raises nothing; of its body only the start is there.
+        `target` is another path of the same server, with its query, in place of the URL's. Other
+        statuses than 2xx do not raise; of their bodies only the start is kept.
         """
         head = self._address.head_with(headers, method, target)
         request = b"%bContent-Length: %d\r\n\r\n%b" % (head, len(body), body)
         try:
             try:
-                once = running_effect.get() is not None  # a connection that is new is never stale
+                once = running_effect.get() is not None  # a new connection is never stale
                 return await self._exchange(request, max_bytes, stream, fresh=once)
             except BrokenExchange as broken:
                 if not broken.is_stale:
@@ -104,9 +103,8 @@ class HttpClient:
             raise ServiceUnreachable(f"the client of {self._address.shown} is closed") from None
 
     def confine(self) -> Collection[Network] | None:
-        """Return where a server may lead that has answered, and where it may be from now on.
-
-        That is nowhere less public than it was. None for anywhere.
+        """Return the networks that an answering server may lead to, and be in from now on: none
+        less public than its own. None: any network.
         """
         pool = self._pool
         if isinstance(pool, HttpPool) and pool.network is not None:
@@ -115,7 +113,7 @@ class HttpClient:
         return None
 
     async def aclose(self) -> None:
-        """Close the connections that are no other client's; calls that still wait for one fail."""
+        """Close the client's own connections; waiting calls fail."""
         await self._pool.aclose()
 
     async def _exchange(
@@ -154,14 +152,14 @@ class HttpClient:
 
 
 def system_text(error: OSError) -> str:
-    """Return what the system says of an error, without asyncio's additions."""
+    """Return the system's text of an error, without asyncio's additions."""
     if error.errno and not isinstance(error, ssl.SSLError | socket.gaierror):
         return os.strerror(error.errno)
     return error.strerror or str(error) or type(error).__name__
 
 
 def refusal_of(reply: HttpReply) -> str:
-    """Return what to say of an answer whose status is no 2xx."""
+    """Return the message for an answer with a status other than 2xx."""
     if reply.is_redirect:
         return f"status {reply.status}: a redirect, which is not followed"
     excerpt = " ".join(reply.body.decode(errors="replace").split())[:MAX_EXCERPT]

@@ -1,4 +1,4 @@
-"""HttpConnection: one connection to an HTTP server, which carries one exchange at a time."""
+"""HttpConnection: one connection to an HTTP server, with one exchange at a time."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ class BrokenExchange(Exception):
 class HttpConnection(asyncio.Protocol):
     """One connection. `exchange` sends a request and waits for the answer.
 
-    A connection that anything odd happened to is closed and never used again: a cancelled or
-    failed exchange, bytes outside an exchange, an answer before the request was sent whole.
-    `lost` is done when it is closed. `on_made` and `on_lost` are called when it opens and closes.
+    After any irregularity a connection is closed and never used again: a cancelled or failed
+    exchange, bytes outside an exchange, an answer before the whole request was sent. `lost` is done
+    when it is closed. `on_made` and `on_lost` are called when it opens and closes.
     """
 
     __slots__ = (
@@ -64,7 +64,7 @@ class HttpConnection(asyncio.Protocol):
         self._transport: asyncio.Transport | None = None
         self._waiter: asyncio.Future[HttpReply] | None = None
         self._refusal_timer: asyncio.TimerHandle | None = None
-        self._is_used = False  # an exchange went well before this one
+        self._is_used = False  # an exchange succeeded before this exchange
         self._is_kept = False
         self.expires = 0.0  # the loop's time after which no further exchange follows
         self.lost: asyncio.Future[None] = loop.create_future()
@@ -74,9 +74,9 @@ class HttpConnection(asyncio.Protocol):
     ) -> HttpReply:
         """Send a request and return the answer, its body of at most `max_body` bytes.
 
-        A good answer of one of its `kinds` goes to `stream`, where there is one, and `max_body` is
-        left to it. `BadReply` if the answer is not HTTP or over a limit,
-        `BrokenExchange` if the connection ends; in both cases, and when cancelled, it is closed.
+        A good answer of the stream's `kinds` goes to `stream`, if given, without the limit
+        `max_body`. Raise `BadReply` if the answer is not HTTP or over a limit, `BrokenExchange` if
+        the connection ends; in both cases, and when cancelled, the connection is closed.
         """
         self._answer.begin(max_body, stream)
         transport = self._transport
@@ -116,7 +116,9 @@ class HttpConnection(asyncio.Protocol):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Keep the transport."""
-        self._transport = cast(asyncio.Transport, transport)  # uvloop's has no such base class
+        self._transport = cast(
+            asyncio.Transport, transport
+        )  # uvloop's transports lack this base class
         self._on_made(self)
 
     def data_received(self, data: bytes) -> None:
@@ -134,7 +136,7 @@ class HttpConnection(asyncio.Protocol):
             self._refusal_timer = self._loop.call_later(REFUSAL_SECONDS, self._settle)
 
     def eof_received(self) -> None:
-        """Take the end of what the server sends for the end of the connection."""
+        """Take the end of the server's data for the end of the connection."""
         self._end(None)
         if self._transport is not None:
             self._transport.abort()

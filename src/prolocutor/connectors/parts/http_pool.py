@@ -27,8 +27,8 @@ class PoolClosed(Exception):
 class HttpPool:
     """At most `most` connections to one server, idle or in use.
 
-    `acquire` takes an idle connection, the latest used first, or opens one, or waits; callers are
-    served in the order in which they came. Every connection that was acquired must be released.
+    `acquire` takes an idle connection, the latest used first, or opens a connection, or waits;
+    callers are served in order. Every acquired connection must be released.
     """
 
     def __init__(
@@ -47,7 +47,7 @@ class HttpPool:
         self._proxy = proxy
         self._most = most
         self._tls = tls
-        self._taken = 0  # connections that are idle, in use or being opened
+        self._taken = 0  # connections in use, idle, or being opened
         self._idle: dict[HttpConnection, None] = {}  # ordered, the latest used last
         self._open: set[HttpConnection] = set()
         self._waiting: deque[asyncio.Future[HttpConnection | None]] = deque()
@@ -55,9 +55,9 @@ class HttpPool:
         self._is_closed = False
 
     async def acquire(self, *, fresh: bool = False) -> HttpConnection:
-        """Return a connection for one exchange; with `fresh` one that is newly opened.
+        """Return a connection for one exchange; with `fresh` a new connection.
 
-        `OSError` where none can be opened, `PoolClosed` after `aclose`.
+        Raise `OSError` if opening fails, `PoolClosed` after `aclose`.
         """
         if self._is_closed:
             raise PoolClosed
@@ -81,7 +81,7 @@ class HttpPool:
         return await self._connect()
 
     def release(self, connection: HttpConnection) -> None:
-        """Keep the connection for the next call if it is as good as new, else forget it."""
+        """Keep a reusable connection for the next call, else forget it."""
         if self._is_closed or not connection.is_reusable():
             connection.abort()
             self._give_place(None)
@@ -110,7 +110,7 @@ class HttpPool:
             await asyncio.wait([connection.lost for connection in connections])
 
     async def _wait(self) -> HttpConnection | None:
-        """Wait for a connection, or for None: the right to open one."""
+        """Wait for a connection, or for None: the right to open a connection."""
         waiter: asyncio.Future[HttpConnection | None] = asyncio.get_running_loop().create_future()
         self._waiting.append(waiter)
         try:
@@ -128,7 +128,7 @@ class HttpPool:
             raise
 
     def _give_place(self, connection: HttpConnection | None) -> None:
-        """Hand a connection, or the right to open one, to the first caller that waits."""
+        """Hand a connection, or the right to open a connection, to the first waiting caller."""
         while self._waiting:
             waiter = self._waiting.popleft()
             if not waiter.done():
@@ -177,14 +177,14 @@ class HttpPool:
                 lambda: connection, sock=connected, ssl=self._tls, server_hostname=name
             )
         except BaseException:
-            # The loop closes what it opened, and uvloop does not say so when cancelled.
+            # The loop closes a socket it opened, and uvloop does not say so when cancelled.
             connection.abort()
             self._open.discard(connection)
             raise
         return connection
 
     def _lost(self, connection: HttpConnection) -> None:
-        """Forget a connection that is closed; the place of one in use goes when it is released."""
+        """Forget a closed connection; the place of a connection in use is freed at its release."""
         self._open.discard(connection)
         if connection in self._idle:
             del self._idle[connection]
@@ -194,7 +194,7 @@ class HttpPool:
         self._sweep = asyncio.get_running_loop().call_at(when, self._close_expired)
 
     def _close_expired(self) -> None:
-        """Close the idle connections whose time is over."""
+        """Close the expired idle connections."""
         self._sweep = None
         for connection in list(self._idle):
             if not connection.is_reusable():
@@ -208,10 +208,10 @@ _Origin = tuple[str, int, ssl.SSLContext | None]
 
 
 class SharedPool:
-    """What a client needs of an `HttpPool`, with room for `most` connections of its own.
+    """A client's share of an `HttpPool`, with room for `most` connections.
 
-    Services of one server are often asked one after the other, over the connections of each other.
-    The clients of an event loop share a pool, which closes with the last of them.
+    Services of one server are often asked in turn, over each other's connections. The clients of an
+    event loop share a pool, which closes with the last of them.
     """
 
     def __init__(self, address: HttpAddress, most: int, tls: ssl.SSLContext | None) -> None:

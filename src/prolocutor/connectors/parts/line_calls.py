@@ -17,7 +17,7 @@ LATE: Final = 0.1
 
 
 class LineCall:
-    """One call: `answer` is its reply or its error. A cancelled `answer` means nobody waits."""
+    """One call: `answer` is its reply or its error. A cancelled `answer` is an abandoned call."""
 
     __slots__ = ("answer", "is_settled", "reply")
 
@@ -36,10 +36,10 @@ class LineCall:
 
 
 class LineCalls:
-    """Calls whose answers come in order: the first line that comes is for the first of them.
+    """Calls with answers in order: the first line is for the first call.
 
-    A call that nobody waits for any longer keeps its place, so that its answer is no other's. A
-    line is words (`{"delta": TEXT}`), or ends a call: the reply, or `{"error": TEXT}`, a failure.
+    An abandoned call keeps its place, so its answer is not taken for another call's. A line is
+    words (`{"delta": TEXT}`), or ends a call: the reply, or `{"error": TEXT}`, a failure.
     """
 
     def __init__(self) -> None:
@@ -56,17 +56,17 @@ class LineCalls:
 
     @property
     def has_abandoned(self) -> bool:
-        """Whether nobody waits for one of the answers."""
+        """Whether an answer of an abandoned call is still to come."""
         return any(call.answer.cancelled() for call in self._waiting)
 
     def add(self, deltas: DeltaSink | None) -> LineCall:
-        """Add a call whose request is written next."""
+        """Add a call before its request is written."""
         call = LineCall(deltas)
         self._waiting.append(call)
         return call
 
     def take(self, line: bytes) -> str | None:
-        """Take a line; return what is wrong if further lines cannot be told apart."""
+        """Take a line; return the fault if further lines cannot be assigned to calls."""
         if not self._waiting:
             return "wrote a line that nobody asked for"
         call = self._waiting[0]
@@ -111,7 +111,7 @@ def is_late(until: float, timeout: float) -> bool:
 
 
 def _outcome(reply: StreamedReply, line: bytes) -> Plain | ServiceError | None:
-    """Return what ends a call, None if the line was words."""
+    """Return the outcome of a call, None if the line was words."""
     if not reply.take(line):
         return None
     whole = reply.whole()

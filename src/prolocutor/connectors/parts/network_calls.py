@@ -1,4 +1,4 @@
-"""What calls over a network have in common: their headers, and several at once, each by itself."""
+"""Common parts of calls over a network: headers, and several requests at once."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ from prolocutor.errors import ServiceError
 async def each_alone(
     ask: Callable[[Request], Awaitable[Plain | ServiceError]], requests: Sequence[Request]
 ) -> Replies:
-    """Ask for each request at the same time; an error of one of several stands in its place.
+    """Send all requests at the same time; with several requests an error stands in its reply's
+    place.
 
     A single request raises its error.
     """
@@ -38,8 +39,8 @@ def call_headers(requests: Sequence[Request]) -> dict[str, str]:
     """Return the headers of one POST for these requests.
 
     `X-Turn-Id`; `Idempotency-Key`, of a batch the first request's key, `+` and a digest of all
-    keys, so that another batch never has the same; `traceparent` within a
-    recording span, or where a trace is continued.
+    keys, so that batches have different keys; `traceparent` within a recording span, or for a
+    continued trace.
     """
     first = requests[0]
     key = first.key
@@ -54,5 +55,5 @@ def call_headers(requests: Sequence[Request]) -> dict[str, str]:
 
 
 def _sent(value: str) -> str:
-    """Write what a header cannot carry in percent-encoding."""
+    """Percent-encode characters that are not allowed in headers."""
     return value if value.isascii() and value.isprintable() else quote(value, safe="/+")

@@ -1,4 +1,4 @@
-"""What OpenAI's endpoints have in common: where they are, which model, by which key."""
+"""Common parts of OpenAI's endpoints: address, model and key."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class OpenAiEndpoint:
     """A client of `{url}{path}`, the model, and the URL's query.
 
     `key` is sent as a bearer token, or stands in the URL as `https://:KEY@host/v1`; `model` may
-    stand in the query. `ConfigError` without one.
+    stand in the query. Raise `ConfigError` without a model.
     """
 
     def __init__(self, url: str, path: str, *, model: str | None, key: str | None) -> None:

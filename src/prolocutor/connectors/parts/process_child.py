@@ -1,8 +1,8 @@
 """The child process of a service: `python -m prolocutor.connectors.parts.process_child`.
 
-Requests come in as JSON lines on stdin, answers go out as JSON lines on stdout, one at a time.
-Before its answer, a request with a `~` in front gets a line for the words as they come.
-`ProcessConnector` is the other end and starts this.
+Requests come in as JSON lines on stdin, answers go out as JSON lines on stdout, one at a time. A
+request with a `~` in front gets lines of words before its answer. `ProcessConnector` is the other
+end and starts this program.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from prolocutor.functions import text_and_place
 
 PR_SET_PDEATHSIG: Final = 1
 HEARD: Final = b"~"
-"""What stands before a request whose words are listened to."""
+"""The prefix of requests with listeners for words."""
 
 
 def main(dotted: str, parent: str, form: str) -> None:
@@ -66,7 +66,7 @@ def _die_with(parent: int) -> None:
 
 
 def _restore_signals() -> None:
-    """Undo what was inherited: an ignored SIGINT, for one, of a server that runs in background."""
+    """Restore inherited signal handling, such as a background server's ignored SIGINT."""
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -113,7 +113,7 @@ def _answer(target: Callable[..., Any], request: Any, runner: asyncio.Runner) ->
 
 
 def _answer_batch(target: Callable[..., Any], requests: Any, runner: asyncio.Runner) -> bytes:
-    """Return one line for each request."""
+    """Return a line for each request."""
     count = len(requests)
     try:
         replies = _call(target, requests, runner)

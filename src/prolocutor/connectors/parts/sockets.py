@@ -22,9 +22,10 @@ _SCHEMES: Final = {"ws": "ws", "wss": "wss", "http": "ws", "https": "wss"}
 
 
 class SocketAddress:
-    """Where a WebSocket is, and the headers that open it; `ConfigError` for what is no address.
+    """The address of a WebSocket, and the headers of its opening; raise `ConfigError` for an
+    invalid address.
 
-    `key` is sent as a bearer token. `shown` is the address for messages, without what is secret.
+    `key` is sent as a bearer token. `shown` is the address for messages, without secrets.
     """
 
     def __init__(
@@ -44,9 +45,9 @@ class SocketAddress:
 
 
 class SocketOpener:
-    """Opens sockets to one server, `within` these networks if any are named.
+    """Opens sockets to one server, `within` these networks, if given.
 
-    `ping`: seconds between pings, 0 for none.
+    `ping`: seconds between pings, 0 for no pings.
     """
 
     def __init__(
@@ -63,7 +64,7 @@ class SocketOpener:
         self._ping = ping or None
 
     async def open(self, url: Url | None = None) -> ClientConnection:
-        """Open a socket, at another URL if one is given; `ServiceError` if it cannot be opened."""
+        """Open a socket, at another URL if given; raise `ServiceError` if opening fails."""
         shown = self.address.shown
         target = url or self.address.url
         tls = tls_context() if target.is_secure else None

@@ -39,7 +39,7 @@ class Url(msgspec.Struct, frozen=True, kw_only=True):
 
     @classmethod
     def read(cls, text: str) -> Url:
-        """Read a URL; raise `ValueError` for any other text, which says what is wrong."""
+        """Read a URL; raise `ValueError` with the fault of any other text."""
         parts = urlsplit(text.strip())
         scheme = parts.scheme.lower()
         if scheme not in _PORTS or not parts.hostname:
@@ -66,7 +66,7 @@ class Url(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def authority(self) -> str:
-        """The host, in brackets if it has colons, and the port if it is not the usual one."""
+        """The host, in brackets if it has colons, and the port unless it is the default port."""
         host = f"[{self.host}]" if ":" in self.host else self.host
         return host if self.port == _PORTS[self.scheme] else f"{host}:{self.port}"
 
@@ -96,7 +96,9 @@ class Url(msgspec.Struct, frozen=True, kw_only=True):
         return dict(parse_qsl(self.query, keep_blank_values=True))
 
     def with_parameters(self, **more: str) -> Url:
-        """Return the URL with these parameters in its query, in place of those of their names."""
+        """Return the URL with these parameters in its query, replacing parameters of the same
+        names.
+        """
         query = [one for one in parse_qsl(self.query, keep_blank_values=True) if one[0] not in more]
         return msgspec.structs.replace(
             self, query=urlencode([*query, *more.items()], quote_via=quote)
@@ -165,7 +167,7 @@ class HttpAddress:
     def head_with(
         self, headers: Mapping[str, str], method: str | None = None, target: str | None = None
     ) -> bytes:
-        """Return the head of one call; an `Accept` among its headers replaces the usual one."""
+        """Return the head of one call; an `Accept` among its headers replaces the default."""
         usual = target is None and method in (None, "POST")
         head = self.head if usual else self.head_of(method or "POST", target)
         if "Accept" in headers:
@@ -191,7 +193,7 @@ def http_url(url: str | Url) -> Url:
 
 
 def header_lines(headers: Mapping[str, str]) -> bytes:
-    """Write headers as they are sent; `ConfigError` where one would end its line."""
+    """Return the lines of headers; raise `ConfigError` for a line break in a header."""
     lines = "".join([f"{name}: {value}\r\n" for name, value in headers.items()])
     count = len(headers)
     if lines.count("\n") != count or lines.count("\r") != count or "\0" in lines:
@@ -202,7 +204,7 @@ def header_lines(headers: Mapping[str, str]) -> bytes:
 def tls_context() -> ssl.SSLContext:
     """Return the context for https: certificates and host names are verified.
 
-    Authorities are the system's, or those in SSL_CERT_FILE and SSL_CERT_DIR. Contexts are shared,
+    Authorities are the system's, or from SSL_CERT_FILE and SSL_CERT_DIR. Contexts are shared,
     because loading the authorities takes some 20 ms.
     """
     return _tls_context(os.environ.get("SSL_CERT_FILE"), os.environ.get("SSL_CERT_DIR"))

@@ -1,6 +1,6 @@
 """WorkerThreads: bounded daemon threads in which the plain functions of one service run.
 
-A function that hangs holds up neither another service nor the end of the interpreter.
+A hanging function delays neither other services nor the end of the interpreter.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ IDLE_SECONDS: Final = 30.0
 
 
 class WorkerThreads:
-    """Daemon threads of one service: started on demand, ended when idle for a while."""
+    """Daemon threads of one service: started on demand, ended after idling."""
 
     def __init__(self, name: str, most: int) -> None:
         self._name = name
@@ -32,15 +32,15 @@ class WorkerThreads:
         self._lock = threading.Lock()
         self._alive = 0
         self._wanted = 0  # calls waiting or running, cancelled or not
-        self._lost = 0  # threads that still run a call which was cancelled
+        self._lost = 0  # threads still running a cancelled call
 
     async def run(
         self, target: Callable[..., Any], asked: Any, read: Callable[[Any], Replies]
     ) -> Replies:
         """Call `target(asked)` in a thread and return `read(result)`.
 
-        What it raises becomes a `ServiceError`. `NoPlace` if all threads are held by calls that
-        were cancelled and never ended.
+        Its exceptions become a `ServiceError`. Raise `NoPlace` if all threads are held by cancelled
+        calls.
         """
         job = _ThreadCall(target, asked, read)
         self._submit(job)
@@ -51,7 +51,7 @@ class WorkerThreads:
             raise
 
     def close(self) -> None:
-        """Let idle threads end; those at work end when their function does."""
+        """Let idle threads end; working threads end with their function."""
         with self._lock:
             for _ in range(self._alive):
                 self._jobs.put(None)
@@ -90,7 +90,7 @@ class WorkerThreads:
             del job
 
     def _next(self) -> _ThreadCall | None:
-        """Wait for a call; None ends this thread, which is no longer counted then."""
+        """Wait for a call; None ends this thread, which is no longer counted."""
         try:
             return self._jobs.get(timeout=IDLE_SECONDS)
         except Empty:
@@ -125,7 +125,7 @@ class WorkerThreads:
 
 
 class _ThreadCall:
-    """One call of a plain function, and the future that its caller awaits."""
+    """One call of a plain function, and its caller's future."""
 
     __slots__ = ("asked", "context", "future", "loop", "read", "state", "target")
 
@@ -166,6 +166,6 @@ class _ThreadCall:
 
 
 def failure_of(error: BaseException, name: str) -> ServiceRaised:
-    """Make the error of a service that raised; also of one whose error has no text."""
+    """Make the error of a service from its exception, with or without a text."""
     log.debug("service %s raised", name, exc_info=error)
     return ServiceRaised(text_and_place(error))

@@ -1,4 +1,4 @@
-"""Connections to the file, and what SQLite's errors mean."""
+"""Connections to the file, and the meaning of SQLite's errors."""
 
 from __future__ import annotations
 
@@ -16,17 +16,18 @@ import msgspec
 from prolocutor.errors import StoreCorrupt, StoreError, StoreFull, StoreLocked
 
 LOOK_EVERY: Final = 0.02
-"""Seconds for which a file that was there is taken to be there: a look costs a tenth of a turn.
-What was confirmed just before the file was removed is lost as well."""
+"""Seconds between looks for a removed file: a look costs a tenth of a turn. Replies confirmed just
+before a removal are lost as well.
+"""
 
 FileNumber = tuple[int, int]
-"""A device and the number of a file on it: the same for all names of one file."""
+"""A device and the number of a file on it, equal for all names of the file."""
 
 
 class StoreFile:
     """Notices that the store's file or its write-ahead log was removed or replaced.
 
-    What is written then is lost when the process ends, so nothing may be confirmed.
+    Later writes are lost when the process ends, so they may not be confirmed.
     """
 
     def __init__(self, path: Path) -> None:
@@ -67,7 +68,7 @@ class StoreFile:
 
 
 def number_of(path: str | os.PathLike[str]) -> FileNumber | None:
-    """Return the number of the file at a path; None where there is none."""
+    """Return the number of the file at a path; None if there is no file."""
     try:
         found = os.stat(path)
     except (FileNotFoundError, NotADirectoryError):
@@ -82,7 +83,7 @@ APPLICATION_ID: Final = int.from_bytes(b"Prlc")
 def version_of(connection: sqlite3.Connection, path: Path) -> int:
     """Return the version of the file, 0 if it is empty; raise for other files and newer versions.
 
-    Only reads, so that a file that is refused stays as it was.
+    It only reads, so a refused file is unchanged.
     """
     (application,) = connection.execute("PRAGMA application_id").fetchone()
     (version,) = connection.execute("PRAGMA user_version").fetchone()
@@ -100,7 +101,7 @@ def version_of(connection: sqlite3.Connection, path: Path) -> int:
 
 
 def migrate(connection: sqlite3.Connection, version: int) -> None:
-    """Bring a file of that version to the newest one."""
+    """Bring a file of this version to the newest version."""
     for number, script in _SCRIPTS.items():
         if number > version:
             connection.execute("BEGIN IMMEDIATE")
@@ -136,11 +137,11 @@ CACHE_KIBIBYTES: Final = 2_048
 """More is no faster (`bench/store.py`): turns write few pages; the system caches the others."""
 BUSY_MS: Final = 5000
 MEMORY: Final = Path(":memory:")
-"""What SQLite calls a database without a file."""
+"""SQLite's name for a database without a file."""
 
 
 def connect(path: Path, *, read_only: bool, any_thread: bool = False) -> sqlite3.Connection:
-    """Open a connection for the thread that calls this; it begins no transaction by itself.
+    """Open a connection for the calling thread; it begins no transaction by itself.
 
     `any_thread`: other threads may use it too, one at a time. `MEMORY` is a new database of this
     connection's own.
@@ -163,8 +164,8 @@ def connect(path: Path, *, read_only: bool, any_thread: bool = False) -> sqlite3
 def prepare_writing(connection: sqlite3.Connection, durability: str) -> None:
     """Configure an owner's connection: write-ahead log, durability, secure deletion.
 
-    `secure_delete` overwrites with zeros what is deleted. In the write-ahead log the old pages
-    stay until the log is checkpointed and truncated, which a deletion of a person does at its end.
+    `secure_delete` overwrites deleted data with zeros. In the write-ahead log the old pages stay
+    until the log is checkpointed and truncated, which a deletion of a person does at its end.
     """
     connection.execute("PRAGMA journal_mode = WAL")
     connection.execute(f"PRAGMA synchronous = {SYNCHRONOUS[durability]}")

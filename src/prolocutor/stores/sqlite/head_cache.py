@@ -1,7 +1,7 @@
-"""Heads: the little that a turn needs to know of a person and a dialog before it can start.
+"""Heads: the small part of a person and a dialog that a turn needs to start.
 
-The process owns the file, so what the cache holds is what the file says. The cache is bounded. What
-is not in it is read again at the same order of cost, whatever the length of the dialog.
+The process owns the file, so the cache agrees with the file. The cache is bounded. Missing heads
+are read at a cost of the same order, independent of the dialog's length.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ from prolocutor.stores.sqlite.query_rows import Columns, DialogRow, UtteranceRow
 
 MAX_PERSONS: Final = 1024
 MAX_DIALOGS: Final = 4
-"""The most dialogs cached of one person."""
+"""The largest number of cached dialogs of one person."""
 MAX_WINDOW: Final = 32
-"""The most utterances cached of one dialog; a longer window is read again in each turn."""
+"""The largest number of cached utterances of one dialog; a longer window is read in each turn."""
 MAX_WINDOW_BYTES: Final = 65_536
 
 _PERSON: Final = named("person_of")
@@ -67,7 +67,7 @@ class DialogHead:
     """Skills that are known to have spoken here."""
 
     def add(self, parts: UtteranceParts, utterance: int) -> None:
-        """Add one more utterance."""
+        """Add an utterance."""
         self.length += 1
         self.recent.append((parts, utterance))
 
@@ -124,10 +124,10 @@ class PersonHead:
 
 
 class HeadCache:
-    """The heads that were used last; others are read from the file.
+    """The latest used heads; other heads are read from the file.
 
-    Pending rows are written before the file is read for something that they may change, and before
-    a head is dropped that is ahead of the file.
+    Pending rows are written before affected data is read from the file, and before a head ahead of
+    the file is dropped.
     """
 
     def __init__(self, connection: sqlite3.Connection, rows: PendingRows) -> None:
@@ -289,7 +289,7 @@ _FEED_FLOOR: Final = named("feed_floor")
 
 
 class HeadFactory:
-    """Makes what is new: its rows and its heads. Numbers are never given twice."""
+    """Makes new dialogs and persons: their rows and heads. Numbers are never reused."""
 
     def __init__(
         self,
@@ -342,7 +342,7 @@ class HeadFactory:
         return head
 
     def numbering(self, person: PersonHead, name: str) -> MessageNumbering:
-        """Return the numbering of messages under that dialog name, a new one if there is none."""
+        """Return the numbering of messages of a dialog name; make it if it is missing."""
         found = self._heads.numbering(person, name)
         if found is None:
             self._dialog_name += 1

@@ -20,7 +20,7 @@ PIECE: Final = 4 << 20
 """Bytes that are looked through at once."""
 _AT_ONCE: Final = 1 << 20
 _MOST_PAGES: Final = 1 << 24
-"""In a file with more pages a page that continues a long row could be taken for one of a table."""
+"""The number of pages up to which a continued page cannot be taken for a table's page."""
 _HEADERS: Final = {2: 12, 5: 12, 10: 8, 13: 8}
 """Bytes of the header of a page of a table or an index, by its kind."""
 
@@ -49,16 +49,16 @@ class PageGaps:
     def begin(self) -> None:
         """Begin again with the first page."""
         if self._file < 0:
-            # To close a file ends all locks that this process has on it, those of SQLite too: it
-            # stays open for as long as the connection.
+            # To close a file ends all of this process's locks on it, including SQLite's: it stays
+            # open as long as the connection.
             self._file = os.open(self._path, os.O_RDWR | os.O_CLOEXEC)
         self._at = 0
 
     def overwrite(self) -> bool:
         """Overwrite the gaps of the next pages; return whether there are more.
 
-        Nothing may stand in the write-ahead log: what is there comes over the file later. While
-        this connection may write, nobody else brings anything there.
+        The write-ahead log has to be empty, as its pages overwrite the file later. While this
+        connection may write, no other connection adds to it.
         """
         self._connection.execute("BEGIN IMMEDIATE")
         try:
@@ -100,7 +100,7 @@ class PageGaps:
 
 
 ROWS: Final = 500
-"""Rows that one piece deletes at most."""
+"""The largest number of rows deleted by one piece of work."""
 BLOCKED: Final = 3
 """How often other programs may hold up the overwriting of pages until it is left for later."""
 
@@ -120,9 +120,9 @@ _SET_REMAINS: Final = named("set_remains")
 
 
 class Erasure:
-    """What happens once a deletion has been noted: rows are deleted, the index, pages overwritten.
+    """The work after a noted deletion: rows and index entries are deleted, pages overwritten.
 
-    All that was noted before goes together; what is noted while pages are overwritten goes next.
+    All deletions noted so far go together; deletions noted while pages are overwritten come next.
     """
 
     def __init__(
@@ -195,7 +195,7 @@ class Erasure:
         return bool(found)
 
     def _delete_some(self, what: str, key: Any, most: int) -> int:
-        """Delete so many rows at most; return how many, fewer where those were all."""
+        """Delete at most so many rows; return the number, which is lower if no rows are left."""
         execute = self._connection.execute
         if what != "utterances":
             deleted = execute(_DELETE_SOME[what], (key, most)).rowcount
@@ -241,7 +241,7 @@ class Maintenance:
     """Changes dialogs outside of their turns.
 
     It reads the file and not the head cache. So pending rows are written first, and the heads of
-    the persons whose dialogs it changes are dropped from the cache.
+    affected persons are dropped from the cache.
     """
 
     def __init__(
@@ -269,10 +269,10 @@ class Maintenance:
             raise NotFound(f"there is no utterance {utt_id}", field="utt_id")
 
     def delete_person(self, user: str) -> bool:
-        """Delete a person with all that is theirs; return False if unknown.
+        """Delete a person with all of their data; return False if unknown.
 
-        What there is much of is deleted by the `Erasure`, and nobody finds it meanwhile. The
-        highest feed number stays as the floor of new feeds.
+        Numerous rows are deleted later by the `Erasure`, and cannot be found meanwhile. The highest
+        feed number stays as the floor of new feeds.
         """
         self._rows.write(self._connection)
         execute = self._connection.execute
@@ -293,7 +293,7 @@ class Maintenance:
         return True
 
     def delete_dialogs(self, dialogs: list[int], before: str) -> int:
-        """Delete those of the dialogs whose last utterance is older than `before`."""
+        """Delete the dialogs with a last utterance older than `before`."""
         self._rows.write(self._connection)
         deleted = []
         for dialog in dialogs:

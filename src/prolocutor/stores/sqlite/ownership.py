@@ -1,4 +1,4 @@
-"""One owner: locks on the file and on `<file>.lock`, which also says who the owner is."""
+"""One owner: locks on the file and on `<file>.lock`, which also names the owner."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _OPEN_FILE_LOCK: Final[int | None] = getattr(fcntl, "F_OFD_SETLK", None)
 _LOOK: Final[int | None] = getattr(fcntl, "F_OFD_GETLK", None)
 _FORM: Final = "hhqqi4x"
 _AT: Final = 1 << 45
-"""The byte that is locked: SQLite locks some after the first GiB, and no file reaches this one."""
+"""The locked byte: SQLite locks bytes after the first GiB, and no file is as long as this."""
 
 _BUSY: Final = (errno.EAGAIN, errno.EACCES)
 
@@ -29,9 +29,9 @@ _BUSY: Final = (errno.EAGAIN, errno.EACCES)
 class FileLock:
     """A lock of an open file (`F_OFD_SETLK`), which belongs to the file and not to its name.
 
-    SQLite's own locks belong to the process and are lost when it closes any descriptor of the
-    file. So a file that this process owns is not opened again, and its descriptor is closed last.
-    Where a system has no such locks, every file counts as free.
+    SQLite's own locks belong to the process and are lost when it closes any descriptor of the file.
+    So an owned file is not opened again, and its descriptor is closed last. On a system without
+    these locks every file counts as free.
     """
 
     _ours: Final[set[FileNumber]] = set()
@@ -42,7 +42,7 @@ class FileLock:
 
     @classmethod
     def take(cls, path: Path) -> FileLock | None:
-        """Lock the file, which is made if it is missing; return None if it is locked already."""
+        """Lock the file, made if it is missing; return None if it is locked already."""
         if cls.is_ours(path):
             return None
         try:
@@ -101,7 +101,7 @@ _PAUSE: Final = 0.02
 
 
 class LockHolder(msgspec.Struct, frozen=True):
-    """The process that owns a store, and the text that it left (`note`); 0 if not known yet."""
+    """The process that owns a store, and its text (`note`); 0 if not known yet."""
 
     pid: int = 0
     note: str = ""
@@ -110,11 +110,10 @@ class LockHolder(msgspec.Struct, frozen=True):
 class Ownership:
     """The right to write to a store, held until `release` or until the process ends.
 
-    Two locks make it: one on `<file>.lock` beside the real file, whose holder's note others read,
-    and one on the file itself, which holds whatever name the file is opened by (a symbolic or a
-    hard link) and whatever becomes of the lock file. Both belong to open files: they are not
-    inherited by programs that are started, and go away with the process however that ends. The
-    lock file itself stays.
+    It has two locks: on `<file>.lock` beside the real file, with the holder's note for others, and
+    on the file itself, which holds for any name of the file (a symbolic or a hard link) and any
+    fate of the lock file. Both belong to open files: started programs do not inherit them, and they
+    go away with the process however it ends. The lock file itself stays.
     """
 
     def __init__(self, path: Path) -> None:
@@ -157,7 +156,7 @@ class Ownership:
             raise
 
     def note(self, text: str) -> None:
-        """Leave a text for other processes that need the store, such as the URL of a door."""
+        """Leave a text for other processes that need the store, such as a door's URL."""
         if self._descriptor is None:
             return
         data = plain.encode(LockHolder(os.getpid(), text))
@@ -180,7 +179,7 @@ class Ownership:
 
 
 def owner_of_file(path: str | os.PathLike[str]) -> LockHolder | None:
-    """Return the process that owns this store now, None if none does."""
+    """Return the process that owns this store now, None without an owner."""
     if FileLock.is_ours(path):
         held = LockHolder(os.getpid())
     elif FileLock.is_taken(path):

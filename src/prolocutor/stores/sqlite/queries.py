@@ -12,7 +12,9 @@ from prolocutor.errors import StoreError
 from prolocutor.stores.statements import named_statements
 
 MANY: Final = 32
-"""The most rows of one statement. Each step releases the interpreter, so few steps are faster."""
+"""The largest number of rows of one statement; each step releases the interpreter, so few steps are
+faster.
+"""
 
 _QUERIES: Final = named_statements("prolocutor.stores.sqlite")
 _GROUP: Final = re.compile(r"\(\?(?:, (?:\?|\d))*\)")
@@ -46,7 +48,7 @@ _SET_BODY: Final = named("set_body")
 class PendingRows:
     """Flat lists of values in the order of the columns, one list for each table.
 
-    A statement for many rows takes such a list as it is, so a turn makes no object for each row.
+    A statement for many rows takes a list directly, so a turn makes no object for each row.
     """
 
     __slots__ = ("bodies", "closed", "dialog_names", "dialogs", "feed", "hypotheses", "open_turns",

@@ -1,7 +1,7 @@
-"""SqliteReader: reads beside the writer, in short statements that end at once.
+"""SqliteReader: reads beside the writer, in short statements.
 
-An open statement prevents checkpoints of the write-ahead log, so a long read is many jobs, each of
-which continues after the last number of the one before.
+An open statement prevents checkpoints of the write-ahead log, so a long read is many jobs, each
+continuing after the last number of the job before.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ _AFTER_OF: Final = named("dialogs_after_of")
 _LAST_DATES: Final = named("last_dates")
 
 _UNREADABLE: Final = (msgspec.MsgspecError, LookupError, TypeError, ValueError)
-"""What reading raises where the file is sound for SQLite, but is not what we wrote."""
+"""Exceptions for files that SQLite can read but the store has not written."""
 
 Ratings = dict[int | None, list[bytes]]
 Utterance = HumanUtterance | BotUtterance
@@ -108,7 +108,7 @@ class SqliteReader:
         self.connection = connection
 
     def run(self, jobs: list[StoreJob]) -> list[Any]:
-        """Do the jobs one by one."""
+        """Do the jobs in order."""
         return [self._done(job) for job in jobs]
 
     def close(self) -> None:
@@ -116,7 +116,7 @@ class SqliteReader:
         self.connection.close()
 
     def feed(self, user: str, after: int, limit: int = 100) -> list[FeedRow]:
-        """Return rows of the feed, those of open turns included."""
+        """Return rows of the feed, including rows of open turns."""
         return _feed_rows(self.connection.execute(_FEED, (user, after, limit)).fetchall())
 
     def feed_end(self, user: str) -> int:
@@ -188,7 +188,7 @@ class SqliteReader:
         return dict(self.connection.execute(_RECORDS, (user, kind)).fetchall())
 
     def record(self, user: str, kind: str, key: str) -> bytes | None:
-        """Return one document."""
+        """Return a document."""
         found = self.connection.execute(_RECORD, (user, kind, key)).fetchone()
         return None if found is None else found[0]
 
@@ -247,7 +247,7 @@ class SqliteReader:
         )
 
     def turn(self, utt_id: str) -> list[Utterance]:
-        """Return what was said to a reply, and the reply."""
+        """Return the human's text before a reply, and the reply."""
         row = self.connection.execute(_FIND_UTTERANCE, (utt_id,)).fetchone()
         if row is None:
             return []
@@ -293,7 +293,7 @@ class SqliteReader:
         return dialog_id
 
     def owner_of(self, id_: str) -> str | None:
-        """Return the user whose dialog or utterance this is."""
+        """Return the user of a dialog or utterance."""
         user: str | None = self._value(_OWNER, id_)
         return user
 

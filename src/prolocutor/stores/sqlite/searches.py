@@ -26,7 +26,7 @@ _OF_DIALOGS: Final = {
     "after": "dialog > coalesce((SELECT dialog FROM dialogs WHERE dialog_id <= {0}"
     " ORDER BY dialog_id DESC LIMIT 1), 0)",
 }
-"""The dialog `after` may have been deleted since: then the next older one stands for it."""
+"""The dialog `after` may have been deleted: then the next older dialog takes its place."""
 
 _OF_CONVERSATIONS: Final = {
     "agent": "EXISTS (SELECT 1 FROM spoke WHERE spoke.skill = {0} AND spoke.dialog = f.dialog)",
@@ -99,7 +99,7 @@ class ConversationSearch:
             )
 
     def page(self, after: DialogPlace | None, limit: int) -> list[FoundPlace]:
-        """Return dialogs, those with the latest turn first."""
+        """Return dialogs, the dialog with the latest turn first."""
         flag, given, more = self._query.flag, self._given, []
         if after is not None:
             place = f"({given.value(after.at)}, {given.value(after.number)})"
@@ -116,8 +116,8 @@ class ConversationSearch:
     def hits(self, before: int, number: int) -> tuple[list[FoundPlace], int | None]:
         """Return dialogs with the words, the latest hit of each first.
 
-        Only `number` turns before the turn `before` are looked at; the second value is the last of
-        these, None if there are no more.
+        Only `number` turns before the turn `before` are searched; the second value is the last
+        searched turn, None at the end.
         """
         match = self.match
         if match is None:
@@ -141,7 +141,7 @@ class ConversationSearch:
         return found, turns[-1][0] if len(turns) == number else None
 
     def has_hit_from(self, dialog: int, turn: int) -> bool:
-        """Return whether a dialog has the words in this turn or a later one."""
+        """Return whether a dialog has the words in this turn or a later turn."""
         row = self._connection.execute(
             "SELECT 1 FROM words WHERE words MATCH ? AND rowid >= ? AND rowid IN"
             " (SELECT utterance FROM utterances WHERE dialog = ? AND utterance >= ? AND by_bot)",
@@ -173,14 +173,14 @@ class ConversationSearch:
 
     @cached_property
     def match(self) -> str | None:
-        """What the index of words is asked; None where there are no words to look for."""
+        """The query for the index of words; None without words."""
         words = search_words(self._query.words or "")
         return " AND ".join(self._term(word) for word in words) or None
 
     def _term(self, word: str) -> str:
-        """Return a word as it is looked for: whole where it is common, else as a beginning too.
+        """Return the search term of a word: a common word whole, any other also as a prefix.
 
-        For beginnings the index has to join the turns of all words that begin so.
+        For a prefix the index has to join the turns of all words with the prefix.
         """
         whole = f'"{word}"'
         (found,) = self._connection.execute(_HITS_OF, (whole, _COMMON)).fetchone()

@@ -38,11 +38,11 @@ _ANY_DATE: Final = "9999"
 """Greater than every time."""
 _DELETED_AT_ONCE: Final = 10
 _TOGETHER: Final = 0.001
-"""Seconds that a short look-up may wait for the next ones of its kind."""
+"""Seconds for which a short look-up may wait for further look-ups of its kind."""
 
 
 class Sqlite(msgspec.Struct, frozen=True, kw_only=True):
-    """Dialogs in one SQLite file, which one process owns."""
+    """Dialogs in one SQLite file, owned by one process."""
 
     path: Annotated[str, Meta(description="The file; it and its folder are made if missing.")]
 
@@ -59,7 +59,7 @@ class Sqlite(msgspec.Struct, frozen=True, kw_only=True):
         return SqliteStore(self.path, durability=context.durability)
 
     def transfer(self) -> SqliteTransfer:
-        """Return what copies it."""
+        """Return the store's transfer of persons."""
         return SqliteTransfer(self.path)
 
 
@@ -70,7 +70,7 @@ _TURNS, _AGENDA, _UPKEEP = attrgetter("turns"), attrgetter("agenda"), attrgetter
 def _reads(
     method: Callable[Concatenate[SqliteReader, P], T],
 ) -> Callable[Concatenate[SqliteStore, P], Coroutine[Any, Any, T]]:
-    """Return the method of the store that calls this one in the thread that reads."""
+    """Return the store method that calls this method in the reading thread."""
 
     @wraps(method)
     async def read(self: SqliteStore, /, *args: P.args, **keywords: P.kwargs) -> T:
@@ -82,7 +82,7 @@ def _reads(
 def _writes(
     part: Callable[[SqliteWriter], Any], method: Callable[Concatenate[Any, P], T]
 ) -> Callable[Concatenate[SqliteStore, P], Coroutine[Any, Any, T]]:
-    """Return the method of the store that calls this one of the writer in its thread."""
+    """Return the store method that calls this writer method in the writing thread."""
 
     @wraps(method)
     async def write(self: SqliteStore, /, *args: P.args, **keywords: P.kwargs) -> T:
@@ -92,16 +92,18 @@ def _writes(
 
 
 def _bound(method: Any, owner: object, keywords: dict[str, Any]) -> Callable[..., Any]:
-    bound = method.__get__(owner)  # equal for equal methods: what calls the same may go together
+    bound = method.__get__(
+        owner
+    )  # equal for equal methods: calls of the same method may go together
     return partial(bound, **keywords) if keywords else bound
 
 
 class SqliteStore:
     """Dialogs in one SQLite file.
 
-    Its owner holds `<path>.lock`; `read_only` opens the file beside an owner, for `Feed` and the
-    reading part of `Archive`. `durability` is `full` (a reply that was given survives a power
-    cut) or `relaxed` (it survives a crash of the process only).
+    Its owner holds `<path>.lock`; `read_only` opens the file beside an owner, for reading only.
+    `durability` is `full` (a given reply survives a power cut) or `relaxed` (it survives only a
+    crash of the process).
     """
 
     def __init__(
@@ -137,7 +139,7 @@ class SqliteStore:
             raise
 
     async def aclose(self) -> None:
-        """Write what was submitted, close the file and give up the ownership."""
+        """Write submitted rows, close the file and give up the ownership."""
         try:
             for worker in (self._searching, self._reading, self._writing):
                 if worker is not None:
@@ -146,7 +148,7 @@ class SqliteStore:
             self._ownership.release()
 
     def note_owner(self, text: str) -> None:
-        """Leave a text for other processes that need the file, such as the URL of a door."""
+        """Leave a text for other processes that need the file, such as a door's URL."""
         self._ownership.note(text)
 
     @property
@@ -155,11 +157,11 @@ class SqliteStore:
         return self._writer.commits
 
     async def setting(self, pragma: str) -> Any:
-        """Return the value of one of SQLite's PRAGMAs, as the writer has it."""
+        """Return the value of a PRAGMA of SQLite in the writer."""
         return await self._write.submit(self._writer.setting, pragma)
 
     async def open_turn(self, opening: TurnOpening) -> OpenedTurn | AnsweredRequest:
-        """Store what was said, durably, and return what the turn starts from."""
+        """Store the input durably, and return the data for the turn's start."""
         return await self._write.submit(self._writer.turns.open_turn, opening)
 
     async def close_turn(self, finished: TurnClosing) -> None:
@@ -206,11 +208,11 @@ class SqliteStore:
     owner_of = _reads(SqliteReader.owner_of)
 
     async def delete_person(self, user: str) -> bool:
-        """Delete a person with all that is theirs, agenda and records too.
+        """Delete a person with all of their data, including agenda and records.
 
-        What was theirs is overwritten in the file and its write-ahead log before this returns; soon
-        after where another process is reading the file for long, or at the next start. Below the
-        file, the file system and the device may keep old blocks.
+        Their data is overwritten in the file and its write-ahead log before this returns; if
+        another process reads the file for long, soon after or at the next start. Below the file,
+        the file system and the device may keep old blocks.
         """
         deleted = await self._write.submit(self._writer.upkeep.delete_person, user)
         await self._erase()
@@ -230,7 +232,7 @@ class SqliteStore:
         return None if number is None else await self._whole(number)
 
     async def delete_older(self, before: str) -> int:
-        """Delete the dialogs whose last utterance is older than `before`; return their number."""
+        """Delete the dialogs with a last utterance older than `before`; return their number."""
         deleted, last = 0, 0
         while dates := await self._read.submit(self._reader.last_dates, last, _PAGE):
             last = dates[-1][0]
@@ -244,12 +246,12 @@ class SqliteStore:
         return deleted
 
     async def erase(self) -> None:
-        """Overwrite what was deleted or replaced before."""
+        """Overwrite data deleted or replaced before."""
         await self._write.submit(self._writer.erasure.note)
         await self._erase()
 
     async def _erase(self) -> None:
-        """Delete and overwrite what deletions have left; what comes in meanwhile goes between."""
+        """Delete and overwrite the remains of deletions; other jobs run in between."""
         async with self._erasing:
             while await self._write.submit(self._writer.erasure.erase):
                 pass
@@ -264,7 +266,7 @@ class SqliteStore:
                     yield dialog
 
     async def _whole(self, number: int) -> Dialog | None:
-        """Read a dialog page by page; None if it is not there, or was deleted meanwhile."""
+        """Read a dialog page by page; None if it is missing, or deleted meanwhile."""
         dialog = await self._read.submit(self._reader.head, number)
         if dialog is None:
             return None
@@ -309,7 +311,7 @@ class SqliteStore:
 def _searches(
     method: Callable[Concatenate[TurnRecordReader, P], T],
 ) -> Callable[Concatenate[SqliteTurnRecords, P], Coroutine[Any, Any, T]]:
-    """Return the method that calls this one where operators search."""
+    """Return the store method that calls this method in the operators' search thread."""
 
     @wraps(method)
     async def search(self: SqliteTurnRecords, /, *args: P.args, **keywords: P.kwargs) -> T:
@@ -322,8 +324,8 @@ def _searches(
 class SqliteTurnRecords:
     """Implements `TurnRecordStore`.
 
-    What operators search for takes longer than what turns and doors read, so it has a thread of
-    its own.
+    Operators' searches take longer than the reads of turns and doors, so they have a thread of
+    their own.
     """
 
     def __init__(self, store: SqliteStore) -> None:
@@ -335,7 +337,7 @@ class SqliteTurnRecords:
         await self.store._write.submit(add, records)
 
     async def tend(self, *, now: float, keep: float, most: int) -> bool:
-        """Do a bounded piece of what is due; return whether there is more."""
+        """Do a bounded piece of the pending work; return whether there is more."""
         if self.store._writer.erasure.remains:
             await self.store._erase()
         tend = partial(self.store._writer.turn_records.tend, now=now, keep=keep, most=most)
@@ -357,7 +359,7 @@ async def _started(worker: WorkerThread) -> WorkerThread:
 
 
 TOGETHER: Final = 64
-"""Trips of turns whose rows are written together."""
+"""The number of trips of turns with rows written together."""
 
 
 class Memory(msgspec.Struct, frozen=True, kw_only=True):
@@ -376,10 +378,10 @@ class Memory(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class MemoryStore(SqliteStore):
-    """Dialogs in memory until the store is closed: one connection, and no method ever waits.
+    """Dialogs in memory until the store is closed: one connection, without waiting.
 
-    Nothing has to be durable before it is answered, so the rows of turns gather until something
-    else is read or written, or there are many.
+    Replies need not be durable, so the rows of turns gather until other data is read or written, or
+    until they are many.
     """
 
     def __init__(self) -> None:
@@ -402,7 +404,7 @@ class MemoryStore(SqliteStore):
             self._writer.close()
 
     async def open_turn(self, opening: TurnOpening) -> OpenedTurn | AnsweredRequest:
-        """Store what was said and return what the turn starts from."""
+        """Store the input and return the data for the turn's start."""
         self._gather()
         opened = self._writer.turns.open_turn(opening)
         if isinstance(opened, OpenedTurn):
@@ -412,7 +414,7 @@ class MemoryStore(SqliteStore):
     async def close_turn(self, finished: TurnClosing) -> None:
         """Store all that the turn added and close it."""
         turn_id = finished.opened.opening.turn_id
-        if turn_id not in self._open:  # the ordinary way says what is wrong with it
+        if turn_id not in self._open:  # the ordinary way raises the error
             await super().close_turn(finished)
             return
         self._gather()
@@ -420,7 +422,7 @@ class MemoryStore(SqliteStore):
         self._open.discard(turn_id)
 
     def _gather(self) -> None:
-        """Count a trip of a turn; write the rows of those before it where they are many."""
+        """Count a trip of a turn; write earlier turns' rows if they are many."""
         if self._gathered >= TOGETHER or self._writing is None:
             self._flush()
         self._gathered += 1

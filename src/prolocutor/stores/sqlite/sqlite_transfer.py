@@ -80,7 +80,7 @@ class SqliteTransfer:
         self._ownership.release()
 
     async def users(self) -> list[str]:
-        """Return all users of whom something is stored."""
+        """Return all users with stored data."""
         return await self._in_thread(lambda db: [user for (user,) in db.execute(named("users"))])
 
     async def feed_floor(self) -> int:
@@ -92,18 +92,18 @@ class SqliteTransfer:
         await self._in_thread(lambda db: db.execute(named("raise_meta_floor"), (floor,)))
 
     async def unrecorded(self) -> UnrecordedTurns:
-        """Return what is counted of turns without records: that is of no person."""
+        """Return the counts of turns without records, which belong to no person."""
         return await self._in_thread(lambda db: _records(db).unrecorded())
 
     async def put_unrecorded(self, counted: UnrecordedTurns) -> None:
-        """Count this in place of what is counted of turns without records."""
+        """Replace the counts of turns without records."""
         await self._in_transaction(lambda db: _records(db).put_unrecorded(counted))
 
     async def taken_out(self, user: str) -> StoredPerson:
         """Return all that is stored of a user."""
 
         def read(db: sqlite3.Connection) -> StoredPerson:
-            db.execute("BEGIN")  # one state of the file, whatever its owner does
+            db.execute("BEGIN")  # one state of the file, regardless of its owner
             try:
                 return _taken_out(db, user)
             finally:
@@ -112,7 +112,7 @@ class SqliteTransfer:
         return await self._in_thread(read)
 
     async def put_in(self, person: StoredPerson) -> None:
-        """Store a person in place of what is stored of that user, in one transaction."""
+        """Replace the stored data of a user by this person, in one transaction."""
 
         def write(db: sqlite3.Connection) -> None:
             _delete(db, person.user)
@@ -160,7 +160,7 @@ class SqliteTransfer:
 
 
 def _condition(db: sqlite3.Connection) -> list[str]:
-    """Return the version and, where the file is damaged, what SQLite says of it."""
+    """Return the version and, for a damaged file, SQLite's finding."""
     (version,) = db.execute("PRAGMA user_version").fetchone()
     found = [text for (text,) in db.execute("PRAGMA quick_check(5)").fetchall() if text != "ok"]
     return [f"version {version}", *(f"damaged: {text}" for text in found)]

@@ -1,4 +1,4 @@
-"""TurnRecordReader: what operators read of records of turns; called in a thread of its own."""
+"""TurnRecordReader: operators' reads of turn records; called in a thread of its own."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from prolocutor.stores.turn_records import (
 HITS: Final = 400
 """Turns with the words looked for that are read at once."""
 MOST_HITS: Final = 4000
-"""Turns with the words looked for that one page looks at."""
+"""The largest number of matching turns examined for one page."""
 _LAST: Final = 2**62
 """More than the number of any utterance."""
 
@@ -53,7 +53,7 @@ _figures: Final = msgspec.json.Decoder(AgentSpan)
 
 
 class TurnRecordReader(SqliteReader):
-    """Reads what `TurnRecordWriter` writes, on a connection of its own."""
+    """Reads the rows of `TurnRecordWriter`, on a connection of its own."""
 
     def __init__(self, path: Path) -> None:
         super().__init__(path)
@@ -84,7 +84,7 @@ class TurnRecordReader(SqliteReader):
         ]
 
     def figures(self, since: float, until: float, agent: str | None = None) -> list[AgentSpan]:
-        """Return what agents did."""
+        """Return the figures of agents."""
         execute = self.connection.execute
         if agent is None:
             rows = execute(_FIGURES, (since, until)).fetchall()
@@ -93,7 +93,7 @@ class TurnRecordReader(SqliteReader):
         return [_figures.decode(figures) for (figures,) in rows]
 
     def totals(self, since: float, until: float) -> list[AgentSpan]:
-        """Return what agents did in all, by name."""
+        """Return the total figures of agents, by name."""
         return read_totals(self.connection, since, until)
 
     def conversation_head(self, dialog_id: str) -> ConversationHead | None:
@@ -115,7 +115,7 @@ class TurnRecordReader(SqliteReader):
         return page_of_turns(rows, ratings, limit, newest=newest)
 
     def kept_turn(self, utt_id: str) -> KeptTurn | None:
-        """Return the turn whose reply has this id."""
+        """Return the turn with the reply of this id."""
         row = self.connection.execute(_KEPT, (utt_id,)).fetchone()
         if row is None:
             return None

@@ -52,7 +52,7 @@ _figures: Final = msgspec.json.Decoder(AgentSpan)
 class AgentDays:
     """Writes the table `agent_days`; called in the writer's thread, within its transactions.
 
-    An hour is added to its day when it is long over. What changes in it later is added at once.
+    An hour is added to its day when it is long over; later changes of it are added at once.
     """
 
     def __init__(self, connection: sqlite3.Connection) -> None:
@@ -95,7 +95,7 @@ class AgentDays:
 
 
 def read_totals(connection: sqlite3.Connection, since: float, until: float) -> list[AgentSpan]:
-    """Return what agents did in all, by name: by whole days where they stand, else by spans."""
+    """Return the total figures of agents, by name: by whole days where available, else by spans."""
     execute = connection.execute
     (summed,) = execute(_SUMMED).fetchone()
     first, last = -int(-since // DAY), int(min(until, summed) // DAY)
@@ -114,11 +114,11 @@ def _decoded(row: tuple[bytes, ...]) -> AgentSpan:
 
 
 TRIMMED: Final = 200
-"""Records that one job deletes at most."""
+"""The largest number of records deleted by one job."""
 INDEXED: Final = 250
-"""Utterances whose words one job adds to the index at most."""
+"""The largest number of utterances that one job adds to the index of words."""
 MERGED: Final = 100
-"""Pages of the index that one job merges at most."""
+"""The largest number of index pages merged by one job."""
 LOOKED_AT: Final = 1000
 """The latest dialogs that are looked at once after a start: a killed process may have lost the
 records of their first turns."""
@@ -179,7 +179,7 @@ class TurnRecordWriter:
         self._looks_for_lost = True
 
     def add(self, records: Sequence[TurnRecord], *, slow: float) -> None:
-        """Keep records; those of dialogs that are not there any more are left out."""
+        """Keep records; records of missing dialogs are left out."""
         self._rows.write(self._connection)
         execute = self._connection.execute
         turns: list[Any] = []
@@ -251,7 +251,7 @@ class TurnRecordWriter:
         self._count(hours, figures)
 
     def unrecorded(self) -> UnrecordedTurns:
-        """Return what is counted of turns without records."""
+        """Return the counts of turns without records."""
         recorded_hours, recorded = self._recorded()
         execute = self._connection.execute
         hours = [
@@ -262,7 +262,7 @@ class TurnRecordWriter:
         return UnrecordedTurns(hours_without(hours, recorded_hours), agents)
 
     def put_unrecorded(self, counted: UnrecordedTurns) -> None:
-        """Count the turns that have records, and this beside them; days are summed up anew."""
+        """Count the turns with records, and these counts beside them; sum up the days again."""
         hours, figures = self._recorded()
         for table in ("hours", "agent_figures", "agent_days"):
             self._connection.execute(f"DELETE FROM {table}")
@@ -302,7 +302,7 @@ class TurnRecordWriter:
     def erase_words(self) -> bool:
         """Rewrite some pages of the index, without deleted words; return whether there is more.
 
-        The index notes what is deleted beside the words: they go when all of it becomes one part.
+        The index notes deletions beside the words: deleted words go when all parts become one.
         """
         changed = self._connection.total_changes
         self._connection.execute(_MERGE, (-MERGED if self._merge_begins else MERGED,))
@@ -383,7 +383,7 @@ def _tally(
     packed: bytes,
     utt_id: str,
 ) -> None:
-    """Count a turn that has a record in its hour, and what its agents did."""
+    """Count a turn with a record in its hour, with its agents' figures."""
     hour = int(at) // HOUR * HOUR
     count_hour(hours.setdefault(hour, TurnHour(at=hour)), flags)
     record = unpack(packed, user="", dialog_id="", utt_id=utt_id)
@@ -399,7 +399,7 @@ def _add_fact(
     flags: int,
     failed: int,
 ) -> None:
-    """Add a turn to what lists show of its dialog, in the order of the columns."""
+    """Add a turn to the listed facts of its dialog, in the order of the columns."""
     at, seconds, shown = record.started, record.seconds, flags & 15
     row = facts.get(dialog)
     if row is None:

@@ -1,4 +1,4 @@
-"""What a turn or a delivery writes to the file; called in the writer's thread."""
+"""The rows written by a turn or a delivery; called in the writer's thread."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class AgendaWriter:
         self._execute = connection.execute
 
     def schedule(self, entry: AgendaEntry, limit: int = MAX_AGENDA_ENTRIES) -> None:
-        """Write an entry; beyond the limit one of the others is removed, and counted."""
+        """Write an entry; beyond the limit another entry is removed, and counted."""
         self.strike(entry.user, entry.skill, entry.key)
         dropped = self._make_room(entry.user, limit)
         self._execute(_PUT, _values(entry))
@@ -73,7 +73,7 @@ class AgendaWriter:
             self._execute(_COUNT_DROPPED, (dropped, number))
 
     def strike(self, user: str, skill: str, key: str) -> bool:
-        """Take an entry off the agenda; return False if there is none."""
+        """Take an entry off the agenda; return False if it is missing."""
         return self._execute(_TAKE, (user, skill, key)).rowcount > 0
 
     def change(
@@ -94,7 +94,7 @@ class AgendaWriter:
         return True
 
     def put_record(self, user: str, kind: str, key: str, body: bytes, about: str = "") -> None:
-        """Write a document, in place of the one of this kind and key."""
+        """Write a document, replacing the document of this kind and key."""
         found = self._execute(_DIALOG_OF, (about,)).fetchone() if about else None
         self.add_record(user, kind, key, body, None if found is None else found[0])
 
@@ -103,7 +103,9 @@ class AgendaWriter:
         self._execute(_PUT_RECORD, (user, kind, key, body, dialog))
 
     def change_records(self, changes: Sequence[RecordChange]) -> bool:
-        """Make all of the changes of documents, or none; return whether they were made."""
+        """Make all of the changes of documents, or leave all unchanged; return whether they were
+        made.
+        """
         due = []
         for one in changes:
             found = self._execute(_RECORD, (one.user, one.kind, one.key)).fetchone()
@@ -121,7 +123,7 @@ class AgendaWriter:
         return True
 
     def add_amounts(self, added: Sequence[Amount]) -> list[float] | int:
-        """Add all of the amounts and return the sums; else the place of one whose limit is why."""
+        """Add all of the amounts and return the sums; else the place of the exceeded limit."""
         for place, one in enumerate(added):
             if one.limit is not None:
                 of = (one.kind, one.user, one.name, one.period)
@@ -139,11 +141,11 @@ class AgendaWriter:
         self._execute(_DELETE_AMOUNTS, (kind, before))
 
     def delete_record(self, user: str, kind: str, key: str) -> bool:
-        """Delete a document; return False if there is none."""
+        """Delete a document; return False if it is missing."""
         return self._execute(_DELETE_RECORD, (user, kind, key)).rowcount > 0
 
     def _make_room(self, user: str, limit: int) -> int:
-        """Drop entries so that one more can be written; return how many were dropped."""
+        """Drop entries to make room for another entry; return the number of dropped entries."""
         (count,) = self._execute(_COUNT, (user,)).fetchone()
         gone = 0
         for _ in range(count - max(1, limit) + 1):
@@ -172,7 +174,7 @@ _DELETE: Final = named("forget_requests")
 
 
 class RequestLog:
-    """Finds and adds requests. Those of open turns are in the head of their person."""
+    """Finds and adds requests. Requests of open turns are in the head of their person."""
 
     def __init__(self, connection: sqlite3.Connection, rows: PendingRows) -> None:
         self._connection = connection
@@ -181,7 +183,7 @@ class RequestLog:
         self._added = 0
 
     def answer_to(self, person: PersonHead, opening: TurnOpening) -> AnsweredRequest | None:
-        """Return the outcome of this request; None if it is new."""
+        """Return the outcome of this request; None if the request is new."""
         key = opening.request_key or ""
         found: tuple[TurnId, bytes | None] | None = person.open_requests.get(key)
         outcome = None
@@ -210,16 +212,15 @@ class RequestLog:
     def answered(
         self, person: PersonHead, dialog: int, opening: TurnOpening, outcome: bytes
     ) -> None:
-        """Add the outcome of a request whose turn is closed."""
+        """Add the outcome of a request of a closed turn."""
         person.open_requests.pop(opening.request_key or "", None)
         self._added += 1
         self._rows.requests += (person.person, opening.request_key, opening.request_hash,
                                 opening.turn_id, dialog, opening.started, outcome)  # fmt: skip
 
     def delete_expired(self) -> None:
-        """Delete requests that were answered more than a day before the newest turn started.
-
-        Twice as many are examined as were added since the last time, so that old ones run out.
+        """Delete requests answered more than a day before the start of the newest turn. Twice as
+        many are examined as were added since the last time, so old requests run out.
         """
         execute, since = self._connection.execute, self._newest_start - DAY
         oldest = execute(_OLDEST).fetchone()
@@ -240,7 +241,7 @@ _LAST_NUMBERS: Final = named("last_numbers")
 
 
 MOST_REPLIES: Final = 2_000
-"""Replies whose numbers are remembered until their records are kept."""
+"""The number of replies whose numbers are remembered until their records are kept."""
 
 
 class TurnWriter:
@@ -273,7 +274,7 @@ class TurnWriter:
         )
 
     def open_turn(self, opening: TurnOpening) -> OpenedTurn | AnsweredRequest:
-        """Store what was said and return what the turn starts from."""
+        """Store the input and return the data for the turn's start."""
         person = self._heads.person(opening.user)
         if person is None:
             person = self._factory.person(opening)
@@ -375,7 +376,7 @@ class TurnWriter:
         ]
 
     def resume_turn(self, turn_id: TurnId, window: int | None, hypotheses: int) -> OpenedTurn:
-        """Count one more attempt and return what the turn starts from."""
+        """Count one more attempt and return the data for the turn's start."""
         row = self._connection.execute(_OPEN_TURN, (turn_id,)).fetchone()
         if row is None:
             raise NotFound(f"no turn {turn_id} is open", field="turn_id")
@@ -413,7 +414,9 @@ class TurnWriter:
         feed_id: int,
         attempt: int,
     ) -> SqliteOpenedTurn:
-        """Return what a turn starts from; `feed` and `feed_id` are of its first row of the feed."""
+        """Return the data for a turn's start; `feed` and `feed_id` are its first row of the
+        feed.
+        """
         recent = dialog.recent if window is None else dialog.recent[-window:] if window else []
         shown = [parts for parts, _ in recent]
         if hypotheses:

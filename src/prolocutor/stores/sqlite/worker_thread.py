@@ -16,7 +16,7 @@ Args = TypeVarTuple("Args")
 T = TypeVar("T")
 
 StoreJob = tuple[Callable[..., Any], tuple[Any, ...]]
-"""A function and its arguments; a job's outcome is what it returned, or what it raised."""
+"""A function and its arguments; a job's outcome is its result or its exception."""
 
 _Submitted = tuple["asyncio.Future[Any]", StoreJob]
 
@@ -25,7 +25,7 @@ class JobRunner(Protocol):
     """Does the jobs of a `WorkerThread`; all methods are called in its thread."""
 
     def open(self) -> None:
-        """Get ready; what it raises, `WorkerThread.started` raises."""
+        """Get ready; `WorkerThread.started` raises the exceptions of this method."""
 
     def run(self, jobs: list[StoreJob]) -> list[Any]:
         """Do the jobs and return an outcome for each, an exception for a job that failed."""
@@ -41,15 +41,15 @@ class JobWorker(Protocol):
         """Call the function; the future gets its result or exception."""
 
     async def stop(self) -> None:
-        """Do what was submitted, and end."""
+        """Do submitted jobs, and end."""
 
 
 class WorkerThread:
-    """Does all that was submitted since the last group, and resolves it at once.
+    """Does all jobs submitted since the last group, and resolves them at once.
 
-    Groups have `at_most` jobs. Outcomes wait for the next group where it calls the same function
-    and they took less than `within` seconds: what was submitted together goes on together then.
-    The thread is a daemon: a process that ends does not wait for it.
+    Groups have `at_most` jobs. Outcomes wait for the next group if it calls the same function and
+    they took less than `within` seconds, so jobs submitted together finish together. The thread is
+    a daemon: an ending process does not wait for it.
     """
 
     def __init__(
@@ -72,14 +72,14 @@ class WorkerThread:
             raise StoreError("the store is closed")
         future: asyncio.Future[T] = self._loop.create_future()
         if not self._submitted:
-            # Once an iteration of the loop: what it submits goes to the thread, and to the disk,
+            # Once an iteration of the loop: its submitted jobs go to the thread, and to the disk,
             # together. To wake the thread for each job alone would cost more than the job.
             self._loop.call_soon(self._pass_on)
         self._submitted.append((future, (function, args)))
         return future
 
     async def stop(self) -> None:
-        """Do what was submitted, then end the thread."""
+        """Do submitted jobs, then end the thread."""
         if not self._stopping:
             self._stopping = True
             self._pass_on()

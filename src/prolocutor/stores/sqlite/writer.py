@@ -1,4 +1,4 @@
-"""SqliteWriter: does jobs in groups, each group one transaction and one wait for the disk."""
+"""SqliteWriter: does jobs in groups, each group in one transaction with one wait for the disk."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ class SqliteWriter:
         return value
 
     def run(self, jobs: list[StoreJob]) -> list[Any]:
-        """Do the jobs in one transaction; if one fails, do each in a transaction of its own."""
+        """Do the jobs in one transaction; after a failure do each in a transaction of its own."""
         try:
             return self.commit(jobs)
         except Exception as error:
