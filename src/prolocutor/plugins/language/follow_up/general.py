@@ -759,9 +759,9 @@ def _in_place(rest: str, part: Part, slot: Part, said: Continuing) -> tuple[str,
     if said.spoken is not said.grammar:
         return part.text, slot.span
     if part.kind == "number" and slot.kind == "measure":
-        unit = _UNIT_OF.search(slot.text)
-        if unit is not None:
-            amount = (slot.span[0], slot.span[0] + unit.start())
+        old = _AMOUNT.match(slot.text)
+        if old is not None and old.end() < len(slot.text):
+            amount = (slot.span[0], slot.span[0] + old.end())
             return (words if part.lead >= 0 and slot.lead >= 0 else part.text), (
                 (slot.whole[0] if part.lead >= 0 and slot.lead >= 0 else amount[0]), amount[1]
             )  # fmt: skip
@@ -783,7 +783,7 @@ def _in_place(rest: str, part: Part, slot: Part, said: Continuing) -> tuple[str,
     return part.text, slot.span
 
 
-_UNIT_OF: Final = re.compile(r"(?<=[\d\w])\s?(?:%|[^\W\d_°]*°?[^\W\d_]+)$")
+_AMOUNT: Final = re.compile(r"-?\d[\d.,]*+|[^\W\d_]++(?=\s)")
 _YEAR: Final = re.compile(r"\b(?:19|20)\d\d\b")
 
 
