@@ -64,10 +64,10 @@ class EffectsDoor(msgspec.Struct, frozen=True, kw_only=True):
 
     def build(self, context: DoorContext) -> Channel:
         """Return the door."""
-        return Effects(context)
+        return EffectsChannel(context)
 
 
-class Effects:
+class EffectsChannel:
     """The effects of one assistant; without skills that act the list is empty."""
 
     name: Final = "effects"
@@ -76,11 +76,11 @@ class Effects:
     def __init__(self, context: DoorContext) -> None:
         assistant = context.assistant
         self._desk: EffectDesk = getattr(assistant, "effects", None) or EffectDesk(assistant.store)
-        decide = _OwnWrite(self.decide, errors=[NotFound, BadInput])
+        decide = _OperatorWrite(self.decide, errors=[NotFound, BadInput])
         self.routes = [
             Route("GET", PATH, Operation(self.list_effects), "operators"),
             Route("POST", PATH, decide, "operators"),
-            Route("POST", f"{PATH}/list", _OwnWrite(self.list_for_owner), "operators"),
+            Route("POST", f"{PATH}/list", _OperatorWrite(self.list_for_owner), "operators"),
         ]
 
     async def open(self) -> None:
@@ -122,7 +122,7 @@ def line_of(record: EffectRecord) -> EffectLine:
     return EffectLine(**{**shown, "reply": decode(bytes(record.reply))})
 
 
-class _OwnWrite(Operation):
+class _OperatorWrite(Operation):
     """An operation that needs a key, or this machine and no page of another site."""
 
     async def __call__(self, request: HttpRequest) -> HttpResponse:
