@@ -27,7 +27,11 @@ _FREQUENT: Final[dict[str, str]] = {
         remind cancel stop list into if then than but so i'm what's it's let's cost between
         until after before capital weather joke timer die roll call sided twice no am war flip
         toss dice pick random half define bored create hat tag mars pour font cent
-        est plus he she they""",
+        est plus he she they forget become becomes tonight together cannot whatever whenever
+        wherever whoever however maybe without within inside outside because behind beside below
+        beyond forever therefore itself myself yourself himself herself anyone anybody anything
+        anywhere everyone everybody everything everywhere someone somebody something somewhere
+        nobody nothing nowhere""",
     "de": """der die das den dem des ein eine einen einem einer eines ist sind war waren bin bist
         was wie wann wo wer wen wem welche welcher welches welchen welchem warum wieso
         weshalb ich du er sie wir ihr mir dir mich dich uns euch mein meine dein deine und
