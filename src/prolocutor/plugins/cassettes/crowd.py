@@ -29,7 +29,7 @@ MOST_TRIES: Final = 200
 """Dialogs that are tried to shorten one."""
 
 
-class FoundDialog(msgspec.Struct, frozen=True, kw_only=True):
+class BrokenDialog(msgspec.Struct, frozen=True, kw_only=True):
     """A dialog that breaks a law: who had it, the law, the shortest dialog that breaks it too."""
 
     person: str
@@ -45,7 +45,7 @@ class Crowd:
     """
 
     def __init__(self, assistant: Assistant, people: Sequence[RulePerson], deadline: float) -> None:
-        self.found: list[FoundDialog] = []
+        self.found: list[BrokenDialog] = []
         self.count: dict[str, int] = {}
         self.turns = 0
         self._assistant = assistant
@@ -53,7 +53,7 @@ class Crowd:
         self._deadline = deadline
         self._words = frozenset(one.word for one in people)
 
-    async def run(self, told: Callable[[FoundDialog], None]) -> None:
+    async def run(self, told: Callable[[BrokenDialog], None]) -> None:
         """Let all talk, and shrink what was found."""
         places = asyncio.Semaphore(AT_ONCE)
         seen: dict[tuple[str, str], tuple[RulePerson, list[SaidTurn], BrokenLaw]] = {}
@@ -71,7 +71,7 @@ class Crowd:
                 seen.setdefault((law.law, said[law.turn - 1].agent), (person, said, law))
         for person, said, law in seen.values():
             shortest = await self._shortest(said[: law.turn], law.law, person.word)
-            found = FoundDialog(person=person.name, broken=law, said=said, shortest=shortest)
+            found = BrokenDialog(person=person.name, broken=law, said=said, shortest=shortest)
             self.found.append(found)
             told(found)
 

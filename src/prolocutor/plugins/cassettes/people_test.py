@@ -9,7 +9,7 @@ from time import monotonic
 import msgspec
 
 from prolocutor.config.loading import load_assistant
-from prolocutor.plugins.cassettes.crowd import Crowd, FoundDialog
+from prolocutor.plugins.cassettes.crowd import Crowd, BrokenDialog
 from prolocutor.plugins.cassettes.faults import FaultyAgents
 from prolocutor.plugins.cassettes.judging import ChatPartner
 from prolocutor.plugins.cassettes.people import (
@@ -46,7 +46,7 @@ async def run_people(
     recorder = test.faults.between(None) if test.faults else None
     found: dict[str, list[str]] = {law: [] for law in LAWS}
 
-    def told(one: FoundDialog) -> None:
+    def told(one: BrokenDialog) -> None:
         lines = _lines(one)
         found[one.broken.law] += lines
         tell("\n".join(lines))
@@ -86,7 +86,7 @@ def _person(number: int, templates: Templates, seed: int, model: ChatPartner | N
     return ModelPerson(name, templates, seed, model)
 
 
-def _lines(found: FoundDialog) -> list[str]:
+def _lines(found: BrokenDialog) -> list[str]:
     broken, last = found.broken, found.shortest[-1]
     return [
         f"{broken.law}: {found.person}, turn {broken.turn}; {LAWS[broken.law]}",

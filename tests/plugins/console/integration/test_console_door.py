@@ -81,11 +81,15 @@ async def test_operators_take_over_speak_and_give_back() -> None:
     assert marks == ["taken", "said", "given"]
 
 
+CALLERS = ("openai:ann", "a2a:context-shop", "mcp:conversation-shop", "agui:thread-shop")
+"""The persons who call at doors of programs in the dialog "shop"."""
+
+
 async def test_clients_of_every_door_are_told_that_a_person_has_the_dialog() -> None:
     async with Assistant(Pipeline(skills=[echo()]), store="memory:") as it:
         app = make_app(it, [OpenAi(it), A2a(it), Mcp(it), AgUi(it)])
         async with running(app) as url, aiohttp.ClientSession(url) as http:
-            for user in ("openai:ann", "a2a:local", "mcp:local", "agui:local"):
+            for user in CALLERS:
                 await it.turn("hello", user=user, dialog="shop")
                 await it.desk.take(user, "shop", by="eve")
 

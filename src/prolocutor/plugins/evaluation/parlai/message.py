@@ -164,7 +164,7 @@ class MessageFields:
             raise self._wrong("beam_texts", value, "a list of [text, score]") from None
 
     @property
-    def extended_fields(self) -> dict[str, Any]:
+    def extended(self) -> dict[str, Any]:
         """All other fields."""
         return {key: one for key, one in self._message.items() if key not in STANDARD_FIELDS}
 

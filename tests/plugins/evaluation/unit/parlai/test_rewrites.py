@@ -78,7 +78,7 @@ def test_what_cannot_be_read_is_named(tmp_path: Path, text: str, what: str) -> N
 
 
 def test_the_rules_are_evaluated_by_equality_and_by_the_overlap_of_words(tmp_path: Path) -> None:
-    rows = [*CANARD, *QRECC, {"Context": ["a", "b"], "Question": "x y", "Rewrite": "x z"}]
+    rows = [*CANARD, *QRECC, {"Context": ["a", "b"], "Question": "left up", "Rewrite": "left down"}]
     data = written(tmp_path, json.dumps(rows))
 
     result = evaluate("prolocutor.plugins.language.follow_up.evaluated:RewritingAgent", data)
