@@ -17,7 +17,6 @@ import msgspec
 from prolocutor.dialog import plain
 from prolocutor.doors.openai.requests import ChatInput
 
-_HISTORY: Final = re.compile(r"<chat_history>(.{0,100000}?)</chat_history>", re.DOTALL)
 _KEY: Final = re.compile(r'\{\s*"(title|tags|follow_ups|queries|text)"\s*:')
 _TITLE_WORDS: Final = 6
 _TITLE_LENGTH: Final = 60
@@ -42,9 +41,11 @@ def side_task_in(given: ChatInput) -> SideTask | None:
     """Return the side task that a request is, None where a person speaks."""
     if given.history or given.results or not given.text.startswith("### Task:"):
         return None
-    chat, key = _HISTORY.search(given.text), _KEY.search(given.text)
-    if chat is None or key is None:
+    after = given.text.partition("<chat_history>")[2]
+    chat, end, _ = after.partition("</chat_history>")
+    key = _KEY.search(given.text)
+    if not end or key is None:
         return None
-    said = [line for line in chat[1].splitlines() if line.strip()]
+    said = [line for line in chat.splitlines() if line.strip()]
     first = next((line for line in said if line.startswith("USER:")), "".join(said[:1]))
     return SideTask(key[1], first.removeprefix("USER:").strip())

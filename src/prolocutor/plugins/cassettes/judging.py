@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 from collections.abc import Sequence
 from typing import Any, Final
 
@@ -24,7 +23,6 @@ _TASK: Final = (
     "Say whether the criterion is met, by what the assistant said. Reply with JSON alone: "
     '{"reason": "one sentence", "met": true or false}'
 )
-_OBJECT: Final = re.compile(r"\{.*\}", re.DOTALL)
 
 
 class Verdict(msgspec.Struct, frozen=True):
@@ -91,9 +89,8 @@ class Judge:
         dialog = [{"person": words, "assistant": reply} for words, reply in said]
         material = json.dumps({"dialog": dialog, "criterion": criterion}, ensure_ascii=False)
         given = await self._model.say(("system", _TASK), ("user", material))
-        found = _OBJECT.search(given)
         try:
-            verdict = json.loads(found[0] if found else "")
+            verdict = json.loads(given[given.find("{") : given.rfind("}") + 1])
             return Verdict(met=_truth(verdict["met"]), reason=str(verdict.get("reason", "")))
         except (ValueError, KeyError, TypeError, AttributeError):
             raise BadReply(f"the judge gave no verdict: {given!r:.120}") from None

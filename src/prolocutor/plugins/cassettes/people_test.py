@@ -9,7 +9,7 @@ from time import monotonic
 import msgspec
 
 from prolocutor.config.loading import load_assistant
-from prolocutor.plugins.cassettes.crowd import Crowd, BrokenDialog
+from prolocutor.plugins.cassettes.crowd import BrokenDialog, Crowd
 from prolocutor.plugins.cassettes.faults import FaultyAgents
 from prolocutor.plugins.cassettes.judging import ChatPartner
 from prolocutor.plugins.cassettes.people import (

@@ -17,16 +17,22 @@ SECRET: Final = "<secret>"
 TIME: Final = "<time>"
 ID: Final = "<id>"
 
-_NAME: Final = re.compile(
-    r"(?i)(?:^|[_.\-])(?:api[_\-]?)?(?:keys?|tokens?|secrets?|passwords?|passwd|pwd|credentials?|"
-    r"authorization|cookies?|bearer|passphrase|signature)$|apikey|accesskey|privatekey|"
-    r"(?:auth|access|bot|bearer|refresh|id)token$|secret|password"
+_LAST_WORDS: Final = frozenset(
+    "key keys token tokens secret secrets password passwords passwd pwd credential credentials "
+    "authorization cookie cookies bearer passphrase signature".split()
 )
+_LAST_LETTERS: Final = tuple(f"{one}token" for one in "auth access bot bearer refresh id".split())
+_ANYWHERE: Final = ("apikey", "accesskey", "privatekey", "secret", "password")
+"""What names of secrets have as their last word, at their end, and anywhere; in lower case."""
+
 _VARIABLE: Final = re.compile(r"(?i)key|token|secret|passw|credential|auth")
-_FORM: Final = re.compile(
+_KEYS: Final = re.compile(
     r"\b(?:sk|pk|rk)-[A-Za-z0-9_\-]{16,}|\bgh[pousr]_[A-Za-z0-9]{20,}|\bAKIA[0-9A-Z]{16}\b"
-    r"|\bxox[abprs]-[A-Za-z0-9\-]{10,}|\beyJ[\w\-]{8,}\.[\w\-]{8,}\.[\w\-]+"
-    r"|(?<=[Bb]earer )[A-Za-z0-9._~+/\-]{8,}=*|(?<=[Bb]asic )[A-Za-z0-9+/]{8,}=*"
+    r"|\bxox[abprs]-[A-Za-z0-9\-]{10,}|\beyJ[\w\-]{8,}\.[\w\-]{8,}\.[\w\-]+",
+    re.IGNORECASE,
+)
+_IN_ADDRESSES: Final = re.compile(
+    r"(?<=[Bb]earer )[A-Za-z0-9._~+/\-]{8,}=*|(?<=[Bb]asic )[A-Za-z0-9+/]{8,}=*"
     r"|(?<=://)[^/\s:@]*:[^/\s@]+(?=@)"
     r"|(?<=[?&])(?:[\w\-]*(?:key|token|secret|password))=[^&#\s\"]+",
     re.IGNORECASE,
@@ -73,7 +79,7 @@ class Redaction:
         """Return a text without secrets."""
         if self._pattern is not None:
             text = self._pattern.sub(SECRET, text)
-        return _FORM.sub(SECRET, text)
+        return _IN_ADDRESSES.sub(SECRET, _KEYS.sub(SECRET, text))
 
     def value(self, value: Any) -> Any:
         """Return a plain value without secrets: those of secret names, and those in its texts."""
@@ -99,7 +105,12 @@ class Redaction:
 
 def _is_secret(key: str, value: Any) -> bool:
     """Return whether a member is a secret by its name; numbers such as `max_tokens` are none."""
-    return isinstance(value, str | list | dict) and bool(value) and bool(_NAME.search(key))
+    if not isinstance(value, str | list | dict) or not value:
+        return False
+    folded = key.lower()
+    last = folded.replace(".", "_").replace("-", "_").rpartition("_")[2]
+    named = last.removeprefix("api") in _LAST_WORDS or folded.endswith(_LAST_LETTERS)
+    return named or any(one in folded for one in _ANYWHERE)
 
 
 class Names:

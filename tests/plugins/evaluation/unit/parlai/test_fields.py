@@ -27,9 +27,7 @@ def test_gold_answers_are_found_in_and_outside_training() -> None:
 
 
 def test_other_fields_are_extended_ones() -> None:
-    assert MessageFields(Message(text="t", answer_starts=[3])).extended == {
-        "answer_starts": [3]
-    }
+    assert MessageFields(Message(text="t", answer_starts=[3])).extended == {"answer_starts": [3]}
 
 
 @pytest.mark.parametrize(
