@@ -112,7 +112,7 @@ async def test_an_assistant_replies_whatever_goes_wrong_with_its_agents(tmp_path
 
     outcomes = await run_people(PeopleTest(people=20, seed=3, faults=faults), file, lambda _: None)
 
-    assert sum(faults.told.values()) > 50
+    assert sum(faults.told.values()) > 20
     assert {one.name.partition(":")[0] for one in outcomes if one.status == "failed"} <= {
         "same words"
     }
