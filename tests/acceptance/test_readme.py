@@ -121,7 +121,7 @@ class Session:
 
     def _shell(self, script: str) -> str:
         environ = {
-            **os.environ,
+            **{name: value for name, value in os.environ.items() if name != "CI"},
             "PATH": f"{PROGRAMS}{os.pathsep}{os.environ['PATH']}",
             "XDG_DATA_HOME": str(self._folder / "data"),
             "COLUMNS": "100",

@@ -23,7 +23,7 @@ INSIDE = [
     zlib.compress(b"\x00" * 10_000_000),
 ]
 KINDS = ["image/png", "image/jpeg", "image/svg+xml", "text/html", "image/png; charset=x", ""]
-SHOWN = {"image/png", "image/jpeg", "image/gif", "image/webp"}
+SHOWN = {"image/png", "image/jpeg", "image/gif", "image/webp", "application/pdf"}
 
 
 def picture(chance: random.Random) -> bytes:
@@ -68,6 +68,8 @@ async def test_what_is_uploaded_is_a_picture_or_refused() -> None:
                 assert response.content_type in SHOWN
                 assert response.headers["X-Content-Type-Options"] == "nosniff"
                 assert "sandbox" in response.headers["Content-Security-Policy"]
+                if response.content_type == "application/pdf":
+                    assert response.headers["Content-Disposition"] == "attachment"
         for name in ("..%2f..%2fetc%2fpasswd", "a.png%00.html", "x" * 5_000 + ".png"):
             async with http.get(f"/uploads/{name}") as response:
                 assert response.status in (404, 414)

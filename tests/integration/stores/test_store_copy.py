@@ -116,7 +116,7 @@ def test_the_commands_say_what_they_did(tmp_path: Path) -> None:
     done = runner.invoke(store_command, ["copy", first, last])
     checked = runner.invoke(store_command, ["check", last], standalone_mode=False)
 
-    assert (made.exit_code, made.stdout) == (0, "version 6\n")
+    assert (made.exit_code, made.stdout) == (0, "version 7\n")
     assert "are compared and the same" in done.stdout
     assert "All is well." in checked.stdout
 

@@ -24,7 +24,9 @@ from prolocutor.plugins.cassettes.running import TestOptions, TestRun, test_file
 FAILED: Final = 1
 
 
-@click.command(short_help="Test an assistant by recorded and written conversations.")
+@click.command(
+    short_help="Test an assistant by recorded and written conversations, or by simulated people."
+)
 @click.argument("paths", nargs=-1, type=click.Path(path_type=Path))
 @assistant_option("The assistant to test.  [default: the one that each file names]")
 @click.option("--update", is_flag=True, help="Write cassettes anew, with live agents.")

@@ -121,7 +121,7 @@ class CardMaker:
                 "streaming": True,
                 "pushNotifications": self._pushes,
                 "extendedAgentCard": True,
-                "extensions": [{"uri": EXTENSION, "description": _EXTENDS, "required": False}],
+                "extensions": [{"uri": EXTENSION, "description": _EXTENDS}],
             },
             "defaultInputModes": [*MODES],
             "defaultOutputModes": [*MODES],
