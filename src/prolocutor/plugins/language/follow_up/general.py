@@ -676,6 +676,8 @@ def _score(part: Part, slot: Part, said: Continuing) -> float:
     direct = said.grammar.commands.match(plain_of(said.question)) is not None
     if part.lead < 0 and part.kind == slot.kind == "number":
         score += 1 if part.text.isalpha() == slot.text.isalpha() else 0
+    if part.kind == "number" and slot.kind == "name" and _numbered(part, slot):
+        return score + 5
     if part.typed or slot.typed:
         same = part.kind == slot.kind or {part.kind, slot.kind} <= {"measure", "number"}
         if not same:
@@ -758,6 +760,8 @@ def _in_place(rest: str, part: Part, slot: Part, said: Continuing) -> tuple[str,
     words = rest[slice(*part.whole)]
     if said.spoken is not said.grammar:
         return part.text, slot.span
+    if part.kind == "number" and slot.kind == "name" and (number := _numbered(part, slot)):
+        return part.text, (slot.span[1] - len(number), slot.span[1])
     if part.kind == "number" and slot.kind == "measure":
         old = _AMOUNT.match(slot.text)
         if old is not None and old.end() < len(slot.text):
@@ -783,6 +787,13 @@ def _in_place(rest: str, part: Part, slot: Part, said: Continuing) -> tuple[str,
     return part.text, slot.span
 
 
+def _numbered(part: Part, slot: Part) -> str:
+    """Return the number at the end of a name, "parcel 4711", if a part is such a number too."""
+    found = _NUMBER_AT_END.search(slot.text)
+    return found[0] if found and _shape(part.text) == _shape(found[0]) else ""
+
+
+_NUMBER_AT_END: Final = re.compile(r"(?<=\s)\d+\Z")
 _AMOUNT: Final = re.compile(r"-?\d[\d.,]*+|[^\W\d_]++(?=\s)")
 _YEAR: Final = re.compile(r"\b(?:19|20)\d\d\b")
 
@@ -958,6 +969,8 @@ def person_of(said: Continuing) -> str:
     people = [name for name, kind in turn.kinds if kind in _PEOPLE]
     if people:
         return people[0]
+    if _WHO.match(plain_of(turn.question)) and (answered := _name_in(said, first=True)):
+        return answered
     asked = next((one.text for one in said.slots if one.kind == "name"), "")
     if asked and not said.grammar.determined.match(plain_of(turn.question)) and not turn.types:
         return asked
@@ -984,6 +997,11 @@ def place_of(said: Continuing) -> str:
     nouns = [one for one in said.slots if one.kind == "noun" and one.lead >= 0]
     return _bare_whole(said, nouns[-1]) if nouns else topic_of(said)
 
+
+_WHO: Final = re.compile(
+    r"\W*(?:who|whom|wer|wen|wem|qui|quien(?:es)?|chi)(?:['’]?s)?\b", re.IGNORECASE
+)
+"""A question for a person: the reply names whom later pronouns stand for."""
 
 _PEOPLE: Final = frozenset(
     "person people name human author director actor teacher trainer doctor".split()

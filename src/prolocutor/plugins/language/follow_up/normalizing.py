@@ -91,8 +91,10 @@ class _Words:
         self._known = frozenset({*known, *(one.replace("ß", "ss") for one in known)})
         self._short = {_key(short): meant for short, meant in grammar.words.shorthand}
         self._joints = frozenset(one for one in own if len(one) > 1)
+        openers = grammar.questions | grammar.definite
         words = {one for one in agents | own if one.isalpha()}
         boldly = any(one.complete for one in self._others)
+        self._firsts = self._joints if boldly else self._joints & openers
         self._spelling = Spelling(words, grammar.function & words, boldly=boldly)
 
     def spelled(self, text: str) -> str:
@@ -107,7 +109,7 @@ class _Words:
         inner = word[:1].isupper() and found.start() > 0
         short = self._short.get(key)
         if short is not None and not inner:
-            return short
+            return word if _SIGNS.search(_around(found)) else short
         if len(key) < 3 or not key.isalpha() or self._is_right(key):
             return word
         right = self._spelling.word_for(key)
@@ -130,16 +132,25 @@ class _Words:
             return ""
         for at in range(2, len(key) - 1):
             one, other = key[:at], key[at:]
-            first, second = one in self._joints, other in self._joints
-            joins = first or (second and len(other) > 2)
+            first, second = one in self._firsts, other in self._joints
+            joins = first or (second and len(other) > 2 and self._firsts is self._joints)
             if not (joins and len(key) > _LEAST_RUN) and not (first and second):
                 continue
             if one in self._known and other in self._known:
                 return f"{one} {other}"
         for at in range(2, len(key) - 5):
-            if key[:at] in self._joints and (rest := self._apart(key[at:])):
+            if key[:at] in self._firsts and (rest := self._apart(key[at:])):
                 return f"{key[:at]} {rest}"
         return ""
+
+
+def _around(found: re.Match[str]) -> str:
+    """Return the signs beside a word."""
+    return found.string[max(0, found.start() - 1) : found.start()] + found.string[found.end() :][:1]
+
+
+_SIGNS: Final = re.compile(r"[-+*/^=<>%_@#]")
+"""Signs of formulas, addresses and codes, in which letters are no words."""
 
 
 def _slipped(key: str, right: str) -> bool:

@@ -13,6 +13,10 @@ from typing import Final
 SHORTEST: Final = 4
 """Letters of the shortest word that is mended."""
 
+_SURELY_LONG: Final = 6
+"""Letters of the shortest word that is mended where it may be a word that nobody named; up to so
+many only where two of them are in each other's place."""
+
 LONG: Final = 8
 """Letters from which on two slips are mended."""
 
@@ -52,7 +56,7 @@ class Spelling:
         `boldly`: what is spelled is hardly a word of its own, so that more slips are mended.
         """
         self._boldly = boldly
-        self._most = (1.0, 1.4, 2.0) if boldly else (0.7, 0.9, 1.4)
+        self._most = (1.0, 1.4, 2.0) if boldly else (0.7, 0.85, 0.85)
         self.frequent = frozenset(frequent)
         self._lengths: dict[int, list[tuple[int, str]]] = {}
         for word in sorted({*words, *self.frequent}):
@@ -64,6 +68,8 @@ class Spelling:
         """Return the one word that a mistyped word in lower case is near to; "" for none."""
         if len(typed) < SHORTEST:
             return self._short_word(typed) if self._boldly and len(typed) > 2 else ""
+        if len(typed) < _SURELY_LONG and not self._boldly:
+            return ""
         found = self._words_near(typed)
         most = self._most[0 if len(typed) < 6 else 1 if len(typed) < LONG else 2]
         ranked = sorted(
@@ -71,7 +77,8 @@ class Spelling:
             for word in found
             if self._boldly or self._is_likely(typed, word)
         )
-        if not ranked or ranked[0][0] > most:
+        least = 0.0 if self._boldly else 0.2 * (ranked[0][1] in self.frequent if ranked else 0)
+        if not ranked or ranked[0][0] + least > most:
             return ""
         best = [word for far, word in ranked if far < ranked[0][0] + _CLEARLY]
         if len(best) > 1:
@@ -81,7 +88,7 @@ class Spelling:
     @staticmethod
     def _is_likely(typed: str, word: str) -> bool:
         """Return whether a word that may be right as it is was rather meant to be another."""
-        if len(typed) < 6 and sorted(typed) != sorted(word):
+        if len(typed) <= _SURELY_LONG and sorted(typed) != sorted(word):
             return False
         return not _inflected(typed, word)
 
