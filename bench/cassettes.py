@@ -290,7 +290,8 @@ async def measure(given: argparse.Namespace, folder: Path) -> None:
         caught[kind] += bool((await replayed(load(other), some))[1])
     total = sum(tried.values())
     print(
-        f"mutations: {sum(caught.values())} of {total} caught ({sum(caught.values()) / total:.0%})"
+        f"mutations: {sum(caught.values())} of {total} caught "
+        f"({sum(caught.values()) / max(1, total):.0%})"
     )
     for kind, number in tried.items():
         print(f"  {kind}: {caught[kind]} of {number}")

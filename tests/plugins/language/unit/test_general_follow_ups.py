@@ -497,6 +497,15 @@ DIALOGS: list[tuple[str, str, list[Any], str, str]] = [
         "und nach köln?",
         "wann fährt der zug nach köln",
     ),
+    ("who wrote Emma", "Jane Austen wrote it.", [], "when did she die", "when did Jane Austen die"),
+    ("where is order 12", "Order 12 is in Leipzig.", [], "and 13?", "where is order 13"),
+    (
+        "where is the nearest chemist in Oslo",
+        "The nearest is Vitus.",
+        [],
+        "their phone number?",
+        "where is the phone number of Vitus",
+    ),
 ]
 """A question, the reply, its entities, the words that follow, and what they mean."""
 

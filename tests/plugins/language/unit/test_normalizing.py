@@ -78,3 +78,19 @@ def test_the_nearer_of_two_words_is_meant_and_of_two_as_near_none() -> None:
     spelling = Spelling(["bread", "broad", "stove", "store"], boldly=True)
 
     assert (spelling.word_for("braed"), spelling.word_for("stoe")) == ("bread", "")
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "forget the letter about cancer",
+        "my income and the update of this form",
+        "is the washer nearby, and whatever belongs to it",
+        "another lesson in the afternoon, together with the longest one",
+        "draw pi*r^2",
+    ],
+)
+def test_words_that_no_agent_names_stay_where_there_is_no_dictionary(said: str) -> None:
+    parcels = AgentProfile(name="parcels", card=CARD)
+
+    assert Normalizer([parcels]).normalized(said, "en").spelled == said

@@ -971,12 +971,20 @@ def person_of(said: Continuing) -> str:
         return people[0]
     if _WHO.match(plain_of(turn.question)) and (answered := _name_in(said, first=True)):
         return answered
-    asked = next((one.text for one in said.slots if one.kind == "name"), "")
+    asked = next(
+        (one.text for one in said.slots if one.kind == "name" and not _says_where(one, said)), ""
+    )
     if asked and not said.grammar.determined.match(plain_of(turn.question)) and not turn.types:
         return asked
     named = _name_in(said, first=True)
     new = [name for name, _ in turn.kinds if not _in(name, turn.question)]
     return new[0] if new else named or topic_of(said)
+
+
+def _says_where(slot: Part, said: Continuing) -> bool:
+    """Return whether a part says where something is: "in Oslo"."""
+    lead = said.question[slot.whole[0] : slot.span[0]].split()[:1]
+    return lead == [said.grammar.words.place_lead]
 
 
 def place_of(said: Continuing) -> str:
