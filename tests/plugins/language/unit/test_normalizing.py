@@ -87,7 +87,7 @@ def test_the_nearer_of_two_words_is_meant_and_of_two_as_near_none() -> None:
         "my income and the update of this form",
         "is the washer nearby, and whatever belongs to it",
         "another lesson in the afternoon, together with the longest one",
-        "draw pi*r^2",
+        "draw pi*r^2, uh-huh",
     ],
 )
 def test_words_that_no_agent_names_stay_where_there_is_no_dictionary(said: str) -> None:

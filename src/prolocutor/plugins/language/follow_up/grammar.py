@@ -116,7 +116,7 @@ class LanguageGrammar:
         joints = "|".join(words.joints) or "(?!)"
         hesitates = "|".join(words.hesitation) or "(?!)"
         polite = "|".join(words.politeness) or "(?!)"
-        self.hesitation = _pattern(rf"(?<![\w'])(?:{hesitates})(?![\w'])[,.…]*\s*")
+        self.hesitation = _pattern(rf"(?<![\w'-])(?:{hesitates})(?![\w'-])[,.…]*\s*")
         self.polite = _pattern(rf"(?<![\w'])(?:{hesitates}|{polite}|{opener(words)})(?![\w'])")
         self.polite_lead = _pattern(rf"(?:(?:{opener(words)}|{hesitates}|{polite}){gap})+(?=\S)")
         softeners = "|".join(words.softeners) or "(?!)"
