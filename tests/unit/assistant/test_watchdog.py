@@ -162,16 +162,9 @@ async def test_nobody_is_watched_while_no_turn_is_running(alarm: Alarm) -> None:
 
 
 async def test_a_watchdog_stops_with_its_assistant() -> None:
-    def gone() -> None:
-        for thread in threading.enumerate():
-            if thread.name == "watchdog":
-                thread.join(PATIENCE)
-
-    def watching() -> int:
-        return sum(thread.name == "watchdog" for thread in threading.enumerate())
-
-    gone()
+    before = set(threading.enumerate())  # other tests may have left assistants that were killed
     async with assistant(pipeline=Pipeline(skills=[skill()])):
-        assert watching() == 1
-    gone()
-    assert watching() == 0
+        started = set(threading.enumerate()) - before
+        [watchdog] = [thread for thread in started if thread.name == "watchdog"]
+    watchdog.join(PATIENCE)
+    assert not watchdog.is_alive()
