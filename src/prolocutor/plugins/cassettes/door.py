@@ -11,15 +11,14 @@ import msgspec
 
 from prolocutor.bounds import about
 from prolocutor.contracts.channel import Channel, Route
-from prolocutor.contracts.http import HttpRequest, HttpResponse
 from prolocutor.dialog.dialog import Dialog
 from prolocutor.dialog.ids import DialogId
-from prolocutor.errors import BadInput, Forbidden, NotFound
+from prolocutor.errors import BadInput, NotFound
 from prolocutor.plugins.cassettes.cassette import SUFFIX, CassetteWriter
 from prolocutor.plugins.cassettes.keeping import cassette_of, dialog_text
-from prolocutor.web.cors import is_own_page
 from prolocutor.web.door_context import DoorContext
 from prolocutor.web.operations import Operation, TypedRequest
+from prolocutor.web.operator_writes import OperatorWrite
 
 PATH: Final = "/api/console/tests"
 _SAFE: Final = re.compile(r"[^\w-]+")
@@ -78,7 +77,7 @@ class KeptTests:
         self._assistant = context.assistant
         self._base = Path(context.folder)
         self._folder = None if folder is None else self._base / folder
-        keep = _KeepingWrite(self.keep_test, errors=[NotFound, BadInput])
+        keep = OperatorWrite(self.keep_test, errors=[NotFound, BadInput])
         self.routes = [
             Route("GET", PATH, Operation(self.show_folder), "operators"),
             Route("POST", PATH, keep, "operators"),
@@ -135,13 +134,3 @@ class KeptTests:
             cassette=lines.decode(),
             yaml=dialog_text(cassette, name),
         )
-
-
-class _KeepingWrite(Operation):
-    """An operation that needs a key, or this machine and no page of another site."""
-
-    async def __call__(self, request: HttpRequest) -> HttpResponse:
-        given = request.header("authorization") or request.query("access_token")
-        if not given and not is_own_page(request.header("origin"), request.header("host")):
-            raise Forbidden("pages of other sites need a key")
-        return await super().__call__(request)

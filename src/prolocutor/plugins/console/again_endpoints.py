@@ -21,8 +21,8 @@ from prolocutor.plugins.console.resources import BASE, ConsoleContext
 from prolocutor.plugins.console.said_again import TurnRunAgain, run_again
 from prolocutor.plugins.console.turn_endpoints import ReplyEndpoints, TurnPath
 from prolocutor.plugins.console.turn_views import TurnView, view_of
-from prolocutor.plugins.console.writes import ConsoleWrite
 from prolocutor.web.operations import Operation, TypedRequest
+from prolocutor.web.operator_writes import OperatorWrite
 
 
 class ChosenAssistant(msgspec.Struct, frozen=True):
@@ -66,7 +66,7 @@ class AgainEndpoints:
         self._jobs = context.jobs
         self._turns = turns
         self._files = {name: _file(name, path, context.folder) for name, path in assistants.items()}
-        again = ConsoleWrite(
+        again = OperatorWrite(
             self.say_again, status=202, errors=[NotFound, Overloaded], returns=JobStarted
         )
         self.routes = [

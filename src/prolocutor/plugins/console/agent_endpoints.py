@@ -21,8 +21,8 @@ from prolocutor.plugins.console.agent_states import AgentStates
 from prolocutor.plugins.console.agent_views import AgentDetail, AgentList, AgentViews
 from prolocutor.plugins.console.recent_figures import STEP, RecentFigures
 from prolocutor.plugins.console.resources import BASE
-from prolocutor.plugins.console.writes import ConsoleWrite, EmptyBody
 from prolocutor.web.operations import Operation, TypedRequest
+from prolocutor.web.operator_writes import EmptyBody, OperatorWrite
 
 ONE: Final = f"{BASE}/agents/{{name}}"
 
@@ -99,9 +99,9 @@ class AgentEndpoints:
         self._views = AgentViews(assistant, figures, assistant.records.recorder, states, cards)
         listed = Operation(self.list_agents)
         shown = Operation(self.show_agent, errors=[NotFound])
-        alone = ConsoleWrite(self.talk_alone, errors=[NotFound])
-        switch = ConsoleWrite(self.switch_agent, errors=[NotFound, StoreError])
-        let_try = ConsoleWrite(self.try_agent, errors=[NotFound])
+        alone = OperatorWrite(self.talk_alone, errors=[NotFound])
+        switch = OperatorWrite(self.switch_agent, errors=[NotFound, StoreError])
+        let_try = OperatorWrite(self.try_agent, errors=[NotFound])
         self.routes: list[Route] = [
             Route("GET", f"{BASE}/agents", listed, "operators"),
             Route("GET", ONE, shown, "operators"),

@@ -12,8 +12,8 @@ from prolocutor.contracts.channel import Route
 from prolocutor.dialog.rounds import Handover
 from prolocutor.errors import HandoverConflict, NotFound
 from prolocutor.plugins.console.resources import BASE
-from prolocutor.plugins.console.writes import ConsoleWrite, EmptyBody
 from prolocutor.web.operations import IdempotencyKey, Operation, TypedRequest
+from prolocutor.web.operator_writes import EmptyBody, OperatorWrite
 
 ONE: Final = f"{BASE}/conversations/{{dialog_id}}"
 
@@ -81,9 +81,9 @@ class HandoverEndpoints:
         errors = (NotFound, HandoverConflict)
         listed = Operation(self.list_handovers)
         shown = Operation(self.show_handover, errors=[NotFound])
-        take = ConsoleWrite(self.take_over, errors=errors)
-        say = ConsoleWrite(self.say, errors=errors)
-        give = ConsoleWrite(self.give_back, errors=errors)
+        take = OperatorWrite(self.take_over, errors=errors)
+        say = OperatorWrite(self.say, errors=errors)
+        give = OperatorWrite(self.give_back, errors=errors)
         self.routes: list[Route] = [
             Route("GET", f"{BASE}/handovers", listed, "operators"),
             Route("GET", f"{ONE}/handover", shown, "operators"),

@@ -13,8 +13,8 @@ from prolocutor.errors import NotFound
 from prolocutor.plugins.console.jobs import Job, JobPath, JobRegister, JobView, view_of
 from prolocutor.plugins.console.paging import Cursor, CursorCodec, Limit
 from prolocutor.plugins.console.resources import BASE
-from prolocutor.plugins.console.writes import ConsoleWrite
 from prolocutor.web.operations import Operation, TypedRequest
+from prolocutor.web.operator_writes import OperatorWrite
 
 CURSOR: Final = CursorCodec(int)
 """The number of the last job on a page."""
@@ -45,7 +45,7 @@ class JobEndpoints:
         self._store = store
         listed = Operation(self.list_jobs)
         show = Operation(self.show_job, errors=[NotFound])
-        stop = ConsoleWrite(self.stop_job, errors=[NotFound])
+        stop = OperatorWrite(self.stop_job, errors=[NotFound])
         self.routes = [
             Route("GET", f"{BASE}/jobs", listed, "operators"),
             Route("GET", f"{BASE}/jobs/{{id}}", show, "operators"),

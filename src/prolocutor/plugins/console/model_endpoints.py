@@ -9,8 +9,8 @@ from prolocutor.contracts.pairing import Role
 from prolocutor.errors import Conflict, NotFound
 from prolocutor.plugins.console.model_desk import ConsoleModel, ModelDesk, PutLive
 from prolocutor.plugins.console.resources import BASE
-from prolocutor.plugins.console.writes import ConsoleWrite, EmptyBody
 from prolocutor.web.operations import Operation, TypedRequest
+from prolocutor.web.operator_writes import EmptyBody, OperatorWrite
 
 
 class ConsoleModelPath(msgspec.Struct, frozen=True):
@@ -40,8 +40,8 @@ class ModelEndpoints:
         self._has_data = has_data
         errors = (NotFound, Conflict)
         one = f"{BASE}/models/{{id}}"
-        live = ConsoleWrite(self.put_live, errors=errors)
-        delete = ConsoleWrite(self.delete_model, status=204, errors=errors)
+        live = OperatorWrite(self.put_live, errors=errors)
+        delete = OperatorWrite(self.delete_model, status=204, errors=errors)
         self.routes = [
             Route("GET", f"{BASE}/models", Operation(self.list_models), "operators"),
             Route("POST", f"{one}/live", live, "operators"),

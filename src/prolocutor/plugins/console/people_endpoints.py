@@ -11,8 +11,8 @@ from prolocutor.assistant.assistant import Assistant
 from prolocutor.contracts.channel import Route
 from prolocutor.errors import NotFound
 from prolocutor.plugins.console.resources import BASE
-from prolocutor.plugins.console.writes import ConsoleWrite
 from prolocutor.web.operations import TypedRequest
+from prolocutor.web.operator_writes import OperatorWrite
 
 
 class ConsolePerson(msgspec.Struct, frozen=True):
@@ -26,7 +26,7 @@ class PeopleEndpoints:
 
     def __init__(self, assistant: Assistant) -> None:
         self._assistant = assistant
-        delete = ConsoleWrite(self.delete_someone, status=204, errors=[NotFound])
+        delete = OperatorWrite(self.delete_someone, status=204, errors=[NotFound])
         self.routes = [Route("DELETE", f"{BASE}/people/{{user:path}}", delete, "operators")]
 
     async def delete_someone(self, request: TypedRequest[ConsolePerson, None]) -> None:

@@ -2,8 +2,8 @@
 
 One file holds the routes of one resource: a class made of a `ConsoleContext` (or of less), with
 `routes`, which `channel.py` lists. Every route begins with `BASE` and is for `operators`. Reading
-is an `Operation`, writing a `ConsoleWrite`. Lists are pages (`paging.py`), what takes long is a job
-(`jobs.py`). Times are seconds (UNIX). What an endpoint returns is a Struct of its file.
+is an `Operation`, writing an `OperatorWrite`. Lists are pages (`paging.py`), what takes long is a
+job (`jobs.py`). Times are seconds (UNIX). What an endpoint returns is a Struct of its file.
 """
 
 from __future__ import annotations

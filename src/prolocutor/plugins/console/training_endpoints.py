@@ -27,9 +27,9 @@ from prolocutor.errors import BadInput, Overloaded, ServiceUnreachable
 from prolocutor.plugins.console.jobs import Job, JobRegister, JobStarted
 from prolocutor.plugins.console.model_desk import ModelDesk
 from prolocutor.plugins.console.resources import BASE
-from prolocutor.plugins.console.writes import ConsoleWrite
 from prolocutor.processes.line_process import LineProcess
 from prolocutor.web.operations import TypedRequest
+from prolocutor.web.operator_writes import OperatorWrite
 
 PATIENCE: Final = 60.0
 
@@ -56,7 +56,7 @@ class TrainingEndpoints:
         self._labels, self._desk, self._jobs = labels, desk, jobs
         self._data = list(data)
         self._store = None if store is None or store.startswith("memory") else store
-        train = ConsoleWrite(self.train, status=202, errors=[BadInput, Overloaded])
+        train = OperatorWrite(self.train, status=202, errors=[BadInput, Overloaded])
         self.routes = [Route("POST", f"{BASE}/train", train, "operators")]
 
     async def train(self, request: TypedRequest[None, WhatToTrain]) -> JobStarted:

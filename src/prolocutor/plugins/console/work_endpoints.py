@@ -24,8 +24,8 @@ from prolocutor.plugins.console.paging import Cursor, CursorCodec, Limit
 from prolocutor.plugins.console.resources import BASE
 from prolocutor.plugins.console.work_answers import OfferedAnswer, WorkAnswers
 from prolocutor.plugins.console.work_list import FlaggedTurn, WorkGroup, WorkList, WorkSign
-from prolocutor.plugins.console.writes import ConsoleWrite
 from prolocutor.web.operations import Operation, TypedRequest
+from prolocutor.web.operator_writes import OperatorWrite
 
 JSON_LINES: Final = "application/x-ndjson"
 _WORDINGS: Final = 10
@@ -158,8 +158,8 @@ class WorkEndpoints:
         self._labelling = asyncio.Lock()
         errors = (BadInput, NotFound, LabelConflict)
         show = Operation(self.show_work, errors=[NotFound])
-        label = ConsoleWrite(self.add_label, status=201, errors=errors)
-        delete = ConsoleWrite(self.delete_label, status=204, errors=[NotFound])
+        label = OperatorWrite(self.add_label, status=201, errors=errors)
+        delete = OperatorWrite(self.delete_label, status=204, errors=[NotFound])
         listed = Operation(self.list_labels, produces=JSON_LINES)
         self.routes = [
             Route("GET", f"{BASE}/work", Operation(self.list_work), "operators"),

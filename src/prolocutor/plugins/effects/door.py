@@ -7,14 +7,13 @@ from typing import Any, ClassVar, Final
 import msgspec
 
 from prolocutor.contracts.channel import Channel, Route
-from prolocutor.contracts.http import HttpRequest, HttpResponse
 from prolocutor.dialog.plain import JsonObject, decode
-from prolocutor.errors import BadInput, Forbidden, NotFound
+from prolocutor.errors import BadInput, NotFound
 from prolocutor.plugins.effects.effect_desk import Decision, EffectDesk
 from prolocutor.plugins.effects.ledger import EffectRecord, EffectStep
-from prolocutor.web.cors import is_own_page
 from prolocutor.web.door_context import DoorContext
 from prolocutor.web.operations import Operation, TypedRequest
+from prolocutor.web.operator_writes import OperatorWrite
 
 PATH: Final = "/api/console/effects"
 
@@ -76,11 +75,11 @@ class EffectsChannel:
     def __init__(self, context: DoorContext) -> None:
         assistant = context.assistant
         self._desk: EffectDesk = getattr(assistant, "effects", None) or EffectDesk(assistant.store)
-        decide = _OperatorWrite(self.decide, errors=[NotFound, BadInput])
+        decide = OperatorWrite(self.decide, errors=[NotFound, BadInput])
         self.routes = [
             Route("GET", PATH, Operation(self.list_effects), "operators"),
             Route("POST", PATH, decide, "operators"),
-            Route("POST", f"{PATH}/list", _OperatorWrite(self.list_for_owner), "operators"),
+            Route("POST", f"{PATH}/list", OperatorWrite(self.list_for_owner), "operators"),
         ]
 
     async def open(self) -> None:
@@ -120,13 +119,3 @@ def line_of(record: EffectRecord) -> EffectLine:
     """Return an effect as operators see it."""
     shown = {name: getattr(record, name) for name in EffectLine.__struct_fields__}
     return EffectLine(**{**shown, "reply": decode(bytes(record.reply))})
-
-
-class _OperatorWrite(Operation):
-    """An operation that needs a key, or this machine and no page of another site."""
-
-    async def __call__(self, request: HttpRequest) -> HttpResponse:
-        given = request.header("authorization") or request.query("access_token")
-        if not given and not is_own_page(request.header("origin"), request.header("host")):
-            raise Forbidden("pages of other sites need a key")
-        return await super().__call__(request)

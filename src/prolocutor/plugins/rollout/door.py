@@ -7,12 +7,11 @@ from typing import ClassVar, Final, Literal
 import msgspec
 
 from prolocutor.contracts.channel import Channel, Route
-from prolocutor.contracts.http import HttpRequest, HttpResponse
-from prolocutor.errors import BadInput, Forbidden, NotFound
+from prolocutor.errors import BadInput, NotFound
 from prolocutor.plugins.rollout.rollout_desk import RolloutDesk, TrialStatus
-from prolocutor.web.cors import is_own_page
 from prolocutor.web.door_context import DoorContext
 from prolocutor.web.operations import Operation, TypedRequest
+from prolocutor.web.operator_writes import OperatorWrite
 
 PATH: Final = "/api/console/rollout"
 
@@ -57,7 +56,7 @@ class Rollouts:
         assistant = context.assistant
         watch = getattr(assistant.rollout, "desk", None)
         self._desk: RolloutDesk = watch or RolloutDesk(assistant.store, [])
-        decide = _OwnWrite(self.decide_trial, errors=[NotFound, BadInput])
+        decide = OperatorWrite(self.decide_trial, errors=[NotFound, BadInput])
         self.routes = [
             Route("GET", PATH, Operation(self.list_trials), "operators"),
             Route("POST", PATH, decide, "operators"),
@@ -84,13 +83,3 @@ class Rollouts:
 def listed(found: list[TrialStatus]) -> TrialList:
     """Return trials with their verdicts."""
     return TrialList([TrialLine(one, one.verdict) for one in found])
-
-
-class _OwnWrite(Operation):
-    """An operation that needs a key, or this machine and no page of another site."""
-
-    async def __call__(self, request: HttpRequest) -> HttpResponse:
-        given = request.header("authorization") or request.query("access_token")
-        if not given and not is_own_page(request.header("origin"), request.header("host")):
-            raise Forbidden("pages of other sites need a key")
-        return await super().__call__(request)

@@ -1,4 +1,4 @@
-"""ConsoleWrite: an operation of the console that changes something."""
+"""OperatorWrite: an operation of operators that changes something."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from prolocutor.web.operations import Operation
 
 
 class EmptyBody(msgspec.Struct, frozen=True):
-    """An empty object."""
+    """An empty object: the body of a write that needs no more than its address."""
 
 
-class ConsoleWrite(Operation):
+class OperatorWrite(Operation):
     """An operation that needs a key, or loopback and no page of another site.
 
     Pages of the sites under `origins` need a key too: without one every visitor of such a site on
