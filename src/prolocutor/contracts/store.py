@@ -410,7 +410,7 @@ class RecordStore(Protocol):
         """
 
     async def record(self, user: str, kind: str, key: str) -> bytes | None:
-        """Return one document, None where there is none."""
+        """Return the document with this key; None if the key is unknown."""
 
     async def put_record(
         self, user: str, kind: str, key: str, body: bytes, about: str = ""

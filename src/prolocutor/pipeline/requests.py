@@ -12,9 +12,10 @@ import msgspec
 
 from prolocutor.contracts.connector import DeltaSink
 from prolocutor.dialog import plain
+from prolocutor.dialog.ids import new_id
 from prolocutor.dialog.inputs import TurnStart
 from prolocutor.dialog.model_wishes import ModelWishes
-from prolocutor.dialog.plain import Plain, decode, encode
+from prolocutor.dialog.plain import Plain, check, decode, encode
 from prolocutor.errors import BadReply, ServiceError, ServiceRaised
 from prolocutor.functions import text_and_place
 from prolocutor.pipeline.draft import DraftHypothesis
@@ -156,6 +157,12 @@ class PayloadRequest:
         self.deltas = deltas
         self._encoded = payload.encoded
         self._first = payload.value
+
+    @classmethod
+    def outside_turns(cls, service: str, value: Any, timeout: float = 60.0) -> PayloadRequest:
+        """Return a request of no turn, with a new id; `timeout` is in seconds."""
+        turn_id = new_id()
+        return cls(service, turn_id, f"{turn_id}/{service}", timeout, check(value))
 
     @property
     def wishes(self) -> ModelWishes | None:

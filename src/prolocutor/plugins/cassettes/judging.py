@@ -10,10 +10,9 @@ from typing import Any, Final
 import msgspec
 
 from prolocutor.connectors.chat import ChatModel
-from prolocutor.contracts.connector import DeltaSink, ServiceContext
-from prolocutor.dialog.ids import new_id
-from prolocutor.dialog.plain import decode, encode
+from prolocutor.contracts.connector import ServiceContext
 from prolocutor.errors import BadReply
+from prolocutor.pipeline.requests import PayloadRequest
 
 SECONDS: Final = 60.0
 _OPENAI: Final = "https://api.openai.com/v1"
@@ -32,29 +31,6 @@ class Verdict(msgspec.Struct, frozen=True):
     reason: str
 
 
-class ModelMessages(msgspec.Struct, frozen=True):
-    """Messages to a chat model, as a request."""
-
-    messages: bytes
-    turn_id: str
-    service: str = "judge"
-    timeout: float = SECONDS
-    deltas: DeltaSink | None = None
-
-    @property
-    def key(self) -> str:
-        """An idempotency key; asking twice does no harm."""
-        return f"{self.turn_id}/{self.service}"
-
-    def value(self) -> Any:
-        """Return the messages."""
-        return decode(self.messages)
-
-    def body(self) -> bytes:
-        """Return the messages as JSON."""
-        return self.messages
-
-
 class ChatPartner:
     """A chat model, named by its URL (`http://HOST/v1?model=NAME`) or by a name of OpenAI's."""
 
@@ -70,7 +46,8 @@ class ChatPartner:
     async def say(self, *messages: tuple[str, str]) -> str:
         """Return what the model says to messages of (role, content); raise `ServiceError`."""
         asked = [{"role": role, "content": content} for role, content in messages]
-        said: str = await self._model.complete(ModelMessages(encode(asked), new_id()))
+        request = PayloadRequest.outside_turns("judge", asked, timeout=SECONDS)
+        said: str = await self._model.complete(request)
         return said
 
     async def aclose(self) -> None:

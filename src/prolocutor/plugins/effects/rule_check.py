@@ -1,9 +1,9 @@
-"""Check what a file says of effects beyond its form: rules can be read, functions are there."""
+"""Check what a file says of effects beyond its form: rules can be read, functions exist."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, Final
 
 from prolocutor.config.fields import Findings
 from prolocutor.config.loading import Survey
@@ -14,7 +14,11 @@ from prolocutor.plugins.effects.fields import ApprovalRule
 
 
 def check_effects(loaded: Survey, findings: Findings) -> Iterable[tuple[str, str]]:
-    """Record rules that are none, and functions that are not there."""
+    """Record rules that cannot be read and functions that do not exist.
+
+    Return a warning for each skill that puts all that people say before them.
+    """
+    asks_always = []
     for skill in loaded.settings.pipeline.of(Stage.SKILL):
         if skill.acts:
             for key in ("rule", "reconcile", "preview"):
@@ -22,7 +26,16 @@ def check_effects(loaded: Survey, findings: Findings) -> Iterable[tuple[str, str
                     _check(skill, key)
                 except ConfigError as error:
                     findings.add(loaded.find(f"skills.{skill.name}.{key}"), error.what)
-    return ()
+        if skill.approve and not (skill.preview or skill.formatter):
+            told = _NO_PREVIEW
+            asks_always.append((f"skills.{skill.name}.approve", told))
+    return asks_always
+
+
+_NO_PREVIEW: Final = (
+    "whatever a person says to it is put before them as something to approve; a preview can say, "
+    "by null, that nothing would be done"
+)
 
 
 def _check(skill: Skill, key: str) -> None:

@@ -14,11 +14,11 @@ from msgspec.structs import replace
 from prolocutor.assistant.call_recording import current_recorder
 from prolocutor.connectors.connector_catalog import CONNECTORS, ENDPOINTS, options_from
 from prolocutor.connectors.python import PythonConnector
-from prolocutor.contracts.connector import DeltaSink, Request, ServiceContext
+from prolocutor.contracts.connector import Request, ServiceContext
 from prolocutor.contracts.pairing import Complete
-from prolocutor.dialog.ids import new_id
-from prolocutor.dialog.plain import Plain, decode, encode
+from prolocutor.dialog.plain import Plain
 from prolocutor.errors import ConfigError, ProlocutorError, ServiceError
+from prolocutor.pipeline.requests import PayloadRequest
 from prolocutor.plan.pipeline import Call
 
 LONGEST: Final = 2000
@@ -199,32 +199,6 @@ def _share(value: Any) -> float | None:
     return number / 100 if percent or number > 1 else number
 
 
-_SECONDS: Final = 60.0
-
-
-class ModelRequest(msgspec.Struct, frozen=True):
-    """What a model is asked: messages, each with `role` and `content`."""
-
-    service: str
-    turn_id: str
-    messages: bytes
-    timeout: float = _SECONDS
-    deltas: DeltaSink | None = None
-
-    @property
-    def key(self) -> str:
-        """An idempotency key; asking a model twice does no harm."""
-        return f"{self.turn_id}/{self.service}"
-
-    def value(self) -> Any:
-        """Return the messages."""
-        return decode(self.messages)
-
-    def body(self) -> bytes:
-        """Return the messages as JSON."""
-        return self.messages
-
-
 def connector_of(connector: str, endpoint: Call, *, name: str, verb: str) -> Any:
     """Make the connector to an endpoint; raise `ConfigError` unless it has the method `verb`."""
     kinds = ENDPOINTS if connector in ENDPOINTS.names() else CONNECTORS
@@ -250,7 +224,7 @@ class ChatEndpoint:
 
     async def complete(self, messages: list[dict[str, str]]) -> str:
         """Return what the model says to these messages; raise `ServiceError` if it fails."""
-        asked = ModelRequest(self._name, new_id(), encode(messages))
+        asked = PayloadRequest.outside_turns(self._name, messages)
         said: str = await self.connector.complete(asked)
         return said
 

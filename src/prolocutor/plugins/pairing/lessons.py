@@ -97,7 +97,7 @@ class Lessons:
         return self._watch is not None
 
     def standing(self) -> list[RouterLabel]:
-        """Return what a router that is made anew learns."""
+        """Return the labels that a new router learns."""
         return [*self._standing.values()]
 
     def lessons(self) -> list[RouterLabel]:

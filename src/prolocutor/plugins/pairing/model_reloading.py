@@ -49,7 +49,7 @@ class FolderShelf:
         self._folder = in_use.with_name(in_use.name + SHELF)
 
     def live(self) -> StoredModel | None:
-        """Return the model in use, without what it learned; None where there is none."""
+        """Return the head of the model in use, without its labels; None if no model is in use."""
         try:
             return _stored_model(head_of_model(self._in_use))
         except NotFound:

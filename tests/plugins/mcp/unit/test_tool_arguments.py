@@ -4,17 +4,21 @@ from typing import Any
 
 import pytest
 
-from prolocutor.dialog.plain import encode
+from prolocutor.dialog.plain import decode, encode
+from prolocutor.pipeline.requests import PayloadRequest
 from prolocutor.plugins.mcp.connector.arguments import OfferedTool, ToolArguments
 from prolocutor.plugins.mcp.wire.headers import header_fault
 from prolocutor.plugins.mcp.wire.tools import ToolInfo
-from prolocutor.plugins.pairing.endpoints import ModelRequest
+
+
+def request_of(body: bytes) -> PayloadRequest:
+    return PayloadRequest.outside_turns("tool", decode(body))
 
 
 def test_a_password_comes_from_the_answer_because_the_dialog_has_dots() -> None:
     answer = {"kind": "password", "value": "s3cret", "raw": "s3cret"}
     body = encode({"utterances": [{"text": "••••••••"}], "dialog_id": "d", "answer": answer})
-    request = ModelRequest("tool", "turn", body)
+    request = request_of(body)
     schema = {"type": "object", "properties": {"text": {"type": "string"}}}
     tool = OfferedTool(ToolInfo(name="ask", input_schema=schema))
 
@@ -46,7 +50,7 @@ def test_a_tool_whose_arguments_are_all_given_needs_none_for_the_text(
     arguments = ToolArguments(None, given)
 
     arguments.check(tool)
-    made = arguments.of(body, ModelRequest("tool", "turn", body), OfferedTool(tool))
+    made = arguments.of(body, request_of(body), OfferedTool(tool))
 
     assert made == given
 

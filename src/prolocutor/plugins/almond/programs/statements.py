@@ -24,7 +24,7 @@ Message = dict[str, Any]
 
 
 class ShownResult(msgspec.Struct, frozen=True):
-    """One result and the messages that show it."""
+    """A result row and the messages that show it."""
 
     row: ResultRow
     messages: list[Message]

@@ -72,7 +72,7 @@ class PersonSessions:
 
     @property
     def tells_persons_apart(self) -> bool:
-        """Whether it matters whose call it is."""
+        """Whether each person has a session of their own."""
         return self._wants_tokens and not self._is_own
 
     async def of(self, user: str) -> PersonSession:

@@ -35,9 +35,8 @@ from prolocutor.json_rpc import (
     rpc_failure,
     rpc_result,
 )
-from prolocutor.plugins.mcp.door.asking import ToolCalls, check_skills
+from prolocutor.plugins.mcp.door.asking import check_skills
 from prolocutor.plugins.mcp.door.client import McpClient, elicits
-from prolocutor.plugins.mcp.door.offers import OfferedPrompts, OfferedResources
 from prolocutor.plugins.mcp.door.persons import PERSONS, PREFIX
 from prolocutor.plugins.mcp.door.server import (
     McpServer,
@@ -131,12 +130,7 @@ class Mcp:
         origins: Sequence[str] = (),
         starters: Sequence[str] = (),
     ) -> None:
-        self._server = McpServer(
-            ToolCalls(assistant, skills),
-            assistant.name,
-            OfferedResources(assistant),
-            OfferedPrompts(assistant, starters),
-        )
+        self._server = McpServer(assistant, skills, starters)
         self._origins = frozenset(origins)
         self._sessions = McpSessions()
         self._running = BackgroundTasks("MCP request")

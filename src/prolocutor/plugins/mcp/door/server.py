@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from importlib.metadata import version as version_of
 from typing import Any, Final
 
 import msgspec
 from msgspec import UNSET
 
+from prolocutor.assistant.assistant import Assistant
 from prolocutor.dialog.plain import JsonObject
 from prolocutor.json_rpc import (
     INTERNAL_ERROR,
@@ -57,11 +58,15 @@ class McpServer:
     """The protocol of a server that has tools, resources and prompts."""
 
     def __init__(
-        self, calls: ToolCalls, name: str, resources: OfferedResources, prompts: OfferedPrompts
+        self,
+        assistant: Assistant,
+        skills: bool | Sequence[str] = False,
+        starters: Sequence[str] = (),
     ) -> None:
-        self._calls = calls
-        self._resources, self._prompts = resources, prompts
-        self._info: JsonObject = {"name": name, "version": version_of("prolocutor")}
+        self._calls = ToolCalls(assistant, skills)
+        self._resources = OfferedResources(assistant)
+        self._prompts = OfferedPrompts(assistant, starters)
+        self._info: JsonObject = {"name": assistant.name, "version": version_of("prolocutor")}
         about = "Ask the assistant in plain words; it finds out who knows."
         capabilities: JsonObject = {"tools": {}, "resources": {}, "prompts": {}}
         self._about: JsonObject = {"capabilities": capabilities, "instructions": about}

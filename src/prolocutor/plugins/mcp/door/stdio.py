@@ -20,9 +20,7 @@ from prolocutor.json_rpc import (
     rpc_failure,
     rpc_result,
 )
-from prolocutor.plugins.mcp.door.asking import ToolCalls
 from prolocutor.plugins.mcp.door.client import McpClient, elicits
-from prolocutor.plugins.mcp.door.offers import OfferedPrompts, OfferedResources
 from prolocutor.plugins.mcp.door.persons import PREFIX
 from prolocutor.plugins.mcp.door.server import McpServer, check_envelope, envelope_of, id_of
 from prolocutor.plugins.mcp.door.sessions import ClientSession, SessionBack
@@ -41,12 +39,7 @@ class StdioDoor:
         user: str = LOCAL,
         starters: Sequence[str] = (),
     ) -> None:
-        self._server = McpServer(
-            ToolCalls(assistant, skills),
-            assistant.name,
-            OfferedResources(assistant),
-            OfferedPrompts(assistant, starters),
-        )
+        self._server = McpServer(assistant, skills, starters)
         self._speaker = DoorSpeaker(PREFIX + user)
         self._session = ClientSession(HANDSHAKE_VERSIONS[-1], None, elicits=False)
         self._lines = StdioLines()

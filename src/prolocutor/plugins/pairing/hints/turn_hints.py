@@ -236,7 +236,7 @@ class HintWatch:
         self._dialogs: OrderedDict[str, tuple[str, list[HintTurn]]] = OrderedDict()
 
     def hints(self, record: TurnRecord) -> list[TurnHint]:
-        """Return what a turn says of those before it."""
+        """Return the hints that a turn gives about the turns before it."""
         return find_hints(self._turns(record), self._settings)
 
     def note(self, record: TurnRecord) -> None:

@@ -251,7 +251,7 @@ def _record_choice(
 
 
 def _choice(line: bytes) -> RecordedChoice | None:
-    """Return what a line says; None for one that is cut off."""
+    """Return the choice on a line of the record; None if the line is cut off."""
     try:
         return msgspec.json.decode(line, type=RecordedChoice)
     except msgspec.MsgspecError:
