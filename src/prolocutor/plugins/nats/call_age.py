@@ -1,8 +1,8 @@
 """CallAges: how long calls were on their way, without a common clock.
 
-A broker, a line or a worker that was stopped for a while hands over calls that nobody waits for any
-more. Clocks of machines differ, so what counts is how much later a call comes than the quickest of
-the calls of the same sender.
+A broker, a line or a worker that was stopped for a while hands over calls whose callers have given
+up. Clocks of machines differ, so the age of a call is how much longer it travelled than the
+quickest recent call of the same sender.
 """
 
 from __future__ import annotations
@@ -13,19 +13,19 @@ from collections.abc import Callable
 from typing import Final
 
 GENERATION: Final = 64
-"""Calls after which an old quickest one is forgotten, as clocks are set."""
+"""Calls after which the quickest call is forgotten, because clocks get set."""
 MAX_SENDERS: Final = 4096
 
 
 class CallAges:
-    """Says how old calls are, by their sender and when it says that it sent them."""
+    """Estimates the ages of calls from the times at which their senders say they were sent."""
 
     def __init__(self, clock: Callable[[], float] = time.time) -> None:
         self._clock = clock
         self._senders: OrderedDict[str, _Quickest] = OrderedDict()
 
     def age(self, sender: str, sent: str | None) -> float:
-        """Return how many seconds longer than the quickest a call took; 0 where nothing is known.
+        """Return by how many seconds a call took longer than the sender's quickest; 0 if unknown.
 
         `sent`: the time in milliseconds by the sender's clock.
         """
@@ -40,11 +40,11 @@ class CallAges:
             quickest = self._senders[sender] = _Quickest(took)
             if len(self._senders) > MAX_SENDERS:
                 self._senders.popitem(last=False)
-        return took - quickest.noted(took)
+        return took - quickest.note_call(took)
 
 
 class _Quickest:
-    """The quickest of the last calls of one sender: of this generation and the one before."""
+    """The shortest travel time among a sender's last calls: this generation and the one before."""
 
     __slots__ = ("_before", "_count", "_now")
 
@@ -52,8 +52,8 @@ class _Quickest:
         self._now = self._before = took
         self._count = 0
 
-    def noted(self, took: float) -> float:
-        """Take note of a call, and return the quickest."""
+    def note_call(self, took: float) -> float:
+        """Record the travel time of a call; return the shortest, in seconds."""
         self._count += 1
         if self._count > GENERATION:
             self._before, self._now, self._count = self._now, took, 1

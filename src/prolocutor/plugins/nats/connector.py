@@ -36,9 +36,9 @@ TOO_LARGE: Final = 413
 class NatsConnector:
     """The way to the workers of a service: `nats://HOST/NAME`, or `nats://NAME` by `connection`.
 
-    It fails at once where there is no connection or no worker. A worker that is busy is followed by
-    one more, chosen by NATS. `instead` is asked where NATS or the workers are away, or where the
-    request is too large for NATS. `assistant` is the name that stands in the subject.
+    A call fails at once without a connection or a worker. After a busy worker NATS chooses another,
+    once. `instead` is asked if NATS or all workers are away, or if the request is too large for
+    NATS. `assistant` is the name in the subject.
     """
 
     gathers_batches = True
@@ -71,12 +71,12 @@ class NatsConnector:
         self._instead = instead
 
     async def send(self, requests: Sequence[Request]) -> Replies:
-        """Ask a worker for each request; an error of several stands in its place."""
+        """Ask a worker for each request; of several, an error takes the place of its reply."""
         if not self._is_open:
             self._is_open = True
             self._connection.open()
         if not self._connection.was_tried:
-            await self._connection.tried()
+            await self._connection.wait_for_first_try()
         return await each_alone(self._send, requests)
 
     async def aclose(self) -> None:
@@ -154,14 +154,14 @@ class NatsWorkers(AgentOptions, frozen=True, kw_only=True):
     ] = None
 
     def __post_init__(self) -> None:
-        """Refuse an address that is none, and workers behind workers."""
+        """Raise `ConfigError` for an invalid address, or for `nats://` in `instead` or `worker`."""
         read_call(self.url)
         for key in ("instead", "worker"):
             if is_nats(getattr(self, key)):
                 raise ConfigError("expected module:function or a URL of http or https", key=key)
 
     def check(self, broker: str | None) -> None:
-        """Refuse a call that names no server in a file that names none."""
+        """Raise `ConfigError` if neither the call nor the file (`broker`) names a server."""
         call = read_call(self.url)
         if broker is None and call.servers is None:
             what = f"nats://{call.service} names no server"
@@ -169,7 +169,7 @@ class NatsWorkers(AgentOptions, frozen=True, kw_only=True):
             raise ConfigError(f"{what}; {hint}")
 
     def build(self, context: ServiceContext) -> NatsConnector:
-        """Make the connector; those to the same servers share a connection."""
+        """Make the connector; connectors to the same servers share a connection."""
         servers = read_call(self.url).servers
         if servers is None and context.broker is not None:
             servers = read_servers(context.broker)

@@ -1,4 +1,4 @@
-"""HeldCall: one call that a worker holds, and the headers that say what became of it."""
+"""HeldCall: a call that a worker has accepted, and the headers that tell its outcome."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from prolocutor.errors import BadReply, NoPlace, ServiceError, ServiceRefused
 from prolocutor.plugins.nats import wire
 
 LONGEST: Final = 3600.0
-"""Seconds that a call may take whose caller says nothing of it."""
+"""The time limit in seconds of a call whose caller gives none."""
 BAD_REQUEST: Final = 400
 
 
 class HeldCall:
-    """One call that a worker holds: a `Request` for its connector."""
+    """A call that a worker has accepted: a `Request` for its connector."""
 
     __slots__ = (
         "_value",
@@ -46,7 +46,7 @@ class HeldCall:
         self.taken = self.beat = time.monotonic()
         self.deadline = self.taken + seconds
         self.outcome: Plain | ServiceError | None = None
-        """What becomes of it; None: it is late."""
+        """The reply or error; None while it runs, and for a call that was answered too late."""
         self._value: Any = None
 
     def is_json(self) -> bool:
@@ -58,17 +58,17 @@ class HeldCall:
         return True
 
     def value(self) -> Any:
-        """Return a decoded copy of what is asked."""
+        """Return a decoded copy of the request's body."""
         value, self._value = self._value, None
         return decode(self.message.data) if value is None else value[0]
 
     def body(self) -> bytes:
-        """Return what is asked as JSON."""
+        """Return the request's body, JSON in bytes."""
         return self.message.data
 
 
 def seconds_left(header: str | None) -> float:
-    """Return how long the caller waits for an answer."""
+    """Return how many seconds the caller waits, from a header in milliseconds."""
     try:
         return LONGEST if header is None else min(float(header) / 1000, LONGEST)
     except ValueError:
@@ -76,7 +76,7 @@ def seconds_left(header: str | None) -> float:
 
 
 def error_headers(error: ServiceError) -> dict[str, str]:
-    """Return the headers of an answer that is an error."""
+    """Return the headers of an answer that reports an error."""
     if isinstance(error, BadReply):
         return {wire.ERROR: "bad_reply", wire.PATH: error.path}
     kind: wire.WorkerError = "raised"

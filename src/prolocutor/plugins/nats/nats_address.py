@@ -1,10 +1,10 @@
-"""NatsServers and NatsCall: what a `nats://` URL says, read and checked.
+"""NatsServers and NatsCall: the parts of a `nats://` URL, read and checked.
 
     nats://[user:password@|token@]host[:port][,host[:port]...][/service][?option=value&...]
 
 `tls://` insists on TLS. Options: `creds`, `nkey` (files of NATS credentials), `ca`, `cert`, `key`
-(PEM files), `hostname` (the name in the server's certificate). Values are percent-decoded. The user
-or token of the first host that has one counts for all.
+(PEM files), `hostname` (the name in the server's certificate). Values are percent-decoded. The
+first user or token among the hosts counts for all of them.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _OPTIONS: Final = ("creds", "nkey", "ca", "cert", "key", "hostname")
 class NatsServers(msgspec.Struct, frozen=True, kw_only=True):
     """The servers of one NATS cluster, as `host:port`, and how to log in there.
 
-    It is shown without user, password and token.
+    Its text and `repr` leave out user, password and token.
     """
 
     hosts: tuple[str, ...]
@@ -56,7 +56,7 @@ class NatsServers(msgspec.Struct, frozen=True, kw_only=True):
         return [f"{scheme}://{host}" for host in self.hosts]
 
     def tls_context(self) -> ssl.SSLContext | None:
-        """Return what TLS needs; None without TLS. Raise `ConfigError` for files that are wrong."""
+        """Return the settings of TLS; None without TLS. Raise `ConfigError` for unusable files."""
         if not (self.tls or self.ca or self.cert):
             return None
         try:
@@ -77,12 +77,12 @@ class NatsCall(msgspec.Struct, frozen=True):
 
 
 def is_nats(url: object) -> bool:
-    """Return whether this is the URL of NATS or of a service there."""
+    """Return whether a value is a URL of NATS or of a service behind NATS."""
     return isinstance(url, str) and url.partition("://")[0].lower() in SCHEMES and "://" in url
 
 
 def read_servers(url: str) -> NatsServers:
-    """Read the URL of servers; raise `ConfigError`, without credentials, for what is none."""
+    """Read a URL of servers; raise `ConfigError`, without its credentials, if it is invalid."""
     servers, path = _read(url)
     if path:
         raise ConfigError(f"the URL of the NATS servers {servers} has a path: {path!r}")

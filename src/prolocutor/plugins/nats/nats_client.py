@@ -1,6 +1,6 @@
 """NatsClient: nats-py's client with a short way for requests.
 
-The only place that knows the inside of nats-py (2.9 to 2.16).
+Only this file depends on internals of nats-py (2.9 to 2.16).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from nats.errors import Error as NatsError
 
 
 class NatsClient(Client):
-    """nats-py's client, on a short way for requests, and strict about TLS.
+    """nats-py's client with a shorter path for requests, and strict about TLS.
 
     Answers go to `answered` as they are parsed, without a queue and a task. No credentials are sent
     in clear where TLS was asked for.
@@ -28,12 +28,12 @@ class NatsClient(Client):
         self._inbox_sid = 0
 
     async def listen(self, inbox: str) -> None:
-        """Take answers on these subjects."""
+        """Subscribe to the subjects on which answers arrive."""
         subscription = await self.subscribe(inbox)
         self._inbox_sid = subscription._id
 
     def hand_over(self, command: bytes) -> None:
-        """Have a command sent together with all others of this round of the event loop."""
+        """Queue a command; all commands of one iteration of the event loop are sent together."""
         self._pending.append(command)
         self._pending_data_size += len(command)
         if self._flush_queue is not None and self._flush_queue.empty():
@@ -49,7 +49,7 @@ class NatsClient(Client):
         self._answered(Msg(self, subject.decode(), "", data, read))
 
     def abort(self) -> None:
-        """Close the connection at once; nats-py itself would wait for its last bytes."""
+        """Close the connection at once; nats-py's own `close` waits for the last bytes."""
         for name in ("_io_writer", "_bare_io_writer"):  # of TLS, and of the line below it
             writer = getattr(self._transport, name, None)
             if writer is not None:

@@ -1,6 +1,6 @@
-"""NatsConnection: one connection to NATS, made in the background and made again when it is lost.
+"""NatsConnection: a connection to NATS, opened and reopened in the background.
 
-It is the only place that knows nats-py's connecting and its errors. Nothing is buffered while there
+Only this file handles nats-py's connecting and its errors. Nothing is buffered while there
 is no connection: what could be sent late would run late.
 """
 
@@ -44,7 +44,8 @@ Setup = Callable[[Client], Awaitable[None]]
 class NatsConnection:
     """A connection to `servers` that several users share; the first `open` starts it.
 
-    Every `open` wants one `aclose`; the last closes it. All of it belongs to one event loop.
+    Each `open` needs its own `aclose`; the last `aclose` closes the connection. All methods belong
+    to one event loop.
     """
 
     def __init__(self, servers: NatsServers, *, name: str = "prolocutor") -> None:
@@ -64,43 +65,43 @@ class NatsConnection:
         self._looking: asyncio.TimerHandle | None = None
 
     def open(self) -> None:
-        """Start connecting, unless that has begun; a fault of the files for TLS is raised."""
+        """Start connecting unless it has begun; raise `ConfigError` for unusable TLS files."""
         self._users += 1
         if not self._tasks:
             tls = self.servers.tls_context()
-            self._tasks.start(self._keep(tls))
+            self._tasks.start(self._stay_connected(tls))
 
     @property
     def client(self) -> Client | None:
-        """The connected client, if there is one now."""
+        """The client while it is connected, else None."""
         client = self._client
         return client if client is not None and client.is_connected else None
 
     @property
     def failure(self) -> str:
-        """What went wrong last, "" if nothing did."""
+        """The text of the last error; "" if there was none."""
         return self._failure
 
     @property
     def was_tried(self) -> bool:
-        """Whether each server was tried once, or one of them is there."""
+        """Whether each server was tried once, or one of them is connected."""
         return self._tried.is_set()
 
-    async def tried(self) -> None:
+    async def wait_for_first_try(self) -> None:
         """Wait until each server was tried once, for `FIRST_SECONDS` at most."""
         if not self._tried.is_set():
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(FIRST_SECONDS):
                     await self._tried.wait()
 
-    async def connected(self) -> None:
-        """Wait for the first connection, however long it takes."""
+    async def wait_until_connected(self) -> None:
+        """Wait for the first connection, without a time limit."""
         await self._connected.wait()
 
     async def each_client(self, setup: Setup) -> None:
-        """Have `setup` called with the client now and with every one that takes its place.
+        """Call `setup` with the present client and with each client that replaces it.
 
-        Subscriptions are made there: they end with their client.
+        `setup` makes the subscriptions, which end with their client.
         """
         self._setups.append(setup)
         client = self._client
@@ -108,15 +109,15 @@ class NatsConnection:
             try:
                 await setup(client)
             except (NatsError, OSError, TimeoutError) as error:
-                self._failed(error)
+                self._note_failure(error)
                 client.abort()  # the next client is set up anew
 
     async def ask(self, subject: str, body: bytes, headers: dict[str, str]) -> Msg:
-        """Send a request and return its answer, whatever that says.
+        """Send a request and return its answer, also an answer that reports an error.
 
-        Raise `ServiceUnreachable` at once where there is no connection, nobody is subscribed, or
-        the connection is lost meanwhile, and where the worker is silent for `SILENCE_SECONDS`;
-        `ServiceRefused` for what is too large. How long to wait is up to the caller.
+        Raise `ServiceUnreachable` at once if there is no connection or no subscriber, or when the
+        connection is lost, and after `SILENCE_SECONDS` without a sign of the worker; raise
+        `ServiceRefused` for a message that is too large. The caller sets the time limit.
         """
         client = self._ready_client()
         block = wire.header_block(headers)
@@ -138,7 +139,7 @@ class NatsConnection:
             del self._open[token]
 
     async def gather(self, subject: str, seconds: float) -> list[bytes]:
-        """Return what all who are subscribed answer to an empty request within some seconds."""
+        """Send an empty request; return the answers of all subscribers within `seconds`."""
         client = self._ready_client()
         answers: list[bytes] = []
 
@@ -153,25 +154,25 @@ class NatsConnection:
             await asyncio.sleep(seconds)
             await subscription.unsubscribe()
         except (NatsError, OSError) as error:
-            raise ServiceUnreachable(f"NATS at {self.servers}: {said(error)}") from None
+            raise ServiceUnreachable(f"NATS at {self.servers}: {error_text(error)}") from None
         return answers
 
     async def publish(
         self, subject: str, body: bytes, headers: dict[str, str] | None = None
     ) -> bool:
-        """Send a message that nobody waits for; return whether it was handed to the server."""
+        """Send a message without an answer; return whether the server got it."""
         client = self.client
         if client is None:
             return False
         try:
             await client.publish(subject, body, headers=headers)
         except (NatsError, OSError) as error:
-            log.debug("a message on %s was not sent: %s", subject, said(error))
+            log.debug("a message on %s was not sent: %s", subject, error_text(error))
             return False
         return True
 
     async def aclose(self) -> None:
-        """Close the connection, if this was its last user."""
+        """Close the connection if no other user is left."""
         self._users -= 1
         if self._users > 0 or not self._tasks:
             return
@@ -190,11 +191,11 @@ class NatsConnection:
             raise ServiceUnreachable(f"NATS at {self.servers} takes nothing any more")
         return client
 
-    async def _keep(self, tls: ssl.SSLContext | None) -> None:
-        """Stay connected: to one server after the other, each time with a new client.
+    async def _stay_connected(self, tls: ssl.SSLContext | None) -> None:
+        """Stay connected: try the servers in turn, each time with a new client.
 
-        nats-py's own reconnecting sends late what was not sent yet, gives up where a server refuses
-        it once, and waits for ever for a line that is dead.
+        nats-py's own reconnecting sends unsent messages late, gives up after one refusal of a
+        server, and waits for ever for a dead line.
         """
         urls = self.servers.urls
         random.shuffle(urls)
@@ -205,7 +206,7 @@ class NatsConnection:
                 await self._connect(client, url, closed, tls)
                 await self._use(client, closed)
             except (NatsError, OSError, ValueError, TimeoutError) as error:
-                self._failed(error)
+                self._note_failure(error)
             finally:
                 self._client = None
                 self._fail_open("the connection to NATS was lost")
@@ -218,11 +219,11 @@ class NatsConnection:
         self, client: NatsClient, url: str, closed: asyncio.Event, tls: ssl.SSLContext | None
     ) -> None:
         async def failed(error: Exception) -> None:
-            self._failed(error)
+            self._note_failure(error)
             if isinstance(error, UnexpectedEOF):
                 closed.set()
             elif client.is_connected:  # a subject that is forbidden, messages that were dropped
-                log.warning("NATS at %s: %s", self.servers, said(error))
+                log.warning("NATS at %s: %s", self.servers, error_text(error))
 
         async def ended() -> None:
             closed.set()
@@ -263,9 +264,9 @@ class NatsConnection:
                     await closed.wait()
         log.warning("the connection to NATS at %s was lost", self.servers)
 
-    def _failed(self, error: Exception) -> None:
-        """Note an error of the connection; it shows in the errors of calls."""
-        self._failure = said(error)
+    def _note_failure(self, error: Exception) -> None:
+        """Record an error of the connection, which the errors of later calls mention."""
+        self._failure = error_text(error)
         log.debug("NATS at %s: %s", self.servers, self._failure)
 
     def _fail_open(self, what: str) -> None:
@@ -289,10 +290,10 @@ class NatsConnection:
 
     def _look_later(self, loop: asyncio.AbstractEventLoop) -> None:
         due = loop.time() + LOOK_SECONDS
-        self._looking = loop.call_at(due, self._look, loop, due)
+        self._looking = loop.call_at(due, self._check_workers, loop, due)
 
-    def _look(self, loop: asyncio.AbstractEventLoop, due: float) -> None:
-        """Fail the calls whose worker is silent, apart from time in which this loop stood still."""
+    def _check_workers(self, loop: asyncio.AbstractEventLoop, due: float) -> None:
+        """Fail the calls of silent workers; not for time in which the loop stood still."""
         now = loop.time()
         missed = now - due
         for request in self._open.values():
@@ -307,7 +308,7 @@ class NatsConnection:
 
 
 class _OpenRequest:
-    """A request that was sent, and when its worker was heard of."""
+    """A request that was sent, and the time of its worker's last sign of life."""
 
     __slots__ = ("answer", "heard")
 
@@ -317,7 +318,7 @@ class _OpenRequest:
 
 
 async def _close(client: NatsClient, *, gently: bool) -> None:
-    """Close a client; a line that takes nothing any more does not hold that up."""
+    """Close a client without waiting for a dead line to accept bytes."""
     if not gently:
         client.abort()
     try:
@@ -328,7 +329,7 @@ async def _close(client: NatsClient, *, gently: bool) -> None:
         client.abort()
 
 
-def said(error: BaseException) -> str:
-    """Return the text of an error of nats-py in one short line."""
+def error_text(error: BaseException) -> str:
+    """Return the text of a nats-py error as one line of at most 200 characters."""
     text = " ".join(str(error).removeprefix("nats: ").split())[:200]
     return text or type(error).__name__

@@ -1,4 +1,4 @@
-"""ServiceLoop: an event loop in a thread of its own, in which the services of workers run."""
+"""ServiceLoop: an event loop in its own thread, in which the services of workers run."""
 
 from __future__ import annotations
 
@@ -26,21 +26,21 @@ class ServiceLoop:
         self._thread.start()
 
     def post(self, work: Callable[..., None], *given: Any) -> None:
-        """Call a function in the loop soon; many calls share one wake-up."""
+        """Schedule a function call in the loop; calls in quick succession share one wake-up."""
         self._posted.append((work, given))
         if len(self._posted) == 1:
             self._loop.call_soon_threadsafe(self._work)
 
     def start(self, work: Coroutine[Any, Any, None]) -> None:
-        """Start a task; to be called in the loop."""
+        """Start a task; call this method in the loop's own thread."""
         self._tasks.start(work)
 
     async def run(self, work: Coroutine[Any, Any, T]) -> T:
-        """Run something in the loop and wait for it in another loop."""
+        """Run a coroutine in the loop; await its result in the caller's loop."""
         return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(work, self._loop))
 
     def close(self) -> None:
-        """End the loop, unless a function blocks it."""
+        """Stop the loop; a function that blocks the loop is left to the end of the process."""
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join(END_SECONDS)
 

@@ -21,42 +21,42 @@ _REPLICA = "Prolocutor-Replica"
 
 
 class NatsWakeUps:
-    """Sends hints about persons to the other replicas of an assistant, and hears theirs.
+    """Sends hints about persons to the other replicas of an assistant, and receives theirs.
 
-    Hints of one round of the event loop go out together, each person's once. `is_connected` says
-    whether hints go out at all now: where not, another way has to be used.
+    The hints of one iteration of the event loop are sent together, one for each person. While
+    `is_connected` is false no hints go out, and the caller needs another way.
     """
 
     def __init__(self, connection: NatsConnection, assistant: str) -> None:
         self._connection = connection
         self._assistant = assistant
-        self._listener: Callable[[str], None] = _nobody
+        self._listener: Callable[[str], None] = _ignore_hint
         self._waiting: set[str] = set()
         self._sending = BackgroundTasks("hints")
 
     async def open(self) -> None:
-        """Connect in the background, and hear the others from then on."""
+        """Connect in the background; from then on receive the hints of other replicas."""
         await self._connection.each_client(self._subscribe)
         self._connection.open()
 
     async def aclose(self) -> None:
-        """Send what waits and let go of the connection."""
+        """Send the waiting hints and release the connection."""
         await self._sending.ended()
         await self._connection.aclose()
 
     @property
     def is_connected(self) -> bool:
-        """Whether hints can be sent now."""
+        """Whether hints can be sent at present."""
         return self._connection.client is not None
 
     def wake(self, user: str) -> None:
-        """Send a hint that this person has something new, or is free; return at once."""
+        """Send a hint that a person has new messages, or is free; return at once."""
         self._waiting.add(user)
         if not self._sending:
             self._sending.start(self._send())
 
     def on_wake(self, listener: Callable[[str], None]) -> None:
-        """Call `listener(user)` for each hint of others, with "" where some were missed."""
+        """Call `listener(user)` for each hint of other replicas, with "" after a gap."""
         self._listener = listener
 
     async def _send(self) -> None:
@@ -87,14 +87,14 @@ class NatsWakeUps:
             self._listener(user)
 
 
-def _nobody(user: str) -> None:
-    """Hear nothing yet."""
+def _ignore_hint(user: str) -> None:
+    """Drop hints until a listener is set."""
 
 
-def wake_ups_of(
+def open_wake_ups(
     url: str, share: Callable[[Any, Callable[[], Any]], Any], assistant: str
 ) -> NatsWakeUps:
-    """Return the hints by the servers of this URL, whose connection is shared."""
+    """Return the hints that travel by the servers of `url`; `share` gives the shared connection."""
     servers = read_servers(url)
     connection = share(servers, lambda: NatsConnection(servers, name=assistant))
     return NatsWakeUps(connection, assistant)

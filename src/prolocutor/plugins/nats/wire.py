@@ -48,17 +48,17 @@ def feed_subject(assistant: str, bucket: int | Literal["*"]) -> str:
 
 
 def token(name: str) -> str:
-    """Write a name as one token of a subject: what is no letter, digit, `-` or `_` as %XX."""
+    """Return a name as a token of a subject: characters but letters, digits, `-`, `_` as %XX."""
     return quote(name, safe="").replace(".", "%2E").replace("~", "%7E")
 
 
 def micro_name(name: str) -> str:
-    """Write a name as NATS's micro services allow it: letters, digits, `-` and `_`."""
+    """Return a name in the characters of NATS's micro services: letters, digits, `-` and `_`."""
     return "".join(c if c.isascii() and (c.isalnum() or c in "-_") else "_" for c in name)
 
 
 def header_block(headers: dict[str, str]) -> bytes:
-    """Return headers as they are sent; their bytes count for the size limit of a message.
+    """Return headers in wire form; their bytes count towards the size limit of a message.
 
     Keys and values have no line breaks.
     """
@@ -67,11 +67,11 @@ def header_block(headers: dict[str, str]) -> bytes:
 
 
 class WorkerLoad(msgspec.Struct, frozen=True, kw_only=True):
-    """What a worker says of its load, as `data` of its endpoint in `$SRV.STATS`.
+    """The load of a worker, as `data` of its endpoint in `$SRV.STATS`.
 
-    `held`: calls that wait or run. `hold`: the most of them. `calls`: calls of the function so far,
-    `requests` what they were about; `fill` is `held / batch_size`. `busy` and `late` count what was
-    refused and what was dropped.
+    `held`: calls that wait or run. `hold`: the limit of `held`. `calls`: calls of the function so
+    far; `requests`: the requests in them. `fill` is `held / batch_size`. `busy` counts refused
+    calls, `late` dropped calls.
     """
 
     batch_size: int

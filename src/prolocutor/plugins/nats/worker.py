@@ -1,7 +1,7 @@
 """Worker: serves one service to all replicas over NATS, the twin of `host.py` over HTTP.
 
-The connection has the main thread's event loop, the service one of its own in another thread: a
-function that blocks its loop holds up neither the messages `alive` nor a signal.
+The connection uses the event loop of the main thread, the service a loop in another thread: a
+function that blocks its loop delays neither the `alive` messages nor signals.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _read_trace: Final = TraceContextTextMapPropagator().extract
 
 
 class CountedConnector:
-    """A connector that counts its calls, and the requests that they are about."""
+    """A connector that counts its calls and the requests in them."""
 
     def __init__(self, connector: Connector) -> None:
         self._connector = connector
@@ -56,15 +56,15 @@ class CountedConnector:
         return await self._connector.send(requests)
 
     async def aclose(self) -> None:
-        """Let go of the service."""
+        """Close the service."""
         await self._connector.aclose()
 
 
 class Worker:
     """Takes the calls of one service from NATS and answers them by a connector.
 
-    `connector` gets one request at a time and gathers batches itself where it wants to; `counted`
-    stands behind it and says how large they were. It lives in the loop of `services`.
+    `connector` gets one request at a time and may gather batches itself; `counted` is the connector
+    behind it and counts their sizes. Both run in the loop of `services`.
     """
 
     def __init__(
@@ -100,12 +100,12 @@ class Worker:
         self._tasks = BackgroundTasks(f"worker {settings.service}")
 
     async def start(self) -> None:
-        """Take calls from now on, or as soon as there is a connection."""
+        """Accept calls from now on, or as soon as there is a connection."""
         self._loop = asyncio.get_running_loop()
         await self._connection.each_client(self._subscribe)
 
     async def drain(self) -> None:
-        """Take no more calls, and wait until those that are held are answered."""
+        """Accept no more calls; wait until the accepted calls are answered."""
         self.draining = True
         if self._connection.client is not None:
             try:
@@ -125,7 +125,7 @@ class Worker:
                 log.debug("the last answers may be lost: %s", error)
 
     async def aclose(self) -> None:
-        """Let go of the service."""
+        """Close the service."""
         if self._beating is not None:
             self._beating.cancel()
             self._beating = None
@@ -133,7 +133,7 @@ class Worker:
 
     @property
     def load(self) -> wire.WorkerLoad:
-        """What the worker does now."""
+        """The present load of the worker."""
         settings = self.settings
         return wire.WorkerLoad(
             batch_size=settings.batch_size,
@@ -189,10 +189,10 @@ class Worker:
     def _start_beat(self) -> None:
         self._beating = None
         if self._held:
-            self._tasks.start(self._beat())
+            self._tasks.start(self._send_alive_messages())
 
-    async def _beat(self) -> None:
-        """Say of every call that is old enough that it is not forgotten."""
+    async def _send_alive_messages(self) -> None:
+        """Tell callers who have waited for `ALIVE_SECONDS` that the worker lives."""
         now = time.monotonic()
         for call in list(self._held.values()):
             if now - call.beat >= wire.ALIVE_SECONDS and now < call.deadline:

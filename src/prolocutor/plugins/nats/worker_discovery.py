@@ -1,4 +1,4 @@
-"""Finds the workers that are there now, by NATS's micro services; there is no registry of ours."""
+"""Finds the running workers by NATS's micro services, without a registry of our own."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _STATS: Final = "$SRV.STATS"
 
 
 class FoundWorker(msgspec.Struct, frozen=True):
-    """One worker: its id at NATS, its service, the assistant whose calls it takes, its load."""
+    """A running worker: its id at NATS, its service, the assistant that calls it, its load."""
 
     id: str
     service: str
@@ -48,7 +48,7 @@ class _Stats(msgspec.Struct):
 
 
 async def find_workers(messages: str, seconds: float = LISTEN_SECONDS) -> list[FoundWorker]:
-    """Return the workers of all assistants at the NATS servers of this URL, by service.
+    """Return the workers of all assistants at the NATS servers of `url`, sorted by service.
 
     Raise `ServiceUnreachable` where NATS is away, `ConfigError` for a wrong URL.
     """
@@ -57,7 +57,7 @@ async def find_workers(messages: str, seconds: float = LISTEN_SECONDS) -> list[F
     try:
         try:
             async with asyncio.timeout(CONNECT_SECONDS):
-                await connection.connected()
+                await connection.wait_until_connected()
         except TimeoutError:
             pass  # asking says why there is no connection
         answers = await connection.gather(_STATS, seconds)
@@ -68,7 +68,7 @@ async def find_workers(messages: str, seconds: float = LISTEN_SECONDS) -> list[F
 
 
 def _read(answer: bytes) -> FoundWorker | None:
-    """Return a worker; None for a micro service that is none of ours."""
+    """Return a worker; None for a foreign micro service."""
     try:
         stats = msgspec.json.decode(answer, type=_Stats)
     except (msgspec.MsgspecError, UnicodeDecodeError):

@@ -1,6 +1,6 @@
 """WorkerListing: a worker among NATS's micro services (`$SRV.PING|INFO|STATS`).
 
-`nats micro list` and others find it there, with its card and its load.
+Tools such as `nats micro list` show its card and its load.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from prolocutor.plugins.nats.worker_settings import WorkerSettings
 
 
 class ListedWorker(Protocol):
-    """What a listing says of a worker now."""
+    """The parts of a worker that a listing shows."""
 
     received: int
     errors: int
@@ -33,15 +33,15 @@ class ListedWorker(Protocol):
 
     @property
     def settings(self) -> WorkerSettings:
-        """What it serves."""
+        """The settings of the worker."""
 
     @property
     def load(self) -> wire.WorkerLoad:
-        """What it does."""
+        """The present load of the worker."""
 
 
 class WorkerListing(Service):
-    """Answers for one worker; calls themselves go another way, so that draining loses none."""
+    """Answers listings of a worker; calls use other subscriptions, so draining loses none."""
 
     def __init__(self, client: Client, worker: ListedWorker) -> None:
         settings = worker.settings
@@ -63,7 +63,7 @@ class WorkerListing(Service):
         self._worker = worker
 
     def stats(self) -> ServiceStats:
-        """Return what the worker did; times are in nanoseconds."""
+        """Return the statistics of the worker, with times in nanoseconds."""
         stats = super().stats()
         worker = self._worker
         spent = int(worker.seconds * 1e9)
@@ -82,7 +82,7 @@ class WorkerListing(Service):
         return stats
 
     def info(self) -> ServiceInfo:
-        """Return what the worker serves."""
+        """Return the description of the worker."""
         info = super().info()
         settings = self._worker.settings
         info.endpoints = [

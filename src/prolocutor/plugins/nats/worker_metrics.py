@@ -37,7 +37,7 @@ Loads = Callable[[], Mapping[str, WorkerLoad]]
 
 
 class WorkerMetrics:
-    """Serves what workers say of their load, by service; `is_ready` says whether calls come in."""
+    """Serves the load of workers by service; `is_ready` tells whether calls can come in."""
 
     def __init__(self, loads: Loads, is_ready: Callable[[], bool]) -> None:
         registry = CollectorRegistry()
@@ -47,7 +47,7 @@ class WorkerMetrics:
         self._server: WSGIServer | None = None
 
     def start(self, host: str, port: int) -> int:
-        """Listen and return the port; `ConfigError` where that is not possible."""
+        """Listen and return the port; raise `ConfigError` if the port cannot be opened."""
         try:
             self._server = make_server(host, port, self._answer, handler_class=_QuietHandler)
         except OSError as error:
@@ -99,5 +99,5 @@ class _QuietHandler(WSGIRequestHandler):
     timeout = 5.0
 
     def log_message(self, format: str, *args: Any) -> None:
-        """Log requests for debugging only."""
+        """Log requests at the level DEBUG."""
         log.debug(format, *args)

@@ -30,9 +30,10 @@ CLOSE_SECONDS: Final = 5.0
 async def run_workers(
     served: Sequence[ServedService], *, hold: int | None, host: str, port: int | None
 ) -> None:
-    """Run the services until SIGTERM or SIGINT, then answer what is held; a second signal ends it.
+    """Run services until SIGTERM or SIGINT, then finish accepted calls; a second one ends at once.
 
-    `hold`: the most calls that each worker holds. `port`: where metrics are served; None: nowhere.
+    `hold`: the limit of accepted calls of each worker. `port`: where metrics are served; None:
+    nowhere.
     """
     stop = _stop_by_signal()
     services = ServiceLoop()
@@ -88,14 +89,14 @@ def _worker(
 
 
 async def _tell(workers: Sequence[Worker], connections: dict[NatsServers, NatsConnection]) -> None:
-    """Say what is served as soon as calls come in."""
+    """Print the served services as soon as calls can come in."""
     for connection in connections.values():
         if connection.client is None:
-            await connection.tried()
+            await connection.wait_for_first_try()
         if connection.client is None:
             why = f" ({connection.failure})" if connection.failure else ""
             click.echo(f"waiting for NATS at {connection.servers}{why}", err=True)
-        await connection.connected()
+        await connection.wait_until_connected()
     for worker in workers:
         settings = worker.settings
         batches = f" in batches of up to {settings.batch_size}" if settings.batch_size > 1 else ""
@@ -103,7 +104,7 @@ async def _tell(workers: Sequence[Worker], connections: dict[NatsServers, NatsCo
 
 
 def _stop_by_signal() -> asyncio.Event:
-    """Return what the first signal sets; the second one ends the process at once."""
+    """Return the event that the first signal sets; a second signal ends the process at once."""
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
 

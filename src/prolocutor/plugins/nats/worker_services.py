@@ -1,4 +1,4 @@
-"""Which services a worker runs: services of a file, or one function."""
+"""The services that a worker runs: services of a file, or one function."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from prolocutor.plugins.nats.wire import ANY_ASSISTANT
 
 
 class ServedService(msgspec.Struct, frozen=True):
-    """A service that a worker runs, the name by which it is called, and where calls come from."""
+    """A service that a worker runs, the name by which it is called, and its callers' assistant."""
 
     name: str
     service: StageService
@@ -37,9 +37,9 @@ class ServedService(msgspec.Struct, frozen=True):
 def services_of_file(
     path: Path, names: Sequence[str], messages: str | None, assistant: str | None
 ) -> list[ServedService]:
-    """Return services of a file by their names; `ConfigError` for one that a worker cannot run.
+    """Return services of a file by name; raise `ConfigError` for a service no worker can run.
 
-    What is run is the `worker` of a service that is called by `nats://`, else its `call`. A file
+    A worker runs the `worker` of a service whose `call` is `nats://...`, else its `call`. A file
     without a `name` serves all assistants.
     """
     settings = load(path.absolute())
@@ -73,7 +73,7 @@ def services_of_file(
 def service_of_function(
     dotted: str, name: str, batch_size: int, messages: str | None, assistant: str | None
 ) -> ServedService:
-    """Return the service that a function is, which is looked for in the present folder too."""
+    """Return a service that calls a function; modules of the present folder are found too."""
     search_in(Path.cwd())
     service = Service(name, dotted, batch_size=batch_size)
     servers = read_servers(messages or DEFAULT_SERVERS)
@@ -81,7 +81,7 @@ def service_of_function(
 
 
 def names_a_function(target: str) -> bool:
-    """Return whether this is `module:function`, and no file."""
+    """Return whether a text has the form `module:function` and names no file."""
     return function_of(target) is not None and not Path(target).exists()
 
 
@@ -97,7 +97,7 @@ def _service(settings: Settings, name: str) -> StageService:
 
 
 def _assistant(settings: Settings) -> str:
-    """Return the name of the file; a file without one serves all assistants."""
+    """Return the assistant's name in the file; a file without a name serves all assistants."""
     return ANY_ASSISTANT if settings.name == DEFAULTS.name else settings.name
 
 

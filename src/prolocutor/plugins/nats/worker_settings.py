@@ -1,4 +1,4 @@
-"""WorkerSettings: what a worker serves, and how much of it at once."""
+"""WorkerSettings: the service of a worker, and its limits."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ HOLD_BATCHES: Final = 4
 
 
 class WorkerSettings(msgspec.Struct, frozen=True, kw_only=True):
-    """What a worker serves. `hold`: the most calls that wait or run; more are answered `busy`.
+    """The service of a worker. `hold`: the most calls that wait or run; others get `busy`.
 
-    `assistant`: the one whose calls are taken, `*` for those of all.
+    `assistant`: the assistant whose calls are accepted, `*` for all assistants.
     """
 
     service: str
@@ -29,7 +29,7 @@ class WorkerSettings(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def most_held(self) -> int:
-        """The most calls that are held: as given, else four batches."""
+        """The limit of calls that wait or run: `hold`, by default four batches."""
         if self.hold is not None:
             return self.hold
         return HOLD_BATCHES * self.batch_size if self.batch_size > 1 else DEFAULT_HOLD

@@ -11,14 +11,14 @@ MAX_HEADER: Final = 16_384
 
 
 def cookie_name(name: str, *, secure: bool) -> str:
-    """Return the name of a cookie as browsers know it."""
+    """Return the full name of a cookie, with the prefix that browsers enforce."""
     return f"{HOST_PREFIX}{name}" if secure else name
 
 
 def read_cookies(header: str | None, name: str) -> dict[str, str]:
-    """Return the cookies whose names begin with `name`, by the rest of their names.
+    """Return the cookies whose names begin with `name`, keyed by the rest of their names.
 
-    Those with the prefix that no other host can set go first.
+    A cookie with the prefix that other hosts cannot set wins over the same cookie without it.
     """
     if not header or name not in header or len(header) > MAX_HEADER:
         return {}
@@ -35,7 +35,7 @@ def read_cookies(header: str | None, name: str) -> dict[str, str]:
 
 
 def write_cookie(name: str, value: str, seconds: int, *, secure: bool) -> str:
-    """Return the value of `Set-Cookie`; with no seconds the browser forgets the cookie."""
+    """Return the value of `Set-Cookie`; `seconds` of 0 makes the browser delete the cookie."""
     tls = "; Secure" if secure else ""
     named = cookie_name(name, secure=secure)
     return f"{named}={value}; Path=/; Max-Age={seconds}; HttpOnly; SameSite=Lax{tls}"

@@ -37,13 +37,13 @@ VerifyingKey = RSAKey | ECKey | OKPKey
 
 
 class UnknownKey(SignInFailed):
-    """A token is signed with a key that is not among those given."""
+    """The key that signed a token is not among the known keys."""
 
 
 def read_keys(document: object) -> list[VerifyingKey]:
-    """Return the public keys for signatures of a JWK set; those that cannot be read are left out.
+    """Return the public signature keys of a JWK set; unreadable keys are left out.
 
-    A symmetric key in a public document is everybody's, so it is none.
+    Symmetric keys are left out too: in a public document anybody could sign with them.
     """
     listed = document.get("keys") if isinstance(document, dict) else None
     keys: list[VerifyingKey] = []
@@ -59,10 +59,10 @@ def read_keys(document: object) -> list[VerifyingKey]:
     return keys
 
 
-def verified(token: str, keys: Sequence[VerifyingKey]) -> tuple[dict[str, Any], str]:
-    """Return the claims of a token and its algorithm, once its signature is checked.
+def verify_token(token: str, keys: Sequence[VerifyingKey]) -> tuple[dict[str, Any], str]:
+    """Check the signature of a token; return its claims and its algorithm.
 
-    Raise `UnknownKey` for a key that is not there, `SignInFailed` for anything else that is wrong.
+    Raise `UnknownKey` if its key is not among `keys`, `SignInFailed` for any other fault.
     """
     if len(token) > MAX_TOKEN:
         raise SignInFailed("the token of the identity provider is too long")
@@ -98,27 +98,27 @@ def verified(token: str, keys: Sequence[VerifyingKey]) -> tuple[dict[str, Any], 
 def check_id_token(
     claims: Claims, *, issuer: str, client: str, now: float, skew: float, nonce: str | None
 ) -> None:
-    """Raise `SignInFailed` unless these claims are for us, from this provider, and of now.
+    """Raise `SignInFailed` unless claims name this client and this provider and are current.
 
-    `nonce` is that of the request for the token, None where the token was refreshed.
+    `nonce` is the nonce of the sign-in request; None for a refreshed token.
     """
     _check_origin(claims, issuer, client)
     expires, issued = _time(claims, "exp"), _time(claims, "iat")
     if expires is None or issued is None:
-        raise _refused("has no time")
+        raise _sign_in_failed("has no time")
     if now >= expires + skew:
-        raise _refused("has expired")
+        raise _sign_in_failed("has expired")
     begins = _time(claims, "nbf") or issued
     if max(issued, begins) > now + skew:
-        raise _refused("is of the future; the clocks differ")
+        raise _sign_in_failed("is of the future; the clocks differ")
     if not _subject(claims):
-        raise _refused("names nobody")
+        raise _sign_in_failed("names nobody")
     if nonce is not None and not _equal(claims.get("nonce"), nonce):
-        raise _refused("is not for this sign-in")
+        raise _sign_in_failed("is not for this sign-in")
 
 
 def check_access_token(claims: Claims, algorithm: str, access_token: str | None) -> None:
-    """Raise `SignInFailed` if the ID token is for another access token (`at_hash`)."""
+    """Raise `SignInFailed` if `at_hash` belongs to another access token."""
     said = claims.get("at_hash")
     name = _HASHES.get(algorithm[-3:])
     if said is None or access_token is None or name is None:
@@ -126,34 +126,34 @@ def check_access_token(claims: Claims, algorithm: str, access_token: str | None)
     digest = hashlib.new(name, access_token.encode("ascii", "replace")).digest()
     half = urlsafe_b64encode(digest[: len(digest) // 2]).rstrip(b"=").decode()
     if not _equal(said, half):
-        raise _refused("belongs to another access token")
+        raise _sign_in_failed("belongs to another access token")
 
 
 def check_logout_token(
     claims: Claims, *, issuer: str, client: str, now: float, skew: float
 ) -> None:
-    """Raise `SignInFailed` unless these are the claims of a logout token (Back-Channel 2.6)."""
+    """Raise `SignInFailed` unless claims form a logout token (OpenID Connect Back-Channel 2.6)."""
     _check_origin(claims, issuer, client)
     issued, events = _time(claims, "iat"), claims.get("events")
     expires = _time(claims, "exp")
     if issued is None or abs(now - issued) > 120 + skew or (expires and now >= expires + skew):
-        raise _refused("is not of now")
+        raise _sign_in_failed("is not of now")
     if not isinstance(events, dict) or not isinstance(events.get(LOGOUT), dict):
-        raise _refused("is not for signing out")
+        raise _sign_in_failed("is not for signing out")
     if "nonce" in claims or not _subject(claims):
-        raise _refused("is not for signing out")
+        raise _sign_in_failed("is not for signing out")
 
 
 def _check_origin(claims: Claims, issuer: str, client: str) -> None:
     if claims.get("iss") != issuer:
-        raise _refused("is from another issuer")
+        raise _sign_in_failed("is from another issuer")
     audience = claims.get("aud")
     audiences = audience if isinstance(audience, list) else [audience]
     if client not in audiences:
-        raise _refused("is for another client")
+        raise _sign_in_failed("is for another client")
     party = claims.get("azp")
     if (party is not None or len(audiences) > 1) and party != client:
-        raise _refused("was given to another client")
+        raise _sign_in_failed("was given to another client")
 
 
 def _signs(token: str, key: VerifyingKey, algorithm: str) -> bool:
@@ -179,7 +179,7 @@ def _equal(said: object, meant: str) -> bool:
     return isinstance(said, str) and hmac.compare_digest(said.encode(), meant.encode())
 
 
-def _refused(why: str) -> SignInFailed:
+def _sign_in_failed(why: str) -> SignInFailed:
     return SignInFailed(f"the token of the identity provider {why}")
 
 

@@ -1,4 +1,4 @@
-"""LoginAttempt: what a browser keeps while its person is at the identity provider."""
+"""LoginAttempt: the state of a sign-in, kept by the browser in a cookie."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ _NAME: Final = re.compile(r"[A-Za-z0-9_-]{1,43}")
 
 
 class LoginAttempt(msgspec.Struct, frozen=True, kw_only=True):
-    """One attempt to sign in.
+    """An attempt to sign in.
 
-    It lies in a cookie of the browser alone, so nothing is kept here for those who never come back,
-    and any replica can go on with it. Who can read that cookie is the person, who may know all of
-    it. `next` is the path to go to afterwards, `begun` when it began, in UNIX seconds.
+    Only the browser keeps it, in a cookie: abandoned attempts cost the server nothing, and any
+    replica can finish the sign-in. The person may read all of it. `next` is the path to go to after
+    signing in; `begun` is the time of its start, in UNIX seconds.
     """
 
     state: str
@@ -60,7 +60,7 @@ class LoginAttempt(msgspec.Struct, frozen=True, kw_only=True):
         return urlsafe_b64encode(digest).rstrip(b"=").decode()
 
     def cookie(self, *, secure: bool) -> str:
-        """Return the header that has the browser keep it."""
+        """Return the header `Set-Cookie` that keeps the attempt in the browser."""
         path = quote(self.next, safe="/")
         parts = (self.state, self.nonce, self.verifier, path, str(self.begun))
         name = COOKIE + self.state[:_MARK]
@@ -68,9 +68,9 @@ class LoginAttempt(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def find_attempt(header: str | None, state: str, now: float) -> LoginAttempt | None:
-    """Return the attempt with this state, from the cookies of the browser that came back.
+    """Return the attempt with a given `state` from the cookies of the returning browser.
 
-    Browsers forget an old one by themselves; a cookie that was copied does not count longer.
+    An attempt that is too old does not count, also if its cookie was copied.
     """
     value = read_cookies(header, COOKIE).get(state[:_MARK], "")
     parts = value.split("~")
@@ -89,14 +89,14 @@ def find_attempt(header: str | None, state: str, now: float) -> LoginAttempt | N
 
 
 def forget_attempts(header: str | None, kept: int, *, secure: bool) -> tuple[str, ...]:
-    """Return the headers by which the browser forgets all attempts but the last `kept`."""
+    """Return the headers that delete the cookies of all attempts but the last `kept`."""
     known = [name for name in read_cookies(header, COOKIE) if _NAME.fullmatch(name)]
     old = known[: len(known) - kept] if kept else known
     return tuple(write_cookie(COOKIE + name, "", 0, secure=secure) for name in old[:20])
 
 
 def local_path(given: str) -> str:
-    """Return a path of this server; "/" for anything that leads elsewhere."""
+    """Return `next` if it is a path of this server, else "/"."""
     if not given.startswith("/") or given[1:2] in ("/", "\\") or len(given) > MAX_NEXT:
         return "/"
     if not given.isascii() or not given.isprintable() or "\\" in given or " " in given:

@@ -1,4 +1,4 @@
-"""OpenIdSettings: which identity provider people sign in with, and what its claims let them do."""
+"""OpenIdSettings: the identity provider, and the rights that its claims grant."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ _RULE: Final = "a rule such as {claim: groups, values: [support]}"
 
 
 class ClaimRule(msgspec.Struct, frozen=True, kw_only=True):
-    """Who a rule is for: those whose `claim` is one of `values`, or has one of them in its list.
+    """A rule for persons whose `claim` is one of `values`, or is a list with one of `values`.
 
-    `claim` may be a path (`realm_access.roles`). Without `values` it has to be true. `scopes` is
-    what an operator by this rule may do.
+    `claim` may be a path (`realm_access.roles`). Without `values` it has to be true. `scopes` are
+    the rights of operators by this rule.
     """
 
     claim: str
@@ -37,7 +37,7 @@ class ClaimRule(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def _read_address(value: object, what: str) -> str:
-    """Return an `https` URL without a query; `http` only on this machine."""
+    """Return an `https` URL without a query; `http` is allowed for loopback only."""
     if not isinstance(value, str) or not re.fullmatch(r"https?://[^\s?#]+", value):
         raise ValueError(what)
     try:
@@ -69,7 +69,7 @@ def _read_persons(value: object) -> bool | tuple[ClaimRule, ...]:
 
 
 def _read_rules(value: object, expected: str) -> tuple[ClaimRule, ...]:
-    """Return the rules of a map: of one, or in short from claims to their values."""
+    """Return the rules of a map: a single rule, or the short form from claims to values."""
     if not isinstance(value, dict) or not value:
         raise ValueError(expected)
     if "claim" not in value:
@@ -106,7 +106,7 @@ def _refuse_others(rule: Mapping[str, object], known: tuple[str, ...]) -> None:
 
 
 def _read_values(value: object, key: str) -> tuple[str, ...]:
-    """Return the values of a claim: one or a list; true stands for a claim that has to be true."""
+    """Return the values of a claim, given as a value or a list; true means a claim that is true."""
     if value is True:
         return ()
     values = value if isinstance(value, list) else [value]
@@ -218,7 +218,7 @@ class OpenIdSettings(msgspec.Struct, frozen=True, kw_only=True):
     ] = 60.0
 
     def __post_init__(self) -> None:
-        """Refuse rules by which nobody comes in."""
+        """Raise `ConfigError` for rules that admit nobody."""
         if not (self.persons or self.operators):
             raise ConfigError("nobody could sign in: set operators or persons")
 
@@ -227,6 +227,6 @@ class OpenIdSettings(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def claims(self) -> list[str]:
-        """Return the claims that decide something."""
+        """Return the names of the claims that the rules read."""
         persons = self.persons if isinstance(self.persons, tuple) else ()
         return [rule.claim for rule in (*self.operators, *persons)]

@@ -1,4 +1,4 @@
-"""The page that a browser shows when a person could not sign in."""
+"""The page that a browser shows after a failed sign-in."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _PAGE: Final = """<!doctype html>
 
 
 def error_page(status: int, what: str, again: str, headers: Mapping[str, str]) -> HttpResponse:
-    """Return a page that says what went wrong, with a link to try again."""
+    """Return a page with the error and a link to try again."""
     body = _PAGE.format(what=html.escape(what), again=html.escape(again, quote=True))
     return HttpResponse(
         body.encode(),

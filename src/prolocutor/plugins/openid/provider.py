@@ -1,4 +1,4 @@
-"""IdentityProvider: what is asked of the identity provider, over HTTP."""
+"""IdentityProvider: the requests to the identity provider, over HTTP."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class ProviderDocument(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class TokenAnswer(msgspec.Struct, frozen=True, kw_only=True):
-    """What the provider gives for a code or for a refresh token."""
+    """The provider's answer to a code or a refresh token."""
 
     access_token: str
     id_token: str | None = None
@@ -58,7 +58,7 @@ class TokenAnswer(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Grant(msgspec.Struct, frozen=True, kw_only=True):
-    """What is known of a person who signed in: their claims, and what to ask again with."""
+    """The claims of a person who signed in, and the tokens for later requests."""
 
     claims: dict[str, Any]
     id_token: str | None
@@ -66,15 +66,15 @@ class Grant(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class GrantRefused(SignInFailed):
-    """The provider does not renew what it granted: it was ended there."""
+    """The provider refuses to renew a grant, because the session has ended there."""
 
 
 class IdentityProvider:
     """The identity provider of one assistant.
 
-    Its document and its keys are asked for when they are first needed and once an hour; while it
-    does not answer, what was known stays. Raise `ProviderAway` where it does not answer,
-    `SignInFailed` where its answer lets nobody in.
+    The provider's document and keys are fetched when first needed and once an hour; while the
+    provider is away, the last ones stay in use. Methods raise `ProviderAway` if it does not answer,
+    and `SignInFailed` if its answer admits nobody.
     """
 
     def __init__(self, settings: OpenIdSettings, clock: Callable[[], float] = time.time) -> None:
@@ -100,7 +100,7 @@ class IdentityProvider:
                 return self._document
             try:
                 answer = await self._get(self.settings.issuer.rstrip("/") + DISCOVERY)
-                self._document = self._checked(answer)
+                self._document = self._check_document(answer)
             except ProviderAway:
                 if self._document is None:
                     raise
@@ -109,7 +109,7 @@ class IdentityProvider:
 
     async def redeem(self, code: str, verifier: str, redirect: str, nonce: str) -> Grant:
         """Return the grant for the code of an authorization response."""
-        answer = await self._token(
+        answer = await self._request_tokens(
             grant_type="authorization_code",
             code=code,
             redirect_uri=redirect,
@@ -121,11 +121,11 @@ class IdentityProvider:
         return Grant(claims=claims, id_token=answer.id_token, refresh_token=answer.refresh_token)
 
     async def renew(self, refresh_token: str, subject: str) -> Grant | None:
-        """Return the grant with the claims of now; None where the provider tells no claims.
+        """Return the grant with its present claims; None if the provider gives no claims.
 
-        Raise `GrantRefused` where the provider ended it.
+        Raise `GrantRefused` if the provider has ended the grant.
         """
-        answer = await self._token(grant_type="refresh_token", refresh_token=refresh_token)
+        answer = await self._request_tokens(grant_type="refresh_token", refresh_token=refresh_token)
         claims: dict[str, Any] = {}
         if answer.id_token is not None:
             claims = await self._claims(answer, None)
@@ -143,16 +143,16 @@ class IdentityProvider:
 
     async def logged_out(self, token: str) -> Claims:
         """Return the claims of a logout token."""
-        claims, _ = await self._verified(token)
+        claims, _ = await self._verify(token)
         self._check(id_tokens.check_logout_token, claims)
         return claims
 
     # -- tokens -----------------------------------------------------------------------------
 
     async def _claims(self, answer: TokenAnswer, nonce: str | None) -> dict[str, Any]:
-        """Return the claims of an ID token; those that it lacks are asked for."""
+        """Return the claims of an ID token; missing claims are fetched from the provider."""
         assert answer.id_token is not None
-        claims, algorithm = await self._verified(answer.id_token)
+        claims, algorithm = await self._verify(answer.id_token)
         self._check(id_tokens.check_id_token, claims, nonce=nonce)
         id_tokens.check_access_token(claims, algorithm, answer.access_token)
         wanted = [*self.settings.claims, self.settings.name]
@@ -164,17 +164,17 @@ class IdentityProvider:
             raise SignInFailed("the identity provider tells of another person")
         return {**told, **claims}
 
-    async def _verified(self, token: str) -> tuple[dict[str, Any], str]:
-        """Check a token's signature; keys are asked for again where it has an unknown one."""
+    async def _verify(self, token: str) -> tuple[dict[str, Any], str]:
+        """Check a token's signature; fetch the provider's keys again for an unknown key."""
         await self._refresh_keys(FRESH)
         try:
-            return id_tokens.verified(token, self._keys)
+            return id_tokens.verify_token(token, self._keys)
         except id_tokens.UnknownKey:
             await self._refresh_keys(KEYS_PAUSE)
-            return id_tokens.verified(token, self._keys)
+            return id_tokens.verify_token(token, self._keys)
 
     async def _refresh_keys(self, age: float) -> None:
-        """Ask for the keys where those that are known are older than `age` seconds."""
+        """Fetch the keys unless they are younger than `age` seconds."""
         document = await self.document()
         async with self._asking:
             if self._clock() - self._keys_at < age:
@@ -199,7 +199,7 @@ class IdentityProvider:
 
     # -- HTTP -------------------------------------------------------------------------------
 
-    def _checked(self, answer: dict[str, Any]) -> ProviderDocument:
+    def _check_document(self, answer: dict[str, Any]) -> ProviderDocument:
         try:
             document = msgspec.convert(answer, ProviderDocument)
         except msgspec.ValidationError as error:
@@ -212,7 +212,7 @@ class IdentityProvider:
                 raise self._away(f"{endpoint[:200]!r} is no https address")
         return document
 
-    async def _token(self, **form: str) -> TokenAnswer:
+    async def _request_tokens(self, **form: str) -> TokenAnswer:
         document = await self.document()
         headers = {}
         settings = self.settings
@@ -224,7 +224,7 @@ class IdentityProvider:
             headers["Authorization"] = f"Basic {b64encode(pair.encode()).decode()}"
         else:
             form |= {"client_id": settings.client_id, "client_secret": settings.client_secret}
-        status, answer = await self._ask("POST", document.token_endpoint, headers, form)
+        status, answer = await self._send("POST", document.token_endpoint, headers, form)
         if status >= 500 or status == 429:
             raise self._away(f"it answered {status}")
         if status != 200:
@@ -236,12 +236,12 @@ class IdentityProvider:
             raise SignInFailed("the identity provider gave no tokens") from None
 
     async def _get(self, url: str, headers: Mapping[str, str] | None = None) -> dict[str, Any]:
-        status, answer = await self._ask("GET", url, headers or {}, None)
+        status, answer = await self._send("GET", url, headers or {}, None)
         if status != 200:
             raise self._away(f"{urlsplit(url).path} answered {status}")
         return answer
 
-    async def _ask(
+    async def _send(
         self, method: str, url: str, headers: Mapping[str, str], form: Mapping[str, str] | None
     ) -> tuple[int, dict[str, Any]]:
         """Send a request; return the status and the JSON object of the answer."""
@@ -271,13 +271,13 @@ class IdentityProvider:
             raise self._away("its answer is no JSON") from None
 
     def _client(self, address: Url) -> HttpClient:
-        """Return the client of a server, by the proxy of the environment if there is one."""
+        """Return the HTTP client of a server; it uses the proxy of the environment, if any."""
         if address.origin not in self._clients:
             self._clients[address.origin] = HttpClient(address, by_proxy=True)
         return self._clients[address.origin]
 
     def _away(self, why: str | None) -> ProviderAway:
-        """Return the error that visitors read; why it is so is for the log."""
+        """Return the error for visitors; log its cause."""
         if why is not None:
             log.warning("the identity provider at %s: %s", self.settings.issuer, why[:500])
         return ProviderAway(
@@ -287,7 +287,7 @@ class IdentityProvider:
 
 
 def is_safe(url: str, issuer: str) -> bool:
-    """Return whether tokens and keys may go over a URL: by TLS, unless the issuer has none."""
+    """Return whether a URL may carry tokens and keys: TLS is required if the issuer uses TLS."""
     parts = urlsplit(url)
     schemes = ("http", "https") if issuer.startswith("http://") else ("https",)
     return parts.scheme in schemes and bool(parts.netloc)

@@ -1,4 +1,4 @@
-"""What the claims about a person let them do here."""
+"""The rights that claims grant a person."""
 
 from __future__ import annotations
 
@@ -31,29 +31,33 @@ class SignedIn(msgspec.Struct, frozen=True, kw_only=True):
     scopes: tuple[KeyScope, ...] | None
 
 
-def person_of(issuer: str, subject: str) -> str:
-    """Return the id of a person: the same for ever, whatever they are called."""
+def person_id(issuer: str, subject: str) -> str:
+    """Return the id of a person, which does not change with their name."""
     digest = hashlib.blake2b(subject.encode("utf-8", "replace"), digest_size=16)
     digest.update(b"\0" + issuer.encode("utf-8", "replace"))
     return PREFIX + digest.hexdigest()
 
 
-def signed_in(claims: Claims, settings: OpenIdSettings) -> SignedIn | None:
-    """Return who a person is by their claims; None if no rule lets them in."""
-    met = [rule for rule in settings.operators if fits(claims, rule)]
+def find_role(claims: Claims, settings: OpenIdSettings) -> SignedIn | None:
+    """Return the person and their rights by their claims; None if no rule admits them."""
+    met = [rule for rule in settings.operators if meets_rule(claims, rule)]
     persons = settings.persons
-    admitted = persons if isinstance(persons, bool) else any(fits(claims, one) for one in persons)
+    admitted = (
+        persons if isinstance(persons, bool) else any(meets_rule(claims, one) for one in persons)
+    )
     if not met and not admitted:
         return None
-    person = person_of(settings.issuer, claims["sub"])
+    person = person_id(settings.issuer, claims["sub"])
     scopes = tuple(dict.fromkeys(scope for rule in met for scope in rule.scopes))
     return SignedIn(
-        person=person, name=_name(claims, settings.name, person), scopes=scopes if met else None
+        person=person,
+        name=_display_name(claims, settings.name, person),
+        scopes=scopes if met else None,
     )
 
 
-def fits(claims: Claims, rule: ClaimRule) -> bool:
-    """Return whether claims meet a rule; an e-mail address counts only where it is verified."""
+def meets_rule(claims: Claims, rule: ClaimRule) -> bool:
+    """Return whether claims meet a rule; an e-mail address counts only if it is verified."""
     found = find_claim(claims, rule.claim)
     if rule.claim == "email" and claims.get("email_verified") not in (True, "true"):
         return False
@@ -65,7 +69,7 @@ def fits(claims: Claims, rule: ClaimRule) -> bool:
 
 
 def find_claim(claims: Claims, path: str) -> Any:
-    """Return a claim by its name, or by the path to it, with dots; None if there is none."""
+    """Return a claim by its name or its path with dots; None without such a claim."""
     if path in claims:
         return claims[path]
     found: Any = claims
@@ -84,8 +88,8 @@ def _text(value: str | bool | int) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def _name(claims: Claims, claim: str, person: str) -> str:
-    """Return a name that can be shown; one that stands for another gets a number."""
+def _display_name(claims: Claims, claim: str, person: str) -> str:
+    """Return a name to show; names that the system uses itself get a number."""
     for candidate in (claim, *_NAMES):
         found = find_claim(claims, candidate)
         if isinstance(found, str) and (name := _printable(found)):
@@ -95,6 +99,6 @@ def _name(claims: Claims, claim: str, person: str) -> str:
 
 
 def _printable(text: str) -> str:
-    """Return a name without characters that control how it is shown."""
+    """Return a name without control characters, of at most `MAX_NAME` characters."""
     kept = (c if not unicodedata.category(c).startswith("C") else " " for c in text[: 4 * MAX_NAME])
     return " ".join("".join(kept).split())[:MAX_NAME]

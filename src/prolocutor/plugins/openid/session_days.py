@@ -1,4 +1,4 @@
-"""SessionDays: which persons have sessions that end on a day, so that old ones can be deleted."""
+"""SessionDays: an index from days to the persons whose sessions end on that day."""
 
 from __future__ import annotations
 
@@ -16,15 +16,16 @@ LOOKED_BACK: Final = 60
 
 
 class _Ending(msgspec.Struct):
-    """The part of a session that is read here."""
+    """The part of a session that the index reads."""
 
     expires: float
 
 
 class SessionDays:
-    """The persons with sessions of one `kind` by the day on which these end.
+    """The persons with sessions of a `kind`, by the last day of these sessions.
 
-    A session whose person comes back is deleted when it is read; the others by this list.
+    The index finds ended sessions of persons who do not return; other ended sessions are deleted
+    when they are read.
     """
 
     def __init__(
@@ -35,11 +36,11 @@ class SessionDays:
         self._clock = clock
 
     async def note(self, person: str, expires: float) -> None:
-        """Note that a session of a person ends then."""
+        """Record the day on which a session of a person ends."""
         await self._records.put_record("", self._list(int(expires // DAY)), person, b"{}")
 
     async def sweep(self) -> int:
-        """Delete the sessions that ended before today; return how many."""
+        """Delete the sessions that ended before today; return their number."""
         now, swept = self._clock(), 0
         today = int(now // DAY)
         for day in range(today - LOOKED_BACK, today):

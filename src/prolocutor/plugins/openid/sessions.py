@@ -1,4 +1,4 @@
-"""Sessions: who signed in, by the cookie that their browser sends."""
+"""Sessions: the persons who are signed in, by the cookies of their browsers."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from prolocutor.errors import ProviderAway, SignInFailed, StoreError
 from prolocutor.plugins.openid.cookies import read_cookies
 from prolocutor.plugins.openid.openid_settings import OpenIdSettings
 from prolocutor.plugins.openid.provider import Grant, IdentityProvider
-from prolocutor.plugins.openid.roles import PREFIX, SignedIn, signed_in
+from prolocutor.plugins.openid.roles import PREFIX, SignedIn, find_role
 from prolocutor.plugins.openid.session_days import SessionDays
 
 log = logging.getLogger(__name__)
@@ -55,10 +55,10 @@ _VALUE: Final = re.compile(rf"({PREFIX}[0-9a-f]{{32}})\.([A-Za-z0-9_-]{{43}})")
 
 
 class StoredSession(msgspec.Struct, frozen=True, kw_only=True):
-    """One session. Times are in seconds (UNIX).
+    """A session. Times are in UNIX seconds.
 
-    `id` is a digest of the secret in the cookie, which is stored nowhere; `tokens` are encrypted
-    with another one. So who reads the store can neither come in nor ask the provider.
+    `id` is a digest of the secret in the cookie, which the store does not have; `tokens` are
+    encrypted with a key made from that secret. A reader of the store can use neither.
     """
 
     id: str
@@ -75,14 +75,14 @@ class StoredSession(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ProviderTokens(msgspec.Struct, frozen=True):
-    """What was granted, as it is encrypted."""
+    """The tokens of a grant, before encryption."""
 
     id_token: str | None = None
     refresh_token: str | None = None
 
 
 class _Held(msgspec.Struct):
-    """A session that was read, and the secret that came with it."""
+    """A session from the store, and the secret of the cookie that named it."""
 
     session: StoredSession
     secret: str
@@ -92,9 +92,9 @@ class _Held(msgspec.Struct):
 
 
 class Sessions:
-    """The sessions of one server, kept in its store, so that they outlive a restart.
+    """The sessions of a server, kept in its store over restarts.
 
-    `prefixes` are those of the doors (`Channel.prefix`).
+    `prefixes` are the doors' prefixes of persons (`Channel.prefix`).
     """
 
     def __init__(
@@ -115,11 +115,11 @@ class Sessions:
         self.days = SessionDays(records, KIND, clock)
 
     async def aclose(self) -> None:
-        """End what runs; the sessions stay."""
+        """Stop the background tasks; the sessions stay."""
         await self._renewing.aclose()
 
     async def create(self, who: SignedIn, grant: Grant) -> str:
-        """Begin a session and return the value of its cookie."""
+        """Create a session; return the value of its cookie."""
         now, secret = self._clock(), secrets.token_urlsafe(32)
         sid = grant.claims.get("sid")
         session = StoredSession(
@@ -133,9 +133,9 @@ class Sessions:
             used=now,
             checked=now,
             sid=sid if isinstance(sid, str) else None,
-            tokens=_encrypted(ProviderTokens(grant.id_token, grant.refresh_token), secret),
+            tokens=_encrypt(ProviderTokens(grant.id_token, grant.refresh_token), secret),
         )
-        known = await self._of(who.person)
+        known = await self._find_sessions(who.person)
         for old in sorted(known.values(), key=lambda one: one.used)[
             : max(0, len(known) + 1 - MOST)
         ]:
@@ -146,12 +146,12 @@ class Sessions:
         return f"{who.person}.{secret}"
 
     async def find(self, header: str | None) -> Visitor | None:
-        """Return who sends this header `Cookie`; None without a session that goes on."""
+        """Return the visitor of a header `Cookie`; None without a valid session."""
         held = await self._find(header)
         return None if held is None else self._visitor(held.session)
 
     async def ended(self, visitor: Visitor) -> None:
-        """Wait until the session of a visitor has ended; a connection that stays open is a use."""
+        """Wait until a visitor's session has ended; an open connection counts as use of it."""
         held = self._held.get(visitor.session or "")
         while held is not None:
             with suppress(TimeoutError):
@@ -161,16 +161,18 @@ class Sessions:
                 held = await self._live(held)
 
     async def sign_out(self, header: str | None) -> ProviderTokens | None:
-        """End the session of this header `Cookie`; return what was granted for it, if anything."""
+        """End the session of a header `Cookie`; return its tokens, if it had any."""
         held = await self._find(header)
         if held is None:
             return None
         await self.end(held.session)
-        return _decrypted(held.session.tokens, held.secret)
+        return _decrypt(held.session.tokens, held.secret)
 
     async def end_all(self, person: str, sid: str | None) -> int:
-        """End a person's sessions, or those of one session at the provider; return how many."""
-        found = [one for one in (await self._of(person)).values() if sid in (None, one.sid)]
+        """End all sessions of a person, or of one provider session `sid`; return their number."""
+        found = [
+            one for one in (await self._find_sessions(person)).values() if sid in (None, one.sid)
+        ]
         for session in found:
             await self.end(session)
         return len(found)
@@ -193,7 +195,7 @@ class Sessions:
         id_ = _digest(secret)
         held = self._held.get(id_)
         if held is None:
-            session = (await self._of(person)).get(id_)
+            session = (await self._find_sessions(person)).get(id_)
             if session is None:
                 return None
             held = self._hold(session, secret)
@@ -202,7 +204,7 @@ class Sessions:
         return await self._live(held)
 
     async def _live(self, held: _Held) -> _Held | None:
-        """Return a session that goes on, after what has to be asked again; None if it ended."""
+        """Return a session, rechecked at the provider if due; None if it has ended."""
         now = self._clock()
         if now - held.read_at >= RELOAD:
             await self._reload(held)
@@ -216,13 +218,13 @@ class Sessions:
             held.session = msgspec.structs.replace(session, used=now)
             with suppress(StoreError):  # a full disk signs nobody out
                 await self._write(held.session)
-        if now - session.checked >= self._settings.recheck and not await self._renewed(held):
+        if now - session.checked >= self._settings.recheck and not await self._renew_once(held):
             return None
         return held
 
     async def _reload(self, held: _Held) -> None:
-        """Read a session again: it may have been ended or renewed by another replica."""
-        stored = (await self._of(held.session.person)).get(held.session.id)
+        """Read a session again, because another replica may have ended or renewed it."""
+        stored = (await self._find_sessions(held.session.person)).get(held.session.id)
         held.read_at = self._clock()
         if stored is None:
             held.ended.set()
@@ -246,8 +248,8 @@ class Sessions:
 
     # -- asking the provider again ----------------------------------------------------------
 
-    async def _renewed(self, held: _Held) -> bool:
-        """Ask for the claims of now, once at a time; return whether the session goes on."""
+    async def _renew_once(self, held: _Held) -> bool:
+        """Fetch the present claims, one request at a time; return whether the session is valid."""
         if self._clock() < self._away_until:
             return True
         if held.renewing is None or held.renewing.done():
@@ -262,7 +264,7 @@ class Sessions:
             return False
         if self._clock() - session.checked < self._settings.recheck:
             return True  # another replica did it
-        tokens = _decrypted(session.tokens, held.secret)
+        tokens = _decrypt(session.tokens, held.secret)
         grant: Grant | None = None
         try:
             if tokens is not None and tokens.refresh_token is not None:
@@ -281,14 +283,14 @@ class Sessions:
         renewed: dict[str, Any] = {"checked": self._clock()}
         if grant is not None:
             if grant.claims:
-                who = signed_in(grant.claims, self._settings)
+                who = find_role(grant.claims, self._settings)
                 if who is None:
                     await self._forget(held)
                     return False
                 renewed |= {"name": who.name, "scopes": who.scopes}
             id_token = grant.id_token or (tokens.id_token if tokens is not None else None)
             kept = ProviderTokens(id_token, grant.refresh_token)
-            renewed["tokens"] = _encrypted(kept, held.secret)
+            renewed["tokens"] = _encrypt(kept, held.secret)
         held.session = msgspec.structs.replace(held.session, **renewed)
         with suppress(StoreError):
             await self._write(held.session)
@@ -301,8 +303,8 @@ class Sessions:
 
     # -- the store --------------------------------------------------------------------------
 
-    async def _of(self, person: str) -> dict[str, StoredSession]:
-        """Return a person's sessions by id; those that have ended are deleted on the way."""
+    async def _find_sessions(self, person: str) -> dict[str, StoredSession]:
+        """Return a person's sessions by id; delete ended sessions on the way."""
         found = {}
         for id_, body in (await self._records.records(person, KIND)).items():
             session = read_session(body)
@@ -318,7 +320,7 @@ class Sessions:
 
 
 def read_session(body: bytes) -> StoredSession | None:
-    """Return a stored session; None for one that cannot be read."""
+    """Decode a stored session; return None if it is damaged."""
     try:
         return msgspec.json.decode(body, type=StoredSession)
     except msgspec.DecodeError:
@@ -329,12 +331,12 @@ def _digest(secret: str) -> str:
     return hashlib.blake2b(secret.encode(), digest_size=16, person=b"session").hexdigest()
 
 
-def _encrypted(tokens: ProviderTokens, secret: str) -> str:
+def _encrypt(tokens: ProviderTokens, secret: str) -> str:
     header = {"alg": "dir", "enc": "A256GCM"}
     return jwe.encrypt_compact(header, msgspec.json.encode(tokens), _token_key(secret))
 
 
-def _decrypted(text: str, secret: str) -> ProviderTokens | None:
+def _decrypt(text: str, secret: str) -> ProviderTokens | None:
     try:
         plain = jwe.decrypt_compact(text, _token_key(secret)).plaintext
         return msgspec.json.decode(plain or b"", type=ProviderTokens)

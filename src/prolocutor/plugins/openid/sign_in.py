@@ -36,7 +36,7 @@ from prolocutor.plugins.openid.login_attempt import (
 from prolocutor.plugins.openid.openid_settings import OpenIdSettings
 from prolocutor.plugins.openid.pages import error_page
 from prolocutor.plugins.openid.provider import IdentityProvider
-from prolocutor.plugins.openid.roles import person_of, signed_in
+from prolocutor.plugins.openid.roles import find_role, person_id
 from prolocutor.plugins.openid.sessions import COOKIE, Sessions
 from prolocutor.web.authentication import admit_session
 from prolocutor.web.door_context import DoorContext
@@ -63,7 +63,7 @@ _Text: TypeAlias = Annotated[str, Meta(max_length=4_096)]
 
 
 class BrowserHeaders(msgspec.Struct, frozen=True, kw_only=True):
-    """What a browser sends with each request."""
+    """The headers of a browser's request."""
 
     accept: _Header = msgspec.field(default=None, name="Accept")
     cookie: _Header = msgspec.field(default=None, name="Cookie")
@@ -79,7 +79,7 @@ class LoginParams(BrowserHeaders, frozen=True, kw_only=True):
 
 
 class CallbackParams(BrowserHeaders, frozen=True, kw_only=True):
-    """What the identity provider gives the browser for us."""
+    """The parameters with which the identity provider sends the browser back."""
 
     state: _Text = ""
     code: _Text = ""
@@ -88,7 +88,7 @@ class CallbackParams(BrowserHeaders, frozen=True, kw_only=True):
 
 
 class SignedOut(msgspec.Struct, frozen=True):
-    """Where the browser can sign out of the provider too; null if there is no such address."""
+    """The provider's sign-out address for the browser; null if the provider has none."""
 
     url: str | None
 
@@ -123,17 +123,17 @@ class SignIn:
         ]
 
     async def open(self) -> None:
-        """Delete sessions that ended long ago, now and once a day."""
+        """Delete ended sessions, now and once a day."""
         self._sweeping.start(self._sweep_daily())
 
     async def close(self) -> None:
-        """Close the connections to the provider; the sessions stay."""
+        """Close the connections to the provider; sessions stay."""
         await self._sweeping.aclose()
         await self.sessions.aclose()
         await self._provider.aclose()
 
     async def find(self, header: str | None) -> Visitor | None:
-        """Return who sends this header `Cookie`; None without a session that goes on."""
+        """Return the visitor of a header `Cookie`; None without a valid session."""
         return await self.sessions.find(header)
 
     async def ended(self, visitor: Visitor) -> None:
@@ -148,7 +148,7 @@ class SignIn:
         try:
             document = await self._provider.document()
         except ProlocutorError as error:
-            return _refused(error, params, params.next)
+            return _error_page(error, params, params.next)
         attempt = LoginAttempt.begin(params.next, self._clock())
         asked = {
             "response_type": "code",
@@ -166,25 +166,25 @@ class SignIn:
             *forget_attempts(params.cookie, MAX_ATTEMPTS - 1, secure=secure),
             attempt.cookie(secure=secure),
         )
-        return _moved(document.authorization_endpoint + joint + urlencode(asked), cookies)
+        return _redirect(document.authorization_endpoint + joint + urlencode(asked), cookies)
 
     async def finish_sign_in(self, request: TypedRequest[CallbackParams, None]) -> HttpResponse:
-        """Begin a session with what the identity provider gave, and go on where it was begun."""
+        """Create a session from the provider's answer; send the browser back to its path."""
         params = request.params
         attempt = find_attempt(params.cookie, params.state, self._clock()) if params.state else None
         try:
             value = await self._finish(params, attempt)
         except ProlocutorError as error:
             log.info("a person could not sign in: %s", error)
-            return _refused(error, params, attempt.next if attempt else "/")
+            return _error_page(error, params, attempt.next if attempt else "/")
         assert attempt is not None
         secure = self._secure(params)
         cookie = write_cookie(COOKIE, value, int(self._settings.session), secure=secure)
         forgotten = forget_attempts(params.cookie, 0, secure=secure)
-        return _moved(attempt.next, (*forgotten, cookie))
+        return _redirect(attempt.next, (*forgotten, cookie))
 
     async def sign_out(self, request: TypedRequest[BrowserHeaders, None]) -> HttpResponse:
-        """End the session of the browser."""
+        """End the session of a browser."""
         params = request.params
         headers = {b"host": (params.host or "").encode("latin-1", "replace")}
         if params.origin is not None:
@@ -195,7 +195,7 @@ class SignIn:
             admit_session(visitor, headers, "known", url=self.url, writes=True)
             tokens = await self.sessions.sign_out(params.cookie)
             audit.info("%s (%s) signed out", visitor.name, visitor.user)
-            url = await self._end_address(params, tokens.id_token if tokens else None)
+            url = await self._provider_sign_out_url(params, tokens.id_token if tokens else None)
         body = msgspec.json.encode(SignedOut(url))
         gone = write_cookie(COOKIE, "", 0, secure=self._secure(params))
         return HttpResponse(body, headers=_PRIVATE, cookies=(gone,))
@@ -206,7 +206,7 @@ class SignIn:
         if "logout_token" not in given:
             raise BadInput("logout_token is needed", field="logout_token")
         claims = await self._provider.logged_out(given["logout_token"])
-        person = person_of(self._settings.issuer, claims["sub"])
+        person = person_id(self._settings.issuer, claims["sub"])
         sid = claims.get("sid")
         ended = await self.sessions.end_all(person, sid if isinstance(sid, str) else None)
         audit.info("%s signed out at the identity provider: %d sessions", person, ended)
@@ -236,17 +236,19 @@ class SignIn:
             )
         finally:
             self._finishing -= 1
-        who = signed_in(grant.claims, self._settings)
+        who = find_role(grant.claims, self._settings)
         if who is None:
-            audit.info("%s may not come in", person_of(self._settings.issuer, grant.claims["sub"]))
+            audit.info("%s may not come in", person_id(self._settings.issuer, grant.claims["sub"]))
             raise Forbidden("you are signed in there, but nothing lets you in here")
         value = await self.sessions.create(who, grant)
         kind = "a person" if who.scopes is None else f"an operator ({', '.join(who.scopes)})"
         audit.info("%s (%s) signed in as %s", who.name, who.person, kind)
         return value
 
-    async def _end_address(self, params: BrowserHeaders, id_token: str | None) -> str | None:
-        """Return where the browser can sign out of the provider too (RP-Initiated Logout 1.0)."""
+    async def _provider_sign_out_url(
+        self, params: BrowserHeaders, id_token: str | None
+    ) -> str | None:
+        """Return the provider's sign-out address (RP-Initiated Logout 1.0), None if it has none."""
         try:
             endpoint = (await self._provider.document()).end_session_endpoint
         except ProviderAway:
@@ -277,13 +279,13 @@ class SignIn:
             await asyncio.sleep(SWEEP)
 
 
-def _moved(to: str, cookies: tuple[str, ...]) -> HttpResponse:
+def _redirect(to: str, cookies: tuple[str, ...]) -> HttpResponse:
     return HttpResponse(
         status=HTTPStatus.SEE_OTHER, headers={**_PRIVATE, "Location": to}, cookies=cookies
     )
 
 
-def _refused(error: ProlocutorError, params: BrowserHeaders, next_: str) -> HttpResponse:
+def _error_page(error: ProlocutorError, params: BrowserHeaders, next_: str) -> HttpResponse:
     """Return an error as a page for browsers, as JSON for others."""
     response = error_response(error)
     if "text/html" not in (params.accept or ""):
@@ -297,5 +299,5 @@ class OpenId(OpenIdSettings, frozen=True, kw_only=True):
     """Sign in with an identity provider (OpenID Connect)."""
 
     def build(self, context: DoorContext) -> SignIn:
-        """Return the channel by which people sign in."""
+        """Return the sign-in channel."""
         return SignIn(context.assistant, self, context.prefixes)

@@ -81,7 +81,7 @@ async def working(
     connection.open()
     worker = Worker(chosen, connector, counted, connection=connection, services=services)
     await worker.start()
-    await connection.connected()
+    await connection.wait_until_connected()
     try:
         yield worker
     finally:
@@ -276,7 +276,7 @@ async def test_late_calls_are_dropped_and_bad_ones_are_answered_so(server: NatsS
     subject = wire.call_subject("assistant", "it")
     async with working(server, _echo) as worker:
         connection.open()
-        await connection.connected()
+        await connection.wait_until_connected()
         bad = await connection.ask(subject, b"{", {})
         with pytest.raises(ServiceUnreachable):
             await connection.ask(subject, b"1", {wire.TIMEOUT: "0"})
@@ -310,7 +310,7 @@ async def test_hints_reach_the_other_replicas_and_are_made_up_for_after_a_loss(
     for replica, hints in zip(replicas, heard, strict=True):
         replica.on_wake(hints.append)
         await replica.open()
-        await replica._connection.connected()
+        await replica._connection.wait_until_connected()
     replicas[0].wake("ann")
     replicas[0].wake("ann")
     await _until(lambda: _value(heard[1][-1:]), ["ann"])

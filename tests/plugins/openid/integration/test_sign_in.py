@@ -18,7 +18,7 @@ from prolocutor.plugins.almond.door.door import Almond
 from prolocutor.plugins.console.channel import Console
 from prolocutor.plugins.openid.login_attempt import LASTS
 from prolocutor.plugins.openid.openid_settings import ClaimRule, OpenIdSettings
-from prolocutor.plugins.openid.roles import person_of
+from prolocutor.plugins.openid.roles import person_id
 from prolocutor.plugins.openid.sessions import KIND
 from prolocutor.plugins.openid.sign_in import SignIn
 from prolocutor.testing.channel_kit import Gate, pipeline, running
@@ -49,12 +49,12 @@ class Site(msgspec.Struct):
         async with aiohttp.ClientSession(self.url, cookie_jar=jar, headers=headers) as http:
             yield http
 
-    async def signed_in(self, http: aiohttp.ClientSession, **user: Any) -> str:
+    async def sign_in_as(self, http: aiohttp.ClientSession, **user: Any) -> str:
         """Sign somebody in; return the person's id."""
         self.provider.user |= user
         async with http.get("/auth/login", params={"next": "/page/icon.svg"}) as response:
             assert (response.status, response.url.path) == (200, "/page/icon.svg")
-        return person_of(self.provider.issuer, self.provider.user["sub"])
+        return person_id(self.provider.issuer, self.provider.user["sub"])
 
 
 @asynccontextmanager
@@ -95,8 +95,8 @@ async def test_who_signs_in_is_a_person_with_dialogs_of_their_own() -> None:
     async with site() as it, it.browser() as ann, it.browser() as bob:
         async with ann.get("/api/visitor") as refused:
             assert (refused.status, (await refused.json())["code"]) == (401, "sign_in_needed")
-        person = await it.signed_in(ann)
-        other = await it.signed_in(bob, sub="u-2", preferred_username="Bob")
+        person = await it.sign_in_as(ann)
+        other = await it.sign_in_as(bob, sub="u-2", preferred_username="Bob")
         async with ann.get("/api/visitor") as response:
             assert (await response.json())["user"] == person
         assert person != other
@@ -135,7 +135,7 @@ async def test_claims_say_what_somebody_may() -> None:
         for user, told, _ in ROLES:
             it.provider.user, it.provider.told = dict(plain), told
             async with it.browser() as http:
-                await it.signed_in(http, **user)
+                await it.sign_in_as(http, **user)
                 take = f"/api/console/conversations/{'0' * 32}/take"
                 ways = {
                     "list": await status(http, "GET", "/api/console/handovers"),
@@ -149,7 +149,7 @@ async def test_claims_say_what_somebody_may() -> None:
 
 async def test_what_another_site_has_a_browser_do_does_not_count() -> None:
     async with site() as it, it.browser() as http:
-        await it.signed_in(http, groups=["support"])
+        await it.sign_in_as(http, groups=["support"])
         foreign = {"Origin": "https://evil.example"}
         for headers in (foreign, {"Origin": "null"}, {"Origin": "http://["}):
             assert await status(http, "POST", "/", headers=headers, **SAY) == 403
@@ -212,12 +212,12 @@ async def test_nobody_comes_in_by_what_is_not_signed_for_us() -> None:
 
 async def test_keys_are_rotated_and_clocks_may_differ() -> None:
     async with site(clock_skew=120) as it, it.browser() as http:
-        await it.signed_in(http)
+        await it.sign_in_as(http)
         now = int(time.time())
         it.sign_in._provider._keys_at -= 60  # the pause between two requests for keys is over
         it.provider.signing, it.provider.published = EC, [rsa(1), EC]
         it.provider.faults = {"claims": {"iat": now + 100, "exp": now - 100, "aud": [CLIENT]}}
-        await it.signed_in(http)
+        await it.sign_in_as(http)
         assert it.provider.asked.count("/keys") == 2
         assert await status(http, "GET", "/api/visitor") == 200
         it.provider.faults = {"claims": {"iat": now + 1000}}
@@ -278,8 +278,8 @@ async def test_an_attempt_counts_for_ten_minutes_also_if_its_cookie_was_kept() -
 
 async def test_who_signs_out_is_out_and_so_are_their_sockets() -> None:
     async with site() as it, it.browser() as http, it.browser() as other:
-        person = await it.signed_in(http)
-        await it.signed_in(other)
+        person = await it.sign_in_as(http)
+        await it.sign_in_as(other)
         async with http.ws_connect("/api/conversation") as socket:
             async with http.post("/auth/logout") as response:
                 query = parse_qs(urlsplit((await response.json())["url"]).query)
@@ -303,7 +303,7 @@ async def test_who_signs_out_is_out_and_so_are_their_sockets() -> None:
 
 async def test_sessions_go_on_while_the_provider_is_away() -> None:
     async with site(recheck=0.001) as it, it.browser() as http, it.browser() as late:
-        await it.signed_in(http)
+        await it.sign_in_as(http)
         it.provider.faults = {"away": True}
         assert await status(http, "GET", "/api/visitor") == 200
         assert await status(http, "GET", "/api/visitor") == 200
@@ -328,7 +328,7 @@ async def test_claims_are_asked_for_again(changed: Any, after: tuple[int, int]) 
     async with site(recheck=10) as it, it.browser() as http:
         now = [time.time()]
         it.sign_in.sessions._clock = lambda: now[0]
-        await it.signed_in(http, groups=["support"])
+        await it.sign_in_as(http, groups=["support"])
         assert await status(http, "GET", "/api/console/handovers") == 200
         now[0] += 11
         it.provider.user |= changed or {}
@@ -345,7 +345,7 @@ async def test_sessions_end_and_outlive_a_restart() -> None:
         now = [time.time()]
         sessions = it.sign_in.sessions
         sessions._clock = sessions.days._clock = lambda: now[0]
-        await it.signed_in(http)
+        await it.sign_in_as(http)
         now[0] += 40
         assert await status(http, "GET", "/api/visitor") == 200
         sessions._held.clear()  # as after a restart
@@ -353,10 +353,10 @@ async def test_sessions_end_and_outlive_a_restart() -> None:
         assert await status(http, "GET", "/api/visitor") == 200
         now[0] += 40
         assert await status(http, "GET", "/api/visitor") == 401
-        await it.signed_in(http)
+        await it.sign_in_as(http)
         now[0] += 51
         assert await status(http, "GET", "/api/visitor") == 401
-        person = await it.signed_in(http)
+        person = await it.sign_in_as(http)
         now[0] += 200_000
         assert await sessions.days.sweep() == 1
         assert await it.store.records(person, KIND) == {}
