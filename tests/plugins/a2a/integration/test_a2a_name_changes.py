@@ -37,7 +37,7 @@ async def test_a_webhook_is_checked_when_it_is_sent_to(names: Names) -> None:
         nothing: Any = None
         delivery = PushDelivery(nothing, webhooks, nothing)
         config = A2aPushConfig(url=url, task_id="t", id="i")
-        why = await delivery._posted(StoredWebhook(config, "ann", "c", 0, False), b"{}")
+        why = await delivery._post_once(StoredWebhook(config, "ann", "c", 0, False), b"{}")
 
     assert refusal is None
     assert why is not None

@@ -1,10 +1,10 @@
 """What an agent is asked, out of a request."""
 
-from prolocutor.plugins.a2a.connector.asking import question_of
+from prolocutor.plugins.a2a.connector.asking import read_question
 
 
 def test_an_effect_is_named_in_the_metadata_and_its_fields_replace_the_data() -> None:
-    asked = question_of(
+    asked = read_question(
         {"text": "pay", "parts": [{"data": {"amount": 20}}, {"data": {"to": "Bob"}}]}, "bank"
     )
 

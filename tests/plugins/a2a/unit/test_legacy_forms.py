@@ -77,13 +77,13 @@ def by_wire(value: Any) -> Any:
 @settings(max_examples=30)
 @given(events)
 def test_events_come_through_json_rpc_of_0_3(event: A2aEvent) -> None:
-    assert legacy.event_in(by_wire(legacy.event_out(event))) == event
+    assert legacy.read_event(by_wire(legacy.event_out(event))) == event
 
 
 @settings(max_examples=30)
 @given(events)
 def test_events_come_through_rest_of_0_3(event: A2aEvent) -> None:
-    assert legacy_rest.event_of(by_wire(legacy_rest.event_out(event))) == event
+    assert legacy_rest.read_rest_event(by_wire(legacy_rest.event_out(event))) == event
 
 
 def test_names_in_snake_case_are_read() -> None:
@@ -97,7 +97,7 @@ def test_names_in_snake_case_are_read() -> None:
         "configuration": {"blocking": True, "accepted_output_modes": ["text/plain"]},
     }
 
-    assert legacy_rest.send_params_in(given) == {
+    assert legacy_rest.upgrade_send_params(given) == {
         "message": {
             "messageId": "m",
             "role": USER,

@@ -1,4 +1,4 @@
-"""What an agent's answer comes to: a hypothesis, nothing, or the failure of the service."""
+"""Converts an agent's answer to a hypothesis, to nothing, or to a failure of the service."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ ASK: Final = "raw_string"
 _MEDIA: Final = {"image": "picture", "audio": "audio", "video": "video"}
 
 
-def hypotheses_of(
+def read_hypotheses(
     answer: GatheredAnswer, asked: AgentQuestion, service: str, confidence: float
 ) -> list[JsonObject]:
-    """Return the hypothesis that an answer makes, or none for an empty one.
+    """Return the hypothesis of an answer, or none for an empty answer.
 
-    `ServiceRaised` for a task that failed or was cancelled, `ServiceRefused` for one that was
-    rejected or needs a login: what the agent says of it is for the log.
+    Raise `ServiceRaised` for a failed or cancelled task, `ServiceRefused` for a task that was
+    rejected or needs a login, with the agent's words for the log.
     """
     state = answer.status.state
     if answer.message is None and state != COMPLETED:
@@ -55,7 +55,7 @@ def hypotheses_of(
 
 
 def _add_parts(found: JsonObject, parts: list[A2aPart], answer: GatheredAnswer) -> list[JsonObject]:
-    """Add the parts that are no texts to a hypothesis; return those that are none of our messages.
+    """Add an answer's parts to a hypothesis; return the parts that are not messages of ours.
 
     A text of several pieces is one message; else texts and other messages keep their order.
     """
@@ -82,7 +82,7 @@ def _check(state: str, words: str) -> None:
 
 
 def _ask(found: JsonObject, answer: GatheredAnswer, others: list[JsonObject]) -> None:
-    """Make the hypothesis a question, whose answer goes on in the same task."""
+    """Make the hypothesis an ask whose answer continues the agent's task."""
     asked = next((one["data"] for one in others if _is_ask(one.get("data"))), None)
     waiting = OpenTask(answer.task_id, answer.context_id, asked is not None)
     found["ask"] = ASK if asked is None else asked["ask"]
@@ -100,7 +100,7 @@ def _is_ask(data: Any) -> bool:
 
 
 def _sorted_parts(parts: list[A2aPart]) -> tuple[list[JsonObject], list[JsonObject]]:
-    """Return the parts that are messages of ours, and the others as they came."""
+    """Return the parts that are messages of ours, and the other parts unchanged."""
     messages: list[JsonObject] = []
     others: list[JsonObject] = []
     for part in parts:
@@ -113,7 +113,7 @@ def _sorted_parts(parts: list[A2aPart]) -> tuple[list[JsonObject], list[JsonObje
 
 
 def _message(part: A2aPart) -> JsonObject | None:
-    """Return a part as a message; {} for a text without content, None for other data."""
+    """Return a part as a message; {} for an empty text, None for other data."""
     if part.text is not None:
         return {"type": "text", "text": part.text} if part.text else {}
     if part.url is not None:
@@ -135,7 +135,7 @@ def _message(part: A2aPart) -> JsonObject | None:
 
 
 def _confidence(answer: GatheredAnswer, confidence: float) -> float:
-    """Return the confidence that the agent notes in the metadata of its answer, if it does."""
+    """Return the confidence in the metadata of the answer, or None."""
     notes = [one.metadata for one in answer.artifacts.values()]
     if answer.message is not None:
         notes.append(answer.message.metadata)
@@ -148,8 +148,8 @@ def _confidence(answer: GatheredAnswer, confidence: float) -> float:
     return confidence
 
 
-def error_of(error: Any) -> BadReply:
-    """Return the failure for an error that an agent sent in place of an answer."""
+def service_error(error: Any) -> BadReply:
+    """Return the service error for an A2A error of the agent."""
     number = error.get("code") if isinstance(error, dict) else None
     text = error.get("message") if isinstance(error, dict) else error
     return BadReply(f"an error in place of an answer: {number}: {text!s:.200}")

@@ -1,4 +1,4 @@
-"""What an agent is asked: its message, out of the request that a skill gets."""
+"""Makes the message to an agent from the request to a skill."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ _PARTS: Final = "data_parts"
 
 
 class OpenTask(msgspec.Struct, frozen=True, omit_defaults=True):
-    """The context of an ask: the task that waits for the answer, in the dialog's round.
+    """The context of an ask in the dialog's round: the task that waits for the answer.
 
-    `structured`: the agent asked by a data part, so it gets the value as one too.
+    `structured`: the agent asked by a data part, so it gets the value as a data part.
     """
 
     task: str
@@ -30,10 +30,10 @@ class OpenTask(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class AgentQuestion(msgspec.Struct):
-    """What an agent is asked, and in which task it goes on.
+    """A question to an agent, and the task that it continues.
 
-    `is_cancelled`: the task that waited is over, and there is nothing to ask. `is_given_up`: it was
-    the answer that said so, to a question that any text answers.
+    `is_cancelled`: the waiting task is over, and there is nothing to ask. `is_given_up`: the person
+    gave up by the answer to a question that accepts any text.
     """
 
     parts: list[A2aPart]
@@ -46,7 +46,7 @@ class AgentQuestion(msgspec.Struct):
 
     @property
     def data(self) -> dict[str, Any]:
-        """The members of all its data parts."""
+        """The members of all data parts."""
         members: dict[str, Any] = {}
         for part in self.parts:
             if isinstance(part.data, dict):
@@ -54,9 +54,9 @@ class AgentQuestion(msgspec.Struct):
         return members
 
     def take_effect(self, key: str, fields: dict[str, Any] | None) -> None:
-        """Name the effect that it asks for; `fields`, where there are some, in place of its data.
+        """Add the key of the effect; put the values of `fields` into the data parts.
 
-        Each part has the members that it had, with the new values.
+        Each part keeps its own members.
         """
         self.metadata = {**(self.metadata or {}), EFFECT_KEY: key}
         for place, part in enumerate(self.parts if fields else ()):
@@ -65,11 +65,11 @@ class AgentQuestion(msgspec.Struct):
                 self.parts[place] = msgspec.structs.replace(part, data=data)
 
     def is_misplaced(self, context_id: str) -> bool:
-        """Return whether the agent answered in a context of its own, which is to be kept."""
+        """Return whether the agent chose another context, which later messages must name."""
         return bool(context_id and self.context_id) and context_id != self.context_id
 
     def message(self, message_id: str, *, task: bool = True, context: bool = True) -> A2aMessage:
-        """Return the message; without `task` or `context` it names none."""
+        """Return the message; `task` and `context` tell whether it names its task and context."""
         waiting = self.waiting if task else None
         place = waiting.context if waiting is not None else self.context_id
         return A2aMessage(
@@ -82,22 +82,23 @@ class AgentQuestion(msgspec.Struct):
         )
 
 
-def question_of(value: Any, service: str) -> AgentQuestion:
-    """Return what an agent is asked by a request: the agent state, or what a formatter made.
+def read_question(value: Any, service: str) -> AgentQuestion:
+    """Return the question in a request: of the agent state, or of a formatter's result.
 
-    That is a text, or `{text?, parts?, context_id?, metadata?}`. `BadReply` for anything else.
+    A formatter returns a text or `{text?, parts?, context_id?, metadata?}`; raise `BadReply` for
+    anything else.
     """
     if isinstance(value, str):
         return AgentQuestion([A2aPart(text=value)])
     if isinstance(value, dict) and "utterances" not in value and {"text", "parts"} & value.keys():
-        return _formatted(value)
+        return _read_formatted(value)
     try:
-        return _of_state(value, service)
+        return _read_state(value, service)
     except (KeyError, TypeError, IndexError, AttributeError) as error:
         raise BadReply(f"an A2A agent needs the agent state, or a text ({error!r})") from None
 
 
-def _formatted(value: Mapping[str, Any]) -> AgentQuestion:
+def _read_formatted(value: Mapping[str, Any]) -> AgentQuestion:
     parts = [A2aPart(text=value["text"])] if value.get("text") else []
     parts += _parts(value.get("parts"))
     context = value.get("context_id")
@@ -109,7 +110,7 @@ def _formatted(value: Mapping[str, Any]) -> AgentQuestion:
     )
 
 
-def _of_state(state: Mapping[str, Any], service: str) -> AgentQuestion:
+def _read_state(state: Mapping[str, Any], service: str) -> AgentQuestion:
     said = state["utterances"][-1]
     attributes = said.get("attributes") or {}
     own = state["bot"]["attributes"].get(CONTEXT_KEY + service)
@@ -130,7 +131,7 @@ def _of_state(state: Mapping[str, Any], service: str) -> AgentQuestion:
 
 
 def _answer(asked: AgentQuestion, answer: Mapping[str, Any]) -> None:
-    """Go on in the task that asked."""
+    """Answer in the task that asked."""
     try:
         asked.waiting = msgspec.convert(answer.get("context"), OpenTask)
     except msgspec.ValidationError:
@@ -150,7 +151,7 @@ def _answer(asked: AgentQuestion, answer: Mapping[str, Any]) -> None:
 
 
 def _parts(given: Any) -> list[A2aPart]:
-    """Return the further parts of what the person sent; what is none is left out."""
+    """Return the further parts of the person's message; invalid parts are left out."""
     found = []
     for one in given if isinstance(given, list) else ():
         try:

@@ -1,8 +1,8 @@
 """A2aConnector: an agent that speaks A2A as a skill.
 
 Source: the A2A protocol, versions 1.0 and 0.3, over JSON-RPC and REST. The agent's context is our
-dialog. A question of it (`INPUT_REQUIRED`) becomes an ask, whose context in the dialog's round
-names the task; so nothing is kept here between turns.
+dialog. A question of the agent (`INPUT_REQUIRED`) becomes an ask, whose context in the dialog's
+round names the task, so the connector keeps no state between turns.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ from prolocutor.errors import (
     ServiceRefused,
     ServiceUnreachable,
 )
-from prolocutor.plugins.a2a.connector.answering import hypotheses_of
-from prolocutor.plugins.a2a.connector.asking import AgentQuestion, question_of
+from prolocutor.plugins.a2a.connector.answering import read_hypotheses
+from prolocutor.plugins.a2a.connector.asking import AgentQuestion, read_question
 from prolocutor.plugins.a2a.connector.endpoint import AgentEndpoint, AgentRefusal
 from prolocutor.plugins.a2a.connector.gathering import GatheredAnswer
 from prolocutor.plugins.a2a.connector.peer import (
@@ -62,9 +62,9 @@ _INVALID_PARAMS: Final = -32602
 class A2aConnector:
     """The way to the agent behind `url`: its address, or that of its card.
 
-    It is sent what the person said, in the context of the dialog; with a formatter, the formatter's
-    result: a text, or `{text?, parts?, context_id?, metadata?}`. A call that is cancelled cancels
-    its task.
+    The agent gets the person's words in the context of the dialog; with a formatter, the
+    formatter's result: a text, or `{text?, parts?, context_id?, metadata?}`. Cancelling a call
+    cancels its task.
     """
 
     def __init__(self, options: A2aAgent, *, name: str) -> None:
@@ -87,21 +87,21 @@ class A2aConnector:
         return await each_alone(self._ask, requests)
 
     async def preview(self, request: Request) -> JsonObject:
-        """Return what a call would do: the data parts that it sends."""
-        data = question_of(request.value(), self.name).data
+        """Return the arguments that a call would send: the members of its data parts."""
+        data = read_question(request.value(), self.name).data
         return {"fields": data, "changeable": bool(data)}
 
     async def describe(self) -> JsonObject:
-        """Return what the agent's card says of it: a `description`, `examples` of all skills."""
+        """Return `description` and `examples` from the agent's card, of all its skills."""
         return (await self._peer.card()).described()
 
     async def aclose(self) -> None:
-        """Wait until tasks are cancelled that nobody waits for, then close the connections."""
+        """Wait until abandoned tasks are cancelled, then close the connections."""
         await self._leaving.ended(CANCELLING)
         await self._peer.aclose()
 
     async def _ask(self, request: Request) -> Plain:
-        asked = question_of(request.value(), self.name)
+        asked = read_question(request.value(), self.name)
         if (effect := running_effect.get()) is not None:
             asked.take_effect(effect.key, effect.fields)
         endpoint = await self._peer.endpoint()
@@ -114,12 +114,12 @@ class A2aConnector:
         except (ServiceUnreachable, ServiceRefused):
             self._peer.doubt()
             raise
-        return check(hypotheses_of(answer, asked, self.name, self._confidence))
+        return check(read_hypotheses(answer, asked, self.name, self._confidence))
 
     async def _answer(
         self, endpoint: AgentEndpoint, asked: AgentQuestion, request: Request
     ) -> GatheredAnswer:
-        """Send the message; where its task or context is not taken, send it without."""
+        """Send the message; if the agent refuses its task or context, send it without them."""
         task, context = asked.waiting is not None, True
         while True:
             try:
@@ -161,7 +161,7 @@ class A2aConnector:
         return answer
 
     async def _follow(self, endpoint: AgentEndpoint, answer: GatheredAnswer) -> None:
-        """Look at a task that runs on until it has come to something."""
+        """Poll a running task until it has a result."""
         looks = iter(POLLING)
         pause = POLLING[0]
         while not answer.is_whole and answer.task_id:
@@ -172,11 +172,11 @@ class A2aConnector:
     # -- tasks that nobody waits for ----------------------------------------------------------
 
     def _leave(self, endpoint: AgentEndpoint, task_id: str, context_id: str) -> None:
-        """Cancel a task after the call that waited for it is over."""
+        """Cancel a task in the background after its call has ended."""
         self._leaving.start(self._cancel(endpoint, task_id, context_id))
 
     async def _cancel(self, endpoint: AgentEndpoint, task_id: str, context_id: str) -> None:
-        """Cancel a task; without its id, those that run in the context. It never raises."""
+        """Cancel a task, or without its id all running tasks of the context; never raise."""
         try:
             async with asyncio.timeout(CANCELLING):
                 ids = [task_id] if task_id else await _running(endpoint, context_id)

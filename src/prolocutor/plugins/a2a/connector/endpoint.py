@@ -1,4 +1,4 @@
-"""AgentEndpoint: one interface of an agent, spoken to in its binding and version."""
+"""AgentEndpoint: an interface of an agent, called in its binding and version."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from prolocutor.connectors.parts.http_client import HttpClient, refusal_of
 from prolocutor.dialog.plain import MAX_BYTES, encode
 from prolocutor.errors import BadReply, ServiceRefused
 from prolocutor.json_rpc import rpc_request
-from prolocutor.plugins.a2a.connector.answering import error_of
+from prolocutor.plugins.a2a.connector.answering import service_error
 from prolocutor.plugins.a2a.wire import legacy, legacy_rest
 from prolocutor.plugins.a2a.wire.card import AgentInterface
 from prolocutor.plugins.a2a.wire.core import (
@@ -27,7 +27,7 @@ from prolocutor.plugins.a2a.wire.core import (
     A2aMessage,
     A2aTask,
     A2aTaskList,
-    without_nulls,
+    drop_nulls,
 )
 
 T = TypeVar("T")
@@ -44,20 +44,20 @@ _TASK: Final = msgspec.json.Decoder(A2aTask)
 
 
 class AgentRefusal(BadReply):
-    """An error that an agent sent in place of an answer; `number` is its JSON-RPC code."""
+    """An error response of an agent; `number` is its JSON-RPC code."""
 
     def __init__(self, number: int, error: Any) -> None:
         self.number = number
-        super().__init__(error_of(error).args[0].partition(": ")[2])
+        super().__init__(service_error(error).args[0].partition(": ")[2])
 
     @property
     def is_gone(self) -> bool:
-        """Whether the task that was named takes no more messages."""
+        """Whether the named task accepts no more messages."""
         return self.number in _GONE
 
 
 class AgentEndpoint:
-    """One interface of an agent; `client` reaches its address, with `headers_of` the interface.
+    """An interface of an agent; `client` reaches its address, with the interface's headers.
 
     `streams`: the agent can answer by events.
     """
@@ -76,18 +76,18 @@ class AgentEndpoint:
     async def send(
         self, message: A2aMessage, headers: Mapping[str, str], take: Take, *, streams: bool
     ) -> bool:
-        """Send a message and hand over what comes; return False where a stream ended too early."""
+        """Send a message, pass its events on; return False if the stream ended too early."""
         params = self._send_params(message)
         if self._is_rest:
             path = "/message:stream" if streams else "/message:send"
             body = encode(params)
-            return await self._taken(self._base + path, body, headers, take, streams=streams)
+            return await self._take_event(self._base + path, body, headers, take, streams=streams)
         name = ("SendStreamingMessage", "message/stream") if streams else _SEND
         body = rpc_request(message.message_id, name[self._is_legacy], params)
-        return await self._taken(None, body, headers, take, streams=streams)
+        return await self._take_event(None, body, headers, take, streams=streams)
 
     async def task(self, task_id: str) -> A2aTask:
-        """Return a task as it is now."""
+        """Return the present state of a task."""
         return await self._about("GET", task_id, "", ("GetTask", "tasks/get"))
 
     async def cancel(self, task_id: str) -> A2aTask:
@@ -95,7 +95,7 @@ class AgentEndpoint:
         return await self._about("POST", task_id, ":cancel", ("CancelTask", "tasks/cancel"))
 
     async def running(self, context_id: str) -> list[A2aTask]:
-        """Return the tasks of a context that run; version 0.3 cannot tell."""
+        """Return the running tasks of a context; version 0.3 cannot list them."""
         if self._is_legacy:
             return []
         wanted = {"contextId": context_id, "pageSize": 20}
@@ -104,20 +104,20 @@ class AgentEndpoint:
             reply = await self._exchange("GET", f"{self._base}/tasks{query}", b"", {})
             body = bytes(reply.body)
         else:
-            body = await self._called("ListTasks", self._with_tenant(wanted))
-        return _decoded(body, A2aTaskList).tasks
+            body = await self._call("ListTasks", self._add_tenant(wanted))
+        return _decode_task_list(body, A2aTaskList).tasks
 
     # -- what is sent -----------------------------------------------------------------------
 
     def _send_params(self, message: A2aMessage) -> Any:
         if not self._is_legacy:
-            return self._with_tenant({"message": message})
+            return self._add_tenant({"message": message})
         if self._is_rest:
             written = legacy_rest.message_out(message)
             return {"message": written, "configuration": {"blocking": True}}
         return {"message": legacy.message_out(message), "configuration": {"blocking": True}}
 
-    def _with_tenant(self, params: dict[str, Any]) -> dict[str, Any]:
+    def _add_tenant(self, params: dict[str, Any]) -> dict[str, Any]:
         tenant = self.interface.tenant
         return {"tenant": tenant, **params} if tenant else params
 
@@ -127,18 +127,18 @@ class AgentEndpoint:
             body = b"" if method == "GET" else b"{}"
             reply = await self._exchange(method, target, body, {})
             return self._read_task(bytes(reply.body))
-        called = await self._called(names[self._is_legacy], self._with_tenant({"id": task_id}))
+        called = await self._call(names[self._is_legacy], self._add_tenant({"id": task_id}))
         return self._read_task(called)
 
-    async def _called(self, method: str, params: Any) -> bytes:
-        """Call a method of JSON-RPC and return its result, as JSON."""
+    async def _call(self, method: str, params: Any) -> bytes:
+        """Call a method of JSON-RPC; return its result as JSON."""
         body = rpc_request(1, method, params)
         reply = await self._exchange("POST", None, body, {})
         return _result(reply.body)
 
     # -- what comes back --------------------------------------------------------------------
 
-    async def _taken(
+    async def _take_event(
         self,
         target: str | None,
         body: bytes,
@@ -149,24 +149,24 @@ class AgentEndpoint:
     ) -> bool:
         if not streams:
             reply = await self._exchange("POST", target, body, headers)
-            take(self._event_of(reply.body))
+            take(self._read_reply_event(reply.body))
             return True
         whole = False
 
         def add(data: bytes) -> bool:
             nonlocal whole
             if data:
-                whole = take(self._event_of(data))
+                whole = take(self._read_reply_event(data))
             return whole
 
         events = EventStream(add)
         reply = await self._exchange("POST", target, body, headers, events)
         if not reply.is_streamed:
-            take(self._event_of(reply.body))
+            take(self._read_reply_event(reply.body))
             return True
         return whole or events.end()
 
-    def _event_of(self, data: bytes) -> A2aEvent:
+    def _read_reply_event(self, data: bytes) -> A2aEvent:
         if self._is_rest:
             if data.startswith(b'{"error"'):
                 raise _rest_refusal(data)
@@ -198,8 +198,8 @@ class AgentEndpoint:
         raise ServiceRefused(refusal_of(reply), status=reply.status)
 
 
-def headers_of(interface: AgentInterface) -> dict[str, str]:
-    """Return the headers of all requests to an interface."""
+def interface_headers(interface: AgentInterface) -> dict[str, str]:
+    """Return the headers of requests to an interface."""
     is_current_rest = interface.binding == REST and not interface.is_legacy
     return {
         VERSION_HEADER: LEGACY_VERSION if interface.is_legacy else VERSION,
@@ -223,41 +223,41 @@ _REASONS: Final = {
 def _readers(
     is_legacy: bool, is_rest: bool
 ) -> tuple[Callable[[bytes], A2aEvent], Callable[[bytes], A2aTask]]:
-    """Return what reads an event and a task in one binding of one version."""
+    """Return the readers of events and of tasks in a binding and version."""
     if not is_legacy:
-        return _event_in, _task_in
+        return _read_any_event, _read_any_task
     if is_rest:
         return (
-            lambda data: _guarded(legacy_rest.event_of, data),
-            lambda data: _guarded(legacy_rest.task_of, data),
+            lambda data: _decode_guarded(legacy_rest.read_rest_event, data),
+            lambda data: _decode_guarded(legacy_rest.task_of, data),
         )
     return (
-        lambda data: _guarded(legacy.event_in, data),
-        lambda data: _guarded(legacy.task_of, data),
+        lambda data: _decode_guarded(legacy.read_event, data),
+        lambda data: _decode_guarded(legacy.task_of, data),
     )
 
 
-def _event_in(data: bytes) -> A2aEvent:
-    """Read an event; agents of 0.3 behind an address of 1.0 are understood as well."""
+def _read_any_event(data: bytes) -> A2aEvent:
+    """Read an event; accept events of 0.3 at an address of 1.0 too."""
     try:
         event = _EVENT.decode(data)
     except msgspec.ValidationError:
-        return _guarded(lambda given: msgspec.convert(without_nulls(given), A2aEvent), data)
+        return _decode_guarded(lambda given: msgspec.convert(drop_nulls(given), A2aEvent), data)
     except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
         raise BadReply(f"not JSON: {error}") from None
     if not (event.task or event.message or event.status_update or event.artifact_update):
-        return _guarded(legacy.event_in, data)
+        return _decode_guarded(legacy.read_event, data)
     return event
 
 
-def _task_in(data: bytes) -> A2aTask:
+def _read_any_task(data: bytes) -> A2aTask:
     try:
         return _TASK.decode(data)
     except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
         raise BadReply(f"this is no task: {error}") from None
 
 
-def _guarded(read: Callable[[Any], T], data: bytes) -> T:
+def _decode_guarded(read: Callable[[Any], T], data: bytes) -> T:
     try:
         return read(msgspec.json.decode(data))
     except msgspec.ValidationError as error:
@@ -268,7 +268,7 @@ def _guarded(read: Callable[[Any], T], data: bytes) -> T:
         raise BadReply("this is no A2A: another kind of JSON") from None
 
 
-def _decoded(body: bytes, type_: type[A2aTaskList]) -> A2aTaskList:
+def _decode_task_list(body: bytes, type_: type[A2aTaskList]) -> A2aTaskList:
     try:
         return msgspec.json.decode(body, type=type_)
     except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
@@ -290,7 +290,7 @@ _EVENT_RESPONSE: Final = msgspec.json.Decoder(_EventResponse)
 
 
 def _result(body: bytes) -> bytes:
-    """Return the result of a JSON-RPC response; `AgentRefusal` for its error."""
+    """Return the result of a JSON-RPC response; raise `AgentRefusal` for an error response."""
     try:
         response = _RESPONSE.decode(body)
     except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
@@ -305,7 +305,7 @@ def _result(body: bytes) -> bytes:
 
 
 def _rest_refusal(body: bytes) -> AgentRefusal:
-    """Return the error of REST, of either version; its number is 0 where it says nothing."""
+    """Return the error of a REST response of either version; its number is 0 if it has none."""
     try:
         given = msgspec.json.decode(body)
     except (msgspec.DecodeError, UnicodeError, RecursionError):

@@ -1,4 +1,4 @@
-"""GatheredAnswer: what an agent has answered so far, put together from the events of its task."""
+"""GatheredAnswer: an agent's answer, assembled from the events of its task."""
 
 from __future__ import annotations
 
@@ -18,18 +18,17 @@ from prolocutor.plugins.a2a.wire.core import (
     A2aPart,
     A2aStatus,
     A2aTask,
-    text_of,
+    parts_text,
 )
 
 MAX_PARTS: Final = 100_000
 
 
 class GatheredAnswer:
-    """The answer to one message: a message of the agent, or a task with its artifacts.
+    """The answer to a message: a message of the agent, or a task with its artifacts.
 
-    `deltas` takes the words of artifacts as they come. `task_id` and `context_id` are those that
-    the agent gave, "" before. `is_pieced`: a text of it
-    came in several parts.
+    `deltas` takes the words of artifacts as they arrive. `task_id` and `context_id` are the
+    agent's, "" until known. `is_pieced`: a text arrived in several parts.
     """
 
     def __init__(self, deltas: DeltaSink | None = None) -> None:
@@ -45,7 +44,7 @@ class GatheredAnswer:
         self._parts = 0
 
     def take(self, event: A2aEvent) -> bool:
-        """Add an event and return whether the answer is whole."""
+        """Add an event; return whether the answer is complete."""
         if event.message is not None:
             self.message = event.message
             self._name(event.message.task_id, event.message.context_id)
@@ -60,7 +59,7 @@ class GatheredAnswer:
         return self.is_whole
 
     def take_task(self, task: A2aTask) -> None:
-        """Take a task as it is now, in place of what was known of it."""
+        """Replace the known state by a task."""
         self._name(task.id, task.context_id)
         self.status = task.status
         self.history = task.history
@@ -71,13 +70,13 @@ class GatheredAnswer:
 
     @property
     def is_whole(self) -> bool:
-        """Whether nothing more will come without another message."""
+        """Whether the answer is complete until another message is sent."""
         state = self.status.state
         paused = state in (INPUT_REQUIRED, AUTH_REQUIRED)
         return self.message is not None or paused or state in TERMINAL
 
     def said(self) -> list[A2aPart]:
-        """Return the parts of the answer: of the artifacts, else of what the agent said last."""
+        """Return the parts of the answer: of its artifacts, else of the agent's last message."""
         if self.message is not None:
             return self.message.parts
         if self.status.state != INPUT_REQUIRED and self.artifacts:
@@ -91,14 +90,14 @@ class GatheredAnswer:
         return agents[-1].parts if agents else []
 
     def text(self) -> str:
-        """Return the text of the answer: pieces of one artifact are one text, each has its line."""
+        """Return the text of the answer, a line for each artifact."""
         if self.message is not None:
             return _lines(self.message.parts)
         if self.status.state == COMPLETED and len(self.artifacts) == 1:
             (only,) = self.artifacts.values()
-            if text := text_of(only.parts):
+            if text := parts_text(only.parts):
                 return text
-        texts = [text_of(one.parts) for one in self.artifacts.values()]
+        texts = [parts_text(one.parts) for one in self.artifacts.values()]
         asked = self.status.message
         if asked is not None and (self.status.state == INPUT_REQUIRED or not any(texts)):
             texts.append(_lines(asked.parts))
@@ -107,7 +106,7 @@ class GatheredAnswer:
         return "\n".join(text for text in texts if text)
 
     def words(self) -> str:
-        """Return what the agent says of the state of its task, for the log."""
+        """Return the agent's words about the state of its task, for the log."""
         said = self.status.message
         return "" if said is None else " ".join(_lines(said.parts).split())[:200]
 
@@ -131,8 +130,8 @@ class GatheredAnswer:
             self._show(self._deltas)
 
     def _show(self, deltas: DeltaSink) -> None:
-        """Pass on the words that are new; where others became void, all of them anew."""
-        texts = [text_of(one.parts) for one in self.artifacts.values()]
+        """Pass new words on; after words were withdrawn, pass all words on again."""
+        texts = [parts_text(one.parts) for one in self.artifacts.values()]
         text = "\n".join(one for one in texts if one)
         if not text.startswith(self._shown):
             deltas.restart()

@@ -1,4 +1,4 @@
-"""A2aPeer: one agent, found by its card; the card is kept, and checked again by its ETag."""
+"""A2aPeer: an agent, found by its card, which is cached and revalidated by its ETag."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from prolocutor.connectors.parts.http_client import MAX_CONNECTIONS, HttpClient,
 from prolocutor.connectors.parts.url import Url, http_url
 from prolocutor.dialog.plain import MAX_BYTES
 from prolocutor.errors import BadReply, ServiceError, ServiceRefused
-from prolocutor.plugins.a2a.connector.endpoint import AgentEndpoint, headers_of
+from prolocutor.plugins.a2a.connector.endpoint import AgentEndpoint, interface_headers
 from prolocutor.plugins.a2a.wire.card import AgentCard, AgentInterface, read_card
 from prolocutor.plugins.a2a.wire.core import CARD_PATH, JSONRPC, REST, VERSION, VERSION_HEADER
 
@@ -35,12 +35,12 @@ ProtocolVersion = Literal["1.0", "0.3"]
 
 
 class A2aPeer:
-    """The agent behind a URL: its address, or that of its card.
+    """The agent behind a URL, which is its address or the address of its card.
 
-    Of the addresses on its card one is chosen: version 1.0 before 0.3, JSON-RPC before REST, unless
-    `binding` or `version` says which. `headers` go to the host of the URL alone, as they may be
-    secret; an agent elsewhere gets none. `max_age` is how long a card holds, in seconds. An agent
-    is nowhere that is less public than where its first card came from.
+    Of the interfaces on the card version 1.0 is preferred to 0.3 and JSON-RPC to REST, unless
+    `binding` or `version` decides. `headers` are sent to the host of the URL only, as they may be
+    secret. `max_age` is the lifetime of a cached card in seconds. An agent may not be in a less
+    public network than its first card.
     """
 
     def __init__(
@@ -69,7 +69,7 @@ class A2aPeer:
         self._until = 0.0
 
     async def endpoint(self) -> AgentEndpoint:
-        """Return the way to the agent; `ServiceError` where its card cannot be had."""
+        """Return the agent's endpoint; raise `ServiceError` if its card cannot be fetched."""
         if self._endpoint is None or time.monotonic() > self._until:
             async with self._lock:
                 if self._endpoint is None or time.monotonic() > self._until:
@@ -78,13 +78,13 @@ class A2aPeer:
         return self._endpoint
 
     async def card(self) -> AgentCard:
-        """Return what the agent says of itself."""
+        """Return the agent's card."""
         await self.endpoint()
         assert self._card is not None
         return self._card
 
     def doubt(self) -> None:
-        """Ask for the card again before the next message: the agent may have moved."""
+        """Fetch the card again before the next message, as the agent may have moved."""
         self._until = 0.0
 
     async def aclose(self) -> None:
@@ -95,9 +95,9 @@ class A2aPeer:
     # -- the card ---------------------------------------------------------------------------
 
     async def _look_up(self) -> None:
-        """Fetch the card; where that fails, one that is there already goes on to hold."""
+        """Fetch the card; if that fails, keep the cached card."""
         try:
-            card = await self._fetched()
+            card = await self._fetch_card()
         except ServiceError:
             if self._endpoint is None:
                 raise
@@ -108,28 +108,28 @@ class A2aPeer:
             endpoint = self._made(card)
             self._card, self._endpoint = card, endpoint
 
-    async def _fetched(self) -> AgentCard | None:
-        """Return the card from where it is, None where it is still the same."""
+    async def _fetch_card(self) -> AgentCard | None:
+        """Return the card from its address, None if it has not changed."""
         found_at = self._found_at
         if found_at is not None:
             try:
-                return await self._card_at(found_at)
+                return await self._read_card_at(found_at)
             except ServiceRefused as error:
                 if error.status not in (404, 405):
                     raise
         places = self._places()
         for place in places[:-1]:
             try:
-                return await self._card_at(place)
+                return await self._read_card_at(place)
             except ServiceRefused as error:
                 if error.status not in (404, 405):
                     raise
             except BadReply:
                 continue
-        return await self._card_at(places[-1])
+        return await self._read_card_at(places[-1])
 
     def _places(self) -> Sequence[Url]:
-        """Return where a card may be: at the URL, below it, or at the root of its host."""
+        """Return the possible addresses of a card: the URL, below it, at the root of its host."""
         url = self._url
         if url.path.endswith(".json"):
             return [url]
@@ -137,7 +137,7 @@ class A2aPeer:
         root = url.with_path(CARD_PATH)
         return list(dict.fromkeys([below[0], *([url] if url.path != "/" else []), below[1], root]))
 
-    async def _card_at(self, place: Url) -> AgentCard | None:
+    async def _read_card_at(self, place: Url) -> AgentCard | None:
         headers = {**self._headers, VERSION_HEADER: VERSION, "Accept": "application/json"}
         if self._etag is not None and place == self._found_at:
             headers["If-None-Match"] = self._etag
@@ -159,16 +159,16 @@ class A2aPeer:
     # -- the address ------------------------------------------------------------------------
 
     def _made(self, card: AgentCard) -> AgentEndpoint:
-        interface = self._chosen(card)
+        interface = self._choose_interface(card)
         url = self._reachable(interface.url)
         own = url.host == self._url.host
         if not own and self._headers:
             log.warning("the agent of %s is at %s, which gets no key", self._url.host, url.host)
-        headers = {**(self._headers if own else {}), **headers_of(interface)}
+        headers = {**(self._headers if own else {}), **interface_headers(interface)}
         client = self._client(url, f"{interface.binding} {interface.version} {url}", headers)
         return AgentEndpoint(interface, client, streams=card.capabilities.streaming)
 
-    def _chosen(self, card: AgentCard) -> AgentInterface:
+    def _choose_interface(self, card: AgentCard) -> AgentInterface:
         for is_legacy, binding in _ORDER:
             if self._binding not in (None, binding):
                 continue
@@ -182,7 +182,7 @@ class A2aPeer:
         raise BadReply(f"its card has no address that can be used here: {there}")
 
     def _reachable(self, address: str) -> Url:
-        """Return the address; an agent that names itself `localhost` is on the host of its card."""
+        """Return an address; replace `localhost` on a remote card by the card's host."""
         there = http_url(urljoin(str(self._url), address))
         elsewhere = self._url.host not in _HERE and there.host in _HERE
         if there.host in _EVERYWHERE or elsewhere:
@@ -190,7 +190,7 @@ class A2aPeer:
         return there
 
     def _client(self, url: Url, key: str, headers: Mapping[str, str]) -> HttpClient:
-        """Return the client of an address; user and password of the URL stay on its host."""
+        """Return the HTTP client of an address; user and password of the URL stay on its host."""
         if key not in self._clients:
             target = url
             if url.host == self._url.host and self._url.user is not None and not url.user:

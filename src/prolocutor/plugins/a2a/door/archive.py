@@ -1,8 +1,8 @@
-"""TaskArchive: tasks, found again in the dialogs that they are turns of.
+"""TaskArchive: rebuilds tasks from the turns of dialogs.
 
-There is no other record of a task. The turns of a context are read in order: an input begins a
-task, unless the reply before asked for it. What is said while a person has the dialog is answered
-by what that person says next, or by the end of the handover.
+Tasks have no other record. The turns of a context are read in order: an input begins a task unless
+the reply before asked for it. An input during a handover is answered by the operator's next words,
+or by the end of the handover.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from prolocutor.dialog.inputs import OPERATOR
 from prolocutor.dialog.plain import JsonObject
 from prolocutor.dialog.rounds import PendingAsk
 from prolocutor.plugins.a2a.door.incoming import ATTRIBUTE, PARTS
-from prolocutor.plugins.a2a.door.outgoing import iso_time, task_of
+from prolocutor.plugins.a2a.door.outgoing import iso_time, task_after
 from prolocutor.plugins.a2a.door.places import CONTEXT, task_id
 from prolocutor.plugins.a2a.wire.core import (
     AGENT,
@@ -44,11 +44,11 @@ _NAME: Final = "context_id"
 
 
 class FoundTask(msgspec.Struct):
-    """A task and the turns that it is made of.
+    """A task and its turns.
 
-    A turn without a reply, the last one alone, was heard by the person who has the dialog.
-    `asks`: its last reply asked for something. `is_last`: it is the last task of its context.
-    `is_lost`: the handover is over and nobody has answered.
+    Only the last turn may lack a reply: the operator who has the dialog has not answered. `asks`:
+    its last reply asked for something. `is_last`: it is the last task of its context. `is_lost`:
+    the handover ended without an answer.
     """
 
     id: str
@@ -60,7 +60,7 @@ class FoundTask(msgspec.Struct):
 
     @property
     def reply(self) -> BotUtterance | None:
-        """The last reply, None where the last message has none."""
+        """The last reply, None if the last message has no reply."""
         return self.turns[-1][1]
 
     def message_ids(self) -> Iterator[str]:
@@ -70,7 +70,7 @@ class FoundTask(msgspec.Struct):
 
     @property
     def changed(self) -> str:
-        """When it was gone on with last, as agent state has it."""
+        """The time of its last change, in the form of the agent state."""
         said, reply = self.turns[-1]
         return said.date_time if reply is None else reply.date_time
 
@@ -84,40 +84,40 @@ class TaskArchive:
 
     @property
     def is_shared(self) -> bool:
-        """Whether other processes use the store too, so that nothing is to be remembered of it."""
+        """Whether other processes use the store too, so that its content must not be cached."""
         return hasattr(self._store, "join")
 
     async def is_taken_up(self, user: str) -> bool:
-        """Return whether a turn of a person was cut off and is going to run again."""
+        """Return whether a turn of a person was cut off and will run again."""
         return any(turn.user == user for turn in await self._store.unfinished_turns())
 
     async def exists(self, user: str, context: str) -> bool:
-        """Return whether a person has this context."""
+        """Return whether a context belongs to a person."""
         return await self._store.active_dialog_id(user, context) is not None
 
     async def open_task(self, user: str, context: str) -> str:
-        """Return the id of the task that waits for an answer in this context, "" if none does."""
+        """Return the id of the task that waits for an answer in a context, "" for none."""
         if await self._assistant.archive.waiting(user, context) is None:
             return ""
-        found = await self.found_in(user, context)
+        found = await self.find_tasks(user, context)
         return found[-1].id if found and found[-1].asks else ""
 
     async def task(self, user: str, context: str, id_: str) -> A2aTask | None:
-        """Return a task of a person as it is now."""
-        for one in await self.found_in(user, context):
+        """Return the present state of a person's task."""
+        for one in await self.find_tasks(user, context):
             if one.id == id_:
-                return await self._shown(user, one)
+                return await self._task_view(user, one)
         return None
 
-    async def found_in(self, user: str, context: str) -> list[FoundTask]:
+    async def find_tasks(self, user: str, context: str) -> list[FoundTask]:
         """Return the tasks of a context, oldest first."""
         dialog_id = await self._store.active_dialog_id(user, context)
         dialog = None if dialog_id is None else await self._store.dialog(dialog_id)
         return [] if dialog is None else await self._tasks(dialog, user, context)
 
     async def _tasks(self, dialog: Dialog, user: str, context: str) -> list[FoundTask]:
-        """Return the tasks of a dialog, and whether those that nobody answered are lost."""
-        found = tasks_of(dialog, context)
+        """Return the tasks of a dialog, with `is_lost` set for tasks that nobody will answer."""
+        found = read_tasks(dialog, context)
         unanswered = [one for one in found if one.reply is None and not one.is_lost]
         if unanswered:
             now = rounds.decode(await self._store.round(user, context))
@@ -125,12 +125,12 @@ class TaskArchive:
                 one.is_lost = now.handover is None
         return found
 
-    async def in_context(self, user: str, context: str) -> list[A2aTask]:
+    async def context_tasks(self, user: str, context: str) -> list[A2aTask]:
         """Return the tasks of a context, oldest first."""
-        return [await self._shown(user, one) for one in await self.found_in(user, context)]
+        return [await self._task_view(user, one) for one in await self.find_tasks(user, context)]
 
     async def listed(self, speaker: DoorSpeaker) -> list[A2aTask]:
-        """Return the tasks in the latest contexts of a caller, in no order."""
+        """Return the tasks in the latest contexts of a caller, unsorted."""
         begin = speaker.beginning(CONTEXT) if speaker.user is None else None
         query = DialogQuery(
             user=speaker.user, user_prefix=begin, newest_first=True, limit=MAX_DIALOGS
@@ -144,35 +144,35 @@ class TaskArchive:
             user = dialog.human.user_external_id
             if user == speaker.user or speaker.owns(CONTEXT, user):
                 found = await self._tasks(dialog, user, name)
-                tasks += [await self._shown(user, one) for one in found]
+                tasks += [await self._task_view(user, one) for one in found]
         return tasks
 
     async def cancel(self, user: str, id_: str) -> None:
-        """Note that a client cancelled a task while it ran: its reply is not theirs any more."""
+        """Record that a client cancelled a running task, whose reply then does not count."""
         await self._store.put_record(user, CANCELLED, id_, b"{}")
 
-    async def _shown(self, user: str, found: FoundTask) -> A2aTask:
+    async def _task_view(self, user: str, found: FoundTask) -> A2aTask:
         waiting: PendingAsk | None = None
         if found.asks and found.is_last:
             waiting = await self._assistant.archive.waiting(user, found.context)
         is_cancelled = found.id in await self._store.records(user, CANCELLED)
-        return shown(found, waiting, is_cancelled=is_cancelled)
+        return task_view(found, waiting, is_cancelled=is_cancelled)
 
 
-def shown(
+def task_view(
     found: FoundTask, waiting: PendingAsk | None = None, *, is_cancelled: bool = False
 ) -> A2aTask:
-    """Return a task as clients see it; `waiting` is what its last reply still asks for."""
-    history = history_of(found)
+    """Return a task in the form for clients; `waiting` is the open ask of its last reply."""
+    history = task_history(found)
     if found.reply is not None and not is_cancelled:
-        return task_of(found.id, found.context, found.reply, waiting, history)
+        return task_after(found.id, found.context, found.reply, waiting, history)
     state = CANCELED if is_cancelled else FAILED if found.is_lost else WORKING
     status = A2aStatus(state=state, timestamp=iso_time(found.changed))
     return A2aTask(id=found.id, context_id=found.context, status=status, history=history)
 
 
-def tasks_of(dialog: Dialog, context: str) -> list[FoundTask]:
-    """Return the tasks that a dialog is made of, oldest first."""
+def read_tasks(dialog: Dialog, context: str) -> list[FoundTask]:
+    """Return the tasks of a dialog, oldest first."""
     found: list[FoundTask] = []
     heard: list[FoundTask] = []
     for utterance in dialog.utterances:
@@ -205,7 +205,7 @@ def _handover_state(utterance: BotUtterance) -> object:
 
 
 def context_of(dialog: Dialog) -> str | None:
-    """Return the id of the context that a dialog is; None for one of another door."""
+    """Return the id of a dialog's context; None for a dialog of another door."""
     for utterance in dialog.utterances:
         ids = utterance.attributes.get(ATTRIBUTE)
         if isinstance(ids, dict) and isinstance(ids.get(_NAME), str):
@@ -214,14 +214,14 @@ def context_of(dialog: Dialog) -> str | None:
 
 
 def message_id_of(said: HumanUtterance) -> str:
-    """Return the id of the message that an utterance came as."""
+    """Return the id of the message that an utterance arrived in."""
     ids = said.attributes.get(ATTRIBUTE)
     given = ids.get("message_id") if isinstance(ids, dict) else None
     return given if isinstance(given, str) else said.utt_id
 
 
-def history_of(found: FoundTask) -> list[A2aMessage]:
-    """Return the messages of a task: what the client sent, and what was asked in between."""
+def task_history(found: FoundTask) -> list[A2aMessage]:
+    """Return the messages of a task: the client's messages, and the questions between them."""
     history: list[A2aMessage] = []
     for position, (said, reply) in enumerate(found.turns):
         history.append(_message(said, found))
@@ -256,16 +256,16 @@ def _message(said: HumanUtterance, found: FoundTask) -> A2aMessage:
     )
 
 
-def with_history(task: A2aTask, length: int | None) -> A2aTask:
-    """Return a task with the last messages of its history alone; None: all of them."""
+def keep_history(task: A2aTask, length: int | None) -> A2aTask:
+    """Return a task with the last `length` messages of its history; None keeps all."""
     if length is None or length >= len(task.history):
         return task
     kept = task.history[-length:] if length > 0 else []
     return msgspec.structs.replace(task, history=kept)
 
 
-def moment_of(text: str) -> datetime | None:
-    """Parse a time of RFC 3339, in UTC where it has no zone; return None for another text."""
+def parse_time(text: str) -> datetime | None:
+    """Parse a time of RFC 3339, in UTC if it has no zone; return None for another text."""
     try:
         moment = datetime.fromisoformat(text)
     except ValueError:
@@ -274,5 +274,5 @@ def moment_of(text: str) -> datetime | None:
 
 
 def described(ids: JsonObject, context: str) -> JsonObject:
-    """Return the ids of a message with that of its context, as they are stored."""
+    """Return the ids of a message and of its context, in their stored form."""
     return {**ids, _NAME: context}

@@ -1,4 +1,4 @@
-"""The operations by name: what they take, and how each version writes what they give."""
+"""The operations by name: their parameters, and the form of their results in each version."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ Answer = Any
 
 
 class A2aCall(msgspec.Struct, frozen=True):
-    """One operation: the Struct of its parameters, and what answers it.
+    """An operation: the Struct of its parameters, and the method that answers it.
 
-    `legacy` turns parameters of 0.3 into those of 1.0, None where they are the same.
+    `legacy` turns parameters of 0.3 into those of 1.0, None if they are the same.
     """
 
     params: type[msgspec.Struct]
@@ -38,9 +38,9 @@ class A2aCall(msgspec.Struct, frozen=True):
     legacy: Callable[[JsonObject], JsonObject] | None = None
 
 
-SEND: Final = A2aCall(A2aSendParams, AgentOperations.send_message, legacy.send_params_in)
+SEND: Final = A2aCall(A2aSendParams, AgentOperations.send_message, legacy.upgrade_send_params)
 STREAM: Final = A2aCall(
-    A2aSendParams, AgentOperations.send_streaming_message, legacy.send_params_in
+    A2aSendParams, AgentOperations.send_streaming_message, legacy.upgrade_send_params
 )
 GET: Final = A2aCall(A2aTaskParams, AgentOperations.get_task)
 LIST: Final = A2aCall(A2aListParams, AgentOperations.list_tasks)
@@ -48,23 +48,23 @@ CANCEL: Final = A2aCall(A2aTaskParams, AgentOperations.cancel_task)
 SUBSCRIBE: Final = A2aCall(A2aTaskParams, AgentOperations.subscribe_to_task)
 
 
-def _push_set_in(given: JsonObject) -> JsonObject:
+def _upgrade_push_set(given: JsonObject) -> JsonObject:
     webhook = given.get("pushNotificationConfig")
-    found = legacy.push_in(webhook if isinstance(webhook, dict) else {})
+    found = legacy.upgrade_push(webhook if isinstance(webhook, dict) else {})
     return {**found, "taskId": given.get("taskId", "")}
 
 
-def _push_id_in(given: JsonObject) -> JsonObject:
+def _upgrade_push_id(given: JsonObject) -> JsonObject:
     found = {"taskId": given.get("id", "")}
     if "pushNotificationConfigId" in given:
         found["id"] = given["pushNotificationConfigId"]
     return found
 
 
-ADD_WEBHOOK: Final = A2aCall(A2aPushConfig, AgentOperations.create_webhook, _push_set_in)
-GET_WEBHOOK: Final = A2aCall(A2aPushParams, AgentOperations.get_webhook, _push_id_in)
-LIST_WEBHOOKS: Final = A2aCall(A2aPushParams, AgentOperations.list_webhooks, _push_id_in)
-DELETE_WEBHOOK: Final = A2aCall(A2aPushParams, AgentOperations.delete_webhook, _push_id_in)
+ADD_WEBHOOK: Final = A2aCall(A2aPushConfig, AgentOperations.create_webhook, _upgrade_push_set)
+GET_WEBHOOK: Final = A2aCall(A2aPushParams, AgentOperations.get_webhook, _upgrade_push_id)
+LIST_WEBHOOKS: Final = A2aCall(A2aPushParams, AgentOperations.list_webhooks, _upgrade_push_id)
+DELETE_WEBHOOK: Final = A2aCall(A2aPushParams, AgentOperations.delete_webhook, _upgrade_push_id)
 
 CURRENT_METHODS: Final = {
     "SendMessage": SEND,
@@ -96,10 +96,10 @@ _DECODERS: Final[dict[type[msgspec.Struct], msgspec.json.Decoder[Any]]] = {
 
 
 def read_params(call: A2aCall, body: bytes | msgspec.Raw, *, is_legacy: bool) -> Any:
-    """Read the parameters of a call; raise `A2aFault` for what does not fit."""
+    """Read the parameters of a call; raise `A2aFault` for invalid ones."""
     try:
         if is_legacy and call.legacy is not None:
-            return converted(call, call.legacy(_object(msgspec.json.decode(body or b"{}"))))
+            return convert_params(call, call.legacy(_object(msgspec.json.decode(body or b"{}"))))
         return _DECODERS[call.params].decode(body or b"{}")
     except msgspec.ValidationError as error:
         raise bad_params(error) from None
@@ -107,8 +107,8 @@ def read_params(call: A2aCall, body: bytes | msgspec.Raw, *, is_legacy: bool) ->
         raise A2aFault(PARSE_ERROR, f"this is not JSON: {error}") from None
 
 
-def converted(call: A2aCall, values: JsonObject, *, strict: bool = True) -> Any:
-    """Return parameters as their Struct; raise `A2aFault` for what does not fit."""
+def convert_params(call: A2aCall, values: JsonObject, *, strict: bool = True) -> Any:
+    """Return parameters as their Struct; raise `A2aFault` for invalid ones."""
     try:
         return msgspec.convert(values, call.params, strict=strict)
     except msgspec.ValidationError as error:
@@ -118,7 +118,7 @@ def converted(call: A2aCall, values: JsonObject, *, strict: bool = True) -> Any:
 
 
 def bad_params(error: msgspec.ValidationError) -> A2aFault:
-    """Return the error for parameters that do not fit their Struct, with the field at fault."""
+    """Return the error for invalid parameters, with the field at fault."""
     what, _, place = str(error).partition(" - at `$")
     field = place.strip("`").removeprefix(".") or None
     return A2aFault(INVALID_PARAMS, f"{field}: {what}" if field else what, field=field)
@@ -131,7 +131,7 @@ def _object(given: Any) -> JsonObject:
 
 
 def written(value: Any) -> Any:
-    """Write what an operation gives, as JSON-RPC of 0.3 has it."""
+    """Return the result of an operation in the form of JSON-RPC of 0.3."""
     if isinstance(value, A2aEvent):
         return legacy.event_out(value)
     if isinstance(value, A2aTask):
@@ -143,8 +143,8 @@ def written(value: Any) -> Any:
     return value
 
 
-def written_for_rest(value: Any) -> Any:
-    """Write what an operation gives, as REST of 0.3 has it."""
+def legacy_rest_result(value: Any) -> Any:
+    """Return the result of an operation in the form of REST of 0.3."""
     if isinstance(value, A2aEvent):
         return legacy_rest.event_out(value)
     if isinstance(value, A2aTask):
@@ -157,5 +157,5 @@ def written_for_rest(value: Any) -> Any:
 
 
 def is_stream(value: Any) -> bool:
-    """Return whether an operation gives events."""
+    """Return whether an operation returns events."""
     return isinstance(value, AsyncIterator)

@@ -1,4 +1,4 @@
-"""CardMaker: the agent card of the assistant, or of one of its skills, made from their cards."""
+"""CardMaker: makes the agent cards of the assistant and of its skills."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ KEPT: Final = 100
 
 
 class MadeCard(msgspec.Struct, frozen=True):
-    """A card as it is sent, and its ETag."""
+    """An encoded card and its ETag."""
 
     body: bytes
     etag: str
 
 
 class CardOptions(msgspec.Struct, frozen=True, kw_only=True):
-    """What the file says of the assistant as an agent."""
+    """The options of the file for the agent card."""
 
     url: Annotated[
         str | None,
@@ -71,7 +71,7 @@ _EXTENDS: Final = (
 
 
 class CardMaker:
-    """Makes cards; those made last are kept, as they are the same for each address."""
+    """Makes cards and caches the last ones by server address."""
 
     def __init__(
         self, assistant: Assistant, options: CardOptions, signer: CardSigner | None, *, pushes: bool
@@ -83,9 +83,9 @@ class CardMaker:
         self._made: OrderedDict[tuple[str, str | None, bool], MadeCard] = OrderedDict()
 
     def card(self, server: str, skill: str | None = None, *, extended: bool = False) -> MadeCard:
-        """Return the card for clients of this server address; `NotFound` for an unknown skill.
+        """Return the card for clients of a server address; raise `NotFound` for an unknown skill.
 
-        `extended`: it lists the addresses of the skills as well.
+        `extended`: the card also lists the addresses of the skills.
         """
         key = (server, skill, extended)
         made = self._made.get(key)
@@ -98,7 +98,7 @@ class CardMaker:
         return made
 
     def skill_names(self) -> list[str]:
-        """Return the names of the skills that can be talked to alone."""
+        """Return the names of the skills that clients may ask directly."""
         return [one.name for one in self._skills()]
 
     def _skills(self) -> list[ServiceStatus]:
@@ -190,7 +190,7 @@ def _of(skill: ServiceStatus, key: str) -> str:
 
 
 def _legacy(card: JsonObject, base: str) -> JsonObject:
-    """Return the fields of a card that clients of 0.3 read beside those of 1.0."""
+    """Return the fields that clients of 0.3 read, beside the fields of 1.0."""
     found: JsonObject = {
         "protocolVersion": "0.3.0",
         "url": base,

@@ -1,4 +1,4 @@
-"""A2a: the door for clients that speak A2A, at `/a2a`; the card says where the rest is.
+"""A2a: the door for A2A clients, at `/a2a`; the agent card lists its other addresses.
 
 Source: the A2A protocol, version 1.0, and 0.3 beside it, over JSON-RPC and REST.
 """
@@ -71,9 +71,9 @@ class A2aDoor(CardOptions, frozen=True, kw_only=True):
 
 
 class A2a:
-    """The door for A2A clients; its users have names of their own.
+    """The door for A2A clients, with its own namespace of users.
 
-    `folder` is where the file of the key is that signs the card.
+    `folder` is the base of the path of the key that signs the card.
     """
 
     name: Final = "a2a"
@@ -115,11 +115,11 @@ class A2a:
         ]
 
     async def open(self) -> None:
-        """Watch for the webhooks that were set before."""
+        """Resume the delivery to stored webhooks."""
         await self._delivery.open()
 
     async def close(self) -> None:
-        """Stop watching; a turn that runs is the assistant's."""
+        """Stop the delivery to webhooks; running turns go on in the assistant."""
         await self._delivery.aclose()
         await self._sender.aclose()
 
@@ -130,7 +130,7 @@ class A2a:
         return self._card(request, None)
 
     async def skill_card(self, request: HttpRequest) -> HttpResponse:
-        """Return the card of one skill as an agent of its own."""
+        """Return the card of a skill as a separate agent."""
         return self._card(request, _skill(request))
 
     def _card(self, request: HttpRequest, skill: str | None) -> HttpResponse:
@@ -145,65 +145,65 @@ class A2a:
 
     async def call(self, request: HttpRequest) -> HttpResponse:
         """Call a method of A2A by JSON-RPC."""
-        return await self._called(request, None)
+        return await self._call_rpc(request, None)
 
     async def call_skill(self, request: HttpRequest) -> HttpResponse:
-        """Call a method of A2A by JSON-RPC, for one skill alone."""
-        return await self._called(request, _skill(request))
+        """Call a method of A2A by JSON-RPC, for a single skill."""
+        return await self._call_rpc(request, _skill(request))
 
-    async def _called(self, request: HttpRequest, skill: str | None) -> HttpResponse:
+    async def _call_rpc(self, request: HttpRequest, skill: str | None) -> HttpResponse:
         body = await request.body()
         response = await self._rpc.answer(
             body,
             lambda: _version(request),
             lambda tenant, legacy, named: self._caller(request, skill or tenant, legacy, named),
-            lambda tenant: self._extended(request, skill or tenant),
+            lambda tenant: self._extended_card(request, skill or tenant),
         )
-        return _with_extensions(request, response)
+        return _activate_extensions(request, response)
 
     # -- REST -------------------------------------------------------------------------------
 
     async def send_message(self, request: HttpRequest) -> HttpResponse:
-        """Send a message and get its task."""
-        return await self._asked(request, "message:send", None)
+        """Send a message; return its task."""
+        return await self._call_rest(request, "message:send", None)
 
     async def stream_message(self, request: HttpRequest) -> HttpResponse:
-        """Send a message and get the events of its task."""
-        return await self._asked(request, "message:stream", None)
+        """Send a message; return the events of its task."""
+        return await self._call_rest(request, "message:stream", None)
 
     async def list_tasks(self, request: HttpRequest) -> HttpResponse:
         """List the tasks of a person, the latest first."""
-        return await self._asked(request, "tasks", None)
+        return await self._call_rest(request, "tasks", None)
 
     async def extended_card(self, request: HttpRequest) -> HttpResponse:
-        """Return the card for those who are admitted: it lists the skills' addresses too."""
-        return await self._asked(request, "extendedAgentCard", None)
+        """Return the card for admitted callers, which also lists the addresses of the skills."""
+        return await self._call_rest(request, "extendedAgentCard", None)
 
     async def get(self, request: HttpRequest) -> HttpResponse:
         """Get a task, its webhooks or its events."""
-        return await self._asked(request, request.params["path"], None)
+        return await self._call_rest(request, request.params["path"], None)
 
     async def post(self, request: HttpRequest) -> HttpResponse:
-        """Send to a skill, cancel a task, follow it, or add a webhook."""
-        return await self._asked(request, request.params["path"], None)
+        """Send to a skill, cancel a task, subscribe to it, or add a webhook."""
+        return await self._call_rest(request, request.params["path"], None)
 
     async def delete(self, request: HttpRequest) -> HttpResponse:
         """Remove a webhook of a task."""
-        return await self._asked(request, request.params["path"], None)
+        return await self._call_rest(request, request.params["path"], None)
 
     async def ask_skill(self, request: HttpRequest) -> HttpResponse:
-        """Do one of these with one skill alone."""
-        return await self._asked(request, request.params["path"], _skill(request))
+        """Call an operation for a single skill."""
+        return await self._call_rest(request, request.params["path"], _skill(request))
 
-    async def _asked(self, request: HttpRequest, path: str, skill: str | None) -> HttpResponse:
+    async def _call_rest(self, request: HttpRequest, path: str, skill: str | None) -> HttpResponse:
         response = await self._rest.answer(
             request,
             path,
             _version(request),
             lambda tenant, legacy, named: self._caller(request, skill or tenant, legacy, named),
-            lambda tenant: self._extended(request, skill or tenant),
+            lambda tenant: self._extended_card(request, skill or tenant),
         )
-        return _with_extensions(request, response)
+        return _activate_extensions(request, response)
 
     # -- both -------------------------------------------------------------------------------
 
@@ -218,7 +218,7 @@ class A2a:
         trusted = visitor.kind == "operator"
         return A2aCaller(speaker, trusted, tenant or None, legacy, request.left)
 
-    def _extended(self, request: HttpRequest, tenant: str) -> bytes:
+    def _extended_card(self, request: HttpRequest, tenant: str) -> bytes:
         # A2A 1.0, 3.1.11: by one of the schemes that the public card declares. Without keys it
         # declares none, and whoever comes in is admitted.
         if request.visitor.kind == "anonymous":
@@ -240,8 +240,8 @@ def _signer(sign: CardKey | None, folder: Path | None) -> CardSigner | None:
     return CardSigner(key, kid=sign.kid, jku=sign.jku)
 
 
-def _with_extensions(request: HttpRequest, response: HttpResponse) -> HttpResponse:
-    """Say that our extension is active where a client names it (A2A 1.0, "Extensions")."""
+def _activate_extensions(request: HttpRequest, response: HttpResponse) -> HttpResponse:
+    """Activate our extension for clients that name it (A2A 1.0, "Extensions")."""
     wanted = (request.header("a2a-extensions") or "").split(",")
     if EXTENSION not in [one.strip() for one in wanted]:
         return response
@@ -254,14 +254,14 @@ def _skill(request: HttpRequest) -> str:
 
 
 def _server(request: HttpRequest) -> str:
-    """Return the address by which the client reached the assistant."""
+    """Return the base URL by which the client reached the assistant."""
     host = request.header("host") or "localhost"
     scheme = (request.header("x-forwarded-proto") or "http").partition(",")[0].strip()
     return f"{'https' if scheme == 'https' else 'http'}://{host}{request.root}"
 
 
 def _version(request: HttpRequest) -> str | None:
-    """Return the version that a client says it speaks; `A2aFault` for one that is not spoken."""
+    """Return the version that a client announces; raise `A2aFault` for an unsupported version."""
     said = request.header(_VERSION) or request.query("A2A-Version")
     if not said:
         return None

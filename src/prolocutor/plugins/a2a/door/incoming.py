@@ -1,4 +1,4 @@
-"""What a client's message means: a text, what a button carries, or an answer as data."""
+"""Reads a client's message: a text, the content of a button, or an answer as data."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ MAX_MESSAGE_ID: Final = 255
 
 
 class ReadMessage(msgspec.Struct, frozen=True):
-    """A message as an input: `parsed` where it is no text."""
+    """A message as an input; `parsed` is its content if it is not a text."""
 
     text: str
     attributes: JsonObject
     parsed: JsonObject | None = None
 
 
-def checked(params: A2aSendParams) -> A2aMessage:
-    """Return the message of a request; `A2aFault` names the field that is missing or wrong."""
+def checked_message(params: A2aSendParams) -> A2aMessage:
+    """Return the message of a request; raise `A2aFault` naming a missing or wrong field."""
     message = params.message
     if message is None:
         raise _fault("message is needed", "message")
@@ -53,11 +53,11 @@ def checked(params: A2aSendParams) -> A2aMessage:
 
 
 def read_message(message: A2aMessage, metadata: JsonObject | None) -> ReadMessage:
-    """Return what a message means; parts that are no text come as the attribute `data_parts`.
+    """Read a message; its parts other than texts become the attribute `data_parts`.
 
-    Without a text, a data part may be what a button carries (`{"type": "button", "json": ..}`), a
+    Without a text, a data part may be the content of a button (`{"type": "button", "json": ..}`), a
     choice (`{"type": "choice", "idx": ..}`) or an answer (`{"type": "answer", "value": ..}`), and
-    the address of a picture is the text, so that it answers an ask for one.
+    the address of a picture is the text, so that it answers an ask for a picture.
     """
     texts = [part.text for part in message.parts if part.text is not None]
     others = [part for part in message.parts if part.text is None]
@@ -73,13 +73,13 @@ def read_message(message: A2aMessage, metadata: JsonObject | None) -> ReadMessag
     if others:
         attributes[PARTS] = msgspec.to_builtins(others)
         if not text.strip():
-            parsed, shown = _parsed(others)
+            parsed, shown = _read_data_part(others)
             text = shown or text
     return ReadMessage(text, attributes, parsed)
 
 
-def _parsed(parts: list[A2aPart]) -> tuple[JsonObject | None, str]:
-    """Return what the first data part that says something means, and a text to show for it."""
+def _read_data_part(parts: list[A2aPart]) -> tuple[JsonObject | None, str]:
+    """Return the content of the first meaningful data part, and a text to show for it."""
     for part in parts:
         data = part.data if part.data is not UNSET else None
         if isinstance(data, dict):

@@ -1,4 +1,4 @@
-"""KnownContexts: what is remembered of contexts, so that the store need not be asked each time."""
+"""KnownContexts: a cache of contexts and finished tasks, which saves reads of the store."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ LARGEST: Final = 10_000
 
 
 class KnownContexts:
-    """The contexts and finished tasks of late; what is remembered here can be lost at any time."""
+    """The recent contexts and finished tasks; entries may be dropped at any time."""
 
     def __init__(self, archive: TaskArchive, *, own_contexts: bool) -> None:
         self._archive = archive
@@ -32,7 +32,7 @@ class KnownContexts:
         self._finished: OrderedDict[tuple[str, str], A2aTask] = OrderedDict()
 
     async def open_task(self, place: A2aPlace) -> A2aTask | None:
-        """Return the task that waits for an answer; `A2aFault` for a context that is unknown."""
+        """Return the task that waits for an answer; raise `A2aFault` for an unknown context."""
         if place.is_new:
             return None
         key = (place.user, place.context)
@@ -41,27 +41,27 @@ class KnownContexts:
         return self._open[key]
 
     def remember(self, place: A2aPlace, task: A2aTask | None) -> None:
-        """Remember the task that waits in a context, None if none does."""
+        """Cache the task that waits in a context; None if no task waits."""
         if task is not None and not _is_small(task):
             self.forget(place)
             return
         _put(self._open, (place.user, place.context), task)
 
     def forget(self, place: A2aPlace) -> None:
-        """Ask the store about a context again the next time."""
+        """Drop a context, so that it is read from the store the next time."""
         self._open.pop((place.user, place.context), None)
 
     def finish(self, user: str, task: A2aTask) -> None:
-        """Remember a task that is over."""
+        """Cache a finished task."""
         if _is_small(task):
             _put(self._finished, (user, task.id), task)
 
-    def finished(self, user: str, id_: str) -> A2aTask | None:
-        """Return a task that is over, if it is remembered."""
+    def finished_task(self, user: str, id_: str) -> A2aTask | None:
+        """Return a finished task if it is cached."""
         return self._finished.get((user, id_))
 
     async def _look_up(self, place: A2aPlace) -> A2aTask | None:
-        """Remember what the store knows of a context; `A2aFault` for one that does not exist."""
+        """Cache a context from the store; raise `A2aFault` if it does not exist."""
         user, context = place.user, place.context
         task = None
         if await self._archive.exists(user, context):
@@ -74,7 +74,7 @@ class KnownContexts:
 
 
 def _is_small(task: A2aTask) -> bool:
-    """Return whether a task is worth its memory: many of them are remembered."""
+    """Return whether a task is small enough to cache."""
     parts = [part for message in task.history for part in message.parts]
     parts += [part for artifact in task.artifacts for part in artifact.parts]
     if task.status.message is not None:
@@ -88,7 +88,7 @@ def _is_small(task: A2aTask) -> bool:
 
 
 def _put(known: OrderedDict[tuple[str, str], T], key: tuple[str, str], value: T) -> None:
-    """Remember a value, and forget the one that was put longest ago where there are too many."""
+    """Cache a value; drop the oldest value if there are too many."""
     known[key] = value
     known.move_to_end(key)
     if len(known) > KNOWN:

@@ -1,4 +1,4 @@
-"""AgentOperations: the operations of A2A, of whatever version and binding they are called by."""
+"""AgentOperations: the operations of A2A, for all versions and bindings."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ import msgspec
 
 from prolocutor.assistant.assistant import Assistant
 from prolocutor.background import beside
-from prolocutor.plugins.a2a.door.archive import TaskArchive, moment_of, with_history
-from prolocutor.plugins.a2a.door.places import A2aPlace, place_of, place_of_task
+from prolocutor.plugins.a2a.door.archive import TaskArchive, keep_history, parse_time
+from prolocutor.plugins.a2a.door.places import A2aPlace, find_place, find_task_place
 from prolocutor.plugins.a2a.door.running_tasks import A2aCaller
 from prolocutor.plugins.a2a.door.sending import TaskSender
 from prolocutor.plugins.a2a.door.streaming import artifact_events, status_event
@@ -48,7 +48,7 @@ LISTENING: Final = 3600.0
 
 
 class AgentOperations:
-    """What clients may ask, with Structs of version 1.0; `A2aFault` says what is wrong."""
+    """The operations that clients call, in Structs of version 1.0; they raise `A2aFault`."""
 
     def __init__(
         self,
@@ -63,24 +63,24 @@ class AgentOperations:
         self._webhooks = webhooks
 
     async def send_message(self, params: A2aSendParams, caller: A2aCaller) -> A2aEvent:
-        """Send a message and return its task."""
+        """Send a message; return its task."""
         task = await self._sender.send(params, caller)
-        return A2aEvent(task=with_history(task, params.configuration.history_length))
+        return A2aEvent(task=keep_history(task, params.configuration.history_length))
 
     async def send_streaming_message(
         self, params: A2aSendParams, caller: A2aCaller
     ) -> AsyncIterator[A2aEvent]:
-        """Send a message and return the events of its task.
+        """Send a message; yield the events of its task.
 
-        They go on while a person has the dialog, until that person has spoken.
+        During a handover they go on until the operator has spoken.
         """
-        return self._until_answered(await self._sender.stream(params, caller), caller)
+        return self._events_until_answer(await self._sender.stream(params, caller), caller)
 
     async def get_task(self, params: A2aTaskParams, caller: A2aCaller) -> A2aTask:
-        """Return a task as it is now."""
+        """Return the present state of a task."""
         _check_length(params.history_length)
-        task = await self._sender.task(caller.speaker, _given(params.id, "id"))
-        return with_history(task, params.history_length)
+        task = await self._sender.task(caller.speaker, _given_value(params.id, "id"))
+        return keep_history(task, params.history_length)
 
     async def list_tasks(self, params: A2aListParams, caller: A2aCaller) -> A2aTaskList:
         """Return a page of a person's tasks, the latest first."""
@@ -89,41 +89,41 @@ class AgentOperations:
             what = f"pageSize is between 1 and {MAX_PAGE}"
             raise A2aFault(INVALID_PARAMS, what, field="pageSize")
         _check_length(params.history_length)
-        found = await self._chosen(params, caller)
+        found = await self._choose_tasks(params, caller)
         start = _start(params.page_token, found)
         page = found[start : start + size]
         more = start + size < len(found)
         return A2aTaskList(
-            tasks=[_listed(task, params) for task in page],
+            tasks=[_listed_task(task, params) for task in page],
             next_page_token=_token(page[-1].id) if more else "",
             page_size=size,
             total_size=len(found),
         )
 
     async def cancel_task(self, params: A2aTaskParams, caller: A2aCaller) -> A2aTask:
-        """Cancel a task and return it."""
-        return await self._sender.cancel(caller.speaker, _given(params.id, "id"))
+        """Cancel a task; return it."""
+        return await self._sender.cancel(caller.speaker, _given_value(params.id, "id"))
 
     async def subscribe_to_task(
         self, params: A2aTaskParams, caller: A2aCaller
     ) -> AsyncIterator[A2aEvent]:
-        """Return a task as it is, and what becomes of it, until it is over."""
-        task = await self._sender.task(caller.speaker, _given(params.id, "id"))
+        """Yield the present state of a task, and its updates until it is over."""
+        task = await self._sender.task(caller.speaker, _given_value(params.id, "id"))
         if task.status.state in TERMINAL:  # UnsupportedOperationError by A2A 1.0, 3.1.6
             what = f"the task is over: {task.status.state}"
             raise A2aFault(UNSUPPORTED_OPERATION, what, field="id")
-        return self._followed(task, caller)
+        return self._follow_task(task, caller)
 
     # -- webhooks ---------------------------------------------------------------------------
 
     async def create_webhook(self, params: A2aPushConfig, caller: A2aCaller) -> A2aPushConfig:
         """Add a webhook of a task."""
         await self._webhooks.check(params, trusted=caller.trusted)
-        place = await self._known(params.task_id, caller)
+        place = await self._find_place(params.task_id, caller)
         return await self._webhooks.add(place, params, legacy=caller.legacy, trusted=caller.trusted)
 
     async def get_webhook(self, params: A2aPushParams, caller: A2aCaller) -> A2aPushConfig:
-        """Return a webhook of a task; without an id the first."""
+        """Return a webhook of a task, without an id the first one."""
         for one in (await self.list_webhooks(params, caller)).configs:
             if params.id in ("", one.id):
                 return one
@@ -131,27 +131,27 @@ class AgentOperations:
 
     async def list_webhooks(self, params: A2aPushParams, caller: A2aCaller) -> A2aPushList:
         """Return the webhooks of a task."""
-        place = await self._known(params.task_id, caller)
-        return A2aPushList(configs=await self._webhooks.of_task(place.user, params.task_id))
+        place = await self._find_place(params.task_id, caller)
+        return A2aPushList(configs=await self._webhooks.task_webhooks(place.user, params.task_id))
 
     async def delete_webhook(self, params: A2aPushParams, caller: A2aCaller) -> None:
-        """Remove a webhook of a task, if it is there."""
-        place = await self._known(params.task_id, caller)
-        await self._webhooks.remove(place.user, params.task_id, _given(params.id, "id"))
+        """Remove a webhook of a task if it exists."""
+        place = await self._find_place(params.task_id, caller)
+        await self._webhooks.remove(place.user, params.task_id, _given_value(params.id, "id"))
 
-    async def _known(self, task_id: str, caller: A2aCaller) -> A2aPlace:
-        """Return where a task is; `A2aFault` where there is none."""
-        await self._sender.task(caller.speaker, _given(task_id, "taskId"))
-        return place_of_task(caller.speaker, task_id)
+    async def _find_place(self, task_id: str, caller: A2aCaller) -> A2aPlace:
+        """Return the place of a task; raise `A2aFault` for an unknown task."""
+        await self._sender.task(caller.speaker, _given_value(task_id, "taskId"))
+        return find_task_place(caller.speaker, task_id)
 
     # -- lists ------------------------------------------------------------------------------
 
-    async def _chosen(self, params: A2aListParams, caller: A2aCaller) -> list[A2aTask]:
+    async def _choose_tasks(self, params: A2aListParams, caller: A2aCaller) -> list[A2aTask]:
         if params.status and params.status not in STATES:
             raise A2aFault(INVALID_PARAMS, f"no state is {params.status!r:.80}", field="status")
         after = None
         if params.status_timestamp_after is not None:
-            after = moment_of(params.status_timestamp_after)
+            after = parse_time(params.status_timestamp_after)
             if after is None:
                 what = "statusTimestampAfter is a time of RFC 3339"
                 raise A2aFault(INVALID_PARAMS, what, field="statusTimestampAfter")
@@ -162,7 +162,9 @@ class AgentOperations:
         running = self._sender.running(speaker, context)
         ids = {task.id for task in running}
         if context:
-            stored = await self._archive.in_context(place_of(speaker, context, "").user, context)
+            stored = await self._archive.context_tasks(
+                find_place(speaker, context, "").user, context
+            )
         else:
             stored = await self._archive.listed(speaker)
         found = [*running, *(task for task in stored if task.id not in ids)]
@@ -172,12 +174,12 @@ class AgentOperations:
             task
             for task in found
             if params.status in ("", task.status.state)
-            and (after is None or (moment_of(task.status.timestamp or "") or after) > after)
+            and (after is None or (parse_time(task.status.timestamp or "") or after) > after)
         ]
 
     # -- subscriptions ----------------------------------------------------------------------
 
-    async def _until_answered(
+    async def _events_until_answer(
         self, events: AsyncIterator[A2aEvent], caller: A2aCaller
     ) -> AsyncIterator[A2aEvent]:
         update = None
@@ -186,13 +188,13 @@ class AgentOperations:
             yield event
         if update is not None and update.status.state == WORKING:
             task = A2aTask(id=update.task_id, context_id=update.context_id, status=update.status)
-            following = self._followed(task, caller)
+            following = self._follow_task(task, caller)
             await anext(following)
             async for event in following:
                 yield event
 
-    async def _followed(self, task: A2aTask, caller: A2aCaller) -> AsyncIterator[A2aEvent]:
-        place = place_of_task(caller.speaker, task.id)
+    async def _follow_task(self, task: A2aTask, caller: A2aCaller) -> AsyncIterator[A2aEvent]:
+        place = find_task_place(caller.speaker, task.id)
         yield A2aEvent(task=task)
         until = time.monotonic() + LISTENING
         left = caller.left() if caller.left else _never()
@@ -211,11 +213,11 @@ class AgentOperations:
 
 
 async def _never() -> None:
-    """Wait without end."""
+    """Wait for ever."""
     await asyncio.Event().wait()
 
 
-def _given(id_: str, field: str) -> str:
+def _given_value(id_: str, field: str) -> str:
     if not id_:
         raise A2aFault(INVALID_PARAMS, f"{field} is needed", field=field)
     return id_
@@ -226,8 +228,8 @@ def _check_length(length: int | None) -> None:
         raise A2aFault(INVALID_PARAMS, "historyLength is at least 0", field="historyLength")
 
 
-def _listed(task: A2aTask, params: A2aListParams) -> A2aTask:
-    task = with_history(task, params.history_length)
+def _listed_task(task: A2aTask, params: A2aListParams) -> A2aTask:
+    task = keep_history(task, params.history_length)
     return task if params.include_artifacts else msgspec.structs.replace(task, artifacts=[])
 
 
@@ -236,7 +238,7 @@ def _token(task_id: str) -> str:
 
 
 def _start(token: str, found: list[A2aTask]) -> int:
-    """Return where the page behind a token begins; the token is the id of the task before it."""
+    """Return the index at which a page begins; its token is the id of the task before it."""
     if not token:
         return 0
     try:

@@ -1,4 +1,4 @@
-"""What a client gets of a reply: parts, the state of the task, an artifact."""
+"""Converts a reply for clients: to parts, the state of the task, an artifact."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ _ANY: Final = ("*/*", "application/*")
 
 
 def is_heard(reply: SpokenReply) -> bool:
-    """Return whether nothing is said yet, as a person has the dialog in place of the assistant."""
+    """Return whether an operator has the dialog and has not replied yet."""
     handover = reply.attributes.get("handover")
     state = handover.get("state") if isinstance(handover, dict) else None
     return state in ("waits", "taken") and not reply.text and not reply.attributes.get("messages")
 
 
-def task_of(
+def task_after(
     id_: str,
     context: str,
     reply: SpokenReply,
@@ -49,11 +49,11 @@ def task_of(
 ) -> A2aTask:
     """Return the task after a reply: completed with an artifact, or waiting for an answer.
 
-    It is still worked on while a person has the dialog and has not spoken.
+    It stays in work while an operator has the dialog and has not replied.
     """
-    parts = parts_of(reply, modes)
+    parts = reply_parts(reply, modes)
     when = iso_time(reply.date_time)
-    notes = notes_of(reply)
+    notes = reply_metadata(reply)
     if waiting is None and is_heard(reply):
         status = A2aStatus(state=WORKING, timestamp=when)
         return A2aTask(id=id_, context_id=context, status=status, history=history, metadata=notes)
@@ -82,8 +82,8 @@ def task_of(
     return A2aTask(id=id_, context_id=context, status=status, history=history)
 
 
-def parts_of(reply: SpokenReply, modes: Sequence[str] = ()) -> list[A2aPart]:
-    """Return the parts of a reply; a client that takes no JSON gets all as text."""
+def reply_parts(reply: SpokenReply, modes: Sequence[str] = ()) -> list[A2aPart]:
+    """Return the parts of a reply, all as text for a client that accepts no JSON."""
     attributes = reply.attributes
     if not attributes:
         return [A2aPart(text=reply.text)] if reply.text else []
@@ -97,12 +97,12 @@ def parts_of(reply: SpokenReply, modes: Sequence[str] = ()) -> list[A2aPart]:
         found = [A2aPart(text=text)] if text else []
     given = attributes.get("data_parts")
     if isinstance(given, list) and takes_json(modes):
-        found += [_as_it_came(one) for one in given]
+        found += [_foreign_part(one) for one in given]
     return found
 
 
 def message_parts(messages: Sequence[Any]) -> list[A2aPart]:
-    """Return messages as parts: texts, files at an address, anything else as data."""
+    """Return messages as parts: texts, files by their addresses, others as data."""
     found = []
     for one in messages:
         if not isinstance(one, dict):
@@ -119,7 +119,7 @@ def message_parts(messages: Sequence[Any]) -> list[A2aPart]:
 
 
 def ask_parts(waiting: PendingAsk, modes: Sequence[str] = ()) -> list[A2aPart]:
-    """Return what is asked for, as data: its kind, and what there is to choose from."""
+    """Return an ask as data: its kind and its choices."""
     if not takes_json(modes):
         return []
     asked: JsonObject = {"type": "ask", "ask": waiting.ask}
@@ -130,8 +130,8 @@ def ask_parts(waiting: PendingAsk, modes: Sequence[str] = ()) -> list[A2aPart]:
     return [A2aPart(data=asked, media_type=JSON)]
 
 
-def notes_of(reply: SpokenReply) -> JsonObject:
-    """Return the metadata of a reply: who spoke, how sure, and the attributes of the reply."""
+def reply_metadata(reply: SpokenReply) -> JsonObject:
+    """Return the metadata of a reply: its skill, its confidence, its attributes."""
     notes: JsonObject = {"skill": reply.active_skill, "confidence": reply.confidence}
     if reply.attributes:
         others = {key: one for key, one in reply.attributes.items() if key not in _SHOWN}
@@ -141,17 +141,17 @@ def notes_of(reply: SpokenReply) -> JsonObject:
 
 
 def takes_json(modes: Sequence[str]) -> bool:
-    """Return whether a client takes data parts; one that names no modes does."""
+    """Return whether a client accepts data parts; a client that names no modes does."""
     return not modes or any(JSON in mode or mode in _ANY for mode in modes)
 
 
 def takes_something(modes: Sequence[str]) -> bool:
-    """Return whether a client takes any kind of part that is sent here."""
+    """Return whether a client accepts any kind of part that this door sends."""
     return takes_json(modes) or any(mode.startswith("text/") for mode in modes)
 
 
 def iso_time(date_time: str) -> str:
-    """Return a time of the agent state as RFC 3339 has it, with milliseconds."""
+    """Return a time of the agent state in the form of RFC 3339, with milliseconds."""
     return f"{date_time[:10]}T{date_time[11:23]}Z"
 
 
@@ -166,8 +166,8 @@ def _file(kind: str, message: JsonObject) -> A2aPart:
     )
 
 
-def _as_it_came(given: Any) -> A2aPart:
-    """Return a part that an agent behind a connector sent, untouched."""
+def _foreign_part(given: Any) -> A2aPart:
+    """Return a part of an agent behind a connector, unchanged."""
     try:
         part = msgspec.convert(given, A2aPart)
     except msgspec.ValidationError:

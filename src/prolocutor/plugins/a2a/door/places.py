@@ -1,8 +1,8 @@
-"""Who speaks at this door, in which context, and the ids of contexts and tasks.
+"""Places: the person and context of a message, and the ids of contexts and tasks.
 
-A context is a dialog of one person, its id the dialog's name. A task is a turn of it, or several
-where the assistant asks: its id is made of the context's and of the first message's, so that it
-says where the task is found, and is the same when the message is sent again.
+A context is a dialog of a person; its id is the dialog's name. A task is a turn, or several turns
+if the assistant asks: its id is made of the ids of the context and of the first message, so that
+the id leads to the task, and a message that is sent again has the same task.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ _SAFE: Final = re.compile(r"[A-Za-z0-9_-]{1,120}")
 class A2aPlace(msgspec.Struct, frozen=True):
     """A person and one of their contexts.
 
-    `user` is the assistant's name for the person. `is_new`: the context was just given its id.
-    `is_ours`: ids of this form are given here alone, so an unknown one is refused.
+    `user` is the assistant's name for the person. `is_new`: the id of the context was just made.
+    `is_ours`: the id has the form of the ids that this door makes, so an unknown id is refused.
     """
 
     user: str
@@ -43,12 +43,12 @@ class A2aPlace(msgspec.Struct, frozen=True):
     is_ours: bool = False
 
 
-def place_of(speaker: DoorSpeaker, context: str, seed: str) -> A2aPlace:
-    """Return where a message belongs; without a context it opens a new one.
+def find_place(speaker: DoorSpeaker, context: str, seed: str) -> A2aPlace:
+    """Return the place of a message; a message without a context opens a new one.
 
-    The id of a new context is made of `seed`, so that a message that is sent again finds it. A
-    caller may choose the id of a context. One in the form of ours that was given to another is
-    refused as one that does not exist. A caller who names no person has one for each context.
+    The id of a new context is made of `seed`, so that a repeated message finds it. A caller may
+    choose the id of a context; an id of our form that belongs to another person is refused as
+    unknown. For a caller who names no person, each context is a person.
     """
     if len(context) > MAX_ID:
         raise A2aFault(
@@ -71,7 +71,7 @@ def place_of(speaker: DoorSpeaker, context: str, seed: str) -> A2aPlace:
 
 
 def _anonymous(context: str) -> A2aPlace:
-    """Return the place of an anonymous person: the id of the context is all that they have."""
+    """Return the place of an anonymous person, who is known by the id of the context alone."""
     if not context:
         secret = new_id()
         return A2aPlace(PERSONS.anonymous(secret), f"anonymous-{secret}", True, True)
@@ -95,8 +95,8 @@ def task_id(context: str, message_id: str) -> str:
     return f"{name}.{_digest(context, message_id)}"
 
 
-def place_of_task(speaker: DoorSpeaker, id_: str) -> A2aPlace:
-    """Return where a task is, by its id; `A2aFault` for an id that was not given here."""
+def find_task_place(speaker: DoorSpeaker, id_: str) -> A2aPlace:
+    """Return the place of a task by its id; raise `A2aFault` for a foreign id."""
     name, dot, _ = id_.rpartition(".")
     if not dot or not name or len(id_) > 2 * MAX_ID:
         raise not_found(id_)
@@ -107,13 +107,13 @@ def place_of_task(speaker: DoorSpeaker, id_: str) -> A2aPlace:
         except (binascii.Error, ValueError):
             raise not_found(id_) from None
     try:
-        return place_of(speaker, name, "")
+        return find_place(speaker, name, "")
     except A2aFault:
         raise not_found(id_) from None
 
 
 def request_key(context: str, message_id: str) -> str:
-    """Return the key by which a message that is sent again gets the stored reply."""
+    """Return the key by which a repeated message gets the stored reply."""
     return blake2b(f"{context}\0{message_id}".encode(), digest_size=16).hexdigest()
 
 

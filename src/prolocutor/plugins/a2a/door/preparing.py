@@ -1,17 +1,17 @@
-"""MessagePreparation: where a message of a client belongs, before its turn."""
+"""MessagePreparation: finds the place of a client's message before its turn."""
 
 from __future__ import annotations
 
 import msgspec
 
 from prolocutor.plugins.a2a.door.archive import TaskArchive, described
-from prolocutor.plugins.a2a.door.incoming import ATTRIBUTE, checked, read_message
+from prolocutor.plugins.a2a.door.incoming import ATTRIBUTE, checked_message, read_message
 from prolocutor.plugins.a2a.door.known_contexts import KnownContexts
 from prolocutor.plugins.a2a.door.outgoing import takes_something
 from prolocutor.plugins.a2a.door.places import (
     A2aPlace,
-    place_of,
-    place_of_task,
+    find_place,
+    find_task_place,
     request_key,
     task_id,
 )
@@ -29,7 +29,7 @@ from prolocutor.web.door_context import DoorSpeaker
 
 
 class MessagePreparation:
-    """Finds the context and the task of a message, and reads what it means."""
+    """Finds the context and the task of a message, and reads its content."""
 
     def __init__(
         self,
@@ -44,14 +44,14 @@ class MessagePreparation:
         self._running = running
 
     async def prepare(self, params: A2aSendParams, caller: A2aCaller) -> SentMessage:
-        """Return what is sent, its webhook added; `A2aFault` for what cannot be taken."""
-        message = checked(params)
+        """Prepare a message for its turn and add its webhook; raise `A2aFault` to refuse it."""
+        message = checked_message(params)
         modes = params.configuration.accepted_output_modes
         if not takes_something(modes):
             raise A2aFault(CONTENT_TYPE, f"none of {', '.join(modes)!s:.200} is sent here")
         place = self._place(message, caller.speaker)
         open_task = await self._known.open_task(place)
-        task = await self._task_of(message, place, open_task)
+        task = await self._find_task(message, place, open_task)
         read = read_message(message, params.metadata)
         ids = described(read.attributes[ATTRIBUTE], place.context)
         read.attributes[ATTRIBUTE] = ids
@@ -71,17 +71,17 @@ class MessagePreparation:
         if not message.task_id:
             said = "" if message.context_id else repr(message.parts)
             seed = request_key(message.message_id, said)
-            return place_of(speaker, message.context_id, seed)
-        place = place_of_task(speaker, message.task_id)
+            return find_place(speaker, message.context_id, seed)
+        place = find_task_place(speaker, message.task_id)
         if message.context_id not in ("", place.context):
             what = "contextId is not that of the task; leave it out"
             raise A2aFault(INVALID_PARAMS, what, field="message.contextId")
         return place
 
-    async def _task_of(
+    async def _find_task(
         self, message: A2aMessage, place: A2aPlace, open_task: A2aTask | None
     ) -> str:
-        """Return the task that a message belongs to; `A2aFault` where it takes no more."""
+        """Return the task of a message; raise `A2aFault` for a task that takes no more messages."""
         named = message.task_id
         own = task_id(place.context, message.message_id)
         if open_task is not None and named in ("", open_task.id):
@@ -92,7 +92,7 @@ class MessagePreparation:
                 raise _being_worked_on()
         if not named:
             return own
-        for found in await self._archive.found_in(place.user, place.context):
+        for found in await self._archive.find_tasks(place.user, place.context):
             if found.id == named:
                 if message.message_id in found.message_ids():
                     return named  # sent again: the stored reply

@@ -1,4 +1,4 @@
-"""PushDelivery: posts to webhooks what their persons' feeds have that is for them.
+"""PushDelivery: posts the rows of persons' feeds to their webhooks.
 
 The feed has everything said to a person, in order, so nothing is lost: a webhook notes up to which
 row it has got all. It is sent the task after a reply, and unasked messages of its context as they
@@ -41,7 +41,7 @@ AT_ONCE: Final = 16
 
 
 class PushDelivery:
-    """Watches the feeds of the persons who have webhooks, one task each."""
+    """Watches the feeds of persons with webhooks, in one background task for each person."""
 
     def __init__(self, assistant: Assistant, webhooks: TaskWebhooks, archive: TaskArchive) -> None:
         self._assistant = assistant
@@ -53,21 +53,21 @@ class PushDelivery:
         self._is_open = False
 
     async def open(self) -> None:
-        """Watch for everyone who has webhooks."""
+        """Watch the feeds of all persons with webhooks."""
         self._is_open = True
         self._webhooks.changed = self.watch
         for user in await self._webhooks.users():
             self.watch(user)
 
     def watch(self, user: str) -> None:
-        """Watch the feed of a person, unless it is being watched."""
+        """Watch the feed of a person, unless it is watched already."""
         if self._is_open and user not in self._watching:
             self._watching.add(user)
             task = self._tasks.start(self._watch(user))
             task.add_done_callback(lambda _: self._watching.discard(user))
 
     async def aclose(self) -> None:
-        """Stop watching; what was not posted is posted after the next start."""
+        """Stop watching; undelivered events are posted after the next start."""
         self._is_open = False
         await self._tasks.aclose()
 
@@ -76,7 +76,7 @@ class PushDelivery:
             while True:
                 news.clear()
                 try:
-                    webhooks = await self._webhooks.of_person(user)
+                    webhooks = await self._webhooks.person_webhooks(user)
                     if not webhooks:
                         await self._webhooks.forget(user)
                         return
@@ -90,7 +90,7 @@ class PushDelivery:
     # -- one webhook ------------------------------------------------------------------------
 
     async def _tell(self, webhook: StoredWebhook) -> None:
-        """Post all that is new, and note how far it has come."""
+        """Post all new rows of the feed, and record the position."""
         store = self._assistant.store
         gathered: list[JsonObject] = []
         while rows := await store.feed(webhook.user, webhook.after, PAGE):
@@ -101,8 +101,8 @@ class PushDelivery:
             await self._note(webhook)
 
     async def _note(self, webhook: StoredWebhook) -> None:
-        """Write how far a webhook has come, unless it was removed meanwhile."""
-        known = await self._webhooks.of_person(webhook.user)
+        """Store the position of a webhook, unless it was removed meanwhile."""
+        known = await self._webhooks.person_webhooks(webhook.user)
         if any(one.key == webhook.key and one.config == webhook.config for one in known):
             await self._webhooks.put(webhook)
 
@@ -118,22 +118,22 @@ class PushDelivery:
         said, gathered[:] = list(gathered), []
         replies = {one["utt_id"] for one in said if "utt_id" in one}
         if said and (not replies or await self._is_further(replies, webhook)):
-            await self._post(webhook, A2aEvent(message=self._unasked(row, said, webhook)))
+            await self._post(webhook, A2aEvent(message=self._unasked_message(row, said, webhook)))
         else:
             await self._tell_task(webhook, replies)
 
     async def _is_further(self, replies: set[object], webhook: StoredWebhook) -> bool:
-        """Return whether an operator said more than what answers tasks."""
+        """Return whether an operator's message answers no task."""
         stored = await self._assistant.store.turn(str(min(replies, key=str)))
         if not stored or getattr(stored[-1], "active_skill", None) != OPERATOR:
             return False
-        found = await self._archive.found_in(webhook.user, webhook.context)
+        found = await self._archive.find_tasks(webhook.user, webhook.context)
         return not any(one.reply is not None and one.reply.utt_id in replies for one in found)
 
     async def _tell_task(self, webhook: StoredWebhook, replies: set[object]) -> None:
-        """Post the task after a reply, if the reply was one in it."""
+        """Post the task of a reply, if the reply belongs to the webhook's task."""
         id_ = webhook.config.task_id
-        tasks = await self._archive.found_in(webhook.user, webhook.context)
+        tasks = await self._archive.find_tasks(webhook.user, webhook.context)
         named = next((one for one in tasks if one.id == id_), None)
         if named is None:
             return
@@ -143,7 +143,9 @@ class PushDelivery:
             if task is not None:
                 await self._post(webhook, A2aEvent(task=task))
 
-    def _unasked(self, row: FeedRow, said: list[JsonObject], webhook: StoredWebhook) -> A2aMessage:
+    def _unasked_message(
+        self, row: FeedRow, said: list[JsonObject], webhook: StoredWebhook
+    ) -> A2aMessage:
         closing: JsonObject = {} if row.closing is None else plain.decode(row.closing)
         parts = message_parts(said)
         if closing.get("ask") is not None:
@@ -157,20 +159,20 @@ class PushDelivery:
         )
 
     async def _post(self, webhook: StoredWebhook, event: A2aEvent) -> None:
-        """Post an event; a webhook that does not take it in the end goes without it."""
+        """Post an event, with several tries; drop it if all fail."""
         body = plain.encode(legacy.event_out(event) if webhook.legacy else event)
-        why = await self._posted(webhook, body)
+        why = await self._post_once(webhook, body)
         for pause in PAUSES:
             if why is None:
                 return
             await asyncio.sleep(pause)
-            why = await self._posted(webhook, body)
+            why = await self._post_once(webhook, body)
         if why is None:
             return
         log.warning("a webhook of %s did not take an update: %s", webhook.user, why)
 
-    async def _posted(self, webhook: StoredWebhook, body: bytes) -> str | None:
-        """Post once and return why it failed, None if it did not."""
+    async def _post_once(self, webhook: StoredWebhook, body: bytes) -> str | None:
+        """Post once; return the error text, or None."""
         config = webhook.config
         try:
             within = self._webhooks.rules.networks(config.url, trusted=webhook.trusted)

@@ -1,8 +1,8 @@
-"""PushRules: which addresses webhooks may have.
+"""PushRules: the addresses that webhooks may have.
 
-A server that posts to any address that clients name can be made to reach what only it can reach.
-So a person's webhook needs an address that the file allows; an operator's may be on this machine or
-on the public internet too, never in a private network unless it is allowed.
+A server that posts to any address named by a client can be abused to reach private networks. So a
+person's webhook needs an address that the file allows; an operator's may also be on this machine or
+on the public internet, but in a private network only if the file allows it.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _OPERATORS: Final[frozenset[Network]] = frozenset(("loopback", "public"))
 
 
 class PushRules:
-    """The addresses that are allowed: `https://host/path` prefixes, host names, or two words.
+    """The allowed addresses: prefixes `https://host/path`, host names, `loopback`, `public`.
 
     `loopback` is this machine, `public` any address of the public internet. None switches push
     notifications off.
@@ -41,7 +41,7 @@ class PushRules:
                 self._hosts.add(one.lower())
 
     def networks(self, address: str, *, trusted: bool) -> frozenset[Network] | None:
-        """Return where a webhook at an address may be, None for anywhere; `BadInput` if nowhere."""
+        """Return the networks that a webhook may be in, None for all; raise `BadInput` for none."""
         try:
             url = Url.read(address)
         except ValueError:
@@ -58,9 +58,9 @@ class PushRules:
         return within
 
     async def refusal(self, address: str, *, trusted: bool) -> str | None:
-        """Return why a webhook may not be at an address, None if it may for now.
+        """Return why an address is refused, or None.
 
-        Its name may mean something else when something is sent: that is checked again then.
+        The host name is resolved and checked again at each delivery.
         """
         try:
             within = self.networks(address, trusted=trusted)

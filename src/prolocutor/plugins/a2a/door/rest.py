@@ -23,13 +23,13 @@ from prolocutor.plugins.a2a.door.calls import (
     STREAM,
     SUBSCRIBE,
     A2aCall,
-    converted,
+    convert_params,
     is_stream,
+    legacy_rest_result,
     read_params,
-    written_for_rest,
 )
 from prolocutor.plugins.a2a.door.operations import AgentOperations
-from prolocutor.plugins.a2a.door.rpc import Identify, fault_of, user_in
+from prolocutor.plugins.a2a.door.rpc import Identify, as_fault, request_user
 from prolocutor.plugins.a2a.wire import legacy_rest
 from prolocutor.plugins.a2a.wire.faults import (
     INVALID_PARAMS,
@@ -49,7 +49,7 @@ _HOOKS: Final = rf"tasks/{_ID}/pushNotificationConfigs"
 
 
 class RestRule(msgspec.Struct, frozen=True):
-    """One method of some paths, and the call that it is."""
+    """A method and a pattern of paths, and the operation that they call."""
 
     method: str
     pattern: re.Pattern[str]
@@ -86,7 +86,7 @@ _QUERY: Final = (
 
 
 class RestEndpoint:
-    """Answers requests below the door's address."""
+    """Answers the requests below the door's address."""
 
     def __init__(self, operations: AgentOperations) -> None:
         self._operations = operations
@@ -99,7 +99,7 @@ class RestEndpoint:
         identify: Identify,
         card: Callable[[str], bytes],
     ) -> HttpResponse:
-        """Answer one request; `path` is what follows the door's address."""
+        """Answer a request; `path` is the part after the door's address."""
         is_legacy = path.startswith("v1/")
         tenant, path = "", path.removeprefix("v1/")
         if version is not None and is_legacy != (version != "1.0"):
@@ -115,22 +115,22 @@ class RestEndpoint:
             raise A2aFault(METHOD_NOT_FOUND, what)
         call, names = found
         params = await _params(call, request, names, is_legacy)
-        caller = identify(tenant or getattr(params, "tenant", ""), is_legacy, user_in(params))
+        caller = identify(tenant or getattr(params, "tenant", ""), is_legacy, request_user(params))
         value = await call.answer(self._operations, params, caller)
         if is_stream(value):
             events = (
-                server_event(plain.encode(written_for_rest(event) if is_legacy else event))
+                server_event(plain.encode(legacy_rest_result(event) if is_legacy else event))
                 async for event in value
             )
             return event_stream(events, _failure)
         if is_legacy:
-            return HttpResponse(plain.encode(written_for_rest(value) or {}))
+            return HttpResponse(plain.encode(legacy_rest_result(value) or {}))
         return HttpResponse(plain.encode({} if value is None else value), content_type=MEDIA)
 
 
 def refused(error: Exception) -> HttpResponse:
-    """Return the response to an error, as `google.rpc.Status` has it, and as 0.3 does."""
-    fault = fault_of(error)
+    """Return the response to an error, in the form of `google.rpc.Status` and of 0.3."""
+    fault = as_fault(error)
     headers = {} if isinstance(error, A2aFault) else error_response(error).headers
     return HttpResponse(plain.encode(_status(fault)), fault.kind.status, headers=headers)
 
@@ -156,17 +156,17 @@ def _found(method: str, path: str) -> tuple[A2aCall, Mapping[str, str]] | None:
 async def _params(
     call: A2aCall, request: HttpRequest, names: Mapping[str, str], is_legacy: bool
 ) -> Any:
-    """Return the parameters of a call, out of the path, the query and the body."""
+    """Return the parameters of a call from the path, the query and the body."""
     if call in (SEND, STREAM):
         body = await request.body()
         if not is_legacy:
             return read_params(call, body, is_legacy=False)
-        return converted(call, legacy_rest.send_params_in(_object(body)))
+        return convert_params(call, legacy_rest.upgrade_send_params(_object(body)))
     if call is ADD_WEBHOOK:
         given = _object(await request.body())
         if is_legacy:
-            given = legacy_rest.push_in(given)
-        return converted(call, {**given, "taskId": names["id"]})
+            given = legacy_rest.upgrade_push(given)
+        return convert_params(call, {**given, "taskId": names["id"]})
     values: dict[str, Any] = {}
     for name in _QUERY:
         if (value := request.query(name)) is not None and value != "":
@@ -179,7 +179,7 @@ async def _params(
         values["id"] = names["id"]
     if is_legacy and values.get("historyLength") == "0":
         del values["historyLength"]
-    return converted(call, values, strict=False)
+    return convert_params(call, values, strict=False)
 
 
 def _object(body: bytes) -> dict[str, Any]:
@@ -193,4 +193,4 @@ def _object(body: bytes) -> dict[str, Any]:
 
 
 def _failure(error: Exception) -> bytes:
-    return server_event(plain.encode(_status(fault_of(error))), b"error")
+    return server_event(plain.encode(_status(as_fault(error))), b"error")

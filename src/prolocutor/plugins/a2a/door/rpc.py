@@ -54,7 +54,7 @@ The second argument says whether 0.3 is spoken.
 
 
 class RpcEndpoint:
-    """Answers calls; `card` gives the extended card as JSON, for a tenant."""
+    """Answers calls; `card` returns the extended card of a tenant as JSON."""
 
     def __init__(self, operations: AgentOperations) -> None:
         self._operations = operations
@@ -66,11 +66,10 @@ class RpcEndpoint:
         identify: Identify,
         card: Callable[[str], bytes],
     ) -> HttpResponse:
-        """Answer one call; what cannot be answered is an error of JSON-RPC.
+        """Answer a call, with an error of JSON-RPC if need be.
 
-        Its status is 200, but for what belongs to HTTP, such as 403, 429 and 503.
-
-        `version` gives what the client says it speaks, `1.0` or `0.3`, None where it does not say.
+        The HTTP status is 200, but for errors of HTTP itself, such as 403, 429 and 503. `version`
+        returns the version that the client announces, `1.0` or `0.3`, or None.
         """
         id_: RpcId = None
         is_legacy = False
@@ -86,7 +85,7 @@ class RpcEndpoint:
             if call is None:
                 tenant = _tenant(message.params)
                 return HttpResponse(_result(id_, card(tenant)))
-            return await self._called(call, message.params, id_, is_legacy, identify)
+            return await self._call(call, message.params, id_, is_legacy, identify)
         except (A2aFault, RpcFault, NotFound, Conflict, ValueError) as error:
             return HttpResponse(failure(id_, error, is_legacy))
         except ProlocutorError as error:
@@ -94,11 +93,11 @@ class RpcEndpoint:
             status = 200 if told.status == HTTPStatus.BAD_REQUEST else told.status
             return HttpResponse(failure(id_, error, is_legacy), status, headers=told.headers)
 
-    async def _called(
+    async def _call(
         self, call: A2aCall, params: Any, id_: RpcId, is_legacy: bool, identify: Identify
     ) -> HttpResponse:
         read = read_params(call, params, is_legacy=is_legacy)
-        caller = identify(getattr(read, "tenant", ""), is_legacy, user_in(read))
+        caller = identify(getattr(read, "tenant", ""), is_legacy, request_user(read))
         value = await call.answer(self._operations, read, caller)
         if is_stream(value):
             events = (
@@ -111,8 +110,8 @@ class RpcEndpoint:
         return HttpResponse(rpc_result(id_, written(value) if is_legacy else value))
 
 
-def user_in(params: Any) -> object:
-    """Return what the metadata of a request, or of its message, have as `user`."""
+def request_user(params: Any) -> object:
+    """Return `user` in the metadata of a request or of its message."""
     for part in (getattr(params, "message", None), params):
         if (told := getattr(part, "metadata", None)) and "user" in told:
             return told["user"]
@@ -120,17 +119,17 @@ def user_in(params: Any) -> object:
 
 
 def failure(id_: RpcId, error: Exception, is_legacy: bool) -> bytes:
-    """Write the error of a call."""
+    """Return the error response to a call."""
     if isinstance(error, RpcFault):
         return rpc_failure(error.id if error.id is not None else id_, error)
-    fault = fault_of(error)
+    fault = as_fault(error)
     if is_legacy:
         return rpc_failure(id_, RpcFault(fault.kind.legacy_number, str(fault)))
     return rpc_failure(id_, RpcFault(fault.kind.number, str(fault), fault.details()))
 
 
-def fault_of(error: Exception) -> A2aFault:
-    """Return any error as one of the protocol."""
+def as_fault(error: Exception) -> A2aFault:
+    """Return the A2A error that stands for an error."""
     if isinstance(error, A2aFault):
         return error
     told = error_response(error)
@@ -147,7 +146,7 @@ def fault_of(error: Exception) -> A2aFault:
 
 
 def _check_version(version: str | None, method: str, is_legacy: bool) -> None:
-    """Raise `A2aFault` for a method of another version than the client says it speaks."""
+    """Raise `A2aFault` for a method that the announced version does not have."""
     if version is not None and is_legacy != (version != "1.0"):
         what = f"{method} is no method of version {version}"
         raise A2aFault(VERSION_NOT_SUPPORTED, what)

@@ -1,4 +1,4 @@
-"""RunningTasks: messages on their way, what was sent by whom, and the tasks whose turns run."""
+"""RunningTasks: callers, their messages in flight, and the tasks whose turns run."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ from prolocutor.web.door_context import DoorSpeaker
 
 
 class A2aCaller(msgspec.Struct, frozen=True):
-    """Who calls, and how.
+    """The sender of a request.
 
-    `speaker` is the person, or whose contexts are persons; `trusted` says that it is an operator.
-    `skill` is the one that is talked to alone. `legacy`: version 0.3 is spoken. `left` waits until
-    the client has left, where that is known.
+    `speaker` is the person, or the caller each of whose contexts is a person. `trusted`: an
+    operator. `skill`: the only skill to ask. `legacy`: the client speaks version 0.3. `left` waits
+    until the client disconnects, if that can be noticed.
     """
 
     speaker: DoorSpeaker
@@ -42,9 +42,9 @@ class A2aCaller(msgspec.Struct, frozen=True):
 
 
 class SentMessage(msgspec.Struct):
-    """A message on its way: where it belongs, its task, and what it means.
+    """A message in flight: its place, its task and its meaning.
 
-    `is_alone`: no other turn of its context runs that may ask or answer before it.
+    `is_alone`: no other turn of its context runs that could ask or answer first.
     """
 
     params: A2aSendParams
@@ -57,7 +57,7 @@ class SentMessage(msgspec.Struct):
     is_alone: bool = True
 
     def input(self) -> TurnInput:
-        """Return what the message says, as an input of the assistant."""
+        """Return the message as an input of the assistant."""
         place = self.place
         return TurnInput(
             self.read.text,
@@ -72,14 +72,14 @@ class SentMessage(msgspec.Struct):
 
     @property
     def history(self) -> list[A2aMessage]:
-        """The messages of the task so far, this one included."""
+        """The messages of the task so far, including this one."""
         return [*self.earlier, self.message]
 
 
 class RunningTask(msgspec.Struct):
-    """A turn that runs; `over` is set when a client cancels it, or it has ended.
+    """A task whose turn runs; `over` is set when the turn ends or a client cancels the task.
 
-    `stream` are its events, `reply` is who waits for its reply, whichever there is.
+    A streamed task has `stream`, its events; another has `reply`, the awaited reply.
     """
 
     sent: SentMessage
@@ -90,7 +90,7 @@ class RunningTask(msgspec.Struct):
     reply: asyncio.Task[TurnResult] | None = None
 
     async def cancel(self) -> None:
-        """End what clients wait for; the turn itself runs on, and its reply goes nowhere."""
+        """Release the waiting clients; the turn runs on, but its reply is not delivered."""
         self.is_cancelled = True
         self.over.set()
         if self.reply is not None:
@@ -99,7 +99,7 @@ class RunningTask(msgspec.Struct):
             await self.stream.aclose()
 
     def task(self) -> A2aTask:
-        """Return the task as it is meanwhile."""
+        """Return the task in its present, unfinished state."""
         sent = self.sent
         return A2aTask(
             id=sent.task,
@@ -110,16 +110,16 @@ class RunningTask(msgspec.Struct):
 
 
 class RunningTasks:
-    """The tasks of this process whose turns run, by person and id."""
+    """The running tasks of this process, by person and id."""
 
     def __init__(self) -> None:
         self._tasks: dict[tuple[str, str], RunningTask] = {}
         self._beginning: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
     def lock(self, user: str) -> asyncio.Lock:
-        """Return the lock under which messages of a person find their tasks, one after the other.
+        """Return the lock under which a person's messages find their tasks, one at a time.
 
-        Two answers to one question would else both take its task for free.
+        Without it two answers to one question would both continue its task.
         """
         return self._beginning.setdefault(user, asyncio.Lock())
 
@@ -130,26 +130,26 @@ class RunningTasks:
         return running
 
     def end(self, running: RunningTask) -> None:
-        """Drop a task whose turn has ended."""
+        """Remove a task whose turn has ended."""
         sent = running.sent
         if self._tasks.get((sent.place.user, sent.task)) is running:
             del self._tasks[sent.place.user, sent.task]
         running.over.set()
 
     def find(self, user: str, id_: str) -> RunningTask | None:
-        """Return a task, if its turn runs."""
+        """Return a task if its turn runs, else None."""
         return self._tasks.get((user, id_))
 
-    def all_of(self, speaker: DoorSpeaker) -> list[A2aTask]:
-        """Return the tasks of a caller."""
+    def caller_tasks(self, speaker: DoorSpeaker) -> list[A2aTask]:
+        """Return the running tasks of a caller."""
         return [
             one.task()
             for one in self._tasks.values()
             if one.sent.place.user == speaker.user or speaker.owns(CONTEXT, one.sent.place.user)
         ]
 
-    def all_at(self, user: str, context: str = "") -> list[A2aTask]:
-        """Return the tasks of a person, or of one of their contexts."""
+    def person_tasks(self, user: str, context: str = "") -> list[A2aTask]:
+        """Return the running tasks of a person, or of one of their contexts."""
         return [
             one.task()
             for one in self._tasks.values()
@@ -158,6 +158,6 @@ class RunningTasks:
 
 
 def cancelled(task: A2aTask) -> A2aTask:
-    """Return a task as it is once a client has cancelled it."""
+    """Return a task in the state after a client has cancelled it."""
     status = A2aStatus(state=CANCELED, timestamp=iso_time(timestamp()))
     return msgspec.structs.replace(task, status=status, artifacts=[])

@@ -1,4 +1,4 @@
-"""TaskSender: makes turns of the messages of clients, and tasks of the turns."""
+"""TaskSender: turns the messages of clients into turns, and turns into tasks."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from prolocutor.errors import Conflict
 from prolocutor.plugins.a2a.door.archive import TaskArchive, described
 from prolocutor.plugins.a2a.door.incoming import ATTRIBUTE
 from prolocutor.plugins.a2a.door.known_contexts import KnownContexts
-from prolocutor.plugins.a2a.door.outgoing import is_heard, task_of
-from prolocutor.plugins.a2a.door.places import place_of, place_of_task
+from prolocutor.plugins.a2a.door.outgoing import is_heard, task_after
+from prolocutor.plugins.a2a.door.places import find_place, find_task_place
 from prolocutor.plugins.a2a.door.preparing import MessagePreparation
 from prolocutor.plugins.a2a.door.running_tasks import (
     A2aCaller,
@@ -59,7 +59,7 @@ _NEVERMIND: Final = {"code": ["bookkeeping", "special", "special:nevermind"], "e
 
 
 class TaskSender:
-    """Sends what clients say to the assistant.
+    """Passes the messages of clients to the assistant.
 
     `own_contexts`: whether a client may choose the ids of its contexts.
     """
@@ -82,7 +82,7 @@ class TaskSender:
     # -- what clients ask -------------------------------------------------------------------
 
     async def send(self, params: A2aSendParams, caller: A2aCaller) -> A2aTask:
-        """Send a message and return its task: after the reply, or at once where that is wanted."""
+        """Send a message; return its task after the reply, or at once if the client wants that."""
         running = await self._begun(params, caller)
         if not params.configuration.return_immediately:
             return await self._finish(running)
@@ -104,28 +104,30 @@ class TaskSender:
         except BaseException:
             self._running.end(running)
             raise
-        return self._streamed(running, stream, happened)
+        return self._stream_events(running, stream, happened)
 
     async def task(self, speaker: DoorSpeaker, id_: str) -> A2aTask:
-        """Return a task as it is now; `A2aFault` where there is none."""
-        place = place_of_task(speaker, id_)
+        """Return the present state of a task; raise `A2aFault` for an unknown task."""
+        place = find_task_place(speaker, id_)
         running = self._running.find(place.user, id_)
         if running is not None:
             return running.task()
-        finished = self._known.finished(place.user, id_)
-        if finished is not None and await self._archive.exists(place.user, place.context):
-            return finished
+        finished_task = self._known.finished_task(place.user, id_)
+        if finished_task is not None and await self._archive.exists(place.user, place.context):
+            return finished_task
         found = await self._archive.task(place.user, place.context, id_)
         if found is not None:
             return found
-        if not self._running.all_at(place.user) and await self._archive.is_taken_up(place.user):
+        if not self._running.person_tasks(place.user) and await self._archive.is_taken_up(
+            place.user
+        ):
             return A2aTask(id=id_, context_id=place.context, status=A2aStatus(state=WORKING))
         raise not_found(id_)
 
     async def cancel(self, speaker: DoorSpeaker, id_: str) -> A2aTask:
-        """Cancel a task: what it asks is over, and the reply of a turn that runs goes nowhere."""
+        """Cancel a task: its open ask ends, and the reply of its running turn is not delivered."""
         task = await self.task(speaker, id_)
-        place = place_of_task(speaker, id_)
+        place = find_task_place(speaker, id_)
         state = task.status.state
         if state in TERMINAL:
             raise A2aFault(TASK_NOT_CANCELABLE, f"the task is over: {state}", field="id")
@@ -143,13 +145,13 @@ class TaskSender:
         return cancelled(task)
 
     def running(self, speaker: DoorSpeaker, context: str) -> list[A2aTask]:
-        """Return the tasks of a caller, or of one context, whose turns run."""
+        """Return the running tasks of a caller, or of one of their contexts."""
         if context:
-            return self._running.all_at(place_of(speaker, context, "").user, context)
-        return self._running.all_of(speaker)
+            return self._running.person_tasks(find_place(speaker, context, "").user, context)
+        return self._running.caller_tasks(speaker)
 
     async def pause(self, user: str, id_: str, news: asyncio.Event) -> None:
-        """Wait until the turn of a task has ended, or there is news of its person."""
+        """Wait until the turn of a task ends, or its person's feed has a new row."""
         running = self._running.find(user, id_)
         if running is not None:
             await running.over.wait()
@@ -160,21 +162,21 @@ class TaskSender:
         news.clear()
 
     async def aclose(self) -> None:
-        """Stop waiting for turns; they are the assistant's and end by themselves."""
+        """Stop waiting for turns, which belong to the assistant and end by themselves."""
         await self._alone.aclose()
 
     # -- the turn ---------------------------------------------------------------------------
 
     async def _begun(self, params: A2aSendParams, caller: A2aCaller) -> RunningTask:
-        """Find the task of a message, so that no other message is taken for it meanwhile."""
-        async with self._running.lock(caller.speaker.user or _context_in(params.message)):
+        """Find the task of a message while no other message of its person can take that task."""
+        async with self._running.lock(caller.speaker.user or _sender_context(params.message)):
             sent = await self._preparing.prepare(params, caller)
             place = sent.place
-            sent.is_alone = not self._running.all_at(place.user, place.context)
+            sent.is_alone = not self._running.person_tasks(place.user, place.context)
             return self._running.begin(sent)
 
     async def _finish(self, running: RunningTask) -> A2aTask:
-        """Wait for the reply and return the task after it, or cancelled meanwhile."""
+        """Wait for the reply; return the task after it, or the cancelled task."""
         try:
             with beside(self._assistant.turn(running.sent.input())) as running.reply:
                 return await self._after(running, await running.reply)
@@ -187,10 +189,10 @@ class TaskSender:
         finally:
             self._running.end(running)
 
-    async def _streamed(
+    async def _stream_events(
         self, running: RunningTask, stream: TurnStream, happened: list[TurnEvent]
     ) -> AsyncIterator[A2aEvent]:
-        """Return the events of a task whose turn has begun with these events."""
+        """Yield the events of a task; `first` are events that its turn has sent already."""
         shaped = ReplyEvents(running.task())
         submitted = running.task()
         submitted.status.state = SUBMITTED
@@ -198,8 +200,8 @@ class TaskSender:
             yield A2aEvent(task=submitted)
             async for batch in batches(stream, happened):
                 for event in batch:
-                    if not running.is_cancelled and (shown := shaped.take(event)) is not None:
-                        yield shown
+                    if not running.is_cancelled and (task_view := shaped.take(event)) is not None:
+                        yield task_view
             if running.is_cancelled:  # a stream ends at a terminal state (A2A 1.0, 3.1.2)
                 yield status_event(submitted, cancelled(submitted).status)
                 return
@@ -211,7 +213,7 @@ class TaskSender:
             yield last
 
     async def _after(self, running: RunningTask, result: TurnResult) -> A2aTask:
-        """Return the task after a reply, and remember it."""
+        """Return the task after a reply, and cache it."""
         sent, reply, repeated = running.sent, result.spoken, result.repeated
         if running.is_cancelled:
             return cancelled(running.task())
@@ -221,7 +223,7 @@ class TaskSender:
             if found is not None and repeated and is_heard(reply):
                 return found
         modes = sent.params.configuration.accepted_output_modes
-        task = task_of(sent.task, place.context, reply, result.waiting, sent.history, modes)
+        task = task_after(sent.task, place.context, reply, result.waiting, sent.history, modes)
         if not repeated:
             is_over = task.status.state in TERMINAL
             waits = task.status.state == INPUT_REQUIRED
@@ -231,20 +233,20 @@ class TaskSender:
         return task
 
     async def _stored_task(self, sent: SentMessage) -> A2aTask | None:
-        """Return the task of a message by the store, and correct what was taken for it.
+        """Return the task of a message from the store, which may correct the assumed task.
 
-        A turn before it may have asked, or answered, what was open when the message came.
+        An earlier turn may have asked, or answered, after the message came.
         """
         place = sent.place
-        for found in await self._archive.found_in(place.user, place.context):
+        for found in await self._archive.find_tasks(place.user, place.context):
             if sent.message.message_id in found.message_ids():
                 sent.task = found.id
                 return await self._archive.task(place.user, place.context, found.id)
         return None
 
 
-def _context_in(message: A2aMessage | None) -> str:
-    """Return what tells apart who sent a message without a user: the context, if it names one."""
+def _sender_context(message: A2aMessage | None) -> str:
+    """Return the name that tells senders without a user apart: the message's context, if any."""
     if message is None:
         return ""
     return message.context_id or message.task_id.rpartition(".")[0] or message.message_id

@@ -1,4 +1,4 @@
-"""CardSigner: signs the agent card, so that clients can tell that it is ours.
+"""CardSigner: signs the agent card, so that clients can verify its origin.
 
 Source: A2A 1.0, section 8.4: a detached JWS (RFC 7515) over the card without its signatures, in the
 canonical form of RFC 8785 and without what is empty.
@@ -40,53 +40,55 @@ class CardKey(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
 
 
 class CardSigner:
-    """Signs with a key: `key` is a PEM file of a private key, or a secret (HS256) of 32 bytes.
+    """Signs with `key`: the PEM file of a private key, or a secret of 32 bytes (HS256).
 
-    `kid` names the key, `jku` is where clients find the public one. An elliptic key of P-256, P-384
+    `kid` names the key, `jku` is the address of the public key. An elliptic key of P-256, P-384
     or P-521 signs by ES256, ES384 or ES512, an RSA key by RS256, an Ed25519 key by EdDSA.
     """
 
     def __init__(self, key: str, *, kid: str = "prolocutor", jku: str | None = None) -> None:
         algorithm, self._sign = _signer(key)
         header = {"alg": algorithm, "kid": kid, "typ": "JOSE"} | ({"jku": jku} if jku else {})
-        self._protected = _encoded(json.dumps(header, separators=(",", ":")).encode())
+        self._protected = _base64url(json.dumps(header, separators=(",", ":")).encode())
 
     def signed(self, card: JsonObject) -> JsonObject:
-        """Return the signature of a card, as its `signatures` have it."""
-        payload = _encoded(canonical(card))
+        """Return the signature of a card, in the form of its `signatures`."""
+        payload = _base64url(canonical(card))
         signature = self._sign(f"{self._protected}.{payload}".encode())
-        return {"protected": self._protected, "signature": _encoded(signature)}
+        return {"protected": self._protected, "signature": _base64url(signature)}
 
 
 def canonical(card: JsonObject) -> bytes:
-    """Return what is signed of a card. It has no fractions, which would need more care."""
-    kept = _filled({key: one for key, one in card.items() if key != "signatures"})
-    return _written(kept).encode()
+    """Return the signed form of a card. Cards have no fractions, whose canonical form is harder."""
+    kept = _drop_empty({key: one for key, one in card.items() if key != "signatures"})
+    return _write_canonical(kept).encode()
 
 
-def _filled(value: Any) -> Any:
-    """Return a value without its empty texts, lists and objects; None where nothing is left."""
+def _drop_empty(value: Any) -> Any:
+    """Return a value without empty texts, lists and objects; None if nothing is left."""
     if isinstance(value, dict):
-        kept = {key: one for key, given in value.items() if (one := _filled(given)) is not None}
+        kept = {key: one for key, given in value.items() if (one := _drop_empty(given)) is not None}
         return kept or None
     if isinstance(value, list):
-        items = [one for given in value if (one := _filled(given)) is not None]
+        items = [one for given in value if (one := _drop_empty(given)) is not None]
         return items or None
     return None if value == "" else value
 
 
-def _written(value: Any) -> str:
-    """Write JSON with the keys in the order of their UTF-16 units, without spaces."""
+def _write_canonical(value: Any) -> str:
+    """Return JSON without spaces, with keys sorted by their UTF-16 units."""
     if isinstance(value, dict):
         keys = sorted(value, key=lambda key: key.encode("utf-16-be"))
-        members = ",".join(f"{_written(key)}:{_written(value[key])}" for key in keys)
+        members = ",".join(
+            f"{_write_canonical(key)}:{_write_canonical(value[key])}" for key in keys
+        )
         return "{" + members + "}"
     if isinstance(value, list):
-        return "[" + ",".join(map(_written, value)) + "]"
+        return "[" + ",".join(map(_write_canonical, value)) + "]"
     return json.dumps(value, ensure_ascii=False)
 
 
-def _encoded(data: bytes) -> str:
+def _base64url(data: bytes) -> str:
     return base64.urlsafe_b64encode(data).rstrip(b"=").decode()
 
 

@@ -1,4 +1,4 @@
-"""ReplyEvents: the events of a turn as those of its task's stream."""
+"""ReplyEvents: converts the events of a turn to the events of a task's stream."""
 
 from __future__ import annotations
 
@@ -21,10 +21,11 @@ PROVISIONAL = {"provisional": True}
 
 
 class ReplyEvents:
-    """Makes the events of one task's stream.
+    """Makes the events of the stream of a task.
 
-    Words come as pieces of an artifact, marked as provisional. Where they become void the artifact
-    is sent again (`append` is false), so that a client that joins pieces has what was said.
+    Words are sent as pieces of an artifact, marked as provisional. When words are withdrawn the
+    artifact is sent again (`append` is false), so that a client that joins pieces has the final
+    text.
     """
 
     def __init__(self, task: A2aTask) -> None:
@@ -33,7 +34,7 @@ class ReplyEvents:
         self._has_artifact = False
 
     def take(self, event: TurnEvent) -> A2aEvent | None:
-        """Return what a client gets of an event of the turn."""
+        """Return the stream events that an event of the turn causes."""
         if isinstance(event, TurnStarted):
             since = self._task.status.timestamp
             return status_event(self._task, A2aStatus(state=WORKING, timestamp=since))
@@ -46,7 +47,7 @@ class ReplyEvents:
         return None
 
     def last(self, task: A2aTask) -> list[A2aEvent]:
-        """Return the end of the stream: what is left of the artifact, and the state."""
+        """Return the end of the stream: the rest of the artifact, and the final state."""
         events = []
         if task.status.state == COMPLETED and task.artifacts:
             events.append(self._rest(task.artifacts[0]))

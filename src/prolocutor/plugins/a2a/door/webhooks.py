@@ -1,7 +1,7 @@
 """TaskWebhooks: the addresses that get the updates of tasks, kept in the store's records.
 
-A webhook is a record of its person, deleted with them. The assistant's own record names who has
-some, so that they are found again after a restart.
+A webhook is a record of its person, deleted with them. A record of the assistant names the persons
+with webhooks, so that the server finds them after a restart.
 """
 
 from __future__ import annotations
@@ -26,10 +26,9 @@ MOST: Final = 100
 
 
 class StoredWebhook(msgspec.Struct, omit_defaults=True):
-    """A webhook as it is stored.
+    """A stored webhook.
 
-    `after` is the row of the person's feed up to which it has got everything; `trusted`: an
-    operator set it.
+    `after` is the last row of the person's feed that was delivered; `trusted`: an operator set it.
     """
 
     config: A2aPushConfig
@@ -41,7 +40,7 @@ class StoredWebhook(msgspec.Struct, omit_defaults=True):
 
     @property
     def key(self) -> str:
-        """Its key among the records of its person."""
+        """The key of the record."""
         return f"{self.config.task_id}/{self.config.id}"
 
 
@@ -49,7 +48,7 @@ _read: Final = msgspec.json.Decoder(StoredWebhook).decode
 
 
 class TaskWebhooks:
-    """Adds, shows and removes webhooks; `changed` is called with the person after each change."""
+    """Adds, lists and removes webhooks; calls `changed` with the person after each change."""
 
     def __init__(self, assistant: Assistant, rules: PushRules) -> None:
         self._store = assistant.store
@@ -57,7 +56,7 @@ class TaskWebhooks:
         self.changed = _nothing
 
     async def check(self, config: A2aPushConfig, *, trusted: bool) -> None:
-        """Raise `A2aFault` for a webhook at an address that is not allowed."""
+        """Raise `A2aFault` for a webhook at a refused address."""
         if not self.rules.enabled:
             raise A2aFault(PUSH_NOT_SUPPORTED, "push notifications are switched off here")
         if not config.url:
@@ -73,7 +72,7 @@ class TaskWebhooks:
     async def add(
         self, place: A2aPlace, config: A2aPushConfig, *, legacy: bool, trusted: bool
     ) -> A2aPushConfig:
-        """Add a webhook of a task, or change the one with this id."""
+        """Add a webhook of a task, or replace the webhook with its id."""
         await self.check(config, trusted=trusted)
         if len(config.id) > 200:
             raise A2aFault(INVALID_PARAMS, "an id has at most 200 characters", field="id")
@@ -99,9 +98,9 @@ class TaskWebhooks:
         """Write a webhook."""
         await self._store.put_record(webhook.user, KIND, webhook.key, plain.encode(webhook))
 
-    async def of_task(self, user: str, task_id: str) -> list[A2aPushConfig]:
+    async def task_webhooks(self, user: str, task_id: str) -> list[A2aPushConfig]:
         """Return the webhooks of a task."""
-        found = await self.of_person(user)
+        found = await self.person_webhooks(user)
         return [one.config for one in found if one.config.task_id == task_id]
 
     async def remove(self, user: str, task_id: str, id_: str) -> bool:
@@ -112,7 +111,7 @@ class TaskWebhooks:
         self.changed(user)
         return removed
 
-    async def of_person(self, user: str) -> Sequence[StoredWebhook]:
+    async def person_webhooks(self, user: str) -> Sequence[StoredWebhook]:
         """Return all webhooks of a person."""
         found = []
         for body in (await self._store.records(user, KIND)).values():
@@ -127,9 +126,9 @@ class TaskWebhooks:
         return list(await self._store.records("", USERS))
 
     async def forget(self, user: str) -> None:
-        """Forget that a person had webhooks: they were deleted with the person."""
+        """Remove a deleted person from the list of persons with webhooks."""
         await self._store.delete_record("", USERS, user)
 
 
 def _nothing(user: str) -> None:
-    """Do nothing; nobody watches."""
+    """Ignore a change."""

@@ -1,4 +1,4 @@
-"""AgentCard: what an A2A agent says of itself, read from a card of any version."""
+"""AgentCard: the description of an A2A agent, read from a card of any version."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ import msgspec
 
 from prolocutor.dialog.plain import JsonObject
 from prolocutor.errors import BadReply
-from prolocutor.plugins.a2a.wire.core import JSONRPC, LEGACY_VERSION, VERSION, without_nulls
+from prolocutor.plugins.a2a.wire.core import JSONRPC, LEGACY_VERSION, VERSION, drop_nulls
 
 
 class AgentInterface(msgspec.Struct, frozen=True):
-    """One address of an agent: where, by which binding, in which version, for which tenant."""
+    """An interface of an agent: its URL, binding, version and tenant."""
 
     url: str
     binding: str
@@ -21,12 +21,12 @@ class AgentInterface(msgspec.Struct, frozen=True):
 
     @property
     def is_legacy(self) -> bool:
-        """Whether version 0.3 is spoken there."""
+        """Whether the interface speaks version 0.3."""
         return self.version.startswith("0.")
 
 
 class AgentSkill(msgspec.Struct, rename="camel"):
-    """One thing that an agent can do."""
+    """A skill of an agent."""
 
     id: str = ""
     name: str = ""
@@ -36,7 +36,7 @@ class AgentSkill(msgspec.Struct, rename="camel"):
 
 
 class AgentCapabilities(msgspec.Struct, rename="camel"):
-    """What of the protocol an agent can do."""
+    """The optional parts of the protocol that an agent supports."""
 
     streaming: bool = False
     push_notifications: bool = False
@@ -44,7 +44,7 @@ class AgentCapabilities(msgspec.Struct, rename="camel"):
 
 
 class AgentCard(msgspec.Struct, rename="camel"):
-    """What an agent says of itself; `interfaces` in the order in which it prefers them."""
+    """The description of an agent; `interfaces` are in its order of preference."""
 
     name: str = ""
     description: str = ""
@@ -54,7 +54,7 @@ class AgentCard(msgspec.Struct, rename="camel"):
     interfaces: list[AgentInterface] = []
 
     def described(self) -> JsonObject:
-        """Return what routers learn from: `description` and `examples` of all skills."""
+        """Return `description` and `examples` of all skills, from which routers learn."""
         told = [self.description, *(skill.description for skill in self.skills)]
         examples = [text for skill in self.skills for text in skill.examples]
         return {
@@ -64,9 +64,9 @@ class AgentCard(msgspec.Struct, rename="camel"):
 
 
 def read_card(body: bytes) -> AgentCard:
-    """Read a card of version 1.0 or 0.3; raise `BadReply` for what is none."""
+    """Read a card of version 1.0 or 0.3; raise `BadReply` for anything else."""
     try:
-        given = without_nulls(msgspec.json.decode(body))
+        given = drop_nulls(msgspec.json.decode(body))
         if not isinstance(given, dict) or not {"name", "skills", "url"} & given.keys():
             raise BadReply("this is no agent card: it has no name")
         card = msgspec.convert(given, AgentCard)
@@ -79,7 +79,7 @@ def read_card(body: bytes) -> AgentCard:
 
 
 def _interfaces(given: JsonObject) -> list[AgentInterface]:
-    """Return the addresses: those of 1.0, and behind them those that only 0.3 knows."""
+    """Return the interfaces of 1.0, then the interfaces that only 0.3 knows."""
     listed = given.get("supportedInterfaces")
     found = [
         AgentInterface(

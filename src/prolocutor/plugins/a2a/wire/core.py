@@ -54,7 +54,7 @@ class _Wire(msgspec.Struct, kw_only=True, rename="camel", omit_defaults=True):
 
 
 class A2aPart(_Wire):
-    """One part: exactly one of `text`, `raw` (base64), `url` and `data` (any JSON)."""
+    """A part: exactly one of `text`, `raw` (base64), `url` and `data` (any JSON)."""
 
     text: str | None = None
     raw: str | None = None
@@ -66,13 +66,13 @@ class A2aPart(_Wire):
 
     @property
     def has_content(self) -> bool:
-        """Whether exactly one of the four contents is there."""
+        """Whether exactly one of the four contents is set."""
         given = (self.text, self.raw, self.url)
         return sum(one is not None for one in given) + (self.data is not UNSET) == 1
 
     @property
     def is_encoded(self) -> bool:
-        """Whether `raw`, if it is there, is base64 of either alphabet."""
+        """Whether `raw`, if set, is base64 of either alphabet."""
         return self.raw is None or (
             len(self.raw.rstrip("=")) % 4 != 1 and _BASE64.fullmatch(self.raw) is not None
         )
@@ -82,7 +82,7 @@ _BASE64: Final = re.compile(r"[A-Za-z0-9+/_-]*={0,2}")
 
 
 class A2aMessage(_Wire):
-    """One message of a client or an agent."""
+    """A message of a client or an agent."""
 
     message_id: str = ""
     context_id: str = ""
@@ -95,7 +95,7 @@ class A2aMessage(_Wire):
 
 
 class A2aStatus(_Wire):
-    """The state of a task (`TASK_STATE_...`), since when, and what the agent says of it."""
+    """The state of a task (`TASK_STATE_...`), its time, and the agent's message about it."""
 
     state: str = ""
     message: A2aMessage | None = None
@@ -145,7 +145,7 @@ class A2aArtifactUpdate(_Wire):
 
 
 class A2aEvent(_Wire):
-    """The result of a call that sends, or one event of a stream: exactly one of the four."""
+    """The result of sending a message, or an event of a stream: exactly one of the four fields."""
 
     task: A2aTask | None = None
     message: A2aMessage | None = None
@@ -154,14 +154,14 @@ class A2aEvent(_Wire):
 
 
 class A2aAuthentication(_Wire):
-    """How a webhook wants to be called: a scheme of HTTP, and its credentials."""
+    """The authentication at a webhook: a scheme of HTTP and its credentials."""
 
     scheme: str = ""
     credentials: str = ""
 
 
 class A2aPushConfig(_Wire):
-    """A webhook that gets the updates of a task."""
+    """A webhook that receives the updates of a task."""
 
     tenant: str = ""
     id: str = ""
@@ -172,7 +172,7 @@ class A2aPushConfig(_Wire):
 
 
 class A2aConfiguration(_Wire):
-    """How a client wants its message answered."""
+    """The way in which a client wants its message answered."""
 
     accepted_output_modes: list[str] = []
     task_push_notification_config: A2aPushConfig | None = None
@@ -199,7 +199,7 @@ class A2aTaskParams(_Wire):
 
 
 class A2aListParams(_Wire):
-    """Which tasks are wanted; the latest come first."""
+    """A request for tasks, the latest first."""
 
     tenant: str = ""
     context_id: str = ""
@@ -237,21 +237,21 @@ class A2aPushList(_Wire):
     next_page_token: str = ""
 
 
-def text_of(parts: list[A2aPart]) -> str:
+def parts_text(parts: list[A2aPart]) -> str:
     """Return the texts of parts, joined as the pieces of one text."""
     return "".join([part.text for part in parts if part.text is not None])
 
 
-def without_nulls(value: Any) -> Any:
-    """Return a JSON value without the members that are null; in data, null may mean something."""
+def drop_nulls(value: Any) -> Any:
+    """Return a JSON value without null members, except in data, where null may have a meaning."""
     if isinstance(value, dict):
         return {
-            key: one if key in _FREE else without_nulls(one)
+            key: one if key in _FREE else drop_nulls(one)
             for key, one in value.items()
             if one is not None or key == "data"
         }
     if isinstance(value, list):
-        return [without_nulls(one) for one in value]
+        return [drop_nulls(one) for one in value]
     return value
 
 

@@ -23,7 +23,7 @@ class FaultKind(msgspec.Struct, frozen=True):
 
     @property
     def legacy_number(self) -> int:
-        """The code that clients of 0.3 know: kinds added since are internal errors to them."""
+        """The code for clients of 0.3: later kinds are internal errors to them."""
         return self.number if self.number > -32008 or self.number < -32099 else -32603
 
 
@@ -65,7 +65,7 @@ INTERNAL: Final = FaultKind(-32603, 500, "INTERNAL", "INTERNAL_ERROR")
 
 
 class A2aFault(BadInput):
-    """What a client gets in place of a result; `field` is the part of the request at fault."""
+    """An error response to a client; `field` is the part of the request at fault."""
 
     def __init__(self, kind: FaultKind, what: str, *, field: str | None = None) -> None:
         self.kind = kind
@@ -73,7 +73,7 @@ class A2aFault(BadInput):
         super().__init__(what, field=field)
 
     def details(self) -> list[dict[str, Any]]:
-        """Return what programs read of it."""
+        """Return the machine-readable details."""
         metadata = {} if self.field is None else {"field": self.field}
         return [{"@type": INFO, "reason": self.kind.reason, "domain": DOMAIN, "metadata": metadata}]
 

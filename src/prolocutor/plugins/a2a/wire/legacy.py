@@ -1,8 +1,8 @@
 """A2A 0.3 in JSON-RPC: its objects from and to those of 1.0.
 
 Source: the A2A protocol, version 0.3.0 (`types.ts`). Parts, messages, tasks and events have a
-`kind`; states are words such as `input-required`. What is read may be of either version: an object
-without a `kind` is known by its fields.
+`kind`; states are words such as `input-required`. Readers accept both versions: an object without a
+`kind` is recognized by its fields.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from prolocutor.plugins.a2a.wire.core import (
     A2aStatus,
     A2aStatusUpdate,
     A2aTask,
-    without_nulls,
+    drop_nulls,
 )
 
 T = TypeVar("T")
@@ -46,38 +46,38 @@ _ROLES: Final = {"user": USER, "agent": AGENT}
 # -- from 0.3 -------------------------------------------------------------------------------
 
 
-def event_in(given: Any) -> A2aEvent:
+def read_event(given: Any) -> A2aEvent:
     """Read the result of a call that sends, or an event of a stream."""
-    given = without_nulls(given)
+    given = drop_nulls(given)
     kind = given.get("kind")
     if kind == "message" or (kind is None and "messageId" in given):
-        return _converted({"message": message_in(given)}, A2aEvent)
+        return _convert({"message": upgrade_message(given)}, A2aEvent)
     if kind == "status-update" or (kind is None and "taskId" in given and "status" in given):
-        return _converted({"statusUpdate": _with_status(given)}, A2aEvent)
+        return _convert({"statusUpdate": _add_status(given)}, A2aEvent)
     if kind == "artifact-update" or (kind is None and "artifact" in given):
-        found = {**given, "artifact": artifact_in(given.get("artifact") or {})}
-        return _converted({"artifactUpdate": found}, A2aEvent)
-    return _converted({"task": task_in(given)}, A2aEvent)
+        found = {**given, "artifact": upgrade_artifact(given.get("artifact") or {})}
+        return _convert({"artifactUpdate": found}, A2aEvent)
+    return _convert({"task": upgrade_task(given)}, A2aEvent)
 
 
 def task_of(given: Any) -> A2aTask:
     """Read a task."""
-    return _converted(task_in(without_nulls(given)), A2aTask)
+    return _convert(upgrade_task(drop_nulls(given)), A2aTask)
 
 
-def send_params_in(given: JsonObject) -> JsonObject:
-    """Return the request to send a message as 1.0 has it."""
-    found: JsonObject = without_nulls(given)
+def upgrade_send_params(given: JsonObject) -> JsonObject:
+    """Return the request to send a message in the form of 1.0."""
+    found: JsonObject = drop_nulls(given)
     if "message" in found:
-        found["message"] = message_in(found["message"])
+        found["message"] = upgrade_message(found["message"])
     wanted = found.get("configuration")
     if isinstance(wanted, dict):
-        found["configuration"] = configuration_in(wanted)
+        found["configuration"] = upgrade_configuration(wanted)
     return found
 
 
-def configuration_in(wanted: JsonObject) -> JsonObject:
-    """Return how a client wants its message answered; a history of 0 is a whole one in 0.3."""
+def upgrade_configuration(wanted: JsonObject) -> JsonObject:
+    """Return the configuration of a request; a history of 0 means the whole history in 0.3."""
     found: JsonObject = {}
     if "acceptedOutputModes" in wanted:
         found["acceptedOutputModes"] = wanted["acceptedOutputModes"]
@@ -87,12 +87,12 @@ def configuration_in(wanted: JsonObject) -> JsonObject:
         found["returnImmediately"] = True
     push = wanted.get("pushNotificationConfig")
     if isinstance(push, dict):
-        found["taskPushNotificationConfig"] = push_in(push)
+        found["taskPushNotificationConfig"] = upgrade_push(push)
     return found
 
 
-def push_in(given: JsonObject) -> JsonObject:
-    """Return a webhook as 1.0 has it: one scheme instead of a list."""
+def upgrade_push(given: JsonObject) -> JsonObject:
+    """Return a webhook in the form of 1.0, which has one scheme instead of a list."""
     found: JsonObject = {key: one for key, one in given.items() if key in ("id", "url", "token")}
     secret = given.get("authentication")
     if isinstance(secret, dict):
@@ -105,8 +105,8 @@ def push_in(given: JsonObject) -> JsonObject:
     return found
 
 
-def message_in(given: Any) -> Any:
-    """Return a message as 1.0 has it."""
+def upgrade_message(given: Any) -> Any:
+    """Return a message in the form of 1.0."""
     if not isinstance(given, dict):
         return given
     found = {key: one for key, one in given.items() if key != "kind"}
@@ -114,12 +114,12 @@ def message_in(given: Any) -> Any:
     if isinstance(role, str):
         found["role"] = _ROLES.get(role, role)
     if isinstance(found.get("parts"), list):
-        found["parts"] = [part_in(part) for part in found["parts"]]
+        found["parts"] = [upgrade_part(part) for part in found["parts"]]
     return found
 
 
-def part_in(given: Any) -> Any:
-    """Return a part as 1.0 has it."""
+def upgrade_part(given: Any) -> Any:
+    """Return a part in the form of 1.0."""
     if not isinstance(given, dict):
         return given
     found = {key: one for key, one in given.items() if key not in ("kind", "file")}
@@ -135,39 +135,39 @@ def part_in(given: Any) -> Any:
     return found
 
 
-def task_in(given: Any) -> Any:
-    """Return a task as 1.0 has it."""
+def upgrade_task(given: Any) -> Any:
+    """Return a task in the form of 1.0."""
     if not isinstance(given, dict):
         return given
     found = {key: one for key, one in given.items() if key != "kind"}
     if "status" in found:
-        found = _with_status(found)
+        found = _add_status(found)
     if isinstance(found.get("artifacts"), list):
-        found["artifacts"] = [artifact_in(one) for one in found["artifacts"]]
+        found["artifacts"] = [upgrade_artifact(one) for one in found["artifacts"]]
     if isinstance(found.get("history"), list):
-        found["history"] = [message_in(one) for one in found["history"]]
+        found["history"] = [upgrade_message(one) for one in found["history"]]
     return found
 
 
-def artifact_in(given: Any) -> Any:
-    """Return an artifact as 1.0 has it."""
+def upgrade_artifact(given: Any) -> Any:
+    """Return an artifact in the form of 1.0."""
     if not isinstance(given, dict) or not isinstance(given.get("parts"), list):
         return given
-    return {**given, "parts": [part_in(part) for part in given["parts"]]}
+    return {**given, "parts": [upgrade_part(part) for part in given["parts"]]}
 
 
-def _with_status(given: JsonObject) -> JsonObject:
+def _add_status(given: JsonObject) -> JsonObject:
     status = given.get("status")
     if not isinstance(status, dict):
         return given
     state = status.get("state")
     found = {**status, "state": _STATES.get(state, state) if isinstance(state, str) else state}
     if "message" in found:
-        found["message"] = message_in(found["message"])
+        found["message"] = upgrade_message(found["message"])
     return {**given, "status": found}
 
 
-def _converted(value: Any, type_: type[T]) -> T:
+def _convert(value: Any, type_: type[T]) -> T:
     return msgspec.convert(value, type_)
 
 
@@ -187,7 +187,7 @@ def event_out(event: A2aEvent) -> JsonObject:
 
 def task_out(task: A2aTask) -> JsonObject:
     """Write a task."""
-    return _with(
+    return _object_with(
         {
             "kind": "task",
             "id": task.id,
@@ -201,8 +201,8 @@ def task_out(task: A2aTask) -> JsonObject:
 
 
 def status_update_out(update: A2aStatusUpdate) -> JsonObject:
-    """Write a new state; the one that ends the stream is `final`."""
-    return _with(
+    """Write a new state; the last state of a stream is `final`."""
+    return _object_with(
         {
             "kind": "status-update",
             "taskId": update.task_id,
@@ -220,8 +220,8 @@ def is_final(state: str) -> bool:
 
 
 def artifact_update_out(update: A2aArtifactUpdate) -> JsonObject:
-    """Write an artifact, or more of one."""
-    return _with(
+    """Write an artifact, or further parts of it."""
+    return _object_with(
         {
             "kind": "artifact-update",
             "taskId": update.task_id,
@@ -238,12 +238,12 @@ def status_out(status: A2aStatus) -> JsonObject:
     """Write the state of a task."""
     said = None if status.message is None else message_out(status.message)
     state = _WORDS.get(status.state, "unknown")
-    return _with({"state": state}, message=said, timestamp=status.timestamp)
+    return _object_with({"state": state}, message=said, timestamp=status.timestamp)
 
 
 def artifact_out(artifact: A2aArtifact) -> JsonObject:
     """Write an artifact."""
-    return _with(
+    return _object_with(
         {"artifactId": artifact.artifact_id, "parts": [part_out(one) for one in artifact.parts]},
         name=artifact.name,
         description=artifact.description,
@@ -254,7 +254,7 @@ def artifact_out(artifact: A2aArtifact) -> JsonObject:
 
 def message_out(message: A2aMessage) -> JsonObject:
     """Write a message."""
-    return _with(
+    return _object_with(
         {
             "kind": "message",
             "messageId": message.message_id,
@@ -272,31 +272,33 @@ def message_out(message: A2aMessage) -> JsonObject:
 def part_out(part: A2aPart) -> JsonObject:
     """Write a part."""
     if part.text is not None:
-        return _with({"kind": "text", "text": part.text}, metadata=part.metadata)
+        return _object_with({"kind": "text", "text": part.text}, metadata=part.metadata)
     if part.data is not UNSET:
         if isinstance(part.data, dict):
-            return _with({"kind": "data", "data": part.data}, metadata=part.metadata)
+            return _object_with({"kind": "data", "data": part.data}, metadata=part.metadata)
         wrapped = {**(part.metadata or {}), COMPAT: True}
         return {"kind": "data", "data": {"value": part.data}, "metadata": wrapped}
     where = {"bytes": part.raw} if part.raw is not None else {"uri": part.url}
-    file = _with(where, mimeType=part.media_type, name=part.filename)
-    return _with({"kind": "file", "file": file}, metadata=part.metadata)
+    file = _object_with(where, mimeType=part.media_type, name=part.filename)
+    return _object_with({"kind": "file", "file": file}, metadata=part.metadata)
 
 
 def push_out(config: A2aPushConfig) -> JsonObject:
-    """Write a webhook, with the task that it belongs to."""
+    """Write a webhook with its task."""
     return {"taskId": config.task_id, "pushNotificationConfig": webhook_out(config)}
 
 
 def webhook_out(config: A2aPushConfig) -> JsonObject:
-    """Write a webhook alone."""
+    """Write a webhook without its task."""
     secret = config.authentication
     schemes = None
     if secret is not None:
-        schemes = _with({"schemes": [secret.scheme]}, credentials=secret.credentials)
-    return _with({"url": config.url}, id=config.id, token=config.token, authentication=schemes)
+        schemes = _object_with({"schemes": [secret.scheme]}, credentials=secret.credentials)
+    return _object_with(
+        {"url": config.url}, id=config.id, token=config.token, authentication=schemes
+    )
 
 
-def _with(written: JsonObject, **optional: Any) -> JsonObject:
-    """Return an object with those of these members that say something."""
+def _object_with(written: JsonObject, **optional: Any) -> JsonObject:
+    """Return an object with its non-empty members among `members`."""
     return {**written, **{key: one for key, one in optional.items() if one not in (None, "", [])}}

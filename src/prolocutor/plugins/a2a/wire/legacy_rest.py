@@ -1,11 +1,11 @@
-"""A2A 0.3 in REST: its objects from and to those of 0.3 in JSON-RPC.
+"""A2A 0.3 in REST: converts its objects from and to the objects of 0.3 in JSON-RPC.
 
 Source: `a2a.proto` of version 0.3.0 and its ProtoJSON, which the SDKs speak: `content` in place of
-`parts`, no `kind`, `ROLE_USER`, `TASK_STATE_CANCELLED`, names in camel or in snake case. What is
-read may also be the objects of JSON-RPC, as the text of the specification has them.
+`parts`, no `kind`, `ROLE_USER`, `TASK_STATE_CANCELLED`, names in camel or in snake case. Readers
+also accept the objects of JSON-RPC, which the text of the specification shows.
 
 The official SDK takes the base64 text of a file for its bytes, so ProtoJSON writes base64 of
-base64. It can read nothing else, so that is written here too; both forms are read.
+base64. It reads nothing else, so this module writes that form too, and reads both.
 """
 
 from __future__ import annotations
@@ -28,77 +28,77 @@ _BASE64: Final = re.compile(rb"[A-Za-z0-9+/_-]+={0,2}")
 # -- in -------------------------------------------------------------------------------------
 
 
-def send_params_in(given: JsonObject) -> JsonObject:
-    """Return the request to send a message as 1.0 has it."""
+def upgrade_send_params(given: JsonObject) -> JsonObject:
+    """Return the request to send a message in the form of 1.0."""
     found = _camel(given)
     message = found.pop("request", None) if "message" not in found else found.get("message")
     if message is not None:
-        found["message"] = _message_in(message)
+        found["message"] = _rpc_message(message)
     wanted = found.get("configuration")
     if isinstance(wanted, dict):
         # Protobuf leaves out what is false, so a configuration without `blocking` says it is not.
         wanted.setdefault("blocking", False)
         if "pushNotification" in wanted:
             wanted["pushNotificationConfig"] = wanted.pop("pushNotification")
-    return legacy.send_params_in(found)
+    return legacy.upgrade_send_params(found)
 
 
-def push_in(given: JsonObject) -> JsonObject:
-    """Return a webhook as 1.0 has it, out of the request to create it."""
+def upgrade_push(given: JsonObject) -> JsonObject:
+    """Return a webhook in the form of 1.0, from the request to create it."""
     found = _camel(given)
     inner = found.get("config", found)
     webhook = inner.get("pushNotificationConfig", inner) if isinstance(inner, dict) else {}
     named = found.get("configId")
-    read = legacy.push_in(webhook if isinstance(webhook, dict) else {})
+    read = legacy.upgrade_push(webhook if isinstance(webhook, dict) else {})
     return {**({"id": named} if named else {}), **read}
 
 
-def event_of(given: JsonObject) -> A2aEvent:
+def read_rest_event(given: JsonObject) -> A2aEvent:
     """Read the answer to a message, or an event of a stream."""
     found = _camel(given)
     if "task" in found:
         return A2aEvent(task=task_of(found["task"]))
     said = found.get("message", found.get("msg"))
     if said is not None:
-        return legacy.event_in({"kind": "message", **_message_in(said)})
+        return legacy.read_event({"kind": "message", **_rpc_message(said)})
     if "statusUpdate" in found:
-        update = _status_in(found["statusUpdate"])
-        return legacy.event_in({"kind": "status-update", **update})
+        update = _rpc_status(found["statusUpdate"])
+        return legacy.read_event({"kind": "status-update", **update})
     if "artifactUpdate" in found:
         update = found["artifactUpdate"]
-        artifact = _artifact_in(update.get("artifact") or {})
-        return legacy.event_in({"kind": "artifact-update", **update, "artifact": artifact})
-    return legacy.event_in(found)
+        artifact = _rpc_artifact(update.get("artifact") or {})
+        return legacy.read_event({"kind": "artifact-update", **update, "artifact": artifact})
+    return legacy.read_event(found)
 
 
 def task_of(given: JsonObject) -> A2aTask:
     """Read a task."""
-    found = _status_in(_camel(given))
+    found = _rpc_status(_camel(given))
     if "history" in found:
-        found["history"] = [_message_in(one) for one in found["history"]]
+        found["history"] = [_rpc_message(one) for one in found["history"]]
     if "artifacts" in found:
-        found["artifacts"] = [_artifact_in(one) for one in found["artifacts"]]
+        found["artifacts"] = [_rpc_artifact(one) for one in found["artifacts"]]
     return legacy.task_of(found)
 
 
-def _message_in(given: Any) -> Any:
+def _rpc_message(given: Any) -> Any:
     if not isinstance(given, dict):
         return given
     found = dict(given)
     if "content" in found and "parts" not in found:
         parts = found.pop("content")
-        found["parts"] = [_part_in(one) for one in parts] if isinstance(parts, list) else parts
+        found["parts"] = [_rpc_part(one) for one in parts] if isinstance(parts, list) else parts
     return found
 
 
-def _artifact_in(given: Any) -> Any:
+def _rpc_artifact(given: Any) -> Any:
     if not isinstance(given, dict) or not isinstance(given.get("parts"), list):
         return given
-    return {**given, "parts": [_part_in(one) for one in given["parts"]]}
+    return {**given, "parts": [_rpc_part(one) for one in given["parts"]]}
 
 
-def _part_in(given: Any) -> Any:
-    """Return a part as JSON-RPC has it; one with a `kind` is such a part already."""
+def _rpc_part(given: Any) -> Any:
+    """Return a part in the form of JSON-RPC; a part with a `kind` has that form already."""
     if not isinstance(given, dict) or "kind" in given:
         return given
     found = dict(given)
@@ -110,15 +110,15 @@ def _part_in(given: Any) -> Any:
         names = {"fileWithUri": "uri", "fileWithBytes": "bytes"}
         read = {names.get(key, key): one for key, one in file.items()}
         if isinstance(read.get("bytes"), str):
-            read["bytes"] = _bytes_in(read["bytes"])
+            read["bytes"] = _read_base64(read["bytes"])
         found["file"] = read
     return found
 
 
-def _bytes_in(written: str) -> str:
-    """Return the base64 of a file, out of that or of base64 of it."""
+def _read_base64(written: str) -> str:
+    """Return the base64 of a file, given once or twice encoded."""
     try:
-        inner = base64.b64decode(_padded(written.translate(_STANDARD)), validate=True)
+        inner = base64.b64decode(_pad_base64(written.translate(_STANDARD)), validate=True)
     except (binascii.Error, ValueError):
         return written
     is_twice = len(inner) % 4 == 0 and _BASE64.fullmatch(inner) is not None
@@ -126,17 +126,17 @@ def _bytes_in(written: str) -> str:
 
 
 def _bytes_out(raw: str) -> str:
-    return base64.b64encode(_padded(raw).encode()).decode()
+    return base64.b64encode(_pad_base64(raw).encode()).decode()
 
 
-def _padded(encoded: str) -> str:
+def _pad_base64(encoded: str) -> str:
     return encoded + "=" * (-len(encoded) % 4)
 
 
 _STANDARD: Final = str.maketrans("-_", "+/")
 
 
-def _status_in(given: JsonObject) -> JsonObject:
+def _rpc_status(given: JsonObject) -> JsonObject:
     status = given.get("status")
     if not isinstance(status, dict):
         return given
@@ -145,12 +145,12 @@ def _status_in(given: JsonObject) -> JsonObject:
         found["state"] = _CANCELED
     said = status.get("message", status.get("update"))
     if said is not None:
-        found["message"] = _message_in(said)
+        found["message"] = _rpc_message(said)
     return {**given, "status": found}
 
 
 def _camel(value: Any, *, free: bool = False) -> Any:
-    """Return an object with all names of fields in camel case, but not those of data."""
+    """Return an object with all names of fields in camel case, except inside data."""
     if isinstance(value, list):
         return [_camel(one) for one in value]
     if not isinstance(value, dict) or free:
@@ -195,7 +195,7 @@ def message_out(message: A2aMessage) -> JsonObject:
 
 
 def push_out(config: A2aPushConfig) -> JsonObject:
-    """Write a webhook, with its name."""
+    """Write a webhook with its name."""
     name = f"tasks/{config.task_id}/pushNotificationConfigs/{config.id}"
     return {"name": name, "pushNotificationConfig": legacy.webhook_out(config)}
 
