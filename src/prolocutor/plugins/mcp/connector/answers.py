@@ -1,4 +1,4 @@
-"""From the result of a tool to what a service replies: hypotheses, or any value."""
+"""Converts the result of a tool to a service's reply: hypotheses, or any value."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from prolocutor.plugins.mcp.wire.tools import ContentBlock, ToolResult
 MAX_WORDS: Final = 300
 
 
-def value_of(result: ToolResult) -> Any:
-    """Return what a tool gave as a value: its structured content, else its text.
+def read_value(result: ToolResult) -> Any:
+    """Return the result of a tool as a value: its structured content, else its text.
 
-    The text is read as JSON where it is some. A result that stands alone under the key `result`,
-    as the SDKs put what is no object, is taken out of it.
+    Text that is JSON is decoded. An object with the single key `result`, into which the SDKs wrap
+    other values, is unwrapped.
     """
     _check(result)
     if (structured := decode(result.structured_content)) is not None:
-        return _unwrapped(structured)
+        return _unwrap(structured)
     text = _text(result.content)
     try:
         return decode(text)
@@ -29,26 +29,27 @@ def value_of(result: ToolResult) -> Any:
         return text
 
 
-def hypotheses_of(result: ToolResult, confidence: float) -> list[JsonObject]:
-    """Return what a tool said as hypotheses.
+def read_hypotheses(result: ToolResult, confidence: float) -> list[JsonObject]:
+    """Return the result of a tool as hypotheses.
 
-    Structured content with a `text` is one (with its `confidence` and whatever else a hypothesis
-    may have), a list of such, bare or as `hypotheses`, several. Anything else is the text parts
-    joined; pictures and links are messages. `confidence` is that of those that have none.
+    Structured content with a `text` is a hypothesis (with its `confidence` and other members of
+    hypotheses); a list of such objects, bare or as `hypotheses`, gives several. Otherwise the text
+    parts are joined, and pictures and links become messages. `confidence` is the default for
+    hypotheses without their own.
     """
     _check(result)
-    structured = _unwrapped(decode(result.structured_content))
+    structured = _unwrap(decode(result.structured_content))
     shown = [block for block in result.content if block.is_for_people]
     if structured is None and len(shown) == 1:
-        structured = _object_in(shown[0].text)
-    found = _structured(structured)
+        structured = _read_object(shown[0].text)
+    found = _read_structured(structured)
     if found is None:
-        found = _said(shown)
+        found = _read_blocks(shown)
     return [{**one, "confidence": one.get("confidence", confidence)} for one in found]
 
 
 class _SpokenContent(msgspec.Struct):
-    """What tells that structured content is one hypothesis, which can be taken as it is."""
+    """The members by which structured content is recognized as a hypothesis."""
 
     text: str
     confidence: float
@@ -58,22 +59,22 @@ class _SpokenContent(msgspec.Struct):
 _read_spoken: Final = msgspec.json.Decoder(_SpokenContent).decode
 
 
-def reply_of(result: ToolResult, confidence: float) -> Plain:
-    """Return what a tool said as hypotheses, checked."""
+def read_reply(result: ToolResult, confidence: float) -> Plain:
+    """Return the result of a tool as checked hypotheses."""
     if not result.is_error and result.structured_content != _NOTHING:
         try:
             if _read_spoken(result.structured_content).text:
                 return parse(b"[%b]" % bytes(result.structured_content))
         except msgspec.MsgspecError:
             pass  # it is of another form
-    return check(hypotheses_of(result, confidence))
+    return check(read_hypotheses(result, confidence))
 
 
 _NOTHING: Final = msgspec.Raw(b"null")
 
 
-def _structured(value: Any) -> list[JsonObject] | None:
-    """Return structured content as hypotheses; None if it is none."""
+def _read_structured(value: Any) -> list[JsonObject] | None:
+    """Return structured content as hypotheses, or None if it has another form."""
     if isinstance(value, str):
         return [{"text": value}] if value.strip() else []
     if isinstance(value, dict) and isinstance(value.get("hypotheses"), list):
@@ -92,7 +93,7 @@ def _speaks(one: JsonObject) -> bool:
     return isinstance(one.get("text"), str) or isinstance(one.get("messages"), list)
 
 
-def _said(content: list[ContentBlock]) -> list[JsonObject]:
+def _read_blocks(content: list[ContentBlock]) -> list[JsonObject]:
     text = _text(content)
     shown = [message for block in content if (message := _message(block))]
     if not shown:
@@ -102,11 +103,11 @@ def _said(content: list[ContentBlock]) -> list[JsonObject]:
 
 
 def _text(content: list[ContentBlock]) -> str:
-    texts = (_text_of(block) for block in content)
+    texts = (_block_text(block) for block in content)
     return "\n".join(text for text in texts if text).strip()
 
 
-def _text_of(block: ContentBlock) -> str | None:
+def _block_text(block: ContentBlock) -> str | None:
     if block.type == "text":
         return block.text
     if block.type == "resource" and block.resource is not None:
@@ -115,7 +116,7 @@ def _text_of(block: ContentBlock) -> str | None:
 
 
 def _message(block: ContentBlock) -> JsonObject | None:
-    """Return what is no text as a message."""
+    """Return a block other than text as a message."""
     if block.type == "resource_link" and block.uri:
         if (block.mime_type or "").startswith("image/"):
             return {"type": "picture", "url": block.uri, "alt": block.title or block.name}
@@ -128,20 +129,20 @@ def _message(block: ContentBlock) -> JsonObject | None:
 
 
 def _check(result: ToolResult) -> None:
-    """Raise `ServiceRaised` for a tool that says that it failed; its words go to the log alone."""
+    """Raise `ServiceRaised` if the tool reports a failure, with its words for the log."""
     if result.is_error:
         words = _text(result.content)[:MAX_WORDS]
         raise ServiceRaised(f"the tool failed: {words}" if words else "the tool failed")
 
 
-def _unwrapped(value: Any) -> Any:
+def _unwrap(value: Any) -> Any:
     if isinstance(value, dict) and value.keys() == {"result"}:
         return value["result"]
     return value
 
 
-def _object_in(text: str | None) -> Any:
-    """Return an object, or a list of such, that a tool wrote as text; None for any other text."""
+def _read_object(text: str | None) -> Any:
+    """Decode a text that is a JSON object or a list of objects; return None for another text."""
     if not text or not text.lstrip().startswith(("{", "[")):
         return None
     try:

@@ -1,4 +1,4 @@
-"""ToolArguments: what a tool is called with, made of a request."""
+"""ToolArguments: makes the arguments of a tool call from a request."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ _PLACE: Final = re.compile(r"\{(\w+(?:\.\w+)*)\}")
 
 
 class OfferedTool:
-    """A tool of a server, and what is worked out of its schema when it is first called.
+    """A tool of a server, and facts derived from its schema at the first call.
 
-    `text` is the argument that gets what the person said ("" for none, None while not known),
-    `dialog` those that get the dialog's id. `repeats`: arguments are repeated in headers.
+    `text` is the argument for the person's words ("" for none, None while unknown), `dialog` are
+    the arguments for the dialog's id. `repeats`: arguments are repeated in headers.
     """
 
     def __init__(self, info: ToolInfo) -> None:
@@ -33,7 +33,7 @@ class OfferedTool:
 
 
 class MissingArgument(BadReply):
-    """Nothing says which argument of a tool gets the text."""
+    """It is unclear which argument of a tool gets the text."""
 
 
 class _Said(msgspec.Struct):
@@ -46,7 +46,7 @@ class _Answer(msgspec.Struct):
 
 
 class _State(msgspec.Struct):
-    """What is needed of the agent state in most calls."""
+    """The parts of the agent state that most calls need."""
 
     utterances: list[_Said]
     dialog_id: str = ""
@@ -54,7 +54,7 @@ class _State(msgspec.Struct):
 
     @property
     def text(self) -> str:
-        """What the person said; a password is nowhere but in the answer."""
+        """The words of the person; a password is only in the answer."""
         if self.answer is not None and self.answer.kind == "password":
             return self.answer.raw
         return self.utterances[-1].text
@@ -69,11 +69,11 @@ _read_state: Final = msgspec.json.Decoder(_State).decode
 class ToolArguments:
     """Makes the arguments of a call.
 
-    `argument` is the name of the one that gets what the person said; without it the tool's schema
-    decides. `fixed` are further ones; in their texts `{text}`, `{dialog_id}`, `{user_id}`,
-    `{request}`, `{attributes.NAME}` (of what the person said) and any path into the agent state
-    stand for values, None leaves an argument out. A request that a formatter made is the arguments
-    if it is an object, and otherwise the value of the one argument.
+    `argument` names the argument for the person's words; without it the tool's schema decides.
+    `fixed` are further arguments; in their texts `{text}`, `{dialog_id}`, `{user_id}`, `{request}`,
+    `{attributes.NAME}` (of the person's utterance) and any path into the agent state are
+    placeholders, and None leaves an argument out. A request made by a formatter is the arguments if
+    it is an object, else the value of the text argument.
     """
 
     def __init__(self, argument: str | None, fixed: Mapping[str, Any]) -> None:
@@ -82,16 +82,16 @@ class ToolArguments:
         self._places = set(_places(self._fixed))
 
     def of(self, body: bytes, request: Request, tool: OfferedTool) -> JsonObject:
-        """Return the arguments of a call; `BadReply` where the request has no place in the tool."""
+        """Return the arguments of a call; raise `BadReply` if none can take the request."""
         said = _state_in(body)
         value = request.value() if said is None or self._places - _STATED else None
-        fixed = self._filled(request, said, value) if self._fixed else {}
+        fixed = self._fill_fixed(request, said, value) if self._fixed else {}
         if "request" in self._places:
             return fixed
         if said is None and isinstance(value, dict):
             return {**fixed, **value}
         if tool.text is None:
-            text = "" if "text" in self._places else self._name_of(tool.info)
+            text = "" if "text" in self._places else self._find_text_argument(tool.info)
             tool.text = text or ""
             properties = tool.info.input_schema.get("properties") or {}
             tool.dialog = [
@@ -106,11 +106,11 @@ class ToolArguments:
         return {**arguments, **fixed} if fixed else arguments
 
     def check(self, tool: ToolInfo) -> None:
-        """Raise `MissingArgument` where it is not clear which argument gets the text."""
+        """Raise `MissingArgument` if it is unclear which argument gets the text."""
         if not self._places & {"request", "text"}:
-            self._name_of(tool)
+            self._find_text_argument(tool)
 
-    def _name_of(self, tool: ToolInfo) -> str | None:
+    def _find_text_argument(self, tool: ToolInfo) -> str | None:
         """Return the name of the argument for the text; None for a tool without arguments."""
         if self._argument is not None:
             return self._argument
@@ -138,11 +138,11 @@ class ToolArguments:
         )
 
     def _is_complete(self, properties: Iterable[str], required: Iterable[str]) -> bool:
-        """Return whether a tool can be called with what is given alone."""
+        """Return whether the fixed arguments suffice to call a tool."""
         given = {*self._fixed, *DIALOG_NAMES}
         return given.issuperset(required or properties)
 
-    def _filled(self, request: Request, said: _State | None, value: Any) -> JsonObject:
+    def _fill_fixed(self, request: Request, said: _State | None, value: Any) -> JsonObject:
         if not self._places:
             return {name: one for name, one in self._fixed.items() if one is not None}
         found = _Values(request, said, value)
@@ -166,7 +166,7 @@ class _Values:
             self._known["text"] = value
 
     def fill(self, template: Any) -> Any:
-        """Return a template with its placeholders filled in; None for one without a value."""
+        """Fill the placeholders of a template; return None if one has no value."""
         if isinstance(template, dict):
             return {name: self.fill(one) for name, one in template.items()}
         if isinstance(template, list):
@@ -174,10 +174,10 @@ class _Values:
         if not isinstance(template, str):
             return template
         if whole := _PLACE.fullmatch(template):
-            return self._at(whole[1])
-        return _PLACE.sub(lambda place: str(self._at(place[1]) or ""), template)
+            return self._value_at(whole[1])
+        return _PLACE.sub(lambda place: str(self._value_at(place[1]) or ""), template)
 
-    def _at(self, path: str) -> Any:
+    def _value_at(self, path: str) -> Any:
         if path in self._known:
             return self._known[path]
         if path == "user_id":
@@ -196,7 +196,7 @@ class _Values:
 
 
 def _state_in(body: bytes) -> _State | None:
-    """Return what a request says that is the agent state; None for what a formatter made."""
+    """Return the agent state in a request; None for a request made by a formatter."""
     if not body.startswith(b"{") or b'"utterances"' not in body:
         return None
     try:
@@ -224,8 +224,8 @@ def _places(template: Any) -> Iterator[str]:
         yield from _PLACE.findall(template)
 
 
-def answer_in(body: bytes) -> JsonObject | None:
-    """Return the answer to an ask that a request brings, None if it brings none."""
+def read_answer(body: bytes) -> JsonObject | None:
+    """Return the answer to an ask in a request, or None."""
     value = decode(body)
     answer = value.get("answer") if isinstance(value, dict) else None
     return answer if isinstance(answer, dict) else None

@@ -28,17 +28,17 @@ from prolocutor.contracts.store import RecordStore
 from prolocutor.dialog.plain import JsonObject, Plain, check
 from prolocutor.errors import BadReply, ConfigError, ServiceError, ServiceRefused
 from prolocutor.names import suggest
-from prolocutor.plugins.mcp.connector.answers import hypotheses_of, reply_of, value_of
+from prolocutor.plugins.mcp.connector.answers import read_hypotheses, read_reply, read_value
 from prolocutor.plugins.mcp.connector.arguments import (
     MissingArgument,
     OfferedTool,
     ToolArguments,
-    answer_in,
+    read_answer,
 )
 from prolocutor.plugins.mcp.connector.elicited import CANCELLED
 from prolocutor.plugins.mcp.connector.http_peer import HttpPeer
-from prolocutor.plugins.mcp.connector.input_rounds import PREFIX, InputRound, round_in
-from prolocutor.plugins.mcp.connector.open_calls import OpenCall, OpenCalls, dialog_of
+from prolocutor.plugins.mcp.connector.input_rounds import PREFIX, InputRound, find_round
+from prolocutor.plugins.mcp.connector.open_calls import OpenCall, OpenCalls, request_dialog
 from prolocutor.plugins.mcp.connector.peer import ServerPeer, SessionLost
 from prolocutor.plugins.mcp.connector.person_sessions import OWN, PersonSession, PersonSessions
 from prolocutor.plugins.mcp.connector.session import McpSession, MissingTool
@@ -48,11 +48,11 @@ from prolocutor.plugins.mcp.connector.sign_in_round import (
 from prolocutor.plugins.mcp.connector.sign_in_round import (
     ResumedRequest,
     SignInRound,
-    declined,
+    declined_hypothesis,
     is_declined,
+    request_user,
     said_last,
     sign_in_round,
-    user_of,
 )
 from prolocutor.plugins.mcp.connector.stdio_peer import StdioPeer
 from prolocutor.plugins.mcp.oauth.discovery import TokenNeeded
@@ -77,8 +77,8 @@ Returns = Literal["hypotheses", "value"]
 class McpConnector:
     """The way to a tool of the server behind `url`, or of the program that `run` starts.
 
-    What the server asks of the person becomes an ask, and where it wants them to sign in, a link.
-    Tokens are kept in `records`.
+    The server's questions become asks, and its demand to sign in becomes a link. `records` keeps
+    the tokens.
     """
 
     def __init__(self, options: McpTool, *, name: str, records: RecordStore | None = None) -> None:
@@ -112,8 +112,8 @@ class McpConnector:
         return await each_alone(self._ask, requests)
 
     async def preview(self, request: Request) -> JsonObject:
-        """Return what a call would do: the tool's title, its arguments and their schemas."""
-        user = user_of(request) if self._sessions.tells_persons_apart else OWN
+        """Return what a call would do: the tool's title, the arguments and their schemas."""
+        user = request_user(request) if self._sessions.tells_persons_apart else OWN
         session = (await self._sessions.of(user)).session
         tool = await session.tool(self._tool, request.timeout)
         properties = tool.info.input_schema.get("properties")
@@ -124,12 +124,12 @@ class McpConnector:
         }
 
     async def describe(self) -> JsonObject:
-        """Return the card of the tool: what the server says of it.
+        """Return the card of the tool, from the server's description.
 
-        `ConfigError` where it has no such tool, or no argument for the text.
+        Raise `ConfigError` if the server has no such tool, or the tool no argument for the text.
         """
         try:
-            tool = await self._described()
+            tool = await self._find_tool()
             self._arguments.check(tool.info)
         except (MissingTool, MissingArgument) as error:
             raise ConfigError(str(error).removeprefix("$: ")) from None
@@ -137,7 +137,7 @@ class McpConnector:
         return {"description": " ".join(shown.split())}
 
     async def aclose(self) -> None:
-        """Cancel calls that wait for an answer, and end the session."""
+        """Cancel the calls that wait for an answer, and end the session."""
         await self._calls.aclose()
         await self._sessions.aclose()
 
@@ -149,7 +149,7 @@ class McpConnector:
                 name=self.name,
                 folder=options.folder,
                 environment=options.environment or {},
-                asks=self._calls.asked,
+                asks=self._calls.answer_server,
                 tools_changed=self._forget_tools,
             )
         else:
@@ -157,12 +157,12 @@ class McpConnector:
             peer = HttpPeer(
                 options.url,
                 headers={**sent, **(options.headers or {})},
-                asks=self._calls.asked,
+                asks=self._calls.answer_server,
                 tools_changed=self._forget_tools,
             )
         return PersonSession(peer, McpSession(peer, pinned=options.protocol))
 
-    async def _described(self) -> OfferedTool:
+    async def _find_tool(self) -> OfferedTool:
         person = await self._sessions.of(OWN)
         try:
             return await person.session.tool(self._tool, DESCRIBING)
@@ -173,21 +173,21 @@ class McpConnector:
             return await own.session.tool(self._tool, DESCRIBING)
 
     async def _ask(self, request: Request) -> Plain:
-        """Ask with the person's token, or have them sign in."""
+        """Call with the person's token, or ask the person to sign in."""
         links = 0
         attributes: JsonObject = {}
-        if (signing := self._signing(request)) is not None:
+        if (signing := self._find_sign_in(request)) is not None:
             if is_declined(signing[1]):
-                return check([declined(self.name)])
+                return check([declined_hypothesis(self.name)])
             request, links = ResumedRequest(request, signing[0].signs_in), signing[0].links
             attributes = {PREFIX + self.name: None}
-        user = user_of(request) if self._sessions.tells_persons_apart else OWN
+        user = request_user(request) if self._sessions.tells_persons_apart else OWN
         person = await self._sessions.of(user)
         for _ in range(MAX_TOKENS):
             try:
-                return await self._ask_in(person.session, request, attributes)
+                return await self._ask_in_session(person.session, request, attributes)
             except TokenNeeded as needed:
-                user = user or user_of(request)
+                user = user or request_user(request)
                 found = await self._sessions.after(needed, user, person)
                 if found is None:
                     text = said_last(request)
@@ -199,19 +199,21 @@ class McpConnector:
                 person = found
         raise BadReply("the server takes none of its tokens")
 
-    def _signing(self, request: Request) -> tuple[SignInRound, JsonObject] | None:
-        """Return the sign-in that a request's person was asked for, and their answer."""
+    def _find_sign_in(self, request: Request) -> tuple[SignInRound, JsonObject] | None:
+        """Return the sign-in that the person was asked for, and their answer."""
         body = request.body()
-        if b'"signs_in"' not in body or (answer := answer_in(body)) is None:
+        if b'"signs_in"' not in body or (answer := read_answer(body)) is None:
             return None
         signing = sign_in_round(request.value(), self.name)
         return None if signing is None else (signing, answer)
 
-    async def _ask_in(self, session: McpSession, request: Request, attributes: JsonObject) -> Plain:
+    async def _ask_in_session(
+        self, session: McpSession, request: Request, attributes: JsonObject
+    ) -> Plain:
         body = request.body()
-        if b'"answer"' in body and (answer := answer_in(body)) is not None:
+        if b'"answer"' in body and (answer := read_answer(body)) is not None:
             value = request.value()
-            if (round_ := round_in(value, self.name)) is not None:
+            if (round_ := find_round(value, self.name)) is not None:
                 round_.take(answer)
                 return await self._go_round(session, round_, request)
             if (call := self._calls.take(value.get("dialog_id", ""))) is not None:
@@ -232,7 +234,7 @@ class McpConnector:
         return await self._finish(session, outcome, arguments, request, attributes)
 
     async def _go_round(self, session: McpSession, round_: InputRound, request: Request) -> Plain:
-        """Ask the person for what the server wants, and call again once that is answered."""
+        """Ask the person the server's questions; call again once all are answered."""
         for _ in range(MAX_ROUNDS):
             if (question := round_.question()) is not None:
                 kept = {PREFIX + self.name: msgspec.to_builtins(round_)}
@@ -251,7 +253,7 @@ class McpConnector:
     async def _answer(
         self, session: McpSession, call: OpenCall, answer: JsonObject, request: Request
     ) -> Plain:
-        """Go on with a call that was kept open for the person's answer."""
+        """Continue a call that was kept open for the person's answer."""
         form = call.form
         if form is not None:
             if gives_up(answer):
@@ -271,7 +273,7 @@ class McpConnector:
         request: Request,
         attributes: JsonObject,
     ) -> Plain:
-        """Return the result, or ask for what the server wants to know first."""
+        """Return the result, or the server's question to the person."""
         if isinstance(outcome, OpenCall):
             question = outcome.form.question() if outcome.form is not None else None
             if question is None:
@@ -289,7 +291,7 @@ class McpConnector:
         further: JsonObject,
         request: Request,
     ) -> ToolResult | OpenCall:
-        """Call the tool; return the result, or the call itself while it waits for an answer."""
+        """Call the tool; return its result, or the open call if it waits for an answer."""
         id_ = session.next_id()
         calling = session.call(tool, arguments, further, id_, call_headers((request,)))
         if session.is_stateless:
@@ -310,8 +312,8 @@ class McpConnector:
     def _park(
         self, call: OpenCall, question: JsonObject, request: Request, attributes: JsonObject
     ) -> Plain:
-        """Have the person asked while the call is kept open."""
-        dialog_id = dialog_of(request)
+        """Ask the person while the call is kept open."""
+        dialog_id = request_dialog(request)
         if dialog_id is None:
             call.answer(CANCELLED)
             raise BadReply("the server asks the person, but the request belongs to no dialog")
@@ -321,10 +323,10 @@ class McpConnector:
 
     def _reply(self, result: ToolResult, attributes: JsonObject) -> Plain:
         if self._returns == "value":
-            return check(value_of(result))
+            return check(read_value(result))
         if not attributes:
-            return reply_of(result, self._confidence)
-        hypotheses = hypotheses_of(result, self._confidence)
+            return read_reply(result, self._confidence)
+        hypotheses = read_hypotheses(result, self._confidence)
         if hypotheses:
             own = hypotheses[0].get("human_attributes") or {}
             hypotheses[0]["human_attributes"] = {**own, **attributes}
@@ -386,18 +388,18 @@ class McpTool(AgentOptions, frozen=True, kw_only=True):
     folder: Annotated[str | os.PathLike[str] | None, about("Where it runs.", hidden=True)] = None
 
     def build(self, context: ServiceContext) -> McpConnector:
-        """Make the connector; raise `ConfigError` where that cannot be."""
+        """Make the connector; raise `ConfigError` for options that do not fit together."""
         check_bounds(self)
         return McpConnector(self, name=context.name, records=context.records)
 
     @classmethod
     async def recognize(cls, probe: UrlProbe) -> FoundService | None:
-        """Shake hands and choose a tool: `ask`, or the first that takes a text."""
+        """Shake hands with a server and choose a tool: `ask`, or the first with a text argument."""
         if not probe.url.startswith("http"):
             return None
         is_named = probe.path.endswith("/mcp")
         url = probe.url if is_named else probe.with_query(f"{probe.base()}/mcp")
-        tools = await _tools_at(url, probe)
+        tools = await _fetch_tools(url, probe)
         if not tools:
             return None
         asks = [one for one in tools if one.name == "ask"]
@@ -412,10 +414,12 @@ class McpTool(AgentOptions, frozen=True, kw_only=True):
         )
 
 
-async def _tools_at(url: str, probe: UrlProbe) -> list[ToolInfo]:
-    """Return the tools of a server, none where there is no server."""
+async def _fetch_tools(url: str, probe: UrlProbe) -> list[ToolInfo]:
+    """Return the tools of a server, or an empty list if there is no server."""
     headers = {"Authorization": f"Bearer {probe.key}"} if probe.key else {}
-    peer = HttpPeer(url, headers=headers, asks=OpenCalls().asked, tools_changed=lambda: None)
+    peer = HttpPeer(
+        url, headers=headers, asks=OpenCalls().answer_server, tools_changed=lambda: None
+    )
     session = McpSession(peer)
     try:
         async with asyncio.timeout(RECOGNIZING):
@@ -438,5 +442,5 @@ def _takes_text(tool: ToolInfo) -> bool:
 
 
 def _names_authorization(headers: Mapping[str, str] | None) -> bool:
-    """Return whether headers of every request bring a key of their own."""
+    """Return whether the configured headers contain a key."""
     return any(name.lower() == "authorization" for name in headers or ())

@@ -1,7 +1,7 @@
-"""Elicitation: what a server wants to know of the person becomes an ask, and the answer goes back.
+"""Elicitation: a server's question to the person becomes an ask, whose answer goes back.
 
 Source: the specification of 2025-11-25 and 2026-07-28, "Elicitation". A form has one level of
-texts, numbers, booleans and enumerations; what is required of it is asked for one by one.
+texts, numbers, booleans and enumerations; the required fields are asked for one after the other.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ _FORMATS: Final = {"date": "date", "email": "email_address"}
 
 
 class Form(msgspec.Struct, omit_defaults=True):
-    """A form and what was answered so far; `asked` is the field whose answer is waited for.
+    """A form and its answers so far; `asked` is the field that waits for an answer.
 
-    `values` begin with the defaults of what is not asked for.
+    `values` begin with the defaults of the fields that are not asked for.
     """
 
     message: str
@@ -31,7 +31,7 @@ class Form(msgspec.Struct, omit_defaults=True):
 
     @classmethod
     def of(cls, params: JsonObject) -> Form:
-        """Read what a server asks for; raise `ValidationError` for what is no such request."""
+        """Read a server's request; raise `ValidationError` for an invalid one."""
         given = msgspec.convert(params, ElicitParams)
         if given.mode == "url":
             return cls(given.message, {}, given.url)
@@ -50,7 +50,7 @@ class Form(msgspec.Struct, omit_defaults=True):
         return cls(given.message, {name: named[name] for name in wanted}, values=values)
 
     def question(self) -> JsonObject | None:
-        """Return a hypothesis that asks for the next field; None if nothing is left to ask."""
+        """Return a hypothesis that asks for the next field; None after the last."""
         left = [name for name in self.fields if name not in self.values]
         if not left and (self.fields or "" in self.values):
             return None
@@ -60,16 +60,16 @@ class Form(msgspec.Struct, omit_defaults=True):
         messages: list[JsonObject] = [{"type": "text", "text": text}]
         if self.url is not None:
             messages.append({"type": "link", "title": self.url, "url": self.url})
-        messages += [{"type": "choice", "title": title} for _, title in choices_of(field)]
-        return {"text": text, "messages": messages, "ask": ask_of(field), "can_continue": True}
+        messages += [{"type": "choice", "title": title} for _, title in allowed_values(field)]
+        return {"text": text, "messages": messages, "ask": ask_kind(field), "can_continue": True}
 
     def take(self, answer: JsonObject) -> None:
-        """Take the answer to what was asked last."""
+        """Store the answer to the last question."""
         field = self.fields.get(self.asked, {"type": "boolean"})
-        self.values = {**self.values, self.asked: value_for(field, answer.get("value"))}
+        self.values = {**self.values, self.asked: typed_value(field, answer.get("value"))}
 
     def result(self) -> JsonObject:
-        """Return the answer for the server, once nothing is left to ask."""
+        """Return the answer for the server, after the last field."""
         values = {name: value for name, value in self.values.items() if name}
         if self.values.get("", True) is not True:
             return {"action": "decline"}
@@ -89,9 +89,9 @@ class Form(msgspec.Struct, omit_defaults=True):
 CANCELLED: Final[JsonObject] = {"action": "cancel"}
 
 
-def ask_of(field: JsonObject) -> str:
-    """Return the kind of ask that a field of a form comes to."""
-    if choices_of(field):
+def ask_kind(field: JsonObject) -> str:
+    """Return the kind of ask for a field of a form."""
+    if allowed_values(field):
         return "choice"
     match field.get("type"):
         case "boolean":
@@ -101,8 +101,8 @@ def ask_of(field: JsonObject) -> str:
     return _FORMATS.get(str(field.get("format")), "raw_string")
 
 
-def choices_of(field: JsonObject) -> list[tuple[Any, str]]:
-    """Return the values that a field allows, with their titles; none if it allows any."""
+def allowed_values(field: JsonObject) -> list[tuple[Any, str]]:
+    """Return the allowed values of a field with their titles; [] if it allows any value."""
     if field.get("type") == "array" and isinstance(field.get("items"), dict):
         field = field["items"]
     titled = field.get("oneOf") or field.get("anyOf")
@@ -120,9 +120,9 @@ def choices_of(field: JsonObject) -> list[tuple[Any, str]]:
     return [(value, str(title)) for value, title in zip(values, titles, strict=True)]
 
 
-def value_for(field: JsonObject, value: Any) -> Any:
-    """Return the value of an answer as the form wants it."""
-    if (choices := choices_of(field)) and isinstance(value, dict):
+def typed_value(field: JsonObject, value: Any) -> Any:
+    """Return the value of an answer in the type of the field."""
+    if (choices := allowed_values(field)) and isinstance(value, dict):
         chosen = choices[value["idx"]][0] if 0 <= value.get("idx", -1) < len(choices) else None
         return [chosen] if field.get("type") == "array" else chosen
     if field.get("type") == "integer" and isinstance(value, float) and value.is_integer():

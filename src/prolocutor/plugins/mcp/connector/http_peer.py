@@ -2,7 +2,7 @@
 
 A request is a POST. Its answer is one JSON message, or a stream of events that ends with it;
 requests of the server in that stream are answered by POSTs of their own. A stream that breaks off
-is taken up again after its last id, where it has one.
+is resumed after its last id, if it has ids.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from prolocutor.json_rpc import (
     rpc_notification,
     rpc_request,
 )
-from prolocutor.plugins.mcp.connector.peer import NO_HEADERS, ServerAsks, SessionLost, result_of
+from prolocutor.plugins.mcp.connector.peer import NO_HEADERS, ServerAsks, SessionLost, read_result
 from prolocutor.plugins.mcp.connector.server_events import ServerEvent, ServerEvents
 from prolocutor.plugins.mcp.oauth.discovery import TokenNeeded, read_challenge
 from prolocutor.plugins.mcp.wire.headers import header_value
@@ -62,10 +62,9 @@ MAX_HEARD: Final = 64_000_000
 
 
 class HttpPeer:
-    """An MCP server behind `url`; `headers` go out with every request.
+    """An MCP server behind `url`; `headers` are sent with every request.
 
-    `asks` answers what the server asks, `tools_changed` is called when it says that its tools are
-    others now.
+    `asks` answers requests of the server; `tools_changed` is called when the server's tools change.
     """
 
     has_headers: ClassVar = True
@@ -96,14 +95,14 @@ class HttpPeer:
         )
 
     async def open(self, patience: float) -> bool:
-        """Do nothing: a connection is opened by each request that finds none."""
+        """Do nothing: requests open connections as needed."""
         del patience
         return False
 
     async def request(
         self, id_: int, method: str, params: Any, headers: Mapping[str, str] = NO_HEADERS
     ) -> Raw:
-        """Post a request and return the result."""
+        """Post a request; return its result."""
         if method == "initialize":
             self.version, self._session = "", None
         body = rpc_request(id_, method, params)
@@ -119,7 +118,7 @@ class HttpPeer:
         return call.result(reply)
 
     async def notify(self, method: str, params: Any) -> None:
-        """Post a notification; after the handshake listen to what the server says unasked."""
+        """Post a notification; after the handshake listen to unasked messages of the server."""
         await self._post(rpc_notification(method, params))
         if method == "notifications/initialized" and self._session is not None:
             self._tasks.start(self._listen(self._session))
@@ -146,7 +145,7 @@ class HttpPeer:
         *,
         method: str | None = None,
     ) -> HttpReply:
-        """Send one HTTP request and return the answer."""
+        """Send an HTTP request; return the answer."""
         if self.token is not None:
             headers = {**headers, "Authorization": f"Bearer {self.token}"}
         return await self._client.exchange(
@@ -154,18 +153,18 @@ class HttpPeer:
         )
 
     def confine(self) -> Collection[Network] | None:
-        """Return where servers may be that this one leads to; None for anywhere."""
+        """Return the networks that servers named by this server may be in; None for all."""
         return self._client.confine()
 
     def take(self, message: RpcMessage, within: int | None) -> None:
-        """Take what a server sends beside the answer to a request."""
+        """Handle a message that a server sends beside the answer to a request."""
         if message.is_request:
             self._tasks.start(self._answer(message, within))
         elif message.is_notification and message.method == "notifications/tools/list_changed":
             self._tools_changed()
 
     def lost(self) -> SessionLost:
-        """Forget the session; return the error that says so."""
+        """Forget the session; return the error for it."""
         self._session = None
         return SessionLost("the server does not know the session any more")
 
@@ -175,11 +174,11 @@ class HttpPeer:
         return self._session is not None
 
     def resuming(self, last_id: str) -> dict[str, str]:
-        """Return the headers that take up a stream after an event."""
+        """Return the headers that resume a stream after an event."""
         return {**self._headers(), "Last-Event-ID": last_id}
 
     async def _listen(self, session: str) -> None:
-        """Listen to a session's own stream, where the server has one, as long as it lasts."""
+        """Listen to the stream of the session, if the server has one, until it ends."""
         wait = FIRST_WAIT
         while self._session == session:
             stream = ServerEvents(self._hear, max_bytes=MAX_HEARD)
@@ -234,7 +233,7 @@ class HttpPeer:
 
 
 class _HttpCall:
-    """One request on its way, and what came of it so far."""
+    """A request in flight, and its answer so far."""
 
     def __init__(self, peer: HttpPeer, id_: int) -> None:
         self._peer = peer
@@ -245,7 +244,7 @@ class _HttpCall:
         self._is_cut = False
 
     async def post(self, body: bytes, headers: Mapping[str, str]) -> HttpReply:
-        """Send the request, and take up its stream again where that breaks off."""
+        """Send the request; resume its stream if it breaks off."""
         stream = ServerEvents(self._take)
         reply: HttpReply | None = None
         for attempt in range(RESUMES + 1):
@@ -263,7 +262,7 @@ class _HttpCall:
         return reply or HttpReply(200, b"", is_streamed=True)
 
     def result(self, reply: HttpReply) -> Raw:
-        """Return the result that the server gave."""
+        """Return the server's result."""
         if reply.status // 100 != 2:
             raise self._refusal(reply)
         if not reply.is_streamed:
@@ -275,12 +274,12 @@ class _HttpCall:
             raise ServiceUnreachable("the stream ended without an answer")
         if answer is None:
             raise BadReply("the answer belongs to another request")
-        return result_of(answer)
+        return read_result(answer)
 
     async def _exchange(
         self, body: bytes, headers: Mapping[str, str], stream: ServerEvents, resumes: bool
     ) -> HttpReply | None:
-        """Send one HTTP request; None for a stream that goes on after the answer was there."""
+        """Send an HTTP request; return None for a stream that continues after the answer."""
         try:
             if resumes:
                 return await self._peer.exchange(b"", headers, stream, method="GET")
@@ -305,7 +304,7 @@ class _HttpCall:
         return False
 
     def _cut(self) -> None:
-        """Stop waiting for the end of the stream."""
+        """Stop reading the stream."""
         if self._task is not None and not self._is_cut:
             self._is_cut = True
             self._task.cancel()
@@ -322,7 +321,7 @@ class _HttpCall:
             raise BadReply(str(fault)) from None
 
     def _refusal(self, reply: HttpReply) -> Exception:
-        """Return the error for a status that is no 2xx: the server's own, where it has any."""
+        """Return the error for a status other than 2xx: the server's own error, if it sent one."""
         challenge = read_challenge(reply.status, reply.headers.get(b"www-authenticate"))
         if challenge is not None:
             return TokenNeeded(refusal_of(reply), status=reply.status, challenge=challenge)

@@ -1,8 +1,8 @@
-"""InputRound: what a server of 2026-07-28 asks before it gives a result.
+"""InputRound: the questions of a server of 2026-07-28 before it returns a result.
 
-Nothing is kept open there: the server gives its state away, and the call is sent again with that
-state and the answers. Until the person has answered all of it stands in an attribute of theirs.
-Source: the specification of 2026-07-28, "Input required".
+No call stays open: the server returns its state, and the call is sent again with that state and the
+answers. Until the person has answered, the round is an attribute of the person. Source: the
+specification of 2026-07-28, "Input required".
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ PREFIX: Final = "mcp_"
 
 
 class InputRound(msgspec.Struct, omit_defaults=True):
-    """What is to be answered, what was, and what the call is sent again with."""
+    """The open questions, the answers so far, and the state for the repeated call."""
 
     arguments: JsonObject
     state: str | None = None
@@ -32,25 +32,25 @@ class InputRound(msgspec.Struct, omit_defaults=True):
 
     @classmethod
     def of(cls, result: ToolResult, arguments: JsonObject) -> InputRound:
-        """Begin with what a server asks for."""
+        """Return the round for a server's questions."""
         return cls(arguments, result.request_state, result.input_requests or {})
 
     def question(self) -> JsonObject | None:
-        """Return a hypothesis that asks for what is next; None once all is answered."""
+        """Return a hypothesis that asks the next question; None after the last."""
         while True:
             if self.form is None:
                 left = [name for name in self.requests if name not in self.answers]
                 if not left:
                     return None
                 self.asked = left[0]
-                self.form = _form_of(self.requests[self.asked])
+                self.form = _next_form(self.requests[self.asked])
             if question := self.form.question():
                 return question
             self.answers = {**self.answers, self.asked: self.form.result()}
             self.form = None
 
     def take(self, answer: JsonObject) -> None:
-        """Take what the person answered."""
+        """Store the person's answer."""
         if gives_up(answer):
             self.answers = {**self.answers, self.asked: CANCELLED}
             self.form = None
@@ -58,13 +58,13 @@ class InputRound(msgspec.Struct, omit_defaults=True):
             self.form.take(answer)
 
     def further(self) -> JsonObject:
-        """Return the parameters that the call is sent again with."""
+        """Return the additional parameters of the repeated call."""
         further: JsonObject = {"inputResponses": self.answers} if self.answers else {}
         return further if self.state is None else {**further, "requestState": self.state}
 
 
-def round_in(value: Any, service: str) -> InputRound | None:
-    """Return the round that a request's person is in with this service, None if in none."""
+def find_round(value: Any, service: str) -> InputRound | None:
+    """Return the round between a request's person and this service, or None."""
     try:
         kept = value["human"]["attributes"][PREFIX + service]
         return None if kept is None else msgspec.convert(kept, InputRound)
@@ -72,7 +72,7 @@ def round_in(value: Any, service: str) -> InputRound | None:
         return None
 
 
-def _form_of(request: InputRequest) -> Form:
+def _next_form(request: InputRequest) -> Form:
     if request.method != "elicitation/create":
         raise ServiceRaised(f"the tool wants {request.method}, which is not offered here")
     try:

@@ -1,4 +1,4 @@
-"""OpenCalls: calls that run, and those that wait for a person's answer between two turns.
+"""OpenCalls: running calls, and calls that wait for a person's answer between two turns.
 
 Up to 2025-11-25 a server asks while the call runs, so the call is kept open until the next turn of
 the same dialog brings the answer, `ANSWER_SECONDS` at most.
@@ -35,7 +35,7 @@ MAX_WAITING: Final = 1_000
 
 
 class OpenCall:
-    """One call of a tool, and what the server wants to know before it goes on."""
+    """A call of a tool, and the server's question that holds it up."""
 
     def __init__(self, id_: int, calling: Coroutine[Any, Any, ToolResult]) -> None:
         self.id = id_
@@ -48,7 +48,7 @@ class OpenCall:
         self._expiry: asyncio.TimerHandle | None = None
 
     async def outcome(self) -> ToolResult | None:
-        """Wait for the result; None once the server asks. If it is cancelled, so is the call."""
+        """Wait for the result; return None when the server asks. Cancelling cancels the call."""
         try:
             await self._stop
         except asyncio.CancelledError:
@@ -57,7 +57,7 @@ class OpenCall:
         return self._task.result() if self._task.done() else None
 
     async def ask(self, form: Form) -> JsonObject:
-        """Have the person asked; return the answer for the server."""
+        """Ask the person; return the answer for the server."""
         self.form = form
         answer: asyncio.Future[JsonObject] = self._loop.create_future()
         self._answer = answer
@@ -65,7 +65,7 @@ class OpenCall:
         return await answer
 
     def answer(self, value: JsonObject) -> None:
-        """Let the server have the answer, and be ready for its next question."""
+        """Send the answer to the server; the call may ask again."""
         waiting, self._answer = self._answer, None
         self.form, self._stop = None, self._loop.create_future()
         self.keep()
@@ -75,32 +75,32 @@ class OpenCall:
             self._go_on(None)
 
     def keep(self, seconds: float | None = None) -> None:
-        """Cancel the call in so many seconds; without a number, not any more."""
+        """Schedule the cancellation of the call in `seconds`; None removes the schedule."""
         if self._expiry is not None:
             self._expiry.cancel()
         later = self._loop.call_later
         self._expiry = None if seconds is None else later(seconds, self._task.cancel)
 
     async def cancel(self) -> None:
-        """Cancel the call, and have the server told."""
+        """Cancel the call and tell the server."""
         self.keep()
         self._task.cancel()
         with suppress(asyncio.CancelledError, ServiceError):
             await self._task
 
     def _go_on(self, _: object) -> None:
-        """Wake the turn that waits for an outcome."""
+        """Wake the turn that waits for the call's outcome."""
         if not self._stop.done():
             self._stop.set_result(None)
 
     @property
     def has_ended(self) -> bool:
-        """Whether nothing more comes of it."""
+        """Whether the call is over."""
         return self._task.done()
 
 
 class OpenCalls:
-    """The calls of one connector: by their id while they run, by dialog while they wait."""
+    """The calls of a connector: by id while they run, by dialog while they wait."""
 
     def __init__(self) -> None:
         self._running: dict[int, OpenCall] = {}
@@ -112,11 +112,11 @@ class OpenCalls:
         return call
 
     def end(self, call: OpenCall) -> None:
-        """Forget a call that has ended."""
+        """Remove a call that has ended."""
         self._running.pop(call.id, None)
 
     def park(self, call: OpenCall, dialog_id: str) -> None:
-        """Keep a call until its dialog goes on; the oldest gives way where there are too many."""
+        """Keep a call until its dialog continues; cancel the oldest call if there are too many."""
         for key, one in list(self._waiting.items()):
             if one.has_ended or len(self._waiting) >= MAX_WAITING:
                 del self._waiting[key]
@@ -127,12 +127,12 @@ class OpenCalls:
         call.keep(ANSWER_SECONDS)
 
     def take(self, dialog_id: str) -> OpenCall | None:
-        """Return the call that waits for an answer in this dialog."""
+        """Remove and return the call that waits for an answer in a dialog."""
         call = self._waiting.pop(dialog_id, None)
         return None if call is None or call.has_ended else call
 
-    async def asked(self, message: RpcMessage, within: int | None) -> bytes:
-        """Answer a request of the server (`ServerAsks`)."""
+    async def answer_server(self, message: RpcMessage, within: int | None) -> bytes:
+        """Answer a request of the server (contract `ServerAsks`)."""
         call = self._only() if within is None else self._running.get(within)
         if message.method != "elicitation/create" or message.id is UNSET:
             return await refuse(message)
@@ -147,20 +147,20 @@ class OpenCalls:
         return rpc_result(message.id, await call.ask(form))
 
     def _only(self) -> OpenCall | None:
-        """Return the only call that runs; None where a server may mean another one."""
+        """Return the running call; None if several run and the server's request is ambiguous."""
         running = [call for call in self._running.values() if call.form is None]
         return running[0] if len(running) == 1 else None
 
     async def aclose(self) -> None:
-        """Cancel all."""
+        """Cancel all calls."""
         for call in list(self._running.values()):
             await call.cancel()
         self._running.clear()
         self._waiting.clear()
 
 
-def dialog_of(request: Request) -> str | None:
-    """Return the dialog that a request belongs to; None where a formatter leaves it out."""
+def request_dialog(request: Request) -> str | None:
+    """Return the id of a request's dialog; None if a formatter left it out."""
     value = request.value()
     found = value.get("dialog_id") if isinstance(value, dict) else None
     return found if isinstance(found, str) else None

@@ -1,4 +1,4 @@
-"""ServerPeer: the way to one MCP server, whatever it runs over."""
+"""ServerPeer: the connection to an MCP server, over any transport."""
 
 from __future__ import annotations
 
@@ -17,44 +17,44 @@ NO_HEADERS: Final[Mapping[str, str]] = {}
 
 
 class SessionLost(ServiceError):
-    """The server does not know the session any more; another handshake begins one."""
+    """The server does not know the session any more; a new handshake is needed."""
 
     passing = True
 
 
 class ServerPeer(Protocol):
-    """One MCP server: it takes requests and notifications, and may ask its client in turn.
+    """An MCP server: it takes requests and notifications, and may send requests itself.
 
-    `version` is that of the protocol, "" until it is agreed on. `has_headers`: arguments of tools
-    are repeated in headers where their schemas say so.
+    `version` is the agreed version of the protocol, "" before the agreement. `has_headers`:
+    arguments of tools are repeated in headers if their schemas mark them.
     """
 
     has_headers: ClassVar[bool]
     version: str
 
     async def open(self, patience: float) -> bool:
-        """Get ready for requests; return whether what was agreed before holds no longer."""
+        """Get ready for requests; return whether an earlier agreement is void."""
 
     async def request(
         self, id_: int, method: str, params: Any, headers: Mapping[str, str] = NO_HEADERS
     ) -> Raw:
-        """Send a request and return the result.
+        """Send a request; return its result.
 
-        `RpcFault` is the server's own error, `SessionLost` a session that is over, any other
-        `ServiceError` says what went wrong on the way. If it is cancelled, so is the server's work.
+        Raise `RpcFault` for the server's own error, `SessionLost` after the end of the session,
+        another `ServiceError` for faults of the transport. Cancelling it cancels the server's work.
         """
 
     async def notify(self, method: str, params: Any) -> None:
-        """Send a notification; what goes wrong on the way is passed over."""
+        """Send a notification; ignore faults of the transport."""
 
     async def renew(self) -> None:
-        """Forget what the server knows of us, so that another version can be agreed on."""
+        """Drop the session, so that another version can be agreed on."""
 
     async def aclose(self) -> None:
-        """End the session, and what carries it."""
+        """End the session and its transport."""
 
 
-def result_of(message: RpcMessage) -> Raw:
+def read_result(message: RpcMessage) -> Raw:
     """Return the result of a response; raise `RpcFault` for an error."""
     if message.error is not None:
         error = message.error
@@ -63,7 +63,7 @@ def result_of(message: RpcMessage) -> Raw:
 
 
 async def refuse(message: RpcMessage, _: int | None = None) -> bytes:
-    """Answer a request of a server: a ping is answered, anything else is not offered here."""
+    """Answer a request of a server: pings succeed, other methods are not found."""
     id_ = None if message.id is UNSET else message.id
     if message.method == "ping":
         return rpc_result(id_, {})

@@ -1,6 +1,6 @@
 """PersonSessions: a session with the server for each person who has signed in there.
 
-Those who have not share one. The assistant's own token is that of the person "".
+All other persons share a session. The assistant's own token belongs to the person "".
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ OWN: Final = ""
 
 
 class PersonSession:
-    """A session, and the token that goes out with its requests."""
+    """A session, and the token of its requests."""
 
     def __init__(self, peer: ServerPeer, session: McpSession) -> None:
         self.peer = peer
@@ -41,16 +41,16 @@ class PersonSession:
         self.token: ServerToken | None = None
 
     def use(self, token: ServerToken) -> None:
-        """Send a token with all requests from now on."""
+        """Use a token for all further requests."""
         self.token = token
         if isinstance(self.peer, HttpPeer):
             self.peer.token = token.access
 
 
 class PersonSessions:
-    """The sessions of one connector with its server at `url`, which `make` begins.
+    """The sessions of a connector with its server at `url`; `make` begins a session.
 
-    `settings` None: nobody signs in there.
+    Without `settings` nobody signs in.
     """
 
     def __init__(
@@ -76,7 +76,7 @@ class PersonSessions:
         return self._wants_tokens and not self._is_own
 
     async def of(self, user: str) -> PersonSession:
-        """Return the session of a person, with a token that has not ended where there is one."""
+        """Return the session of a person, with a renewed token if the old one has expired."""
         if not self._wants_tokens or self._settings is None:
             return self._shared
         user = OWN if self._is_own else user
@@ -90,16 +90,16 @@ class PersonSessions:
         token = found.token
         if token is not None and token.refresh and token.is_old(time.time()):
             async with self._lock:
-                if found.token is token and (made := await self._renewed(user, token)):
+                if found.token is token and (made := await self._renew_token(user, token)):
                     found.use(made)
         return found
 
     async def after(
         self, needed: TokenNeeded, user: str, refused: PersonSession
     ) -> PersonSession | None:
-        """Return a session that may go on where one was refused; None: the person has to sign in.
+        """Return a session to try after a refusal; None if the person has to sign in.
 
-        Raise a `ServiceError` where nobody can.
+        Raise a `ServiceError` if signing in cannot help.
         """
         if self._settings is None:
             raise needed
@@ -113,27 +113,27 @@ class PersonSessions:
             if kept is not None and (used is None or kept.access != used.access):
                 return self._begin(user, kept)
             renews = used is not None and used.refresh and needed.status == 401
-            if used is not None and renews and (made := await self._renewed(user, used)):
+            if used is not None and renews and (made := await self._renew_token(user, used)):
                 return self._begin(user, made)
             if not self._is_own:
                 return None
             if used is not None and needed.status == 403:
                 self._check_more(needed, used)
-            web = OAuthWeb(self._within())
+            web = OAuthWeb(self._find_networks())
             found = await find_protection(self._url, needed.challenge, self._settings, web)
             made = await own_token(found, self._settings, web)
             await self._keep(user, made)
             return self._begin(user, made)
 
     async def link(self, needed: TokenNeeded, user: str, refused: PersonSession) -> str:
-        """Begin a sign-in; return the address at which the person goes on with it."""
+        """Begin a sign-in; return the address at which the person continues it."""
         assert self._settings is not None
         if self._vault is None or not user:
             raise ServiceError("it wants people to sign in, and who speaks is not known here")
         used = refused.token
         if used is not None and needed.status == 403:
             self._check_more(needed, used)
-        within = self._within()
+        within = self._find_networks()
         web = OAuthWeb(within)
         found = await find_protection(self._url, needed.challenge, self._settings, web)
         if used is not None and used.protection.server.issuer == found.server.issuer:
@@ -151,7 +151,7 @@ class PersonSessions:
         return f"{self._settings.address.rstrip('/')}/mcp/sign-in/{ticket}"
 
     def forget_tools(self) -> None:
-        """Ask for the tools again in all sessions."""
+        """Fetch the tools again in all sessions."""
         for one in (self._shared, *self._own.values()):
             one.session.forget_tools()
 
@@ -164,11 +164,11 @@ class PersonSessions:
 
     @property
     def _is_own(self) -> bool:
-        """Whether the token is the assistant's, the same for all people."""
+        """Whether all people share the assistant's own token."""
         return self._settings is not None and self._settings.grant != "authorization_code"
 
     def _begin(self, user: str, token: ServerToken) -> PersonSession:
-        """Return the session of a person, new where there is none, with this token from now on."""
+        """Return the session of a person, new if needed, with a token for its further requests."""
         found = self._own.get(user)
         if found is None:
             found = self._own[user] = self._make()
@@ -178,10 +178,10 @@ class PersonSessions:
         found.use(token)
         return found
 
-    async def _renewed(self, user: str, token: ServerToken) -> ServerToken | None:
-        """Return a token in place of one that ended; None where the server renews it no more."""
+    async def _renew_token(self, user: str, token: ServerToken) -> ServerToken | None:
+        """Return a token in place of an expired one; None if the server refuses to renew it."""
         try:
-            made = await renew(token, OAuthWeb(self._within()))
+            made = await renew(token, OAuthWeb(self._find_networks()))
         except GrantDenied:
             # Another replica may have renewed it meanwhile: then that one's counts.
             kept = await self._vault.token(user, self._url) if self._vault else None
@@ -198,11 +198,11 @@ class PersonSessions:
             await self._vault.keep(user, self._url, token)
 
     def _check_more(self, needed: TokenNeeded, used: ServerToken) -> None:
-        """Raise what was refused where the token has all that is asked for."""
+        """Raise the refusal again if the token already has the demanded scope."""
         if set(_scopes(needed.challenge.scope)) <= set(_scopes(used.scope)):
             raise needed
 
-    def _within(self) -> Collection[Network] | None:
+    def _find_networks(self) -> Collection[Network] | None:
         peer = self._shared.peer
         return peer.confine() if isinstance(peer, HttpPeer) else None
 

@@ -1,7 +1,7 @@
-"""ServerEvents: reads a server-sent stream into whole events, with their ids.
+"""ServerEvents: splits a server-sent stream into events with their ids.
 
-Source: the WHATWG's HTML standard, 9.2. `EventStream` is the one for streams of which only the data
-of single lines matters.
+Source: the WHATWG's HTML standard, 9.2. `EventStream` is the simpler reader for streams whose
+events are single data lines.
 """
 
 from __future__ import annotations
@@ -20,17 +20,18 @@ _BREAK: Final = re.compile(rb"\r\n|\n|\r")
 
 
 class ServerEvent(msgspec.Struct, frozen=True):
-    """One event: its data, its lines joined, and its type."""
+    """An event: its data lines, joined, and its type."""
 
     data: bytes
     event: str = "message"
 
 
 class ServerEvents:
-    """A stream of events (`BodyStream`). `take` gets each and returns whether that is enough.
+    """A stream of events (`BodyStream`).
 
-    `last_id` is the id to resume after, None where the server gives none; `retry` the seconds to
-    wait before that. `BadReply` for more than `max_bytes` bytes or lines without end.
+    `take` gets each event and returns whether to stop. `last_id` is the id to resume after, None if
+    the server gives no ids; `retry` is the pause before that in seconds. `BadReply` is raised for
+    more than `max_bytes` bytes or an endless line.
     """
 
     kinds: Final = frozenset({EVENT_STREAM})
@@ -48,7 +49,7 @@ class ServerEvents:
         self._event = ""
 
     def feed(self, piece: bytes) -> bool:
-        """Take a piece of the stream and return whether the events so far are enough."""
+        """Read a piece of the stream; return whether to stop."""
         self._bytes += len(piece)
         if self._bytes > self._max_bytes:
             raise BadReply(f"a stream of more than {self._max_bytes:,} bytes")

@@ -1,7 +1,7 @@
-"""McpSession: what was agreed on with a server, and calls of its tools.
+"""McpSession: the agreement with a server, and the calls of its tools.
 
-The newest version that both know is used: `server/discover` (2026-07-28) is tried first, then the
-handshake. Source: the specification of 2026-07-28, "Versioning".
+The newest version that both sides know is used: `server/discover` (2026-07-28) is tried first, then
+the handshake. Source: the specification of 2026-07-28, "Versioning".
 """
 
 from __future__ import annotations
@@ -63,10 +63,10 @@ class MissingTool(BadReply):
 
 
 class McpSession:
-    """A client of one server; what was agreed on is shared by all calls.
+    """A client of a server; all calls share the agreed version.
 
-    `pinned` is the version to use, None for the newest. The agreement goes on when the call that
-    needed it first is cancelled.
+    `pinned` is the version to use, None for the newest. Reaching the agreement goes on if the call
+    that started it is cancelled.
     """
 
     def __init__(self, peer: ServerPeer, *, pinned: str | None = None) -> None:
@@ -82,11 +82,11 @@ class McpSession:
 
     @property
     def is_stateless(self) -> bool:
-        """Whether what a server asks for is part of its result."""
+        """Whether the server's questions are part of its results."""
         return is_stateless(self._peer.version)
 
     async def tool(self, name: str | None, patience: float) -> OfferedTool:
-        """Return the tool of this name, or the only one; `MissingTool` lists those there are."""
+        """Return the tool of a name, or the only tool; raise `MissingTool`, listing the tools."""
         await self.agree(patience)
         if (offered := self._offered.get(name)) is not None:
             return offered
@@ -109,7 +109,7 @@ class McpSession:
         raise MissingTool(f"it has no tool {name!r}; {hint}there are {', '.join(names) or 'none'}")
 
     async def agree(self, patience: float) -> None:
-        """Agree on a version unless that is done; `ServiceError` where there is none."""
+        """Agree on a version unless that is done; raise `ServiceError` if none is common."""
         if await self._peer.open(patience):
             self.forget()
         if self._is_agreed:
@@ -117,7 +117,7 @@ class McpSession:
         if self._agreeing is None:
             agreeing = BackgroundTasks("agreement on a version")
             self._agreeing = agreeing.start(self._agree_in_time(), awaited=True)
-            self._agreeing.add_done_callback(self._agreed)
+            self._agreeing.add_done_callback(self._reach_agreement)
         await asyncio.shield(self._agreeing)
 
     async def call(
@@ -128,7 +128,7 @@ class McpSession:
         id_: int,
         headers: Mapping[str, str],
     ) -> ToolResult:
-        """Call a tool once; `further` are parameters beside its name and arguments."""
+        """Call a tool; `further` are parameters beside its name and arguments."""
         params = {"name": tool.info.name, "arguments": arguments, **further}
         if (effect := running_effect.get()) is not None:
             params["_meta"] = {EFFECT_KEY: effect.key}
@@ -141,7 +141,7 @@ class McpSession:
             raise BadReply(f"no result of a tool: {error}") from None
 
     async def tools(self) -> list[ToolInfo]:
-        """Return the tools of the server; they are asked for once, and when they have changed."""
+        """Return the tools of the server; they are fetched once, and again after a change."""
         if self._tools is not None:
             return self._tools
         tools: list[ToolInfo] = []
@@ -156,7 +156,7 @@ class McpSession:
         return tools
 
     def _may_call(self, tool: ToolInfo) -> bool:
-        """Return whether a tool counts: a client over HTTP excludes one with a header amiss."""
+        """Return whether a tool is usable: over HTTP its marked headers must be valid."""
         fault = ""
         if self.is_stateless and self._peer.has_headers:
             fault = header_fault(tool.input_schema)
@@ -173,7 +173,7 @@ class McpSession:
         *,
         id_: int | None = None,
     ) -> Raw:
-        """Send a request in the version agreed on; the server's errors become `ServiceRaised`."""
+        """Send a request in the agreed version; raise `ServiceRaised` for the server's errors."""
         if is_stateless(self._peer.version):
             given = params.get("_meta")
             meta = {**decode(self._meta), **given} if given else self._meta
@@ -194,27 +194,27 @@ class McpSession:
         return next(self._ids)
 
     def forget(self) -> None:
-        """Agree anew before the next call."""
+        """Agree on a version again before the next call."""
         self._is_agreed = False
         self.forget_tools()
 
     def forget_tools(self) -> None:
-        """Ask for the tools again before the next call."""
+        """Fetch the tools again before the next call."""
         self._tools = None
         self._offered.clear()
         self._excluded.clear()
 
     async def aclose(self) -> None:
-        """Close the way to the server."""
+        """Close the connection to the server."""
         if self._agreeing is not None:
             self._agreeing.cancel()
             await asyncio.wait([self._agreeing])
         await self._peer.aclose()
 
     def _wants_handshake(self, fault: RpcFault) -> bool:
-        """Return whether a server fails because it cannot ask while a call runs.
+        """Return whether a server fails because it cannot ask during a call.
 
-        Servers written for the handshake do so with newer versions as well.
+        Servers written for the handshake fail so with newer versions too.
         """
         return (
             self._pinned is None
@@ -224,12 +224,12 @@ class McpSession:
         )
 
     async def _renew(self) -> None:
-        """Begin anew, by the handshake from now on."""
+        """Restart the session, with the handshake from now on."""
         self._pinned = HANDSHAKE_VERSIONS[-1]
         self.forget()
         await self._peer.renew()
 
-    def _agreed(self, task: asyncio.Task[None]) -> None:
+    def _reach_agreement(self, task: asyncio.Task[None]) -> None:
         self._agreeing = None
         if not task.cancelled() and task.exception() is None:
             self._is_agreed = True
@@ -258,7 +258,7 @@ class McpSession:
             if fault.number == UNSUPPORTED_VERSION:
                 # A server that refuses what it says it speaks, once, is asked once more.
                 wanted = self._pinned or STATELESS_VERSIONS[-1]
-                if wanted in _supported_by(fault) and await self._discover(wanted):
+                if wanted in _read_supported_versions(fault) and await self._discover(wanted):
                     return
                 if not _shares_handshake(fault):
                     raise
@@ -275,7 +275,7 @@ class McpSession:
                 raise
 
     async def _discover(self, version: str) -> bool:
-        """Ask what the server speaks; return whether it speaks this version."""
+        """Ask for the server's versions; return whether it speaks the newest version."""
         async with asyncio.timeout(PROBE):
             found = await self._peer.request(
                 self.next_id(), "server/discover", {"_meta": _envelope(version)}
@@ -307,13 +307,13 @@ def _envelope(version: str) -> JsonObject:
 
 
 def _shares_handshake(fault: RpcFault) -> bool:
-    """Return whether a server that refuses a version may know the handshake."""
-    supported = _supported_by(fault)
+    """Return whether a server that refused a version may know the handshake."""
+    supported = _read_supported_versions(fault)
     return not supported or any(version in HANDSHAKE_VERSIONS for version in supported)
 
 
-def _supported_by(fault: RpcFault) -> list[Any]:
-    """Return the versions that a server names which refuses one; none where it names none."""
+def _read_supported_versions(fault: RpcFault) -> list[Any]:
+    """Return the supported versions in a server's refusal; [] if it names none."""
     supported = fault.data.get("supported") if isinstance(fault.data, dict) else None
     return supported if isinstance(supported, list) else []
 

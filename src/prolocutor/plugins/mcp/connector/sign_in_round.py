@@ -1,4 +1,4 @@
-"""SignInRound: a person is asked to sign in at a server, and what they wanted waits for it."""
+"""SignInRound: asks a person to sign in at a server while their request waits."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ MOST: Final = 3
 
 
 class SignInRound(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True):
-    """What the person said that needs the sign-in, and how many links were given for it."""
+    """The person's words that need the sign-in, and the number of links given so far."""
 
     signs_in: str
     links: int = 1
 
     def question(self, service: str, url: str, link: str) -> JsonObject:
-        """Return the hypothesis that gives the person a link."""
+        """Return the hypothesis with the link for the person."""
         text = f"Please sign in at {urlsplit(url).hostname} first. Say yes when you have."
         return {
             "text": text,
@@ -38,27 +38,27 @@ class SignInRound(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True
         }
 
 
-def declined(service: str) -> JsonObject:
-    """Return the hypothesis for a person who does not sign in."""
+def declined_hypothesis(service: str) -> JsonObject:
+    """Return the hypothesis for a person who declines to sign in."""
     text = "All right, then I cannot do that for you."
     return {"text": text, "confidence": 1.0, "human_attributes": {PREFIX + service: None}}
 
 
 def is_declined(answer: JsonObject) -> bool:
-    """Return whether a person says that they will not sign in."""
+    """Return whether a person declines to sign in."""
     return gives_up(answer) or answer.get("value") is not True
 
 
 def sign_in_round(value: Any, service: str) -> SignInRound | None:
-    """Return the sign-in that a request's person was asked for by this service, None for none."""
+    """Return the sign-in that this service asked a request's person for, or None."""
     try:
         return msgspec.convert(value["human"]["attributes"][PREFIX + service], SignInRound)
     except (KeyError, TypeError, msgspec.ValidationError):
         return None
 
 
-def user_of(request: Request) -> str:
-    """Return the person of a request; "" where it does not say."""
+def request_user(request: Request) -> str:
+    """Return the person of a request, "" if it names none."""
     value = request.value()
     human = value.get("human") if isinstance(value, dict) else None
     user = human.get("user_external_id") if isinstance(human, dict) else None
@@ -66,7 +66,7 @@ def user_of(request: Request) -> str:
 
 
 def said_last(request: Request) -> str | None:
-    """Return what the person said last; None where a request does not say."""
+    """Return the person's last words; None if the request lacks them."""
     try:
         text = request.value()["utterances"][-1]["text"]
     except (KeyError, TypeError, IndexError):
@@ -75,7 +75,7 @@ def said_last(request: Request) -> str | None:
 
 
 class ResumedRequest:
-    """A request with what the person had said before they were asked to sign in."""
+    """A request with the words that the person said before the sign-in."""
 
     def __init__(self, request: Request, text: str) -> None:
         value = request.value()
@@ -87,35 +87,35 @@ class ResumedRequest:
 
     @property
     def service(self) -> str:
-        """Name of the service."""
+        """The name of the service."""
         return self._request.service
 
     @property
     def turn_id(self) -> str:
-        """The turn that asks."""
+        """The id of the turn."""
         return self._request.turn_id
 
     @property
     def key(self) -> str:
-        """The same when a turn is run again."""
+        """The key of the call, the same when the turn runs again."""
         return self._request.key
 
     @property
     def timeout(self) -> float:
-        """Seconds after which the answer is no longer used."""
+        """The time limit in seconds."""
         return self._request.timeout
 
     @property
     def deltas(self) -> DeltaSink | None:
-        """Where words go while the reply is made."""
+        """The sink for words of the unfinished reply."""
         return self._request.deltas
 
     def value(self) -> Any:
-        """Return what is asked."""
+        """Return the decoded request."""
         return msgspec.json.decode(self._body)
 
     def body(self) -> bytes:
-        """Return what is asked as JSON."""
+        """Return the request as JSON."""
         return self._body
 
 

@@ -1,4 +1,4 @@
-"""StdioPeer: an MCP server that is a program, which is talked to over stdin and stdout."""
+"""StdioPeer: an MCP server that is a program, over its stdin and stdout."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from prolocutor.json_rpc import (
     rpc_request,
 )
 from prolocutor.plugins.mcp.connector.http_peer import MAX_RESULT
-from prolocutor.plugins.mcp.connector.peer import NO_HEADERS, ServerAsks, result_of
+from prolocutor.plugins.mcp.connector.peer import NO_HEADERS, ServerAsks, read_result
 from prolocutor.processes.line_process import LineProcess
 
 log = logging.getLogger(__name__)
@@ -32,10 +32,10 @@ _ID: Final = re.compile(rb'"id"\s*:\s*(\d{1,15})')
 
 
 class StdioPeer:
-    """An MCP server that is a program: one message a line, both ways, many calls at a time.
+    """An MCP server that is a program: a message a line in both directions, many calls at a time.
 
-    It is started by the first call, and by the first one after its end. Lines that are no message
-    are logged and passed over; a line of more than 4 MB ends the program.
+    The first call starts it, as does the first call after its end. Lines that are not messages are
+    logged and skipped; a line of more than 4 MB ends the program.
     """
 
     has_headers: ClassVar = False
@@ -68,7 +68,7 @@ class StdioPeer:
         )
 
     async def open(self, patience: float) -> bool:
-        """Start the program unless it runs; return whether it is another one than before."""
+        """Start the program unless it runs; return whether it is a new process."""
         await self._program.start(patience)
         is_new, self._is_new = self._is_new, False
         if is_new:
@@ -78,14 +78,14 @@ class StdioPeer:
     async def request(
         self, id_: int, method: str, params: Any, headers: Mapping[str, str] = NO_HEADERS
     ) -> Raw:
-        """Write a request and wait for the line with its result."""
+        """Write a request; wait for the line with its result."""
         del headers
         answer = asyncio.get_running_loop().create_future()
         self._calls[id_] = answer
         try:
             self._program.write(rpc_request(id_, method, params))
             await self._program.drain()
-            return result_of(await answer)
+            return read_result(await answer)
         except asyncio.CancelledError:
             if method != "initialize":
                 await self.notify("notifications/cancelled", {"requestId": id_})
@@ -99,7 +99,7 @@ class StdioPeer:
             self._program.write(rpc_notification(method, params))
 
     async def renew(self) -> None:
-        """End the program; another one is started by the next call."""
+        """End the program; the next call starts it again."""
         self.version = ""
         await self._program.aclose()
 
@@ -136,7 +136,7 @@ class StdioPeer:
             self._program.write(answer)
 
     def _lose(self, how: ServiceUnreachable) -> None:
-        """Fail the calls that wait: the program has ended."""
+        """Fail the waiting calls after the end of the program."""
         self._is_new = True
         if not self._program.is_closing:
             log.warning("%s: %s", self._name, how)

@@ -1,8 +1,8 @@
 """ToolCalls: calls of the door's tools, each a turn of the assistant, or several with questions.
 
-What the assistant asks for is asked of the client's user by elicitation, where the client has it:
-while the call runs, or from 2026-07-28 on as a result that the call is sent again with. Without it
-the question is the reply, and the next call with the same conversation id answers it.
+The assistant's asks reach the client's user by elicitation, if the client supports it: during the
+call, or from 2026-07-28 on by a result after which the client repeats the call with the answer.
+Without it the question is the reply, and the next call with the same conversation id answers it.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from prolocutor.plan.pipeline import Stage
 from prolocutor.plugins.mcp.door.client import McpClient
 from prolocutor.plugins.mcp.door.content import OUTPUT_SCHEMA, ToolReply, failed_result, tool_result
 from prolocutor.plugins.mcp.door.given_answers import ANSWERS, ATTRIBUTE, QuestionAnswers
-from prolocutor.plugins.mcp.door.persons import PersonDialog, conversation_of
+from prolocutor.plugins.mcp.door.persons import PersonDialog, find_conversation
 from prolocutor.web.error_table import error_response
 from prolocutor.web.event_writing import take_turn
 from prolocutor.web.operations import JsonReader, OpenStruct
@@ -71,21 +71,21 @@ class ToolCallParams(msgspec.Struct, rename="camel"):
 
 
 class AskArguments(OpenStruct):
-    """The arguments of every tool here; further ones become attributes of what was said."""
+    """The arguments of all tools; further arguments become attributes of the utterance."""
 
     text: str
     conversation_id: str | None = None
 
 
 class ElicitedAnswer(msgspec.Struct):
-    """What the client's user did with a question."""
+    """The response of the client's user to a question."""
 
     action: str
     content: JsonObject | None = None
 
 
 def check_skills(wanted: bool | Sequence[str], known: Sequence[str]) -> None:
-    """Raise `ConfigError` for a wanted skill that is not known."""
+    """Raise `ConfigError` for an unknown skill."""
     for name in wanted if not isinstance(wanted, bool) else ():
         if name not in known:
             what = f"no skill is called {name!r}; {suggest(name, known)}"
@@ -93,7 +93,7 @@ def check_skills(wanted: bool | Sequence[str], known: Sequence[str]) -> None:
 
 
 class ToolCalls:
-    """The tools of one assistant: `ask`, and one for each of `skills` that is asked alone."""
+    """The tools of an assistant: `ask`, and a tool for each of `skills` that is asked alone."""
 
     def __init__(self, assistant: Assistant, skills: bool | Sequence[str] = False) -> None:
         self._assistant = assistant
@@ -109,7 +109,7 @@ class ToolCalls:
         ]
 
     async def call(self, params: ToolCallParams, client: McpClient) -> JsonObject:
-        """Call a tool; `RpcFault` for an unknown one, other errors are results."""
+        """Call a tool; raise `RpcFault` for an unknown tool, return other errors as results."""
         if params.name not in self._skills:
             known = ", ".join(self._skills)
             raise RpcFault(INVALID_PARAMS, f"Unknown tool: {params.name!r:.80}; there are {known}")
@@ -123,7 +123,7 @@ class ToolCalls:
 
 
 class _Call:
-    """One call of a tool."""
+    """A call of a tool."""
 
     def __init__(
         self, assistant: Assistant, client: McpClient, params: ToolCallParams, skill: str | None
@@ -137,19 +137,19 @@ class _Call:
         self._token = (params.meta or {}).get("progressToken")
 
     async def run(self) -> JsonObject:
-        """Run the turns of the call and return its result."""
+        """Run the turns of the call; return its result."""
         state = self._params.request_state
         if state is not None:
-            conversation, reply = await self._answered(state)
+            conversation, reply = await self._run_answer_turn(state)
         else:
             given = _ARGUMENTS.read(encode(self._params.arguments or {}))
-            conversation = conversation_of(self._client.speaker, given.conversation_id)
+            conversation = find_conversation(self._client.speaker, given.conversation_id)
             first = GivenAnswer(given.text)
             reply = await self._turn(conversation, first, self._skill, given.extra)
         while (waiting := reply.waiting) is not None and self._may_elicit(waiting):
             if self._client.is_stateless:
                 return input_required(waiting, f"{conversation.id} {reply.said.utt_id}")
-            answer = await self._elicited(waiting)
+            answer = await self._elicit(waiting)
             if answer is None:
                 break
             reply = await self._turn(conversation, answer)
@@ -164,14 +164,14 @@ class _Call:
             and self._turns <= MAX_QUESTIONS
         )
 
-    async def _answered(self, state: str) -> tuple[PersonDialog, ToolReply]:
-        """Run the turn of an answer that the client sends with its call."""
+    async def _run_answer_turn(self, state: str) -> tuple[PersonDialog, ToolReply]:
+        """Run the turn of an answer that came with the repeated call."""
         id_, _, utt_id = state.partition(" ")
-        conversation = conversation_of(self._client.speaker, id_)
+        conversation = find_conversation(self._client.speaker, id_)
         waiting = await self._assistant.archive.waiting(conversation.user, conversation.id)
         answers = QuestionAnswers(self._assistant.store, conversation)
         if waiting is None or not await answers.is_latest(utt_id):
-            given = await answers.reply_after(utt_id, waiting)
+            given = await answers.find_reply(utt_id, waiting)
             if given is not None:  # sent again: the stored reply
                 return conversation, given
             if waiting is None or not await answers.is_last(utt_id):
@@ -187,8 +187,8 @@ class _Call:
         attributes: JsonObject = {ATTRIBUTE: {ANSWERS: utt_id}}
         return conversation, await self._turn(conversation, answer, None, attributes, key)
 
-    async def _elicited(self, waiting: PendingAsk) -> GivenAnswer | None:
-        """Ask the client's user; None where that fails, so that the question stays open."""
+    async def _elicit(self, waiting: PendingAsk) -> GivenAnswer | None:
+        """Ask the client's user; return None if that fails, so that the question stays open."""
         assert self._client.back is not None
         try:
             async with asyncio.timeout(ANSWER_SECONDS):
@@ -237,7 +237,7 @@ class _Call:
 
 
 def elicitation(waiting: PendingAsk) -> JsonObject:
-    """Return the parameters of `elicitation/create` for an open ask: a form of one field."""
+    """Return the parameters of `elicitation/create` for an open ask: a form with one field."""
     schema = answer_schema(waiting)
     if waiting.ask == "yesno":
         schema = {"type": "boolean"}
@@ -246,7 +246,7 @@ def elicitation(waiting: PendingAsk) -> JsonObject:
 
 
 def input_required(waiting: PendingAsk, state: str) -> JsonObject:
-    """Return the result that asks for an answer, with which the call is sent again."""
+    """Return the result that asks for an answer, with which the client repeats the call."""
     asked = {"method": "elicitation/create", "params": elicitation(waiting)}
     return {
         "resultType": "input_required",
@@ -256,7 +256,7 @@ def input_required(waiting: PendingAsk, state: str) -> JsonObject:
 
 
 def tool_name(skill: str) -> str:
-    """Return the name of the tool for a skill: MCP's names have no blanks, colons and so on."""
+    """Return the name of the tool for a skill, in the characters that MCP allows."""
     name = re.sub(r"[^A-Za-z0-9_.-]", "_", skill)[:128]
     return f"{name}_skill" if name == ASK else name
 
@@ -278,8 +278,8 @@ def _tool(name: str, title: str, description: str) -> JsonObject:
 
 
 def _about(name: str, skills: Sequence[ServiceStatus]) -> str:
-    """Return what the assistant can do, made of the cards of its skills."""
-    told = [text for one in skills if (text := _card_of(one))]
+    """Return the description of the assistant, made of the cards of its skills."""
+    told = [text for one in skills if (text := _describe_skill(one))]
     about = f"Ask {name}, an assistant, in plain words."
     if told:
         about += " It can help with: " + "; ".join(told[:MAX_TOLD]) + "."
@@ -287,10 +287,10 @@ def _about(name: str, skills: Sequence[ServiceStatus]) -> str:
 
 
 def _about_skill(skill: ServiceStatus) -> str:
-    return f"{_card_of(skill) or f'Ask {skill.name}, in plain words'}. {GO_ON}"
+    return f"{_describe_skill(skill) or f'Ask {skill.name}, in plain words'}. {GO_ON}"
 
 
-def _card_of(skill: ServiceStatus) -> str:
+def _describe_skill(skill: ServiceStatus) -> str:
     about = (skill.card or {}).get("description")
     return " ".join(about.split())[:200].rstrip(" .") if isinstance(about, str) else ""
 

@@ -1,4 +1,4 @@
-"""McpClient: one client of the door, as far as one request needs to know it."""
+"""McpClient: the facts about a client that a request needs."""
 
 from __future__ import annotations
 
@@ -17,16 +17,15 @@ class BackChannel(Protocol):
         """Send a notification."""
 
     async def ask(self, method: str, params: JsonObject) -> Any:
-        """Send a request and return its result; raise `RpcFault` for an error."""
+        """Send a request; return its result, or raise `RpcFault`."""
 
 
 class McpClient(msgspec.Struct, frozen=True, kw_only=True):
-    """Whose request is answered, in which version of the protocol, and what the client can do.
+    """The sender of a request, the version of the protocol, and the client's capabilities.
 
-    `speaker` is the person, or whose conversations are persons. `skill` is asked alone by the tool
-    `ask`. `key` makes a request that is sent again the same. `back` is the way back to the client,
-    None where there is none; `is_stateless`: what is asked of the person is part of the result
-    instead.
+    `speaker` is the person, or the caller each of whose conversations is a person. `skill` is the
+    only skill that the tool `ask` asks. `key` is the same for a repeated request. `back` is the way
+    back to the client, or None. `is_stateless`: questions to the person are results.
     """
 
     version: str
@@ -39,6 +38,6 @@ class McpClient(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def elicits(capabilities: Any) -> bool:
-    """Return whether a client's capabilities say that it can show forms to its user."""
+    """Return whether a client can show forms to its user."""
     offered = capabilities.get("elicitation") if isinstance(capabilities, dict) else None
     return isinstance(offered, dict) and ("form" in offered or "url" not in offered)

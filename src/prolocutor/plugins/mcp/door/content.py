@@ -1,4 +1,4 @@
-"""What an MCP client gets of a reply: text, links and pictures, and the same as data."""
+"""Converts a reply for MCP clients: to text, links and pictures, and to data."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ OUTPUT_SCHEMA: Final[JsonObject] = {
 
 
 class ToolReply(NamedTuple):
-    """A reply, what it asks for, and whether it stands for a service that failed."""
+    """A reply, its ask, and whether it replaces the reply of a failed service."""
 
     said: SpokenReply
     waiting: PendingAsk | None
@@ -53,10 +53,10 @@ class ToolReply(NamedTuple):
 def tool_result(reply: ToolReply, conversation_id: str, version: str) -> JsonObject:
     """Return the result of a call: the reply as content, and as structured content.
 
-    The text says all that was said, links, choices and cards included. For models of clients that
-    show them the content alone the conversation's id stands at its end.
+    The text contains the whole reply, with links, choices and cards. It ends with the
+    conversation's id, for clients that show their models the content alone.
     """
-    structured = _structured(reply, conversation_id)
+    structured = _structured_content(reply, conversation_id)
     text = said_as_text(reply.said.text, reply.said.attributes)
     content: list[JsonObject] = [{"type": "text", "text": text}]
     is_new = VERSIONS.index(version) >= LINKS_SINCE
@@ -69,7 +69,7 @@ def tool_result(reply: ToolReply, conversation_id: str, version: str) -> JsonObj
 
 
 def failed_result(text: str, data: JsonObject) -> JsonObject:
-    """Return the result of a call that failed: the error as text, and as data beside it."""
+    """Return the result of a failed call: the error as text and as data."""
     return {
         "content": [{"type": "text", "text": text}],
         "isError": True,
@@ -77,7 +77,7 @@ def failed_result(text: str, data: JsonObject) -> JsonObject:
     }
 
 
-def _structured(reply: ToolReply, conversation_id: str) -> JsonObject:
+def _structured_content(reply: ToolReply, conversation_id: str) -> JsonObject:
     said, waiting, _ = reply
     found: JsonObject = {
         "text": said.text,
@@ -96,7 +96,7 @@ def _structured(reply: ToolReply, conversation_id: str) -> JsonObject:
 
 
 def _block(message: JsonObject, is_new: bool) -> JsonObject | None:
-    """Return a message that is no text as a block of its own, where the version has one for it."""
+    """Return a message other than text as a block, if the version has such blocks."""
     kind, url = message.get("type"), message.get("url")
     if kind == "rdl" and isinstance(message.get("rdl"), dict):
         card = message["rdl"]

@@ -1,8 +1,8 @@
 """Mcp: the door for MCP clients at `/mcp` (streamable HTTP).
 
 Source: the specification, "Transports", up to 2025-11-25 (sessions by a handshake) and of
-2026-07-28 (every request for itself). An answer is JSON, or a stream of events where
-something is said meanwhile: progress, or a question.
+2026-07-28 (independent requests). An answer is JSON, or a stream of events if progress or a
+question precedes it.
 """
 
 from __future__ import annotations
@@ -41,10 +41,10 @@ from prolocutor.plugins.mcp.door.persons import PERSONS, PREFIX
 from prolocutor.plugins.mcp.door.server import (
     McpServer,
     check_envelope,
-    envelope_of,
-    id_of,
-    unsupported,
-    user_of,
+    read_envelope,
+    request_id,
+    request_user,
+    unsupported_version,
 )
 from prolocutor.plugins.mcp.door.sessions import ClientSession, McpSessions, SessionBack
 from prolocutor.plugins.mcp.door.sign_in_pages import SignInPages
@@ -97,7 +97,7 @@ class McpDoor(msgspec.Struct, frozen=True, kw_only=True):
     ] = []
 
     def check(self, place: DoorPlace) -> None:
-        """Raise `ConfigError` for a skill that there is not."""
+        """Raise `ConfigError` for an unknown skill."""
         check_skills(self.skills, place.skills)
 
     def build(self, context: DoorContext) -> Mcp:
@@ -111,11 +111,11 @@ class McpDoor(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Mcp:
-    """The assistant as an MCP server: the tool `ask`, and one a skill for those of `skills`.
+    """The assistant as an MCP server: the tool `ask`, and a tool for each of `skills`.
 
-    Requests of pages of other sites are refused, except of those in `origins`. The owner of a
+    Requests of pages of other sites are refused, except the sites in `origins`. The owner of a
     token is that person. An operator speaks for the user that `/mcp?user=NAME`, a header or `_meta`
-    names; without one each conversation is a person of its own. An anonymous visitor is known by a
+    names; without a user each conversation is a separate person. An anonymous visitor is known by a
     conversation id, which cannot be guessed.
     """
 
@@ -142,14 +142,14 @@ class Mcp:
         ]
 
     async def open(self) -> None:
-        """Do nothing: there is nothing to get ready."""
+        """Do nothing: the door needs no preparation."""
 
     async def close(self) -> None:
         """End all sessions."""
         self._sessions.close()
 
     async def post(self, request: HttpRequest) -> HttpResponse:
-        """Take JSON-RPC messages of an MCP client."""
+        """Answer JSON-RPC messages of an MCP client."""
         self._check_origin(request)
         speaker = _speaker(request)
         kind = (request.header("content-type") or "").partition(";")[0].strip().lower()
@@ -164,14 +164,14 @@ class Mcp:
         try:
             return await self._take(message, request, speaker)
         except ProlocutorError as error:
-            return write_error(error, id_of(message))
+            return write_error(error, request_id(message))
 
     async def _take(
         self, message: RpcMessage, request: HttpRequest, speaker: DoorSpeaker
     ) -> HttpResponse:
-        """Take one message, in the version that it says."""
+        """Answer a message, in its version."""
         version = request.header(VERSION_HEADER) or ""
-        if is_stateless(version) or envelope_of(message) is not None:
+        if is_stateless(version) or read_envelope(message) is not None:
             return await self._stateless(message, request, speaker)
         if message.method == "initialize":
             return self._begin(message, request.visitor, speaker)
@@ -202,10 +202,10 @@ class Mcp:
         return HttpResponse(rpc_result(message.id, result), headers=headers)
 
     def _session(self, request: HttpRequest, speaker: DoorSpeaker) -> ClientSession:
-        """Return the session of a request; one without a session has a passing one."""
+        """Return the session of a request, a temporary one if it names none."""
         version = request.header(VERSION_HEADER)
         if version is not None and version not in HANDSHAKE_VERSIONS:
-            raise unsupported(version)
+            raise unsupported_version(version)
         owner = _owner(request.visitor, speaker)
         id_ = request.header(SESSION_HEADER)
         if id_ is None:
@@ -235,14 +235,14 @@ class Mcp:
             back=None if outbox is None else SessionBack(session, outbox.send),
         )
         task = self._running.start(self._server.respond(message, client), awaited=True)
-        session.begin(id_of(message), task)
-        ended = _ended(task, message)
+        session.begin(request_id(message), task)
+        ended = _wait_for_call(task, message)
         return HttpResponse(await ended) if outbox is None else await outbox.response(ended)
 
     async def _batch(
         self, batch: list[Raw], request: HttpRequest, speaker: DoorSpeaker
     ) -> HttpResponse:
-        """Take several messages at once, which two of the versions know."""
+        """Answer a batch of messages, which two versions of the protocol have."""
         session = self._session(request, speaker)
         if session.version not in BATCHING or not batch:
             raise RpcFault(INVALID_REQUEST, "one message a request, please")
@@ -271,13 +271,13 @@ class Mcp:
     async def _stateless(
         self, message: RpcMessage, request: HttpRequest, speaker: DoorSpeaker
     ) -> HttpResponse:
-        """Answer a request that says all about itself; its status says what is wrong."""
+        """Answer an independent request (2026-07-28); the HTTP status tells the kind of error."""
         if not message.is_request:
             version = request.header(VERSION_HEADER) or ""
             if not is_stateless(version):
-                raise unsupported(version)
+                raise unsupported_version(version)
             return _ACCEPTED
-        id_ = id_of(message)
+        id_ = request_id(message)
         try:
             if message.method == "initialize":  # there is no handshake in this version
                 raise RpcFault(METHOD_NOT_FOUND, "Method not found", message.method)
@@ -300,14 +300,14 @@ class Mcp:
             return HttpResponse(rpc_failure(id_, fault), _STATUS.get(fault.number, 200))
 
     def _check_origin(self, request: HttpRequest) -> None:
-        """Refuse a page of another site, whatever key it sends."""
+        """Raise `Forbidden` for a page of another site, with or without a key."""
         origin = request.header("origin")
         if origin not in self._origins and not is_own_page(origin, request.header("host")):
             raise Forbidden("pages of other sites may not talk to this MCP server", field="Origin")
 
 
 def write_error(error: Exception, id_: RpcId = None) -> HttpResponse:
-    """Write what was raised as a JSON-RPC error, with the status that it has at every door."""
+    """Write an error as a JSON-RPC error, with the HTTP status that it has at every door."""
     if isinstance(error, RpcFault):
         id_ = id_ if error.id is None else error.id
         return HttpResponse(rpc_failure(id_, error), _STATUS.get(error.number, 400))
@@ -318,7 +318,7 @@ def write_error(error: Exception, id_: RpcId = None) -> HttpResponse:
 
 
 def _checked_headers(message: RpcMessage, request: HttpRequest) -> dict[str, object]:
-    """Return the envelope of a request whose headers say the same; raise `RpcFault` if not."""
+    """Return the envelope of a request; raise `RpcFault` if its headers contradict it."""
     params = params_as(dict[str, object], message)
     meta = params.get("_meta")
     if not isinstance(meta, dict):
@@ -336,14 +336,14 @@ def _checked_headers(message: RpcMessage, request: HttpRequest) -> dict[str, obj
 
 
 def _speaker(request: HttpRequest, message: RpcMessage | None = None) -> DoorSpeaker:
-    """Return who speaks: a message may name the user in its `_meta`."""
-    named = None if message is None else user_of(message)
+    """Return the speaker; a message may name its user in `_meta`."""
+    named = None if message is None else request_user(message)
     header = request.header(USER_HEADER.lower())
     return PERSONS.speaker(request.visitor, request.query("user"), header, named)
 
 
 def _owner(visitor: Visitor, speaker: DoorSpeaker) -> object:
-    """Return whose a session is."""
+    """Return the name of a session's owner."""
     return visitor.kind, speaker
 
 
@@ -355,11 +355,11 @@ def _wants_progress(message: RpcMessage) -> bool:
     return b'"progressToken"' in bytes(message.params)
 
 
-async def _ended(task: asyncio.Task[bytes], message: RpcMessage) -> bytes:
-    """Wait for a call; one that the client cancels ends with an error."""
+async def _wait_for_call(task: asyncio.Task[bytes], message: RpcMessage) -> bytes:
+    """Wait for a call; a cancelled call ends with an error."""
     await asyncio.wait([task])
     if task.cancelled():
-        return rpc_failure(id_of(message), RpcFault(CANCELLED, "the request was cancelled"))
+        return rpc_failure(request_id(message), RpcFault(CANCELLED, "the request was cancelled"))
     return task.result()
 
 

@@ -1,7 +1,7 @@
-"""QuestionAnswers: which question of a conversation was answered, and with what reply.
+"""QuestionAnswers: finds the answered questions of a conversation, and the replies to the answers.
 
-A client of 2026-07-28 sends an answer again when it has lost the result. The utterance that answers
-a question names it, so that the stored reply is found.
+A client of 2026-07-28 repeats an answer when it has lost the result. The utterance of an answer
+names its question, which leads to the stored reply.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ LATEST: Final = 50
 
 
 class QuestionAnswers:
-    """The questions of one conversation, by the ids of the replies that asked."""
+    """The questions of a conversation, by the ids of the replies that asked."""
 
     def __init__(self, store: Store, conversation: PersonDialog) -> None:
         self._store = store
         self._place = conversation
 
     async def is_latest(self, utt_id: str) -> bool:
-        """Return whether this reply ends the conversation, by the latest rows of the feed alone."""
+        """Return whether a reply is the last of the conversation, by the end of the feed."""
         user = self._place.user
         end = await self._store.feed_end(user)
         for row in reversed(await self._store.feed(user, max(0, end - LATEST), LATEST)):
@@ -42,19 +42,19 @@ class QuestionAnswers:
         return False
 
     async def is_last(self, utt_id: str) -> bool:
-        """Return whether this reply ends the conversation."""
+        """Return whether a reply is the last of the conversation."""
         said = await self._utterances()
         return bool(said) and said[-1].utt_id == utt_id
 
-    async def reply_after(self, utt_id: str, waiting: PendingAsk | None) -> ToolReply | None:
-        """Return what was replied to the answer to a question, None if it was not answered.
+    async def find_reply(self, utt_id: str, waiting: PendingAsk | None) -> ToolReply | None:
+        """Return the reply to the answer of a question, None for an unanswered question.
 
-        `waiting` is what the last reply asks for.
+        `waiting` is the open ask of the last reply.
         """
         said = await self._utterances()
         for position, one in enumerate(said[:-1]):
             reply = said[position + 1]
-            if _answered(one) == utt_id and isinstance(reply, BotUtterance):
+            if _answered_question(one) == utt_id and isinstance(reply, BotUtterance):
                 return ToolReply(reply, waiting if reply is said[-1] else None)
         return None
 
@@ -64,7 +64,7 @@ class QuestionAnswers:
         return [] if dialog is None else list(dialog.utterances)
 
 
-def _answered(said: HumanUtterance | BotUtterance) -> object:
-    """Return the id of the reply whose question an utterance answers, None if it answers none."""
+def _answered_question(said: HumanUtterance | BotUtterance) -> object:
+    """Return the id of the reply whose question an utterance answers, or None."""
     ids = said.attributes.get(ATTRIBUTE) if isinstance(said, HumanUtterance) else None
     return ids.get(ANSWERS) if isinstance(ids, dict) else None

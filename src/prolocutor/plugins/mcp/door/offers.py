@@ -1,7 +1,7 @@
-"""What an assistant has besides its tools: cards and conversations to read, starters to begin with.
+"""The resources and prompts of an assistant: cards, conversations, starters.
 
-Source: the specification, "Resources" and "Prompts". Of conversations a caller sees their own: a
-person all of theirs; who names no person reads one by its id, which cannot be guessed.
+Source: the specification, "Resources" and "Prompts". A person sees all of their conversations; a
+caller without a person reads a conversation by its id, which cannot be guessed.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from prolocutor.json_rpc import INVALID_PARAMS, RpcFault
 from prolocutor.names import suggest
 from prolocutor.plan.pipeline import Stage
 from prolocutor.plugins.mcp.door.client import McpClient
-from prolocutor.plugins.mcp.door.persons import conversation_of
+from prolocutor.plugins.mcp.door.persons import find_conversation
 
 SCHEME: Final = "prolocutor://"
 AGENTS: Final = f"{SCHEME}agents/"
@@ -54,13 +54,13 @@ _TOLD: Final = ("description", "examples", "languages")
 
 
 class OfferedResources:
-    """The cards of the agents of one assistant, and its conversations with the caller."""
+    """The cards of an assistant's agents, and its conversations with the caller."""
 
     def __init__(self, assistant: Assistant) -> None:
         self._assistant = assistant
 
     async def find_page(self, cursor: object, client: McpClient) -> JsonObject:
-        """Return a page of what can be read: cards, then the caller's latest conversations."""
+        """Return a page of the resources: cards, then the caller's latest conversations."""
         before = _number(cursor)
         user, found = client.speaker.user, list[JsonObject]()
         if before is None:
@@ -73,7 +73,7 @@ class OfferedResources:
             {
                 "uri": CONVERSATIONS + quote(row.name, safe=""),
                 "name": row.name,
-                "title": _text_of(row.first) or row.name,
+                "title": _message_text(row.first) or row.name,
                 "description": f"A conversation, last at {row.at}.",
                 "mimeType": "text/plain",
             }
@@ -83,7 +83,7 @@ class OfferedResources:
         return {"resources": found, **more}
 
     async def read(self, uri: str, client: McpClient) -> JsonObject:
-        """Return what stands at an address; `RpcFault` where nothing does, or it is another's."""
+        """Return the resource at an address; raise `RpcFault` unless the caller may read it."""
         if uri.startswith(AGENTS):
             card = self._cards().get(unquote(uri.removeprefix(AGENTS)))
             if card is not None:
@@ -97,7 +97,7 @@ class OfferedResources:
 
     async def _rows(self, id_: str, client: McpClient) -> list[FeedRow]:
         try:
-            conversation = conversation_of(client.speaker, id_ or "-")
+            conversation = find_conversation(client.speaker, id_ or "-")
         except Forbidden:
             return []
         user = conversation.user
@@ -106,7 +106,7 @@ class OfferedResources:
         return [row for row in rows if row.message is not None]
 
     def _cards(self) -> dict[str, JsonObject]:
-        """Return the cards of the agents that people may know of, by name."""
+        """Return the public cards of agents by name."""
         found: dict[str, JsonObject] = {}
         for one in self._assistant.services():
             card = one.card or {}
@@ -117,7 +117,7 @@ class OfferedResources:
 
 
 class OfferedPrompts:
-    """What a person may begin with: the starters of the file, else examples of the cards."""
+    """The prompts to begin with: the starters of the file, else examples from the cards."""
 
     def __init__(self, assistant: Assistant, starters: Sequence[str] = ()) -> None:
         texts = list(starters) or _examples(assistant)[:STARTERS]
@@ -129,7 +129,7 @@ class OfferedPrompts:
             self._texts[name] = text
 
     def find_all(self) -> JsonObject:
-        """Return all of them."""
+        """Return all prompts."""
         prompts = [
             {"name": name, "title": text, "description": f"Say: {text}"}
             for name, text in self._texts.items()
@@ -137,7 +137,7 @@ class OfferedPrompts:
         return {"prompts": prompts}
 
     def get(self, name: str) -> JsonObject:
-        """Return the message of a prompt; `RpcFault` for an unknown one."""
+        """Return the message of a prompt; raise `RpcFault` for an unknown prompt."""
         if name not in self._texts:
             hint = suggest(name, self._texts) if self._texts else "there is none"
             raise RpcFault(INVALID_PARAMS, f"no prompt is called {name!r:.80}; {hint}")
@@ -156,7 +156,7 @@ class ResourceParams(msgspec.Struct):
 
 
 class PromptParams(msgspec.Struct):
-    """The parameters of `prompts/get`; ours take no arguments."""
+    """The parameters of `prompts/get`; prompts here have no arguments."""
 
     name: str
 
@@ -189,13 +189,13 @@ def _examples(assistant: Assistant) -> list[str]:
 
 
 def _line(row: FeedRow) -> str:
-    """Return a message of a conversation with who said it."""
+    """Return a message of a conversation as a line with its speaker."""
     message: Any = msgspec.json.decode(row.message or b"{}")
     who = "Person" if message.get("type") == "command" else "Assistant"
-    return f"{who}: {_text_of(row.message)}"
+    return f"{who}: {_message_text(row.message)}"
 
 
-def _text_of(message: bytes | None) -> str:
+def _message_text(message: bytes | None) -> str:
     if message is None:
         return ""
     value: Any = msgspec.json.decode(message)

@@ -1,4 +1,4 @@
-"""Who speaks at the door for MCP clients, and which of their dialogs they mean."""
+"""Finds the person and the dialog of a request at the door for MCP clients."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ _OWN_ID: Final = re.compile(r"([0-9a-f]{32})-([0-9a-f]{8})")
 
 
 class PersonDialog(msgspec.Struct, frozen=True):
-    """One dialog of one person: the user in the assistant, and the id that clients know it by."""
+    """A dialog of a person: the assistant's name of the person, the clients' id of the dialog."""
 
     user: str
     id: str
 
 
-def conversation_of(speaker: DoorSpeaker, given: str | None) -> PersonDialog:
-    """Return the dialog that a client means by a conversation id, a new one without an id.
+def find_conversation(speaker: DoorSpeaker, given: str | None) -> PersonDialog:
+    """Return the dialog of a conversation id, a new dialog without an id.
 
-    Ids that this door gives name their owner, so that another's is refused (`Forbidden`). A caller
-    may use ids of their own; one who names no person has one for each conversation. An anonymous
+    Ids made by this door name their owner; raise `Forbidden` for another person's id. Callers may
+    use ids of their own; for a caller without a person each conversation is a person. An anonymous
     visitor is known by the id alone, which cannot be guessed.
     """
     owner = speaker.user or speaker.own

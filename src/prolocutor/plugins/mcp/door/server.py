@@ -1,4 +1,4 @@
-"""McpServer: the answers to requests of MCP clients, whatever they come over."""
+"""McpServer: answers the requests of MCP clients, over any transport."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ class McpServer:
         }
 
     def welcome(self, message: RpcMessage) -> tuple[Hello, str, JsonObject]:
-        """Answer `initialize`: return what the client said, the version, and the result."""
+        """Answer `initialize`; return the client's parameters, the version, and the result."""
         hello: Hello = params_as(Hello, message)
         wanted = hello.protocol_version
         chosen = wanted if wanted in HANDSHAKE_VERSIONS else HANDSHAKE_VERSIONS[-1]
@@ -91,14 +91,14 @@ class McpServer:
 
     async def respond(self, message: RpcMessage, client: McpClient) -> bytes:
         """Return the response to a request."""
-        id_ = id_of(message)
+        id_ = request_id(message)
         try:
             return rpc_result(id_, await self.answer(message, client))
         except Exception as error:
             return failure(id_, error)
 
     async def answer(self, message: RpcMessage, client: McpClient) -> JsonObject:
-        """Return the result of a request; raise `RpcFault` for one that cannot be answered."""
+        """Return the result of a request, or raise `RpcFault`."""
         method = str(message.method)
         handle = self._methods.get(method)
         if handle is None or (method == "server/discover") > client.is_stateless:
@@ -113,26 +113,26 @@ class McpServer:
 
     async def _list(self, message: RpcMessage, client: McpClient) -> JsonObject:
         _check_first_page(message)
-        return {"tools": self._calls.tools, **_cached(client, TTL)}
+        return {"tools": self._calls.tools, **_caching_rules(client, TTL)}
 
     async def _call(self, message: RpcMessage, client: McpClient) -> JsonObject:
         return await self._calls.call(params_as(ToolCallParams, message), client)
 
     async def _list_resources(self, message: RpcMessage, client: McpClient) -> JsonObject:
         cursor = params_as(JsonObject, message).get("cursor")
-        return {**await self._resources.find_page(cursor, client), **_cached(client, 0)}
+        return {**await self._resources.find_page(cursor, client), **_caching_rules(client, 0)}
 
     async def _list_templates(self, message: RpcMessage, client: McpClient) -> JsonObject:
         _check_first_page(message)
-        return {"resourceTemplates": TEMPLATES, **_cached(client, TTL)}
+        return {"resourceTemplates": TEMPLATES, **_caching_rules(client, TTL)}
 
     async def _read_resource(self, message: RpcMessage, client: McpClient) -> JsonObject:
         uri = params_as(ResourceParams, message).uri
-        return {**await self._resources.read(uri, client), **_cached(client, 0)}
+        return {**await self._resources.read(uri, client), **_caching_rules(client, 0)}
 
     async def _list_prompts(self, message: RpcMessage, client: McpClient) -> JsonObject:
         _check_first_page(message)
-        return {**self._prompts.find_all(), **_cached(client, TTL)}
+        return {**self._prompts.find_all(), **_caching_rules(client, TTL)}
 
     async def _get_prompt(self, message: RpcMessage, _: McpClient) -> JsonObject:
         return self._prompts.get(params_as(PromptParams, message).name)
@@ -146,40 +146,40 @@ class McpServer:
 
 
 def _check_first_page(message: RpcMessage) -> None:
-    """Raise `RpcFault` for a further page of what has one page."""
+    """Raise `RpcFault` for a page other than the first of a list with a single page."""
     if params_as(JsonObject, message).get("cursor") is not None:
         raise RpcFault(INVALID_PARAMS, "there is one page only")
 
 
-def _cached(client: McpClient, ttl: int) -> JsonObject:
-    """Return how long a client may keep a list (2026-07-28); it is the caller's own."""
+def _caching_rules(client: McpClient, ttl: int) -> JsonObject:
+    """Return the caching rules of a list (2026-07-28): its lifetime, and that it is private."""
     return {"ttlMs": ttl, "cacheScope": "private"} if client.is_stateless else {}
 
 
-def id_of(message: RpcMessage) -> RpcId:
-    """Return the id of a request; None for what has none."""
+def request_id(message: RpcMessage) -> RpcId:
+    """Return the id of a request, or None."""
     return None if message.id is UNSET else message.id
 
 
 def failure(id_: RpcId, error: Exception) -> bytes:
-    """Write an error as the response to a request."""
+    """Return the error response to a request."""
     if not isinstance(error, RpcFault):
         error = RpcFault(INTERNAL_ERROR, error_response(error).error)
     return rpc_failure(id_, error)
 
 
-def envelope_of(message: RpcMessage) -> JsonObject | None:
-    """Return the `_meta` of a request of a stateless version; None for any other request."""
-    meta = _meta_of(message)
+def read_envelope(message: RpcMessage) -> JsonObject | None:
+    """Return the `_meta` of a request of a stateless version, else None."""
+    meta = _read_meta(message)
     return meta if VERSION_KEY in meta else None
 
 
-def user_of(message: RpcMessage) -> object:
-    """Return the user that a request names in its `_meta`."""
-    return _meta_of(message).get("user") if b'"user"' in bytes(message.params) else None
+def request_user(message: RpcMessage) -> object:
+    """Return the user in the `_meta` of a request."""
+    return _read_meta(message).get("user") if b'"user"' in bytes(message.params) else None
 
 
-def _meta_of(message: RpcMessage) -> JsonObject:
+def _read_meta(message: RpcMessage) -> JsonObject:
     if not message.is_request or not message.params:
         return {}
     try:
@@ -190,17 +190,17 @@ def _meta_of(message: RpcMessage) -> JsonObject:
 
 
 def check_envelope(meta: JsonObject) -> tuple[str, Any]:
-    """Return the version and the client's capabilities; raise `RpcFault` for a bad envelope."""
+    """Return the version and the client's capabilities; raise `RpcFault` for faulty ones."""
     version = meta.get(VERSION_KEY)
     if CAPABILITIES_KEY not in meta or not isinstance(version, str):
         needed = f"{VERSION_KEY} and {CAPABILITIES_KEY}"
         raise RpcFault(INVALID_PARAMS, f"params._meta needs the keys {needed}")
     if version not in STATELESS_VERSIONS:
-        raise unsupported(version)
+        raise unsupported_version(version)
     return version, meta[CAPABILITIES_KEY]
 
 
-def unsupported(version: str) -> RpcFault:
-    """Return the error for a version that is not spoken."""
+def unsupported_version(version: str) -> RpcFault:
+    """Return the error for an unsupported version."""
     data = {"supported": list(VERSIONS), "requested": version}
     return RpcFault(UNSUPPORTED_VERSION, "Unsupported protocol version", data)

@@ -1,4 +1,4 @@
-"""McpSessions: what handshakes agreed on, and the calls that run in each session."""
+"""McpSessions: the sessions of handshakes, and the running calls of each session."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ MAX_SESSIONS: Final = 10_000
 
 
 class ClientSession:
-    """One session: its version, whose it is, its calls, and the questions that are open in it."""
+    """A session: its version, its owner, its calls, and its open questions."""
 
     def __init__(self, version: str, owner: object, elicits: bool) -> None:
         self.id = new_id()
@@ -38,12 +38,12 @@ class ClientSession:
         self._calls: dict[RpcId, asyncio.Task[bytes]] = {}
 
     def begin(self, id_: RpcId, task: asyncio.Task[bytes]) -> None:
-        """Note a call that runs."""
+        """Register a running call."""
         self._calls[id_] = task
         task.add_done_callback(lambda _: self._calls.pop(id_, None))
 
     def take(self, message: RpcMessage) -> None:
-        """Take a notification, or the answer to a question."""
+        """Handle a notification, or the answer to a question."""
         if message.method == "notifications/cancelled":
             self._cancel(message)
         elif message.method is UNSET and message.id is not UNSET:
@@ -57,7 +57,7 @@ class ClientSession:
                 question.set_result(_read(message.result))
 
     async def ask(self, send: Callable[[bytes], None], method: str, params: JsonObject) -> Any:
-        """Send a question to the client and wait for the answer; `RpcFault` for an error."""
+        """Send a question to the client; return the answer, or raise `RpcFault`."""
         id_ = f"question-{next(self._numbers)}"
         answer = asyncio.get_running_loop().create_future()
         self._questions[id_] = answer
@@ -68,7 +68,7 @@ class ClientSession:
             del self._questions[id_]
 
     def end(self) -> None:
-        """Stop waiting for all that runs in it; the turns run on."""
+        """Stop waiting for the session's calls; their turns run on."""
         for call in list(self._calls.values()):
             call.cancel()
         for question in self._questions.values():
@@ -86,7 +86,7 @@ class ClientSession:
 
 
 class SessionBack:
-    """The way back to a client of a handshake session: what is sent goes to `send`."""
+    """The way back to a client of a handshake session, by `send`."""
 
     def __init__(self, session: ClientSession, send: Callable[[bytes], None]) -> None:
         self._session = session
@@ -97,12 +97,12 @@ class SessionBack:
         self._send(rpc_notification(method, params))
 
     async def ask(self, method: str, params: JsonObject) -> Any:
-        """Send a request and return its result."""
+        """Send a request; return its result."""
         return await self._session.ask(self._send, method, params)
 
 
 class McpSessions:
-    """The sessions of the door by id; beyond `MAX_SESSIONS` the one unused for longest is ended."""
+    """The sessions of the door by id; beyond `MAX_SESSIONS` the least recently used one ends."""
 
     def __init__(self) -> None:
         self._sessions: OrderedDict[str, ClientSession] = OrderedDict()
@@ -116,7 +116,7 @@ class McpSessions:
         return session
 
     def find(self, id_: str, owner: object) -> ClientSession | None:
-        """Return the session of this id if it is this owner's, else None."""
+        """Return the session with an id if it belongs to an owner, else None."""
         session = self._sessions.get(id_)
         if session is None or session.owner != owner:
             return None

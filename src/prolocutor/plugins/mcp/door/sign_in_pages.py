@@ -1,4 +1,4 @@
-"""SignInPages: where a person goes on to sign in at an MCP server, and comes back to."""
+"""SignInPages: the pages on the way to a sign-in at an MCP server, and back."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from prolocutor.plugins.mcp.oauth.tokens import (
     authorization_address,
     check_issuer,
     client_document,
-    client_for,
+    find_client,
     redeem,
 )
 from prolocutor.plugins.mcp.oauth.vault import LASTS, BegunSignIn, Vault, digest
@@ -51,7 +51,7 @@ _PAGE: Final = (
 class SignInPages:
     """The pages by which people let the assistant use an MCP server for them.
 
-    The browser that opens a link is the one that has to come back: it keeps a secret meanwhile.
+    The browser that opens a link keeps a secret; only that browser can finish the sign-in.
     """
 
     def __init__(self, vault: Vault) -> None:
@@ -63,21 +63,21 @@ class SignInPages:
         ]
 
     async def begin(self, request: HttpRequest) -> HttpResponse:
-        """Send a person on to the authorization server."""
+        """Send a browser on to the authorization server."""
         try:
             return await self._begin(request)
         except (ProlocutorError, ServiceError) as error:
-            return _failed(error)
+            return _failure_page(error)
 
     async def end(self, request: HttpRequest) -> HttpResponse:
-        """Take what the authorization server says of a person who comes back."""
+        """Handle the return of a browser from the authorization server."""
         try:
             return await self._end(request)
         except (ProlocutorError, ServiceError) as error:
-            return _failed(error)
+            return _failure_page(error)
 
     async def document(self, request: HttpRequest) -> HttpResponse:
-        """Return who we are, for servers that read that at the address which is our id."""
+        """Return the client metadata document, at the address that is our client id."""
         base = _base(request)
         document = client_document(base + SIGNED_IN, base + DOCUMENT)
         return HttpResponse(encode(document), headers={"Cache-Control": "max-age=3600"})
@@ -92,7 +92,7 @@ class SignInPages:
         base = sign_in.settings.address.rstrip("/") or _base(request)
         redirect = base + SIGNED_IN
         server = sign_in.protection.server
-        client = await client_for(server, sign_in.settings, redirect, _web(sign_in))
+        client = await find_client(server, sign_in.settings, redirect, _web(sign_in))
         browser, verifier = secrets.token_urlsafe(32), secrets.token_urlsafe(48)
         state = await self._vault.begin(
             msgspec.structs.replace(
@@ -113,7 +113,7 @@ class SignInPages:
         known = await self._vault.find(state)
         if known is None or known.client is None:
             raise NotFound("this sign-in is over; ask the assistant for another link")
-        kept = digest(_kept_by(request))
+        kept = digest(_browser_secret(request))
         if not hmac.compare_digest(kept, known.browser):
             raise Forbidden("another browser began this sign-in; open the link here")
         sign_in = await self._vault.take(state)
@@ -146,7 +146,7 @@ def _web(sign_in: BegunSignIn) -> OAuthWeb:
 
 
 def _base(request: HttpRequest) -> str:
-    """Return the address by which a browser reaches us, without a slash at its end."""
+    """Return the base URL by which a browser reaches the server, without a final slash."""
     is_tls = request.header("x-forwarded-proto") == "https"
     host = request.header("host") or "localhost"
     return f"{'https' if is_tls else 'http'}://{host}{request.root}"
@@ -157,14 +157,14 @@ def _cookie(value: str, seconds: int, *, secure: bool) -> str:
     return f"{COOKIE}={value}; Path=/; Max-Age={seconds}; HttpOnly; SameSite=Lax{tls}"
 
 
-def _kept_by(request: HttpRequest) -> str:
-    """Return the secret that a browser keeps, "" for none."""
+def _browser_secret(request: HttpRequest) -> str:
+    """Return the secret in a browser's cookie, or ""."""
     header = (request.header("cookie") or "")[:MOST]
     pairs = (pair.strip().partition("=") for pair in header.split(";"))
     return next((value for name, _, value in pairs if name == COOKIE), "")
 
 
-def _failed(error: Exception) -> HttpResponse:
+def _failure_page(error: Exception) -> HttpResponse:
     if isinstance(error, ServiceError):
         return _page("You are not signed in", str(error), HTTPStatus.BAD_GATEWAY)
     refused = error_response(error)

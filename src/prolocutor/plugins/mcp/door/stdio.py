@@ -1,4 +1,4 @@
-"""The door over standard input and output: one JSON-RPC message a line, both ways."""
+"""The door over standard input and output: a JSON-RPC message a line in both directions."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ from prolocutor.json_rpc import (
 )
 from prolocutor.plugins.mcp.door.client import McpClient, elicits
 from prolocutor.plugins.mcp.door.persons import PREFIX
-from prolocutor.plugins.mcp.door.server import McpServer, check_envelope, envelope_of, id_of
+from prolocutor.plugins.mcp.door.server import McpServer, check_envelope, read_envelope, request_id
 from prolocutor.plugins.mcp.door.sessions import ClientSession, SessionBack
 from prolocutor.plugins.mcp.wire.protocol import HANDSHAKE_VERSIONS
 from prolocutor.web.door_context import LOCAL, DoorSpeaker
 
 
 class StdioDoor:
-    """One client at the other end of a pair of pipes; `user` is the person it speaks for."""
+    """A client at the other end of a pair of pipes; `user` is its person."""
 
     def __init__(
         self,
@@ -46,7 +46,7 @@ class StdioDoor:
         self._tasks = BackgroundTasks("MCP over stdio")
 
     async def serve(self, read: BinaryIO, write: BinaryIO) -> None:
-        """Answer the lines that are read until there are no more, then what was begun."""
+        """Answer lines until the input ends, then finish the running requests."""
         await self._lines.serve(read, write, self._take, self._finish)
 
     async def _finish(self) -> None:
@@ -70,22 +70,22 @@ class StdioDoor:
         task = self._tasks.start(self._answer(message))
         if message.id is not UNSET:
             self._session.begin(message.id, task)
-        task.add_done_callback(self._answered)
+        task.add_done_callback(self._send_answer)
 
     async def _answer(self, message: RpcMessage) -> bytes:
         try:
-            if message.method == "initialize" and envelope_of(message) is None:
+            if message.method == "initialize" and read_envelope(message) is None:
                 hello, version, result = self._server.welcome(message)
                 self._session.version = version
                 self._session.elicits = elicits(hello.capabilities)
-                return rpc_result(id_of(message), result)
+                return rpc_result(request_id(message), result)
             return await self._server.respond(message, self._client(message))
         except RpcFault as fault:
-            return rpc_failure(id_of(message), fault)
+            return rpc_failure(request_id(message), fault)
 
     def _client(self, message: RpcMessage) -> McpClient:
         session = self._session
-        meta = envelope_of(message)
+        meta = read_envelope(message)
         back = SessionBack(session, self._lines.send)
         if meta is None:
             return McpClient(
@@ -100,7 +100,7 @@ class StdioDoor:
             is_stateless=True,
         )
 
-    def _answered(self, task: asyncio.Task[bytes]) -> None:
-        """Send an answer; a request that was cancelled gets none."""
+    def _send_answer(self, task: asyncio.Task[bytes]) -> None:
+        """Send an answer, but for a cancelled request."""
         if not task.cancelled():
             self._lines.send(task.result())

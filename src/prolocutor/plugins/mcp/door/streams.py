@@ -1,4 +1,4 @@
-"""EventOutbox: the messages of one answer that goes out as a stream of events."""
+"""EventOutbox: the messages of an answer that is sent as a stream of events."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ SILENCE: Final = 5.0
 
 
 class EventOutbox:
-    """What is sent while a call runs, then its answer; each message is one event."""
+    """The messages during a call, then its answer, each as an event."""
 
     def __init__(self) -> None:
         self._messages: deque[bytes] = deque()
@@ -40,7 +40,7 @@ class EventOutbox:
         self._changed.set()
 
     async def response(self, answer: Coroutine[Any, Any, bytes]) -> HttpResponse:
-        """Return the response: JSON where the answer comes soon and nothing before it."""
+        """Return the response: JSON if the answer comes soon and first, else a stream."""
         answering = BackgroundTasks("answer of events").start(answer, awaited=True)
         answering.add_done_callback(lambda _: self._changed.set())
         with suppress(TimeoutError):
@@ -51,7 +51,7 @@ class EventOutbox:
         return event_stream(self._events(answering), _failure)
 
     async def _events(self, answering: asyncio.Future[bytes]) -> AsyncGenerator[bytes, None]:
-        """Return the events, the answer last; a client that leaves stops the waiting alone."""
+        """Yield the events, the answer last; a client that leaves does not stop the call."""
         try:
             while not answering.done() or self._messages:
                 while self._messages:
@@ -70,7 +70,7 @@ class EventOutbox:
 
 
 class StreamBack:
-    """The way back to a client that can be notified, but not asked."""
+    """The way back to a client that accepts notifications, but no requests."""
 
     def __init__(self, send: Any) -> None:
         self._send = send
@@ -80,7 +80,7 @@ class StreamBack:
         self._send(rpc_notification(method, params))
 
     async def ask(self, method: str, params: JsonObject) -> Any:
-        """Raise `RpcFault`: questions are results there."""
+        """Raise `RpcFault`, because questions are results in this version."""
         raise RpcFault(METHOD_NOT_FOUND, f"{method} cannot be asked here")
 
 

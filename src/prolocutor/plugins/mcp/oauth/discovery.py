@@ -1,4 +1,4 @@
-"""Discovery: which authorization server protects an MCP server, and what it wants to be asked for.
+"""Discovery: finds the authorization server of an MCP server, and the scope to ask for.
 
 Sources: RFC 9728 (protected resources), RFC 8414 and OpenID Connect Discovery 1.0 (authorization
 servers), the specification of 2026-07-28, "Authorization"; of 2025-03-26 for servers without
@@ -26,7 +26,7 @@ _PART: Final = re.compile(r'(?<![\w-])([\w-]++)\s*+=\s*+(?:"((?:[^"\\]|\\.)*+)"|
 
 
 class Challenge(msgspec.Struct, frozen=True):
-    """What `WWW-Authenticate` says (RFC 6750, section 3)."""
+    """The parameters of `WWW-Authenticate` (RFC 6750, section 3)."""
 
     resource_metadata: str | None = None
     scope: str | None = None
@@ -34,7 +34,7 @@ class Challenge(msgspec.Struct, frozen=True):
 
 
 class ProtectedResource(msgspec.Struct, frozen=True):
-    """What an MCP server says of itself as a protected resource (RFC 9728)."""
+    """The metadata of an MCP server as a protected resource (RFC 9728)."""
 
     resource: str
     authorization_servers: list[str] = []
@@ -42,7 +42,7 @@ class ProtectedResource(msgspec.Struct, frozen=True):
 
 
 class AuthorizationServer(msgspec.Struct, frozen=True, kw_only=True):
-    """What an authorization server says of itself (RFC 8414)."""
+    """The metadata of an authorization server (RFC 8414)."""
 
     issuer: str
     authorization_endpoint: str = ""
@@ -56,7 +56,7 @@ class AuthorizationServer(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Protection(msgspec.Struct, frozen=True, kw_only=True):
-    """What protects an MCP server: its name as a resource, who gives tokens, for which scope."""
+    """The protection of an MCP server: its resource name, its authorization server, the scope."""
 
     resource: str
     server: AuthorizationServer
@@ -64,7 +64,7 @@ class Protection(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class TokenNeeded(ServiceRefused):
-    """The server wants a token, or one for more, and says how one is had."""
+    """The server demands a token, or a token with more scope, and tells where to get it."""
 
     def __init__(self, what: str, *, status: int, challenge: Challenge) -> None:
         super().__init__(what, status=status)
@@ -72,7 +72,7 @@ class TokenNeeded(ServiceRefused):
 
 
 def read_challenge(status: int, header: bytes | None) -> Challenge | None:
-    """Return what a refusal says about tokens; None where a token would not help."""
+    """Return the demand for a token in a refusal; None if a token would not help."""
     text = (header or b"").decode("latin-1")
     if not re.match(r"\s*Bearer\b|.*,\s*Bearer\b", text, re.IGNORECASE):
         return None
@@ -88,7 +88,7 @@ def read_challenge(status: int, header: bytes | None) -> Challenge | None:
 async def find_protection(
     url: str, challenge: Challenge, settings: OAuthSettings, web: OAuthWeb
 ) -> Protection:
-    """Find out how a token for the server at `url` is had; `BadReply` where that is not safe."""
+    """Find the protection of the server at `url`; raise `BadReply` if it is not safe."""
     resource = await _find_resource(url, challenge, web)
     if resource is None:  # as before 2025-06-18: the server is its own authorization server
         origin = _origin(url)
@@ -150,7 +150,7 @@ async def _find_server(issuer: str, url: str, web: OAuthWeb) -> AuthorizationSer
 
 
 def _covers(resource: str, url: str) -> bool:
-    """Return whether a resource is the server at `url`, or what it is a part of."""
+    """Return whether a resource is the server at `url`, or contains it."""
     if _origin(resource) != _origin(url):
         return False
     path, own = (urlsplit(one).path.rstrip("/") for one in (resource, url))

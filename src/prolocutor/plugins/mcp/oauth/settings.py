@@ -16,7 +16,7 @@ KEY: Final = "oauth"
 
 
 class OAuthSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """How to sign in where the server wants it."""
+    """The way to sign in at servers that demand it."""
 
     grant: Annotated[
         Grant,
@@ -58,7 +58,7 @@ class OAuthSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
     ] = ""
 
     def check(self) -> None:
-        """Raise `ConfigError` for settings that no sign-in can be made with."""
+        """Raise `ConfigError` for settings with which no sign-in is possible."""
         if self.grant == "client_credentials" and not (
             self.client_id and (self.client_secret or self.private_key)
         ):

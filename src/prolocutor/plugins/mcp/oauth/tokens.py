@@ -1,4 +1,4 @@
-"""Tokens: what authorization servers give, for a code, a refresh token, or our own secret.
+"""Tokens: gets them from authorization servers for a code, a refresh token, or our own secret.
 
 Sources: OAuth 2.1; RFC 7523 (assertions), RFC 7591 (registration), RFC 8707 (resources), RFC 9207
 (the issuer in answers).
@@ -33,7 +33,7 @@ _METHODS: Final = ("client_secret_basic", "client_secret_post", "none")
 
 
 class Client(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What an authorization server knows us as; `method` is how we show that we are that."""
+    """Our identity at an authorization server; `method` is the way to prove it."""
 
     id: str
     secret: str | None = None
@@ -41,7 +41,7 @@ class Client(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class ServerToken(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A token for one MCP server, and what it is renewed with. `expires` is UNIX seconds."""
+    """A token for an MCP server, and its refresh token. `expires` is in UNIX seconds."""
 
     access: str
     refresh: str | None = None
@@ -51,7 +51,7 @@ class ServerToken(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     client: Client
 
     def is_old(self, now: float) -> bool:
-        """Return whether it ends within moments."""
+        """Return whether the token has expired or is about to."""
         return self.expires is not None and now > self.expires - EARLY
 
 
@@ -69,10 +69,10 @@ class _Registered(msgspec.Struct, frozen=True):
     token_endpoint_auth_method: str | None = None
 
 
-async def client_for(
+async def find_client(
     server: AuthorizationServer, settings: OAuthSettings, redirect: str, web: OAuthWeb
 ) -> Client:
-    """Return what a server knows us as: told ahead, by a metadata document, or newly registered."""
+    """Return our identity at a server: configured, a metadata document, or newly registered."""
     given = settings.client_id
     is_document = given is not None and given.startswith("https://")
     knows_documents = server.client_id_metadata_document_supported
@@ -88,7 +88,7 @@ async def client_for(
 
 
 def client_document(redirect: str, id_: str | None = None) -> dict[str, Any]:
-    """Return the metadata of us as a client; with an id, the document at that address."""
+    """Return our client metadata; with an id, the document at that address."""
     document: dict[str, Any] = {
         "client_name": NAME,
         "redirect_uris": [redirect],
@@ -102,7 +102,7 @@ def client_document(redirect: str, id_: str | None = None) -> dict[str, Any]:
 def authorization_address(
     protection: Protection, client: Client, redirect: str, state: str, verifier: str
 ) -> str:
-    """Return where a person signs in; `BadReply` for a server without PKCE by SHA-256."""
+    """Return the address to sign in at; raise `BadReply` for a server without PKCE by SHA-256."""
     server = protection.server
     if "S256" not in server.code_challenge_methods_supported:
         raise BadReply(f"{server.issuer} does not say that it knows PKCE (S256)")
@@ -123,7 +123,7 @@ def authorization_address(
 
 
 def check_issuer(server: AuthorizationServer, given: str | None) -> None:
-    """Raise `BadReply` for an answer that another server may have given (RFC 9207)."""
+    """Raise `BadReply` for an answer that may come from another server (RFC 9207)."""
     wanted = server.authorization_response_iss_parameter_supported
     if given != server.issuer and (given is not None or wanted):
         raise BadReply(f"the answer is not that of {server.issuer}")
@@ -132,32 +132,32 @@ def check_issuer(server: AuthorizationServer, given: str | None) -> None:
 async def redeem(
     protection: Protection, client: Client, redirect: str, code: str, verifier: str, web: OAuthWeb
 ) -> ServerToken:
-    """Return the token for the code that a person came back with."""
+    """Return the token for the code of a finished sign-in."""
     form = {
         "grant_type": "authorization_code",
         "code": code,
         "redirect_uri": redirect,
         "code_verifier": verifier,
     }
-    return await _token(protection, client, form, web)
+    return await _request_token(protection, client, form, web)
 
 
 async def renew(token: ServerToken, web: OAuthWeb) -> ServerToken:
-    """Return a token in place of one that has ended; `GrantDenied` where that cannot be."""
+    """Return a token in place of an expired one; raise `GrantDenied` if the server refuses."""
     form = {"grant_type": "refresh_token", "refresh_token": token.refresh or ""}
-    made = await _token(token.protection, token.client, form, web)
+    made = await _request_token(token.protection, token.client, form, web)
     return made if made.refresh else msgspec.structs.replace(made, refresh=token.refresh)
 
 
 async def own_token(protection: Protection, settings: OAuthSettings, web: OAuthWeb) -> ServerToken:
-    """Return a token of the assistant's own."""
+    """Return a token for the assistant itself."""
     form: dict[str, str] = {"grant_type": settings.grant}
     if protection.scope:
         form["scope"] = protection.scope
     client = Client(settings.client_id or "")
     if settings.grant == "jwt_bearer":
         form |= {"grant_type": JWT_BEARER, "assertion": settings.assertion or ""}
-        return await _token(protection, client, form, web)
+        return await _request_token(protection, client, form, web)
     if settings.issuer not in (None, protection.server.issuer):
         raise BadReply(f"the server wants tokens of {protection.server.issuer}, not of ours")
     if settings.private_key is None:
@@ -168,10 +168,10 @@ async def own_token(protection: Protection, settings: OAuthSettings, web: OAuthW
             "client_assertion_type": ASSERTION,
             "client_assertion": _assertion(protection.server, settings),
         }
-    return await _token(protection, client, form, web)
+    return await _request_token(protection, client, form, web)
 
 
-async def _token(
+async def _request_token(
     protection: Protection, client: Client, form: dict[str, str], web: OAuthWeb
 ) -> ServerToken:
     form = {**form, "resource": protection.resource}
@@ -213,7 +213,7 @@ async def _register(server: AuthorizationServer, redirect: str, web: OAuthWeb) -
 
 
 def _method(server: AuthorizationServer, settings: OAuthSettings) -> str:
-    """Return how our secret is shown to a server."""
+    """Return the way in which a server wants our secret."""
     if settings.client_secret is None:
         return "none"
     supported = server.token_endpoint_auth_methods_supported or _METHODS[:1]
@@ -221,7 +221,7 @@ def _method(server: AuthorizationServer, settings: OAuthSettings) -> str:
 
 
 def _assertion(server: AuthorizationServer, settings: OAuthSettings) -> str:
-    """Return a signed statement of who we are (RFC 7523, section 2.2)."""
+    """Return a signed assertion of our identity (RFC 7523, section 2.2)."""
     try:
         from joserfc import jwk, jwt
     except ImportError:

@@ -1,7 +1,7 @@
-"""Vault: tokens of people, and sign-ins that have begun, as documents in the store.
+"""Vault: tokens of people, and unfinished sign-ins, as documents in the store.
 
-Tokens are documents of their person, so that they are deleted with the person. A sign-in is found
-by a digest of what its link and its state say, so who reads the store cannot go on with it.
+Tokens are documents of their person, so that they are deleted with the person. The key of a sign-in
+is a digest of the secret in its link and state, so a reader of the store cannot continue it.
 """
 
 from __future__ import annotations
@@ -27,11 +27,10 @@ LASTS: Final = 900.0
 
 
 class BegunSignIn(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A sign-in that has begun: who signs in, at which MCP server (`url`), and by what.
+    """An unfinished sign-in: the person, the MCP server (`url`), and its authorization server.
 
-    `within` are the networks that the servers may be in. What is known once the person has opened
-    the link: the `client`, the `redirect` and the `verifier`; `browser` is the digest of what that
-    browser keeps.
+    `within` are the networks that the servers may be in. Known once the person has opened the link:
+    the `client`, the `redirect`, the `verifier`, and `browser`, the digest of the browser's secret.
     """
 
     user: str
@@ -47,27 +46,27 @@ class BegunSignIn(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
 
 
 class Vault:
-    """The tokens and sign-ins of one assistant's store."""
+    """The tokens and sign-ins in the store of an assistant."""
 
     def __init__(self, records: RecordStore, clock: Callable[[], float] = time.time) -> None:
         self._records = records
         self._clock = clock
 
     async def token(self, user: str, url: str) -> ServerToken | None:
-        """Return the token that a person has for the server at `url`."""
+        """Return a person's token for the server at `url`, or None."""
         body = await self._records.record(user, TOKENS, digest(url))
         return None if body is None else msgspec.json.decode(body, type=ServerToken)
 
     async def keep(self, user: str, url: str, token: ServerToken) -> None:
-        """Keep a person's token, in place of an earlier one."""
+        """Store a person's token in place of an earlier one."""
         await self._records.put_record(user, TOKENS, digest(url), msgspec.json.encode(token))
 
     async def drop(self, user: str, url: str) -> None:
-        """Forget a person's token."""
+        """Delete a person's token."""
         await self._records.delete_record(user, TOKENS, digest(url))
 
     async def begin(self, sign_in: BegunSignIn) -> str:
-        """Keep a sign-in, and drop those that have ended; return the secret that finds it."""
+        """Store a sign-in, delete expired sign-ins; return the secret that finds it."""
         for key, body in (await self._records.records("", SIGN_INS)).items():
             if msgspec.json.decode(body, type=BegunSignIn).expires <= self._clock():
                 await self._records.delete_record("", SIGN_INS, key)
@@ -77,7 +76,7 @@ class Vault:
         return secret
 
     async def find(self, secret: str) -> BegunSignIn | None:
-        """Return the sign-in of a secret; None where there is none, or it has ended."""
+        """Return the sign-in of a secret, None if it is unknown or expired."""
         body = await self._records.record("", SIGN_INS, digest(secret))
         if body is None:
             return None
@@ -85,7 +84,7 @@ class Vault:
         return found if found.expires > self._clock() else None
 
     async def take(self, secret: str) -> BegunSignIn | None:
-        """Return the sign-in of a secret, once."""
+        """Return and delete the sign-in of a secret."""
         found = await self.find(secret)
         if found is None or not await self._records.delete_record("", SIGN_INS, digest(secret)):
             return None
@@ -93,5 +92,5 @@ class Vault:
 
 
 def digest(text: str) -> str:
-    """Return what stands for a text in a key."""
+    """Return the digest of a text, for keys."""
     return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()

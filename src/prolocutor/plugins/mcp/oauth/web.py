@@ -1,4 +1,4 @@
-"""OAuthWeb: requests to servers of metadata and tokens, which may lead nowhere less public."""
+"""OAuthWeb: requests to servers of metadata and tokens, within the allowed networks."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ T = TypeVar("T")
 
 
 class GrantDenied(ServiceError):
-    """The authorization server gives no token; `error` is its word for why (RFC 6749, 5.2)."""
+    """The authorization server refuses a token; `error` is its reason (RFC 6749, section 5.2)."""
 
     answered = True
 
@@ -34,17 +34,17 @@ class GrantDenied(ServiceError):
 
 
 class OAuthWeb:
-    """Asks servers over HTTP.
+    """Sends requests to servers over HTTP.
 
-    `within` are the networks that they may be in: no MCP server leads us to where it could not be
-    itself.
+    `within` are the networks that they may be in: an MCP server cannot lead us into networks less
+    public than its own.
     """
 
     def __init__(self, within: Collection[Network] | None = None) -> None:
         self._within = within
 
     async def find(self, url: str, kind: type[T]) -> T | None:
-        """Return the document at an address; None where there is none of this kind."""
+        """Return the document at an address, None if there is no such document."""
         status, body = await self._ask("GET", url, {}, b"")
         if status != 200:
             return None
@@ -54,7 +54,7 @@ class OAuthWeb:
             return None
 
     async def register(self, url: str, document: Mapping[str, Any], kind: type[T]) -> T:
-        """Post a document as JSON and return the answer."""
+        """Post a document as JSON; return the answer."""
         headers = {"Content-Type": "application/json"}
         status, body = await self._ask("POST", url, headers, msgspec.json.encode(document))
         return _read(status, body, kind)
@@ -62,7 +62,7 @@ class OAuthWeb:
     async def token(
         self, url: str, form: Mapping[str, str], headers: Mapping[str, str], kind: type[T]
     ) -> T:
-        """Post a form and return the answer; raise `GrantDenied` where the server says no."""
+        """Post a form; return the answer, or raise `GrantDenied`."""
         headers = {"Content-Type": "application/x-www-form-urlencoded", **headers}
         status, body = await self._ask("POST", url, headers, urlencode(form).encode())
         return _read(status, body, kind)
@@ -111,7 +111,7 @@ def _read(status: int, body: bytes, kind: type[T]) -> T:
 
 
 def is_safe(url: str, server: str) -> bool:
-    """Return whether secrets may go to a URL: by TLS, unless the server has none or it is here."""
+    """Return whether a URL may carry secrets: by TLS, on loopback, or to a server without TLS."""
     try:
         parts = urlsplit(url)
     except ValueError:

@@ -1,1 +1,1 @@
-"""The messages of MCP, as both ends need them."""
+"""The messages of MCP, for connector and door."""

@@ -1,4 +1,4 @@
-"""Header values of MCP: what HTTP cannot carry is wrapped, and parameters may be repeated there.
+"""Header values of MCP: wraps texts that HTTP cannot carry; repeats parameters in headers.
 
 Source: the specification of 2026-07-28, "Transports", "Custom Headers".
 """
@@ -31,14 +31,14 @@ _SCHEMAS_BY_NAME: Final = frozenset(
 
 
 def header_value(text: str) -> str:
-    """Write a text as the value of a header, wrapped in base64 where it has to be."""
+    """Return a text as the value of a header, wrapped in base64 if need be."""
     if _SAFE.fullmatch(text) and text == text.strip() and not _WRAPPED.fullmatch(text):
         return text
     return f"=?base64?{b64encode(text.encode()).decode()}?="
 
 
 def text_of_header(value: str | None) -> str | None:
-    """Return the text of a header's value; None for a missing or malformed one."""
+    """Return the text of a header's value, None for a missing or malformed value."""
     wrapped = _WRAPPED.fullmatch(value) if value is not None else None
     if wrapped is None:
         return value
@@ -49,14 +49,14 @@ def text_of_header(value: str | None) -> str | None:
 
 
 def header_fault(schema: Any) -> str:
-    """Return what is wrong with the headers that the schema of a tool marks, "" for nothing.
+    """Return the fault of the headers that a tool's schema marks, or "".
 
     A mark is the name of a header, once in a schema, at an argument of a simple type that is
     reached from the root by `properties` alone. The specification leaves `number` out, its
     conformance tests do not.
     """
     seen: set[str] = set()
-    for path, one in _marked(schema):
+    for path, one in _marked_schemas(schema):
         token = one[MARK]
         if not path:
             return f"{MARK} stands at no argument"
@@ -72,21 +72,21 @@ def header_fault(schema: Any) -> str:
 
 
 def param_headers(schema: Any, arguments: dict[str, Any]) -> dict[str, str]:
-    """Return the headers that repeat arguments of a tool: those that its schema marks."""
+    """Return the headers for the arguments that a tool's schema marks."""
     found: dict[str, str] = {}
-    for path, one in _marked(schema):
+    for path, one in _marked_schemas(schema):
         value: Any = arguments
         for name in path or ():
             value = value.get(name) if isinstance(value, dict) else None
         if isinstance(value, str | int | float):
-            found[f"Mcp-Param-{one[MARK]}"] = header_value(_shown(value))
+            found[f"Mcp-Param-{one[MARK]}"] = header_value(_header_text(value))
     return found
 
 
-def _marked(schema: Any) -> Iterator[tuple[tuple[str, ...], dict[str, Any]]]:
-    """Return the schemas that mark a header, with the names of the arguments that lead there.
+def _marked_schemas(schema: Any) -> Iterator[tuple[tuple[str, ...], dict[str, Any]]]:
+    """Yield the schemas that mark a header, each with the path of argument names to it.
 
-    No names lead to one that is reached by other keywords than `properties`.
+    The path is empty if other keywords than `properties` lead to the schema.
     """
     left: list[tuple[tuple[str, ...] | None, Any]] = [((), schema)]
     while left:
@@ -105,7 +105,7 @@ def _marked(schema: Any) -> Iterator[tuple[tuple[str, ...], dict[str, Any]]]:
                 left.append((None, value))
 
 
-def _shown(value: str | float) -> str:
+def _header_text(value: str | float) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     return str(value)

@@ -1,8 +1,8 @@
 """Versions, headers, numbers and reserved keys of MCP.
 
 Source: https://modelcontextprotocol.io/specification. Versions up to 2025-11-25 begin with a
-handshake (`initialize`). From 2026-07-28 on every request says its version and what the client can
-do, and `server/discover` takes the place of the handshake.
+handshake (`initialize`). From 2026-07-28 on every request carries its version and the client's
+capabilities, and `server/discover` takes the place of the handshake.
 """
 
 from __future__ import annotations
@@ -34,5 +34,5 @@ NAMED_BY: Final = {"tools/call": "name", "prompts/get": "name", "resources/read"
 
 
 def is_stateless(version: str) -> bool:
-    """Return whether requests of this version carry all that they need."""
+    """Return whether requests of a version are independent of a session."""
     return version in STATELESS_VERSIONS

@@ -1,4 +1,4 @@
-"""Tools and the results of calling them, as far as they are read here; unknown keys are ignored."""
+"""Tools and the results of their calls; unknown keys are ignored."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from prolocutor.dialog.plain import JsonObject
 
 
 class ToolInfo(msgspec.Struct, frozen=True, rename="camel"):
-    """A tool of a server: its name, what it does, and the JSON Schema of its arguments."""
+    """A tool of a server: its name, its description, and the JSON Schema of its arguments."""
 
     name: str
     title: str | None = None
@@ -17,14 +17,14 @@ class ToolInfo(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class ToolPage(msgspec.Struct, frozen=True, rename="camel"):
-    """One page of a server's tools; the next is asked for by `next_cursor`."""
+    """A page of a server's tools; `next_cursor` leads to the next page."""
 
     tools: list[ToolInfo]
     next_cursor: str | None = None
 
 
 class EmbeddedResource(msgspec.Struct, frozen=True, rename="camel"):
-    """What is in a resource, as text or in base64."""
+    """The content of a resource, as text or in base64."""
 
     uri: str = ""
     text: str | None = None
@@ -32,7 +32,7 @@ class EmbeddedResource(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class ContentBlock(msgspec.Struct, frozen=True, rename="camel"):
-    """One part of what a tool said: `text`, `image`, `audio`, `resource_link` or `resource`."""
+    """A part of a tool's result: `text`, `image`, `audio`, `resource_link` or `resource`."""
 
     type: str
     text: str | None = None
@@ -46,13 +46,13 @@ class ContentBlock(msgspec.Struct, frozen=True, rename="camel"):
 
     @property
     def is_for_people(self) -> bool:
-        """Whether it is meant to be shown, and not for a model alone."""
+        """Whether the part is for people, not for models alone."""
         notes = self.annotations
         return notes is None or not notes.audience or "user" in notes.audience
 
 
 class ContentNotes(msgspec.Struct, frozen=True):
-    """Whom a part is meant for: "user", "assistant"."""
+    """The audience of a part: "user", "assistant"."""
 
     audience: list[str] | None = None
 
@@ -60,8 +60,8 @@ class ContentNotes(msgspec.Struct, frozen=True):
 class ToolResult(msgspec.Struct, frozen=True, rename="camel"):
     """The result of a call.
 
-    `result_type` is "input_required" where the server asks for something first: for what is in
-    `input_requests`; the call is then sent again with the answers and with `request_state`.
+    `result_type` is "input_required" if the server first asks the questions in `input_requests`;
+    the call is then repeated with the answers and `request_state`.
     """
 
     content: list[ContentBlock] = []
@@ -73,14 +73,14 @@ class ToolResult(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class InputRequest(msgspec.Struct, frozen=True):
-    """What a server asks its client for: a method of the client's, and its parameters."""
+    """A server's request to its client: a method of the client, and its parameters."""
 
     method: str
     params: JsonObject = {}
 
 
 class ElicitParams(msgspec.Struct, frozen=True, rename="camel"):
-    """What a server wants to know of the user: by a form, or at an address."""
+    """A server's question to the user: by a form, or at an address."""
 
     message: str = ""
     mode: str = "form"
