@@ -1,9 +1,8 @@
-"""Cassette: a recorded conversation in a file of JSON lines, and how it is read and written.
+"""Cassette: a recorded conversation, read from and written to a file of JSON lines.
 
-The first line says what was recorded and when (`header`). Then, for each turn: a line of what the
-person said (`says`), a line for each call (`call`), and a line of the reply (`reply`). What
-several requests have in common stands once, in a line of its own (`part`), and elsewhere as
-`{"$": number}`.
+The first line is the `header`. Each turn has a line with the person's words (`says`), a line for
+each call (`call`), and a line with the reply (`reply`). A value that several requests share is
+written once, in a separate line (`part`), and referred to as `{"$": number}`.
 """
 
 from __future__ import annotations
@@ -27,13 +26,13 @@ _LEAST: Final = 120
 
 
 class Header(msgspec.Struct, kw_only=True, omit_defaults=True):
-    """What was recorded, when, and by which settings.
+    """The origin of a recording: the assistant's settings and the time.
 
-    `at` is when it began (UNIX seconds), `timezone` that of the server. `services` says of each
-    service, by `stage.name`, where its calls go, and within how many seconds. `cards` are what
-    agents said of themselves. `ignore` are members of requests that may differ, as
-    `stage.name: [dotted path]`; people write it. `complete` is false where requests are unknown, as
-    of a stored conversation.
+    `at` is the start (UNIX seconds), `timezone` the server's time zone. `services` has the target
+    and the time-out (seconds) of each service, by `stage.name`. `cards` are the agents' own
+    descriptions. `ignore` lists members of requests that may differ, as `stage.name: [dotted
+    path]`; people write it. `complete` is false if requests are unknown, as in a stored
+    conversation.
     """
 
     assistant: str = ""
@@ -49,11 +48,11 @@ class Header(msgspec.Struct, kw_only=True, omit_defaults=True):
 
 
 class RecordedCall(msgspec.Struct, kw_only=True, omit_defaults=True):
-    """One call: what was asked, `after` how many seconds of the turn, how long it `took`.
+    """A call: its request, its start (`after` seconds of the turn) and duration (`took` seconds).
 
-    `piece` tells apart the calls of one service in a turn. `gave` is the reply, `failed` the error
-    `{kind, what, ...}`; neither, where the assistant stopped waiting. `chunks` are the words that
-    came before the reply: seconds since the call, and words; null where they were taken back.
+    `piece` tells the calls of a service in a turn apart. `gave` is the reply, `failed` the error
+    `{kind, what, ...}`; both are absent if the assistant stopped waiting. `chunks` are streamed
+    words before the reply: seconds since the call, and the words, null for a withdrawal.
     """
 
     call: str
@@ -67,16 +66,16 @@ class RecordedCall(msgspec.Struct, kw_only=True, omit_defaults=True):
 
     @property
     def dropped(self) -> bool:
-        """Whether the assistant stopped waiting for it."""
+        """Whether the assistant stopped waiting for the call."""
         return self.gave is msgspec.UNSET and self.failed is None
 
 
 class RecordedReply(msgspec.Struct, kw_only=True, omit_defaults=True):
-    """What is compared of a turn's reply.
+    """The parts of a turn's reply that a replay compares.
 
-    `attributes` are the changes of profiles, as `person.attributes.tea: value`. `by` says which way
-    the reply came about, `failed` which services failed, with their codes. `error` is what the turn
-    raised in place of a reply.
+    `attributes` are the changes of profiles, as `person.attributes.tea: value`. `by` is the way in
+    which the reply was chosen, `failed` maps failed services to their error codes. `error` is the
+    exception of a turn without a reply.
     """
 
     reply: str = ""
@@ -90,7 +89,7 @@ class RecordedReply(msgspec.Struct, kw_only=True, omit_defaults=True):
 
 
 class RecordedTurn(msgspec.Struct, kw_only=True):
-    """What a person said `at` some time (UNIX seconds), the calls that it led to, and the reply."""
+    """A person's input `at` a time (UNIX seconds), the calls of its turn, and the reply."""
 
     number: int
     at: float
@@ -113,7 +112,7 @@ class Cassette(msgspec.Struct, kw_only=True):
 
 
 class CassetteWriter:
-    """Appends the turns of one conversation to a file, each when it has ended."""
+    """Appends the turns of a conversation to a file, each after its end."""
 
     def __init__(self, path: Path, header: Header) -> None:
         self.path = path
@@ -123,13 +122,13 @@ class CassetteWriter:
 
     @staticmethod
     def lines_of(cassette: Cassette) -> bytes:
-        """Return the whole content of a cassette's file."""
+        """Return the content of a cassette's file."""
         lines = CassetteLines()
         turns = [line for turn in cassette.turns for line in lines.of(turn)]
         return b"\n".join([_header_line(cassette.header), *turns, b""])
 
     def append(self, turn: RecordedTurn) -> None:
-        """Write one turn, with the next number."""
+        """Write a turn with the next number."""
         with self.path.open("ab") as file:
             file.write(b"\n".join(self._lines.of(turn)) + b"\n")
             file.flush()
@@ -137,7 +136,7 @@ class CassetteWriter:
 
 
 class CassetteLines:
-    """The lines of one cassette's turns; it knows which parts have a line already."""
+    """Makes the lines of a cassette's turns, and numbers the shared parts."""
 
     def __init__(self) -> None:
         self._parts: dict[bytes, int] = {}
@@ -151,14 +150,14 @@ class CassetteLines:
             _count(call.asked, counted, self._parts)
         lines: list[bytes] = [encode({"turn": self._turns, "at": turn.at, **turn.input})]
         for call in turn.calls:
-            asked = self._shortened(call.asked, counted, lines)
+            asked = self._refer_to_parts(call.asked, counted, lines)
             lines.append(encode(msgspec.structs.replace(call, asked=asked)))
         reply = encode(turn.reply)
-        lines.append(reply if turn.reply.reply else _marked(reply, "reply", ""))
+        lines.append(reply if turn.reply.reply else _line_of_kind(reply, "reply", ""))
         return lines
 
-    def _shortened(self, value: Any, counted: Counter[bytes], lines: list[bytes]) -> Any:
-        """Return a value with references to parts; new ones are added to the lines."""
+    def _refer_to_parts(self, value: Any, counted: Counter[bytes], lines: list[bytes]) -> Any:
+        """Return a value with its large parts replaced by references; add lines for new parts."""
         if not isinstance(value, dict | list):
             return value
         key = encode(value)
@@ -166,9 +165,9 @@ class CassetteLines:
             return {_PART: number}
         inner: Any
         if isinstance(value, dict):
-            inner = {name: self._shortened(one, counted, lines) for name, one in value.items()}
+            inner = {name: self._refer_to_parts(one, counted, lines) for name, one in value.items()}
         else:
-            inner = [self._shortened(one, counted, lines) for one in value]
+            inner = [self._refer_to_parts(one, counted, lines) for one in value]
         if len(key) < _LEAST or counted[key] < 2:
             return inner
         self._parts[key] = number = len(self._parts) + 1
@@ -189,19 +188,19 @@ def _count(value: Any, counted: Counter[bytes], known: dict[bytes, int]) -> None
 
 
 def _header_line(header: Header) -> bytes:
-    return _marked(encode(header), "cassette", VERSION)
+    return _line_of_kind(encode(header), "cassette", VERSION)
 
 
-def _marked(line: bytes, key: str, value: object) -> bytes:
-    """Return an object with a first member by which its kind of line is known."""
+def _line_of_kind(line: bytes, key: str, value: object) -> bytes:
+    """Return an object as a line whose first member is its kind."""
     rest = b"}" if line == b"{}" else b"," + line[1:]
     return b'{"%b":%b' % (key.encode(), encode(value)) + rest
 
 
 def read_cassette(path: Path) -> Cassette:
-    """Read a cassette; raise `BadData` with the line that is wrong.
+    """Read a cassette; raise `BadData` with the number of a faulty line.
 
-    A turn at the end without a reply is left out: its recording was cut off.
+    A last turn without a reply, which was cut off, is left out.
     """
     try:
         lines = path.read_bytes().splitlines()
@@ -217,12 +216,12 @@ def read_cassette(path: Path) -> Cassette:
         try:
             said = decode(line)
             if header is None:
-                header = _header_of(said)
+                header = _read_header(said)
             elif "part" in said:
-                parts[said["part"]] = _whole(said["is"], parts)
+                parts[said["part"]] = _resolve_parts(said["is"], parts)
             elif "call" in said:
                 assert open_turn is not None
-                said["asked"] = _whole(said.get("asked"), parts)
+                said["asked"] = _resolve_parts(said.get("asked"), parts)
                 open_turn.calls.append(msgspec.convert(said, RecordedCall))
             elif "turn" in said:
                 place, at = said.pop("turn"), said.pop("at")
@@ -243,26 +242,26 @@ def read_cassette(path: Path) -> Cassette:
     return Cassette(header=header, turns=turns, path=path)
 
 
-def _header_of(said: Any) -> Header:
+def _read_header(said: Any) -> Header:
     version = said.pop("cassette", None) if isinstance(said, dict) else None
     if version != VERSION:
         raise ValueError(f"a cassette begins with a line of version {VERSION}")
     return msgspec.convert(said, Header)
 
 
-def _whole(value: Any, parts: dict[int, Any]) -> Any:
-    """Return a value with the parts that it refers to."""
+def _resolve_parts(value: Any, parts: dict[int, Any]) -> Any:
+    """Return a value with its references to parts resolved."""
     if isinstance(value, dict):
         if len(value) == 1 and isinstance(number := value.get(_PART), int):
             return parts[number]
-        return {key: _whole(one, parts) for key, one in value.items()}
+        return {key: _resolve_parts(one, parts) for key, one in value.items()}
     if isinstance(value, list):
-        return [_whole(one, parts) for one in value]
+        return [_resolve_parts(one, parts) for one in value]
     return value
 
 
 def find_files(paths: Sequence[Path], suffixes: Sequence[str]) -> Iterator[Path]:
-    """Return files, and the files in folders that end so, in the order of their names."""
+    """Return the given files, and the files with a suffix in the given folders, sorted by name."""
     for path in paths:
         if path.is_dir():
             yield from sorted(one for one in path.rglob("*") if one.suffix in suffixes)

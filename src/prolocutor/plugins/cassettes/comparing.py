@@ -1,4 +1,4 @@
-"""What differs between a recorded conversation and the same one now, in words."""
+"""Compares a recorded conversation with its replay, and describes the differences."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ _LONGEST: Final = 160
 
 
 class Difference(msgspec.Struct, frozen=True, kw_only=True):
-    """One thing that differs: in which turn (0: in none), what, and the lines of the difference.
+    """A difference: its turn (0 for none), its description, and its lines as a diff.
 
-    `kind` is `request`, `calls`, `reply` or `assistant`; `where` the service, or the member.
+    `kind` is `request`, `calls`, `reply` or `assistant`; `where` is the service or the member.
     """
 
     turn: int
@@ -30,13 +30,13 @@ class Difference(msgspec.Struct, frozen=True, kw_only=True):
     lines: list[str]
 
     def told(self) -> str:
-        """Return it as text."""
+        """Return the difference as text."""
         place = f"turn {self.turn}, " if self.turn else ""
         return "\n".join([f"{place}{self.kind} {self.where}".rstrip(), *self.lines])
 
 
 def changed_members(before: Any, now: Any, path: str = "") -> Iterator[tuple[str, Any, Any]]:
-    """Return the members that differ, each with its path; UNSET where one side has none."""
+    """Return the differing members by path, with both values; UNSET if a side lacks the member."""
     if before == now and type(before) is type(now):
         return
     if isinstance(before, dict) and isinstance(now, dict):
@@ -61,7 +61,7 @@ def _is_close(before: Any, now: Any) -> bool:
 
 
 def diff_lines(before: Any, now: Any) -> list[str]:
-    """Return lines that show what differs, as a diff does; none where nothing does."""
+    """Return the lines of a diff between two values, [] if they are equal."""
     lines: list[str] = []
     twice = _TWICE if isinstance(before, dict) and "utterances" in before else ()
     changed = (one for one in changed_members(before, now) if not one[0].startswith(twice))
@@ -86,7 +86,7 @@ def _shown(value: Any) -> str:
 
 
 def compare_replies(turn: int, before: RecordedReply, now: RecordedReply) -> Iterator[Difference]:
-    """Return what differs between two replies, member by member."""
+    """Return the differences of two replies, member by member."""
     for field in RecordedReply.__struct_fields__:
         lines = diff_lines(getattr(before, field), getattr(now, field))
         if lines:
@@ -99,7 +99,7 @@ _WORDS: Final = {"reply": "text", "failed": "failed services"}
 def compare_services(
     before: dict[str, JsonObject], now: dict[str, JsonObject], called: Sequence[str]
 ) -> Iterator[Difference]:
-    """Return what differs in where the calls of services go, of those that were called."""
+    """Return the differences in the targets of the services that were called."""
     for key in called:
         old, new = before.get(key), now.get(key)
         if old is None or new is None:
@@ -113,25 +113,25 @@ def _address(facts: JsonObject) -> JsonObject:
     return {key: value for key, value in facts.items() if key not in ("here", "inline", "format")}
 
 
-def without_ignored(value: Any, paths: Sequence[str]) -> Any:
-    """Return a value without the members of these dotted paths; `*` stands for any one name."""
+def drop_ignored(value: Any, paths: Sequence[str]) -> Any:
+    """Return a value without the members at some dotted paths; `*` matches any name."""
     for path in paths:
-        value = _without(value, path.split("."))
+        value = _drop_path(value, path.split("."))
     return value
 
 
-def _without(value: Any, path: Sequence[str]) -> Any:
+def _drop_path(value: Any, path: Sequence[str]) -> Any:
     first, *rest = path
     if isinstance(value, list):
         return [
-            _without(one, rest) if rest and first in ("*", str(place)) else one
+            _drop_path(one, rest) if rest and first in ("*", str(place)) else one
             for place, one in enumerate(value)
             if rest or first not in ("*", str(place))
         ]
     if not isinstance(value, dict):
         return value
     return {
-        key: _without(one, rest) if rest and first in ("*", key) else one
+        key: _drop_path(one, rest) if rest and first in ("*", key) else one
         for key, one in value.items()
         if rest or first not in ("*", key)
     }

@@ -1,4 +1,4 @@
-"""Crowd: many people made of rules talk to an assistant; what breaks a law is shrunk."""
+"""Crowd: many simulated people talk to an assistant; dialogs that break a law are shrunk."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ MOST_TRIES: Final = 200
 
 
 class BrokenDialog(msgspec.Struct, frozen=True, kw_only=True):
-    """A dialog that breaks a law: who had it, the law, the shortest dialog that breaks it too."""
+    """A dialog that breaks a law: its person, the law, and the shortest such dialog."""
 
     person: str
     broken: BrokenLaw
@@ -39,9 +39,9 @@ class BrokenDialog(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Crowd:
-    """Lets people talk to an assistant, `AT_ONCE` at a time, and collects what breaks a law.
+    """Lets people talk to an assistant, `AT_ONCE` at a time, and collects broken laws.
 
-    `found` has for each law and agent the first dialog that breaks it; `count` is by law.
+    `found` has the first broken dialog for each law and agent; `count` counts by law.
     """
 
     def __init__(self, assistant: Assistant, people: Sequence[RulePerson], deadline: float) -> None:
@@ -54,7 +54,7 @@ class Crowd:
         self._words = frozenset(one.word for one in people)
 
     async def run(self, told: Callable[[BrokenDialog], None]) -> None:
-        """Let all talk, and shrink what was found."""
+        """Let all people talk, and shrink the broken dialogs."""
         places = asyncio.Semaphore(AT_ONCE)
         seen: dict[tuple[str, str], tuple[RulePerson, list[SaidTurn], BrokenLaw]] = {}
 
@@ -79,11 +79,11 @@ class Crowd:
         said: list[SaidTurn] = []
         while len(said) < MOST_TURNS and (turn := person.next(said)) is not None:
             if isinstance(person, ModelPerson):
-                turn = await person.worded(turn, said)
-            said.append(await self._said(person.name, turn))
+                turn = await person.rephrase(turn, said)
+            said.append(await self._say(person.name, turn))
         return said
 
-    async def _said(self, user: str, turn: SaidTurn) -> SaidTurn:
+    async def _say(self, user: str, turn: SaidTurn) -> SaidTurn:
         began = monotonic()
         try:
             result = await self._assistant.turn(turn.says, user)
@@ -100,9 +100,9 @@ class Crowd:
         )
 
     async def _shortest(self, said: Sequence[SaidTurn], law: str, word: str) -> list[SaidTurn]:
-        """Return the shortest dialog that breaks the law: turns, then words are left out."""
+        """Return the shortest dialog that breaks the law, by leaving out turns, then words."""
         tries = MOST_TRIES
-        best = await self._broken([one.says for one in said], law, word)
+        best = await self._find_break([one.says for one in said], law, word)
         if best is None:
             return [*said]  # it took others at the same time, or chance
         changed = True
@@ -113,16 +113,16 @@ class Crowd:
                 tries -= 1
                 if tries <= 0:
                     break
-                if (found := await self._broken(shorter, law, word)) is not None:
+                if (found := await self._find_break(shorter, law, word)) is not None:
                     best, changed = found, True
                     break
         return best
 
-    async def _broken(self, texts: Sequence[str], law: str, word: str) -> list[SaidTurn] | None:
-        """Say these texts as somebody new; return the dialog up to where it breaks the law."""
+    async def _find_break(self, texts: Sequence[str], law: str, word: str) -> list[SaidTurn] | None:
+        """Say some texts as a new person; return the dialog up to the turn that breaks the law."""
         user, said = f"shrinking-{new_id()}", list[SaidTurn]()
         for text in texts:
-            said.append(await self._said(user, SaidTurn(says=text)))
+            said.append(await self._say(user, SaidTurn(says=text)))
         for one in broken_laws(said, word, self._words, self._deadline):
             if one.law == law:
                 return said[: one.turn]
@@ -130,7 +130,7 @@ class Crowd:
 
 
 def _fewer_turns(texts: Sequence[str]) -> list[list[str]]:
-    """Return the texts without half of them, a quarter, and so on, down to one."""
+    """Yield the texts without half of them, then without a quarter, and so on, down to one."""
     shorter, size = [], len(texts) // 2
     while size:
         shorter += [[*texts[:at], *texts[at + size :]] for at in range(0, len(texts), size)]
@@ -142,7 +142,7 @@ _WORD: Final = re.compile(r"\S+")
 
 
 def _fewer_words(texts: Sequence[str]) -> list[list[str]]:
-    """Return the texts with one word less in one of them."""
+    """Yield the texts with one word left out."""
     shorter = []
     for place, text in enumerate(texts):
         words = _WORD.findall(text)

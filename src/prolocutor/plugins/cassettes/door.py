@@ -15,7 +15,7 @@ from prolocutor.dialog.dialog import Dialog
 from prolocutor.dialog.ids import DialogId
 from prolocutor.errors import BadInput, NotFound
 from prolocutor.plugins.cassettes.cassette import SUFFIX, CassetteWriter
-from prolocutor.plugins.cassettes.keeping import cassette_of, dialog_text
+from prolocutor.plugins.cassettes.keeping import dialog_text, make_cassette
 from prolocutor.web.door_context import DoorContext
 from prolocutor.web.operations import Operation, TypedRequest
 from prolocutor.web.operator_writes import OperatorWrite
@@ -25,7 +25,7 @@ _SAFE: Final = re.compile(r"[^\w-]+")
 
 
 class TestToKeep(msgspec.Struct, frozen=True, kw_only=True):
-    """What is kept as a test: a whole dialog, or the one that a reply ends; `name` of its file."""
+    """The dialog to keep as a test, to its end or to a reply; `name` is the name of the file."""
 
     __test__: ClassVar[bool] = False  # it is no test of pytest's
 
@@ -35,7 +35,7 @@ class TestToKeep(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class KeptTest(msgspec.Struct, frozen=True, kw_only=True):
-    """A test: its file (None where the browser keeps it), the cassette, a dialog in YAML."""
+    """A test: its file (None if the browser keeps it), the cassette, the dialog in YAML."""
 
     name: str
     file: str | None
@@ -45,7 +45,7 @@ class KeptTest(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class TestFolder(msgspec.Struct, frozen=True, kw_only=True):
-    """Where tests are kept: a folder, or None where the browser keeps them."""
+    """The folder of tests, or None if the browser keeps them."""
 
     __test__: ClassVar[bool] = False
 
@@ -90,7 +90,7 @@ class KeptTests:
         """Do nothing."""
 
     async def show_folder(self, request: TypedRequest[None, None]) -> TestFolder:
-        """Show where tests are kept."""
+        """Return the folder of tests."""
         return TestFolder(folder=None if self._folder is None else str(self._folder))
 
     async def keep_test(self, request: TypedRequest[None, TestToKeep]) -> KeptTest:
@@ -117,7 +117,7 @@ class KeptTests:
 
     def _kept(self, dialog: Dialog, until: str | None, name: str) -> KeptTest:
         pipeline = self._assistant.engine.prepared.graph.pipeline
-        cassette = cassette_of(dialog, pipeline, until=until)
+        cassette = make_cassette(dialog, pipeline, until=until)
         folder = self._folder or self._base
         lines = CassetteWriter.lines_of(cassette)
         file: Path | None = None

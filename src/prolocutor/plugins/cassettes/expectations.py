@@ -1,4 +1,4 @@
-"""Dialogs that people write in YAML: what is said, and what is expected of the replies."""
+"""Dialogs that people write in YAML: the person's words, and expectations of the replies."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from prolocutor.plugins.cassettes.cassette import RecordedReply
 
 
 class ReplyRule(msgspec.Struct, frozen=True, kw_only=True):
-    """What a reply says; without regard to case, but for `equals`. A bare text is `contains`."""
+    """A rule about a reply's text, ignoring case except for `equals`. A bare text is `contains`."""
 
     expected: ClassVar[str] = "a text, or a map of contains, matches, equals"
 
@@ -36,7 +36,7 @@ class ReplyRule(msgspec.Struct, frozen=True, kw_only=True):
 
     @classmethod
     def from_short(cls, value: object) -> ReplyRule:
-        """Return the rule that a bare text, or a list of texts, stands for."""
+        """Return the rule for the short form: a text or a list of texts."""
         texts = value if isinstance(value, list) else [value]
         contains = [one for one in texts if isinstance(one, str)]
         if len(contains) < len(texts):
@@ -44,16 +44,16 @@ class ReplyRule(msgspec.Struct, frozen=True, kw_only=True):
         return cls(contains=contains)
 
     def __post_init__(self) -> None:
-        """Refuse a pattern that is none."""
+        """Raise `ValueError` for an invalid pattern."""
         try:
             re.compile(self.matches or "")
         except re.error as error:
             raise ValueError(f"{self.matches!r} is no pattern: {error}") from None
 
-    def broken(self, text: str) -> Iterator[str]:
-        """Return what a text does not keep of it, in words."""
+    def broken_rules(self, text: str) -> Iterator[str]:
+        """Yield the parts of the rule that a text does not meet, in words."""
         for part in self.contains:
-            if _folded(part) not in _folded(text):
+            if _fold_case(part) not in _fold_case(text):
                 yield f"the reply contains {part!r}"
         if self.matches is not None and not re.search(self.matches, text, re.IGNORECASE):
             yield f"the reply matches /{self.matches}/"
@@ -61,7 +61,7 @@ class ReplyRule(msgspec.Struct, frozen=True, kw_only=True):
             yield f"the reply equals {' or '.join(map(repr, self.equals))}"
 
 
-def _folded(text: str) -> str:
+def _fold_case(text: str) -> str:
     return " ".join(text.casefold().split())
 
 
@@ -72,7 +72,7 @@ NOTHING: Final = ("nothing", "none", "no")
 
 
 class DialogStep(msgspec.Struct, frozen=True, kw_only=True):
-    """What a person says, and what is expected of the reply; of several agents any may speak."""
+    """A person's words, and the expectations of the reply; of several agents any may speak."""
 
     expected: ClassVar[str] = "a map of say, reply, agent, asks, within, never, judge"
 
@@ -99,7 +99,7 @@ class DialogStep(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class WrittenDialog(msgspec.Struct, frozen=True, kw_only=True):
-    """A dialog: its steps, or a map of these and of what holds for all of its replies."""
+    """A dialog: its steps, or a map of the steps and of rules for all replies."""
 
     expected: ClassVar[str] = "a list of steps (- say: ...), or a map with them as turns"
 
@@ -120,7 +120,7 @@ class WrittenDialog(msgspec.Struct, frozen=True, kw_only=True):
 
     @classmethod
     def from_short(cls, value: object) -> JsonObject:
-        """Return the map that a bare list stands for."""
+        """Return the map for the short form, a list of steps."""
         raise ValueError(cls.expected)
 
 
@@ -139,7 +139,7 @@ class DialogFile(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def read_dialogs(path: Path) -> DialogFile:
-    """Read a file of dialogs; raise `ConfigFaults` with everything that is wrong."""
+    """Read a file of dialogs; raise `ConfigFaults` with all its faults."""
     document = read(path)
     findings = Findings(document.file, document.faults)
     found: Any = table_of(DialogFile).read(_whole(document, path.stem), findings)
@@ -150,7 +150,7 @@ def read_dialogs(path: Path) -> DialogFile:
 
 
 def is_dialogs(path: Path) -> bool:
-    """Return whether a YAML file has dialogs, rather than an assistant or something else."""
+    """Return whether a YAML file contains dialogs."""
     try:
         node = read(path, None).root
     except ConfigFaults:
@@ -168,22 +168,22 @@ def _is_talk(node: YamlNode) -> bool:
 
 
 def _whole(document: YamlDocument, name: str) -> YamlNode:
-    """Return the map with `dialogs` that a file means: it may be one dialog, or a map of some."""
+    """Return a file's content as a map with `dialogs`: it may be a dialog, or a map of dialogs."""
     root = document.root
     value = root.value
     if isinstance(value, list):
         value = {name: root}
     elif not isinstance(value, dict) or "dialogs" in value:
-        return _with_turns(root) if isinstance(value, dict) else root
+        return _add_turns(root) if isinstance(value, dict) else root
     own = {key: node for key, node in value.items() if key in ("assistant", "cassettes")}
     talks = {key: node for key, node in value.items() if key not in own}
-    return _with_turns(replace(root, value={**own, "dialogs": replace(root, value=talks)}))
+    return _add_turns(replace(root, value={**own, "dialogs": replace(root, value=talks)}))
 
 
-def _with_turns(root: YamlNode) -> YamlNode:
-    """Return the tree with each dialog that is a bare list as a map of its turns.
+def _add_turns(root: YamlNode) -> YamlNode:
+    """Return the tree with each bare list of steps as a map with `turns`.
 
-    Steps without `say` hold for the whole dialog, as `- never: sorry` does.
+    Steps without `say`, such as `- never: sorry`, hold for the whole dialog.
     """
     assert isinstance(root.value, dict)
     dialogs = root.value["dialogs"]
@@ -215,12 +215,12 @@ _OF_DIALOG: Final = {"never", "within", "judge", "cassette"}
 def broken_expectations(
     step: DialogStep, dialog: WrittenDialog, reply: RecordedReply, seconds: float
 ) -> Iterator[str]:
-    """Return what a reply does not keep of what is expected, in words."""
+    """Return the expectations that a reply does not meet, in words."""
     if reply.error is not None:
         yield f"there is a reply (the turn failed: {reply.error})"
         return
     if step.reply is not None:
-        yield from step.reply.broken(reply.reply)
+        yield from step.reply.broken_rules(reply.reply)
     speaker = reply.agent or ITSELF
     if step.agent and speaker not in step.agent:
         by = "" if reply.agent else f" ({reply.by})"
@@ -236,9 +236,9 @@ def broken_expectations(
 def broken_bounds(
     step: DialogStep, dialog: WrittenDialog, reply: RecordedReply, seconds: float
 ) -> Iterator[str]:
-    """Return what a reply does not keep of what holds whatever agents do: `never`, `within`."""
+    """Return the bounds (`never`, `within`) that a reply does not keep, in words."""
     for text in [*step.never, *dialog.never]:
-        if _folded(text) in _folded(reply.reply):
+        if _fold_case(text) in _fold_case(reply.reply):
             yield f"the reply never contains {text!r}"
     within = step.within or dialog.within
     if within is not None and seconds > within:

@@ -17,7 +17,7 @@ from prolocutor.dialog.plain import Plain
 from prolocutor.errors import BadInput, BadReply, ServiceError, ServiceLate, ServiceUnreachable
 from prolocutor.names import suggest
 from prolocutor.plan.pipeline import Call, Pipeline, StageService
-from prolocutor.plugins.cassettes.recording import is_own, key_of
+from prolocutor.plugins.cassettes.recording import is_own, service_key
 
 KINDS: Final = ("late", "garbage", "dead", "slow")
 SHARE: Final = 0.25
@@ -35,11 +35,11 @@ _GARBAGE: Final[Sequence[Any]] = (
 
 
 class FaultyAgents:
-    """Makes the calls of agents go wrong: some of the `kinds`, for a `share` of the calls.
+    """Makes a `share` of the calls of agents fail, in one of some `kinds`.
 
-    `late` never answers, `garbage` answers with something else, `dead` cannot be reached, `slow`
-    takes most of its time-out. Which call goes wrong depends on the seed and on the call alone.
-    `told` counts the faults by kind.
+    `late` never answers, `garbage` answers with a foreign value, `dead` cannot be reached, `slow`
+    takes most of its time-out. Seed and call alone decide whether a call fails. `told` counts the
+    faults by kind.
     """
 
     def __init__(self, kinds: Sequence[str], *, share: float = SHARE, seed: int = 42) -> None:
@@ -61,15 +61,15 @@ class FaultyAgents:
             raise BadInput(f"{share!r} is no share; write it as late,dead:0.5") from None
         if not 0 < number <= 1:
             raise BadInput(f"a share of faults is above 0 and at most 1, not {number:g}")
-        named = [one.strip() for one in kinds.split(",") if one.strip()]
-        return cls(named, share=number, seed=seed)
+        name_ids = [one.strip() for one in kinds.split(",") if one.strip()]
+        return cls(name_ids, share=number, seed=seed)
 
     def between(self, recorder: CallRecorder | None) -> CallRecorder:
-        """Return what stands before all agents, and before another recorder, if there is one."""
+        """Return a recorder that makes agents fail, in front of another recorder, if any."""
         return _FaultyCalls(self, recorder)
 
     def of(self, service: str, number: int) -> str | None:
-        """Return the fault of a service's call with this number, None where it goes well."""
+        """Return the kind of fault of a service's call by its number, or None."""
         chance = random.Random(f"{self.seed} {service} {number}")
         if not self.kinds or chance.random() >= self.share:
             return None
@@ -78,12 +78,12 @@ class FaultyAgents:
         return kind
 
     def garbage(self, service: str, number: int) -> Any:
-        """Return what a service says in place of a reply."""
+        """Return a foreign value in place of a reply."""
         return random.Random(f"{self.seed} {service} {number} garbage").choice(_GARBAGE)
 
 
 class _FaultyCalls:
-    """A recorder before a recorder: agents go wrong, the assistant's own functions do not."""
+    """A recorder in front of another: calls of agents fail, calls of own functions do not."""
 
     def __init__(self, faults: FaultyAgents, inner: CallRecorder | None) -> None:
         self._faults = faults
@@ -95,7 +95,7 @@ class _FaultyCalls:
 
     def connect(self, service: StageService, make: Callable[[], Connector]) -> Connector:
         inner = make() if self._inner is None else self._inner.connect(service, make)
-        key = key_of(service)
+        key = service_key(service)
         if is_own(service) and not key.startswith("skills."):
             return inner
         return _FaultyConnector(self._faults, key, inner)
@@ -108,14 +108,14 @@ class _FaultyCalls:
             self._inner.follow(input, turn)
 
     def turn_ended(self, record: TurnRecord) -> None:
-        """Do nothing: turns are followed."""
+        """Do nothing: `follow` gets the turns."""
 
     def breaker_changed(self, service: str, state: str) -> None:
         """Do nothing."""
 
 
 class _FaultyConnector:
-    """A connector whose service goes wrong now and then."""
+    """A connector whose calls fail now and then."""
 
     def __init__(self, faults: FaultyAgents, key: str, inner: Connector) -> None:
         self._faults = faults

@@ -1,4 +1,4 @@
-"""Judge: a chat model that says whether a criterion is met, and why."""
+"""Judge: a chat model that decides whether a criterion is met, with a reason."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _TASK: Final = (
 
 
 class Verdict(msgspec.Struct, frozen=True):
-    """Whether a criterion is met, and why."""
+    """Whether a criterion is met, and the reason."""
 
     met: bool
     reason: str
@@ -34,17 +34,17 @@ class Verdict(msgspec.Struct, frozen=True):
 class ChatPartner:
     """A chat model, named by its URL (`http://HOST/v1?model=NAME`) or by a name of OpenAI's."""
 
-    def __init__(self, named: str) -> None:
-        url, model, key = named, None, None
-        if "://" not in named:
-            url, model, key = _OPENAI, named, os.environ.get("OPENAI_API_KEY")
+    def __init__(self, name_ids: str) -> None:
+        url, model, key = name_ids, None, None
+        if "://" not in name_ids:
+            url, model, key = _OPENAI, name_ids, os.environ.get("OPENAI_API_KEY")
         options = ChatModel(
             url=url, model=model, key=key, stream=False, parameters={"temperature": 0}
         )
         self._model: Any = options.build(ServiceContext(name="judge"))
 
     async def say(self, *messages: tuple[str, str]) -> str:
-        """Return what the model says to messages of (role, content); raise `ServiceError`."""
+        """Return the model's answer to messages of (role, content), or raise `ServiceError`."""
         asked = [{"role": role, "content": content} for role, content in messages]
         request = PayloadRequest.outside_turns("judge", asked, timeout=SECONDS)
         said: str = await self._model.complete(request)
@@ -62,7 +62,7 @@ class Judge:
         self._model = model
 
     async def grade(self, criterion: str, said: Sequence[tuple[str, str]]) -> Verdict:
-        """Return the verdict on what was said; raise `BadReply` where the model gives none."""
+        """Return the verdict on a conversation; raise `BadReply` if the model gives none."""
         dialog = [{"person": words, "assistant": reply} for words, reply in said]
         material = json.dumps({"dialog": dialog, "criterion": criterion}, ensure_ascii=False)
         given = await self._model.say(("system", _TASK), ("user", material))

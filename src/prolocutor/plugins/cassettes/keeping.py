@@ -1,4 +1,4 @@
-"""A stored dialog as a test: a cassette of what skills said, and a dialog in YAML."""
+"""Makes a test of a stored dialog: a cassette of the skills' replies, and a dialog in YAML."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ from prolocutor.plugins.cassettes.cassette import (
     RecordedTurn,
 )
 from prolocutor.plugins.cassettes.recording import timezone_name
-from prolocutor.plugins.cassettes.redaction import Redaction, plain_of
+from prolocutor.plugins.cassettes.redaction import Redaction, plain_settings
 
 _OF_ENGINE = ("skill_name", "annotations", "hypothesis_id")
 
 
-def cassette_of(
+def make_cassette(
     dialog: Dialog, pipeline: Pipeline, *, until: str | None = None, assistant: str = ""
 ) -> Cassette:
-    """Return a stored dialog as a cassette, up to the reply `until` (an `utt_id`) if it is given.
+    """Return a stored dialog as a cassette, up to the reply `until` (an `utt_id`) if given.
 
-    What agents were asked is not stored, so requests are not compared. Raise `BadInput` where
-    nobody said anything.
+    Requests to agents are not stored, so they are not compared. Raise `BadInput` for a dialog
+    without words of a person.
     """
     redaction = Redaction()
     turns: list[RecordedTurn] = []
@@ -48,7 +48,7 @@ def cassette_of(
 
 
 def dialog_text(cassette: Cassette, name: str) -> str:
-    """Return a cassette as a dialog in YAML that people can go on with."""
+    """Return a cassette as a dialog in YAML for people to edit."""
     steps = []
     for turn in cassette.turns:
         step: JsonObject = {"say": turn.says, "reply": {"equals": turn.reply.reply}}
@@ -76,7 +76,7 @@ def _turn(
     written: JsonObject = {"says": said.text, "user": dialog.human.user_external_id}
     attributes = {key: one for key, one in said.attributes.items() if key != "ratings"}
     if attributes:
-        written["attributes"] = plain_of(attributes)
+        written["attributes"] = plain_settings(attributes)
     asks = reply.attributes.get("ask")
     return RecordedTurn(
         number=number,
@@ -98,7 +98,7 @@ def redacted(call: RecordedCall, redaction: Redaction) -> RecordedCall:
 
 
 def _calls(said: HumanUtterance, reply: BotUtterance, pipeline: Pipeline) -> Iterator[RecordedCall]:
-    """Return what each service must have given."""
+    """Return the calls that must have led to a reply."""
     given: dict[str, list[JsonObject]] = {}
     for one in said.hypotheses:
         state = hypothesis_to_state(one)
@@ -124,4 +124,4 @@ def _calls(said: HumanUtterance, reply: BotUtterance, pipeline: Pipeline) -> Ite
                 gave = reply.text
             case _:
                 gave = reply.annotations.get(service.name, {})
-        yield RecordedCall(call=f"{stage}.{service.name}", gave=plain_of(gave))
+        yield RecordedCall(call=f"{stage}.{service.name}", gave=plain_settings(gave))

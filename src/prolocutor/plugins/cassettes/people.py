@@ -1,7 +1,7 @@
-"""People made of rules: they follow goals, and talk as people do, by a seed.
+"""Simulated people: they follow goals and talk as people do, by a seed.
 
-What they say is made of templates: the examples on the cards of skills, and what people said in
-logs. Numbers, names and quoted words of one template take the place of those in another.
+Their words are made from templates: examples on the cards of skills, and texts of people in logs.
+Numbers, names and quoted words are exchanged between templates.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _NAME: Final = re.compile(r"(?<!^)(?<![.!?] )\b[A-Z][a-z]{2,}\b")
 
 
 class Templates:
-    """What people say: whole texts, and the values that may change places in them."""
+    """The texts that people may say, and the values to exchange in them."""
 
     def __init__(self, texts: Sequence[str]) -> None:
         self.texts = list(dict.fromkeys(one.strip() for one in texts if one.strip()))
@@ -46,7 +46,7 @@ class Templates:
         self._names = sorted({found for one in self.texts for found in _NAME.findall(one)})
 
     def text(self, chance: random.Random) -> str:
-        """Return something to say."""
+        """Return a text to say."""
         if not self.texts:
             return chance.choice(("hello", "what can you do?", "help"))
         said = chance.choice(self.texts)
@@ -57,7 +57,7 @@ class Templates:
         return said
 
 
-def templates_of(pipeline: Pipeline, paths: Sequence[Path] = ()) -> Templates:
+def collect_templates(pipeline: Pipeline, paths: Sequence[Path] = ()) -> Templates:
     """Return the templates of an assistant's cards, and of logs.
 
     Logs are cassettes, dialogs in YAML, and JSON lines as `prolocutor dialogs export` writes them.
@@ -67,11 +67,11 @@ def templates_of(pipeline: Pipeline, paths: Sequence[Path] = ()) -> Templates:
         examples = skill.card_members.get("examples")
         texts += [one for one in examples or () if isinstance(one, str)]
     for file in find_files(paths, (SUFFIX, ".yaml", ".yml", ".jsonl")):
-        texts += _said_in(file)
+        texts += _read_texts(file)
     return Templates(texts)
 
 
-def _said_in(file: Path) -> Iterator[str]:
+def _read_texts(file: Path) -> Iterator[str]:
     if file.suffix == SUFFIX:
         yield from (turn.says for turn in read_cassette(file).turns)
     elif file.suffix == ".jsonl":
@@ -87,7 +87,7 @@ def _said_in(file: Path) -> Iterator[str]:
 
 
 class SaidTurn(msgspec.Struct, kw_only=True):
-    """What a person said, why (`how`), and what came: the reply and what is asked from then on."""
+    """A person's words, their intent (`how`), the reply, and the ask that is open after it."""
 
     says: str
     how: str = "goal"
@@ -117,9 +117,9 @@ _MARK: Final = re.compile(r"\bQ[a-z]{6}x\b")
 
 
 class RulePerson:
-    """One person: their goals, their moods, and a word that is theirs alone.
+    """A simulated person: their goals, their moods, and a word of their own.
 
-    What they say depends on the seed and on what they were asked.
+    Their words depend on the seed and on the assistant's asks.
     """
 
     def __init__(self, name: str, templates: Templates, seed: int) -> None:
@@ -134,7 +134,7 @@ class RulePerson:
         self._tried = 0
 
     def next(self, said: Sequence[SaidTurn]) -> SaidTurn | None:
-        """Return what the person says next, None when they are done."""
+        """Return the person's next words, None at the end."""
         last = said[-1] if said else None
         if last is not None and last.asks is not None:
             return self._answer(last.asks)
@@ -144,7 +144,7 @@ class RulePerson:
         chance, words = self.chance, self._goals.pop(0)
         draw = chance.random()
         if draw < 0.12:
-            return SaidTurn(says=with_typo(words, chance), how="typo")
+            return SaidTurn(says=add_typo(words, chance), how="typo")
         if draw < 0.18:
             return SaidTurn(says=f"{words}, no wait, {self._text()}", how="correction")
         if draw < 0.24:
@@ -176,7 +176,7 @@ class RulePerson:
 
 
 class ModelPerson(RulePerson):
-    """A person whose words a chat model puts; goals and moods are those of the rules."""
+    """A simulated person whose words a chat model rephrases."""
 
     def __init__(self, name: str, templates: Templates, seed: int, model: ChatPartner) -> None:
         super().__init__(name, templates, seed)
@@ -184,8 +184,8 @@ class ModelPerson(RulePerson):
         self.failures: list[str] = []
         """Why the model gave no words, each time that it did not."""
 
-    async def worded(self, turn: SaidTurn, said: Sequence[SaidTurn]) -> SaidTurn:
-        """Return the turn in the words of the model, or as it is where the model fails."""
+    async def rephrase(self, turn: SaidTurn, said: Sequence[SaidTurn]) -> SaidTurn:
+        """Return the turn in the words of the model; unchanged if the model fails."""
         task = (
             "You play a person who talks to an assistant. Say the given line in your own words, as"
             f" one short message, in the same mood ({turn.how}). Reply with the message alone."
@@ -199,8 +199,8 @@ class ModelPerson(RulePerson):
         return msgspec.structs.replace(turn, says=words.strip().strip('"')[:500] or turn.says)
 
 
-def with_typo(words: str, chance: random.Random) -> str:
-    """Return words with one slip of a finger."""
+def add_typo(words: str, chance: random.Random) -> str:
+    """Return words with one typing mistake."""
     if len(words) < 3:
         return words
     at = chance.randrange(1, len(words) - 1)
@@ -215,7 +215,7 @@ def with_typo(words: str, chance: random.Random) -> str:
 
 
 class BrokenLaw(msgspec.Struct, frozen=True, kw_only=True):
-    """A law that a turn breaks: which, in which turn (from 1), and what it says of it."""
+    """A broken law: its name, the turn (from 1), and a description."""
 
     law: str
     turn: int
@@ -237,7 +237,7 @@ MOST_ASKED: Final = PATIENCE + TRIES
 def broken_laws(
     said: Sequence[SaidTurn], word: str, words: frozenset[str], deadline: float
 ) -> Iterator[BrokenLaw]:
-    """Return the laws that a dialog breaks; `word` is the person's own, `words` are everybody's."""
+    """Return the laws that a dialog breaks; `word` is the person's own word, `words` all words."""
     asked, given_up = 0, False
     for number, turn in enumerate(said, 1):
         reply = _bare(turn.reply)
@@ -274,5 +274,5 @@ def _bare(text: str) -> str:
 
 
 def said_lines(said: Sequence[SaidTurn]) -> list[str]:
-    """Return a dialog as lines of the YAML in which people write dialogs."""
+    """Return a dialog as lines of a dialog in YAML."""
     return [f"- say: {msgspec.json.encode(one.says).decode()}" for one in said]

@@ -1,4 +1,4 @@
-"""The test by people made of rules: who talks, to which assistant, and what is told of it."""
+"""The test by simulated people: its settings, its run, and its report."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from prolocutor.plugins.cassettes.people import (
     ModelPerson,
     RulePerson,
     Templates,
+    collect_templates,
     said_lines,
-    templates_of,
 )
 from prolocutor.plugins.cassettes.reports import TestOutcome
 from prolocutor.plugins.cassettes.running import live_assistant
 
 
 class PeopleTest(msgspec.Struct, frozen=True, kw_only=True):
-    """So many `people` by a seed; they learn words from `logs`, `speaker` names a chat model."""
+    """The settings: the number of `people`, `logs` with words, a chat model as `speaker`."""
 
     people: int
     seed: int
@@ -37,9 +37,9 @@ class PeopleTest(msgspec.Struct, frozen=True, kw_only=True):
 async def run_people(
     test: PeopleTest, assistant: Path | None, tell: Callable[[str], None]
 ) -> list[TestOutcome]:
-    """Let people talk to an assistant; return an outcome for each law, and tell what was found."""
+    """Let people talk to an assistant; report the findings, and return an outcome for each law."""
     settings = load_assistant(assistant)
-    templates = templates_of(settings.pipeline, test.logs)
+    templates = collect_templates(settings.pipeline, test.logs)
     model = ChatPartner(test.speaker) if test.speaker else None
     people = [_person(number, templates, test.seed, model) for number in range(test.people)]
     began = monotonic()

@@ -6,7 +6,7 @@
         assert reply.text == "Green tea takes 3 minutes."
 
 It is found by pytest wherever Prolocutor is installed, and imports nothing until a test needs it.
-Tests and fixtures that another plugin runs, such as pytest-asyncio, are left to that.
+Tests and fixtures of other plugins, such as pytest-asyncio, are left to these.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_configure(config: pytest.Config) -> None:
-    """Say which marks there are; warnings of libraries that we need are none of the tester's."""
+    """Register the marks, and ignore warnings of our own dependencies."""
     config.addinivalue_line(
         "markers",
         "cassette(file, assistant=FILE, live=NAMES): agents answer from this cassette, which is"
@@ -55,7 +55,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.fixture
 async def assistant(request: pytest.FixtureRequest) -> AsyncIterator[Any]:
-    """Return the assistant of the nearest `assistant.yaml`, or of the marks; its store is empty."""
+    """Return the assistant of the marks or the nearest `assistant.yaml`, with an empty store."""
     tested = importlib.import_module(_TESTED)
     async with tested.assistant_of_test(request.node, request.config) as made:
         yield made
@@ -63,11 +63,11 @@ async def assistant(request: pytest.FixtureRequest) -> AsyncIterator[Any]:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_fixture_setup(fixturedef: Any, request: pytest.FixtureRequest) -> Iterator[None]:
-    """Run an async fixture of a test that we run in the test's event loop."""
+    """Run an async fixture in the event loop of its test, if this plugin runs the test."""
     function = fixturedef.func
     if not _is_ours(request.node) or not _is_async(function):
         return (yield)
-    runner = _runner_of(request.node)
+    runner = _find_runner(request.node)
     if inspect.isasyncgenfunction(function):
         fixturedef.func = _generator(function, runner, request)
     else:
@@ -85,7 +85,7 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
         return None
     wanted = inspect.signature(pyfuncitem.obj).parameters
     arguments = {name: pyfuncitem.funcargs[name] for name in wanted}
-    _runner_of(pyfuncitem).run(pyfuncitem.obj(**arguments))
+    _find_runner(pyfuncitem).run(pyfuncitem.obj(**arguments))
     return True
 
 
@@ -94,7 +94,7 @@ def _is_async(function: Any) -> bool:
 
 
 def _is_ours(node: Any) -> bool:
-    """Return whether a test is async, and neither pytest-asyncio nor anyio runs it."""
+    """Return whether a test is async and belongs neither to pytest-asyncio nor to anyio."""
     if not isinstance(node, pytest.Function) or not inspect.iscoroutinefunction(node.obj):
         return False
     if type(node) is not pytest.Function:  # pytest-asyncio has items of its own
@@ -102,7 +102,7 @@ def _is_ours(node: Any) -> bool:
     return not any(node.get_closest_marker(name) for name in ("asyncio", "anyio", "trio"))
 
 
-def _runner_of(item: pytest.Item) -> asyncio.Runner:
+def _find_runner(item: pytest.Item) -> asyncio.Runner:
     if _RUNNER not in item.stash:
         item.stash[_RUNNER] = runner = asyncio.Runner()
         item.addfinalizer(runner.close)

@@ -1,4 +1,4 @@
-"""`prolocutor record`: runs another command, and records the conversations that it has."""
+"""`prolocutor record`: runs another command, and records its conversations."""
 
 from __future__ import annotations
 

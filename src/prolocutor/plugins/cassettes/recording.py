@@ -1,4 +1,4 @@
-"""CassetteRecorder: stands before the connectors of an assistant and writes what goes through."""
+"""CassetteRecorder: wraps the connectors of an assistant, and records their calls."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from prolocutor.plugins.cassettes.cassette import (
     RecordedReply,
     RecordedTurn,
 )
-from prolocutor.plugins.cassettes.redaction import SECRET, Mask, Names, Redaction, plain_of
+from prolocutor.plugins.cassettes.redaction import SECRET, Mask, Names, Redaction, plain_settings
 
 log = logging.getLogger(__name__)
 
@@ -46,11 +46,11 @@ TURN_IN_CALL: Final[ContextVar[str]] = ContextVar("turn_in_call", default="")
 
 
 class CassetteRecorder:
-    """Records every conversation of an assistant, each in a file of its own.
+    """Records every conversation of an assistant in a separate file.
 
-    The first one goes to `path`, the next ones to files beside it (`tea-2.cassette`); a folder gets
-    all of them. With `together` all turns go to one file, whoever says something. A file that
-    exists is an error, unless `anew`.
+    The first conversation goes to `path`, the next ones to files beside it (`tea-2.cassette`); a
+    folder gets all of them. With `together` the turns of all people go to the same file. An
+    existing file is an error, unless `anew`.
     """
 
     def __init__(
@@ -76,22 +76,22 @@ class CassetteRecorder:
             raise BadInput(f"{path} exists; name another file, or record it anew by --anew")
 
     def begin(self, name: str, pipeline: Pipeline, file: Path | None = None) -> None:
-        """Take note of what the assistant is made of."""
+        """Record the services of the assistant."""
         self._settings.add(name, pipeline, file)
 
     def connect(self, service: StageService, make: Callable[[], Connector]) -> Connector:
-        """Return a connector that records what goes through the service's own."""
-        made = RecordedConnector(self, key_of(service), make())
-        self._settings.add_format(key_of(service), made.format)
+        """Return a connector that records the calls of a service's own connector."""
+        made = RecordedConnector(self, service_key(service), make())
+        self._settings.add_format(service_key(service), made.format)
         return made
 
     def endpoint(self, name: str, call: Call, verb: str, make: Callable[[], Any]) -> Any:
-        """Return an endpoint that records what goes through another one."""
+        """Return an endpoint that records the calls of another one."""
         self._settings.add_endpoint(name, call)
         return RecordedEndpoint(self, f"{MODELS}.{name}", verb, make())
 
     def follow(self, input: TurnInput, turn: asyncio.Future[TurnResult]) -> None:
-        """Write the turn when it has ended."""
+        """Write the turn after its end."""
         at, began = time.time(), monotonic()
         turn.add_done_callback(lambda done: self._turn_over(input, at, began, done))
 
@@ -106,7 +106,7 @@ class CassetteRecorder:
         self._settings.keep(header, path)
 
     def note(self, turn_id: str, call: PendingCall) -> None:
-        """Keep a call until its turn has ended."""
+        """Keep a call until the end of its turn."""
         if len(self._calls) >= MOST_TURNS and turn_id not in self._calls:
             del self._calls[next(iter(self._calls))]
         self._calls.setdefault(turn_id, []).append(call)
@@ -168,9 +168,9 @@ def _free(path: Path) -> Iterator[Path]:
 
 
 def _has_begun(calls: Sequence[PendingCall]) -> bool:
-    """Return whether an agent state that was sent knows more than the person's first words.
+    """Return whether an agent state contains more than the person's first words.
 
-    A replay begins with an empty store, so it could not know it.
+    Such a conversation cannot be replayed, because a replay begins with an empty store.
     """
     states = [plain.decode(call.body) for call in calls[:20]]
     return any(
@@ -183,7 +183,7 @@ def _has_begun(calls: Sequence[PendingCall]) -> bool:
 
 
 class _Conversation:
-    """One dialog that is recorded."""
+    """A dialog during its recording."""
 
     def __init__(self, writer: CassetteWriter, redaction: Redaction) -> None:
         self._writer = writer
@@ -206,12 +206,12 @@ class _Conversation:
             self._redaction.know(input.text)
         for call in calls:
             self._redaction.answers(plain.decode(call.body))
-        reply = reply_of(result, self._mask)
+        reply = recorded_reply(result, self._mask)
         turn = RecordedTurn(
             number=self._number,
             at=round(at, 3),
             input=self._mask.redaction.value(written_input(input, secret=self._secret)),
-            calls=[call.recorded(self._mask, began) for call in calls],
+            calls=[call.to_recorded_call(self._mask, began) for call in calls],
             reply=reply,
         )
         self._secret = reply.asks == "password"
@@ -219,15 +219,15 @@ class _Conversation:
 
 
 def know_ids(names: Names, result: TurnResult, number: int) -> None:
-    """Name the ids of a turn by its number."""
+    """Give the ids of a turn names with its number."""
     names.know_dialog(result.dialog_id)
     names.know(result.turn_id, f"turn {number}")
     names.know(result.human_utt_id, f"said {number}")
     names.know(str(result.state.get("utt_id") or ""), f"reply {number}")
 
 
-def reply_of(result: TurnResult, mask: Mask) -> RecordedReply:
-    """Return what is compared of a reply."""
+def recorded_reply(result: TurnResult, mask: Mask) -> RecordedReply:
+    """Return the parts of a reply that a replay compares."""
     reply, record = result.reply, result.record
     messages = (result.state.get("attributes") or {}).get("messages") or []
     changes: JsonObject = {}
@@ -244,8 +244,8 @@ def reply_of(result: TurnResult, mask: Mask) -> RecordedReply:
         attributes=changes,
         failed={f"{one.stage}.{one.name}": one.code or one.outcome for one in failures},
     )
-    masked = plain.decode(mask.names.masked(encode(found)))
-    return msgspec.convert(mask.redaction.value(masked), RecordedReply)
+    mask_ids = plain.decode(mask.names.mask_ids(encode(found)))
+    return msgspec.convert(mask.redaction.value(mask_ids), RecordedReply)
 
 
 def _is_rich(messages: Sequence[JsonObject]) -> bool:
@@ -256,7 +256,7 @@ _LEFT_OUT: Final = ("text", "request_id", "retold")
 
 
 def written_input(input: TurnInput, *, secret: bool = False) -> JsonObject:
-    """Return what a person sent as a cassette has it, without what is usual."""
+    """Return a person's input in the form of a cassette, without default values."""
     written: JsonObject = {"says": SECRET if secret else input.text}
     usual = TurnInput("", "")
     for field in TurnInput.__struct_fields__:
@@ -267,7 +267,7 @@ def written_input(input: TurnInput, *, secret: bool = False) -> JsonObject:
 
 
 class PendingCall:
-    """A call that is recorded: what was asked, when, and what came of it."""
+    """A call during its recording: its request, its start, and its outcome."""
 
     def __init__(self, key: str, piece: str, body: bytes) -> None:
         self.key = key
@@ -279,12 +279,12 @@ class PendingCall:
         self.outcome: Any = None
 
     def end(self, outcome: Any) -> None:
-        """Take note of what came: a reply as JSON, an error, or None where nobody waits."""
+        """Record the outcome: a reply as JSON, an error, or None if nobody waits."""
         self.took = monotonic() - self.began
         self.outcome = outcome
 
-    def recorded(self, mask: Mask, began: float) -> RecordedCall:
-        """Return it as a cassette has it; the turn began then, by the monotonic clock."""
+    def to_recorded_call(self, mask: Mask, began: float) -> RecordedCall:
+        """Return the call as recorded; `began` is the start of the turn by the monotonic clock."""
         took = monotonic() - self.began if self.took is None else self.took
         call = RecordedCall(
             call=self.key,
@@ -305,7 +305,7 @@ class PendingCall:
 
 
 def failure_members(error: ServiceError) -> JsonObject:
-    """Return an error as a cassette has it."""
+    """Return an error in the form of a cassette."""
     members: JsonObject = {"kind": type(error).__name__, "what": str(error)}
     if isinstance(error, ServiceRefused):
         members["status"] = error.status
@@ -313,7 +313,7 @@ def failure_members(error: ServiceError) -> JsonObject:
 
 
 class _NotedDeltas:
-    """Notes the words that a connector hands on."""
+    """Records the words that a connector streams."""
 
     def __init__(self, call: PendingCall, sink: DeltaSink) -> None:
         self._call = call
@@ -332,11 +332,11 @@ class CallNotes(Protocol):
     """Keeps the calls of turns."""
 
     def note(self, turn_id: str, call: PendingCall) -> None:
-        """Keep a call that has begun."""
+        """Add a call that has begun."""
 
 
 class RecordedConnector:
-    """A connector before a connector: what goes through is noted, and not changed."""
+    """A connector that records the calls of another, and does not change them."""
 
     def __init__(self, recorder: CallNotes, key: str, inner: Connector) -> None:
         self._recorder = recorder
@@ -350,7 +350,7 @@ class RecordedConnector:
         self._ask_inner: Any = answer
 
     async def send(self, requests: Sequence[Request]) -> Replies:
-        """Ask the service, and note the calls."""
+        """Call the service, and record the call."""
         calls = [self._begun(request) for request in requests]
         noted = [_noting(*one) for one in zip(requests, calls, strict=True)]
         token = TURN_IN_CALL.set(requests[0].turn_id)
@@ -383,20 +383,20 @@ class RecordedConnector:
         return reply
 
     def _begun(self, request: Request) -> PendingCall:
-        call = PendingCall(self._key, piece_of(request), request.body())
+        call = PendingCall(self._key, find_piece(request), request.body())
         self._recorder.note(request.turn_id, call)
         return call
 
 
 class RecordedEndpoint:
-    """A model that is no service, such as a router's: what goes through is noted."""
+    """An endpoint that records the calls of another, such as a router's model."""
 
     def __init__(self, recorder: CassetteRecorder, key: str, verb: str, inner: Any) -> None:
         self._recorder = recorder
         self._key = key
         self._inner = inner
         self._ask = getattr(inner, verb)
-        setattr(self, verb, self._noted)
+        setattr(self, verb, self._record)
 
     async def aclose(self) -> None:
         """Close the endpoint."""
@@ -405,8 +405,8 @@ class RecordedEndpoint:
     def __getattr__(self, name: str) -> Any:
         return getattr(self._inner, name)
 
-    async def _noted(self, asked: Any) -> Any:
-        call = PendingCall(self._key, "", body_of(asked))
+    async def _record(self, asked: Any) -> Any:
+        call = PendingCall(self._key, "", endpoint_body(asked))
         if turn_id := TURN_IN_CALL.get():
             self._recorder.note(turn_id, call)
         try:
@@ -418,8 +418,8 @@ class RecordedEndpoint:
         return given
 
 
-def body_of(asked: Any) -> bytes:
-    """Return what an endpoint is asked as JSON: a request's body, or texts."""
+def endpoint_body(asked: Any) -> bytes:
+    """Return the request to an endpoint as JSON: a request's body, or texts."""
     return asked.body() if hasattr(asked, "body") else encode(asked)
 
 
@@ -443,7 +443,7 @@ def _checked(reply: Any) -> Plain | ServiceError:
 
 
 def _noting(request: Any, call: PendingCall) -> Any:
-    """Return the request with deltas that are noted."""
+    """Return the request with deltas that are recorded."""
     if request.deltas is None:
         return request
     noted = _NotedDeltas(call, request.deltas)
@@ -457,8 +457,8 @@ def _noting(request: Any, call: PendingCall) -> Any:
 _DIGITS: Final = re.compile(r"\d{1,6}")
 
 
-def piece_of(request: Request) -> str:
-    """Return what tells the calls of one service in a turn apart: the number of a piece, or ""."""
+def find_piece(request: Request) -> str:
+    """Return the number of a call's piece, which tells a service's calls in a turn apart, or ""."""
     rest = request.key.rpartition("/")[2]
     return rest if _DIGITS.fullmatch(rest) and rest != request.service else ""
 
@@ -467,14 +467,14 @@ MODELS: Final = "models"
 """The stage, in cassettes, of models that are no services."""
 
 
-def key_of(service: StageService) -> str:
+def service_key(service: StageService) -> str:
     """Return `stage.name`."""
     stage = next(stage for stage, kind in STAGE_TYPES.items() if isinstance(service, kind))
     return f"{stage}.{service.name}"
 
 
 class ServiceFacts:
-    """Where the calls of each service go, as a cassette's header says it."""
+    """The targets of the services, for the header of a cassette."""
 
     def __init__(self, redaction: Redaction) -> None:
         self.services: dict[str, JsonObject] = {}
@@ -487,30 +487,30 @@ class ServiceFacts:
         self._earlier: tuple[Header, Path] | None = None
 
     def add(self, name: str, pipeline: Pipeline, file: Path | None = None) -> None:
-        """Take note of an assistant; what its file says counts more than how it then runs."""
+        """Add an assistant's services; settings of its file win over settings at run time."""
         self._name, self._file = name, file or self._file
         services = [(f"{stage}.{one.name}", one) for stage, one in pipeline.services()]
         services += [(f"{Stage.LAST_CHANCE}.{one.name}", one) for one in pipeline.of(_LAST)]
         for key, service in services:
             if key not in self._written:
-                self.services[key] = self._redaction.value(facts_of(service))
+                self.services[key] = self._redaction.value(service_facts(service))
                 self._written.add(key)
         for skill in pipeline.of(Stage.SKILL):
-            card = plain_of(skill.card_members)
+            card = plain_settings(skill.card_members)
             if self._own_cards.setdefault(skill.name, card) != card:
                 self.cards[skill.name] = card
 
     def add_format(self, key: str, format: str) -> None:
-        """Take note of how the texts of a service are written, unless they are plain."""
+        """Add the text format of a service, unless it is plain."""
         if format != "plain" and key in self.services:
             self.services[key]["format"] = format
 
     def add_endpoint(self, name: str, call: Call) -> None:
-        """Take note of a model that is no service."""
+        """Add a model that is not a service."""
         self.services[f"{MODELS}.{name}"] = self._redaction.value(_address(call))
 
     def keep(self, header: Header, path: Path) -> None:
-        """Keep what people wrote in an earlier header, of a cassette at a path."""
+        """Keep the members that people wrote into the earlier header of a cassette."""
         self._earlier = header, path
 
     def header(self, at: float, path: Path) -> Header:
@@ -532,10 +532,10 @@ class ServiceFacts:
 _LAST: Final = Stage.LAST_CHANCE
 
 
-def facts_of(service: StageService) -> JsonObject:
-    """Return where the calls of a service go, and within how many seconds.
+def service_facts(service: StageService) -> JsonObject:
+    """Return the target of a service and its time-out in seconds.
 
-    `here`: it is a function that the assistant itself runs; `inline`: one that never waits.
+    `here`: it is a function in our own process; `inline`: a function that never waits.
     """
     facts = {**_address(service.call), "within": service.timeout}
     if is_own(service):
@@ -546,7 +546,7 @@ def facts_of(service: StageService) -> JsonObject:
 
 
 def is_own(service: StageService) -> bool:
-    """Return whether a service is part of the assistant: our own selectors, Python functions."""
+    """Return whether a service is part of the assistant: a built-in selector, a Python function."""
     call = service.call
     if isinstance(call.target, PendingTarget):
         return hasattr(call.target, "stage")
@@ -559,18 +559,18 @@ def _address(call: Call) -> JsonObject:
     if (connector := name_of(call)) is not None:
         address["connector"] = connector
     if isinstance(target, msgspec.Struct):
-        address |= {"to": type(target).__name__, **plain_of(target)}
+        address |= {"to": type(target).__name__, **plain_settings(target)}
     elif target != "":
-        address["to"] = plain_of(target)
-    options = {key: plain_of(one) for key, one in call.options.items()}
+        address["to"] = plain_settings(target)
+    options = {key: plain_settings(one) for key, one in call.options.items()}
     options.pop("folder", None)
     return {**address, **options}
 
 
 def timezone_name() -> str:
     """Return the name of the server's time zone."""
-    if named := os.environ.get("TZ"):
-        return named
+    if name_ids := os.environ.get("TZ"):
+        return name_ids
     try:
         place = os.readlink("/etc/localtime")
     except OSError:

@@ -1,7 +1,7 @@
-"""What a cassette shows in place of secrets, of ids and of times.
+"""Replaces secrets, ids and times in cassettes.
 
-Secrets are known by the names of their keys, by their values (those of variables of the environment
-that are named so, and answers to asks for a password), and by the form that keys of services have.
+Secrets are recognized by the names of their keys, by their values (environment variables with such
+names, and answers to asks for a password), and by the usual form of API keys.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ _TIME: Final = re.compile(rb"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{6}")
 
 
 class Redaction:
-    """Replaces secrets in what is written; `environ` are the variables that may hold some."""
+    """Replaces secrets in recorded values; `environ` are variables that may contain secrets."""
 
     def __init__(self, environ: Mapping[str, str] = os.environ) -> None:
         self._values: set[str] = set()
@@ -62,14 +62,14 @@ class Redaction:
                 self.know(value, shortest=_SHORTEST)
 
     def know(self, value: str, shortest: int = 1) -> None:
-        """Replace this value wherever it stands, from now on."""
+        """Replace a value everywhere from now on."""
         if len(value) >= shortest and value not in self._values and value != SECRET:
             self._values.add(value)
             longest_first = sorted(self._values, key=len, reverse=True)
             self._pattern = re.compile("|".join(map(re.escape, longest_first)))
 
     def may_change(self, body: bytes) -> bool:
-        """Return whether JSON may have secrets: looking closer takes a hundred times as long."""
+        """Return whether JSON may contain secrets, a test a hundred times as fast as the search."""
         if self._pattern is not None and self._pattern.search(body.decode()):
             return True
         folded = body.lower()
@@ -82,7 +82,7 @@ class Redaction:
         return _IN_ADDRESSES.sub(SECRET, _KEYS.sub(SECRET, text))
 
     def value(self, value: Any) -> Any:
-        """Return a plain value without secrets: those of secret names, and those in its texts."""
+        """Return a plain value without secrets, by the names of members and within texts."""
         if isinstance(value, str):
             return self.text(value)
         if isinstance(value, dict):
@@ -95,7 +95,7 @@ class Redaction:
         return value
 
     def answers(self, value: Any) -> None:
-        """Know the answers to asks for a password that stand in a request."""
+        """Learn the answers to asks for a password in a request."""
         answer = value.get("answer") if isinstance(value, dict) else None
         if isinstance(answer, dict) and answer.get("kind") == "password":
             for one in (answer.get("value"), answer.get("raw")):
@@ -104,40 +104,40 @@ class Redaction:
 
 
 def _is_secret(key: str, value: Any) -> bool:
-    """Return whether a member is a secret by its name; numbers such as `max_tokens` are none."""
+    """Return whether a member is a secret by its name; numbers such as `max_tokens` are not."""
     if not isinstance(value, str | list | dict) or not value:
         return False
     folded = key.lower()
     last = folded.replace(".", "_").replace("-", "_").rpartition("_")[2]
-    named = last.removeprefix("api") in _LAST_WORDS or folded.endswith(_LAST_LETTERS)
-    return named or any(one in folded for one in _ANYWHERE)
+    name_ids = last.removeprefix("api") in _LAST_WORDS or folded.endswith(_LAST_LETTERS)
+    return name_ids or any(one in folded for one in _ANYWHERE)
 
 
 class Names:
-    """The names that ids have in a cassette, such as `reply 2`; other ids and times have one."""
+    """The names of ids in a cassette, such as `reply 2`; unknown ids and times share a name."""
 
     def __init__(self) -> None:
         self._names: dict[bytes, bytes] = {}
         self._dialogs = 0
 
     def know(self, id_: str, name: str) -> None:
-        """Call an id by a name."""
+        """Give an id a name."""
         if id_:
             self._names[id_.encode()] = f"<{name}>".encode()
 
     def know_dialog(self, id_: str) -> None:
-        """Call a dialog by the place that it has among those that were seen."""
+        """Name a dialog by the order in which dialogs appeared."""
         if id_.encode() not in self._names:
             self._dialogs += 1
             self.know(id_, "dialog" if self._dialogs == 1 else f"dialog {self._dialogs}")
 
-    def masked(self, body: bytes) -> bytes:
+    def mask_ids(self, body: bytes) -> bytes:
         """Return JSON with names in place of all ids and times."""
-        named = _ID.sub(self._name_or_id, body)
-        return _TIME.sub(TIME.encode(), named)
+        name_ids = _ID.sub(self._name_or_id, body)
+        return _TIME.sub(TIME.encode(), name_ids)
 
-    def named(self, body: bytes) -> bytes:
-        """Return JSON with names in place of the ids that have some."""
+    def name_ids(self, body: bytes) -> bytes:
+        """Return JSON with names in place of the ids that have names."""
         return _ID.sub(lambda found: self._names.get(found[0], found[0]), body)
 
     def _name_or_id(self, found: re.Match[bytes]) -> bytes:
@@ -145,32 +145,32 @@ class Names:
 
 
 class Mask:
-    """Brings what is asked into the form in which a cassette has it."""
+    """Brings requests into the form of a cassette."""
 
     def __init__(self, redaction: Redaction, names: Names) -> None:
         self.redaction = redaction
         self.names = names
 
     def request(self, body: bytes) -> Any:
-        """Return a request as a cassette has it."""
-        value = decode(self.names.masked(body))
+        """Return a request in the form of a cassette."""
+        value = decode(self.names.mask_ids(body))
         if isinstance(value, dict) and isinstance(of_dialog := value.get("attributes"), dict):
             of_dialog.pop("pipeline", None)  # all services: another one alone is no drift
         return self.redaction.value(value) if self.redaction.may_change(body) else value
 
     def reply(self, value: Any) -> Any:
-        """Return a reply as a cassette has it: ids that the assistant did not make stay."""
-        return self.redaction.value(decode(self.names.named(encode(value))))
+        """Return a reply in the form of a cassette; foreign ids stay."""
+        return self.redaction.value(decode(self.names.name_ids(encode(value))))
 
 
-def plain_of(value: Any) -> Any:
-    """Return settings as plain data: functions by their dotted names, others by their types."""
+def plain_settings(value: Any) -> Any:
+    """Return settings as plain data: functions by dotted names, other objects by their types."""
     if value is None or isinstance(value, str | int | float | bool):
         return value
     if isinstance(value, Mapping):
-        return {str(key): plain_of(one) for key, one in value.items()}
+        return {str(key): plain_settings(one) for key, one in value.items()}
     if isinstance(value, list | tuple | set | frozenset):
-        return [plain_of(one) for one in value]
+        return [plain_settings(one) for one in value]
     if isinstance(fields := getattr(value, "__struct_fields__", None), tuple):
         return dict(_said(value, fields))
     if isinstance(value, Callable) and hasattr(value, "__qualname__"):  # type: ignore[arg-type]
@@ -185,4 +185,4 @@ def _said(struct: Any, fields: tuple[str, ...]) -> Iterator[tuple[str, Any]]:
     for field in fields:
         value = getattr(struct, field)
         if field not in usual or value != usual[field]:
-            yield field, plain_of(value)
+            yield field, plain_settings(value)

@@ -53,19 +53,19 @@ from prolocutor.plugins.cassettes.comparing import (
     compare_replies,
     compare_services,
     diff_lines,
-    without_ignored,
+    drop_ignored,
 )
 from prolocutor.plugins.cassettes.recording import (
     MODELS,
     PendingCall,
     RecordedConnector,
     ServiceFacts,
-    body_of,
+    endpoint_body,
+    find_piece,
     is_own,
-    key_of,
     know_ids,
-    piece_of,
-    reply_of,
+    recorded_reply,
+    service_key,
 )
 from prolocutor.plugins.cassettes.redaction import Mask, Names, Redaction
 from prolocutor.stores.store_catalog import open_store
@@ -82,12 +82,12 @@ _QUIET_ROUNDS: Final = 4
 
 
 class CassettePlayer:
-    """Answers the calls of one conversation, turn by turn, with what was recorded.
+    """Answers the calls of a conversation, turn by turn, with the recorded replies.
 
-    What leaves the assistant is answered from the cassette, and so are all skills; its own Python
-    functions at other stages run, and so do the services named `live` (`tea` or `skills.tea`). The
-    replies come in the order in which they came, after no time, or with `pace` 1.0 as slowly as
-    they came, with 2.0 in half of that.
+    Calls that leave the assistant, and all skills, are answered from the cassette; the assistant's
+    own Python functions at other stages run, as do the services named `live` (`tea` or
+    `skills.tea`). Replies arrive in the recorded order, without delay, or with `pace` 1.0 after the
+    recorded time, with 2.0 after half of it.
     """
 
     def __init__(
@@ -114,23 +114,23 @@ class CassettePlayer:
 
     @property
     def turn(self) -> RecordedTurn | None:
-        """The recorded turn that is being played; None after the last one."""
+        """The recorded turn that is being played; None after the last turn."""
         at = len(self.replies)
         return self.cassette.turns[at] if at < len(self.cassette.turns) else None
 
     def clock(self) -> float:
-        """Return the time of the turn that is being played."""
+        """Return the time of the played turn, in UNIX seconds."""
         turns = self.cassette.turns
         turn = self.turn or (turns[-1] if turns else None)
         return self.cassette.header.at if turn is None else turn.at
 
     def begin(self, name: str, pipeline: Pipeline, file: Path | None = None) -> None:
-        """Take note of what the assistant is made of."""
+        """Learn the services of the assistant."""
         self._facts.add(name, pipeline, file)
 
     def connect(self, service: StageService, make: Callable[[], Connector]) -> Connector:
-        """Return a connector that answers from the cassette, or one of its own that is noted."""
-        key = key_of(service)
+        """Return a connector that answers from the cassette, or a recorded connector of its own."""
+        key = service_key(service)
         if self._runs(key, service):
             return OwnService(self, key, make())
         options = service.call.options
@@ -147,7 +147,7 @@ class CassettePlayer:
         return PlayedEndpoint(self, key, verb, str(call.options.get("model", name)))
 
     def follow(self, input: TurnInput, turn: asyncio.Future[TurnResult]) -> None:
-        """Compare the turn when it has ended."""
+        """Compare the turn after its end."""
         if turn.done():
             self._turn_over(turn)
         else:
@@ -160,12 +160,12 @@ class CassettePlayer:
         """Do nothing: breakers stay closed."""
 
     def note(self, turn_id: str, call: PendingCall) -> None:
-        """Take note of a call that one of the assistant's own services answers."""
+        """Record a call of one of the assistant's own services."""
         self._asked.append(call)
         self.order.running.append(call)
 
     def take(self, key: str, piece: str, body: bytes) -> RecordedCall | ServiceError:
-        """Return the recorded call that this is, or why there is none."""
+        """Return the recorded call that matches a call, or the error if there is none."""
         self._asked.append(PendingCall(key, piece, body))
         waiting = self._waiting.get((key, piece if self.cassette.header.complete else ""))
         if waiting:
@@ -178,11 +178,11 @@ class CassettePlayer:
         return ServiceUnreachable(f"{key} was not asked in this turn when it was recorded")
 
     def limit(self, limits: StageDeadlines) -> None:
-        """Say until when stages may take, where no time passes by itself."""
+        """Set the time limits of stages, for simulated time."""
         self._limits = limits
 
     def is_late(self, call: RecordedCall) -> bool:
-        """Return whether a reply came too late, by the assistant's time-outs of now."""
+        """Return whether a reply came too late by the assistant's present time-outs."""
         if call.dropped:
             return True
         stage = call.call.partition(".")[0]
@@ -192,23 +192,23 @@ class CassettePlayer:
         return call.took > within or call.after + call.took > self._limits.end_of(Stage(stage))
 
     async def reply_to(self, call: RecordedCall, deltas: Any) -> Plain:
-        """Return what was replied, at its time; raise what went wrong."""
+        """Return a reply at its time, or raise its error."""
         sink: DeltaSink | None = deltas
         before = 0.0
         for at, text in call.chunks if sink is not None else ():
-            await self.order.passed(at - before)
+            await self.order.wait_until_passed(at - before)
             before = at
             if text is None:
                 sink.restart()  # type: ignore[union-attr]
             else:
                 sink.add(text)  # type: ignore[union-attr]
-        await self.order.passed(max(0.0, call.took - before))
+        await self.order.wait_until_passed(max(0.0, call.took - before))
         if self.is_late(call):
             raise ServiceLate("no answer in time")
-        return given_of(call)
+        return recorded_result(call)
 
     def finish(self) -> None:
-        """Compare what is left at the end: turns that were recorded and not said."""
+        """Report the recorded turns that were not said, at the end."""
         if self.turn is not None:
             lines = [f"  - {one.says}" for one in self.cassette.turns[len(self.replies) :]]
             number = len(self.replies) + 1
@@ -228,7 +228,7 @@ class CassettePlayer:
         return is_own(service) and stage not in _SKILLS
 
     def _load(self) -> None:
-        """Get the calls of the next turn ready."""
+        """Prepare the calls of the next turn."""
         waiting: dict[tuple[str, str], deque[RecordedCall]] = defaultdict(deque)
         for call in self.turn.calls if self.turn is not None else ():
             waiting[call.call, call.piece].append(call)
@@ -247,7 +247,7 @@ class CassettePlayer:
             know_ids(self._mask.names, result, number)
             for call in asked:
                 self._redaction.answers(plain.decode(call.body))
-            now = reply_of(result, self._mask)
+            now = recorded_reply(result, self._mask)
         if turn is None:
             what = [f"  + {now.reply}"]
             self.differences.append(
@@ -256,12 +256,14 @@ class CassettePlayer:
         elif turn.reply.by != _STOPPED:
             if self.cassette.header.complete:
                 self.differences += self._compare_calls(turn, asked)
-            self.differences += compare_replies(number, self._known(turn.reply), self._known(now))
+            self.differences += compare_replies(
+                number, self._comparable_reply(turn.reply), self._comparable_reply(now)
+            )
         self.replies.append(now)
         self._load()
 
-    def _known(self, reply: RecordedReply) -> RecordedReply:
-        """Return what can be compared of a reply: of stored conversations some is unknown."""
+    def _comparable_reply(self, reply: RecordedReply) -> RecordedReply:
+        """Return the comparable parts of a reply; stored conversations lack some of them."""
         if self.cassette.header.complete:
             return reply
         return RecordedReply(reply=reply.reply, agent=reply.agent, asks=reply.asks)
@@ -296,7 +298,7 @@ class CassettePlayer:
             return []
         ignored = self.cassette.header.ignore
         paths = [*ignored.get(now.key, ()), *ignored.get("*", ())]
-        return diff_lines(without_ignored(before.asked, paths), without_ignored(said, paths))
+        return diff_lines(drop_ignored(before.asked, paths), drop_ignored(said, paths))
 
 
 _STOPPED: Final = "stopped"
@@ -318,22 +320,21 @@ def _error_of_code(code: str) -> ServiceError:
     return kind("as it was when this was recorded")
 
 
-def given_of(call: RecordedCall) -> Plain:
-    """Return what a recorded call gave; raise the error that it ended with."""
+def recorded_result(call: RecordedCall) -> Plain:
+    """Return the reply of a recorded call, or raise its error."""
     failed = call.failed
     if failed is None:
         return plain.check(call.gave)
-    what, named = failed.get("what", ""), failed.get("kind")
-    if named == ServiceRefused.__name__:
+    what, name_ids = failed.get("what", ""), failed.get("kind")
+    if name_ids == ServiceRefused.__name__:
         raise ServiceRefused(what, status=int(failed.get("status", 500)))
-    raise next((one for one in _FAILURES if one.__name__ == named), ServiceError)(what)
+    raise next((one for one in _FAILURES if one.__name__ == name_ids), ServiceError)(what)
 
 
 class ReplyOrder:
-    """Lets replies come in the order in which they came, whatever time that takes now.
+    """Delivers replies in their recorded order, independent of the present speed.
 
-    Without a pace time is counted, not waited for: the reply that comes first is given when nobody
-    asks anything any more.
+    Without a pace time is simulated: the next reply is delivered when no service is about to call.
     """
 
     def __init__(self, pace: float) -> None:
@@ -348,8 +349,8 @@ class ReplyOrder:
         self._quiet = 0
         self._ticks = False
 
-    async def passed(self, seconds: float) -> None:
-        """Wait until these seconds have passed for the conversation."""
+    async def wait_until_passed(self, seconds: float) -> None:
+        """Wait until some seconds have passed in the conversation's time."""
         if self.pace:
             await asyncio.sleep(seconds / self.pace)
             return
@@ -382,8 +383,11 @@ class ReplyOrder:
 
 
 class OwnService(RecordedConnector):
-    """A service of the assistant itself, which runs; where it was too late or left alone when the
-    conversation was recorded, it fails again, as that was the machine's doing."""
+    """A service of the assistant itself, which runs.
+
+    It fails as in the recording if it was late or skipped by its breaker, because the machine
+    caused that.
+    """
 
     def __init__(self, player: CassettePlayer, key: str, inner: Connector) -> None:
         super().__init__(player, key, inner)
@@ -392,17 +396,17 @@ class OwnService(RecordedConnector):
             self.answer = self._answer_again
 
     async def send(self, requests: Sequence[Request]) -> Replies:
-        """Ask the service, or fail as it did."""
-        if (failed := self._failed()) is not None:
+        """Call the service, or fail as in the recording."""
+        if (failed := self._recorded_failure()) is not None:
             await super().send(requests)
             raise failed
         return await super().send(requests)
 
     def _answer_again(self, request: Request) -> Plain | ServiceError:
         reply = self._answer(request)
-        return self._failed() or reply
+        return self._recorded_failure() or reply
 
-    def _failed(self) -> ServiceError | None:
+    def _recorded_failure(self) -> ServiceError | None:
         turn = self._player.turn
         code = None if turn is None else turn.reply.failed.get(self._key)
         return _error_of_code(code) if code in _BY_TIME else None
@@ -412,7 +416,7 @@ _BY_TIME: Final = (ServiceLate.code, BreakerOpen.code, NoPlace.code)
 
 
 class PlayedConnector:
-    """A connector whose service is a cassette; an `inline` one answers without waiting."""
+    """A connector that answers from a cassette; an `inline` one answers without waiting."""
 
     def __init__(
         self, player: CassettePlayer, key: str, *, inline: bool, format: str = "plain"
@@ -423,8 +427,8 @@ class PlayedConnector:
         self.answer = self._answer if inline else None
 
     async def send(self, requests: Sequence[Request]) -> Replies:
-        """Return what was replied to each request."""
-        taken = [self._taken(request) for request in requests]
+        """Return the recorded reply to each request."""
+        taken = [self._take_call(request) for request in requests]
         replies: list[Plain | ServiceError] = []
         for request, call in zip(requests, taken, strict=True):
             if isinstance(call, ServiceError):
@@ -443,22 +447,22 @@ class PlayedConnector:
         """Close nothing."""
 
     def _answer(self, request: Request) -> Plain | ServiceError:
-        call = self._taken(request)
+        call = self._take_call(request)
         if isinstance(call, ServiceError):
             return call
         if self._player.is_late(call):
             return ServiceLate("no answer in time")
         try:
-            return given_of(call)
+            return recorded_result(call)
         except ServiceError as error:
             return error
 
-    def _taken(self, request: Request) -> RecordedCall | ServiceError:
-        return self._player.take(self._key, piece_of(request), request.body())
+    def _take_call(self, request: Request) -> RecordedCall | ServiceError:
+        return self._player.take(self._key, find_piece(request), request.body())
 
 
 class PlayedEndpoint:
-    """A model that is no service, such as a router's, whose replies come from a cassette."""
+    """An endpoint, such as a router's model, that answers from a cassette."""
 
     def __init__(self, player: CassettePlayer, key: str, verb: str, model: str) -> None:
         self._player = player
@@ -470,7 +474,7 @@ class PlayedEndpoint:
         """Close nothing."""
 
     async def _answered(self, asked: Any) -> Any:
-        call = self._player.take(self._key, "", body_of(asked))
+        call = self._player.take(self._key, "", endpoint_body(asked))
         if isinstance(call, ServiceError):
             raise call
         order = self._player.order
@@ -483,8 +487,8 @@ class PlayedEndpoint:
 
 
 @contextmanager
-def in_timezone(name: str) -> Iterator[None]:
-    """Let the server's time zone be another one within the block."""
+def use_timezone(name: str) -> Iterator[None]:
+    """Change the process's time zone within the block."""
     before = os.environ.get("TZ")
     if not name or not hasattr(time, "tzset"):
         yield
@@ -501,17 +505,17 @@ def in_timezone(name: str) -> Iterator[None]:
         time.tzset()
 
 
-def without_breakers(pipeline: Pipeline) -> Pipeline:
-    """Return a pipeline whose services are never left alone after failures."""
-    return _changed(pipeline, breaker=NEVER)
+def disable_breakers(pipeline: Pipeline) -> Pipeline:
+    """Return a pipeline whose breakers never open."""
+    return _change_services(pipeline, breaker=NEVER)
 
 
-def _unhurried(pipeline: Pipeline) -> Pipeline:
-    """Return a pipeline whose services have time: how late a reply was is known, not measured."""
-    return _changed(pipeline, timeout=UNHURRIED)
+def _lengthen_timeouts(pipeline: Pipeline) -> Pipeline:
+    """Return a pipeline with long time-outs, because lateness is recorded, not measured."""
+    return _change_services(pipeline, timeout=UNHURRIED)
 
 
-def _changed(pipeline: Pipeline, **options: Any) -> Pipeline:
+def _change_services(pipeline: Pipeline, **options: Any) -> Pipeline:
     changed: dict[str, Any] = {}
     for stage in Stage:
         services = tuple(replace(one, **options) for one in pipeline.of(stage))
@@ -521,7 +525,7 @@ def _changed(pipeline: Pipeline, **options: Any) -> Pipeline:
     return made
 
 
-def _with_cards(pipeline: Pipeline, cards: dict[str, JsonObject]) -> Pipeline:
+def _add_cards(pipeline: Pipeline, cards: dict[str, JsonObject]) -> Pipeline:
     skills = [
         replace(one, card=cards[one.name]) if one.name in cards else one
         for one in pipeline.of(Stage.SKILL)
@@ -530,15 +534,15 @@ def _with_cards(pipeline: Pipeline, cards: dict[str, JsonObject]) -> Pipeline:
     return made
 
 
-def _without_reply_formatters(pipeline: Pipeline) -> Pipeline:
-    """Return a pipeline whose skills are believed to say what was stored of them."""
+def _drop_reply_formatters(pipeline: Pipeline) -> Pipeline:
+    """Return a pipeline whose skills reply with their stored hypotheses."""
     skills = [replace(one, response_formatter=None) for one in pipeline.of(Stage.SKILL)]
     made: Pipeline = replace(pipeline, skills=skills)
     return made
 
 
 def memory_store(clock: Callable[[], float]) -> Store:
-    """Return an empty store whose clock is another one."""
+    """Return an empty store in memory with a given clock."""
     store: Store = open_store("memory:")
     store.clock = clock  # type: ignore[attr-defined]  # what a shared store has (`clock_of`)
     return store
@@ -548,21 +552,21 @@ def memory_store(clock: Callable[[], float]) -> Store:
 async def played_assistant(
     settings: Settings, player: CassettePlayer, recorder: CallRecorder | None = None
 ) -> AsyncIterator[Assistant]:
-    """Run the assistant of a file whole, with agents that answer from a cassette.
+    """Run the assistant of a file, with agents that answer from a cassette.
 
-    None of its processes is started. `recorder` may stand before the player.
+    Its processes are not started. `recorder` may wrap the player.
     """
-    with in_timezone(player.cassette.header.timezone):
+    with use_timezone(player.cassette.header.timezone):
         player.begin(settings.name, settings.pipeline, Path(settings.file))
         nowhere = {name: f"http://{name}.invalid" for name in settings.processes}
-        pipeline = without_breakers(settings.with_urls(nowhere))
+        pipeline = disable_breakers(settings.with_urls(nowhere))
         if not player.order.pace:
             player.limit(StageDeadlines.within(settings.deadline, settings.reserve))
             settings = replace(settings, deadline=UNHURRIED, reserve=None)
-            pipeline = _unhurried(pipeline)
-        pipeline = _with_cards(pipeline, player.cassette.header.cards)
+            pipeline = _lengthen_timeouts(pipeline)
+        pipeline = _add_cards(pipeline, player.cassette.header.cards)
         if not player.cassette.header.complete:
-            pipeline = _without_reply_formatters(pipeline)
+            pipeline = _drop_reply_formatters(pipeline)
         with recorded_by(recorder or player):
             store = memory_store(player.clock)
             assistant = build(settings, pipeline, store=store, recording=False)
@@ -570,8 +574,8 @@ async def played_assistant(
             yield assistant
 
 
-def input_of(turn: RecordedTurn) -> TurnInput:
-    """Return what the person sent in a recorded turn; `BadData` where it is none."""
+def read_input(turn: RecordedTurn) -> TurnInput:
+    """Return the person's input of a recorded turn; raise `BadData` if it is invalid."""
     written = dict(turn.input)
     try:
         found: TurnInput = msgspec.convert({"text": written.pop("says"), **written}, TurnInput)
@@ -581,10 +585,10 @@ def input_of(turn: RecordedTurn) -> TurnInput:
 
 
 async def play(assistant: Assistant, player: CassettePlayer) -> None:
-    """Say what was said when the cassette was recorded; the player compares what comes."""
+    """Say the person's recorded words; the player compares the replies."""
     for turn in player.cassette.turns:
         try:
-            await assistant.turn(input_of(turn))
+            await assistant.turn(read_input(turn))
         except ProlocutorError:
             continue  # the player has noted it
     player.finish()

@@ -1,4 +1,4 @@
-"""What came of tests: a table for people, JUnit XML for continuous integration."""
+"""Reports of test outcomes: a table for people, JUnit XML for continuous integration."""
 
 from __future__ import annotations
 
@@ -14,10 +14,9 @@ Status = Literal["passed", "failed", "error", "updated"]
 
 
 class TestOutcome(msgspec.Struct, kw_only=True):
-    """What came of one test: a conversation of a file, or of a person made of rules.
+    """The outcome of a test: a conversation of a file or of a simulated person.
 
-    `details` are lines that say what is wrong, `notes` those that say something else, such as the
-    reasons of a judge.
+    `details` are lines about faults, `notes` are other lines, such as a judge's reasons.
     """
 
     __test__ = False  # it is no test of pytest's
@@ -31,7 +30,7 @@ class TestOutcome(msgspec.Struct, kw_only=True):
     notes: list[str] = []
 
     def fail(self, *lines: str) -> None:
-        """Take note that something is wrong."""
+        """Add a fault."""
         self.status = "failed"
         self.details = [*self.details, *lines]
 
@@ -40,7 +39,7 @@ _MARKS: Final = {"passed": "ok", "failed": "FAILED", "error": "ERROR", "updated"
 
 
 def table_lines(outcomes: Sequence[TestOutcome]) -> Iterator[str]:
-    """Return a table with a line for each test, what is wrong below it, and the sum."""
+    """Return a table with a line for each test, its faults below it, and the sum."""
     width = max((len(_title(one)) for one in outcomes), default=0)
     for one in outcomes:
         count = "1 turn" if one.turns == 1 else f"{one.turns} turns"
@@ -52,7 +51,7 @@ def table_lines(outcomes: Sequence[TestOutcome]) -> Iterator[str]:
 
 
 def summary_line(outcomes: Sequence[TestOutcome]) -> str:
-    """Return how many passed and failed, in how many seconds."""
+    """Return a line with the numbers of passed and failed tests, and the seconds."""
     told = []
     for status, word in (
         ("failed", "failed"),

@@ -37,9 +37,14 @@ from prolocutor.plugins.cassettes.expectations import (
 )
 from prolocutor.plugins.cassettes.faults import FaultyAgents
 from prolocutor.plugins.cassettes.judging import Judge
-from prolocutor.plugins.cassettes.recording import CassetteRecorder, reply_of
+from prolocutor.plugins.cassettes.recording import CassetteRecorder, recorded_reply
 from prolocutor.plugins.cassettes.redaction import Mask, Names, Redaction
-from prolocutor.plugins.cassettes.replaying import CassettePlayer, input_of, play, played_assistant
+from prolocutor.plugins.cassettes.replaying import (
+    CassettePlayer,
+    play,
+    played_assistant,
+    read_input,
+)
 from prolocutor.plugins.cassettes.reports import TestOutcome
 
 YAML: Final = (".yaml", ".yml")
@@ -49,11 +54,11 @@ Report = Callable[[TestOutcome], None]
 
 
 class TestOptions(msgspec.Struct, frozen=True, kw_only=True):
-    """How tests are run.
+    """The options of a test run.
 
-    `assistant` takes the place of what the files say; `update` writes cassettes anew, with live
-    agents; `pace` and `live` are those of a `CassettePlayer`; `faults` come between the assistant
-    and its agents; `judge` grades criteria.
+    `assistant` replaces the assistant that files name; `update` records cassettes again with live
+    agents; `pace` and `live` go to `CassettePlayer`; `faults` make agents fail; `judge` grades
+    criteria.
     """
 
     __test__ = False
@@ -67,7 +72,7 @@ class TestOptions(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def test_files(paths: Sequence[Path]) -> list[Path]:
-    """Return the cassettes and files of dialogs; `BadInput` for a path with none."""
+    """Return the cassettes and files of dialogs; raise `BadInput` for a path without any."""
     found: list[Path] = []
     for path in paths:
         if not path.exists():
@@ -83,7 +88,7 @@ def test_files(paths: Sequence[Path]) -> list[Path]:
 
 
 class TestRun:
-    """Runs tests, one after the other, and reports each."""
+    """Runs tests one after the other, and reports each."""
 
     __test__ = False
 
@@ -95,14 +100,14 @@ class TestRun:
         self.outcomes: list[TestOutcome] = []
 
     async def run(self, files: Sequence[Path]) -> None:
-        """Run the tests of these files."""
+        """Run the tests of some files."""
         for file in files:
             if file.suffix == SUFFIX:
-                await self._timed(TestOutcome(file=str(file), name=""), self._cassette(file))
+                await self._run_timed(TestOutcome(file=str(file), name=""), self._cassette(file))
             else:
                 await self._dialogs(file)
 
-    async def _timed(
+    async def _run_timed(
         self, outcome: TestOutcome, test: Callable[[TestOutcome], Awaitable[None]]
     ) -> None:
         began = monotonic()
@@ -119,12 +124,12 @@ class TestRun:
         async def run(outcome: TestOutcome) -> None:
             cassette = read_cassette(file)
             outcome.turns = len(cassette.turns)
-            settings = self._assistant_of(file, cassette.header.assistant)
+            settings = self._find_settings(file, cassette.header.assistant)
             if self._options.update:
                 await self._record_again(file, cassette, settings)
                 outcome.status = "updated"
                 return
-            player = await self._played(settings, cassette)
+            player = await self._play(settings, cassette)
             if self._options.faults is not None:
                 _check_laws(player, outcome)
             else:
@@ -132,7 +137,7 @@ class TestRun:
 
         return run
 
-    async def _played(self, settings: Settings, cassette: Cassette) -> CassettePlayer:
+    async def _play(self, settings: Settings, cassette: Cassette) -> CassettePlayer:
         options = self._options
         player = CassettePlayer(
             cassette, pace=options.pace, live=options.live, redaction=self._redaction
@@ -145,7 +150,7 @@ class TestRun:
         return player
 
     async def _record_again(self, file: Path, cassette: Cassette, settings: Settings) -> None:
-        """Write a cassette anew: the same is said to live agents."""
+        """Record a cassette again, by saying its words to live agents."""
         fresh = file.with_name(f"{file.name}.new")
         recorder = CassetteRecorder(fresh, anew=True, together=True, redaction=self._redaction)
         recorder.keep(cassette.header, file)
@@ -154,7 +159,7 @@ class TestRun:
                 starting = assistant_from(settings, store="memory:", recording=False)
                 async with starting as assistant:
                     for turn in cassette.turns:
-                        await assistant.turn(input_of(turn))
+                        await assistant.turn(read_input(turn))
             if not recorder.written:
                 raise BadInput(f"{file}: nothing could be recorded")
             fresh.replace(file)
@@ -164,7 +169,7 @@ class TestRun:
     async def _dialogs(self, file: Path) -> None:
         try:
             written = read_dialogs(file)
-            settings = self._assistant_of(file, written.assistant or "")
+            settings = self._find_settings(file, written.assistant or "")
         except ProlocutorError as error:
             outcome = TestOutcome(file=str(file), name="", status="error", details=[str(error)])
             self.outcomes.append(outcome)
@@ -174,13 +179,13 @@ class TestRun:
             live: Assistant | None = None
             for number, (name, dialog) in enumerate(written.dialogs.items(), 1):
                 outcome = TestOutcome(file=str(file), name=name, turns=len(dialog.turns))
-                cassette = _cassette_of(file, written, name, dialog)
+                cassette = _find_cassette(file, written, name, dialog)
                 if cassette is None and live is None:
                     faults = self._options.faults
                     starting = live_assistant(settings, faults.between(None) if faults else None)
                     live = await stack.enter_async_context(starting)
                 test = self._dialog(dialog, settings, cassette, live, f"{USER}-{number}")
-                await self._timed(outcome, test)
+                await self._run_timed(outcome, test)
 
     def _dialog(
         self,
@@ -261,8 +266,8 @@ class TestRun:
             else:
                 outcome.fail(f"judged {line}")
 
-    def _assistant_of(self, file: Path, said: str) -> Settings:
-        """Return the settings of the assistant that a test is of; read once."""
+    def _find_settings(self, file: Path, said: str) -> Settings:
+        """Return the settings of a test's assistant, which are read once."""
         path = self._options.assistant
         if path is None and said:
             path = (file.parent / said).resolve()
@@ -279,7 +284,7 @@ class TestRun:
 
 
 def _tell_differences(player: CassettePlayer, outcome: TestOutcome) -> None:
-    """Note the first turn that differs; what follows from it is named only."""
+    """Report the first differing turn in full, later ones by name only."""
     found = player.differences
     turns = sorted({one.turn for one in found if one.turn})
     if not found:
@@ -292,7 +297,7 @@ def _tell_differences(player: CassettePlayer, outcome: TestOutcome) -> None:
 
 
 def _check_laws(player: CassettePlayer, outcome: TestOutcome) -> None:
-    """Note turns without a reply: with faults nothing else can be compared."""
+    """Report turns without a reply; with injected faults nothing else is comparable."""
     for number, reply in enumerate(player.replies, 1):
         if reply.error is not None or not (reply.reply or reply.messages):
             outcome.fail(f"turn {number}: no reply ({reply.error or 'nothing was said'})")
@@ -305,7 +310,7 @@ _HINT: Final = "If this is as it should be, write the cassette anew: prolocutor 
 async def live_assistant(
     settings: Settings, recorder: CallRecorder | None
 ) -> AsyncIterator[Assistant]:
-    """Run the assistant of a file with its own agents, and with an empty store."""
+    """Run the assistant of a file with its live agents and an empty store."""
     with recorded_by(recorder):
         starting = assistant_from(
             settings, store="memory:", observers=[RecordsWanted()], recording=False
@@ -315,7 +320,7 @@ async def live_assistant(
 
 
 class RecordsWanted:
-    """An observer for whose sake turns have records."""
+    """An observer that makes the assistant keep records of turns."""
 
     def turn_ended(self, record: TurnRecord) -> None:
         """Do nothing: the turn's result has the record."""
@@ -327,17 +332,19 @@ class RecordsWanted:
 async def said_reply(
     assistant: Assistant, step: DialogStep, user: str, mask: Mask
 ) -> RecordedReply:
-    """Say what a step says; return the reply, or why there is none."""
+    """Say the words of a step; return the reply, or the error."""
     try:
         result: TurnResult = await assistant.turn(
             TurnInput(step.say, step.user or user, attributes=step.attributes)
         )
     except ProlocutorError as error:
         return RecordedReply(error=f"{type(error).__name__}: {error}")
-    return reply_of(result, mask)
+    return recorded_reply(result, mask)
 
 
-def _cassette_of(file: Path, written: DialogFile, name: str, dialog: WrittenDialog) -> Path | None:
+def _find_cassette(
+    file: Path, written: DialogFile, name: str, dialog: WrittenDialog
+) -> Path | None:
     if dialog.cassette is not None:
         return file.parent / dialog.cassette
     if written.cassettes is not None:

@@ -1,4 +1,4 @@
-"""`prolocutor test`: runs recorded and written conversations, and people made of rules."""
+"""`prolocutor test`: runs recorded and written conversations, and simulated people."""
 
 from __future__ import annotations
 
@@ -141,6 +141,6 @@ async def _run(
 
 
 def show(outcome: TestOutcome) -> None:
-    """Print the lines of one test."""
+    """Print the lines of a test."""
     for line in list(table_lines([outcome]))[:-1]:
         click.echo(line)

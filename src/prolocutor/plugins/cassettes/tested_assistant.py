@@ -1,4 +1,4 @@
-"""The assistant of a test: that of a file, with live agents or with those of a cassette."""
+"""Runs the assistant of a test, with live agents or with the agents of a cassette."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from prolocutor.plugins.cassettes.running import live_assistant
 
 
 class ConversationChanged(AssertionError):
-    """What was asked or replied differs from the cassette."""
+    """Requests or replies differ from the cassette."""
 
 
 @asynccontextmanager
-async def replayed(
+async def replay_assistant(
     assistant: str | Path,
     cassette: str | Path,
     *,
@@ -30,10 +30,10 @@ async def replayed(
     live: tuple[str, ...] = (),
     pace: float = 0.0,
 ) -> AsyncIterator[Assistant]:
-    """Run the assistant of a file; its agents answer from a cassette.
+    """Run the assistant of a file, with agents that answer from a cassette.
 
-    The cassette is recorded where there is none, and written anew with `update`. At the end
-    `ConversationChanged` is raised where a request, a reply, or what else is compared differs.
+    A missing cassette is recorded; `update` records it again. At the end `ConversationChanged` is
+    raised if requests, replies or other compared values differ.
     """
     __tracebackhide__ = True  # of pytest
     path, settings = Path(cassette), load(assistant_file(Path(assistant)).absolute())
@@ -55,7 +55,7 @@ async def replayed(
 
 
 def _is_missing(cassette: Path) -> bool:
-    """Return whether there is no cassette; `BadInput` where continuous integration runs."""
+    """Return whether the cassette is missing; in continuous integration raise `BadInput`."""
     if cassette.exists():
         return False
     if os.environ.get("CI"):
@@ -68,7 +68,7 @@ async def assistant_of_test(item: Any, config: Any) -> AsyncIterator[Assistant]:
     """Run the assistant that the marks of a pytest item, or pytest's settings, name."""
     folder = item.path.parent
     mark = item.get_closest_marker("cassette")
-    file = _file_of(item, config, mark)
+    file = _find_file(item, config, mark)
     if mark is None:
         async with live_assistant(load(file), None) as made:
             yield made
@@ -78,18 +78,18 @@ async def assistant_of_test(item: Any, config: Any) -> AsyncIterator[Assistant]:
     live = mark.kwargs.get("live", ())
     live = (live,) if isinstance(live, str) else tuple(live)
     update = config.getoption("--update-cassettes")
-    async with replayed(file, folder / mark.args[0], update=update, live=live) as made:
+    async with replay_assistant(file, folder / mark.args[0], update=update, live=live) as made:
         yield made
 
 
-def _file_of(item: Any, config: Any, cassette: Any) -> Path:
+def _find_file(item: Any, config: Any, cassette: Any) -> Path:
     own = item.get_closest_marker("assistant")
     said = cassette.kwargs.get("assistant") if cassette is not None else None
     said = said or (own.args[0] if own is not None and own.args else None)
     if said is not None:
         return assistant_file(Path(item.path.parent) / said).absolute()
-    if named := config.getini("prolocutor_assistant"):
-        return assistant_file(Path(config.rootpath) / named).absolute()
+    if name_ids := config.getini("prolocutor_assistant"):
+        return assistant_file(Path(config.rootpath) / name_ids).absolute()
     folders: list[Path] = [item.path.parent, *item.path.parent.parents]
     found = next((one / FILE_NAME for one in folders[:5] if (one / FILE_NAME).is_file()), None)
     if found is None:

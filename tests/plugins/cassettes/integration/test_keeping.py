@@ -9,7 +9,7 @@ from prolocutor.assistant.assistant import Assistant
 from prolocutor.errors import BadInput
 from prolocutor.plugins.cassettes.cassette import CassetteWriter
 from prolocutor.plugins.cassettes.expectations import read_dialogs
-from prolocutor.plugins.cassettes.keeping import cassette_of, dialog_text
+from prolocutor.plugins.cassettes.keeping import dialog_text, make_cassette
 from tests.plugins.cassettes.talks import SAID, outcomes, write_assistant
 
 
@@ -21,7 +21,7 @@ async def kept(file: Path, said: list[str], until: int | None = None) -> tuple[b
         assert dialog is not None
         last = None if until is None else turns[until].reply.utt_id
         pipeline = assistant.engine.prepared.graph.pipeline
-        cassette = cassette_of(dialog, pipeline, until=last, assistant=file.name)
+        cassette = make_cassette(dialog, pipeline, until=last, assistant=file.name)
     return CassetteWriter.lines_of(cassette), dialog_text(cassette, "kept")
 
 
@@ -69,4 +69,4 @@ async def test_a_conversation_in_which_nobody_said_anything_is_refused(tmp_path:
         dialog.utterances.clear()
 
         with pytest.raises(BadInput, match="nothing to keep"):
-            cassette_of(dialog, assistant.engine.prepared.graph.pipeline)
+            make_cassette(dialog, assistant.engine.prepared.graph.pipeline)

@@ -59,9 +59,9 @@ def test_known_ids_have_names_and_others_are_all_one() -> None:
     names.know("0" * 31 + "1", "reply 1")
     mask = Mask(Redaction({}), names)
 
-    masked = mask.request(
+    mask_ids = mask.request(
         b'{"a": "%b", "b": "%b", "at": "2026-11-23 22:00:00.123456"}'
         % (b"0" * 31 + b"1", b"0" * 31 + b"2")
     )
 
-    assert masked == {"a": "<reply 1>", "b": "<id>", "at": "<time>"}
+    assert mask_ids == {"a": "<reply 1>", "b": "<id>", "at": "<time>"}
