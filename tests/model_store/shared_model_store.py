@@ -11,12 +11,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from prolocutor.contracts.shared_store import (
-    DEFAULT_LEASE,
-    ReplicaStatus,
-    StandbyStatus,
-    StoreTraffic,
-)
+from prolocutor.assistant.assistant_settings import ReplicaSettings
+from prolocutor.contracts.shared_store import DEFAULT_LEASE, BrokerWakeUps
 from prolocutor.contracts.store import (
     AgendaEntry,
     AnsweredRequest,
@@ -35,6 +31,12 @@ from prolocutor.errors import (
     StoreError,
     TakenOver,
 )
+from prolocutor.plugins.postgresql.replicas.shared_store import (
+    ReplicaStatus,
+    StandbyStatus,
+    StoreTraffic,
+)
+from prolocutor.plugins.postgresql.replicas.succession import Succession
 from tests.model_store import ModelStore
 from tests.model_store.agenda_store import ModelAgendaStore
 from tests.model_store.archive_store import ModelArchiveStore
@@ -83,6 +85,12 @@ class SharedModelStore(ModelStore):
             self._die(self._replica)
         self._open = False
         self._database.listeners.pop(self, None)
+
+    def share(
+        self, replica: ReplicaSettings, broker: BrokerWakeUps | None, timeout: float
+    ) -> Succession:
+        """Return what a replica does among those that share the database."""
+        return Succession(self, replica, broker, timeout)
 
     async def join(self, lease: float, url: str = "") -> int:
         """Become a replica under a new number."""

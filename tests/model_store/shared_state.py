@@ -6,7 +6,7 @@ import time
 from collections import Counter
 from collections.abc import Callable
 
-from prolocutor.contracts.shared_store import ReplicaStatus
+from prolocutor.plugins.postgresql.replicas.shared_store import ReplicaStatus
 from tests.model_store.state import ModelState
 
 

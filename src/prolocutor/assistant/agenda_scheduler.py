@@ -15,11 +15,11 @@ from msgspec.structs import replace
 
 from prolocutor.assistant.feed import FeedListeners, reply_messages
 from prolocutor.assistant.handovers import HANDOVERS, Handovers
-from prolocutor.assistant.person_access import SharedAgenda
 from prolocutor.assistant.person_queues import PersonQueues
 from prolocutor.assistant.rounds import own_words
 from prolocutor.assistant.rounds.effects import closing_of, pending_ask
 from prolocutor.assistant.rounds.secrets import Secrets
+from prolocutor.assistant.sharing import PersonLine
 from prolocutor.background import BackgroundTasks
 from prolocutor.clocks import DAY, HOUR, MINUTE
 from prolocutor.contracts.programs import ProgramRunner
@@ -268,7 +268,7 @@ class AgendaScheduler:
     Where an ask is open in a dialog, or a person has it, its entries wait until the round has ended
     (`round_ended`).
     `settle` stores the last turn of a person if that failed before. Where replicas share the store,
-    `shared` claims what is due for this one, and holds the person meanwhile.
+    `line` claims what is due for this one, and holds the person meanwhile.
     """
 
     def __init__(
@@ -279,11 +279,11 @@ class AgendaScheduler:
         *,
         settle: Callable[[str], Awaitable[None]],
         clock: Callable[[], float] = time.time,
-        shared: SharedAgenda | None = None,
+        line: PersonLine | None = None,
     ) -> None:
         self._store = store
-        self._shared = shared
-        self._max_sleep = MAX_SLEEP if shared is None else shared.max_sleep
+        self._line = line
+        self._max_sleep = MAX_SLEEP if line is None else line.max_sleep
         self._queues = queues
         self._deliveries = deliveries
         self._settle = settle
@@ -391,7 +391,7 @@ class AgendaScheduler:
     async def _due_persons(self, now: float) -> list[str]:
         """Return the persons with something due that can be delivered now, up to a number."""
         limit = BATCH
-        find_due = self._store.due if self._shared is None else self._shared.due
+        find_due = self._store.due if self._line is None else self._line.due
         while True:
             entries = await find_due(now, limit)
             persons = list(dict.fromkeys(one.user for one in entries if self._is_free(one, now)))
@@ -427,10 +427,10 @@ class AgendaScheduler:
     # -- in a person's queue ----------------------------------------------------------------
 
     async def _deliver(self, user: str) -> None:
-        if self._shared is None:
+        if self._line is None:
             await self._deliver_now(user)
         else:
-            await self._shared.while_held(user, partial(self._deliver_now, user))
+            await self._line.while_held(user, partial(self._deliver_now, user))
 
     async def _deliver_now(self, user: str) -> None:
         self._running += 1

@@ -27,18 +27,19 @@ from prolocutor.assistant.person_queues import PersonQueues
 from prolocutor.assistant.rounds.interpreter import InputInterpreter
 from prolocutor.assistant.rounds.secrets import Secrets
 from prolocutor.assistant.services import ServiceSwitches
+from prolocutor.assistant.sharing import Sharing, sharing_of
 from prolocutor.assistant.speaking_skills import SpeakingSkills
 from prolocutor.assistant.store_health import StoreHealth
-from prolocutor.assistant.succession import StoreSharing, Succession
 from prolocutor.assistant.turn_record import RecordKeeping
 from prolocutor.assistant.turn_runner import TurnRunner
 from prolocutor.assistant.turns import Turns
 from prolocutor.assistant.watchdog import Watchdog
 from prolocutor.assistant.wiring import ServiceWiring, make_programs
 from prolocutor.background import BackgroundTasks
+from prolocutor.clocks import SteadyClock
 from prolocutor.contracts.keepers import CallKeeper
 from prolocutor.contracts.programs import Programs
-from prolocutor.contracts.shared_store import BrokerWakeUps
+from prolocutor.contracts.shared_store import BrokerWakeUps, clock_of
 from prolocutor.contracts.store import Store
 from prolocutor.errors import ConfigError, Stopping, StoreAway, StoreError
 from prolocutor.functions import resolve
@@ -77,7 +78,7 @@ class AssistantParts(msgspec.Struct, frozen=True):
     handovers: Handovers
     health: StoreHealth
     switches: ServiceSwitches
-    succession: Succession | None = None
+    sharing: Sharing | None = None
 
 
 class Lifetime:
@@ -110,8 +111,8 @@ class Lifetime:
     @property
     def is_cut_off(self) -> bool:
         """Whether it has started, and cannot reach the store that it shares with others."""
-        succession = self.parts.succession
-        return self.started and succession is not None and not succession.reachable
+        sharing = self.parts.sharing
+        return self.started and sharing is not None and not sharing.reachable
 
     def check_open(self) -> None:
         """Raise `Stopping` or `StoreAway` where no turns are taken."""
@@ -132,15 +133,15 @@ class Lifetime:
         self.stopping = True
         parts = self.parts
         await self._late_start.aclose()
-        if parts.succession is not None:
-            parts.succession.decline()
+        if parts.sharing is not None:
+            parts.sharing.decline()
         await parts.scheduler.aclose()
         await parts.queues.drain(grace)
         parts.watchdog.stop()
         await parts.health.aclose()
         await parts.journal.settle_all()
-        if parts.succession is not None:
-            await parts.succession.aclose(grace)
+        if parts.sharing is not None:
+            await parts.sharing.aclose(grace)
         await parts.handovers.aclose()
         await parts.engine.shadows.aclose()
         for keeper in self.keepers:
@@ -160,10 +161,10 @@ class Lifetime:
         try:
             await parts.switches.refresh()
             await parts.observers.start_learners(self._store)
-            if parts.succession is None:
+            if parts.sharing is None:
                 unfinished = await self._store.unfinished_turns()
             else:
-                await parts.succession.start()
+                await parts.sharing.start()
         except StoreError:
             await self._store.aclose()
             raise
@@ -265,15 +266,18 @@ def assemble(
     names = [service.name for service in skills]
     programs = programs or make_programs(skills, engine, store, settings.deadline)
     guards = [step.guard for step in engine.prepared.every()]
-    sharing = StoreSharing(store, replica, broker, observers, settings.queue_timeout)
-    listeners, clock = sharing.listeners, sharing.clock
+    sharing = sharing_of(store, replica, broker, settings.queue_timeout)
+    listeners = FeedListeners() if sharing is None else sharing.listeners
+    line = None if sharing is None else sharing.line
+    clock = clock_of(store)
+    steady = SteadyClock() if sharing is None else clock
     secrets = Secrets(store)
     journal = Journal(
         store,
         engine=engine,
         secrets=secrets,
-        clock=sharing.steady,
-        shared=sharing.access is not None,
+        clock=steady,
+        shared=sharing is not None,
     )
     handovers = Handovers(store, engine=engine, settings=settings.handover, clock=clock)
     deliveries = AgendaDelivery(
@@ -287,7 +291,7 @@ def assemble(
         handovers=handovers,
     )
     scheduler = AgendaScheduler(
-        store, queues, deliveries, settle=journal.settle, clock=clock, shared=sharing.agenda
+        store, queues, deliveries, settle=journal.settle, clock=clock, line=line
     )
     health = StoreHealth(store)
     switches = ServiceSwitches(store, engine.prepared, partial(listeners.wake_others, ""))
@@ -308,24 +312,29 @@ def assemble(
         recover_within=settings.recover_within,
         handovers=handovers,
         health=health,
-        clock=sharing.steady,
-        access=sharing.access,
-        stored=sharing.stored,
+        clock=steady,
+        line=line,
         speaking=SpeakingSkills(store) if engine.prepared.reads_skills else None,
         keepers=life.keepers,
     )
-    succession = sharing.succession(journal, runner, scheduler, switches)
+    if sharing is not None:
+        sharing.join(
+            journal=journal,
+            turns=runner,
+            scheduler=scheduler,
+            switches=switches,
+            learners=observers,
+        )
     turns = Turns(
         runner,
         queues,
-        sharing.access,
-        succession,
+        sharing,
         check_open=life.check_open,
         skills=names,
         max_text=settings.max_text,
         recorder=recorder,
     )
-    records = RecordKeeping(store, observers, settings.deadline, sharing.steady)
+    records = RecordKeeping(store, observers, settings.deadline, steady)
     archive = DialogArchive(
         store,
         turns,
@@ -359,7 +368,7 @@ def assemble(
         handovers=handovers,
         health=health,
         switches=switches,
-        succession=succession,
+        sharing=sharing,
     )
     return life
 

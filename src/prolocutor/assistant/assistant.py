@@ -150,7 +150,7 @@ class Assistant:
         self.desk, self.alone, self.switches = parts.desk, parts.alone, parts.switches
         self.feeds, self.records = parts.listeners, parts.records
         self.watchdog, self.store_health = parts.watchdog, parts.health
-        self.succession = parts.succession
+        self.sharing = parts.sharing
         """What this replica does among others; None where the store is this process's alone."""
         self.stop, self.notify = self.turns.stop, self.agenda.notify
         self._thread: LoopThread[Assistant] | None = None
@@ -325,6 +325,7 @@ MOVED: Final = {
     "listening": "feeds.listening",
     "rate_utterance": "archive.rate",
     "recorder": "records.recorder",
+    "succession": "sharing",
     "start_program": "agenda.start_program",
     "waiting": "archive.waiting",
 }

@@ -22,12 +22,12 @@ from prolocutor.assistant.journal import (
     traceparent_of,
 )
 from prolocutor.assistant.observer_group import FollowedTurn, ObserverGroup
-from prolocutor.assistant.person_access import PersonAccess, Place, StoredReplies
 from prolocutor.assistant.rounds.decision import Decision, TurnEffects
 from prolocutor.assistant.rounds.effects import effects_of, is_cancelled
 from prolocutor.assistant.rounds.interpreter import InputInterpreter, round_of
 from prolocutor.assistant.rounds.open_ask import cancelled_answer
 from prolocutor.assistant.rounds.program_turns import learn, run_program
+from prolocutor.assistant.sharing import PersonLine, Place
 from prolocutor.assistant.speaking_skills import SpeakingSkills
 from prolocutor.assistant.store_health import StoreHealth
 from prolocutor.assistant.turn_record import record_of
@@ -86,15 +86,13 @@ class TurnRunner:
         handovers: Handovers,
         health: StoreHealth,
         clock: Callable[[], float] = time.time,
-        access: PersonAccess | None = None,
-        stored: StoredReplies | None = None,
+        line: PersonLine | None = None,
         speaking: SpeakingSkills | None = None,
         keepers: Sequence[CallKeeper] = (),
     ) -> None:
         self._keepers = keepers
         self._clock = clock
-        self._access = access
-        self._stored = stored
+        self._line = line
         self._speaking = speaking
         self.taken_up = 0
         """Turns that were cut off and taken up here."""
@@ -126,11 +124,11 @@ class TurnRunner:
         """
         started = monotonic()
         try:
-            if self._access is None or place is None:
+            if self._line is None or place is None:
                 opened = await self._journal.open_turn(input)
             else:
                 attempt = partial(self._journal.open_turn, input, place.ticket)
-                opened = await self._access.open(place, attempt)
+                opened = await self._line.open(place, attempt)
                 started = place.since
             if isinstance(opened, AnsweredRequest):
                 result = TurnResult.from_outcome(opened.reply or b"")
@@ -169,7 +167,7 @@ class TurnRunner:
             self._health.note_failed(error)
             raise
         except ProlocutorError as error:
-            others = self._access is not None and isinstance(error, _OF_OTHERS)
+            others = self._line is not None and isinstance(error, _OF_OTHERS)
             level = logging.INFO if others else logging.ERROR
             log.log(level, "turn %s cannot be taken up: %s", turn_id, error)
 
@@ -261,9 +259,9 @@ class TurnRunner:
             result = await self._journal.close_turn(turn, effects, lessons)
         except TakenOver:
             self.refused += 1
-            if self._stored is None:
+            if self._line is None:
                 raise
-            return await self._stored.reply_to(turn.draft.opened)
+            return await self._line.reply_to(turn.draft.opened)
         self._listeners.wake(result.user)
         if self._speaking is not None and turn.draft.reply is not None:
             self._speaking.note(turn.draft.opened, turn.draft.reply.active_skill)

@@ -9,9 +9,8 @@ from typing import Protocol, TypeVar
 
 from prolocutor.assistant.call_recording import CallRecorder
 from prolocutor.assistant.input_checks import check_name, checked_dialog, checked_input
-from prolocutor.assistant.person_access import PersonAccess, Place
 from prolocutor.assistant.person_queues import PersonQueues, Work
-from prolocutor.assistant.succession import Succession
+from prolocutor.assistant.sharing import Place, Sharing
 from prolocutor.assistant.turn_result import TurnResult
 from prolocutor.assistant.turn_runner import TurnRunner
 from prolocutor.contracts.http import spend
@@ -39,8 +38,7 @@ class Turns:
         self,
         runner: TurnRunner,
         queues: PersonQueues,
-        access: PersonAccess | None,
-        succession: Succession | None,
+        sharing: Sharing | None,
         *,
         check_open: Callable[[], None],
         skills: Sequence[str],
@@ -49,8 +47,7 @@ class Turns:
     ) -> None:
         self._runner = runner
         self._queues = queues
-        self._access = access
-        self._succession = succession
+        self._sharing = sharing
         self._check_open = check_open
         self._skills = skills
         self._max_text = max_text
@@ -61,7 +58,7 @@ class Turns:
     @property
     def busy(self) -> int:
         """The number of persons whose turns are running or waiting."""
-        return len(self._queues) + (0 if self._succession is None else self._succession.running)
+        return len(self._queues) + (0 if self._sharing is None else self._sharing.running)
 
     def begin(
         self, input: TurnInput, listener: TurnListener | None = None, *, counts: bool = True
@@ -89,18 +86,18 @@ class Turns:
     def enter(self, user: str, run: TurnInLine) -> asyncio.Future[TurnResult]:
         """Make a turn when all that this person asked before is done, here and at replicas."""
         self._check_open()
-        if self._access is None:
+        if self._sharing is None:
             return self._queues.enter(user, run)
-        return self._access.enter(self._queues, user, lambda place: run(place=place))
+        return self._sharing.line.enter(self._queues, user, lambda place: run(place=place))
 
     def alone(self, user: str, work: Work[T]) -> asyncio.Future[T]:
         """Do work that is no turn when no turn of the person runs, here or at another replica."""
         self._check_open()
         check_name(user, "a user", "user_id")
-        access = self._access
-        if access is None:
+        if self._sharing is None:
             return self._queues.enter(user, work)
-        return access.enter(self._queues, user, lambda place: access.while_held(user, work, place))
+        line = self._sharing.line
+        return line.enter(self._queues, user, lambda place: line.while_held(user, work, place))
 
     def stop(self, user: str, dialog: str | None = None) -> bool:
         """Stop the first turn of a dialog that was not stopped; return whether there is one."""

@@ -11,8 +11,8 @@ from msgspec.structs import replace
 
 from prolocutor.assistant.assistant_settings import DEFAULTS
 from prolocutor.assistant.call_recording import CallRecorder
-from prolocutor.assistant.person_access import shared_store
 from prolocutor.assistant.rounds.own_words import says
+from prolocutor.assistant.sharing import is_shared
 from prolocutor.catalog import Catalog
 from prolocutor.connectors.connector_catalog import options_of
 from prolocutor.contracts.connector import AgentProfile, Caller, Connector, ServiceContext
@@ -136,7 +136,7 @@ class ServiceWiring:
 
     def broker(self, store: Store) -> BrokerWakeUps | None:
         """Return the way for hints by the broker; None where no replicas share the store."""
-        if self._messages is None or shared_store(store) is None:
+        if self._messages is None or not is_shared(store):
             return None
         broker = BROKERS.load(self._messages.partition("://")[0])
         return broker(self._messages, self._share, self._assistant)

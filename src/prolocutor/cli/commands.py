@@ -55,12 +55,6 @@ class AddCommand(LazyCommand, frozen=True):
     place: ClassVar[str] = "prolocutor.cli.add:add"
 
 
-class ReplicasCommand(LazyCommand, frozen=True):
-    """List the processes that share a store, and workers."""
-
-    place: ClassVar[str] = "prolocutor.cli.replicas:replicas"
-
-
 class DialogsCommand(LazyCommand, frozen=True):
     """List, show, export, rate and delete dialogs."""
 
@@ -83,9 +77,3 @@ class StoresCommand(LazyCommand, frozen=True):
     """Migrate, check and copy stores."""
 
     place: ClassVar[str] = "prolocutor.cli.store:store"
-
-
-class PersonCommand(LazyCommand, frozen=True):
-    """Export, import and move persons."""
-
-    place: ClassVar[str] = "prolocutor.cli.person:person"

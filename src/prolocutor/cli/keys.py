@@ -11,7 +11,7 @@ from typing import Any, get_args
 import click
 import msgspec
 
-from prolocutor.assistant.person_access import shared_store
+from prolocutor.assistant.sharing import is_shared
 from prolocutor.cli.options import STORE_OPTION
 from prolocutor.cli.owner import OwnerDoor, door_of
 from prolocutor.cli.owner_channel import AUDIT, KEYS, AuditList, KeyCommand, KeyResult, obey
@@ -141,7 +141,7 @@ async def _copy(source: str, targets: Sequence[str]) -> None:
 @asynccontextmanager
 async def _stored_ring(given: str) -> AsyncIterator[KeyRing]:
     store: Any = open_store(store_url(given))
-    if shared_store(store) is None:
+    if not is_shared(store):
         raise ConfigError(
             f"{given}: keys are copied between stores that replicas share: postgresql://..."
         )

@@ -1,41 +1,6 @@
-"""SharedStore: what a store of several replicas promises beside `Store`.
+"""What an assistant, its doors and brokers know of a store that several processes share.
 
-A replica is one process that serves an assistant. Any number of them use one database; nothing else
-connects them. A store without this protocol belongs to one process, and nothing here applies to it.
-
-**Life cycle.** `open`, then `join` once, then `beat` every quarter of a lease; `aclose` leaves, so
-that others take over at once. `open` alone does not join: a command that reads or deletes is no
-replica. (A store that opens a turn without having joined joins by itself, with `DEFAULT_LEASE`.) A
-replica whose lease has run out is declared dead by the first one that looks, by the database's
-clock alone. From then on whatever it writes under its old number is refused, for ever.
-
-**One turn at a time for each person**, at one replica. The journal's row of an open turn is the
-lease on its person, and (turn, attempt, replica) its fence:
-
-- `open_turn` raises `PersonBusy` while another turn of the person is open or the person is held,
-  at any replica, this one included, or where an older ticket waits. The caller has a ticket then,
-  under its `turn_id`. It calls again with the same `turn_id`, or calls `withdraw`.
-- `open_turn` with the `turn_id` of a turn that this replica has open returns that turn: the answer
-  to the first call was lost.
-- `open_turn` raises `RoundChanged` where `TurnOpening.round` is given and the dialog's is another.
-  Nothing was stored; the caller has a ticket.
-- `open_turn` with a known `request_key` returns `AnsweredRequest` and takes no ticket. Its `reply`
-  is None while the turn is open, at whichever replica.
-- `close_turn` stores under the fence. After a `StoreError` other than `TakenOver` (the answer may
-  be lost), the same closing may be tried again, and is stored once. It raises `TakenOver` where the
-  turn is open for another run, or closed by another run, or gone.
-- `resume_turn` starts another run of a turn that this replica has open, or a dead one had (which it
-  takes over). It raises `PersonBusy` where a living replica has it, `NotFound` where it is closed.
-- `unfinished_turns` returns the open turns of this replica and of dead ones.
-- `deliver`, `close_dialog` and `delete_person` raise `PersonBusy` while another replica has a turn
-  of the person open or holds them. The replica that has the person is let through; if its hold was
-  taken away meanwhile (it was declared dead), they raise `TakenOver`.
-- All of these raise `DeclaredDead` for a replica that was declared dead, except that a late
-  `close_turn` raises `TakenOver`. The caller calls `beat`, which joins again, and tries again.
-
-**What others have changed is seen.** Whatever a store remembers of a person (heads, profiles,
-windows) is validated by a version that every change of theirs raises: turns, deliveries, closing,
-ratings, deletion, at any replica.
+A store that can be shared has a method `share` (`assistant/sharing.py`).
 """
 
 from __future__ import annotations
@@ -45,9 +10,6 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Final, Protocol
 
 import msgspec
-
-from prolocutor.contracts.store import AgendaEntry, UnfinishedTurn
-from prolocutor.dialog.ids import TurnId
 
 
 class CounterUse(msgspec.Struct, frozen=True):
@@ -98,36 +60,6 @@ def clock_of(store: object) -> Callable[[], float]:
     return clock
 
 
-class ReplicaStatus(msgspec.Struct, frozen=True, kw_only=True):
-    """One replica as the database sees it.
-
-    `left` are the seconds until its lease runs out, negative afterwards. `open_turns` it has now,
-    `waiting` tickets it has, `takeovers` is the number of turns that it took over from dead
-    replicas. `joined` is a time in seconds (UNIX), by the database's clock.
-    """
-
-    number: int
-    url: str
-    joined: float
-    left: float
-    dead: bool = False
-    open_turns: int = 0
-    waiting: int = 0
-    takeovers: int = 0
-
-
-class StandbyStatus(msgspec.Struct, frozen=True, kw_only=True):
-    """Who else has what the database confirms.
-
-    `named`: a commit waits for a standby. `connected` counts them, `lag` is by how many seconds the
-    last is behind, None where our user may not see that (PostgreSQL: `GRANT pg_monitor`).
-    """
-
-    named: bool = False
-    connected: int = 0
-    lag: float | None = None
-
-
 class WakeUps(Protocol):
     """Hints to other replicas that there is news; they may be lost, late or repeated.
 
@@ -160,99 +92,3 @@ class BrokerWakeUps(WakeUps, Protocol):
     @property
     def is_connected(self) -> bool:
         """Whether hints can be sent now; where not, the store's own way is used."""
-
-
-class StoreTraffic(msgspec.Struct, frozen=True):
-    """What went to the database so far: the trips of turns, and the calls that they shared.
-
-    `misuses` counts the calls that failed because we used a connection wrongly.
-    """
-
-    trips: int = 0
-    calls: int = 0
-    misuses: int = 0
-
-
-class SharedStore(WakeUps, Protocol):
-    """What replicas need of a store beside `Store`; the module says how `Store` behaves then."""
-
-    async def join(self, lease: float, url: str = "") -> int:
-        """Become a replica under a number that was never used; return it.
-
-        `lease` is in seconds; `url` is where others reach this replica, "" if nowhere.
-        """
-
-    async def beat(self) -> bool:
-        """Prolong the lease of this replica.
-
-        Return False where it was declared dead: it has joined again, under a new number, and has
-        forgotten all that it remembered of persons.
-        """
-
-    async def inherit(self, limit: int = 1000) -> list[UnfinishedTurn]:
-        """Declare dead whose lease has run out, take over up to `limit` turns of the dead.
-
-        Return all open turns that this replica has then, oldest first, those that it opened itself
-        included. `attempts` counts the runs so far; `resume_turn` starts the next. Tickets, holds
-        and claims of the dead are void.
-        """
-
-    async def abandon_turn(self, turn_id: TurnId) -> None:
-        """Close a turn that this replica has open, without a reply; nothing where there is none.
-
-        It is for one that cannot be read (`PersonUnreadable`). `open_turn` does so by itself.
-        """
-
-    async def claim_due(self, limit: int = 100) -> list[AgendaEntry]:
-        """Return up to `limit` entries that are due by the database's clock, earliest first.
-
-        They are claimed by this replica, until they are delivered, replaced or struck or it is
-        dead: another one does not get them. What it claimed before and is still there is included.
-        """
-
-    async def take_ticket(self, user: str, ticket: str) -> None:
-        """Queue up for a person before it is one's turn; `ticket` is a `turn_id` or an id to hold.
-
-        Tickets of living replicas are served in the order in which they were taken. The ticket that
-        a caller has already stays. Nothing happens where the person is unknown.
-        """
-
-    async def withdraw(self, user: str, ticket: str) -> None:
-        """Hand a ticket back, if there is one."""
-
-    async def hold(self, user: str, ticket: str) -> None:
-        """Hold a person for work that is no turn: no turn is opened until `release`.
-
-        Raise `PersonBusy` as `open_turn` does; the caller has a ticket then. A person who is
-        unknown can be held too. Holding again with the same ticket is no error.
-        """
-
-    async def release(self, user: str, ticket: str) -> None:
-        """Release a person, if they are held with this ticket."""
-
-    async def feed_ends(self, users: Sequence[str]) -> dict[str, int]:
-        """Return `feed_end` of many persons in one query; unknown ones are left out."""
-
-    async def replicas(self) -> list[ReplicaStatus]:
-        """Return the replicas that live, and those that died less than a day ago, by number."""
-
-    async def standbys(self) -> StandbyStatus:
-        """Return what is known of the database's standbys."""
-
-    def clock(self) -> float:
-        """Return the database's time in seconds (UNIX).
-
-        It is measured with each beat and carried on by a clock that nobody sets.
-        """
-
-    @property
-    def counters(self) -> SharedCounters:
-        """The counters of quotas, for all replicas."""
-
-    @property
-    def lease_left(self) -> float:
-        """Seconds until this replica's lease runs out, by its own monotonic clock."""
-
-    @property
-    def traffic(self) -> StoreTraffic:
-        """The trips of turns so far, and the calls of the database in which they were gathered."""

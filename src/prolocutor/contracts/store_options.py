@@ -204,28 +204,6 @@ class StoreTransfer(Protocol):
         """
 
 
-@runtime_checkable
-class MovingStore(StoreTransfer, Protocol):
-    """A store from which persons go to another one, beside the replicas that use either.
-
-    Opened with `alone=False`, `put_in` may be called too: it raises `PersonBusy` where a turn of
-    the person is open, and lets persons come back who went away.
-    """
-
-    async def fence(self, user: str) -> None:
-        """Let nothing of a person change from now on; wait for the turn that is open.
-
-        What comes meanwhile waits, or is refused with `PersonMoved`. The fence stays if this
-        process ends. Raise `PersonBusy` if the turn does not end, `PersonMoved` if they are gone.
-        """
-
-    async def unfence(self, user: str) -> None:
-        """Let the person go on here."""
-
-    async def give_up(self, user: str) -> None:
-        """Delete all that is stored of a person who is fenced; refuse them from now on."""
-
-
 Durability = Literal["full", "relaxed"]
 
 

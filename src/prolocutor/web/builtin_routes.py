@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import math
 import re
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from pathlib import Path
@@ -13,7 +12,6 @@ import msgspec
 
 from prolocutor.assistant.assistant import Assistant
 from prolocutor.assistant.services import ServiceStatus
-from prolocutor.assistant.succession import Succession
 from prolocutor.contracts.channel import Channel, Route
 from prolocutor.contracts.http import HttpResponse
 from prolocutor.errors import NotFound, Stopping, StoreAway
@@ -209,54 +207,5 @@ def watch(metrics: TurnMetrics, assistant: Assistant, in_flight: InFlight) -> No
         "Routers and rankers that cannot learn all, or whose new models cannot be written or read",
         lambda: sum(bool(one.source.problem) for one in assistant.models),
     )
-    if assistant.succession is not None:
-        watch_replica(metrics, assistant.succession)
-
-
-def watch_replica(metrics: TurnMetrics, replica: Succession) -> None:
-    """Add the gauges of a replica, whose store others share."""
-    metrics.watch(
-        "prolocutor_trips_a_call",
-        "Trips of turns that shared one call of the database, on average",
-        lambda: replica.trips_a_call,
-    )
-    metrics.watch(
-        "prolocutor_takeovers",
-        "Turns that were cut off, here or elsewhere, and taken up here",
-        lambda: replica.takeovers,
-    )
-    metrics.watch(
-        "prolocutor_refused_late_writes",
-        "Turns that ran here and were stored by another replica",
-        lambda: replica.refused,
-    )
-    metrics.watch(
-        "prolocutor_lease_left",
-        "Seconds until others take over from this replica",
-        lambda: replica.lease_left,
-    )
-    metrics.watch(
-        "prolocutor_synchronous_standbys_named",
-        "Whether a commit of the database waits for a standby (1), or is on one server only (0)",
-        lambda: math.nan if replica.standbys is None else replica.standbys.named,
-    )
-    metrics.watch(
-        "prolocutor_standbys",
-        "Standbys that are connected to the database",
-        lambda: math.nan if replica.standbys is None else replica.standbys.connected,
-    )
-    metrics.watch(
-        "prolocutor_replication_lag_seconds",
-        "By how much the last standby is behind; NaN where our user may not see it (pg_monitor)",
-        lambda: math.nan if (known := replica.standbys) is None or known.lag is None else known.lag,
-    )
-    metrics.watch(
-        "prolocutor_store_misuses",
-        "Calls of the database that failed by a fault of Prolocutor; there should be none",
-        lambda: replica.misuses,
-    )
-    metrics.watch(
-        "prolocutor_busy_people",
-        "Pieces of work that wait for a person at another replica",
-        lambda: replica.waiting,
-    )
+    for gauge in () if assistant.sharing is None else assistant.sharing.gauges():
+        metrics.watch(*gauge)

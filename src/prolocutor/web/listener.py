@@ -11,7 +11,6 @@ from http import HTTPStatus
 from typing import Final, Protocol
 
 from prolocutor.assistant.assistant import Assistant
-from prolocutor.assistant.person_access import shared_store
 from prolocutor.assistant.person_names import note_prefixes
 from prolocutor.background import BackgroundTasks
 from prolocutor.contracts.channel import Channel, Openable
@@ -194,8 +193,8 @@ class Listener:
                     if not self._opening:
                         log.warning("doors wait for the store: %s", error)
                     self._opening.start(self._open_late(channel))
-        if (shared := shared_store(self.assistant.store)) is not None:
-            self.shared_quotas = self._share_quotas(shared.counters)
+        if (sharing := self.assistant.sharing) is not None:
+            self.shared_quotas = self._share_quotas(sharing.counters)
             self.shared_quotas.start()
             closing(self.shared_quotas.aclose)
         self._trail.start()

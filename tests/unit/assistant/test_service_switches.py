@@ -5,8 +5,8 @@ from pathlib import Path
 from prolocutor.assistant.assistant import Assistant
 from prolocutor.assistant.services import RECORDS
 from prolocutor.plan.pipeline import Pipeline, Stage
+from tests.plugins.postgresql.unit.test_replicas import fleet, until
 from tests.unit.assistant.talks import echo
-from tests.unit.assistant.test_replicas import fleet, until
 from tests.unit.pipeline.talk import skill
 
 

@@ -197,7 +197,7 @@ class Page:
         self._explanations = TurnExplanations(assistant.store, context.recent)
         folder = context.uploads if options.uploads is None else Path(options.uploads)
         pictures: Pictures = FolderPictures(folder)
-        if folder is None and assistant.succession is not None:
+        if folder is None and assistant.sharing is not None:
             pictures = StorePictures(assistant.store)
         self._uploads = Uploads(assistant.store, pictures)
         upload = Operation(self.upload_picture, status=201, consumes=UPLOADED, errors=[Overloaded])

@@ -12,7 +12,8 @@ from typing import Annotated, Any, Concatenate, Final, ParamSpec, TypeVar
 import msgspec
 from msgspec import Meta
 
-from prolocutor.contracts.shared_store import StoreTraffic
+from prolocutor.assistant.assistant_settings import ReplicaSettings
+from prolocutor.contracts.shared_store import BrokerWakeUps
 from prolocutor.contracts.store import (
     AnsweredRequest,
     Delivery,
@@ -37,6 +38,8 @@ from prolocutor.plugins.postgresql.postgresql_transfer import PostgresqlTransfer
 from prolocutor.plugins.postgresql.reader import PostgresqlReader
 from prolocutor.plugins.postgresql.remembered import Remembered
 from prolocutor.plugins.postgresql.replica_work import ReplicaWork
+from prolocutor.plugins.postgresql.replicas.shared_store import StoreTraffic
+from prolocutor.plugins.postgresql.replicas.succession import Succession
 from prolocutor.plugins.postgresql.turn_records import PostgresqlTurnRecords
 from prolocutor.plugins.postgresql.wake_ups import PostgresqlWakeUps
 
@@ -301,6 +304,12 @@ class PostgresqlStore:
                 self._url.shown,
             )
         return await self._membership.join(lease, url)
+
+    def share(
+        self, replica: ReplicaSettings, broker: BrokerWakeUps | None, timeout: float
+    ) -> Succession:
+        """Return what a replica does among those that share the store."""
+        return Succession(self, replica, broker, timeout)
 
     beat = _handed_on(_REPLICAS, ReplicaWork.beat)
     inherit = _handed_on(_REPLICAS, ReplicaWork.inherit)

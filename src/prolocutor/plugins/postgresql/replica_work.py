@@ -6,7 +6,6 @@ from collections.abc import Awaitable, Coroutine
 from time import monotonic
 from typing import Any, Final, TypeVar
 
-from prolocutor.contracts.shared_store import ReplicaStatus, StandbyStatus
 from prolocutor.contracts.store import AgendaEntry, OpenedTurn, UnfinishedTurn
 from prolocutor.dialog.ids import TurnId
 from prolocutor.errors import DeclaredDead, NotFound, PersonBusy, StoreAway, TakenOver
@@ -15,6 +14,7 @@ from prolocutor.plugins.postgresql.lanes import JobLane
 from prolocutor.plugins.postgresql.membership import Membership
 from prolocutor.plugins.postgresql.openings import MAX_INT, resumed_turn
 from prolocutor.plugins.postgresql.reader import entries_of
+from prolocutor.plugins.postgresql.replicas.shared_store import ReplicaStatus, StandbyStatus
 from prolocutor.plugins.postgresql.statements import named, shown_text, stored_text
 from prolocutor.stores.opening_codec import unpack_opening
 from prolocutor.stores.statements import struct_of

@@ -12,7 +12,7 @@ from typing import Final
 import msgspec
 
 from prolocutor.assistant.assistant import Assistant
-from prolocutor.assistant.person_access import shared_store
+from prolocutor.assistant.sharing import is_shared
 from prolocutor.background import BackgroundTasks
 from prolocutor.contracts.observer import NO_ANSWER, TurnRecord
 from prolocutor.contracts.rollout import ShadowAnswer
@@ -59,7 +59,7 @@ class RolloutWatch:
         self._replies: OrderedDict[str, TurnRecord] = OrderedDict()
         self._shadows: dict[str, ShadowFigures] = {}
         self._changed: set[str] = set()
-        self._writer = "own" if shared_store(self._store) is None else new_id()
+        self._writer = new_id() if is_shared(self._store) else "own"
         self._new = asyncio.Event()
         self._looking = asyncio.Lock()
         self._tasks = BackgroundTasks("rollout")

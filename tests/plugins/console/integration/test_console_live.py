@@ -17,8 +17,8 @@ from prolocutor.testing.channel_kit import KEY, STRICT, at_the_door, running
 from prolocutor.web.door_context import DoorContext
 from prolocutor.web.key_ring import KeyRing
 from prolocutor.web.listener import make_app
+from tests.plugins.postgresql.unit.test_replicas import until
 from tests.unit.assistant.talks import assistant
-from tests.unit.assistant.test_replicas import until
 from tests.unit.pipeline.talk import Gate, hypothesis, says
 
 LIVE = "/api/console/live"

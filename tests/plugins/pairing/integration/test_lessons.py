@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from prolocutor.assistant import succession
 from prolocutor.assistant.operator_desk import LabelledTurn, OperatorLabel, OperatorLabels
 from prolocutor.cli.owner import DirectChanges
 from prolocutor.clocks import DAY
@@ -23,11 +22,12 @@ from prolocutor.plugins.pairing.lessons import AT_ONCE, CHECK, FILE, KIND, Lesso
 from prolocutor.plugins.pairing.model_reloading import ReloadedModel, VersionedMethod
 from prolocutor.plugins.pairing.question_agent.learned import LearnedRouter
 from prolocutor.plugins.pairing.question_agent.router_label import RouterLabel
+from prolocutor.plugins.postgresql.replicas import succession
 from prolocutor.stores.store_catalog import open_store
 from prolocutor.testing.fake_service import FakeService
 from prolocutor.testing.sample_turns import a_closing, open_new_turn
+from tests.plugins.postgresql.unit.test_replicas import until
 from tests.unit.assistant.talks import assistant
-from tests.unit.assistant.test_replicas import until
 
 NAMES = ["red", "green", "blue"]
 QUESTION = "where is the old key?"

@@ -10,8 +10,13 @@ from prolocutor.plugins.postgresql import reader
 from prolocutor.plugins.postgresql.database_line import Row
 from prolocutor.plugins.postgresql.lanes import Lane
 from prolocutor.plugins.postgresql.postgresql_store import PostgresqlStore
+from prolocutor.plugins.postgresql.testing.shared_store_kit import (
+    LoseAnswer,
+    Replica,
+    RunOut,
+    SharedStoreKit,
+)
 from prolocutor.testing.sample_turns import talk
-from prolocutor.testing.shared_store_kit import LoseAnswer, Replica, RunOut, SharedStoreKit
 from prolocutor.testing.store_contract.archive_kit import ConversationStoreKit
 from prolocutor.testing.store_kit import DurableStoreKit, MakeStore, TurnRecordStoreKit
 from tests.postgresql_server import PostgresqlServer, query

@@ -12,10 +12,10 @@ import yaml
 from prometheus_client.parser import text_string_to_metric_families
 
 from prolocutor import Pipeline, Service
-from prolocutor.assistant import succession
 from prolocutor.assistant.assistant import Assistant
 from prolocutor.observe.metrics import TurnMetrics
 from prolocutor.plugins.postgresql.postgresql_store import PostgresqlStore
+from prolocutor.plugins.postgresql.replicas import succession
 from prolocutor.testing.store_contract.fixtures import open_for_test
 from prolocutor.web.listener import make_app
 from tests.postgresql_server import PostgresqlServer, found, query
@@ -37,7 +37,9 @@ async def exposed(url: str, *, measured: bool = False) -> tuple[dict[str, float]
     async with Assistant(pipeline, store=url, observers=[metrics]) as it:
         make_app(it, [], metrics=metrics)
         await it.reply("hello", "ann")
-        while measured and (it.succession is None or it.succession.standbys is None):
+        while measured and (
+            not isinstance(it.sharing, succession.Succession) or it.sharing.standbys is None
+        ):
             await it.reply("hello", "ann")
         families = [*text_string_to_metric_families(metrics.text().decode())]
     samples = [one for family in families for one in family.samples]

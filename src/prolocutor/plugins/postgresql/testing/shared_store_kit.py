@@ -18,9 +18,12 @@ to nothing is the business of the fixtures. The kit needs pytest and pytest-asyn
 
 from __future__ import annotations
 
-from prolocutor.testing.store_contract.fixtures import LoseAnswer, Replica, RunOut
-from prolocutor.testing.store_contract.shared_persons_kit import SharedCountersKit, SharedPersonsKit
-from prolocutor.testing.store_contract.shared_turns_kit import SharedTurnsKit
+from prolocutor.plugins.postgresql.testing.shared_fixtures import LoseAnswer, Replica, RunOut
+from prolocutor.plugins.postgresql.testing.shared_persons_kit import (
+    SharedCountersKit,
+    SharedPersonsKit,
+)
+from prolocutor.plugins.postgresql.testing.shared_turns_kit import SharedTurnsKit
 
 __all__ = ["LoseAnswer", "Replica", "RunOut", "SharedStoreKit"]
 

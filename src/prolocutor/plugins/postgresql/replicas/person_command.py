@@ -12,9 +12,10 @@ import click
 import msgspec
 
 from prolocutor.config.store_location import store_url
-from prolocutor.contracts.store_options import MovingStore, StoredPerson, StoreTransfer
+from prolocutor.contracts.store_options import StoredPerson, StoreTransfer
 from prolocutor.errors import BadInput, ConfigError
-from prolocutor.stores import person_moves
+from prolocutor.plugins.postgresql.replicas import person_moves
+from prolocutor.plugins.postgresql.replicas.person_moves import MovingStore
 from prolocutor.stores.store_catalog import transfer_of
 
 _decode = msgspec.json.Decoder(StoredPerson).decode

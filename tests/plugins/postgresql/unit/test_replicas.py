@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from prolocutor.assistant import succession
 from prolocutor.assistant.assistant import Assistant
 from prolocutor.assistant.assistant_settings import ReplicaSettings
 from prolocutor.contracts.store import TurnClosing
@@ -22,6 +21,8 @@ from prolocutor.errors import (
     StoreFull,
 )
 from prolocutor.plan.pipeline import Pipeline, Service
+from prolocutor.plugins.postgresql.replicas import succession
+from prolocutor.plugins.postgresql.replicas.succession import Succession
 from prolocutor.testing.fake_service import FakeService
 from prolocutor.testing.sample_turns import an_entry
 from tests.model_store.shared_model_store import SharedModelStore
@@ -145,8 +146,8 @@ async def test_a_dead_replicas_turn_is_run_again_elsewhere_and_its_late_reply_is
         it.pass_time()
         await until(lambda: it.gates[1].calls)
         await until(lambda: not it.database.taken)
-        assert heir.succession is not None
-        assert heir.succession.takeovers == 1
+        assert isinstance(heir.sharing, Succession)
+        assert heir.sharing.takeovers == 1
         it.stores[0].is_cut_off = False
         it.gates[0].opened.set()
         late = await asked
@@ -159,7 +160,7 @@ async def test_a_dead_replicas_turn_is_run_again_elsewhere_and_its_late_reply_is
             1,
             (await say(it, 1, "a", request_id="k")).reply.utt_id,
         )
-        assert dead.succession is not None
+        assert dead.sharing is not None
         assert await it.said() == ["a", "1: a", "b", "0: b"]
         assert it.stores[0].replica.number > 2
 
@@ -193,7 +194,9 @@ async def test_the_same_request_at_another_replica_joins_the_running_turn() -> N
         first = say(it, 0, "a", request_id="k")
         await it.gates[0].started.wait()
         second = say(it, 1, "a", request_id="k")
-        await until(lambda: it.assistants[1].succession and it.assistants[1].succession.waiting)
+        sharing = it.assistants[1].sharing
+        assert isinstance(sharing, Succession)
+        await until(lambda: sharing.waiting)
         it.gates[0].opened.set()
         third = await say(it, 1, "a", request_id="k")
 

@@ -11,14 +11,14 @@ from typing import Any, Final
 import click
 import msgspec
 
-from prolocutor.assistant.person_access import shared_store
+from prolocutor.assistant.sharing import is_shared
 from prolocutor.catalog import Catalog
 from prolocutor.cli.options import STORE_OPTION, json_option
 from prolocutor.cli.output import clean, write_json
 from prolocutor.config.loading import assistant_file, load
 from prolocutor.config.store_location import store_url
-from prolocutor.contracts.shared_store import ReplicaStatus
 from prolocutor.errors import ConfigError, ProlocutorError
+from prolocutor.plugins.postgresql.replicas.shared_store import ReplicaStatus
 from prolocutor.stores.store_catalog import open_store
 
 FINDERS: Final = Catalog[Callable[[str], Awaitable[Sequence[Any]]]](
@@ -79,9 +79,8 @@ def replicas(
 
 
 async def _look(url: str, messages: str | None) -> ReplicaOverview:
-    store = open_store(url)
-    shared = shared_store(store)
-    if shared is None:
+    shared: Any = open_store(url)
+    if not is_shared(shared):
         scheme = url.partition(":")[0]
         what = f"a {scheme} store belongs to one process; replicas share one on PostgreSQL"
         raise ConfigError(what, key="store")

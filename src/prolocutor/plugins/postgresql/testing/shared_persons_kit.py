@@ -11,6 +11,15 @@ import pytest
 from prolocutor.contracts.shared_store import CounterUse
 from prolocutor.contracts.store import OpenedTurn
 from prolocutor.errors import PersonBusy, StoreError, TakenOver
+from prolocutor.plugins.postgresql.testing.shared_fixtures import (
+    LEASE,
+    PATIENCE,
+    Replica,
+    RunOut,
+    SharedStoreFixtures,
+    said,
+    whose_turn,
+)
 from prolocutor.testing.sample_turns import (
     a_closing,
     a_delivery,
@@ -20,18 +29,11 @@ from prolocutor.testing.sample_turns import (
     talk,
 )
 from prolocutor.testing.store_contract.fixtures import (
-    LEASE,
-    PATIENCE,
     TODAY,
     MakeStore,
-    Replica,
-    RunOut,
-    SharedStoreFixtures,
     dialog_of,
     open_for_test,
-    said,
     texts,
-    whose_turn,
 )
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import time
-from collections.abc import Awaitable, Callable
+import math
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from time import monotonic
 from typing import Final
@@ -15,20 +15,18 @@ from prolocutor.assistant.assistant_settings import ReplicaSettings
 from prolocutor.assistant.feed import FeedListeners
 from prolocutor.assistant.journal import Journal
 from prolocutor.assistant.observer_group import ObserverGroup
-from prolocutor.assistant.person_access import (
-    PersonAccess,
-    ReplicaStore,
-    SharedAgenda,
-    StoredReplies,
-    shared_store,
-)
 from prolocutor.assistant.services import ServiceSwitches
 from prolocutor.assistant.turn_runner import TurnRunner
 from prolocutor.background import BackgroundTasks
-from prolocutor.clocks import SteadyClock
-from prolocutor.contracts.shared_store import BrokerWakeUps, StandbyStatus, WakeUps, clock_of
-from prolocutor.contracts.store import Store, UnfinishedTurn
+from prolocutor.contracts.shared_store import BrokerWakeUps, SharedCounters, WakeUps
+from prolocutor.contracts.store import UnfinishedTurn
 from prolocutor.errors import PersonUnreadable, StoreError
+from prolocutor.plugins.postgresql.replicas.person_access import PersonAccess
+from prolocutor.plugins.postgresql.replicas.shared_store import (
+    ReplicaStore,
+    StandbyStatus,
+    StoreTraffic,
+)
 
 log = logging.getLogger(__name__)
 
@@ -59,29 +57,17 @@ class Succession:
         self,
         store: ReplicaStore,
         settings: ReplicaSettings,
-        *,
-        access: PersonAccess,
-        journal: Journal,
-        turns: TurnRunner,
-        scheduler: AgendaScheduler,
-        listeners: FeedListeners,
-        wake_ups: WakeUps,
-        switches: ServiceSwitches,
-        observers: ObserverGroup,
+        broker: BrokerWakeUps | None,
+        timeout: float,
     ) -> None:
-        self._observers = observers
-        self._switches = switches
-        self._looking = BackgroundTasks("look at switches")
-        self._wake_ups = wake_ups
         self._store = store
         self._settings = settings
-        self._access = access
-        self._journal = journal
-        self._turns = turns
-        self._scheduler = scheduler
-        self._listeners = listeners
+        self._wake_ups: WakeUps = store if broker is None else BrokerOrStore(broker, store)
+        self.listeners = FeedListeners(self._wake_ups)
+        self.line = PersonAccess(store, self.listeners, timeout=timeout, lease=settings.lease)
         self._places = asyncio.Semaphore(MAX_RECOVERIES)
         self._living = BackgroundTasks("succession")
+        self._looking = BackgroundTasks("look at switches")
         self._taking_up = BackgroundTasks("recovery")
         self._recoveries: set[str] = set()
         """The ids of the turns that were taken over and run now."""
@@ -96,36 +82,85 @@ class Succession:
         self.reachable = False
         """Whether the store answered the last time."""
 
+    def join(
+        self,
+        *,
+        journal: Journal,
+        turns: TurnRunner,
+        scheduler: AgendaScheduler,
+        switches: ServiceSwitches,
+        learners: ObserverGroup,
+    ) -> None:
+        """Get to know the parts of the assistant."""
+        self._journal, self._turns = journal, turns
+        self._scheduler, self._switches, self._learners = scheduler, switches, learners
+
+    @property
+    def counters(self) -> SharedCounters:
+        """The counters of quotas, for all replicas."""
+        return self._store.counters
+
     @property
     def waiting(self) -> int:
         """The pieces of work that wait for a person at another replica."""
-        return self._access.busy
+        return self.line.busy
 
     @property
     def takeovers(self) -> int:
         """Turns that ran again here after they had been cut off, here or elsewhere."""
         return self._turns.taken_up
 
-    @property
-    def refused(self) -> int:
-        """Turns that ran here and were stored by another replica."""
-        return self._turns.refused
-
-    @property
-    def lease_left(self) -> float:
-        """Seconds until others take over from this replica, unless it beats."""
-        return self._store.lease_left
-
-    @property
-    def trips_a_call(self) -> float:
-        """How many trips of turns shared one call of the database, on average."""
-        traffic = self._store.traffic
-        return traffic.trips / traffic.calls if traffic.calls else 0.0
-
-    @property
-    def misuses(self) -> int:
-        """Calls that failed because a connection of the store was used wrongly by us."""
-        return self._store.traffic.misuses
+    def gauges(self) -> Sequence[tuple[str, str, Callable[[], float]]]:
+        """Return names, explanations and values of what metrics show of a replica."""
+        return [
+            (
+                "prolocutor_trips_a_call",
+                "Trips of turns that shared one call of the database, on average",
+                lambda: _trips_a_call(self._store.traffic),
+            ),
+            (
+                "prolocutor_takeovers",
+                "Turns that were cut off, here or elsewhere, and taken up here",
+                lambda: self.takeovers,
+            ),
+            (
+                "prolocutor_refused_late_writes",
+                "Turns that ran here and were stored by another replica",
+                lambda: self._turns.refused,
+            ),
+            (
+                "prolocutor_lease_left",
+                "Seconds until others take over from this replica",
+                lambda: self._store.lease_left,
+            ),
+            (
+                "prolocutor_synchronous_standbys_named",
+                "Whether a commit waits for a standby (1), or is on one server only (0)",
+                lambda: math.nan if self.standbys is None else self.standbys.named,
+            ),
+            (
+                "prolocutor_standbys",
+                "Standbys that are connected to the database",
+                lambda: math.nan if self.standbys is None else self.standbys.connected,
+            ),
+            (
+                "prolocutor_replication_lag_seconds",
+                "By how much the last standby is behind; NaN where we may not see it (pg_monitor)",
+                lambda: (
+                    math.nan if (known := self.standbys) is None or known.lag is None else known.lag
+                ),
+            ),
+            (
+                "prolocutor_store_misuses",
+                "Calls of the database that failed by a fault of Prolocutor; there should be none",
+                lambda: self._store.traffic.misuses,
+            ),
+            (
+                "prolocutor_busy_people",
+                "Pieces of work that wait for a person at another replica",
+                lambda: self.waiting,
+            ),
+        ]
 
     @property
     def running(self) -> int:
@@ -143,7 +178,7 @@ class Succession:
     def decline(self) -> None:
         """Take over no more turns, and no timers: this replica is going to leave."""
         self._heir = False
-        self._access.leaving = True
+        self.line.leaving = True
 
     async def aclose(self, grace: float | None = None) -> None:
         """Wait for the turns that were taken over, and stop beating."""
@@ -172,7 +207,7 @@ class Succession:
             for turn in await self._store.inherit() if self._heir else ():
                 self._take_up(turn)
             self._settle_owed()
-            await self._access.tidy()
+            await self.line.tidy()
         except StoreError as error:
             self._lost(error)
         except Exception:
@@ -213,7 +248,7 @@ class Succession:
         with suppress(StoreError):  # else it is tried once more
             await self._store.abandon_turn(turn.turn_id)
             log.error("turn %s of %r is closed: it cannot be read", turn.turn_id, turn.user)
-            self._listeners.wake(turn.user)
+            self.listeners.wake(turn.user)
 
     def _settle_owed(self) -> None:
         """Store what could not be stored before.
@@ -229,7 +264,7 @@ class Succession:
         try:
             with suppress(StoreError):
                 await self._journal.settle(user)
-                self._listeners.wake(user)
+                self.listeners.wake(user)
         finally:
             self._settling.discard(user)
 
@@ -239,8 +274,8 @@ class Succession:
         """Take a hint of another replica; "" stands for everyone, and for what is switched off."""
         if user == "" and not self._looking:
             self._looking.start(self._switches.look_again())
-        for each in self._listeners.users if user == "" else [user]:
-            self._listeners.wake_here(each)
+        for each in self.listeners.users if user == "" else [user]:
+            self.listeners.wake_here(each)
         self._scheduler.look_again(user or None)
 
     async def _poll(self) -> None:
@@ -252,7 +287,7 @@ class Succession:
                 rounds = monotonic() + ROUND_POLL
                 self._scheduler.look_again()
             await self._look(self._look_at_feeds)
-            await self._look(self._observers.refresh_learners)
+            await self._look(self._learners.refresh_learners)
             await self._look(self._switches.refresh)
             await self._look(self._look_at_standbys)
 
@@ -266,11 +301,11 @@ class Succession:
             log.exception("what other replicas did could not be looked at")
 
     async def _look_at_feeds(self) -> None:
-        users = self._listeners.users
+        users = self.listeners.users
         ends = await self._store.feed_ends(users)
         for user in users:  # those who are gone too: deleted, or in another database
             if self._ends.get(user) != ends.get(user):
-                self._listeners.wake_here(user)
+                self.listeners.wake_here(user)
         self._ends = ends
 
     async def _look_at_standbys(self) -> None:
@@ -298,60 +333,5 @@ class BrokerOrStore:
         self._store.on_wake(listener)
 
 
-class StoreSharing:
-    """What one replica has of a shared store; where a process has the store alone, most is None.
-
-    `clock` says what is due, `steady` when turns began: by it they, and what they left, get old.
-    Both are the store's where it is shared.
-    """
-
-    access: PersonAccess | None = None
-    agenda: SharedAgenda | None = None
-    stored: StoredReplies | None = None
-
-    def __init__(
-        self,
-        store: Store,
-        replica: ReplicaSettings,
-        broker: BrokerWakeUps | None,
-        observers: ObserverGroup,
-        queue_timeout: float,
-    ) -> None:
-        self._shared = shared = shared_store(store)
-        self._replica = replica
-        self._observers = observers
-        self.clock = clock_of(store)
-        own = self.clock is not time.time
-        self.steady: Callable[[], float] = self.clock if own else SteadyClock()
-        wake_ups: WakeUps | None = shared
-        if shared is not None and broker is not None:
-            wake_ups = BrokerOrStore(broker, shared)
-        self._wake_ups = wake_ups
-        self.listeners = FeedListeners(wake_ups)
-        if shared is not None:
-            self.access = PersonAccess(shared, self.listeners, timeout=queue_timeout)
-            self.agenda = SharedAgenda(shared, self.access, replica.lease)
-            self.stored = StoredReplies(shared, self.access)
-
-    def succession(
-        self,
-        journal: Journal,
-        turns: TurnRunner,
-        scheduler: AgendaScheduler,
-        switches: ServiceSwitches,
-    ) -> Succession | None:
-        """Return what takes up the turns of replicas that died."""
-        if self._shared is None or self.access is None or self._wake_ups is None:
-            return None
-        return Succession(
-            self._shared,
-            self._replica,
-            access=self.access,
-            journal=journal,
-            turns=turns,
-            scheduler=scheduler,
-            listeners=self.listeners,
-            wake_ups=self._wake_ups,
-            switches=switches,
-            observers=self._observers,
-        )
+def _trips_a_call(traffic: StoreTraffic) -> float:
+    return traffic.trips / traffic.calls if traffic.calls else 0.0

@@ -2,7 +2,12 @@
 
 import pytest
 
-from prolocutor.testing.shared_store_kit import LoseAnswer, Replica, RunOut, SharedStoreKit
+from prolocutor.plugins.postgresql.testing.shared_store_kit import (
+    LoseAnswer,
+    Replica,
+    RunOut,
+    SharedStoreKit,
+)
 from prolocutor.testing.store_kit import MakeStore, StoreKit
 from tests.model_store.shared_model_store import SharedModelStore
 from tests.model_store.shared_state import SharedModel

@@ -17,26 +17,23 @@ from prolocutor.errors import (
     StoreError,
     TakenOver,
 )
+from prolocutor.plugins.postgresql.testing.shared_fixtures import (
+    LEASE,
+    LoseAnswer,
+    Replica,
+    RunOut,
+    SharedStoreFixtures,
+    open_turns,
+    said,
+    whose_turn,
+)
 from prolocutor.testing.sample_turns import (
     a_closing,
     an_opening,
     open_new_turn,
     talk,
 )
-from prolocutor.testing.store_contract.fixtures import (
-    LEASE,
-    LoseAnswer,
-    MakeStore,
-    Replica,
-    RunOut,
-    SharedStoreFixtures,
-    open_for_test,
-    open_turns,
-    resumable,
-    said,
-    texts,
-    whose_turn,
-)
+from prolocutor.testing.store_contract.fixtures import MakeStore, open_for_test, resumable, texts
 
 
 class SharedTurnsKit(SharedStoreFixtures):

@@ -6,20 +6,20 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from time import monotonic
-from typing import Any, Final, Protocol, Self, TypeVar, cast
+from typing import Any, Final, Self, TypeVar
 
 from prolocutor.assistant.feed import FeedListeners
 from prolocutor.assistant.person_queues import PersonQueues
 from prolocutor.assistant.turn_result import TurnResult
 from prolocutor.background import BackgroundTasks
-from prolocutor.contracts.shared_store import SharedStore
-from prolocutor.contracts.store import AgendaEntry, OpenedTurn, Store
+from prolocutor.contracts.store import AgendaEntry, OpenedTurn
 from prolocutor.dialog import plain
 from prolocutor.dialog.agent_state import bot_utterance_to_state
 from prolocutor.dialog.dialog import BotUtterance
 from prolocutor.dialog.ids import new_id
 from prolocutor.dialog.rounds import PendingAsk
 from prolocutor.errors import DeclaredDead, Overloaded, PersonBusy, Stopping, StoreError, TakenOver
+from prolocutor.plugins.postgresql.replicas.shared_store import ReplicaStore
 
 T = TypeVar("T")
 
@@ -28,21 +28,14 @@ FIRST_PAUSE: Final = 0.05
 MAX_PAUSE: Final = 1.0
 """Seconds until a person is tried again without a hint: half as many again each time."""
 
+_ROWS = 200
+"""Rows of the feed that are searched for the closing of a turn."""
+
 MAX_REJOINS: Final = 3
 """How often one call joins again after this replica was declared dead."""
 
 
-class ReplicaStore(Store, SharedStore, Protocol):
-    """A whole store that several replicas share."""
-
-
-def shared_store(store: Store) -> ReplicaStore | None:
-    """Return the store if replicas can share it, else None."""
-    shared = all(hasattr(type(store), name) for name in ("join", "beat", "inherit", "claim_due"))
-    return cast("ReplicaStore", store) if shared else None
-
-
-class Place:
+class TicketPlace:
     """One piece of work in line for a person: its ticket, and when it gives up (None: never).
 
     `tried` is set once the store knows of it, so that the work behind it may queue up. `since` is
@@ -66,13 +59,18 @@ class PersonAccess:
 
     This replica's own work is in `PersonQueues`; what waits there takes its ticket at the store
     when it comes in, so that the order holds across replicas. `timeout` is the same as there.
+    `lease` is how long what a replica has claimed stays its own after its death, in seconds.
     """
 
-    def __init__(self, store: ReplicaStore, listeners: FeedListeners, *, timeout: float) -> None:
+    def __init__(
+        self, store: ReplicaStore, listeners: FeedListeners, *, timeout: float, lease: float
+    ) -> None:
+        self.max_sleep = lease
+        """Seconds after which the claims of a replica that died are looked for."""
         self._store = store
         self._listeners = listeners
         self._timeout = timeout
-        self._lines: dict[str, list[Place]] = {}
+        self._lines: dict[str, list[TicketPlace]] = {}
         self._to_hand_back: dict[str, str] = {}
         self._to_release: dict[str, str] = {}
         self._tasks = BackgroundTasks("place in line")
@@ -82,7 +80,7 @@ class PersonAccess:
         """The number of places that wait for another replica."""
 
     def enter(
-        self, queues: PersonQueues, user: str, work: Callable[[Place], Awaitable[T]]
+        self, queues: PersonQueues, user: str, work: Callable[[TicketPlace], Awaitable[T]]
     ) -> asyncio.Future[T]:
         """Do `work` in a person's queue, with a place in line at all replicas."""
         place = self.place(user)
@@ -94,28 +92,28 @@ class PersonAccess:
         done.add_done_callback(lambda _: self._leave_if_refused(place, done))
         return done
 
-    async def _in_place(self, place: Place, work: Callable[[Place], Awaitable[T]]) -> T:
+    async def _in_place(self, place: TicketPlace, work: Callable[[TicketPlace], Awaitable[T]]) -> T:
         place.started = True
         try:
             return await work(place)
         finally:
             self.leave(place)
 
-    def _leave_if_refused(self, place: Place, done: asyncio.Future[Any]) -> None:
+    def _leave_if_refused(self, place: TicketPlace, done: asyncio.Future[Any]) -> None:
         # Work whose caller went away still runs; work that the queue refused does not.
         if not place.started and not done.cancelled():
             self.leave(place)
 
-    def place(self, user: str) -> Place:
+    def place(self, user: str) -> TicketPlace:
         """Take a place in line; it is to be left in the end."""
-        place = Place(user, monotonic() + self._timeout)
+        place = TicketPlace(user, monotonic() + self._timeout)
         line = self._lines.setdefault(user, [])
         if line:
             place.queueing = self._tasks.start(self._queue_up(place, line[-1]))
         line.append(place)
         return place
 
-    def leave(self, place: Place) -> None:
+    def leave(self, place: TicketPlace) -> None:
         """Leave a place, whether its work was done or not."""
         line = self._lines.get(place.user, [])
         if place in line:
@@ -126,7 +124,7 @@ class PersonAccess:
         if place.has_ticket or place.queueing is not None:
             self._tasks.start(self._hand_back(place))
 
-    async def open(self, place: Place, attempt: Callable[[], Awaitable[T]]) -> T:
+    async def open(self, place: TicketPlace, attempt: Callable[[], Awaitable[T]]) -> T:
         """Return what `attempt` returns, tried until it does not raise `PersonBusy`.
 
         Raise `Overloaded` when that takes too long.
@@ -144,7 +142,9 @@ class PersonAccess:
         finally:
             place.tried.set()
 
-    async def _open(self, place: Place, attempt: Callable[[], Awaitable[T]], pauses: Pauses) -> T:
+    async def _open(
+        self, place: TicketPlace, attempt: Callable[[], Awaitable[T]], pauses: Pauses
+    ) -> T:
         rejoins = 0
         while True:
             place.since = monotonic()
@@ -173,13 +173,13 @@ class PersonAccess:
                 self.busy -= 1
 
     async def while_held(
-        self, user: str, work: Callable[[], Awaitable[T]], place: Place | None = None
+        self, user: str, work: Callable[[], Awaitable[T]], place: TicketPlace | None = None
     ) -> T:
         """Do work that is no turn while no replica opens a turn of the person.
 
         Without a `place` in line it waits for as long as it takes.
         """
-        place, own = place or Place(user, None), place is None
+        place, own = place or TicketPlace(user, None), place is None
         store, ticket = self._store, place.ticket
         try:
             await self.open(place, lambda: store.hold(user, ticket))
@@ -197,6 +197,24 @@ class PersonAccess:
         """Return the pauses of one who waits for news of a person, for as long as work may."""
         return Pauses(self._listeners, user, monotonic() + self._timeout)
 
+    async def due(self, now: float, limit: int) -> list[AgendaEntry]:
+        """Return the entries that are due and this replica's; the database's clock counts."""
+        del now
+        return await self._store.claim_due(limit)
+
+    async def reply_to(self, opened: OpenedTurn) -> TurnResult:
+        """Return the stored result of a turn; raise `TakenOver` if there is none in time."""
+        said = opened.opening
+        with self.pauses(said.user) as pauses:
+            while True:
+                try:
+                    if (found := await self._find(opened)) is not None:
+                        return found
+                except StoreError:
+                    pass  # the database may be back in time
+                if not await pauses.pause():
+                    raise TakenOver(f"another replica runs turn {said.turn_id}; ask again later")
+
     async def tidy(self) -> None:
         """Hand back and release what could not be handed back or released before."""
         for ticket, user in list(self._to_hand_back.items()):
@@ -208,7 +226,7 @@ class PersonAccess:
 
     # -- inside -----------------------------------------------------------------------------
 
-    async def _queue_up(self, place: Place, before: Place) -> None:
+    async def _queue_up(self, place: TicketPlace, before: TicketPlace) -> None:
         """Take a ticket once the store knows of the work before, unless its turn has come."""
         await before.tried.wait()
         if not place.started:
@@ -217,7 +235,7 @@ class PersonAccess:
                 await self._store.take_ticket(place.user, place.ticket)
             place.tried.set()
 
-    async def _hand_back(self, place: Place) -> None:
+    async def _hand_back(self, place: TicketPlace) -> None:
         if place.queueing is not None:
             await place.queueing
         if place.has_ticket:
@@ -226,6 +244,36 @@ class PersonAccess:
                 await self._store.withdraw(place.user, place.ticket)
                 self._to_hand_back.pop(place.ticket, None)
                 self._listeners.wake_others(place.user)
+
+    async def _find(self, opened: OpenedTurn) -> TurnResult | None:
+        said = opened.opening
+        turn = await self._store.turn(said.bot_utt_id)
+        if not turn or not isinstance(reply := turn[-1], BotUtterance):
+            return None
+        return TurnResult(
+            turn_id=said.turn_id,
+            dialog_id=opened.dialog_id,
+            human_utt_id=said.utt_id,
+            user=said.user,
+            n=opened.feed,
+            waiting=await self._waiting(opened, reply),
+            reply_state=plain.encode(bot_utterance_to_state(reply)),
+        )
+
+    async def _waiting(self, opened: OpenedTurn, reply: BotUtterance) -> PendingAsk | None:
+        """Return what clients are shown of the ask that the turn left open."""
+        for row in await self._store.feed(opened.opening.user, opened.feed, _ROWS):
+            if row.closing is not None:
+                closing = plain.decode(row.closing)
+                if closing["ask"] is None:
+                    return None
+                return PendingAsk(
+                    ask=closing["ask"],
+                    skill=reply.active_skill,
+                    code=closing.get("code", []),
+                    entities=closing.get("entities", {}),
+                )
+        return None
 
 
 class Pauses:
@@ -259,77 +307,3 @@ class Pauses:
 def _uses_ticket(result: object, ticket: str) -> bool:
     """Return whether the store has taken a ticket back: the turn is open, the person held."""
     return result is None or (isinstance(result, OpenedTurn) and result.opening.turn_id == ticket)
-
-
-_ROWS = 200
-"""Rows of the feed that are searched for the closing of a turn."""
-
-
-class StoredReplies:
-    """Waits for what another replica stores: a refused replica speaks the stored reply."""
-
-    def __init__(self, store: ReplicaStore, access: PersonAccess) -> None:
-        self._store = store
-        self._access = access
-
-    async def reply_to(self, opened: OpenedTurn) -> TurnResult:
-        """Return the stored result of a turn; raise `TakenOver` if there is none in time."""
-        said = opened.opening
-        with self._access.pauses(said.user) as pauses:
-            while True:
-                try:
-                    if (found := await self._find(opened)) is not None:
-                        return found
-                except StoreError:
-                    pass  # the database may be back in time
-                if not await pauses.pause():
-                    raise TakenOver(f"another replica runs turn {said.turn_id}; ask again later")
-
-    async def _find(self, opened: OpenedTurn) -> TurnResult | None:
-        said = opened.opening
-        turn = await self._store.turn(said.bot_utt_id)
-        if not turn or not isinstance(reply := turn[-1], BotUtterance):
-            return None
-        return TurnResult(
-            turn_id=said.turn_id,
-            dialog_id=opened.dialog_id,
-            human_utt_id=said.utt_id,
-            user=said.user,
-            n=opened.feed,
-            waiting=await self._waiting(opened, reply),
-            reply_state=plain.encode(bot_utterance_to_state(reply)),
-        )
-
-    async def _waiting(self, opened: OpenedTurn, reply: BotUtterance) -> PendingAsk | None:
-        """Return what clients are shown of the ask that the turn left open."""
-        for row in await self._store.feed(opened.opening.user, opened.feed, _ROWS):
-            if row.closing is not None:
-                closing = plain.decode(row.closing)
-                if closing["ask"] is None:
-                    return None
-                return PendingAsk(
-                    ask=closing["ask"],
-                    skill=reply.active_skill,
-                    code=closing.get("code", []),
-                    entities=closing.get("entities", {}),
-                )
-        return None
-
-
-class SharedAgenda:
-    """Finds what is due for this replica: each entry is one replica's, by its claim."""
-
-    def __init__(self, store: SharedStore, access: PersonAccess, lease: float) -> None:
-        self._store = store
-        self._access = access
-        self.max_sleep = lease
-        """Seconds after which the claims of a replica that died are looked for."""
-
-    async def due(self, now: float, limit: int) -> list[AgendaEntry]:
-        """Return the entries that are due and this replica's; the database's clock counts."""
-        del now
-        return await self._store.claim_due(limit)
-
-    async def while_held(self, user: str, deliver: Callable[[], Awaitable[None]]) -> None:
-        """Deliver while no replica has a turn of the person."""
-        await self._access.while_held(user, deliver)

@@ -2,9 +2,14 @@
 
 from click.testing import CliRunner
 
-from prolocutor.cli.replicas import ReplicaOverview, WorkerGroup, overview_lines, replicas
-from prolocutor.contracts.shared_store import ReplicaStatus
 from prolocutor.errors import ConfigError
+from prolocutor.plugins.postgresql.replicas.replicas_command import (
+    ReplicaOverview,
+    WorkerGroup,
+    overview_lines,
+    replicas,
+)
+from prolocutor.plugins.postgresql.replicas.shared_store import ReplicaStatus
 
 
 def test_who_lives_is_a_table() -> None:

@@ -1,0 +1,19 @@
+"""Commands for those who serve one assistant by several processes."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from prolocutor.cli.lazy_group import LazyCommand
+
+
+class ReplicasCommand(LazyCommand, frozen=True):
+    """List the processes that share a store, and workers."""
+
+    place: ClassVar[str] = "prolocutor.plugins.postgresql.replicas.replicas_command:replicas"
+
+
+class PersonCommand(LazyCommand, frozen=True):
+    """Export, import and move persons."""
+
+    place: ClassVar[str] = "prolocutor.plugins.postgresql.replicas.person_command:person"

@@ -1,0 +1,1 @@
+"""The contract tests of stores that replicas share, to be inherited."""

@@ -1,0 +1,86 @@
+"""What the kits for stores that replicas share start from."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AsyncExitStack
+from typing import cast
+
+import pytest
+import pytest_asyncio
+
+from prolocutor.contracts.store import OpenedTurn, TurnOpening
+from prolocutor.errors import PersonBusy
+from prolocutor.plugins.postgresql.replicas.shared_store import ReplicaStore
+from prolocutor.testing.store_contract.fixtures import (
+    MakeStore,
+    StoreFixtures,
+    open_for_test,
+    words,
+)
+
+LEASE = 60.0
+PATIENCE = 30.0
+
+
+Replica = ReplicaStore
+
+RunOut = Callable[[Replica], Awaitable[None]]
+LoseAnswer = Callable[[Replica], None]
+
+
+class SharedStoreFixtures(StoreFixtures):
+    """The fixtures of every kit of shared stores."""
+
+    @pytest.fixture
+    def run_out(self) -> RunOut:
+        """Return what lets the lease of a store's replica run out, by the database's clock."""
+        raise NotImplementedError
+
+    @pytest.fixture
+    def lose_answer(self) -> LoseAnswer:
+        """Return what lets a store open or close its next turn and raise `StoreError` then."""
+        pytest.skip("this store cannot be made to lose an answer")
+
+    @pytest_asyncio.fixture
+    async def three(self, make_store: MakeStore) -> AsyncIterator[list[Replica]]:
+        """Return three open stores that have joined."""
+        async with AsyncExitStack() as stack:
+            stores = []
+            for number in range(3):
+                store = cast("Replica", await stack.enter_async_context(open_for_test(make_store)))
+                await store.join(LEASE, f"http://replica-{number}")
+                stores.append(store)
+            yield stores
+
+
+async def whose_turn(
+    stores: list[Replica], openings: list[TurnOpening], skip: set[int]
+) -> tuple[int, OpenedTurn]:
+    """Let all that wait try again; exactly one has its turn."""
+    found: list[tuple[int, OpenedTurn]] = []
+    for number, opening in enumerate(openings):
+        if number in skip:
+            continue
+        try:
+            opened = await stores[number % 3].open_turn(opening)
+        except PersonBusy:
+            continue
+        assert isinstance(opened, OpenedTurn)
+        found.append((number, opened))
+    (only,) = found
+    return only
+
+
+async def open_turns(store: Replica, *openings: TurnOpening) -> list[OpenedTurn]:
+    """Open turns that must be new."""
+    opened = [await store.open_turn(one) for one in openings]
+    assert all(isinstance(one, OpenedTurn) for one in opened)
+    return cast("list[OpenedTurn]", opened)
+
+
+async def said(store: Replica, user: str) -> list[str]:
+    """Return the words of a feed, whose numbers must have no gap."""
+    rows = await store.feed(user, 0, 1000)
+    assert [row.n for row in rows] == list(range(rows[0].n, rows[0].n + len(rows)))
+    return [str(words(row.message)) for row in rows]
