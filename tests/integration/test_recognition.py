@@ -18,12 +18,12 @@ from prolocutor.config.recognition import NotRecognized, recognize
 from prolocutor.config.service_writing import add_service
 from prolocutor.connectors.connector_catalog import CONNECTORS
 from prolocutor.contracts.probe import FoundService, UrlProbe
-from prolocutor.doors.openai.channel import OpenAi
 from prolocutor.errors import BadInput, ConfigError
 from prolocutor.plan.pipeline import Pipeline, Service
 from prolocutor.plugins.a2a.door.door import A2a
 from prolocutor.plugins.almond.door.door import Almond
 from prolocutor.plugins.mcp.door.door import Mcp
+from prolocutor.plugins.openai.door.channel import OpenAi
 from prolocutor.plugins.rasa.connector import RasaBot
 from prolocutor.testing.channel_kit import running
 from prolocutor.web.listener import make_app

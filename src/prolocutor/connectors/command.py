@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
+import re
 from collections.abc import Callable, Sequence
 from typing import Annotated, Any, ClassVar, Final
 
@@ -26,6 +27,9 @@ log = logging.getLogger(__name__)
 
 MAX_COPIES: Final = 64
 MAX_LINE: Final = MAX_BYTES + 4096
+
+_NAMED: Final = re.compile(r"(stdio|cmd|command|exec|run|shell):(?!//)")
+_PROGRAM: Final = re.compile(r"(\.{0,2}/\S*|(node|python3?|bash|sh|go|ruby|perl|deno|bun) )")
 
 
 class CommandConnector:
@@ -175,3 +179,10 @@ class Command(AgentOptions, frozen=True, kw_only=True):
     ] = 0.0
 
     folder: Annotated[str | os.PathLike[str] | None, about("Where it runs.", hidden=True)] = None
+
+    @classmethod
+    def guess(cls, call: str) -> str | None:
+        """Return how a line for a shell is written."""
+        named = _NAMED.match(call)
+        line = call[named.end() :] if named else call
+        return f"command, call: {{run: {line!r}}}" if named or _PROGRAM.match(call) else None

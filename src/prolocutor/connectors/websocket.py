@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import re
 from collections.abc import Callable, Sequence
 from typing import Annotated, Any, ClassVar, Final
 
@@ -230,6 +231,11 @@ class WebSocketService(AgentOptions, frozen=True, kw_only=True):
         Annotated[int, Meta(ge=0)],
         about("How many messages the server sends by itself when a connection is opened."),
     ] = 0
+
+    @classmethod
+    def guess(cls, call: str) -> str | None:
+        """Return how the address of a WebSocket is written."""
+        return f"websocket, call: {call}" if re.match(r"wss?://", call) else None
 
     @classmethod
     async def recognize(cls, probe: UrlProbe) -> FoundService | None:

@@ -43,9 +43,6 @@ WORDS: Final = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT"
 
 _NAME: Final = "prolocutor"
 _SKILL: Final = "skills"
-_MODELS: Final = {"openai_chat": "openai"}
-"""Connectors that the conventions have a name of their own for."""
-
 _HERE: Final = frozenset({"python", "process"})
 """Connectors to what runs on this machine."""
 
@@ -185,7 +182,7 @@ class TurnSpans:
             attributes |= {
                 "gen_ai.operation.name": "invoke_agent",
                 "gen_ai.agent.name": name,
-                "gen_ai.provider.name": _MODELS.get(connector or "", connector or _NAME),
+                "gen_ai.provider.name": (connector or _NAME).partition("_")[0],  # openai_chat
             }
         kind = SpanKind.INTERNAL if connector in _HERE else SpanKind.CLIENT
         return tracer.start_span(shown, parent, kind, start_time=at, attributes=attributes)

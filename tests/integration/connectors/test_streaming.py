@@ -4,16 +4,16 @@ from typing import Any
 
 import pytest
 
-from prolocutor.connectors.chat import ChatModel, OpenAiChatConnector
 from prolocutor.connectors.http import HttpConnector
 from prolocutor.connectors.parts.event_stream import ACCEPT
 from prolocutor.connectors.process import ProcessConnector
 from prolocutor.dialog.plain import MAX_BYTES, Plain
 from prolocutor.errors import BadReply, ServiceUnreachable
+from prolocutor.plugins.openai.chat import ChatModel, OpenAiChatConnector
 from prolocutor.testing.connector_kit import closing
 from prolocutor.testing.fake_service import FakeDeltas, FakeRequest
-from tests.integration.connectors.chat_peer import chat_peer
 from tests.integration.connectors.raw_server import raw_server
+from tests.plugins.openai.chat_peer import chat_peer
 
 WORDS = [b'{"delta": "Ro"}', b'{"delta": "ses", "confidence": 0.9}']
 REPLY = b'[{"text": "Roses", "confidence": 0.9}]'

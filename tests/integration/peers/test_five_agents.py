@@ -13,17 +13,17 @@ from prolocutor.assistant.assistant import Assistant
 from prolocutor.config.building import assistant_of_file
 from prolocutor.contracts.connector import Connector
 from prolocutor.dialog.plain import Plain
-from prolocutor.doors.openai.channel import OpenAi
 from prolocutor.plan.pipeline import Pipeline, Service
 from prolocutor.plugins.a2a.connector.connector import A2aAgent, A2aConnector
 from prolocutor.plugins.a2a.door.door import A2a
 from prolocutor.plugins.mcp.connector.connector import McpConnector, McpTool
 from prolocutor.plugins.mcp.door.door import Mcp
+from prolocutor.plugins.openai.door.channel import OpenAi
 from prolocutor.testing.channel_kit import running
 from prolocutor.testing.connector_kit import ask, closing
 from prolocutor.web.listener import make_app
-from tests.integration.connectors.chat_peer import chat_peer
 from tests.pages import ROOT, blocks
+from tests.plugins.openai.chat_peer import chat_peer
 from tests.plugins.rasa.integration.rasa_peer import rasa_peer
 
 PAGE = ROOT / "docs" / "howto" / "join-five-agents.md"

@@ -9,10 +9,11 @@ from typing import Any, Final
 
 import msgspec
 
-from prolocutor.connectors.chat import ChatModel
+from prolocutor.connectors.connector_catalog import options_of
 from prolocutor.contracts.connector import ServiceContext
 from prolocutor.errors import BadReply
 from prolocutor.pipeline.requests import PayloadRequest
+from prolocutor.plan.pipeline import Call
 
 SECONDS: Final = 60.0
 _OPENAI: Final = "https://api.openai.com/v1"
@@ -34,13 +35,12 @@ class Verdict(msgspec.Struct, frozen=True):
 class ChatPartner:
     """A chat model, named by its URL (`http://HOST/v1?model=NAME`) or by a name of OpenAI's."""
 
-    def __init__(self, name_ids: str) -> None:
-        url, model, key = name_ids, None, None
-        if "://" not in name_ids:
-            url, model, key = _OPENAI, name_ids, os.environ.get("OPENAI_API_KEY")
-        options = ChatModel(
-            url=url, model=model, key=key, stream=False, parameters={"temperature": 0}
-        )
+    def __init__(self, named: str) -> None:
+        url, told = named, {"stream": False, "parameters": {"temperature": 0}}
+        if "://" not in named:
+            url, key = _OPENAI, os.environ.get("OPENAI_API_KEY")
+            told |= {"model": named, "key": key}
+        options = options_of(Call(url, "openai_chat", told))
         self._model: Any = options.build(ServiceContext(name="judge"))
 
     async def say(self, *messages: tuple[str, str]) -> str:

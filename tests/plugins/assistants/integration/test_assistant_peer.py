@@ -13,11 +13,11 @@ from prolocutor.assistant.assistant import Assistant
 from prolocutor.dialog.messages import ASK_KINDS
 from prolocutor.dialog.plain import Plain
 from prolocutor.dialog.turn_events import Delta, ReplyGiven
-from prolocutor.doors.openai.channel import OpenAi
 from prolocutor.errors import BadReply, ServiceError, ServiceRefused, ServiceUnreachable
 from prolocutor.observe.recent_turns import RecentTurns
 from prolocutor.plan.pipeline import Call, Pipeline, Service
 from prolocutor.plugins.assistants.connector import AssistantConnector, OtherAssistant
+from prolocutor.plugins.openai.door.channel import OpenAi
 from prolocutor.testing.channel_kit import running
 from prolocutor.testing.connector_kit import ask, closing
 from prolocutor.testing.fake_service import FakeRequest

@@ -11,11 +11,11 @@ import pytest
 from prolocutor import Assistant, Pipeline
 from prolocutor.assistant import handovers
 from prolocutor.assistant.assistant_settings import HandoverSettings
-from prolocutor.doors.openai.channel import OpenAi
 from prolocutor.plugins.a2a.door.door import A2a
 from prolocutor.plugins.agui.channel import AgUi
 from prolocutor.plugins.console.channel import Console
 from prolocutor.plugins.mcp.door.door import Mcp
+from prolocutor.plugins.openai.door.channel import OpenAi
 from prolocutor.testing.channel_kit import KEY, STRICT, at_the_door, running
 from prolocutor.web.authentication import AccessPolicy
 from prolocutor.web.door_context import DoorContext

@@ -6,6 +6,7 @@ Source: the Almond Dialog API; both generations of its wire are understood (`alm
 from __future__ import annotations
 
 import asyncio
+import re
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from typing import Annotated, Any, ClassVar, Final
@@ -132,6 +133,12 @@ class AlmondServer(AgentOptions, frozen=True, kw_only=True):
     ] = MAX_CONNECTIONS
     idle: Annotated[Seconds, about("After so long a connection that rests may be closed.")] = IDLE
     ping: Annotated[Seconds, about("Between pings; 0 for none.")] = PING
+
+    @classmethod
+    def guess(cls, call: str) -> str | None:
+        """Return how the address of a conversation is written."""
+        is_one = re.match(r"genie:|wss?://[^?]*/(conversation|anonymous)/?(\?|$)", call)
+        return f"almond, call: {call.removeprefix('genie:')}" if is_one else None
 
     @classmethod
     async def recognize(cls, probe: UrlProbe) -> FoundService | None:

@@ -12,14 +12,13 @@ from prolocutor.connectors.parts.url import http_url
 from prolocutor.contracts.pairing import Encoder
 from prolocutor.errors import ProlocutorError
 from prolocutor.plan.pipeline import Call
-from prolocutor.plugins.pairing.embeddings import OpenAiEmbeddings
 from prolocutor.plugins.pairing.encoders.meanings import Patience, name_of
 from prolocutor.plugins.pairing.encoders.vector_cache import (
     EndpointEncoder,
     StoredEncoder,
     cache_file,
 )
-from prolocutor.plugins.pairing.endpoints import ChatEndpoint
+from prolocutor.plugins.pairing.endpoints import ChatEndpoint, connector_of
 from prolocutor.plugins.pairing.measuring.fitting import PairingModels
 from prolocutor.plugins.pairing.method_catalog import Need, load_encoder
 
@@ -113,14 +112,16 @@ async def _encoder(
     made: Any
     if "://" in where:
         given = http_url(where)
-        endpoint = OpenAiEmbeddings(where, model=given.parameters.get("model") or _ANY_MODEL)
+        model = given.parameters.get("model") or _ANY_MODEL
+        call = Call(where, options={"model": model})
+        endpoint = connector_of("openai_embeddings", call, name="encoder", verb="embed")
         stack.push_async_callback(endpoint.aclose)
         patience = Patience(_LONGEST_CALL)
 
         async def embed(texts: Sequence[str]) -> Sequence[Sequence[float]]:
             return await patience.of(endpoint.embed(texts))
 
-        made, place = EndpointEncoder(embed, name=endpoint.model), str(given)
+        made, place = EndpointEncoder(embed, name=model), str(given)
         shown = str(msgspec.structs.replace(given, user=None, password=None))
     else:
         made, place, shown = load_encoder(where), where, where

@@ -8,8 +8,8 @@ import pytest
 from prolocutor.cli.main import run
 from prolocutor.errors import NotFound
 from prolocutor.plugins.pairing.measuring.model_locations import ModelLocations, open_models
-from tests.integration.connectors.chat_peer import chat_peer
-from tests.plugins.pairing.integration.embeddings_peer import embeddings_peer
+from tests.plugins.openai.chat_peer import chat_peer
+from tests.plugins.openai.embeddings_peer import embeddings_peer
 from tests.plugins.pairing.unit.encoders.made import (
     write_encoder,
     write_tokenizer,

@@ -11,15 +11,15 @@ from msgspec import UNSET, UnsetType
 
 from prolocutor.contracts.http import HttpResponse
 from prolocutor.dialog import plain
-from prolocutor.doors.openai.answers import (
+from prolocutor.plugins.openai.door.answers import (
     AnswerDetails,
     Answering,
     ChatAnswer,
 )
-from prolocutor.doors.openai.dialog_finder import DialogFinder
-from prolocutor.doors.openai.models import ChatModels, error_object
-from prolocutor.doors.openai.requests import CallerHeaders, CompletionRequest, chat_input
-from prolocutor.doors.openai.side_tasks import side_task_in
+from prolocutor.plugins.openai.door.dialog_finder import DialogFinder
+from prolocutor.plugins.openai.door.models import ChatModels, error_object
+from prolocutor.plugins.openai.door.requests import CallerHeaders, CompletionRequest, chat_input
+from prolocutor.plugins.openai.door.side_tasks import side_task_in
 from prolocutor.web.error_table import error_response
 from prolocutor.web.event_writing import EVENT_STREAM, server_event
 from prolocutor.web.operations import TypedRequest

@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 from prolocutor.errors import BadReply, ConfigError, ServiceRefused, ServiceUnreachable
-from prolocutor.plugins.pairing.embeddings import OpenAiEmbeddings
+from prolocutor.plugins.openai.embeddings import OpenAiEmbeddings
 from prolocutor.plugins.pairing.encoders.vector_cache import EndpointEncoder
-from tests.plugins.pairing.integration.embeddings_peer import embeddings_peer
+from tests.plugins.openai.embeddings_peer import embeddings_peer
 
 
 async def test_vectors_come_in_the_order_of_the_texts() -> None:

@@ -15,7 +15,7 @@ from typing import Any, Final
 import msgspec
 
 from prolocutor.dialog import plain
-from prolocutor.doors.openai.requests import ChatInput
+from prolocutor.plugins.openai.door.requests import ChatInput
 
 _KEY: Final = re.compile(r'\{\s*"(title|tags|follow_ups|queries|text)"\s*:')
 _TITLE_WORDS: Final = 6

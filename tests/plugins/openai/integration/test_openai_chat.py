@@ -6,7 +6,6 @@ from typing import Any
 import msgspec
 import pytest
 
-from prolocutor.connectors.chat import ChatModel, OpenAiChatConnector
 from prolocutor.dialog.plain import Plain
 from prolocutor.errors import (
     BadReply,
@@ -15,11 +14,12 @@ from prolocutor.errors import (
     ServiceRefused,
     ServiceUnreachable,
 )
+from prolocutor.plugins.openai.chat import ChatModel, OpenAiChatConnector
 from prolocutor.testing.connector_kit import ask, closing
 from prolocutor.testing.fake_service import FakeRequest
-from tests.integration.connectors.chat_peer import Refused, chat_peer
 from tests.integration.connectors.raw_server import raw_server
 from tests.integration.connectors.scripted_server import Visit, scripted_server
+from tests.plugins.openai.chat_peer import Refused, chat_peer
 
 STATE = {
     "utterances": [

@@ -3,7 +3,7 @@
 from typing import Any
 
 from prolocutor.assistant.assistant import Assistant
-from prolocutor.doors.openai.channel import OpenAi
+from prolocutor.plugins.openai.door.channel import OpenAi
 from prolocutor.testing.channel_kit import ChannelKit, Door, DoorAnswer
 
 CODES = {"invalid_api_key": "unauthenticated", "rate_limit_exceeded": "overloaded"}

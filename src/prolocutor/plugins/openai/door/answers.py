@@ -17,11 +17,11 @@ from prolocutor.dialog.ids import new_id
 from prolocutor.dialog.inputs import TurnInput
 from prolocutor.dialog.rendering import said_as_text
 from prolocutor.dialog.turn_events import Delta, Replaced, ReplyGiven, TurnEvent, TurnStarted
-from prolocutor.doors.openai.dialog_finder import DialogFinder, FoundDialog
-from prolocutor.doors.openai.requests import ChatInput
-from prolocutor.doors.openai.side_tasks import SideTask
-from prolocutor.doors.openai.tool_rounds import ToolRounds, check_form
 from prolocutor.errors import Forbidden
+from prolocutor.plugins.openai.door.dialog_finder import DialogFinder, FoundDialog
+from prolocutor.plugins.openai.door.requests import ChatInput
+from prolocutor.plugins.openai.door.side_tasks import SideTask
+from prolocutor.plugins.openai.door.tool_rounds import ToolRounds, check_form
 from prolocutor.web.error_table import text_in
 from prolocutor.web.event_writing import batches, begun, event_stream
 

@@ -9,9 +9,9 @@ import pytest
 import pytest_asyncio
 
 from prolocutor.assistant.assistant import Assistant
-from prolocutor.doors.openai.channel import OpenAi
 from prolocutor.observe.recent_turns import RecentTurns
 from prolocutor.plan.pipeline import Pipeline, Service
+from prolocutor.plugins.openai.door.channel import OpenAi
 from prolocutor.testing.channel_kit import running
 from prolocutor.web.listener import make_app
 from tests.sdk_environment import SdkError, SdkScript, sdk_python, sdk_script

@@ -13,8 +13,8 @@ import aiohttp
 import pytest
 
 from prolocutor.assistant.assistant import Assistant
-from prolocutor.doors.openai.channel import OpenAi
 from prolocutor.plan.pipeline import Pipeline, Service
+from prolocutor.plugins.openai.door.channel import OpenAi
 from prolocutor.testing.channel_kit import STRICT, running
 from prolocutor.web.authentication import AccessPolicy
 from prolocutor.web.listener import make_app

@@ -18,9 +18,9 @@ from prolocutor.dialog import plain
 from prolocutor.dialog.dialog import SpokenReply
 from prolocutor.dialog.model_wishes import ModelWishes, ToolRound
 from prolocutor.dialog.plain import JsonObject
-from prolocutor.doors.openai.json_schema import schema_fault
-from prolocutor.doors.openai.requests import ChatTurnMessage
 from prolocutor.errors import BadInput
+from prolocutor.plugins.openai.door.json_schema import schema_fault
+from prolocutor.plugins.openai.door.requests import ChatTurnMessage
 from prolocutor.web.error_table import HttpError
 
 KIND: Final = "openai-tools:"

@@ -11,10 +11,10 @@ from typing import Annotated, Any, Final
 import msgspec
 
 from prolocutor.bounds import about
-from prolocutor.connectors.parts.openai_endpoint import OpenAiEndpoint, error_text
 from prolocutor.contracts.connector import AgentOptions, BearerKey, ServiceContext
 from prolocutor.dialog.ids import new_id
 from prolocutor.errors import BadReply
+from prolocutor.plugins.openai.endpoint import OpenAiEndpoint, error_text
 
 PATH: Final = "/embeddings"
 MAX_REPLY_BYTES: Final = 16_000_000

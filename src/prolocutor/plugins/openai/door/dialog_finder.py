@@ -31,8 +31,8 @@ from prolocutor.dialog.dialog import BotUtterance
 from prolocutor.dialog.ids import new_id
 from prolocutor.dialog.inputs import EarlierTurn
 from prolocutor.dialog.messages import is_ask
-from prolocutor.doors.openai.requests import MAX_ID, CallerHeaders, ChatInput, Said
 from prolocutor.errors import BadInput, Forbidden, NotFound
+from prolocutor.plugins.openai.door.requests import MAX_ID, CallerHeaders, ChatInput, Said
 from prolocutor.web.door_context import DoorPersons
 
 MAX_RETOLD: Final = 10

@@ -7,18 +7,18 @@ from typing import Any
 import pytest
 
 from prolocutor.assistant.assistant import Assistant
-from prolocutor.connectors.chat import ChatModel, OpenAiChatConnector
 from prolocutor.dialog.plain import Plain
-from prolocutor.doors.openai.channel import OpenAi
 from prolocutor.errors import BadReply, ConfigError
 from prolocutor.observe.logs import TurnLog
 from prolocutor.observe.recent_turns import RecentTurns
 from prolocutor.plan.pipeline import Pipeline, Service
+from prolocutor.plugins.openai.chat import ChatModel, OpenAiChatConnector
+from prolocutor.plugins.openai.door.channel import OpenAi
 from prolocutor.testing.channel_kit import running
 from prolocutor.testing.connector_kit import ask, closing
 from prolocutor.web.listener import make_app
-from tests.integration.connectors.chat_peer import chat_peer
 from tests.integration.connectors.raw_server import raw_server
+from tests.plugins.openai.chat_peer import chat_peer
 
 STATE = {
     "utterances": [

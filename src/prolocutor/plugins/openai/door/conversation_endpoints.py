@@ -13,22 +13,22 @@ from prolocutor.dialog import plain
 from prolocutor.dialog.dialog import BotUtterance
 from prolocutor.dialog.ids import new_id
 from prolocutor.dialog.rendering import said_as_text
-from prolocutor.doors.openai.dialog_finder import (
+from prolocutor.errors import NotFound
+from prolocutor.plugins.openai.door.dialog_finder import (
     DialogFinder,
     FoundDialog,
     named,
     person_of,
     retold,
 )
-from prolocutor.doors.openai.requests import (
+from prolocutor.plugins.openai.door.requests import (
     CallerHeaders,
     ChatTurnMessage,
     ResponseRequest,
     Said,
     text_of,
 )
-from prolocutor.doors.openai.responses import output_message
-from prolocutor.errors import NotFound
+from prolocutor.plugins.openai.door.responses import output_message
 from prolocutor.web.operations import TypedRequest
 
 KIND = "openai-conversation"

@@ -17,18 +17,23 @@ from prolocutor.dialog import plain
 from prolocutor.dialog.dialog import BotUtterance, HumanUtterance
 from prolocutor.dialog.ids import parse_time
 from prolocutor.dialog.rendering import said_as_text
-from prolocutor.doors.openai.answers import AnswerDetails, Answering, ChatAnswer
-from prolocutor.doors.openai.dialog_finder import PREFIX, DialogFinder, FoundDialog, person_of
-from prolocutor.doors.openai.models import ChatModels, error_object
-from prolocutor.doors.openai.requests import (
+from prolocutor.errors import NotFound
+from prolocutor.plugins.openai.door.answers import AnswerDetails, Answering, ChatAnswer
+from prolocutor.plugins.openai.door.dialog_finder import (
+    PREFIX,
+    DialogFinder,
+    FoundDialog,
+    person_of,
+)
+from prolocutor.plugins.openai.door.models import ChatModels, error_object
+from prolocutor.plugins.openai.door.requests import (
     CallerHeaders,
     ChatInput,
     ResponseRequest,
     chat_input,
     text_of,
 )
-from prolocutor.doors.openai.tool_rounds import ToolRounds
-from prolocutor.errors import NotFound
+from prolocutor.plugins.openai.door.tool_rounds import ToolRounds
 from prolocutor.web.door_context import may_see
 from prolocutor.web.error_table import error_response
 from prolocutor.web.event_writing import server_event

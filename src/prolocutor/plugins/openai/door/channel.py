@@ -15,14 +15,14 @@ from msgspec import Meta
 
 from prolocutor.assistant.assistant import Assistant
 from prolocutor.contracts.channel import DoorPlace, ErrorForm, Method, Route
-from prolocutor.doors.openai.answers import Answering
-from prolocutor.doors.openai.completions import ChatCompletion, Completions
-from prolocutor.doors.openai.conversation_endpoints import ConversationEndpoints
-from prolocutor.doors.openai.dialog_finder import PREFIX, DialogFinder
-from prolocutor.doors.openai.models import ApiErrorBody, ChatModels, write_error
-from prolocutor.doors.openai.responses import ResponseObject, Responses
 from prolocutor.errors import ConfigError, Conflict, NotFound
 from prolocutor.names import suggest
+from prolocutor.plugins.openai.door.answers import Answering
+from prolocutor.plugins.openai.door.completions import ChatCompletion, Completions
+from prolocutor.plugins.openai.door.conversation_endpoints import ConversationEndpoints
+from prolocutor.plugins.openai.door.dialog_finder import PREFIX, DialogFinder
+from prolocutor.plugins.openai.door.models import ApiErrorBody, ChatModels, write_error
+from prolocutor.plugins.openai.door.responses import ResponseObject, Responses
 from prolocutor.web.door_context import DoorContext
 from prolocutor.web.operations import Operation, TypedRequest
 

@@ -9,13 +9,13 @@ import aiohttp
 import pytest
 
 from prolocutor.assistant.assistant import Assistant
-from prolocutor.connectors.chat import ChatModel
-from prolocutor.doors.openai.channel import OpenAi
-from prolocutor.doors.openai.json_schema import schema_fault
 from prolocutor.plan.pipeline import Pipeline, Service
+from prolocutor.plugins.openai.chat import ChatModel
+from prolocutor.plugins.openai.door.channel import OpenAi
+from prolocutor.plugins.openai.door.json_schema import schema_fault
 from prolocutor.testing.channel_kit import running
 from prolocutor.web.listener import make_app
-from tests.integration.connectors.chat_peer import ChatPeer, chat_peer
+from tests.plugins.openai.chat_peer import ChatPeer, chat_peer
 
 WEATHER = {"name": "get_weather", "parameters": {"type": "object", "properties": {"city": {}}}}
 TOOL = {"type": "function", "function": WEATHER}

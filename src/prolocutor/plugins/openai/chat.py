@@ -6,6 +6,7 @@ of its servers. The words of a stream are handed on at once; the reply is the wh
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Annotated, Any, ClassVar, Final
 from urllib.parse import parse_qsl, urlsplit
@@ -14,7 +15,14 @@ import msgspec
 from msgspec import Meta
 
 from prolocutor.bounds import about
-from prolocutor.connectors.parts.chat_replies import (
+from prolocutor.connectors.parts.event_stream import EventStream
+from prolocutor.connectors.parts.network_calls import call_headers, each_alone
+from prolocutor.contracts.connector import AgentOptions, BearerKey, Replies, Request
+from prolocutor.contracts.probe import FoundService, UrlProbe
+from prolocutor.dialog.model_wishes import ModelWishes, ToolRound
+from prolocutor.dialog.plain import MAX_BYTES, Plain, check, encode
+from prolocutor.errors import BadReply, ConfigError, ServiceUnreachable
+from prolocutor.plugins.openai.chat_replies import (
     ModelReply,
     StreamedCompletion,
     StreamedResponse,
@@ -22,14 +30,7 @@ from prolocutor.connectors.parts.chat_replies import (
     read_completion,
     read_response,
 )
-from prolocutor.connectors.parts.event_stream import EventStream
-from prolocutor.connectors.parts.network_calls import call_headers, each_alone
-from prolocutor.connectors.parts.openai_endpoint import OpenAiEndpoint
-from prolocutor.contracts.connector import AgentOptions, BearerKey, Replies, Request
-from prolocutor.contracts.probe import FoundService, UrlProbe
-from prolocutor.dialog.model_wishes import ModelWishes, ToolRound
-from prolocutor.dialog.plain import MAX_BYTES, Plain, check, encode
-from prolocutor.errors import BadReply, ConfigError, ServiceUnreachable
+from prolocutor.plugins.openai.endpoint import OpenAiEndpoint
 
 PATH: Final = "/chat/completions"
 CONFIDENCE: Final = 0.5
@@ -39,6 +40,25 @@ CALLING: Final = "\N{HORIZONTAL ELLIPSIS}"
 """The dialog's text where a model calls a client's tool without words."""
 
 MILLION: Final = 1_000_000
+
+PROVIDERS: Final = {
+    "openai": "https://api.openai.com/v1",
+    "anthropic": "https://api.anthropic.com/v1",
+    "deepseek": "https://api.deepseek.com/v1",
+    "gemini": "https://generativelanguage.googleapis.com/v1beta/openai",
+    "google": "https://generativelanguage.googleapis.com/v1beta/openai",
+    "groq": "https://api.groq.com/openai/v1",
+    "lmstudio": "http://127.0.0.1:1234/v1",
+    "mistral": "https://api.mistral.ai/v1",
+    "ollama": "http://127.0.0.1:11434/v1",
+    "openrouter": "https://openrouter.ai/api/v1",
+    "together": "https://api.together.xyz/v1",
+    "vllm": "http://127.0.0.1:8000/v1",
+}
+"""Where the models of a provider answer as OpenAI's do."""
+
+_NAMED: Final = re.compile(r"(?P<provider>[A-Za-z]\w*)[:/](?!//)(?P<model>[\w./:-]+)")
+_BARE: Final = re.compile(r"(gpt-|o[1-9]\b|chatgpt|claude|llama|gemini|mistral|qwen)[\w.:-]*")
 
 _FUNCTIONS: Final = frozenset({"functions", "function_call", "tool_choice", "parallel_tool_calls"})
 
@@ -284,6 +304,17 @@ class ChatModel(AgentOptions, frozen=True, kw_only=True):
         query = dict(parse_qsl(urlsplit(self.url).query))
         if not (self.model or query.get("model")):
             raise ConfigError("a chat endpoint needs a model: call: {url: ..., model: ...}")
+
+    @classmethod
+    def guess(cls, call: str) -> str | None:
+        """Return how a model is written that is named alone, or with who runs it."""
+        found, provider = _NAMED.fullmatch(call), None
+        if found is not None:
+            provider, model = found["provider"].lower(), found["model"]
+        elif _BARE.fullmatch(call):
+            provider, model = "openai" if call.startswith(("gpt", "o", "chat")) else "ollama", call
+        url = PROVIDERS.get(provider or "")
+        return f"openai_chat, call: {{url: {url!r}, model: {model!r}}}" if url else None
 
     @classmethod
     async def recognize(cls, probe: UrlProbe) -> FoundService | None:

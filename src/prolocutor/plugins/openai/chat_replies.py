@@ -11,11 +11,11 @@ from typing import Any, Final
 
 import msgspec
 
-from prolocutor.connectors.parts.openai_endpoint import error_text
 from prolocutor.contracts.connector import DeltaSink
 from prolocutor.dialog.ids import new_id
 from prolocutor.dialog.plain import MAX_BYTES, JsonObject
 from prolocutor.errors import BadReply
+from prolocutor.plugins.openai.endpoint import error_text
 
 
 class StrippedWords:

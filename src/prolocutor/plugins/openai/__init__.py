@@ -1,0 +1,1 @@
+"""OpenAI's API: models as skills, and the assistant as a model."""
