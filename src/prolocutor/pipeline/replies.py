@@ -10,6 +10,7 @@ import msgspec
 
 from prolocutor.contracts.selection import Effects, Selection
 from prolocutor.dialog import schedules
+from prolocutor.dialog.generated_words import CONFIDENCE
 from prolocutor.dialog.messages import checked_ask, checked_messages
 from prolocutor.dialog.plain import Plain, PlainItems, check, encode
 from prolocutor.dialog.profile_changes import Fault
@@ -104,15 +105,20 @@ def _answers_at_once(more: object) -> bool:
     return call is not None and not waits
 
 
-def hypotheses(reply: Plain, fault: Fault) -> list[SkillReply]:
+def hypotheses(reply: Plain, fault: Fault, *, silent: bool = False) -> list[SkillReply]:
     """Read a skill's reply: the hypotheses that can be used.
 
-    One that cannot is a fault; where none of several can, the whole reply is bad.
+    A bare text is a hypothesis of `CONFIDENCE`. A hypothesis that cannot be used is a fault; where
+    none of several can, the whole reply is bad. One that says nothing is left out, unless `silent`
+    ones count, and is a fault where it claims any confidence.
     """
     value, parts = reply.value, [reply.encoded]
     if type(value) is list and len(value) == 1 and _is_usual(value[0]):
         return [SkillReply(value[0], reply.encoded[1:-1])]
-    if isinstance(value, dict):
+    if isinstance(value, str):
+        value = [{"text": value, "confidence": CONFIDENCE}]
+        parts = [encode(value[0])]
+    elif isinstance(value, dict):
         value = [value]
     elif not isinstance(value, list):
         raise BadReply(f"expected a list of hypotheses, found {_kind(value)}")
@@ -132,7 +138,10 @@ def hypotheses(reply: Plain, fault: Fault) -> list[SkillReply]:
             if len(value) > 1:
                 fault(str(error))
         else:
-            good.append(SkillReply(read, encoded if read is item else None))
+            if silent or _says_something(read):
+                good.append(SkillReply(read, encoded if read is item else None))
+            elif read["confidence"] > 0:
+                fault(f"says nothing with confidence {read['confidence']:g} ($[{position}])")
     if not good and last is not None:
         raise last
     return good
@@ -186,6 +195,8 @@ def choice(value: Any, known: Callable[[str], bool]) -> SelectorChoice:
                 raise BadReply(f"no hypothesis has the id {one!r:.80}", path="$.hypotheses")
     text = _text(value, "text", "$")
     messages = _list(value, "messages", "$")
+    if not text.strip() and not messages and value.get("ask") is None:
+        raise BadReply("expected a text that says something", path="$.text")
     return SelectorChoice(
         skill_name=_text(value, "skill_name", "$"),
         text=text,
@@ -220,9 +231,11 @@ def last_words(value: Any) -> tuple[str, dict[str, Any], float]:
 
 
 def _is_usual(item: Any) -> bool:
-    """Return whether a hypothesis has a text and a confidence, and nothing else."""
-    usual = type(item) is dict and len(item) == 2
-    return usual and type(item.get("text")) is str and type(item.get("confidence")) is float
+    """Return whether a hypothesis has a text with words and a confidence, and nothing else."""
+    if type(item) is not dict or len(item) != 2 or type(item.get("confidence")) is not float:
+        return False
+    text = item.get("text")
+    return type(text) is str and text != "" and not text.isspace()
 
 
 def _hypothesis(item: Any, position: int) -> dict[str, Any]:
@@ -243,6 +256,10 @@ def _hypothesis(item: Any, position: int) -> dict[str, Any]:
 
 _OBJECTS: Final = {"human_attributes", "bot_attributes", "annotations", "attributes"}
 _RICH: Final = frozenset({"messages", "ask", "schedule", "unschedule"})
+
+
+def _says_something(item: dict[str, Any]) -> bool:
+    return bool(item["text"].strip()) or any(item.get(key) for key in _RICH)
 
 
 def _rich(item: dict[str, Any], path: str) -> dict[str, Any]:

@@ -101,7 +101,7 @@ class SlotWriter:
             if isinstance(reply, ServiceError):
                 fault(str(reply))
                 return
-            found = replies.hypotheses(reply, fault)
+            found = replies.hypotheses(reply, fault, silent=True)
         except ServiceError as error:
             step.guard.note(error)
             fault(str(error))

@@ -37,7 +37,7 @@ JSON = st.recursive(
     ),
     max_leaves=12,
 )
-NO_HYPOTHESES: list[Any] = [None, "hello", 5, True, [None], ["hello"], [["hello"]], [{}]]
+NO_HYPOTHESES: list[Any] = [None, 5, True, [None], ["hello"], [["hello"]], [{}]]
 NO_CONFIDENCES: list[Any] = [None, True, False, "0.5", [0.5], {}, 10**400]
 
 
@@ -57,6 +57,31 @@ async def test_a_skill_answers_a_list_of_hypotheses() -> None:
 
 async def test_a_bare_hypothesis_is_a_list_of_one() -> None:
     assert await spoken(hypothesis("alone")) == "alone"
+
+
+async def test_a_bare_text_is_a_hypothesis_of_medium_confidence() -> None:
+    turn = await Talk(Pipeline(skills=[says("chat", "hello")])).turn()
+    assert (turn.draft.spoken().text, turn.draft.spoken().confidence) == ("hello", 0.5)
+
+
+@pytest.mark.parametrize("text", ["", " \n"])
+async def test_who_says_nothing_never_wins(text: str) -> None:
+    silent = [hypothesis(text, 1.0), {"text": text, "confidence": 1, "messages": []}]
+    turn = await Talk(Pipeline(skills=[says("silent", silent), skill(confidence=0.1)])).turn()
+    assert turn.draft.spoken().text == "hello"
+    assert [fault["service"] for fault in turn.faults] == ["silent", "silent"]
+
+
+async def test_an_empty_text_without_confidence_is_no_fault() -> None:
+    turn = await Talk(Pipeline(skills=[says("chat", [hypothesis("", 0.0)])])).turn()
+    assert (turn.draft.spoken().text, outcomes(turn)) == (FALLBACK, {"chat": "done"})
+    assert turn.faults == []
+
+
+async def test_a_response_selector_that_says_nothing_has_failed() -> None:
+    selector = says("best", {"skill_name": "chat", "text": "", "confidence": 1.0})
+    turn = await Talk(Pipeline(skills=[skill()], response_selector=selector)).turn()
+    assert (turn.draft.spoken().text, outcomes(turn)["best"]) == ("hello", "failed")
 
 
 async def test_a_skill_may_have_nothing_to_say() -> None:
