@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from prolocutor.connectors.connector_catalog import CONNECTORS, form_of
+from prolocutor.connectors.connector_catalog import CONNECTORS, SCHEMES, form_of
 
 _NAMED: Final = re.compile(r"(?P<name>[A-Za-z]\w*)(?P<scheme>\+\w+:/|:/)?[:/](?P<rest>[\w./:-].*)")
 _NO_SCHEME: Final = re.compile(
@@ -36,7 +36,9 @@ def call_hint(call: object) -> str | None:
 def _for_connector(found: re.Match[str]) -> str | None:
     """Return the hint for a text that begins with the name of a connector for addresses."""
     name, scheme, rest = found["name"].lower(), found["scheme"], found["rest"]
-    if name not in CONNECTORS or form_of(CONNECTORS.load(name)).main != "url":
+    if name in SCHEMES or name not in CONNECTORS:
+        return None
+    if form_of(CONNECTORS.load(name)).main != "url":
         return None
     if scheme is not None:  # a2a+https://host, mcp://host
         rest = f"{scheme.strip('+:/') or 'http'}://{rest}"

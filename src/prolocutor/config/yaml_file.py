@@ -335,6 +335,8 @@ _PLAINER: Final = {
     "found character '\\t' that cannot start any token": "a tab cannot indent here; use spaces",
     "mapping values are not allowed here": "a second `: ` in one line, or the line is indented too"
     " far; put text with a colon in quotes",
+    "expected ',' or '}', but got ':'": "a second `: ` between two commas; put text with a colon in"
+    " quotes",
     "expected <block end>, but found '<block mapping start>'": "this line is indented otherwise"
     " than its neighbours",
     "expected <block end>, but found '<scalar>'": "text goes on after the closing quote or"
@@ -351,12 +353,18 @@ def _syntax_fault(error: yaml.MarkedYAMLError, text: str, file: str) -> Fault:
     what = _PLAINER.get(problem) or f"not valid YAML: {problem}"
     if mark is None:
         return Fault(file, None, None, what)
-    hint = None
-    if problem == "mapping values are not allowed here":
-        hint = _in_quotes(text.splitlines()[mark.line] if text else "")
+    written = text.splitlines()[mark.line] if text else ""
+    parts = re.split(_SEPARATORS[problem], written) if problem in _SEPARATORS else []
+    hint = next((hint for part in parts if (hint := _in_quotes(part))), None)
     line = min(mark.line, max(text.count("\n") - text.endswith("\n"), 0)) + 1
     return Fault(file, line, None, what, hint, column=mark.column + 1)
 
+
+_SEPARATORS: Final = {
+    "mapping values are not allowed here": "\n",
+    "expected ',' or '}', but got ':'": "[{},]",
+}
+"""What stands around a text with a colon that is in no quotes, by the error that it causes."""
 
 _TWO_COLONS: Final = re.compile(
     r"\s*(?P<key>[\w-]+): +(?P<text>[^'\"#{\[\n]+?: +[^#\n]+?)\s*(#.*)?"

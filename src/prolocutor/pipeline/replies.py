@@ -109,8 +109,8 @@ def hypotheses(reply: Plain, fault: Fault, *, silent: bool = False) -> list[Skil
     """Read a skill's reply: the hypotheses that can be used.
 
     A bare text is a hypothesis of `CONFIDENCE`. A hypothesis that cannot be used is a fault; where
-    none of several can, the whole reply is bad. One that says nothing is left out, unless `silent`
-    ones count, and is a fault where it claims any confidence.
+    none of several can, the whole reply is bad. One that says nothing is left out, and is a fault
+    where it claims any confidence; unless `silent` ones count, as where other words stand ready.
     """
     value, parts = reply.value, [reply.encoded]
     if type(value) is list and len(value) == 1 and _is_usual(value[0]):

@@ -62,6 +62,7 @@ class SlotWriter:
         self._skills, self._skills_of_label = prepared.skills, prepared.skills_of_label
         self._max_attributes = prepared.max_attributes
         self._least = start.least
+        self._may_be_silent = start.otherwise is not None
         self._draft = draft
         self._ledger = ledger
         self._selection = selection
@@ -134,12 +135,12 @@ class SlotWriter:
     def _hypotheses(self, group: CallGroup) -> list[replies.SkillReply]:
         step, fault = group.step, self.fault_of(group.step.name)
         if len(group.replies) == 1 and not step.fan_out:
-            given = replies.hypotheses(group.only(), fault)
+            given = replies.hypotheses(group.only(), fault, silent=self._may_be_silent)
         else:
             given = []
             for part, reply in enumerate(group.replies):
                 if isinstance(reply, Plain):
-                    found = replies.hypotheses(reply, fault)
+                    found = replies.hypotheses(reply, fault, silent=self._may_be_silent)
                     given += _parts_of(found, part) if step.fan_out else found
         if step.label != step.name:
             given = [one.labelled(step.label) for one in given]

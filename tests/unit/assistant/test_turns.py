@@ -392,7 +392,7 @@ async def test_an_observer_gets_the_record_of_each_turn() -> None:
     ("options", "by"),
     [
         (
-            {"response_selector": says("s", {"skill_name": "a", "text": "", "confidence": 1})},
+            {"response_selector": says("s", {"skill_name": "a", "text": "hi", "confidence": 1})},
             "selector",
         ),
         ({}, "confidence"),

@@ -32,6 +32,7 @@ from prolocutor.config.file_check import check
         ("skills.dice", "'skills:dice'"),
         ("my_module", None),
         ("ftp://h/x", None),
+        ("http://h/x", None),
         (7, None),
     ],
 )

@@ -110,6 +110,7 @@ def test_a_key_that_a_merge_brings_too_is_no_duplicate_but_two_of_its_own_are(
     ("text", "line", "what"),
     [
         ("a: 1\nb: 2: 3\n", 2, "a second `: ` in one line"),
+        ("a: {b: c: d, e: f}\n", 1, "between two commas"),
         ("a: 1\n b: 2\n", 2, "a second `: ` in one line"),
         ("a:\n    b: 1\n  c: 2\n", 3, "this line is indented otherwise"),
         ("a: [1, 2\nb: 3\n", 2, "not valid YAML"),

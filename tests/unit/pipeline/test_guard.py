@@ -189,7 +189,7 @@ async def test_a_service_that_keeps_failing_is_left_alone(caplog: pytest.LogCapt
     assert [one.getMessage() for one in caplog.records] == ["breaker of service broken is now open"]
 
 
-@pytest.mark.parametrize("reply", [None, "no list", [{}], float("nan")])
+@pytest.mark.parametrize("reply", [None, 5, [{}], float("nan")])
 async def test_bad_replies_count_as_failures(reply: Any) -> None:
     broken = says("broken", reply, breaker=FOR_LONG)
     talk = Talk(Pipeline(skills=[broken]))
