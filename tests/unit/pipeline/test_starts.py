@@ -165,7 +165,7 @@ async def test_what_a_skill_that_is_told_learns_counts_and_its_words_do_not() ->
     assert [one["skill_name"] for one in turn.draft.hypotheses()] == ["chat"]
 
 
-@pytest.mark.parametrize("reply", [ValueError("oh"), "nonsense", [{"text": 5}]])
+@pytest.mark.parametrize("reply", [ValueError("oh"), 5, [{"text": 5}]])
 async def test_what_goes_wrong_when_a_skill_is_told_is_on_record(reply: Any) -> None:
     _, turn = await told(says("other", reply))
     assert (turn.draft.spoken().text, errors(turn)) == ("hello", {})
