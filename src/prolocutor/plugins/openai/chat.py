@@ -308,12 +308,13 @@ class ChatModel(AgentOptions, frozen=True, kw_only=True):
     @classmethod
     def guess(cls, call: str) -> str | None:
         """Return how a model is written that is named alone, or with who runs it."""
-        found, provider = _NAMED.fullmatch(call), None
-        if found is not None:
+        if (found := _NAMED.fullmatch(call)) is not None:
             provider, model = found["provider"].lower(), found["model"]
         elif _BARE.fullmatch(call):
             provider, model = "openai" if call.startswith(("gpt", "o", "chat")) else "ollama", call
-        url = PROVIDERS.get(provider or "")
+        else:
+            return None
+        url = PROVIDERS.get(provider)
         return f"openai_chat, call: {{url: {url!r}, model: {model!r}}}" if url else None
 
     @classmethod
