@@ -353,8 +353,9 @@ def _syntax_fault(error: yaml.MarkedYAMLError, text: str, file: str) -> Fault:
     what = _PLAINER.get(problem) or f"not valid YAML: {problem}"
     if mark is None:
         return Fault(file, None, None, what)
-    written = text.splitlines()[mark.line] if text else ""
-    parts = re.split(_SEPARATORS[problem], written) if problem in _SEPARATORS else []
+    parts: list[str] = []
+    if text and problem in _SEPARATORS:
+        parts = re.split(_SEPARATORS[problem], text.splitlines()[mark.line])
     hint = next((hint for part in parts if (hint := _in_quotes(part))), None)
     line = min(mark.line, max(text.count("\n") - text.endswith("\n"), 0)) + 1
     return Fault(file, line, None, what, hint, column=mark.column + 1)
