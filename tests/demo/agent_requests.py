@@ -1,6 +1,7 @@
 """Requests and phrasings for the tests of the demo's agents."""
 
 import datetime as dt
+import json
 import re
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -39,6 +40,17 @@ def request(
         "bot_utterances": [],
         "utterances": [utterance],
     }
+
+
+def answer_to(asked: dict[str, Any], words: str) -> dict[str, Any]:
+    """What the assistant adds to a request where the reply before asked; {} where it did not."""
+    if "ask" not in asked:
+        return {}
+    titles = [one["title"] for one in asked.get("messages", ()) if one["type"] == "choice"]
+    chosen = {"title": words, "idx": titles.index(words)} if words in titles else None
+    kind = "cancelled" if words == "never mind" else asked["ask"]
+    answer = {"kind": kind, "value": chosen or words, "raw": words}
+    return {"answer": answer | {"context": json.loads(json.dumps(asked["ask_context"]))}}
 
 
 def phrasings(agent: str) -> list[Phrasing]:

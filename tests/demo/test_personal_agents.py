@@ -9,7 +9,13 @@ from typing import Any
 
 import pytest
 
-from tests.demo.agent_requests import NOW, agents_with_phrasings, phrasings, request
+from tests.demo.agent_requests import (
+    NOW,
+    agents_with_phrasings,
+    answer_to,
+    phrasings,
+    request,
+)
 
 pytest.importorskip("dateutil")
 
@@ -55,6 +61,7 @@ class Talk:
 
     def say(self, text: str) -> str:
         asked = self.heard(text)
+        asked |= answer_to(self.reply, text)
         self.reply = max(agent(self.name)(asked), key=lambda reply: reply["confidence"])
         self.attributes |= json.loads(json.dumps(self.reply.get("human_attributes", {})))
         self._keep(asked, self.name if self.reply["confidence"] >= 0.5 else "other")
@@ -186,8 +193,8 @@ def test_of_two_like_things_the_agent_asks_which_is_meant() -> None:
     talk = Talk("todo")
     talk.say("todo: call Anna")
     talk.say("todo: write Anna")
-    assert talk.say("tick Anna off my list").startswith("Which one?")
-    assert talk.say("tick off number 2") == "Ticked off: write Anna. 1 left."
+    assert talk.say("tick Anna off my list") == "Which one: 1. call Anna; 2. write Anna?"
+    assert talk.say("write Anna") == "Ticked off: write Anna. 1 left."
 
 
 def test_a_cleared_list_leaves_the_others_alone() -> None:
@@ -433,8 +440,6 @@ def test_replies_in_passing_take_turns() -> None:
 
 
 def test_a_time_said_before_its_reminder_is_kept() -> None:
-    asked = request("call mum")
-    asked["human_utterances"].insert(0, {"text": "remind me tomorrow at 9"})
-    asked["utterances"].append({"active_skill": "todo", "text": "What shall I remind you of?"})
-    [reply] = importlib.import_module("prolocutor_demo.todo").answer(asked)
-    assert "call mum, tomorrow at 09:00" in reply["text"]
+    talk = Talk("todo")
+    talk.say("remind me tomorrow at 9")
+    assert "call mum, tomorrow at 09:00" in talk.say("call mum")

@@ -9,7 +9,7 @@ import pytest
 
 from prolocutor.dialog import schedules
 from prolocutor_demo import timer, todo
-from tests.demo.agent_requests import NOW, request
+from tests.demo.agent_requests import NOW, answer_to, request
 
 AGENTS = {"timer": timer.answer, "todo": todo.answer}
 
@@ -24,6 +24,7 @@ class Talk:
         self.agenda: dict[str, dict[str, Any]] = {}
         self.now = NOW
         self.before: list[dict[str, Any]] = []
+        self.reply: dict[str, Any] = {}
 
     def say(self, text: str, minutes: float = 1) -> str:
         """Say something, so many minutes after the last time, and give the answer."""
@@ -31,7 +32,8 @@ class Talk:
         asked = request(text, self.attributes, self.now)
         asked["human_utterances"][0]["utt_id"] = f"u{self.now.timestamp():.0f}"
         asked["utterances"] = [*self.before, *asked["utterances"]]
-        [hypothesis] = self.agent(asked)
+        [hypothesis] = self.agent(asked | answer_to(self.reply, text))
+        self.reply = hypothesis
         schedules.check(hypothesis, "$")
         self.attributes |= hypothesis.get("human_attributes", {})
         for key in hypothesis.get("unschedule", ()):

@@ -82,6 +82,15 @@ def correction(text: str) -> str | None:
     return None if last is None else said[last.end() :]
 
 
+def opens_correction(text: str) -> bool:
+    """Return whether a text takes back what was said before it: "no wait, call dad".
+
+    >>> opens_correction("no wait, call dad"), opens_correction("Monday, no wait, Friday")
+    (True, False)
+    """
+    return _CORRECTS.match(plain(text)[:_LONGEST_CORRECTION]) is not None
+
+
 _LONGEST_CORRECTION: Final = 400
 
 

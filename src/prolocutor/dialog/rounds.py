@@ -87,7 +87,7 @@ class PendingAsk(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     `context` belongs to what asked (a program that lacks a value); the waiting skill sees it as
     `request["answer"]["context"]`. `code` and `entities` are the context that clients are sent.
     `narrowed` is there where this ask is about the answer to an earlier one. `digressions`: so many
-    turns in a row were about something else.
+    turns in a row were about something else. `hint` is what the skill says of how to answer.
     """
 
     ask: Ask
@@ -101,6 +101,7 @@ class PendingAsk(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     entities: JsonObject = {}
     narrowed: NarrowedAsk | None = None
     digressions: int = 0
+    hint: str = ""
 
 
 class Handover(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):

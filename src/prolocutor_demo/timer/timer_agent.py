@@ -5,6 +5,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
+from prolocutor_demo.reading.asking import Question, asking
 from prolocutor_demo.reading.courtesy import bare
 from prolocutor_demo.reading.request import (
     attributes_of,
@@ -15,7 +16,7 @@ from prolocutor_demo.reading.request import (
     text_of,
     words_of_follow_up,
 )
-from prolocutor_demo.reading.when.lengths import lengths_in, say_length
+from prolocutor_demo.reading.when.lengths import say_length
 from prolocutor_demo.reading.when.moments import find_moment, say_moment
 from prolocutor_demo.timer import timer_phrases
 from prolocutor_demo.timer.timer_ringing import ringing
@@ -38,6 +39,9 @@ from prolocutor_demo.timer.timers import MOST_TIMERS, Timer, read_timers, timers
 NAME = "timers"
 SKILL = "timer"
 HOW_LONG = "For how long?"
+FOR_WHEN = "For when?"
+AS_LENGTH = "I need a length of time, for example: 10 minutes."
+AS_HOUR = "I need a time, for example: tomorrow at 7:30."
 DECLINE = "I only look after timers."
 
 
@@ -53,14 +57,12 @@ def answer(request: dict[str, Any]) -> list[dict[str, Any]]:
     if reply.timers is not None:
         hypothesis["human_attributes"] = {NAME: timers_to_json(reply.timers)}
         hypothesis |= ringing(timers, reply.timers, now)
-    return [hypothesis]
+    return [asking(hypothesis, reply.asks)]
 
 
 def _reply(asked: TimerRequest) -> TimerReply | None:
     if not asked.text or len(asked.text) > 200 or timer_phrases.ELSEWHERE.search(asked.text):
         return None
-    if HOW_LONG in asked.before and (reply := _given_length(asked)):
-        return reply
     if timer_phrases.SET.fullmatch(asked.text) and (impossible := _impossible(asked)):
         return impossible
     for pattern, do in _INTENTS:
@@ -97,17 +99,6 @@ def _follow_up(asked: TimerRequest) -> TimerReply | None:
             reply = changes.get(name, _left)(asked)
             return reply._replace(confidence=0.75) if reply else None
     return None
-
-
-def _given_length(asked: TimerRequest) -> TimerReply | None:
-    """Handle "5 minutes" as the answer to "For how long?"."""
-    if timer_phrases.JUST_NUMBER.fullmatch(asked.text):
-        asked = asked._replace(text=f"{asked.text} minutes")
-    lengths = lengths_in(asked.text, clock=True)
-    if not lengths or lengths[0].start > 12 or lengths[0].end + 15 < len(asked.text):
-        return None
-    named = timer_phrases.ASKED_NAME.match(asked.before)
-    return _started(asked, [(named["name"] if named else "", lengths[0].seconds)])
 
 
 def _set_if_length(asked: TimerRequest) -> TimerReply | None:
@@ -153,8 +144,14 @@ def _set_until(asked: TimerRequest) -> TimerReply | None:
     if moment is None:
         if not timer_phrases.NOUN.search(asked.text):
             return None
-        title = f"a {name} timer" if name else "a timer"
-        return TimerReply(f"I can set {title}. {HOW_LONG}", 0.9)
+        title = f"{name} timer" if name else "timer"
+        if early:
+            asks = Question(FOR_WHEN, "set an alarm for {}", AS_HOUR)
+        else:
+            asks = Question(HOW_LONG, f"set a {title} for {{}}", AS_LENGTH)
+        return TimerReply(
+            f"I can set {'an alarm' if early else f'a {title}'}. {asks.text}", 0.9, asks=asks
+        )
     seconds = (moment.at - asked.now).total_seconds()
     if seconds <= 0:
         return TimerReply("That moment has gone by.", 0.8)
@@ -207,7 +204,7 @@ def _cancel(asked: TimerRequest) -> TimerReply | None:
         return TimerReply(none_running(asked), 0.9)
     running = [timer for timer in meant if timer.left(asked.now) > 0] or meant
     if len(running) > 1 and not every:
-        return ask_which(running, asked)
+        return ask_which(running, asked, "cancel the {}")
     gone = meant if every else running
     rest = [timer for timer in asked.timers if timer not in gone]
     names = " and ".join(title_of(timer, asked) for timer in gone)
@@ -220,7 +217,7 @@ def _pause(asked: TimerRequest) -> TimerReply | None:
         paused = timer._replace(due=None, left_s=left)
         return f"{capital(title_of(timer, asked))} paused with {say_length(left)} left.", paused
 
-    return _change(asked, pause)
+    return _change(asked, pause, "pause the {}")
 
 
 def _resume(asked: TimerRequest) -> TimerReply | None:
@@ -233,7 +230,7 @@ def _resume(asked: TimerRequest) -> TimerReply | None:
             going,
         )
 
-    return _change(asked, resume)
+    return _change(asked, resume, "resume the {}")
 
 
 def _restart(asked: TimerRequest) -> TimerReply | None:
@@ -246,7 +243,7 @@ def _restart(asked: TimerRequest) -> TimerReply | None:
             again,
         )
 
-    return _change(asked, restart, ended=True)
+    return _change(asked, restart, "restart the {}", ended=True)
 
 
 def _extend(asked: TimerRequest) -> TimerReply | None:
@@ -264,18 +261,23 @@ def _extend(asked: TimerRequest) -> TimerReply | None:
         left = say_length(other.left(asked.now))
         return f"{capital(title_of(timer, asked))}: {left} left now, {until(other, asked)}.", other
 
-    return _change(asked, extend)
+    way = "shorten" if shorter else "extend"
+    return _change(asked, extend, f"{way} the {{}} by {say_length(lengths[0].seconds)}")
 
 
 def _change(
-    asked: TimerRequest, change: Callable[[Timer], tuple[str, Timer]], ended: bool = False
+    asked: TimerRequest,
+    change: Callable[[Timer], tuple[str, Timer]],
+    request: str,
+    *,
+    ended: bool = False,
 ) -> TimerReply:
     """Change the one timer in question, or say why not."""
     meant = [timer for timer in timers_meant(asked) if ended or timer.left(asked.now) > 0]
     if not meant:
         return TimerReply(none_running(asked), 0.9)
     if len(meant) > 1:
-        return ask_which(meant, asked)
+        return ask_which(meant, asked, request)
     text, other = change(meant[0])
     return TimerReply(text, 0.93, [other if one == meant[0] else one for one in asked.timers])
 

@@ -2,6 +2,8 @@
 
 import re
 
+from prolocutor_demo.reading.when.lengths import NUMBER
+
 _TIMER = r"\b(?:timers?|timr|tmier|tiemr|tiimer|count-?\s?downs?|alarms?)\b"
 
 
@@ -70,9 +72,9 @@ TOO_LONG = _pattern(
     r" (?:years?|decades?|centur(?:y|ies)|millenni(?:a|um))\b|\bforever\b"
 )
 SECONDS = _pattern(r"(?:start a )?count-?\s?down (?:from|of) (\d{1,4})")
+MINUTES = _pattern(rf"\b(?:timers?|count-?\s?downs?)\b.* (?:for|to|of) ({NUMBER})$")
 SEVERAL = _pattern(r"\btimers\b|\b(?:one|another) for\b|\bboth\b")
 ALL = _pattern(r"\b(?:all|every|both|everything|timers|alarms)\b")
-ASKED_NAME = _pattern(r"I can set an? (?P<name>[^.]{1,30}) timer\.")
 ELSEWHERE = _pattern(
     r"\b(?:jokes?|puns?|mean(?:s|ing)?|defin(?:e|ition)|synonyms?|antonyms?|thesaurus|spell|rem[a-z]*d"
     r"|reminders?|to-?dos?|tasks?|translate|christmas|easter|birthday|holidays?|new year)\b"
@@ -89,7 +91,6 @@ NAMED_LAST = _pattern(
 LISTED = _pattern(
     r"\b(\d+)(?=(?:(?:,|,? and) \d+)*(?:,|,? and) \d+ (?P<unit>seconds?|minutes?|mins?|hours?)\b)"
 )
-JUST_NUMBER = _pattern(r"(?:for )?(\d{1,3}|an?|one|two|three|four|five|six|seven|eight|nine|ten)")
 NO_NAME = frozenset(
     """a an the my our your this that another new running any all every each both first second last
     next current set start begin put give make create run need want have add launch cancel stop kill

@@ -3,7 +3,8 @@
 import datetime as dt
 from typing import NamedTuple
 
-from prolocutor_demo.reading.when.lengths import Length, lengths_in, say_length
+from prolocutor_demo.reading.asking import Question
+from prolocutor_demo.reading.when.lengths import Length, lengths_in, number_of, say_length
 from prolocutor_demo.reading.when.moments import say_moment
 from prolocutor_demo.timer import timer_phrases
 from prolocutor_demo.timer.timers import LONGEST_NAME, Timer
@@ -15,6 +16,7 @@ class TimerReply(NamedTuple):
     text: str
     confidence: float
     timers: list[Timer] | None = None  # None if unchanged
+    asks: Question | None = None
 
 
 class TimerRequest(NamedTuple):
@@ -45,9 +47,12 @@ def none_running(asked: TimerRequest) -> str:
     return "You have no timer running."
 
 
-def ask_which(timers: list[Timer], asked: TimerRequest) -> TimerReply:
-    """Return the question which of several timers is meant."""
-    return TimerReply(f"Which one: {', '.join(title_of(timer, asked) for timer in timers)}?", 0.85)
+def ask_which(timers: list[Timer], asked: TimerRequest, request: str) -> TimerReply:
+    """Return the question which of several timers a request, with its title as `{}`, is about."""
+    titles = [title_of(timer, asked) for timer in timers]
+    text = f"Which one: {', '.join(titles)}?"
+    question = Question(text, request, choices=[(one, one) for one in titles])
+    return TimerReply(text, 0.85, asks=question)
 
 
 def title_of(timer: Timer, asked: TimerRequest) -> str:
@@ -82,6 +87,8 @@ def lengths_said(asked: TimerRequest) -> list[Length]:
     """Return the lengths of time in the text."""
     if seconds := timer_phrases.SECONDS.fullmatch(asked.text):
         return [Length(seconds.start(1), seconds.end(1), float(seconds[1]))]
+    if minutes := timer_phrases.MINUTES.search(asked.text):
+        return [Length(*minutes.span(1), 60 * number_of(minutes[1]))]
     return lengths_in(timer_phrases.LISTED.sub(r"\1 \g<unit>", asked.text), clock=True)
 
 

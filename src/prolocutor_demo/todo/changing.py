@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable
 
+from prolocutor_demo.reading.asking import Question
 from prolocutor_demo.reading.when.moments import say_moment
 from prolocutor_demo.todo import todo_phrases
 from prolocutor_demo.todo.todo_items import TodoItem, words_of
@@ -18,19 +19,19 @@ from prolocutor_demo.todo.todo_words import (
 
 def finish(asked: TodoRequest, found: re.Match[str]) -> TodoReply | None:
     """Tick off the entry in question."""
-    return with_items(asked, found["what"], _finish_item, 0.93)
+    return with_items(asked, found["what"], _finish_item, 0.93, "mark {} as done")
 
 
 def remove(asked: TodoRequest, found: re.Match[str]) -> TodoReply | None:
     """Remove the entry in question."""
-    return with_items(asked, found["what"], _remove_item, 0.93)
+    return with_items(asked, found["what"], _remove_item, 0.93, "remove {}")
 
 
 def remove_loosely(asked: TodoRequest, found: re.Match[str]) -> TodoReply | None:
     """Remove an entry of any list; say that there is none with little confidence."""
     hits = asked.todo.find(found["what"], asked.todo.open)
     if hits:
-        return with_items(asked, found["what"], _remove_item, 0.85)
+        return with_items(asked, found["what"], _remove_item, 0.85, "remove {}")
     if any(word in todo_phrases.NOT_OURS for word in found["what"].lower().split()):
         return None
     if not asked.todo.open:
@@ -53,9 +54,16 @@ def report(asked: TodoRequest, found: re.Match[str]) -> TodoReply | None:
 
 
 def with_items(
-    asked: TodoRequest, words: str, do: Callable[[TodoRequest, TodoItem], str], confidence: float
+    asked: TodoRequest,
+    words: str,
+    do: Callable[[TodoRequest, TodoItem], str],
+    confidence: float,
+    request: str,
 ) -> TodoReply:
-    """Apply a change to the one open item in question, or say why not."""
+    """Apply a change to the one open item in question, or say why not.
+
+    `request` is the request for one of several, with its number as `{}`.
+    """
     items, what = chosen(asked)
     if not items:
         return TodoReply(nothing(asked), confidence - 0.03)
@@ -64,7 +72,9 @@ def with_items(
     if not hits:
         return TodoReply(f"I do not find that on {what}: {listed(items, asked.now)}.", 0.8)
     if len(hits) > 1:
-        return TodoReply(f"Which one? {listed(hits, asked.now)}. Tell me its number.", 0.85)
+        text = f"Which one: {listed(hits, asked.now)}?"
+        titles = [(one.text, f"number {one.id}") for one in hits]
+        return TodoReply(text, 0.85, asks=Question(text, request, choices=titles))
     return TodoReply(do(asked, hits[0]), confidence, changed=True)
 
 

@@ -2,6 +2,7 @@
 
 import re
 
+from prolocutor_demo.reading.asking import Question
 from prolocutor_demo.todo import todo_phrases
 from prolocutor_demo.todo.todo_words import TodoReply, TodoRequest, and_reminders, chosen, nothing
 
@@ -15,7 +16,10 @@ def clear(asked: TodoRequest, found: re.Match[str]) -> TodoReply | None:
         items = [item for item in items if not item.reminder]
         lists = sorted({item.list for item in items})
         if len(lists) > 1:
-            return TodoReply(f"Which one: your {' list or your '.join(lists)} list?", 0.9)
+            text = f"Which list: {', '.join(lists)}?"
+            titles = [(one, one) for one in lists]
+            question = Question(text, "clear my {} list", choices=titles)
+            return TodoReply(text, 0.9, asks=question)
     if not items:
         return TodoReply(and_reminders(nothing(asked), asked), 0.9)
     asked.todo.remove(items)

@@ -5,6 +5,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
+from prolocutor_demo.reading.asking import Question, asking
 from prolocutor_demo.reading.courtesy import bare
 from prolocutor_demo.reading.function_calls import call
 from prolocutor_demo.reading.request import (
@@ -51,7 +52,9 @@ from prolocutor_demo.todo.todo_words import (
 NAME = "todo"
 WHAT = "What shall I remind you of?"
 WHAT_ENTRY = "What shall I add to your {list} list?"
-ASKED_ENTRY = re.compile(r"What shall I add to your (?P<list>.+) list\?")
+WHEN = "When is it due?"
+AS_ENTRY = "Any words will do, for example: oat milk."
+AS_MOMENT = "I need a day or a time, for example: tomorrow at 9."
 MOST_AT_ONCE = 3
 DECLINE = "That is nothing for your todo list or your reminders."
 
@@ -67,7 +70,7 @@ def answer(request: dict[str, Any]) -> Any:
     if reply.changed:
         hypothesis["human_attributes"] = {NAME: todo.to_json(stored, id_of(request))}
         hypothesis |= ringing(stored.open, todo.open, todo.now)
-    return [hypothesis]
+    return [asking(hypothesis, reply.asks)]
 
 
 def _read(
@@ -75,7 +78,7 @@ def _read(
 ) -> tuple[TodoReply, TodoList]:
     for read in (_replies, _reply):
         todo = stored.copy()
-        if reply := read(TodoRequest(text, todo, said, _heard_before(request))):
+        if reply := read(TodoRequest(text, todo, said)):
             return reply, todo
     return TodoReply(DECLINE, 0.05), stored
 
@@ -85,7 +88,7 @@ def _taken_back(
 ) -> tuple[TodoReply, TodoList] | None:
     """Handle "no, oat milk" and "scratch that": what the turn before changed is as it was."""
     before = stored.before_change(id_before(request)) if said and is_correction(request) else None
-    if before is None or (stored.asked and todo_phrases.NO_TIME.fullmatch(text)):
+    if before is None:
         return None
     reply, todo = _read(request, text, said, before)
     if reply.changed and reply.confidence >= 0.6:
@@ -151,7 +154,12 @@ def _add(asked: TodoRequest, found: re.Match[str]) -> TodoReply | None:
         plain = todo_phrases.REMINDERS.search(asked.text) or not (
             what or todo_phrases.OF_LISTS.search(asked.text)
         )
-        return TodoReply(WHAT if plain else WHAT_ENTRY.format(list=named), 0.95)
+        if plain:
+            told = found["what"].replace(what, " ") if what else found["what"]
+            request = f"remind me to {{}} {clean(told)}".strip()
+            return TodoReply(WHAT, 0.95, asks=Question(WHAT, request, AS_ENTRY, verbatim=True))
+        text, request = WHAT_ENTRY.format(list=named), f"add {{}} to my {named} list"
+        return TodoReply(text, 0.95, asks=Question(text, request, AS_ENTRY, verbatim=True))
     around = _around(asked.text, found)
     remind = todo_phrases.REMINDERS.search(asked.text) is not None
     remind = remind or (due is not None and todo_phrases.OF_LISTS.search(around) is None)
@@ -163,8 +171,14 @@ def _add(asked: TodoRequest, found: re.Match[str]) -> TodoReply | None:
     items = [
         asked.todo.add(TodoItem(0, text, named, due, every, reminder=remind)) for text in texts
     ]
-    asked.todo.asked = items[-1].id if remind and due is None else 0
-    return TodoReply(_added(asked, items, remind), 0.95, changed=True)
+    asks = _due_question(WHEN, items[-1]) if remind and due is None else None
+    return TodoReply(_added(asked, items, remind), 0.95, changed=True, asks=asks)
+
+
+def _due_question(text: str, item: TodoItem) -> Question:
+    """Return the question when an item is due."""
+    over = f"All right, no time: {item.text}."
+    return Question(text, f"move item {item.id} to {{}}", AS_MOMENT, given_up=over)
 
 
 def _add_loosely(asked: TodoRequest, found: re.Match[str]) -> TodoReply | None:
@@ -185,7 +199,7 @@ def _added(asked: TodoRequest, items: list[TodoItem], remind: bool) -> str:
     if last.due:
         return f"Noted as reminder {last.id}: {texts}, {when(last, asked.now)}."
     if remind:
-        return f"Noted as reminder {last.id}: {texts}. When is it due?"
+        return f"Noted as reminder {last.id}: {texts}. {WHEN}"
     number = f" as number {last.id}" if len(items) == 1 else ""
     return f"Added to your {last.list} list{number}: {texts}."
 
@@ -275,61 +289,32 @@ def _move(asked: TodoRequest, found: re.Match[str]) -> TodoReply | None:
         return None
     if not asked.todo.open:
         return TodoReply(nothing(asked), 0.9)
+    lengths, moment = lengths_in(to), find_moment(to, asked.now)
+    if not (lengths or moment):
+        if len(named) != 1:
+            return None
+        text = f"To when shall I move it: {named[0].text}?"
+        return TodoReply(text, 0.9, asks=_due_question(text, named[0]))
 
     def move(asked: TodoRequest, item: TodoItem) -> str:
-        lengths, moment = lengths_in(to), find_moment(to, asked.now)
-        due = moment.at if moment else None
-        if lengths and item.due and not moment:
-            due = item.due + dt.timedelta(seconds=lengths[0].seconds)
-        if due is None:
-            return f"To when shall I move it: {item.text}?"
+        due = moment.at if moment else (item.due or asked.now)
+        if not moment:
+            due += dt.timedelta(seconds=lengths[0].seconds)
         asked.todo.replace(item._replace(due=due))
-        return f"Moved: {item.text}, now due {say_moment(due, asked.now)}."
+        noted = f"Moved: {item.text}, now due" if item.due else f"Noted: {item.text},"
+        return f"{noted} {say_moment(due, asked.now)}."
 
-    return with_items(asked, words, move, 0.9)
+    return with_items(asked, words, move, 0.9, f"move {{}} {to}".strip())
 
 
 def _follow_up(asked: TodoRequest) -> TodoReply | None:
-    """Handle "tomorrow at 9" as the time of the item just added, "and eggs" as another item."""
-    todo, moment = asked.todo, find_moment(asked.text, asked.now)
-    if asked.before.endswith(WHAT):
-        text = f"remind me {asked.text} {_when_before(asked)}".strip()
-        wrapped = todo_phrases.ADD[0].fullmatch(text)
-        return _add(asked._replace(text=text), wrapped) if wrapped else None
-    if entry := ASKED_ENTRY.fullmatch(asked.before):
-        text = f"add {asked.text} to my {entry['list']} list"
-        wrapped = next((found for one in todo_phrases.ADD if (found := one.fullmatch(text))), None)
-        return _add(asked._replace(text=text), wrapped) if wrapped else None
-    waiting = [item for item in todo.open if item.id == todo.asked and item.due is None]
-    if waiting and todo_phrases.NO_TIME.fullmatch(asked.text):
-        todo.asked = 0
-        return TodoReply(f"All right, no time: {waiting[0].text}.", 0.7, changed=True)
-    if waiting and moment and len(moment.rest) < 12:
-        todo.asked = 0
-        item = waiting[0]._replace(due=moment.at)
-        todo.replace(item)
-        return TodoReply(f"Noted: {item.text}, {when(item, asked.now)}.", 0.85, changed=True)
+    """Handle "and eggs" as another item of the list that was spoken of."""
+    todo = asked.todo
     more = todo_phrases.AND_ALSO.fullmatch(asked.text)
     if more and todo.open and len(todo.open) < MOST_ITEMS:
         item = todo.add(TodoItem(0, clean(more["what"]), todo.last))
         return TodoReply(f"Added to your {item.list} list: {item.text}.", 0.7, changed=True)
     return None
-
-
-def _when_before(asked: TodoRequest) -> str:
-    """Return the time of a reminder that was asked for before its entry was named."""
-    found = todo_phrases.ADD[0].fullmatch(bare(asked.earlier))
-    if found is None or find_moment(asked.text, asked.now):
-        return ""
-    said = re.sub(r"\s+(?:to|of|about|that)$", "", found["what"].strip())
-    return said if find_moment(said, asked.now) else ""
-
-
-def _heard_before(request: dict[str, Any]) -> str:
-    """Return what the person said before the last utterance."""
-    said = request.get("human_utterances")
-    text = said[-2].get("text") if isinstance(said, list) and len(said) > 1 else ""
-    return text if isinstance(text, str) else ""
 
 
 def _said_before(request: dict[str, Any]) -> str:

@@ -46,7 +46,6 @@ class TodoList:
         raw = state.get("items")
         read = [_item(one, now) for one in raw[:200]] if isinstance(raw, list) else []
         self.items = [item for item in read if item is not None]
-        self.asked = _number(state.get("asked"))  # the number of the item that awaits a time
         self.last = _name(state.get("last"))  # the list mentioned last
         self._change = change if isinstance(change := state.get("change"), dict) else {}
         self.now = now
@@ -54,7 +53,7 @@ class TodoList:
     def copy(self) -> "TodoList":
         """Return another list of the same items, to be changed."""
         other = TodoList({"last": self.last}, self.now)
-        other.items, other.asked, other._change = list(self.items), self.asked, self._change
+        other.items, other._change = list(self.items), self._change
         return other
 
     @property
@@ -129,7 +128,6 @@ class TodoList:
         new = {item.id for item in self.items} - {item.id for item in before.items}
         change = {"turn": turn, "added": sorted(new), "was": was, "last": before.last}
         state |= {"change": change} if turn else {}
-        state |= {"asked": self.asked} if self.asked else {}
         return state | ({"last": self.last} if self.last != "todo" else {})
 
 

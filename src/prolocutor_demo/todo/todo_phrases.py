@@ -175,11 +175,6 @@ EVERY = re.compile(
 AND_ALSO = re.compile(
     r"(?:and|also|plus)(?: also)?(?: (?:add|put))? (?P<what>[^?]{2,80})", re.IGNORECASE
 )
-NO_TIME = re.compile(
-    r"(?:(?:nah|no+|nope|oh|ok(?:ay)?|well|um+|actually)[\s,.]+)*"
-    r"(?:no|none|never ?mind|no time|no idea|any ?time|whenever)",
-    re.IGNORECASE,
-)
 OPENING = re.compile(r"^[\s,:;.-]*(?:later )?(?:(?:to|that|about|of|for)\b\s*)?", re.IGNORECASE)
 REMINDERS = re.compile(rf"\breminders?\b|\b{_REMIND} me\b", re.IGNORECASE)
 AND_THEN = re.compile(

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from dateutil import relativedelta
 
+from prolocutor_demo.reading.asking import Question
 from prolocutor_demo.reading.when.moments import find_moment, say_moment
 from prolocutor_demo.todo import todo_phrases
 from prolocutor_demo.todo.todo_items import TodoItem, TodoList, next_time
@@ -17,6 +18,7 @@ class TodoReply(NamedTuple):
     text: str
     confidence: float
     changed: bool = False
+    asks: Question | None = None
 
 
 class TodoRequest(NamedTuple):
@@ -25,7 +27,6 @@ class TodoRequest(NamedTuple):
     text: str
     todo: TodoList
     before: str  # "" if another agent spoke last
-    earlier: str = ""  # what the person said before this
 
     @property
     def now(self) -> dt.datetime:

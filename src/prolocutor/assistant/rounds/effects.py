@@ -129,6 +129,9 @@ def _ask_again(draft: Draft, waiting: PendingAsk) -> None:
     reply.text = text
 
 
+_ASK_WORDS: Final = ("ask_hint", "ask_again")
+"""What a hypothesis may say of its ask: how to answer, and the question alone."""
+
 _NO_EFFECTS: Final = TurnEffects()
 _WANTS_PERSON: Final = b'"wants_person"'
 _WITH_EFFECTS: Final = frozenset({"can_continue", "schedule", "unschedule"})
@@ -162,14 +165,26 @@ def closing_of(waiting: PendingAsk | None) -> bytes:
 
 
 def pending_ask(
-    messages: list[dict[str, Any]], ask: Any, skill: str, text: str = "", context: Any = None
+    messages: list[dict[str, Any]],
+    ask: Any,
+    skill: str,
+    text: str = "",
+    context: Any = None,
+    hint: str = "",
+    again: str = "",
 ) -> PendingAsk:
-    """Return the open ask that these messages of a skill make."""
+    """Return the open ask that these messages of a skill make; `again` is the question alone."""
     prompt = [one for one in messages if one["type"] != "choice"]
-    if not messages and text:
-        prompt = [{"type": "text", "text": text}]
+    if again or (not messages and text):
+        others = [one for one in prompt if one["type"] != "text"]
+        prompt = [{"type": "text", "text": again or text}, *others]
     return PendingAsk(
-        ask=ask, skill=skill, prompt=prompt, choices=own_words.offered(messages), context=context
+        ask=ask,
+        skill=skill,
+        prompt=prompt,
+        choices=own_words.offered(messages),
+        context=context,
+        hint=hint,
     )
 
 
@@ -197,9 +212,13 @@ def _next_round(decision: Decision, draft: Draft) -> Round:
         return NOTHING
     if reply.ask is not None:
         # What the skill wants back with the answer: a task of its own that waits for it, say.
+        asking = next((one.value for one in draft.speakers if one.value.get("ask")), {})
         kept = (one.value.get("ask_context") for one in draft.speakers)
         context = next((one for one in kept if one is not None), None)
-        waiting = pending_ask(reply.messages, reply.ask, reply.active_skill, reply.text, context)
+        told = [one if isinstance(one := asking.get(key), str) else "" for key in _ASK_WORDS]
+        waiting = pending_ask(
+            reply.messages, reply.ask, reply.active_skill, reply.text, context, *told
+        )
         return Round(waiting=waiting)
     if any(one.value.get("can_continue") in CONTINUES for one in draft.speakers):
         return _going_on(before, draft, reply)

@@ -18,7 +18,7 @@ from prolocutor.asks.answers import (
     Understood,
     UnknownPlace,
 )
-from prolocutor.asks.controls import control_of, correction
+from prolocutor.asks.controls import control_of, correction, opens_correction
 from prolocutor.asks.intents import Intent
 from prolocutor.asks.kinds import AskKinds, is_raw
 from prolocutor.assistant.rounds import own_words
@@ -116,7 +116,7 @@ class OpenAsk:
         if decision is not None:
             return decision
         if kind == "command":
-            return self._any_text(text)
+            return self._free_text(text)
         outcome = self._kinds.read(kind, text, self._context())
         if isinstance(outcome, NotUnderstood) and (meant := correction(text)) is not None:
             outcome = self._kinds.read(kind, meant, self._context())
@@ -290,9 +290,14 @@ class OpenAsk:
         return self._to_asking_skill(answer)
 
     def _to_asking_skill(self, answer: dict[str, Any]) -> Decision:
-        """Return an answer to the skill that asked; if it fails, the ask is repeated once."""
+        """Return an answer to the skill that asked; if it fails, the ask is repeated once.
+
+        A skill that says how to answer (a `hint`) may decline any words: then they were none.
+        """
         waiting = self.waiting
         start = to_skill(self._input, waiting.skill, answer)
+        if waiting.hint and waiting.ask == "command" and answer["kind"] != "cancelled":
+            return Decision(start=start, instead=self._switch(""))
         if waiting.repeated:
             return Decision(start=start)
         words = own_words.asks_again(waiting, own_words.NOT_WORKING)
@@ -325,13 +330,24 @@ class OpenAsk:
         returns = self._digressions == "return"
         return Decision(start=start, pending=waiting, kept=kept, returns=returns)
 
+    def _free_text(self, text: str) -> Decision:
+        """Decide on words for an ask that nearly any words answer."""
+        if opens_correction(text):
+            return self._unless_digressing(self._correct())
+        meant = correction(text)
+        return self._any_text(text if meant is None else text.strip()[-len(meant) :])
+
     def _any_text(self, text: str) -> Decision:
-        """Decide on a text where any is an answer: first another skill may surely answer what is
-        clearly a question or an order."""
+        """Decide on a text where any is an answer."""
         answer = self._taken(self._kinds.read(self._kind, text, self._context()), self._wrong)
-        if self._kind == "password" or not (asks(text) or orders(text)):
+        if self._kind == "password" or answer.program is not None:
             return answer
-        if answer.program is not None or self.waiting.digressions >= MOST_DIGRESSIONS:
+        return self._unless_digressing(answer)
+
+    def _unless_digressing(self, answer: Decision) -> Decision:
+        """Return a decision that lets another skill go first if it surely answers what is clearly a
+        question or an order."""
+        if not (asks(self._input.text) or orders(self._input.text)):
             return answer
         other = self._switch("")
         start = replace(other.start, least=max(self._least, SURELY))
@@ -352,6 +368,8 @@ class OpenAsk:
 
     def _hint(self, hint: str) -> str:
         """Return what says how to answer, in the language of the question, with an example."""
+        if self.waiting.hint:
+            return self.waiting.hint
         code, kind = self._language, self._kind
         told = sentences_of(code or "en").get(f"hint_{kind}") if code not in (None, "en") else hint
         titles = [one.title for one in self.waiting.choices]

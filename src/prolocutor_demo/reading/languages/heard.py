@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 import re
+from collections.abc import Iterable
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
@@ -18,20 +19,20 @@ from prolocutor_demo.reading.accents import key_of, without_accents
 from prolocutor_demo.reading.languages.names import LANGUAGES, Names, names_in
 
 _WORDING = Path(__file__).with_name("wording")
-_KIND = re.compile(r"\{(country|place|date|length|text|number|year)\}")
+_KIND = re.compile(r"\{(country|place|date|length|text|number|year|list|moment)\}")
 _WORDS = {
     "country": r"[^\d?!.]{2,60}?",
     "place": r"[^\d?!.]{2,60}?",
     "date": r".{3,40}?",
-    "length": r"\d.{3,30}?",
+    "length": r"\d.{0,30}?",
     "text": r".{1,60}?",
     "number": r"\d{1,6}",
     "year": r"\d{1,4}",
 }
 _DECIMAL = re.compile(r"(?<![\d.,])(\d+),(\d+)(?![\d,])")
 _GROUPED = re.compile(r"(?<![\d.,])\d{1,3}(?:[.\u202f\u00a0 ]\d{3})+(?![\d.])")
-_SIGNS = re.compile(r"[¿¡!?;:\"„“”«»]|\.(?!\d)|(?<!\d),|,(?!\d)")
-_TOKEN = re.compile(r"[\d.,]+|[-+*/^×÷%()=€$£]+|[^\W\d_]+(?:['’][^\W\d_]+)?|\S")
+_SIGNS = re.compile(r"[¿¡!?;\"„“”«»]|(?<!\d):|:(?!\d)|\.(?!\d)|(?<!\d),|,(?!\d)")
+_TOKEN = re.compile(r"\d+:\d\d|[\d.,]+|[-+*/^×÷%()=€$£]+|[^\W\d_]+(?:['’][^\W\d_]+)?|\S")
 _NAME = re.compile(r"[^\W\d_]{5,}")
 _TIME_UNIT = re.compile(r"\b(?:second|minute|hour|day)s?\b")
 _NUMERIC_DATE = re.compile(r"([0-3]?\d)[./]\s?(0?[1-9]|1[0-2])[./]?(?:\s?((?:19|20|21)\d\d))?")
@@ -41,10 +42,13 @@ _MONTHS = (
 _UMLAUTS = re.compile(r"[aou]e(?![aeiou])")
 _CONTRACTED = {
     "de": (
+        (re.compile(r"\b(\d{1,2}) uhr (\d\d)\b"), r"\1:\2"),
         (re.compile(r"\bisse?s\b"), "ist es"),
         (re.compile(r"\b(ist|geht|gibt|war|hat|wird)'?s\b"), r"\1 es"),
     ),
     "fr": (
+        (re.compile(r"\bà (\d{1,2}) ?h(?:eures?)?\b"), r"à \1:00"),
+        (re.compile(r"\bà (\d{1,2}) ?h(?:eures?)? ?(\d\d)\b"), r"à \1:\2"),
         (
             re.compile(
                 r"\b(c|qu) ?(?=est\b)|\b(j) ?(?=ai\b)|\b(l) ?(?=heure\b)|\b(d) ?(?=habitants\b)"
@@ -63,6 +67,8 @@ class _Wording(NamedTuple):
     sentences: list[tuple[re.Pattern[str], str]]
     words: dict[str, str]
     dates: dict[str, str]
+    moments: dict[str, str]
+    lists: dict[str, str]
 
 
 @functools.lru_cache(maxsize=256)
@@ -74,10 +80,17 @@ def heard_in(code: str, text: str) -> str | None:
     for one in dict.fromkeys(spelled):
         greeting = wording.greeting.match(without_accents(one))
         for words in dict.fromkeys((one, one[greeting.end() :] if greeting else one)):
-            found = _sentence(code, words, wording) or _word_by_word(words, wording)
+            found = _sentence(code, words, wording, text) or _word_by_word(words, wording.words)
             if found:
                 return found
     return None
+
+
+def english_of(code: str, said: str) -> str | None:
+    """Return words of a language, or of any other that is read, in English; None if they are not
+    read."""
+    found = (heard_in(one, said) for one in sorted(LANGUAGES, key=code.__ne__))
+    return next((words for words in found if words), None)
 
 
 def with_english_names(code: str, text: str) -> str:
@@ -114,14 +127,14 @@ def _text_to_num() -> ModuleType:
     return import_module("text_to_num")
 
 
-def _sentence(code: str, said: str, wording: _Wording) -> str | None:
+def _sentence(code: str, said: str, wording: _Wording, typed: str) -> str | None:
     plain = without_accents(said)
     for pattern, english in wording.sentences:
         found = pattern.fullmatch(plain)
         if found is None:
             continue
         values = {
-            name: _in_english(code, name, said[slice(*found.span(name))], wording)
+            name: _in_english(code, name, said[slice(*found.span(name))], wording, typed)
             for name, value in found.groupdict().items()
             if value is not None
         }
@@ -131,7 +144,7 @@ def _sentence(code: str, said: str, wording: _Wording) -> str | None:
     return None
 
 
-def _in_english(code: str, kind: str, said: str, wording: _Wording) -> str | None:
+def _in_english(code: str, kind: str, said: str, wording: _Wording, typed: str) -> str | None:
     names = names_in(code)
     said = said.strip()
     if kind == "country":
@@ -142,9 +155,14 @@ def _in_english(code: str, kind: str, said: str, wording: _Wording) -> str | Non
     if kind == "date":
         return _date(said, wording)
     if kind == "length":
-        length = _word_by_word(said, wording)
+        length = _word_by_word(said, wording.words)
         return length if length and _TIME_UNIT.search(length) else None
-    return said
+    if kind == "moment":
+        return _word_by_word(said, wording.moments)
+    if kind == "list":
+        return wording.lists[without_accents(said)]
+    start = typed.lower().find(said) if kind == "text" else -1
+    return said if start < 0 else typed[start : start + len(said)]
 
 
 def _country(said: str, names: Names) -> str | None:
@@ -175,15 +193,15 @@ def _date(said: str, wording: _Wording) -> str | None:
     return " ".join(kept) if any(re.search(r"\d|day", word) for word in kept) else None
 
 
-def _word_by_word(said: str, wording: _Wording) -> str | None:
+def _word_by_word(said: str, words: dict[str, str]) -> str | None:
     tokens = _TOKEN.findall(said)
     english: list[str] = []
     at = known = 0
     while at < len(tokens):
         for size in range(min(_LONGEST, len(tokens) - at), 0, -1):
             phrase = without_accents(" ".join(tokens[at : at + size])).replace("ß", "ss")
-            if phrase in wording.words:
-                english.append(wording.words[phrase])
+            if phrase in words:
+                english.append(words[phrase])
                 known += 1
                 break
         else:
@@ -198,19 +216,30 @@ def _word_by_word(said: str, wording: _Wording) -> str | None:
 @functools.cache
 def _wording(code: str) -> _Wording:
     given = _sections((_WORDING / f"{code}.txt").read_text(encoding="utf-8"))
-    sentences = [(_pattern(pattern), english) for pattern, english in given["sentences"].items()]
     names = names_in(code)
     words: dict[str, str] = {}
     for english, forms in (*names.units.items(), *names.money.items()):
-        for form in forms:
+        for form in (*forms, *(f"{one}n" for one in forms if code == "de")):
             words.setdefault(_cut(form), english)
     words |= {_cut(phrase): english for phrase, english in given["words"].items()}
     dates = {
         name.lower(): english for english, name in (*names.months.items(), *names.days.items())
     }
     dates = {key_of(said): english for said, english in (dates | given["dates"]).items()}
+    own = {_cut(phrase): english for phrase, english in given["moments"].items()}
+    moments = {**words, **{_cut(one): english for one, english in dates.items()}, **own}
+    lists = {without_accents(name): english for name, english in given["lists"].items()}
+    kinds = {**_WORDS, "list": _either(lists)}
+    units = [one for one, english in words.items() if _TIME_UNIT.fullmatch(english)]
+    part = rf"(?:{_either([*own, *map(without_accents, dates), *units])}|\d[\d:.]*)"
+    kinds["moment"] = rf"{part}(?: {part}){{0,9}}"
+    sentences = [(_pattern(one, kinds), english) for one, english in given["sentences"].items()]
     greeting = re.compile(without_accents(rf"(?:{'|'.join(given['greeting'])}) "))
-    return _Wording(greeting, sentences, words, dates)
+    return _Wording(greeting, sentences, words, dates, moments, lists)
+
+
+def _either(phrases: Iterable[str]) -> str:
+    return "|".join(sorted(map(re.escape, phrases), key=len, reverse=True))
 
 
 def _sections(text: str) -> dict[str, dict[str, str]]:
@@ -232,9 +261,9 @@ def _cut(phrase: str) -> str:
     return without_accents(" ".join(tokens)).replace("ß", "ss")
 
 
-def _pattern(pattern: str) -> re.Pattern[str]:
+def _pattern(pattern: str, kinds: dict[str, str]) -> re.Pattern[str]:
     typed = without_accents(pattern).replace("ß", "(?:ß|ss)")
-    return re.compile(_KIND.sub(lambda found: f"(?P<{found[1]}>{_WORDS[found[1]]})", typed))
+    return re.compile(_KIND.sub(lambda found: f"(?P<{found[1]}>{kinds[found[1]]})", typed))
 
 
 _LANDS = {

@@ -21,21 +21,27 @@ DOMAIN = "prolocutor_demo"
 CATALOGUES = Path(__file__).parents[2] / "locale"
 
 _N = r"-?\d[\d,]*(?:\.\d+)?(?:e[+-]?\d+)?"
+_DATE = r"(?:[A-Z][a-z]+day,? )?\d{1,2} [A-Z][a-z]+(?: \d{1,4})?"
 _KINDS = {
     "n": _N,
     "year": r"\d{1,4}",
     "quantity": rf"{_N} [A-Za-z][A-Za-z ]*(?: {_N} [A-Za-z][A-Za-z ]*)*",
     "money": rf"{_N} [^\d=]+",
     "span": r"(?:(?:, | and | )?(?:[\d,]+|One) (?:day|week|month|year|hour|minute|second)s?)+",
-    "date": r"(?:[A-Z][a-z]+day,? )?\d{1,2} [A-Z][a-z]+(?: \d{1,4})?",
+    "date": _DATE,
     "month": r"[A-Z][a-z]+",
     "weekday": r"[A-Z][a-z]+day",
     "time": r"\d\d:\d\d(?::\d\d)?",
     "feast": "|".join(map(re.escape, FEASTS)),
+    "timer": r"(?:[^:.,]{1,40} )?(?:[Tt]imer|[Aa]larm)",
+    "timers": r"(?:(?:, | and )?[^:.,]{0,40}?(?:timer|alarm))+",
+    "moment": rf"(?:today|tomorrow|yesterday|{_DATE}) at \d\d:\d\d(?:, then every [a-z]+)?",
+    "list": r"[a-z-]{2,20}",
     "people": rf"about {_N}(?: million| billion)? people",
 }
 _PLACEHOLDER = re.compile(r"\{([a-z]+)(\d?)\}")
 _WORDLESS = re.compile(r"[^A-Za-z]*(?:mod[^A-Za-z]*)?")
+_SENTENCE_END = re.compile(r"(?<=[.?!])(?<!^\d\.) (?=[A-Z\d])")
 _NUMBER = re.compile(rf"(?<![\w.,]){_N}(?![\w])")
 
 
@@ -55,7 +61,21 @@ def said_in(code: str, text: str) -> str | None:
             filled = _filled(code, message, found)
             if filled is not None:
                 return filled
-    return None
+    return _each_said_in(code, text, "\n") or _each_said_in(code, text, " ")
+
+
+def _each_said_in(code: str, text: str, gap: str) -> str | None:
+    """Return the lines or sentences of a reply in another language; None if one has no words."""
+    parts = text.split("\n") if gap == "\n" else _SENTENCE_END.split(text)
+    if len(parts) < 2:
+        return None
+    said = [one for part in parts if (one := said_in(code, part)) is not None]
+    return gap.join(said) if len(said) == len(parts) else None
+
+
+def in_words_of(code: str, text: str) -> str:
+    """Return what an agent says in English in a language, as it is if there are no words for it."""
+    return (said_in(code, text) or text) if text and code in LANGUAGES else text
 
 
 def message_in(code: str, msgid: str) -> str:
@@ -157,7 +177,7 @@ def _span(code: str, said: str) -> str | None:
     parts = re.findall(r"([\d,]+|One) (day|week|month|year|hour|minute|second)s?", said)
     units = _units_by_name(code)
     texts = [_counted(code, units[unit], "1" if n == "One" else n) for n, unit in parts]
-    return texts[0] if len(texts) == 1 else f"{', '.join(texts[:-1])} {_AND[code]} {texts[-1]}"
+    return _joined(code, texts)
 
 
 def _date(code: str, said: str) -> str | None:
@@ -197,8 +217,7 @@ def _list(code: str, said: str, name_of: Callable[[str], str | None]) -> str | N
     known = [name for name in names if name]
     if len(known) < len(names):
         return None
-    joint = f" {_AND[code]} "
-    return known[0] if len(known) == 1 else ", ".join(known[:-1]) + joint + known[-1]
+    return _joined(code, known)
 
 
 def _place(code: str, said: str) -> str:
@@ -221,6 +240,24 @@ def _people(code: str, said: str) -> str | None:
     return str(_PEOPLE[code][scale].format(shown))
 
 
+def _timer(code: str, said: str) -> str:
+    """Return the title of a timer: "tea timer", "10 minute timer", "alarm"."""
+    name, _, noun = said.strip().rpartition(" ")
+    named = _TIMERS[code][noun.lower()]
+    if length := re.fullmatch(r"[\d ]+ [a-z]+(?: \d+ [a-z]+)*", name):
+        return f"{named} ({_span(code, length[0])})"
+    return f"{named} ({name.lower()})" if name else named
+
+
+def _timers(code: str, said: str) -> str:
+    each = re.split(r", | and ", said)
+    return _joined(code, [_timer(code, one) for one in each])
+
+
+def _joined(code: str, texts: list[str]) -> str:
+    return texts[0] if len(texts) == 1 else f"{', '.join(texts[:-1])} {_AND[code]} {texts[-1]}"
+
+
 def _as_it_is(code: str, said: str) -> str:
     return said
 
@@ -229,6 +266,11 @@ _AND = {"de": "und", "fr": "et", "es": "y"}
 _DATES = {"de": "{day}. {month}", "fr": "{day} {month}", "es": "{day} de {month}"}
 _BEFORE_YEAR = {"de": " ", "fr": " ", "es": " de "}
 _AFTER_WEEKDAY = {"de": ", ", "fr": " ", "es": ", "}
+_TIMERS = {
+    "de": {"timer": "Timer", "alarm": "Wecker"},
+    "fr": {"timer": "minuteur", "alarm": "alarme"},
+    "es": {"timer": "temporizador", "alarm": "alarma"},
+}
 _PEOPLE = {
     "de": {
         "": "etwa {} Einwohner",
@@ -257,6 +299,10 @@ _SAID: dict[str, Callable[[str, str], str | None]] = {
     "place": _place,
     "city": _place,
     "text": _as_it_is,
+    "timer": _timer,
+    "timers": _timers,
+    "moment": said_in,
+    "list": message_in,
 }
 
 for _code in LANGUAGES:

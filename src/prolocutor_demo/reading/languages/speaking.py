@@ -6,6 +6,7 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
+from prolocutor_demo.reading.asking import answered, open_question, with_question
 from prolocutor_demo.reading.languages.messages import ENGLISH_ONLY, JOKES_ENGLISH_ONLY
 from prolocutor_demo.reading.languages.names import LANGUAGES
 from prolocutor_demo.reading.languages.said import message_in, said_in
@@ -25,14 +26,15 @@ def in_language(answer: Answer, *, instead: str = "") -> Answer:
     """
 
     @functools.wraps(answer)
-    def answered(request: dict[str, Any]) -> Any:
-        replies = answer(request)
-        code = language_of(request)
-        if code not in LANGUAGES or "function" in request or not isinstance(replies, list):
+    def in_their_language(request: dict[str, Any]) -> Any:
+        asked = None if "function" in request else open_question(request)
+        replies = answer(request) if asked is None else answered(answer, request, *asked)
+        if "function" in request or not isinstance(replies, list):
             return replies
-        return [_spoken(code, one, request, instead) for one in replies]
+        code = language_of(request)
+        return [with_question(_spoken(code, one, request, instead), code) for one in replies]
 
-    return answered
+    return in_their_language
 
 
 def jokes_in_language(answer: Answer) -> Answer:
@@ -44,7 +46,9 @@ def _spoken(
     code: str, reply: dict[str, Any], request: dict[str, Any], instead: str
 ) -> dict[str, Any]:
     text = reply.get("text")
-    if not isinstance(text, str) or not text or reply.get("confidence", 0) < _DECLINES:
+    if code not in LANGUAGES or not isinstance(text, str) or not text:
+        return reply
+    if reply.get("confidence", 0) < _DECLINES:
         return reply
     if instead and reply["confidence"] >= _SURE:
         return {**reply, "text": message_in(code, instead)}

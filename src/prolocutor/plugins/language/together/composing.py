@@ -197,9 +197,11 @@ def _named(
     confidence: float,
     parts: Sequence[dict[str, Any]] = (),
 ) -> Hypothesis:
-    """Name the chosen ones; the last of them has the floor."""
+    """Name the chosen ones; the one that asks has the floor, else the last of them."""
+    asking = [one for one in chosen if one.get("ask")][:1]
+    chosen = [*asking, *(one for one in chosen if one not in asking)]
     named = {
-        "skill_name": chosen[-1]["skill_name"],
+        "skill_name": (asking or chosen[-1:])[0]["skill_name"],
         "text": text,
         "confidence": confidence,
         "hypotheses": [one["hypothesis_id"] for one in chosen],

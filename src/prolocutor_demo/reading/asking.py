@@ -1,0 +1,131 @@
+"""Asking: what an agent lacks is asked for, and the answer completes the request.
+
+An agent returns the `Question` with its reply. The assistant keeps it open (`ask`, `ask_context`),
+also while other agents answer something else, and sends the answer back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+from prolocutor_demo.reading.languages.heard import english_of
+from prolocutor_demo.reading.languages.said import in_words_of
+from prolocutor_demo.reading.utterance import language_of, last_utterance
+
+Hypothesis = dict[str, Any]
+Answer = Callable[[dict[str, Any]], list[Hypothesis]]
+
+GIVEN_UP = "All right, never mind."
+_ANSWERS = 0.6
+"""Confidence from which on an agent has understood."""
+
+
+class Question(NamedTuple):
+    """What is asked for: `request`, in English, is complete with the answer in place of `{}`.
+
+    `hint` says how to answer. `choices` are titles, each with the words that it stands for. The
+    words of an answer are kept if `verbatim`, else they are read as English. `given_up` is said to
+    "never mind".
+    """
+
+    text: str
+    request: str
+    hint: str = ""
+    choices: Sequence[tuple[str, str]] = ()
+    verbatim: bool = False
+    given_up: str = GIVEN_UP
+
+
+def asking(hypothesis: Hypothesis, question: Question | None) -> Hypothesis:
+    """Return a hypothesis that also asks."""
+    if question is None:
+        return hypothesis
+    context = {**question._asdict(), "choices": [list(one) for one in question.choices]}
+    return {**hypothesis, "ask": "choice" if question.choices else "command", _CONTEXT: context}
+
+
+def open_question(request: dict[str, Any]) -> tuple[Question, dict[str, Any]] | None:
+    """Return the question that a request answers, and the answer; None for any other request."""
+    given = request.get("answer")
+    context = given.get("context") if isinstance(given, dict) else None
+    if not isinstance(context, dict) or not isinstance(given, dict):
+        return None
+    try:
+        known = {key: context[key] for key in Question._fields}
+        return Question(**known), given
+    except KeyError:
+        return None
+
+
+def answered(
+    answer: Answer, request: dict[str, Any], question: Question, given: dict[str, Any]
+) -> list[Hypothesis]:
+    """Return what an agent makes of an answer to its question.
+
+    Words that do not answer it are taken as a request of their own, after which the question stands
+    again; else they are declined.
+    """
+    if given.get("kind") == "cancelled":
+        return [{"text": question.given_up, "confidence": 1.0}]
+    words = _words(question, given, language_of(request))
+    if words:
+        completed = answer(with_words(request, question.request.replace("{}", words)))
+        if _understood(completed, question):
+            return completed
+    alone = answer(request)
+    if not _understood(alone, question):
+        return []
+    if alone[0].get("ask"):
+        return alone
+    return [asking({**alone[0], "text": f"{alone[0]['text']} {question.text}"}, question)]
+
+
+def with_words(request: dict[str, Any], words: str) -> dict[str, Any]:
+    """Return a request whose last utterance has other words, in English."""
+    last = last_utterance(request)
+    annotations = {**(last.get("annotations") or {}), "language": {"code": "en"}}
+    changed = {**last, "text": words, "annotations": annotations}
+    said = {
+        key: [*some[:-1], changed]
+        for key in ("human_utterances", "utterances")
+        if (some := request.get(key))
+    }
+    rest = {key: value for key, value in request.items() if key != "answer"}
+    return rest | said
+
+
+def with_question(hypothesis: Hypothesis, code: str) -> Hypothesis:
+    """Return a hypothesis with its question, hint and choices in a language, as the assistant takes
+    them."""
+    context = hypothesis.get(_CONTEXT)
+    if context is None:
+        return hypothesis
+    told = {**hypothesis, "ask_again": in_words_of(code, context["text"])}
+    told["ask_hint"] = in_words_of(code, context["hint"])
+    if choices := [{"type": "choice", "title": title} for title, _ in context["choices"]]:
+        told["messages"] = [{"type": "text", "text": told["text"]}, *choices]
+    return told
+
+
+def _words(question: Question, given: dict[str, Any], code: str) -> str:
+    """Return the words of an answer, as they complete the request; "" without any."""
+    value = given.get("value")
+    if isinstance(value, dict):
+        place = value.get("idx")
+        fits = isinstance(place, int) and 0 <= place < len(question.choices)
+        return str(question.choices[place][1]) if fits and isinstance(place, int) else ""
+    said = " ".join(str(value).split()).strip(" .!")
+    return said if question.verbatim else english_of(code, said) or said
+
+
+def _understood(replies: list[Hypothesis], question: Question) -> bool:
+    if not replies or replies[0].get("confidence", 0) < _ANSWERS:
+        return False
+    context = replies[0].get(_CONTEXT)
+    return context is None or not (
+        context["text"] == question.text or context["request"] == question.request
+    )
+
+
+_CONTEXT = "ask_context"
