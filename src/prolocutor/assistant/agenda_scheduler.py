@@ -72,6 +72,7 @@ class AgendaDelivery:
     """Reads entries and delivers them.
 
     `skills` can get answers, `programs` runs programs, each for at most `deadline` seconds.
+    `digressions` says what becomes of a question that is interrupted.
     """
 
     def __init__(
@@ -85,8 +86,10 @@ class AgendaDelivery:
         deadline: float,
         new_dialog_attributes: bytes,
         handovers: Handovers,
+        digressions: str,
     ) -> None:
         self._store = store
+        self._returns = digressions == "return"
         self._skills = frozenset(skills)
         self._programs = programs
         self._secrets = secrets
@@ -119,11 +122,25 @@ class AgendaDelivery:
         return replace(due, messages=[*dropped, *due.messages])
 
     def must_wait(self, entry: AgendaEntry, state: Round) -> bool:
-        """Return whether an entry must wait: an answer is expected, or a person has the dialog."""
+        """Return whether an entry must wait: an answer is expected, or a person has the dialog.
+
+        What a skill has scheduled and asks nothing is said in time, where questions return.
+        """
         if entry.skill == HANDOVERS:
             return False
-        taken = state.handover is not None and bool(state.handover.by)
-        return taken or self._is_awaited(state.waiting)
+        if state.handover is not None and state.handover.by:
+            return True
+        return self._is_awaited(state.waiting) and not self._interrupts(entry)
+
+    def _interrupts(self, entry: AgendaEntry) -> bool:
+        """Return whether an entry may be said while a question is open, and stays so."""
+        if not self._returns or entry.skill not in self._skills:
+            return False
+        try:
+            notice = schedules.decode(entry.body)
+        except msgspec.DecodeError:
+            return False
+        return notice.ask is None and notice.program is None
 
     def _is_awaited(self, waiting: PendingAsk | None) -> bool:
         """Return whether an answer is expected, by a skill that still exists."""
@@ -141,6 +158,7 @@ class AgendaDelivery:
         elif due.asks:
             after = Round(waiting=due.waiting, handover=state.handover, ended=state.ended)
         rows: list[bytes] = []
+        open_ask = state.waiting if after is None and self._is_awaited(state.waiting) else None
         if due.messages:
             rows = reply_messages("", due.messages, due.skill, None)
         human_id, dialog_id, id_, bot_id = new_ids(4)
@@ -149,7 +167,7 @@ class AgendaDelivery:
                 user=entry.user,
                 dialog_name=entry.dialog_name,
                 messages=rows,
-                closing=closing_of(due.waiting if after is None else after.waiting),
+                closing=closing_of(open_ask if after is None else after.waiting),
                 round=None if after is None else rounds.encode(after),
                 entry=entry,
                 again=due.again,

@@ -289,6 +289,7 @@ def assemble(
         deadline=settings.deadline,
         new_dialog_attributes=journal.new_dialog_attributes,
         handovers=handovers,
+        digressions=settings.digressions,
     )
     scheduler = AgendaScheduler(
         store, queues, deliveries, settle=journal.settle, clock=clock, line=line

@@ -176,7 +176,7 @@ async def test_how_many_had_to_go_is_told() -> None:
 
 
 async def test_who_is_away_for_long_is_told_how_much_had_to_go() -> None:
-    async with assistant(asker()) as it:
+    async with assistant(asker(), digressions="keep") as it:
         await it.turn("ask", user="ann")
         for number in range(MAX_AGENDA_ENTRIES + 2):
             await it.store.schedule(entry(str(number), key=str(number), ago=5))

@@ -153,3 +153,54 @@ async def test_a_question_that_another_skill_answers_is_no_free_text(
 )
 async def test_any_other_text_is_the_free_text(order: str, answer: str) -> None:
     assert (await talk(order, answer))[-1] == f"Due {answer}."
+
+
+def picky(request: dict[str, Any]) -> list[dict[str, Any]]:
+    said, answer = request["human_utterances"][-1]["text"], request.get("answer")
+    if answer is not None:
+        knows = answer["value"] in ("red", "blue")
+        return [{"text": f"Painted {answer['value']}.", "confidence": 1.0}] if knows else []
+    words = {"ask_again": "Which colour?", "ask_hint": "Say red or blue."}
+    asks = {"text": "Paint, then. Which colour?", "confidence": 0.9, "ask": "command", **words}
+    return [asks] if said == "paint" else []
+
+
+async def say_to_picky(*texts: str) -> list[str]:
+    skills = [Service("picky", picky, inline=True), Service("sums", sums, inline=True)]
+    async with Assistant(Pipeline(skills=skills), store="memory:") as assistant:
+        replies = [await assistant.reply(text, user="ann") for text in texts]
+        shown = [one.attributes.get("messages") or [{"text": one.text}] for one in replies]
+        return [" ".join(one["text"] for one in some) for some in shown]
+
+
+async def test_words_that_a_skill_declines_as_an_answer_go_to_the_others() -> None:
+    [_, answered, done] = await say_to_picky("paint", "6 * 9", "red")
+    assert (answered, done) == ("54. Which colour?", "Painted red.")
+
+
+async def test_words_that_nobody_takes_bring_the_question_with_the_hint_of_its_skill() -> None:
+    [_, *again] = await say_to_picky("paint", "banana", "banana", "help")
+    asked = "Sorry, I did not understand that. Say red or blue. Which colour?"
+    assert again == [asked, asked, "Say red or blue. Which colour?"]
+
+
+async def test_a_free_answer_that_is_corrected_within_is_what_was_said_last() -> None:
+    [_, done] = await say_to_picky("paint", "green, no wait, blue")
+    assert done == "Painted blue."
+
+
+def timer(request: dict[str, Any]) -> list[dict[str, Any]]:
+    line = {"key": "tea", "in": 0, "messages": [{"type": "text", "text": "Tea!"}]}
+    asks = {"text": "Set. For whom?", "ask": "command", "ask_again": "For whom?"}
+    return [{**asks, "confidence": 0.9, "schedule": [line]}]
+
+
+async def test_what_is_due_is_said_while_a_question_is_open_and_leaves_it_open() -> None:
+    async with Assistant(
+        Pipeline(skills=[Service("timer", timer, inline=True)]), store="memory:"
+    ) as assistant:
+        await assistant.reply("tea", user="ann")
+        async for row in assistant.feed("ann"):
+            if row.message and row.message.get("text") == "Tea!":
+                break
+        assert (await assistant.archive.waiting("ann")) is not None
