@@ -13,6 +13,7 @@ from babel.messages.pofile import read_po
 
 from prolocutor.plugins.language.declining import answer as decline
 from prolocutor.plugins.language.language import notice
+from prolocutor_demo.reading.languages.heard import heard_in
 from prolocutor_demo.reading.languages.messages import MESSAGES
 from prolocutor_demo.reading.languages.names import LANGUAGES
 from prolocutor_demo.reading.languages.said import CATALOGUES, DOMAIN, said_in
@@ -91,3 +92,43 @@ def test_names_and_numbers_are_those_of_the_language() -> None:
     assert said_in("es", "Today is Friday, 20 November 2026.") == (
         "Hoy es viernes, 20 de noviembre de 2026."
     )
+
+
+@pytest.mark.parametrize(
+    ("code", "words", "english"),
+    [
+        ("de", "Setz Milch auf meine Einkaufsliste", "add Milch to my shopping list"),
+        ("de", "Erinnere mich morgen um 9 an den Arzt", "remind me to Arzt tomorrow at 9"),
+        ("de", "am Montag um halb sieben", "on monday at 6:30"),
+        ("fr", "ajoute du lait à ma liste de courses", "add lait to my shopping list"),
+        (
+            "fr",
+            "rappelle-moi d'appeler Anna demain à 8h",
+            "remind me to appeler Anna tomorrow at 8:00",
+        ),
+        ("es", "añade leche a mi lista de la compra", "add leche to my shopping list"),
+        ("es", "mañana a las 9 de la tarde", "tomorrow at 9 in the afternoon"),
+    ],
+)
+def test_lists_and_reminders_are_read_and_names_of_things_kept(
+    code: str, words: str, english: str
+) -> None:
+    assert heard_in(code, words) == english
+
+
+@pytest.mark.parametrize(
+    ("code", "said"),
+    [
+        ("de", "Auf deiner Liste (Einkauf) steht jetzt: Milch, Brot."),
+        ("fr", "Ajouté à ta liste (courses) : Milch, Brot."),
+        ("es", "Añadido a tu lista (compra): Milch, Brot."),
+    ],
+)
+def test_what_a_list_says_is_said_in_each_language(code: str, said: str) -> None:
+    assert said_in(code, "Added to your shopping list: Milch, Brot.") == said
+
+
+def test_a_reply_of_several_sentences_or_lines_is_said_if_each_is() -> None:
+    lines = "Your todo list:\n1. Milch\n2. Brot (tomorrow at 09:00)"
+    assert said_in("de", lines) == ("Deine Liste (Aufgaben):\n1. Milch\n2. Brot (morgen um 09:00)")
+    assert said_in("de", "You have 1 reminder. The moon is far.") is None

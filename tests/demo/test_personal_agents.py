@@ -443,3 +443,42 @@ def test_a_time_said_before_its_reminder_is_kept() -> None:
     talk = Talk("todo")
     talk.say("remind me tomorrow at 9")
     assert "call mum, tomorrow at 09:00" in talk.say("call mum")
+
+
+def test_words_that_answer_no_question_are_declined_and_a_new_order_leaves_it_open() -> None:
+    talk = Talk("todo")
+    talk.say("remind me to call Anna")
+    asked = talk.heard("banana") | answer_to(talk.reply, "banana")
+    assert agent("todo")(asked) == []
+    assert talk.say("add milk to my list").endswith("milk. When is it due?")
+
+
+def test_never_mind_leaves_a_reminder_without_a_time() -> None:
+    talk = Talk("todo")
+    talk.say("remind me to call Anna")
+    assert talk.say("never mind") == "All right, no time: call Anna."
+
+
+def test_of_two_timers_the_one_is_chosen_that_is_cancelled() -> None:
+    talk = Talk("timer")
+    talk.say("set a timer for 3 minutes for eggs and one for 12 minutes for pasta")
+    assert talk.say("cancel the timer") == "Which one: eggs timer, pasta timer?"
+    assert talk.say("pasta timer") == "Cancelled: pasta timer."
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("bananas on my shopping list", "Added to your shopping list as number 1: bananas."),
+        ("new task", "What shall I add to your todo list?"),
+        (
+            "remind me to call mum at 17:00 and to feed the cat at 18:00",
+            (
+                "Noted as reminder 1: call mum, today at 17:00."
+                " Noted as reminder 2: feed the cat, today at 18:00."
+            ),
+        ),
+    ],
+)
+def test_orders_without_a_verb_or_with_two_things_are_understood(words: str, said: str) -> None:
+    assert Talk("todo").say(words) == said

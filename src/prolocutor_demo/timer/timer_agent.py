@@ -40,6 +40,7 @@ NAME = "timers"
 SKILL = "timer"
 HOW_LONG = "For how long?"
 FOR_WHEN = "For when?"
+_JOINT = re.compile(r"[\s,]*(?:and|plus)?(?: (?:another|a|one))?(?: timers?)?(?: (?:for|of))?\s*$")
 AS_LENGTH = "I need a length of time, for example: 10 minutes."
 AS_HOUR = "I need a time, for example: tomorrow at 7:30."
 DECLINE = "I only look after timers."
@@ -63,6 +64,8 @@ def answer(request: dict[str, Any]) -> list[dict[str, Any]]:
 def _reply(asked: TimerRequest) -> TimerReply | None:
     if not asked.text or len(asked.text) > 200 or timer_phrases.ELSEWHERE.search(asked.text):
         return None
+    if timer_phrases.WAKE.fullmatch(asked.text):
+        return _for_when()
     if timer_phrases.SET.fullmatch(asked.text) and (impossible := _impossible(asked)):
         return impossible
     for pattern, do in _INTENTS:
@@ -117,7 +120,11 @@ def _set(asked: TimerRequest) -> TimerReply | None:
         return _set_until(asked)
     if len(lengths) == 1 or not timer_phrases.SEVERAL.search(asked.text):
         return _started(asked, [(new_name(asked), lengths[0].seconds)])
-    return _started(asked, [("", length.seconds) for length in lengths[:5]])
+    ends = [length.start for length in lengths[1:]] + [len(asked.text)]
+    each = [asked.text[length.start : end] for length, end in zip(lengths, ends, strict=True)]
+    names = [new_name(asked._replace(text=f"timer for {_JOINT.sub('', one)}")) for one in each]
+    wanted = [(name, one.seconds) for name, one in zip(names, lengths, strict=True)]
+    return _started(asked, wanted[:5])
 
 
 def _impossible(asked: TimerRequest) -> TimerReply | None:
@@ -144,14 +151,11 @@ def _set_until(asked: TimerRequest) -> TimerReply | None:
     if moment is None:
         if not timer_phrases.NOUN.search(asked.text):
             return None
-        title = f"{name} timer" if name else "timer"
         if early:
-            asks = Question(FOR_WHEN, "set an alarm for {}", AS_HOUR)
-        else:
-            asks = Question(HOW_LONG, f"set a {title} for {{}}", AS_LENGTH)
-        return TimerReply(
-            f"I can set {'an alarm' if early else f'a {title}'}. {asks.text}", 0.9, asks=asks
-        )
+            return _for_when()
+        title = f"{name} timer" if name else "timer"
+        asks = Question(HOW_LONG, f"set a {title} for {{}}", AS_LENGTH)
+        return TimerReply(f"I can set a {title}. {HOW_LONG}", 0.9, asks=asks)
     seconds = (moment.at - asked.now).total_seconds()
     if seconds <= 0:
         return TimerReply("That moment has gone by.", 0.8)
@@ -161,6 +165,11 @@ def _set_until(asked: TimerRequest) -> TimerReply | None:
     at = say_moment(moment.at, asked.now)
     text = f"{capital(timer.title())} set for {at}, in {say_length(seconds)}."
     return TimerReply(text, 0.93, [*asked.timers, timer])
+
+
+def _for_when() -> TimerReply:
+    asks = Question(FOR_WHEN, "set an alarm for {}", AS_HOUR)
+    return TimerReply(f"I can set an alarm. {FOR_WHEN}", 0.9, asks=asks)
 
 
 def _started(asked: TimerRequest, wanted: list[tuple[str, float]]) -> TimerReply:

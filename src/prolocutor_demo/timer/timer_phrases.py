@@ -43,6 +43,7 @@ SET = _pattern(
     r"|put .+ on the clock|start the clock (?:for|at) .+"
     r"|give me [^?]{1,14} (?:minutes?|mins?)"
 )
+WAKE = _pattern(r"wake (?:me|us)(?: up)?|set (?:me )?an alarm")
 # Without a noun, only a length of time makes these a timer.
 START = _pattern(
     rf"(?:.*\b(?:set|start|begin|put|give|make|create|run|need|want|have|new|add|launch)\b.*)?{_TIMER}"

@@ -103,15 +103,23 @@ def _taken_back(
 
 def _replies(asked: TodoRequest) -> TodoReply | None:
     """Handle two or three requests in one text in order, if each is understood."""
-    parts = todo_phrases.AND_THEN.split(asked.text)
+    parts = _reminders(asked) or _with_list(todo_phrases.AND_THEN.split(asked.text))
     if not 1 < len(parts) <= MOST_AT_ONCE:
         return None
-    parts = _with_list(parts)
     replies = [reply for part in parts if (reply := _reply(asked._replace(text=part)))]
     if len(replies) < len(parts) or min(reply.confidence for reply in replies) < 0.7:
         return None
     text = " ".join(reply.text for reply in replies)
-    return TodoReply(text, 0.95, any(reply.changed for reply in replies))
+    asks = next((reply.asks for reply in replies if reply.asks), None)
+    return TodoReply(text, 0.95, any(reply.changed for reply in replies), asks)
+
+
+def _reminders(asked: TodoRequest) -> list[str]:
+    """Return the reminders of "remind me to call mum at 5 and to feed the cat at 6"; else []."""
+    first, *others = todo_phrases.AND_TO.split(asked.text)
+    parts = [first, *(f"remind me {one}" for one in others)]
+    timed = all(find_moment(one, asked.now) for one in parts)
+    return parts if others and timed and todo_phrases.REMINDERS.search(first) else []
 
 
 def _with_list(parts: list[str]) -> list[str]:
@@ -342,6 +350,7 @@ _INTENTS: tuple[tuple[tuple[re.Pattern[str], ...], Callable[..., TodoReply | Non
     (todo_phrases.LOOK, _look),
     (todo_phrases.SHOW, _show),
     (todo_phrases.SHOW_LOOSELY, _show_loosely),
+    (todo_phrases.ADD_WITHOUT_VERB, _add),
     (todo_phrases.REPORT, report),
     (todo_phrases.ADD_LOOSELY, _add_loosely),
     (todo_phrases.BUY, _buy),

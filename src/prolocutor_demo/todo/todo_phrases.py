@@ -4,7 +4,7 @@ import re
 
 _NAMES = r"to[- ]?dos?|tasks?|shopping|grocer(?:y|ies)|packing|bucket|reading|wish|gift"
 _ANY_LIST = (
-    rf"(?:(?:my|the|our|your|this)\s+)?(?:(?P<list>{_NAMES}|[a-z]{{3,15}})\s+)?list\b"
+    rf"(?:(?:my|the|our|your|this|that|the same)\s+)?(?:(?P<list>{_NAMES}|[a-z]{{3,15}})\s+)?list\b"
     r"(?! of (?!things|todos|tasks))(?: of (?:things(?: to (?:do|buy|get))?|todos|tasks))?"
 )
 _THEIRS = r"(?:my|the|our)\s+(?:to[- ]?dos?|tasks?|reminders?|notes)\b"
@@ -47,7 +47,7 @@ ADD = _patterns(
     r"(?:i (?:have|need|want|'ve got) to |i need )?(?P<what>.+?)[,.;:]?"
     r" (?:so |and |please |can you ){0,3}(?:put|add|write) (?:it|that|this|them)"
     rf" (?:to|on|onto|in|down on) {_INTO}",
-    r"(?:add|put|stick|place|write|include|enter|throw|pop|jot|note|i need|get)(?: down)?"
+    r"(?:add?|put|stick|place|write|include|enter|throw|pop|jot|note|i need|get)(?: down)?"
     rf" (?P<what>.+?) (?:to|on|onto|in|into|for) {_INTO}(?P<tail>.*)",
     r"(?:(?:add|create|make|open|set up|start)\s+(?:an?\s+|another\s+|one more\s+)?(?:new )?|new )"
     r"(?:to-?\s?do|task)\b(?: item)?\s*(?:[:–-]+|to\b|called\b|named\b|for\b)?\s*(?P<what>.+)",
@@ -145,11 +145,19 @@ MENTION = _patterns(
 BUY = _patterns(
     r"(?:(?:i|we) (?:still |also |really )?(?:need|have|want|must|should|ought|'ve got)(?: to)? )?"
     r"(?:buy|get some|pick up|purchase) (?P<what>[^\W\d_][\w ,'-]{1,60})",
-    r"(?:i'?m|i am|we'?re|we are) (?:running )?(?:almost )?out of (?P<what>[^\W\d_][\w '-]{1,40})",
+    r"(?:i'?m|i am|we'?re|we are) (?:running )?(?:almost )?out of (?P<what>[^\W\d_][\w ,'-]{1,40})",
 )
 # "Remove milk": what it is to be removed from is not said.
 REMOVE_LOOSELY = _patterns(
     r"(?:remove|delete|cross out|scratch|take off) (?:the |my )?(?P<what>[^\W\d_][\w' -]{1,40})",
+)
+# "Bananas on my shopping list": without a verb.
+ADD_WITHOUT_VERB = _patterns(
+    r"(?P<what>(?!(?:what|which|who|how|when|where|is|are|do|does|did|show|read|tell|list|clear"
+    r"|everything|anything|nothing|all|items?|things?|number|something|i|i'\w+|we|you|it|there|why|can"
+    r"|could|will|would|have|has|had|put|no|yes|remove|delete|take|tick|mark|cross|move|check)\b)"
+    rf"[^\W\d_][\w ,'-]{{1,60}}) (?:on(?:to)?|to|for) {_INTO}(?P<tail>)",
+    r"(?P<what>)(?:an? )?(?:new|another) (?:to-?\s?do|task|item|entry)(?P<tail>)",
 )
 ADD_LOOSELY = _patterns(
     r"add (?P<what>(?!(?:them|it|that|this|these|those)\b|.*(?:\d|\b(?:one"
@@ -182,6 +190,7 @@ AND_THEN = re.compile(
     rf"(?=(?:{_REMIND} me|add|put|tick|check off|cross|remove|delete|clear|show|read|mark)\b)",
     re.IGNORECASE,
 )
+AND_TO = re.compile(r",?\s+and\s+(?:also\s+)?(?=to\s)", re.IGNORECASE)
 OF_LIST_AT_END = re.compile(
     r"\s(?:to|on|onto|from|off|in)\s+(?:my|the|our)\s+[a-z -]{0,20}\b(?:list|to-?dos|tasks)$",
     re.IGNORECASE,

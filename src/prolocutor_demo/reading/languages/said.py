@@ -254,6 +254,12 @@ def _timers(code: str, said: str) -> str:
     return _joined(code, [_timer(code, one) for one in each])
 
 
+def _moment(code: str, said: str) -> str | None:
+    text = said_in(code, said)
+    is_noun = code == "de" and said[0].isupper()
+    return text if text is None or is_noun else text[:1].lower() + text[1:]
+
+
 def _joined(code: str, texts: list[str]) -> str:
     return texts[0] if len(texts) == 1 else f"{', '.join(texts[:-1])} {_AND[code]} {texts[-1]}"
 
@@ -301,7 +307,7 @@ _SAID: dict[str, Callable[[str, str], str | None]] = {
     "text": _as_it_is,
     "timer": _timer,
     "timers": _timers,
-    "moment": said_in,
+    "moment": _moment,
     "list": message_in,
 }
 

@@ -17,6 +17,9 @@ _NAME = re.compile(r"^[^\t]+", re.MULTILINE)
 _LARGE_CITY = re.compile(r"^([^\t]+)\t[^\t]*\t[^\t]*\t[^\t]*\t\d{7,}\t", re.MULTILINE)
 """A city of a million people or more, whose name mistyped ones are taken for."""
 
+_UNDOUBLED = re.compile(r"([^aeiou]+[aeiou][^aeiouwxy])(?:ing|ed|er)")
+"""Forms that lack a letter: "shoping", of "shop"."""
+
 _SHORTEST = 4
 """Letters of a place's name that others are taken for."""
 
@@ -93,6 +96,8 @@ def _file(code: str) -> frozenset[str]:
 
 @functools.lru_cache(maxsize=4096)
 def _is_known(word: str) -> bool:
-    if len(word) > 3 and any(wordnet.lemma_of(word, part) for part in "nvar"):
+    lemmas = [wordnet.lemma_of(word, part) for part in "nvar"] if len(word) > 3 else []
+    bare = _UNDOUBLED.fullmatch(word)
+    if any(one and not (bare and one == bare[1]) for one in lemmas):
         return True
     return f"\n{word}\n" in _city_names()

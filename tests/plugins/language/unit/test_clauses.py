@@ -20,6 +20,7 @@ from tests.demo.agent_requests import agents_with_phrasings, phrasings
             "tell me a joke and flip a coin and also what is 3 plus 4",
             ["tell me a joke", "flip a coin", "what is 3 plus 4"],
         ),
+        ("what's 5 plus 5, 6 plus 6 and 7 + 7", ["what's 5 plus 5", "6 plus 6", "7 + 7"]),
         (
             "Wie heißt die Hauptstadt von Peru? Und was ist 3 mal 4?",
             ["Wie heißt die Hauptstadt von Peru?", "was ist 3 mal 4?"],

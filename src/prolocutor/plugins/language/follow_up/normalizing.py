@@ -68,7 +68,7 @@ class Normalizer:
         plain = plain_of(text)
         if grammar.courtesy.fullmatch(plain.strip(" .!?") + " "):
             return Normalized(text, text)
-        said = words.spelled(_without(grammar.hesitation, text))
+        said = words.spelled(_without(grammar.hesitation, _said_once(text, grammar)))
         return Normalized(said, _bare(said, grammar))
 
 
@@ -142,6 +142,20 @@ class _Words:
             if key[:at] in self._firsts and (rest := self._apart(key[at:])):
                 return f"{key[:at]} {rest}"
         return ""
+
+
+def _said_once(text: str, grammar: LanguageGrammar) -> str:
+    """Return a text without words that a speaker has said twice: "in in", "what is what is"."""
+
+    def once(found: re.Match[str]) -> str:
+        first = plain_of(found[1]).lower().split()[0]
+        return found[1] if first in grammar.function else found[0]
+
+    return _TWICE.sub(once, text)
+
+
+_TWICE: Final = re.compile(r"(?<![\w'])([^\W\d_]+(?:['’ ][^\W\d_]+){0,3})[ ,.…]+(?i:\1)(?![\w'])")
+"""Up to four words that stand there twice in a row."""
 
 
 def _around(found: re.Match[str]) -> str:

@@ -24,10 +24,11 @@ _STARTS_ANEW: Final = (
     r"(?:(?:what|how|when|who|where|which)(?:'s|s)?|tell me|convert|define|set|flip|roll|remind me"
     r"|give me|show me)\b"
 )
+_SUM: Final = r"\d[\d.]*\s*(?:[-+*/^x×÷]|plus|minus|times|divided by)\s*\d"
 _BREAK: Final = re.compile(
     r"(?<=[?!;]) |(?<=[a-z)]\.) "
     r"| ?[,;]? (?:(?:and|then|plus|also|&) )+(?:(?:then|also) )?| ?; ?"
-    rf"|, (?={_STARTS_ANEW})|,? or (?=\d|(?:what|how|when|who|where|which)\b)",
+    rf"|, (?={_STARTS_ANEW}|{_SUM})|,? or (?=\d|(?:what|how|when|who|where|which)\b)",
     re.IGNORECASE,
 )
 _COMPARES: Final = re.compile(
