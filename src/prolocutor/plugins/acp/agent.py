@@ -1,8 +1,8 @@
-"""AcpAgent: one editor at the other end of a pair of pipes (Agent Client Protocol, version 1).
+"""AcpAgent: the assistant as the agent of an editor (Agent Client Protocol, version 1).
 
-A session is a conversation of the person, a prompt a turn. While it runs the editor is shown who is
-asked, as tool calls, and the words as they come. What the assistant asks for is text; the next
-prompt answers it. Source: https://agentclientprotocol.com, schema 1.19.
+A session is a conversation of the person, a prompt is a turn. During the turn the editor sees the
+called skills as tool calls, and the words as they arrive. An ask is shown as text; the next prompt
+answers it. Source: https://agentclientprotocol.com, schema 1.19.
 """
 
 from __future__ import annotations
@@ -48,11 +48,11 @@ from prolocutor.web.error_table import error_response
 
 VERSION: Final = 1
 NOT_FOUND: Final = -32002
-"""ACP's number for what is not there."""
+"""ACP's error code for an unknown resource."""
 
 PREFIX: Final = "acp:"
 ROWS: Final = 500
-"""The messages of a session that is loaded again, the last ones."""
+"""The most messages that a loaded session shows."""
 
 _STATUS: Final = {"done": "completed", "skipped": "completed"}
 
@@ -70,7 +70,7 @@ class NamedSession(msgspec.Struct, rename="camel"):
 
 
 class PromptBlock(msgspec.Struct):
-    """One part of a prompt: a text, or a link to a resource; others are not offered here."""
+    """A part of a prompt: a text or a link to a resource; other kinds are not supported."""
 
     type: str
     text: str = ""
@@ -84,7 +84,7 @@ class SessionPromptParams(NamedSession):
 
 
 class AcpAgent:
-    """An assistant as the agent of one editor; `user` is the person who speaks."""
+    """An assistant as the agent of an editor; `user` is the person who speaks."""
 
     def __init__(self, assistant: Assistant, *, user: str) -> None:
         self._assistant = assistant
@@ -101,7 +101,7 @@ class AcpAgent:
         }
 
     async def serve(self, read: BinaryIO, write: BinaryIO) -> None:
-        """Answer the lines that are read until there are no more, then what was begun."""
+        """Answer lines until the input ends, then finish the running requests."""
         await self._lines.serve(read, write, self._take, self._tasks.ended)
 
     def _take(self, line: bytes | None) -> None:
@@ -148,11 +148,11 @@ class AcpAgent:
         return {"sessionId": session}
 
     async def _load(self, message: RpcMessage) -> JsonObject:
-        """Show the editor what was said in a session, so that it goes on."""
+        """Show the editor the last messages of a session, and continue it."""
         session = params_as(NamedSession, message).session_id
         rows = await self._assistant.store.feed_tail(self._user, session, ROWS)
         if not rows and session not in self._sessions:
-            raise _unknown(session)
+            raise _unknown_session(session)
         self._sessions.add(session)
         for row in rows:
             if row.message is not None:
@@ -163,8 +163,8 @@ class AcpAgent:
         params = params_as(SessionPromptParams, message)
         session = params.session_id
         if session not in self._sessions:
-            raise _unknown(session)
-        input = TurnInput(_text_of(params.prompt), self._user, session, channel="acp")
+            raise _unknown_session(session)
+        input = TurnInput(_prompt_text(params.prompt), self._user, session, channel="acp")
         shown = _ShownTurn(lambda update: self._update(session, update))
         stream = self._assistant.stream(input)
         async for event in stream:
@@ -195,7 +195,7 @@ class AcpAgent:
 
 
 class _ShownTurn:
-    """What an editor has been shown of one turn: its words, and who was asked."""
+    """The part of a turn that an editor has seen: words and called skills."""
 
     def __init__(self, show: Callable[[JsonObject], None]) -> None:
         self._show = show
@@ -204,7 +204,7 @@ class _ShownTurn:
         self._turn = new_id()
 
     def take(self, event: TurnEvent) -> None:
-        """Show an event."""
+        """Show an event of the turn."""
         match event:
             case ServiceAsked(service=name, stage=Stage.SKILL.value):
                 self._show(
@@ -238,7 +238,7 @@ class _ShownTurn:
         self._show({"sessionUpdate": "agent_message_chunk", "content": _content(text)})
 
     def _end(self, reply: BotUtterance) -> None:
-        """Show what is left of the reply: links, choices and words that were not streamed."""
+        """Show the rest of the reply: links, choices, and words that were not streamed."""
         whole = said_as_text(reply.text, reply.attributes)
         said = self._said.lstrip("\n") if self._said else ""
         if not self._is_void and said and whole.startswith(said):
@@ -250,8 +250,8 @@ class _ShownTurn:
             self._say(rest)
 
 
-def _text_of(prompt: list[PromptBlock]) -> str:
-    """Return what a person said: their texts, and the addresses of what they link to."""
+def _prompt_text(prompt: list[PromptBlock]) -> str:
+    """Return the text of a prompt: its texts and the addresses of its links."""
     parts = [one.text if one.type == "text" else one.uri for one in prompt]
     text = "\n".join([part for part in parts if part.strip()])
     if not text:
@@ -263,5 +263,5 @@ def _content(text: str) -> JsonObject:
     return {"type": "text", "text": text}
 
 
-def _unknown(session: str) -> RpcFault:
+def _unknown_session(session: str) -> RpcFault:
     return RpcFault(NOT_FOUND, f"there is no session {session!r:.80}; session/new begins one")

@@ -55,9 +55,9 @@ class AgUi:
     """The assistant as an AG-UI agent; a thread is a dialog, a run is a turn.
 
     The owner of a token is that person. An operator speaks for the user of `?user=NAME`, of a
-    header or of `forwardedProps`; without one each thread is a person of its own. An anonymous
-    visitor is known by the id of the thread, which has to be one that cannot be guessed.
-    What is asked for is an interrupt, which the next run's `resume` answers.
+    header or of `forwardedProps`; without a user each thread is a separate person. An anonymous
+    visitor is known by the id of the thread, which must be unguessable. An ask is an interrupt,
+    which `resume` of the next run answers.
     """
 
     name: Final = "agui"
@@ -77,7 +77,7 @@ class AgUi:
         self.routes = [Route("POST", "/agui", operation, any_secret=True)]
 
     async def run_agent(self, request: TypedRequest[AgUiParams, RunAgentInput]) -> HttpResponse:
-        """Run a turn and show it while it runs, as the events of AG-UI."""
+        """Run a turn, and stream it as the events of AG-UI."""
         asked, params = request.body, request.params
         named = (params.user, params.header_user, asked.user)
         user = speaker(request.visitor, asked.thread_id, *named)
@@ -90,12 +90,12 @@ class AgUi:
         stream = self._stream(user, said, asked, params)
         # What is wrong with the request is known by the first event, and then no stream begins.
         happened = await begun(stream)
-        return event_stream(_written(events, stream, happened), events.failure)
+        return event_stream(_write_events(events, stream, happened), events.failure)
 
     async def _check_open(self, user: str, asked: RunAgentInput, id_: str) -> None:
-        """Raise where an interrupt is not open in a thread.
+        """Raise `Conflict` or `NotFound` for an interrupt that is not open in a thread.
 
-        A run that answered it before may be sent again, and gets the reply that is stored.
+        A repeated run that answered it before gets the stored reply.
         """
         store = self._assistant.store
         dialog_id = await store.active_dialog_id(user, asked.thread_id)
@@ -127,9 +127,9 @@ class AgUi:
 
 
 def speaker(visitor: Visitor, thread_id: str, *given: object) -> str:
-    """Return the person that a visitor speaks for; raise `Forbidden` for one they may not be.
+    """Return the person that a visitor speaks for; raise `Forbidden` for another person.
 
-    For an operator who names nobody the thread is a person of its own.
+    For an operator who names nobody the thread is a separate person.
     """
     found = PERSONS.speaker(visitor, *given)
     if found.user is not None:
@@ -142,13 +142,13 @@ def speaker(visitor: Visitor, thread_id: str, *given: object) -> str:
     return PERSONS.anonymous(thread_id)
 
 
-async def _written(
+async def _write_events(
     events: RunEvents, stream: TurnStream, happened: list[TurnEvent]
 ) -> AsyncGenerator[bytes, None]:
-    """Write the events of a run, those that wait together in one piece."""
+    """Yield the events of a run; events that wait together are joined."""
     head = events.begin()
     async for batch in batches(stream, happened):
-        yield head + events.of(batch)
+        yield head + events.write(batch)
         head = b""
 
 

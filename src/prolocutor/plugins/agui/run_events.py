@@ -1,8 +1,8 @@
-"""RunEvents: a turn as the events of an AG-UI run.
+"""RunEvents: converts the events of a turn to the events of an AG-UI run.
 
-Stages are steps and skills are subagents. The text goes out as it comes; where words turn out to
-be void, the messages are sent once more as they are now. What the client's state has under
-`prolocutor` shows who is asked and how they have settled.
+Stages are steps and skills are subagents. Text is streamed; after a withdrawal of words all
+messages are sent again in their present form. `prolocutor` in the client's state shows the called
+services and their outcomes.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ SKILLS: Final = "skills"
 
 
 class RunEvents:
-    """Writes the events of one run; `descriptions` are those of the skills by name."""
+    """Writes the events of a run; `descriptions` are the skills' descriptions by name."""
 
     def __init__(self, asked: RunAgentInput, descriptions: Mapping[str, str]) -> None:
         self._asked = asked
@@ -61,17 +61,17 @@ class RunEvents:
         return event("RUN_STARTED", started)
 
     def nothing(self) -> bytes:
-        """Write the end of a run in which nothing was said."""
-        return self._finished(None, {"type": "success"})
+        """Write the end of a run without words of a person."""
+        return self._finish_run(None, {"type": "success"})
 
     def failure(self, error: Exception) -> bytes:
-        """Write the end of a run that failed."""
+        """Write the end of a failed run."""
         refused = error_response(error)
         return event("RUN_ERROR", {"message": refused.error, "code": refused.code})
 
-    def of(self, happened: Sequence[TurnEvent]) -> bytes:
-        """Write what some events of the turn come to, with one change of the state for all."""
-        pieces = [self._of(one) for one in happened]
+    def write(self, happened: Sequence[TurnEvent]) -> bytes:
+        """Write some events of the turn, with a single change of the state."""
+        pieces = [self._write_event(one) for one in happened]
         if not self._changes:
             return b"".join(pieces)
         delta = b'data: {"type":"STATE_DELTA","delta":[%b]}\n\n' % b",".join(self._changes.values())
@@ -79,14 +79,18 @@ class RunEvents:
         last = len(pieces) - isinstance(happened[-1], ReplyGiven)
         return b"".join([*pieces[:last], delta, *pieces[last:]])
 
-    def _of(self, happened: TurnEvent) -> bytes:
+    def _write_event(self, happened: TurnEvent) -> bytes:
         match happened:
             case TurnStarted():
                 return self._snapshot(happened)
             case StageStarted():
-                return b'data: {"type":"STEP_STARTED","stepName":%b}\n\n' % quoted(happened.stage)
+                return b'data: {"type":"STEP_STARTED","stepName":%b}\n\n' % json_name(
+                    happened.stage
+                )
             case StageEnded():
-                return b'data: {"type":"STEP_FINISHED","stepName":%b}\n\n' % quoted(happened.stage)
+                return b'data: {"type":"STEP_FINISHED","stepName":%b}\n\n' % json_name(
+                    happened.stage
+                )
             case ServiceAsked():
                 return self._service_asked(happened)
             case ServiceSettled():
@@ -94,7 +98,7 @@ class RunEvents:
             case Delta():
                 return self._words(happened.text)
             case Replaced():
-                return self._replaced()
+                return self._close_withdrawn()
             case ReplyGiven():
                 return self._reply(happened)
 
@@ -108,29 +112,33 @@ class RunEvents:
 
     def _service_asked(self, asked: ServiceAsked) -> bytes:
         name = asked.service
-        now = b'{"stage":%b,"state":"asked"}' % quoted(asked.stage)
+        now = b'{"stage":%b,"state":"asked"}' % json_name(asked.stage)
         self._changes[name] = _OPERATION % (_place(name), now)
         if asked.stage != SKILLS:
             return b""
         told = b""
         if description := self._descriptions.get(name):
-            told = b',"description":%b' % quoted(description)
-        return _SUBAGENT % (b"STARTED", self._run_of(name), b',"name":%b%b' % (quoted(name), told))
+            told = b',"description":%b' % json_name(description)
+        return _SUBAGENT % (
+            b"STARTED",
+            self._subagent_run(name),
+            b',"name":%b%b' % (json_name(name), told),
+        )
 
     def _service_settled(self, settled: ServiceSettled) -> bytes:
         name, outcome, seconds = settled.service, settled.outcome, b"%.3f" % settled.seconds
         now = b'"%b","seconds":%b}' % (outcome.encode(), seconds)
-        state = b'{"stage":%b,"state":%b' % (quoted(settled.stage), now)
+        state = b'{"stage":%b,"state":%b' % (json_name(settled.stage), now)
         self._changes[name] = _OPERATION % (_place(name), state)
         if settled.stage != SKILLS:
             return b""
         if outcome in FAILURES:
             what = b"it did not answer in time" if outcome == "late" else b"it failed"
             told = b',"message":"%b","code":"%b"' % (what, outcome.encode())
-            return _SUBAGENT % (b"ERROR", self._run_of(name), told)
-        return _SUBAGENT % (b"FINISHED", self._run_of(name), b',"result":{"outcome":' + now)
+            return _SUBAGENT % (b"ERROR", self._subagent_run(name), told)
+        return _SUBAGENT % (b"FINISHED", self._subagent_run(name), b',"result":{"outcome":' + now)
 
-    def _run_of(self, service: str) -> bytes:
+    def _subagent_run(self, service: str) -> bytes:
         return encode(f"{self._turn_id}/{service}")
 
     # -- what is said --------------------------------------------------------------------------
@@ -147,8 +155,8 @@ class RunEvents:
         told = {"messageId": self._message_id, "delta": text}
         return begun + event("TEXT_MESSAGE_CONTENT", told)
 
-    def _replaced(self) -> bytes:
-        """Close the message with void words; the next words belong to another one."""
+    def _close_withdrawn(self) -> bytes:
+        """Close the message with withdrawn words; the next words belong to a new message."""
         ended = self._end_message()
         self._is_void = self._is_void or bool(self._said)
         self._said = ""
@@ -167,14 +175,14 @@ class RunEvents:
         return f"{self._turn_id}{number}"
 
     def _reply(self, given: ReplyGiven) -> bytes:
-        """Write the rest of the words, what is no text, and the end of the run."""
+        """Write the rest of the words, the parts beside text, and the end of the run."""
         if given.turn_id:
             self._turn_id = self._turn_id if self._said or self._messages else given.turn_id
         spoken = given.utterance
         text = spoken.text or said_as_text(spoken.text, spoken.attributes)
         pieces = []
         if not text.startswith(self._said):
-            pieces.append(self._replaced())
+            pieces.append(self._close_withdrawn())
         pieces.append(self._words(text[len(self._said) :]))
         pieces.append(self._end_message())
         if self._is_void:
@@ -184,17 +192,17 @@ class RunEvents:
         outcome: JsonObject = {"type": "success"}
         if waiting is not None:
             outcome = {"type": "interrupt", "interrupts": [_interrupt(waiting, spoken)]}
-        pieces.append(self._finished(given, outcome))
+        pieces.append(self._finish_run(given, outcome))
         return b"".join(pieces)
 
     def _messages_again(self, text: str) -> bytes:
-        """Write the messages as they are, without the one whose words are void."""
+        """Write all messages, without the message of withdrawn words."""
         messages = self._asked.messages
         kept = [{**one, "id": one.get("id") or f"m{n}"} for n, one in enumerate(messages)]
         said = {"id": self._message_id, "role": "assistant", "content": text}
         return event("MESSAGES_SNAPSHOT", {"messages": [*kept, said]})
 
-    def _finished(self, given: ReplyGiven | None, outcome: JsonObject) -> bytes:
+    def _finish_run(self, given: ReplyGiven | None, outcome: JsonObject) -> bytes:
         told: JsonObject = {
             "threadId": self._asked.thread_id,
             "runId": self._asked.run_id,
@@ -220,8 +228,8 @@ _SUBAGENT: Final = b'data: {"type":"SUBAGENT_%b","subagentRunId":%b%b}\n\n'
 
 
 @lru_cache(maxsize=1024)
-def quoted(text: str) -> bytes:
-    """Return a text that comes again and again, a name for one, as JSON."""
+def json_name(text: str) -> bytes:
+    """Return a recurring text, such as a name, as JSON; results are cached."""
     return encode(text)
 
 
@@ -238,7 +246,7 @@ def event(type_: str, members: JsonObject) -> bytes:
 
 
 def _customs(spoken: BotUtterance) -> list[JsonObject]:
-    """Return what a reply has beside text: buttons, links, cards, pictures, choices and so on."""
+    """Return the parts of a reply beside text: buttons, links, cards, pictures, choices."""
     messages = spoken.attributes.get("messages")
     found: list[Any] = messages if isinstance(messages, list) else []
     return [

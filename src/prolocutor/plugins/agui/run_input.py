@@ -1,4 +1,4 @@
-"""RunAgentInput: what an AG-UI client starts a run with, as far as it is read here.
+"""RunAgentInput: the request of an AG-UI client to start a run.
 
 Source: AG-UI 1.0, https://docs.ag-ui.com. Unknown keys are ignored.
 """
@@ -34,9 +34,9 @@ class ResumeEntry(msgspec.Struct, rename="camel"):
 class RunAgentInput(msgspec.Struct, rename="camel"):
     """A request to run the assistant.
 
-    `thread_id` names one of the person's dialogs. A run that is sent again with the same `run_id`
-    gets the same reply. Of the messages the last one of the user counts. `forwarded_props` may
-    name a `skill` to talk to alone and a `user`, and give the content of a `button`.
+    `thread_id` names a dialog of the person. A repeated `run_id` gets the same reply. The user's
+    last message is the input. `forwarded_props` may name a single `skill` to ask and a `user`, and
+    give the content of a `button`.
     """
 
     thread_id: Name
@@ -50,7 +50,7 @@ class RunAgentInput(msgspec.Struct, rename="camel"):
     resume: list[ResumeEntry] | None = None
 
     def said(self) -> GivenAnswer | None:
-        """Return what the person says in this run; None if that is nothing."""
+        """Return the person's input of this run, or None."""
         if self.resume:
             entry = self.resume[-1]
             return CANCEL if entry.status == "cancelled" else _answer(entry.payload)
@@ -65,7 +65,7 @@ class RunAgentInput(msgspec.Struct, rename="camel"):
         return GivenAnswer(text) if message is not None else None
 
     def attributes(self) -> JsonObject:
-        """Return what the client sends beside the words, for services that know it."""
+        """Return the client's further data, as attributes for services."""
         state = self.state
         if isinstance(state, dict):
             # What the door put there differs when a run is sent again.
@@ -99,7 +99,7 @@ class RunAgentInput(msgspec.Struct, rename="camel"):
 
 
 def _text(content: Any) -> str:
-    """Return the text of what a user said, whose parts may be of several kinds."""
+    """Return the text of a message's content, a text or a list of parts."""
     if isinstance(content, list):
         texts = [one.get("text") for one in content if isinstance(one, dict)]
         said = "\n".join(text for text in texts if isinstance(text, str) and text)
@@ -110,7 +110,7 @@ def _text(content: Any) -> str:
 
 
 def _address(part: Any) -> str:
-    """Return the address of a picture that came alone: it may be what was asked for."""
+    """Return the address of a picture without text, which may answer an ask for a picture."""
     if not isinstance(part, dict) or part.get("type") != "image":
         return ""
     source = part.get("source")
@@ -120,7 +120,7 @@ def _address(part: Any) -> str:
 
 
 def _parts(message: JsonObject) -> list[JsonObject]:
-    """Return the parts of a message that are no text."""
+    """Return the parts of a message other than text."""
     content = message.get("content")
     if message.get("role") != "user" or not isinstance(content, list):
         return []
@@ -128,7 +128,7 @@ def _parts(message: JsonObject) -> list[JsonObject]:
 
 
 def _answer(payload: Any) -> GivenAnswer:
-    """Return an answer as an input; one that came in an object of a single value is that value."""
+    """Return an answer as an input; an object with a single member stands for its value."""
     if isinstance(payload, dict) and len(payload) == 1 and "idx" not in payload:
         (payload,) = payload.values()
     if isinstance(payload, dict) and not payload.keys() & {"idx", "latitude"}:

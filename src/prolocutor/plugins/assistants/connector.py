@@ -1,7 +1,7 @@
 """AssistantConnector: another assistant of Prolocutor as a skill, over its door for OpenAI's API.
 
-That door says, beside the text, who spoke and how sure it is, the rich messages, the ask and the
-attributes of the reply (`prolocutor` in a completion), takes answers as values (`parsed`), and
+Beside the text that door returns the skill, its confidence, the rich messages, the ask and the
+attributes of the reply (`prolocutor` in a completion). It accepts answers as values (`parsed`), and
 streams.
 """
 
@@ -56,10 +56,10 @@ _NOT_READ: Final = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 class AssistantConnector:
     """The way to `http://host:4242`, another assistant.
 
-    A dialog is one there too. Its questions are ours, and answers go back as values. A turn that
-    is run again sends the same `Idempotency-Key` and gets the reply of before. A reply that is only
-    its fallback declines. The names of the turns within which it is asked go with each call, so
-    that an assistant that asks itself refuses.
+    A dialog here is a dialog there. The other assistant's asks become ours, and answers go back as
+    values. A repeated turn sends the same `Idempotency-Key` and gets the stored reply. A mere
+    fallback counts as declining. Each call names the turns that led to it, so that an assistant
+    that asks itself refuses.
     """
 
     def __init__(self, options: OtherAssistant, *, name: str) -> None:
@@ -83,7 +83,7 @@ class AssistantConnector:
         return await each_alone(self._ask, requests)
 
     async def describe(self) -> JsonObject:
-        """Return the members of a card: who it is, what its skills do."""
+        """Return the members of a card: the description of the assistant and its skills."""
         models = await self._find_models()
         about = [one for one in models if (one.id == self._model or "/" in one.id)]
         told = " ".join(one.description for one in about if one.description)
@@ -106,7 +106,7 @@ class AssistantConnector:
         headers = {**call_headers((request,)), CHAIN_HEADER: ",".join(chain)}
         try:
             if streams:
-                reply = await self._streamed(body, headers, request.deltas)
+                reply = await self._stream_reply(body, headers, request.deltas)
             else:
                 answer = await self._client.post(body, headers, max_bytes=MAX_REPLY)
                 reply = _whole(answer.body)
@@ -116,7 +116,7 @@ class AssistantConnector:
             raise
         return self._hypotheses(reply)
 
-    async def _streamed(
+    async def _stream_reply(
         self, body: bytes, headers: Mapping[str, str], deltas: DeltaSink | None
     ) -> _Reply:
         streamed = _StreamedReply(deltas)
@@ -178,7 +178,7 @@ class AssistantConnector:
 
 
 class _Details(msgspec.Struct, kw_only=True):
-    """What a reply is beside its text (`prolocutor` in a completion)."""
+    """The members of a reply beside its text (`prolocutor` in a completion)."""
 
     skill: str
     confidence: float
@@ -226,7 +226,7 @@ class _ModelPage(msgspec.Struct):
 
 
 class _Reply(msgspec.Struct):
-    """A reply: its text, and what it is beside."""
+    """A reply: its text and its details."""
 
     text: str
     details: _Details
@@ -246,9 +246,9 @@ def _whole(body: bytes) -> _Reply:
 
 
 class _StreamedReply:
-    """A reply that comes piece by piece.
+    """A streamed reply.
 
-    What may be the rendering of an ask or of rich messages is held back until words follow it.
+    Text that may be the rendering of an ask or of rich messages is held back until words follow.
     """
 
     def __init__(self, deltas: DeltaSink | None) -> None:
@@ -258,7 +258,7 @@ class _StreamedReply:
         self._details: _Details | None = None
 
     def take(self, data: bytes) -> bool:
-        """Take a chunk and return whether it was the last."""
+        """Read a chunk; return whether it was the last."""
         if data == b"[DONE]":
             return True
         try:
@@ -313,7 +313,7 @@ class OtherAssistant(AgentOptions, frozen=True, kw_only=True):
 
     @classmethod
     async def recognize(cls, probe: UrlProbe) -> FoundService | None:
-        """Look for models that say they are an assistant's."""
+        """Recognize an assistant by the owner of its models."""
         base = probe.base(SAY, MODELS, "/v1")
         page = (await probe.get(base + MODELS)).read(_ModelPage)
         own = [one.id for one in page.data if one.owned_by == "prolocutor"] if page else []

@@ -39,14 +39,14 @@ class BotTokenRefused(BotRefusal):
 
 
 class TelegramUser(msgspec.Struct, frozen=True):
-    """Who says something."""
+    """The sender of a message."""
 
     id: int
     is_bot: bool = False
 
 
 class TelegramChat(msgspec.Struct, frozen=True):
-    """Where something is said; private chats have the id of their user."""
+    """A chat; a private chat has the id of its user."""
 
     id: int
 

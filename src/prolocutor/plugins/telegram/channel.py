@@ -104,7 +104,7 @@ class Telegram:
         self._running.start(self._run())
 
     async def close(self) -> None:
-        """Stop; a turn that runs is the assistant's, its reply is sent after the next start."""
+        """Stop polling; running turns go on, and their replies are sent after the next start."""
         await self._running.aclose()
         await self._delivery.aclose()
         await self.bot.aclose()
@@ -235,7 +235,7 @@ class Telegram:
             await asyncio.sleep(TYPING)
 
     async def _quietly(self, call: BotCall) -> None:
-        """Make a call of which nothing depends."""
+        """Make a call whose failure does not matter."""
         with suppress(BotRefusal):
             await self.bot.call(call.method, call.asked, msgspec.Raw)
 

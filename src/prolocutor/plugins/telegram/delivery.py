@@ -76,7 +76,7 @@ class ChatDelivery:
             self._tasks.start(self._deliver(user, n))
 
     async def _deliver(self, user: str, sent: int) -> None:
-        """Send each reply of a person that is whole, and note how far it has come."""
+        """Send the complete replies of a person, and record the last sent row."""
         rows: list[ShownRow] = []
 
         async def send(page: list[FeedRow]) -> None:
