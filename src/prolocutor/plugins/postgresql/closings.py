@@ -1,4 +1,4 @@
-"""The second trip of turns: arguments for `finish_turns`, and what is remembered afterwards."""
+"""The second trip of turns: the arguments of `finish_turns`, and the cache after it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from prolocutor.plugins.postgresql.database_line import DatabaseLine, Row
 from prolocutor.plugins.postgresql.membership import Membership
 from prolocutor.plugins.postgresql.openings import WITHIN, PostgresqlOpenedTurn
 from prolocutor.plugins.postgresql.remembered import Remembered, RememberedDialog
-from prolocutor.plugins.postgresql.statements import place_of, stored_text
+from prolocutor.plugins.postgresql.statements import name_digest, stored_text
 
 FINISH: Final = (
     "SELECT * FROM finish_turns(" + ", ".join(f"${number}" for number in range(1, 41)) + ")"
@@ -47,7 +47,7 @@ SELECT status, feed, id, version FROM finished ORDER BY turn
 
 
 class FinishCall:
-    """The arguments of one call of `finish_turns`, an array for each column."""
+    """The arguments of a call of `finish_turns`, an array for each column."""
 
     __slots__ = ("_entries", "_messages", "_records", "_struck", "_turns", "_utterances")
 
@@ -66,7 +66,9 @@ class FinishCall:
         skills: set[str] | None,
         known_round: bytes | None,
     ) -> None:
-        """Add a closing; `skills` spoke in its dialog already, `known_round` is its round."""
+        """Add a closing; `skills` are the earlier speakers of its dialog, `known_round` is its
+        round.
+        """
         opening = opened.opening
         round_ = closing.round if closing.round != known_round else None
         outcome = closing.outcome if opening.request_key is not None else None
@@ -95,7 +97,7 @@ class FinishCall:
         self._messages[0].append(len(messages))
         self._messages[1].extend(messages)
         self._struck[0].append(len(closing.struck))
-        self._struck[1].extend(place_of(skill, key) for skill, key in closing.struck)
+        self._struck[1].extend(name_digest(skill, key) for skill, key in closing.struck)
         counts, *columns = self._entries
         counts.append(len(closing.entries))
         for entry in closing.entries:
@@ -104,13 +106,13 @@ class FinishCall:
 
         turn, user = len(counts), stored_text(opening.user)
         self._records += [
-            (turn, user, place_of(one.kind, one.key), stored_text(one.kind), stored_text(one.key),
+            (turn, user, name_digest(one.kind, one.key), stored_text(one.kind), stored_text(one.key),
              one.body, opened.person, opened.dialog)
             for one in closing.records
         ]  # fmt: skip
 
     def statement(self, number: int | None) -> tuple[Any, ...]:
-        """Return the statement and its parameters, for the replica of this number."""
+        """Return the statement and its parameters for a replica."""
         arrays = *self._turns, *self._utterances, *self._messages, *self._struck, *self._entries
         values = number, *arrays, MAX_AGENDA_ENTRIES
         if not self._records:
@@ -136,7 +138,7 @@ class FinishCall:
 
 
 def _version(new: NewProfileVersion | None) -> tuple[Any, Any, Any]:
-    """Return number, changes and, of a key frame, the state."""
+    """Return the number and the changes of a version, and the state of a key frame."""
     if new is None:
         return None, None, None
     frame = None if new.number % FRAME else new.state
@@ -144,10 +146,10 @@ def _version(new: NewProfileVersion | None) -> tuple[Any, Any, Any]:
 
 
 def entry_columns(entry: AgendaEntry) -> tuple[Any, ...]:
-    """Return the columns of an entry, in the order of the parameters."""
+    """Return the columns of an agenda entry, in the order of the parameters."""
     return (
         stored_text(entry.user),
-        place_of(entry.skill, entry.key),
+        name_digest(entry.skill, entry.key),
         stored_text(entry.skill),
         stored_text(entry.key),
         stored_text(entry.dialog_name),
@@ -158,7 +160,7 @@ def entry_columns(entry: AgendaEntry) -> tuple[Any, ...]:
 
 
 def entry_arrays(entries: Iterable[AgendaEntry]) -> list[list[Any]]:
-    """Return an array for each column of these entries."""
+    """Return an array for each column of some agenda entries."""
     columns: list[list[Any]] = [[] for _ in range(8)]
     for entry in entries:
         for values, value in zip(columns, entry_columns(entry), strict=True):
@@ -177,7 +179,7 @@ class Closings:
         """Turn and attempt of closings of which it is not known whether they were stored."""
 
     async def __call__(self, closings: Sequence[TurnClosing], repeated: bool) -> list[Any]:
-        """Close the turns, in the order of their users: no two groups wait for each other."""
+        """Close the turns in the order of their users, so that groups cannot deadlock."""
         order = sorted(range(len(closings)), key=lambda place: closings[place].opened.opening.user)
         outcomes: list[Any] = [None] * len(closings)
         call, sent = FinishCall(), []
@@ -204,21 +206,21 @@ class Closings:
                 self._unanswered.update((one.opening.turn_id, one.attempt) for _, _, one in sent)
                 raise
             for (place, closing, opened), row in zip(sent, rows, strict=True):
-                outcomes[place] = self._closed(closing, opened, row)
+                outcomes[place] = self._cache_changes(closing, opened, row)
         return outcomes
 
     def _dialog(self, opened: PostgresqlOpenedTurn) -> RememberedDialog | None:
-        """Return what is remembered of the turn's dialog."""
+        """Return the cached dialog of the turn."""
         person = self._remembered.person(opened.opening.user)
         if person is None or person.person != opened.person:
             return None
         dialog = person.dialogs.get(opened.opening.dialog_name)
         return dialog if dialog is not None and dialog.dialog == opened.dialog else None
 
-    def _closed(
+    def _cache_changes(
         self, closing: TurnClosing, opened: PostgresqlOpenedTurn, row: Row
     ) -> StoreError | None:
-        """Remember what the turn changed; return what is wrong, None if it is stored."""
+        """Cache the changes of the turn; return the error, None if it is stored."""
         user, status = opened.opening.user, row["status"]
         unanswered = (opened.opening.turn_id, opened.attempt) in self._unanswered
         self._unanswered.discard((opened.opening.turn_id, opened.attempt))
@@ -258,7 +260,7 @@ class Closings:
 
 
 def _shows_known_versions(closing: TurnClosing) -> bool:
-    """Return whether each utterance shows the profile as it was before the turn, or is after."""
+    """Return whether each utterance shows the profile before the turn or after it."""
     opened = closing.opened
     for spoken in closing.utterances:
         if spoken.by_bot:

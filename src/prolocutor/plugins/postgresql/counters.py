@@ -1,4 +1,4 @@
-"""PostgresqlCounters: counters of quotas in the database, on the line for hints and beats."""
+"""PostgresqlCounters: the counters of quotas in the database, on the line for hints and beats."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ TIDY: Final = 60.0
 
 
 class PostgresqlCounters:
-    """The counters of all replicas. Three statements at most, nothing of which waits for a disk."""
+    """The counters of all replicas, by three statements at most, which do not wait for a disk."""
 
     def __init__(self, membership: Membership) -> None:
         self._membership = membership
@@ -24,7 +24,7 @@ class PostgresqlCounters:
     async def count_together(
         self, uses: Sequence[CounterUse], opened: Mapping[str, int]
     ) -> CounterTotals:
-        """Add what was counted here, and return what all have counted."""
+        """Add this replica's counts; return the sums of all replicas."""
         fetch, number = self._membership.fetch, await self._membership.needed()
         ahead: dict[str, float] = {}
         if uses:

@@ -1,4 +1,4 @@
-"""DatabaseLine: one connection to the database, made anew when it breaks."""
+"""DatabaseLine: a connection to the database, reopened when it breaks."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class Row(Protocol):
 
 
 class Connection(Protocol):
-    """What is used of asyncpg's connection."""
+    """The methods of asyncpg's connection that this module uses."""
 
     async def fetch(self, statement: str, *args: Any) -> list[Row]:
         """Run a statement, prepared once, and return all rows."""
@@ -70,37 +70,37 @@ class Connection(Protocol):
         """Run a script of many statements."""
 
     async def close(self, *, timeout: float) -> None:
-        """Say good-bye."""
+        """Close the connection in good order."""
 
     def get_server_pid(self) -> int:
-        """Return the process of the server, as whoever answers has it."""
+        """Return the id of the server process, as the server or pooler reports it."""
 
     def terminate(self) -> None:
-        """Break it off; a statement that waits for an answer fails at once."""
+        """Break the connection off; a waiting statement fails at once."""
 
     def is_closed(self) -> bool:
-        """Return whether it is closed."""
+        """Return whether the connection is closed."""
 
     def add_termination_listener(self, callback: Callable[[Any], None]) -> None:
-        """Call back when the connection is lost."""
+        """Call `callback` when the connection is lost."""
 
     async def add_listener(self, channel: str, callback: Callable[..., None]) -> None:
-        """Call back for each notification."""
+        """Call `callback` for each notification."""
 
 
 class Session(Protocol):
-    """What a line's connection is prepared with, each time it is made."""
+    """The preparation of a line's connection, after each opening."""
 
     async def __call__(self, connection: Connection) -> None:
-        """Prepare it."""
+        """Prepare a connection."""
 
 
 class DatabaseLine:
-    """One connection; its user runs one statement at a time.
+    """A connection whose user runs one statement at a time.
 
-    While it is down, `fetch` fails at once with `StoreAway` and the line is made anew in the
-    background. A statement that is not answered within its time breaks the line: a server that
-    holds what it was sent looks no different.
+    While it is down, `fetch` fails at once with `StoreAway`, and the connection is reopened in the
+    background. A statement that exceeds its time limit breaks the connection, because a frozen
+    server looks like a slow one.
     """
 
     def __init__(self, url: StoreUrl, name: str, *, prepare: Session) -> None:
@@ -123,7 +123,7 @@ class DatabaseLine:
         """Called when the line is back after it was lost."""
 
     async def open(self) -> None:
-        """Connect, also after `aclose`; raise an error that says what to do."""
+        """Connect, also after `aclose`; raise an error with a remedy."""
         self._closed = False
         await self._connect()
 
@@ -142,17 +142,17 @@ class DatabaseLine:
 
     @property
     def is_up(self) -> bool:
-        """Whether there is a connection, as far as is known."""
+        """Whether the connection is open, as far as is known."""
         return self._connection is not None and not self._connection.is_closed()
 
     def break_off(self, older_than: float = 0.0) -> None:
-        """Break the connection if a statement has waited for so many seconds."""
+        """Break the connection if a statement has waited for `seconds`."""
         waits = self._asked_at is not None and monotonic() - self._asked_at >= older_than
         if waits and self._connection is not None:
             self._connection.terminate()
 
     async def back(self, patience: float) -> bool:
-        """Wait for a lost line to come back; return whether it is up."""
+        """Wait for a lost connection to be reopened; return whether it is open."""
         if not self.is_up and not self._closed:
             self._lost(StoreAway(f"{self._url.shown}: the connection was lost"))
             await self._making.ended(patience)
@@ -163,7 +163,7 @@ class DatabaseLine:
         self._new_name = name
 
     async def fetch(self, statement: str, *args: Any, within: float) -> list[Row]:
-        """Run a statement; raise `StoreAway` where its outcome is unknown."""
+        """Run a statement; raise `StoreAway` if its outcome is unknown."""
         connection = self._connection
         if connection is None or connection.is_closed():
             raise self._lost(None)
@@ -178,7 +178,7 @@ class DatabaseLine:
                 timer.cancel()
 
     async def execute(self, script: str) -> None:
-        """Run a script of many statements, however long it takes."""
+        """Run a script of many statements, without a time limit."""
         connection = self._connection
         if connection is None or connection.is_closed():
             raise self._lost(None)
@@ -188,7 +188,7 @@ class DatabaseLine:
     @contextmanager
     def _asking(self) -> Iterator[None]:
         if self._asked_at is not None:
-            raise self._misused("it is in use by somebody else")
+            raise self._misuse("it is in use by somebody else")
         self._asked_at = monotonic()
         try:
             yield
@@ -197,7 +197,7 @@ class DatabaseLine:
         finally:
             self._asked_at = None
 
-    def _misused(self, what: str) -> StoreMisused:
+    def _misuse(self, what: str) -> StoreMisused:
         self.misuses += 1
         error = StoreMisused(f"{self._url.shown}: the connection '{self._name}': {what}")
         if self.misuses == 1:
@@ -210,8 +210,8 @@ class DatabaseLine:
             return error
         ours = isinstance(error, asyncpg.InterfaceError) and not isinstance(error, ValueError)
         if ours and self.is_up:
-            return self._misused(str(error))
-        found = _translated(error, self._url)
+            return self._misuse(str(error))
+        found = _translate_error(error, self._url)
         if isinstance(found, ConfigError):  # the connection is checked when it is made anew
             found = StoreAway(str(found))
         if found is error and not self.is_up:
@@ -224,7 +224,7 @@ class DatabaseLine:
         return found
 
     def _lost(self, fault: StoreAway | None) -> StoreError:
-        """Begin to make the line anew; return what is wrong with it."""
+        """Begin to reopen the connection; return its error."""
         if self._closed:
             return StoreError("the store is closed")
         if fault is not None:
@@ -250,7 +250,7 @@ class DatabaseLine:
             self.on_return()
 
     async def _connect(self) -> None:
-        """Try each host once, the one that served last first."""
+        """Try each host once, beginning with the last one that served."""
         servers = self._url.servers
         fault: Exception = StoreAway(f"{self._url.shown}: names no host")
         for step in range(len(servers)):
@@ -267,7 +267,7 @@ class DatabaseLine:
         raise fault
 
     async def _connect_to(self, server: str) -> tuple[Connection, object]:
-        """Return a connection, prepared, and when its server was started."""
+        """Return a prepared connection, and the start time of its server."""
         made: Connection | None = None
         try:
             async with asyncio.timeout(self._url.connect_timeout):
@@ -282,13 +282,14 @@ class DatabaseLine:
             if made is not None:
                 made.terminate()
             if isinstance(error, Exception):
-                raise _translated(error, self._url) from error
+                raise _translate_error(error, self._url) from error
             raise
 
     async def _check_pooler(self, connection: Connection, server: str) -> None:
-        """Raise `ConfigError` where a connection is not ours from one statement to the next.
+        """Raise `ConfigError` if a pooler changes the server process between our statements.
 
-        It is so if another one, which takes the server's that is free, leaves ours a different one.
+        The test: a second connection takes the free server process, and the first one then gets
+        another.
         """
         other = await asyncpg.connect(server, statement_cache_size=0)
         try:
@@ -308,7 +309,7 @@ class DatabaseLine:
                 self._lost(StoreAway(f"{self._url.shown}: the connection was lost"))
 
 
-def _translated(error: Exception, url: StoreUrl) -> Exception:
+def _translate_error(error: Exception, url: StoreUrl) -> Exception:
     shown = url.shown
     code = getattr(error, "sqlstate", None)
     if code == DECLARED_DEAD:

@@ -1,4 +1,4 @@
-"""DatabaseLines: the five connections of a store, and what each is prepared with."""
+"""DatabaseLines: the five connections of a store, and their preparation."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ LOST_MS: Final = 10_000
 
 
 class LineSession:
-    """Prepares the connections of one line.
+    """Prepares the connections of a line.
 
-    `statement_ms` bounds a statement. `hints_only`: nothing that it writes has to survive.
+    `statement_ms` limits a statement. `hints_only`: its writes need not survive a crash.
     """
 
     def __init__(
@@ -39,7 +39,7 @@ class LineSession:
         """The server's `synchronous_standby_names`, as last seen."""
 
     async def __call__(self, connection: Connection) -> None:
-        """Prepare a connection; raise where the server cannot be used."""
+        """Prepare a connection; raise `ConfigError` if the server cannot be used."""
         (facts,) = await connection.fetch(named("session_facts"))
         if facts["encoding"] != "UTF8":
             raise ConfigError(
@@ -67,19 +67,19 @@ class LineSession:
 
 
 class ConnectionListener(Protocol):
-    """What listens on the line for hints."""
+    """A listener on the line for hints."""
 
     async def listen(self, connection: Connection) -> None:
-        """Have a new connection deliver hints."""
+        """Subscribe a new connection to hints."""
 
     def missed(self) -> None:
-        """Note that hints may have been missed."""
+        """Handle a gap, in which hints may have been missed."""
 
 
 class DatabaseLines:
-    """One line for each trip of a turn, one for other changes, one to read, one for hints.
+    """A line for each trip of a turn, for other changes, for reads, and for hints.
 
-    Each has one owner, a lane: nobody else may use it.
+    Only its lane, the owner of a line, may use it.
     """
 
     def __init__(self, url: StoreUrl, durability: str) -> None:
@@ -97,7 +97,7 @@ class DatabaseLines:
         self.hints = JobLane(self._hints)
 
     async def open(self) -> None:
-        """Connect one, bring the database up to date, and connect the others at once."""
+        """Connect a line, migrate the database, then connect the other lines together."""
         await self._changes.open()
         await migrations.migrate(self._changes, self._url)
         down = [line for line in self.all if not line.is_up]
@@ -108,7 +108,7 @@ class DatabaseLines:
                 raise outcome
 
     async def aclose(self) -> None:
-        """Close all."""
+        """Close all lines."""
         for line in self.all:
             await line.aclose()
 
@@ -123,19 +123,19 @@ class DatabaseLines:
         return self._sessions[0].standbys
 
     def listen(self, listener: ConnectionListener) -> None:
-        """Have the line for hints deliver them; to be called before it is opened."""
+        """Set the listener for hints; call this method before `open`."""
         self._listener = listener
         self._hints.on_return = listener.missed
 
     def rename(self, name: str) -> None:
-        """Name all connections on the server, also those made later; our schema has its own."""
+        """Name all connections, also later ones, on the server."""
         name = f"{name} {self._url.schema}".rstrip()
         for session, line in zip(self._sessions, self.all, strict=True):
             session.application_name = name
             line.name_session(name)
 
     def break_off(self, older_than: float) -> None:
-        """Break those off where a statement has waited for so many seconds."""
+        """Break the connections whose statement has waited for `seconds`."""
         for line in self.all:
             line.break_off(older_than)
 

@@ -1,4 +1,4 @@
-"""Lanes: what waits for a line goes out together, as one call."""
+"""Lanes: gather the requests that wait for a line into one call."""
 
 from __future__ import annotations
 
@@ -24,21 +24,21 @@ PAUSE: Final = 0.2
 
 
 class GroupCall(Protocol[Item_contra]):
-    """Sends a group as one call."""
+    """Sends a group of items as one call."""
 
     async def __call__(self, items: Sequence[Item_contra], repeated: bool, /) -> list[Any]:
-        """Return an outcome for each, an exception for one that was refused.
+        """Return an outcome for each item, an exception for a refused item.
 
-        Raise what made the call as a whole fail: then nothing of the group is stored, but with
-        `StoreAway` that is not known. `repeated`: the answer to the same call was lost.
+        Raise the error of the whole call: nothing of the group is stored then, except that
+        `StoreAway` leaves it unknown. `repeated`: the answer to the same call was lost.
         """
 
 
 class Lane(Generic[Item]):
-    """Sends all that was submitted since the last call, up to `at_most`, as the next call.
+    """Sends the items submitted during the last call, up to `at_most`, as the next call.
 
-    There is no wait for more: under load groups form by themselves while a call is under way. A
-    group that fails is tried one by one, so that one bad item does not fail the others.
+    It does not wait for more items: under load groups form while a call is under way. The items of
+    a failed group are tried singly, so that a bad item does not fail the others.
     """
 
     def __init__(self, line: DatabaseLine, call: GroupCall[Item], *, at_most: int = 256) -> None:
@@ -61,7 +61,7 @@ class Lane(Generic[Item]):
         return future
 
     async def drained(self) -> None:
-        """Wait until all that was submitted has its outcome."""
+        """Wait until all submitted items have their outcomes."""
         await self._worker.ended()
 
     async def _work(self) -> None:
@@ -86,7 +86,7 @@ class Lane(Generic[Item]):
         except StoreAway as error:
             if not up or not await self._line.back(PATIENCE):
                 return [error] * len(items)
-            return await self._repeated(items)
+            return await self._send_again(items)
         except DeclaredDead as error:
             return [error] * len(items)
         except Exception as error:
@@ -94,7 +94,7 @@ class Lane(Generic[Item]):
                 return [error]
         return [await self._alone(item, False) for item in items]
 
-    async def _repeated(self, items: list[Item]) -> list[Any]:
+    async def _send_again(self, items: list[Item]) -> list[Any]:
         try:
             return await self._call(items, True)
         except (StoreAway, DeclaredDead) as error:
@@ -110,7 +110,7 @@ class Lane(Generic[Item]):
 
 
 class LineJob(Generic[T]):
-    """Something done on a line by itself; `repeatable` if doing it twice does no harm."""
+    """A job that has a line for itself; `repeatable` if running it twice does no harm."""
 
     __slots__ = ("repeatable", "work")
 
@@ -120,7 +120,7 @@ class LineJob(Generic[T]):
 
 
 class JobLane:
-    """Owns a line: all who use it do so here, one after the other."""
+    """The owner of a line, which runs all jobs on it one after the other."""
 
     def __init__(self, line: DatabaseLine) -> None:
         self._line = line
@@ -129,14 +129,14 @@ class JobLane:
     async def fetch(
         self, statement: str, *values: Any, within: float, repeatable: bool = True
     ) -> list[Row]:
-        """Run a statement; a caller that is cancelled does not stop it."""
+        """Run a statement to its end, even if the caller is cancelled."""
         work = partial(self._line.fetch, statement, *values, within=within)
         rows: list[Row] = await self._lane.submit(LineJob(work, repeatable=repeatable))
         return rows
 
     @property
     def since(self) -> float:
-        """When the server was first connected to, by the monotonic clock."""
+        """The time of the first connection to the server, by the monotonic clock."""
         return self._line.since
 
     async def drained(self) -> None:

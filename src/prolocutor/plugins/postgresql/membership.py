@@ -22,10 +22,10 @@ NAME: Final = "prolocutor {}"
 
 
 class Membership:
-    """The number of this replica, its lease, and what it does when it was declared dead.
+    """The number and lease of this replica, and its return after being declared dead.
 
-    `lane` is the one for hints and beats; nothing that it writes has to survive a crash of the
-    database. `renamed` is called with the name that the connections have from then on.
+    `lane` is the lane for hints and beats; its writes need not survive a crash of the database.
+    `renamed` is called with the new name of the connections.
     """
 
     def __init__(
@@ -57,15 +57,15 @@ class Membership:
 
     @property
     def connected_at(self) -> float:
-        """When the server was first connected to, by the monotonic clock."""
+        """The time of the first connection to the server, by the monotonic clock."""
         return self._lane.since
 
     def clock(self) -> float:
-        """Return the database's time, as measured at the last beat and carried on since."""
+        """Return the database's time, measured at the last beat and extrapolated since."""
         return self._clock_start + elapsed()
 
     async def needed(self) -> int:
-        """Return our number; join if nobody did."""
+        """Return this replica's number; join first if need be."""
         if self.number is None:
             async with self._joining:
                 if self.number is None:
@@ -74,7 +74,7 @@ class Membership:
         return self.number
 
     async def join(self, lease: float, url: str) -> int:
-        """Become a replica, or change the lease of the one that this store is already."""
+        """Become a replica, or change the lease of this replica."""
         self.lease, self._url, self.alone = lease, url, False
         if self.number is not None:
             await self.leave()
@@ -88,7 +88,7 @@ class Membership:
         return self.number
 
     async def beat(self) -> bool:
-        """Prolong the lease; join again and return False where we were declared dead."""
+        """Prolong the lease; if this replica was declared dead, join again and return False."""
         number = await self.needed()
         asked = monotonic()
         within = max(1.0, self.lease / 2)
@@ -105,7 +105,7 @@ class Membership:
         return True
 
     async def leave(self) -> None:
-        """Let others take over at once what this replica has."""
+        """Let other replicas take over this replica's turns at once."""
         if self.number is not None:
             await self.fetch("leave", self.number, within=2.0)
             self.number = None

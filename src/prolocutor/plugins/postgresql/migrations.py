@@ -21,8 +21,8 @@ LOCK: Final = 7_032_001
 _BREAKING: Final = re.compile(r"^-- breaking$", re.MULTILINE)
 
 
-async def version_of(line: DatabaseLine, shown: str) -> int:
-    """Return the version of the database, 0 if it is new; refuse one that is too new."""
+async def read_version(line: DatabaseLine, shown: str) -> int:
+    """Return the version of the database, 0 if it is new; raise `StoreError` if it is too new."""
     (row,) = await line.fetch(named("has_migrations"), within=30.0)
     if not row[0]:
         return 0
@@ -37,16 +37,16 @@ async def version_of(line: DatabaseLine, shown: str) -> int:
 
 
 def breaks(version: int) -> bool:
-    """Return whether programs that know only this version cannot use the newest."""
+    """Return whether programs of a version cannot use the newest version."""
     return any(number > version and _BREAKING.search(one) for number, one in _SCRIPTS.items())
 
 
 async def migrate(line: DatabaseLine, url: StoreUrl) -> int:
-    """Bring the database, or our schema in it, to the newest version; return how many steps ran.
+    """Migrate the database, or a schema in it, to the newest version; return the number of steps.
 
-    Several processes may do so at once: one does it, the others wait.
+    Of several processes at once, one migrates while the others wait.
     """
-    if await version_of(line, url.shown) >= NEWEST:
+    if await read_version(line, url.shown) >= NEWEST:
         return 0
     await line.execute("BEGIN; SET LOCAL lock_timeout = 0; SET LOCAL statement_timeout = 0")
     try:
@@ -54,7 +54,7 @@ async def migrate(line: DatabaseLine, url: StoreUrl) -> int:
         (row,) = await line.fetch(named("has_schema"), within=30.0)
         if url.schema and not row[0]:
             await line.execute(f"CREATE SCHEMA {url.schema}")
-        version = await version_of(line, url.shown)
+        version = await read_version(line, url.shown)
         done = 0
         for number, script in _SCRIPTS.items():
             if number > version:

@@ -1,4 +1,4 @@
-"""The first trip of turns: arguments for `begin_turns`, and what its rows mean."""
+"""The first trip of turns: the arguments of `begin_turns`, and the reading of its rows."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class PostgresqlOpenedTurn(OpenedTurn, kw_only=True):
 
 
 class BeginCall:
-    """The arguments of one call of `begin_turns`, an array for each column."""
+    """The arguments of a call of `begin_turns`, an array for each column."""
 
     __slots__ = ("_fresh", "_lists", "_remembered")
 
@@ -67,9 +67,9 @@ class BeginCall:
         self._fresh: tuple[list[Any], ...] = tuple([] for _ in range(9))
 
     def add(self, opening: TurnOpening, *, fresh: bool) -> RememberedDialog | None:
-        """Add an opening; return the dialog that it counts on, None if it sends its own ids.
+        """Add an opening; return the cached dialog that it relies on, None if it sends new ids.
 
-        `fresh`: nothing remembered counts.
+        `fresh`: ignore the cache.
         """
         person = None if fresh else self._remembered.person(opening.user)
         dialog = person.dialogs.get(opening.dialog_name) if person is not None else None
@@ -119,7 +119,7 @@ class BeginCall:
 
 
 def fresh_ids(source: TurnOpening | Delivery) -> tuple[Any, ...]:
-    """Return what a new person and dialog are made of, in the order of the parameters."""
+    """Return the ids of a new person and dialog, in the order of the parameters."""
     new = source.new_dialog
     return (
         new.human_id,
@@ -143,16 +143,16 @@ class Openings:
         self._remembered = remembered
 
     async def __call__(self, openings: Sequence[TurnOpening], repeated: bool) -> list[Any]:
-        """Open the turns, in the order of their users: no two groups wait for each other."""
+        """Open the turns in the order of their users, so that groups cannot deadlock."""
         try:
-            return await self._open(openings, repeated)
+            return await self._open_turns(openings, repeated)
         except DeclaredDead:
             if not self._membership.alone:
                 raise
             await self._membership.rejoin()
-            return await self._open(openings, repeated)
+            return await self._open_turns(openings, repeated)
 
-    async def _open(self, openings: Sequence[TurnOpening], repeated: bool) -> list[Any]:
+    async def _open_turns(self, openings: Sequence[TurnOpening], repeated: bool) -> list[Any]:
         order = sorted(range(len(openings)), key=lambda place: openings[place].user)
         outcomes: list[Any] = [None] * len(openings)
         again = await self._send(openings, order, outcomes, fresh=False, repeated=repeated)
@@ -169,7 +169,7 @@ class Openings:
         fresh: bool,
         repeated: bool,
     ) -> list[int]:
-        """Send these; return the places of those that have to be sent with ids of their own."""
+        """Send openings; return the indexes of those to send again with new ids."""
         call = BeginCall(self._remembered)
         expected = [call.add(openings[place], fresh=fresh) for place in order]
         # What is remembered now may be forgotten before the answer, if this replica joins again.
@@ -221,7 +221,7 @@ class Openings:
 def resumed_turn(
     row: Row, opening: TurnOpening, window: int | None, hypotheses: int, replica: int
 ) -> PostgresqlOpenedTurn:
-    """Make what a resumed turn starts from."""
+    """Return the opened turn of a resumed turn."""
     changed = structs.replace(opening, window=window, hypotheses=hypotheses)
     person, dialog = read_head(row, changed)
     return _opened_turn(opening, row, person, dialog, window, hypotheses, replica)
@@ -263,14 +263,14 @@ def _opened_turn(
 
 
 def _hide_hypotheses(shown: list[UtteranceParts], hypotheses: int) -> None:
-    """Keep the hypotheses of the last `hypotheses` human utterances only."""
+    """Drop all hypotheses but those of the last `hypotheses` human utterances."""
     of_humans = [place for place, one in enumerate(shown) if not one.by_bot]
     for place in of_humans[: max(0, len(of_humans) - hypotheses)]:
         shown[place] = structs.replace(shown[place], hypotheses=b"[]")
 
 
 def _refusal(status: str, opening: TurnOpening, row: Row) -> Any:
-    """Return the outcome of an opening that opened no turn."""
+    """Return the error of a refused opening."""
     if status == "answered":
         return AnsweredRequest(turn_id=TurnId(row["turn_id"]), reply=row["outcome"])
     if status == "conflict":
@@ -284,7 +284,7 @@ def _refusal(status: str, opening: TurnOpening, row: Row) -> Any:
 
 
 def read_head(row: Row, opening: TurnOpening) -> tuple[RememberedPerson, RememberedDialog]:
-    """Make what is remembered of a row that has all of it; raise `PersonUnreadable`."""
+    """Read the cached head of a person from a full row; raise `PersonUnreadable`."""
     with read_of(opening.user):
         return _read_head(row, opening)
 
@@ -333,7 +333,7 @@ def _chain(row: Row, whose: str) -> list[VersionRow]:
 
 
 def _versions(owner: str, rows: list[VersionRow], wanted: set[int]) -> dict[int, bytes]:
-    """Return the wanted versions and the newest; `rows` are of one frame or more."""
+    """Return the wanted versions and the newest one from the rows of some frames."""
     needed = wanted | {rows[-1][0]}
     found: dict[int, bytes] = {}
     for frame in {number // FRAME for number in needed}:

@@ -1,4 +1,4 @@
-"""OutsideTurns: what changes the database and is no turn: deliveries, agenda, records, ratings."""
+"""OutsideTurns: changes of the database outside of turns: deliveries, agenda, records, ratings."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from prolocutor.plugins.postgresql.lanes import JobLane
 from prolocutor.plugins.postgresql.membership import Membership
 from prolocutor.plugins.postgresql.openings import fresh_ids
 from prolocutor.plugins.postgresql.remembered import Remembered
-from prolocutor.plugins.postgresql.statements import named, place_of, stored_text
+from prolocutor.plugins.postgresql.statements import named, name_digest, stored_text
 
 WITHIN: Final = 65.0
 """Seconds; deleting a person with all that is theirs may take long."""
@@ -36,26 +36,26 @@ class OutsideTurns:
         self._remembered = remembered
 
     async def schedule(self, entry: AgendaEntry, limit: int = MAX_AGENDA_ENTRIES) -> None:
-        """Write an entry, in place of one of the same user, skill and key."""
+        """Write an entry, in place of an entry with the same user, skill and key."""
         await self._rows("put_entry", *entry_columns(entry), limit)
 
     async def strike(self, user: str, skill: str, key: str) -> bool:
         """Take an entry off the agenda; return False if there is none."""
-        return bool(await self._rows("take_entry", stored_text(user), place_of(skill, key)))
+        return bool(await self._rows("take_entry", stored_text(user), name_digest(skill, key)))
 
     async def put_record(
         self, user: str, kind: str, key: str, body: bytes, about: str = ""
     ) -> None:
-        """Write a document, in place of the one of this kind and key."""
-        names = stored_text(user), place_of(kind, key), stored_text(kind), stored_text(key)
+        """Write a document, in place of a document with the same kind and key."""
+        names = stored_text(user), name_digest(kind, key), stored_text(kind), stored_text(key)
         await self._rows("put_record", *names, body, stored_text(about))
 
     async def change_records(self, changes: Sequence[RecordChange]) -> bool:
-        """Make all of the changes of documents, or none; return whether they were made."""
+        """Make all changes of documents, or none; return whether they were made."""
         rows = await self._rows(
             "change_records",
             [stored_text(one.user) for one in changes],
-            [place_of(one.kind, one.key) for one in changes],
+            [name_digest(one.kind, one.key) for one in changes],
             [stored_text(one.kind) for one in changes],
             [stored_text(one.key) for one in changes],
             [one.before for one in changes],
@@ -65,7 +65,7 @@ class OutsideTurns:
         return bool(rows[0][0])
 
     async def add_amounts(self, added: Sequence[Amount]) -> list[float] | int:
-        """Add all of the amounts and return the sums; else the place of one whose limit is why."""
+        """Add all amounts and return the sums, or the index of an amount over its limit."""
         ((refused, sums),) = await self._rows(
             "add_amounts",
             [one.kind for one in added],
@@ -85,7 +85,7 @@ class OutsideTurns:
 
     async def delete_record(self, user: str, kind: str, key: str) -> bool:
         """Delete a document; return False if there is none."""
-        return bool(await self._rows("delete_record", stored_text(user), place_of(kind, key)))
+        return bool(await self._rows("delete_record", stored_text(user), name_digest(kind, key)))
 
     async def deliver(self, delivery: Delivery) -> bool:
         """Write the messages and settle the entry; return False if the entry is gone."""
@@ -93,7 +93,7 @@ class OutsideTurns:
         given = entry_columns(entry) if entry is not None else (None,) * 8
         _, place, _, _, name, due, body, dropped = given
         written = [delivery.again] if delivery.again is not None else []
-        struck = [place_of(skill, key) for skill, key in delivery.struck]
+        struck = [name_digest(skill, key) for skill, key in delivery.struck]
         rows = await self._rows(
             "deliver",
             await self._membership.needed(),
@@ -118,7 +118,7 @@ class OutsideTurns:
         return status == "delivered"
 
     async def close_dialog(self, user: str, dialog_name: str) -> DialogId | None:
-        """End the active dialog of that name."""
+        """End a person's active dialog of a name."""
         rows = await self._rows(
             "close_dialog",
             self._membership.number,
@@ -131,17 +131,17 @@ class OutsideTurns:
         return DialogId(rows[0][1]) if rows[0][1] is not None else None
 
     async def rate_dialog(self, dialog_id: str, rating: Any, user: str | None, at: str) -> None:
-        """Add a rating to the dialog's."""
+        """Add a rating to a dialog."""
         if not await self._rate(dialog_id, None, rating, user, at):
             raise NotFound(f"there is no dialog {dialog_id}", field="dialog_id")
 
     async def rate_utterance(self, utt_id: str, rating: Any, user: str | None, at: str) -> None:
-        """Add a rating to the utterance's."""
+        """Add a rating to an utterance."""
         if not await self._rate(None, utt_id, rating, user, at):
             raise NotFound(f"there is no utterance {utt_id}", field="utt_id")
 
     async def delete_person(self, user: str) -> bool:
-        """Delete a person with all that is theirs; return False if there is nothing."""
+        """Delete a person with all their data; return False if there is none."""
         rows = await self._rows("delete_person", self._membership.number, stored_text(user))
         if rows[0][0] == "busy":
             raise PersonBusy(f"a turn of {user!r} is open, or others hold them")
@@ -155,7 +155,7 @@ class OutsideTurns:
         return bool(rows[0][0])
 
     async def delete_old_dialogs(self, numbers: Sequence[int], before: str) -> int:
-        """Delete those whose last utterance is older than `before`, all at once."""
+        """Delete the dialogs whose last utterance is older than `before`, in one transaction."""
         rows = await self._rows("delete_old_dialogs", list(numbers), stored_text(before))
         return int(rows[0][0])
 

@@ -67,7 +67,7 @@ class Postgresql(msgspec.Struct, frozen=True, kw_only=True):
 
     @classmethod
     def from_url(cls, url: str) -> Postgresql:
-        """Read the URL."""
+        """Return the options for a URL."""
         store_url.parse(url)
         return cls(url=url)
 
@@ -76,7 +76,7 @@ class Postgresql(msgspec.Struct, frozen=True, kw_only=True):
         return PostgresqlStore(self.url, durability=context.durability)
 
     def transfer(self) -> PostgresqlTransfer:
-        """Return what copies it."""
+        """Return the transfer of the store."""
         return PostgresqlTransfer(self.url)
 
 
@@ -85,10 +85,10 @@ _REPLICAS: Final = attrgetter("_replicas")
 """Parts of the store."""
 
 
-def _handed_on(
+def _delegate(
     part: Callable[[PostgresqlStore], Any], method: Callable[Concatenate[Any, P], Awaitable[T]]
 ) -> Callable[Concatenate[PostgresqlStore, P], Coroutine[Any, Any, T]]:
-    """Return the method of the store that is this one of a part."""
+    """Return a method of the store that calls a method of its part."""
 
     @wraps(method)
     async def hand_on(self: PostgresqlStore, /, *args: P.args, **keywords: P.kwargs) -> T:
@@ -100,9 +100,9 @@ def _handed_on(
 class PostgresqlStore:
     """Dialogs in a PostgreSQL database, which any number of replicas share.
 
-    `durability` is `full` (a reply that was given survives a crash of the server) or `relaxed` (the
-    last ones may be lost then). It uses five connections: one for each trip of a turn, one for
-    other changes, one to read and one for beats and hints.
+    `durability` is `full` (given replies survive a crash of the server) or `relaxed` (the last ones
+    may be lost then). It uses five connections: one for each of the two trips of a turn, one for
+    other changes, one for reads, one for beats and hints.
     """
 
     def __init__(self, url: str, *, durability: str = "full") -> None:
@@ -137,7 +137,7 @@ class PostgresqlStore:
         self._replicas = ReplicaWork(lines.changes, self._membership)
 
     async def open(self) -> None:
-        """Connect, and bring the database up to date."""
+        """Connect, and migrate the database."""
         try:
             await self._lines.open()
         except BaseException:
@@ -146,7 +146,7 @@ class PostgresqlStore:
         self._is_open = True
 
     async def aclose(self) -> None:
-        """Finish what was submitted, leave, and close the connections."""
+        """Finish the submitted work, leave the replicas, and close the connections."""
         if self._is_open:
             await self.openings.drained()
             await self.closings.drained()
@@ -161,7 +161,7 @@ class PostgresqlStore:
 
     @property
     def lines(self) -> list[DatabaseLine]:
-        """The connections, that of first trips first."""
+        """The connections; the first one is for first trips."""
         return self._lines.all
 
     @property
@@ -192,36 +192,36 @@ class PostgresqlStore:
     # Turns
 
     async def open_turn(self, opening: TurnOpening) -> OpenedTurn | AnsweredRequest:
-        """Store what was said, durably, and return what the turn starts from."""
+        """Store the person's words durably; return the opened turn."""
         opened: OpenedTurn | AnsweredRequest = await self.openings.submit(opening)
         return opened
 
     async def close_turn(self, closing: TurnClosing) -> None:
-        """Store all that the turn added and close it."""
+        """Store all additions of the turn, and close it."""
         await self.closings.submit(closing)
 
-    unfinished_turns = _handed_on(_REPLICAS, ReplicaWork.unfinished_turns)
-    resume_turn = _handed_on(_REPLICAS, ReplicaWork.resume_turn)
+    unfinished_turns = _delegate(_REPLICAS, ReplicaWork.unfinished_turns)
+    resume_turn = _delegate(_REPLICAS, ReplicaWork.resume_turn)
 
     async def close_dialog(self, user: str, dialog_name: str) -> DialogId | None:
-        """End the active dialog of that name."""
+        """End a person's active dialog of a name."""
         return await self._replicas.held(user, self._others.close_dialog(user, dialog_name))
 
     # The feed
 
-    feed = _handed_on(_READER, PostgresqlReader.feed)
-    feed_ends = _handed_on(_READER, PostgresqlReader.feed_ends)
-    feed_tail = _handed_on(_READER, PostgresqlReader.feed_tail)
-    feed_before = _handed_on(_READER, PostgresqlReader.feed_before)
-    conversations = _handed_on(_READER, PostgresqlReader.conversations)
-    round = _handed_on(_READER, PostgresqlReader.round)
+    feed = _delegate(_READER, PostgresqlReader.feed)
+    feed_ends = _delegate(_READER, PostgresqlReader.feed_ends)
+    feed_tail = _delegate(_READER, PostgresqlReader.feed_tail)
+    feed_before = _delegate(_READER, PostgresqlReader.feed_before)
+    conversations = _delegate(_READER, PostgresqlReader.conversations)
+    round = _delegate(_READER, PostgresqlReader.round)
 
     async def feed_end(self, user: str) -> int:
-        """Return the number of the last row ever written for this person, 0 if none."""
+        """Return the number of the last feed row ever written for a person, 0 for none."""
         return (await self._reader.feed_ends([user])).get(user, 0)
 
     async def delete_conversation(self, user: str, dialog_name: str) -> int:
-        """Delete the dialogs of that name in which no turn runs; return their number."""
+        """Delete a person's dialogs of a name in which no turn runs; return their number."""
         deleted = 0
         for number in await self._reader.dialogs_named(user, dialog_name):
             deleted += await self._others.delete_old_dialog(number, _ANY_DATE)
@@ -229,21 +229,21 @@ class PostgresqlStore:
 
     # The agenda and the records
 
-    schedule = _handed_on(_OTHERS, OutsideTurns.schedule)
-    strike = _handed_on(_OTHERS, OutsideTurns.strike)
-    due = _handed_on(_READER, PostgresqlReader.due)
-    next_due = _handed_on(_READER, PostgresqlReader.next_due)
-    entries = _handed_on(_READER, PostgresqlReader.entries)
-    put_record = _handed_on(_OTHERS, OutsideTurns.put_record)
-    add_amounts = _handed_on(_OTHERS, OutsideTurns.add_amounts)
-    delete_amounts = _handed_on(_OTHERS, OutsideTurns.delete_amounts)
-    amounts = _handed_on(_READER, PostgresqlReader.amounts)
-    change_records = _handed_on(_OTHERS, OutsideTurns.change_records)
-    record = _handed_on(_READER, PostgresqlReader.record)
-    records = _handed_on(_READER, PostgresqlReader.records)
-    records_since = _handed_on(_READER, PostgresqlReader.records_since)
-    record_count = _handed_on(_READER, PostgresqlReader.record_count)
-    delete_record = _handed_on(_OTHERS, OutsideTurns.delete_record)
+    schedule = _delegate(_OTHERS, OutsideTurns.schedule)
+    strike = _delegate(_OTHERS, OutsideTurns.strike)
+    due = _delegate(_READER, PostgresqlReader.due)
+    next_due = _delegate(_READER, PostgresqlReader.next_due)
+    entries = _delegate(_READER, PostgresqlReader.entries)
+    put_record = _delegate(_OTHERS, OutsideTurns.put_record)
+    add_amounts = _delegate(_OTHERS, OutsideTurns.add_amounts)
+    delete_amounts = _delegate(_OTHERS, OutsideTurns.delete_amounts)
+    amounts = _delegate(_READER, PostgresqlReader.amounts)
+    change_records = _delegate(_OTHERS, OutsideTurns.change_records)
+    record = _delegate(_READER, PostgresqlReader.record)
+    records = _delegate(_READER, PostgresqlReader.records)
+    records_since = _delegate(_READER, PostgresqlReader.records_since)
+    record_count = _delegate(_READER, PostgresqlReader.record_count)
+    delete_record = _delegate(_OTHERS, OutsideTurns.delete_record)
 
     async def deliver(self, delivery: Delivery) -> bool:
         """Write the messages and settle the entry; return False if the entry is gone."""
@@ -251,22 +251,22 @@ class PostgresqlStore:
 
     # The archive
 
-    dialog = _handed_on(_READER, PostgresqlReader.dialog_by_id)
-    turn = _handed_on(_READER, PostgresqlReader.turn)
-    active_dialog_id = _handed_on(_READER, PostgresqlReader.active_dialog_id)
-    dialog_ids = _handed_on(_READER, PostgresqlReader.dialog_ids)
-    ratings_since = _handed_on(_READER, PostgresqlReader.ratings_since)
-    rating_count = _handed_on(_READER, PostgresqlReader.rating_count)
-    owner_of = _handed_on(_READER, PostgresqlReader.owner_of)
-    rate_dialog = _handed_on(_OTHERS, OutsideTurns.rate_dialog)
+    dialog = _delegate(_READER, PostgresqlReader.dialog_by_id)
+    turn = _delegate(_READER, PostgresqlReader.turn)
+    active_dialog_id = _delegate(_READER, PostgresqlReader.active_dialog_id)
+    dialog_ids = _delegate(_READER, PostgresqlReader.dialog_ids)
+    ratings_since = _delegate(_READER, PostgresqlReader.ratings_since)
+    rating_count = _delegate(_READER, PostgresqlReader.rating_count)
+    owner_of = _delegate(_READER, PostgresqlReader.owner_of)
+    rate_dialog = _delegate(_OTHERS, OutsideTurns.rate_dialog)
 
     async def rate_utterance(self, utt_id: str, rating: Any, user: str | None, at: str) -> None:
-        """Add a rating to the utterance's."""
+        """Add a rating to an utterance."""
         await self._others.rate_utterance(utt_id, rating, user, at)
         await self.turn_records.note_thumb(utt_id, thumb(rating))
 
     async def delete_person(self, user: str) -> bool:
-        """Delete a person with all that is theirs; return False if unknown.
+        """Delete a person with all their data; return False for an unknown person.
 
         PostgreSQL keeps deleted rows in its files until they are vacuumed, and in its write-ahead
         log and backups until these are removed.
@@ -285,10 +285,10 @@ class PostgresqlStore:
         return deleted
 
     async def erase(self) -> None:
-        """Do nothing: the space of deleted rows is PostgreSQL's to use again."""
+        """Do nothing: PostgreSQL itself reuses the space of deleted rows."""
 
     async def export(self, *, user: str | None = None) -> AsyncIterator[Dialog]:
-        """Stream whole dialogs, oldest first, without holding up the turns."""
+        """Stream whole dialogs, oldest first, without delaying turns."""
         async for person, number in self._reader.dialogs(user):
             if (dialog := await self._reader.whole(person, number)) is not None:
                 yield dialog
@@ -296,7 +296,7 @@ class PostgresqlStore:
     # Replicas
 
     async def join(self, lease: float, url: str = "") -> int:
-        """Become a replica under a number that was never used; return it."""
+        """Become a replica under a new number; return the number."""
         if self._durability == "full" and not self._lines.standbys:
             log.warning(
                 "%s: synchronous_standby_names is empty: what is confirmed is on one server only, "
@@ -311,24 +311,24 @@ class PostgresqlStore:
         """Return what a replica does among those that share the store."""
         return Succession(self, replica, broker, timeout)
 
-    beat = _handed_on(_REPLICAS, ReplicaWork.beat)
-    inherit = _handed_on(_REPLICAS, ReplicaWork.inherit)
-    abandon_turn = _handed_on(_REPLICAS, ReplicaWork.abandon_turn)
-    claim_due = _handed_on(_REPLICAS, ReplicaWork.claim_due)
-    take_ticket = _handed_on(_REPLICAS, ReplicaWork.take_ticket)
-    withdraw = _handed_on(_REPLICAS, ReplicaWork.withdraw)
-    hold = _handed_on(_REPLICAS, ReplicaWork.hold)
-    release = _handed_on(_REPLICAS, ReplicaWork.release)
-    standbys = _handed_on(_REPLICAS, ReplicaWork.standbys)
-    replicas = _handed_on(_REPLICAS, ReplicaWork.replicas)
+    beat = _delegate(_REPLICAS, ReplicaWork.beat)
+    inherit = _delegate(_REPLICAS, ReplicaWork.inherit)
+    abandon_turn = _delegate(_REPLICAS, ReplicaWork.abandon_turn)
+    claim_due = _delegate(_REPLICAS, ReplicaWork.claim_due)
+    take_ticket = _delegate(_REPLICAS, ReplicaWork.take_ticket)
+    withdraw = _delegate(_REPLICAS, ReplicaWork.withdraw)
+    hold = _delegate(_REPLICAS, ReplicaWork.hold)
+    release = _delegate(_REPLICAS, ReplicaWork.release)
+    standbys = _delegate(_REPLICAS, ReplicaWork.standbys)
+    replicas = _delegate(_REPLICAS, ReplicaWork.replicas)
 
     def wake(self, user: str) -> None:
-        """Send a hint that this person has something new, or is free."""
+        """Send a hint that a person has new messages, or is free."""
         if self._is_open:
             self._wake_ups.wake(user)
 
     def on_wake(self, listener: Callable[[str], None]) -> None:
-        """Call the listener for each hint of another replica."""
+        """Call a listener for each hint of another replica."""
         self._wake_ups.on_wake(listener)
 
     def clock(self) -> float:

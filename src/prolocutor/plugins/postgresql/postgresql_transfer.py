@@ -1,4 +1,4 @@
-"""PostgresqlTransfer: persons out of a PostgreSQL database, and into one."""
+"""PostgresqlTransfer: reads persons from a PostgreSQL database, and writes them into one."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ from prolocutor.plugins.postgresql.database_line import DatabaseLine, Row, first
 from prolocutor.plugins.postgresql.database_lines import LineSession
 from prolocutor.plugins.postgresql.statements import (
     named,
-    place_of,
+    name_digest,
     shown_columns,
     shown_text,
     stored_text,
 )
-from prolocutor.plugins.postgresql.turn_records import INDEXED, agent_rows, spans_of
-from prolocutor.plugins.postgresql.wake_ups import channel_of, notifications
+from prolocutor.plugins.postgresql.turn_records import INDEXED, agent_rows, read_spans
+from prolocutor.plugins.postgresql.wake_ups import notify_channel, notifications
 from prolocutor.stores.agent_figures import without
 from prolocutor.stores.statements import struct_of
 from prolocutor.stores.turn_records import COUNTS, search_words_of, spoken_body, turn_time, unpack
@@ -57,7 +57,7 @@ EVER: Final = 2**52
 
 
 class PostgresqlTransfer:
-    """One connection to a database that no replica uses."""
+    """A connection to a database that no replica uses."""
 
     def __init__(self, url: str) -> None:
         self._url = store_url.parse(url)
@@ -67,10 +67,10 @@ class PostgresqlTransfer:
         self._alone = True
 
     async def migrate(self) -> list[str]:
-        """Bring the database up to date, beside its replicas unless that would break them."""
+        """Migrate the database, beside its replicas unless that would break them."""
         await self._line.open()
         try:
-            version = await migrations.version_of(self._line, self._url.shown)
+            version = await migrations.read_version(self._line, self._url.shown)
             if version and migrations.breaks(version):
                 return await self._opened(alone=True)
             await migrations.migrate(self._line, self._url)
@@ -79,7 +79,7 @@ class PostgresqlTransfer:
             await self.aclose()
 
     async def open(self, *, alone: bool = True) -> list[str]:
-        """Connect and bring the database up to date, or read it beside its replicas."""
+        """Connect and migrate the database, or open it read-only beside its replicas."""
         await self._line.open()
         try:
             return await self._opened(alone)
@@ -89,7 +89,7 @@ class PostgresqlTransfer:
 
     async def _opened(self, alone: bool) -> list[str]:
         shown, self._alone = self._url.shown, alone
-        version = await migrations.version_of(self._line, shown)
+        version = await migrations.read_version(self._line, shown)
         living = first_column(await self._rows("living_replicas"))[0] if version else 0
         if living and alone:
             raise StoreLocked(f"{shown}: {living} replicas use it; stop them first")
@@ -112,7 +112,7 @@ class PostgresqlTransfer:
         await self._line.aclose()
 
     async def users(self) -> list[str]:
-        """Return all users of whom something is stored."""
+        """Yield all users with stored data."""
         return [shown_text(user) for user in first_column(await self._rows("users"))]
 
     async def feed_floor(self) -> int:
@@ -124,12 +124,12 @@ class PostgresqlTransfer:
         await self._rows("raise_feed_floor", floor)
 
     async def unrecorded(self) -> UnrecordedTurns:
-        """Return what is counted of turns without records: that is of no person."""
+        """Return the figures of turns without records, which belong to no person."""
         sums = await self._rows("agent_sums", 0, EVER, None, float(SPAN))
-        return UnrecordedTurns(await self._hours(), spans_of(await self._agent_turns(), sums))
+        return UnrecordedTurns(await self._hours(), read_spans(await self._agent_turns(), sums))
 
     async def put_unrecorded(self, counted: UnrecordedTurns) -> None:
-        """Count this in place of what is counted of turns without records."""
+        """Replace the figures of turns without records."""
         now = {hour.at: hour for hour in await self._hours()}
         wanted = {hour.at: hour for hour in counted.hours}
         empty = TurnHour(at=0)
@@ -138,7 +138,7 @@ class PostgresqlTransfer:
                    for name in COUNTS))
             for at in sorted(now.keys() | wanted.keys())
         ]  # fmt: skip
-        own = {(one.at, one.agent): one for one in spans_of(await self._agent_turns(), [])}
+        own = {(one.at, one.agent): one for one in read_spans(await self._agent_turns(), [])}
         sums = [
             (stored_text(one.agent), one.at, msgspec.json.encode(one))
             for one in without(counted.agents, own)
@@ -152,11 +152,11 @@ class PostgresqlTransfer:
         return [struct_of(TurnHour, row) for row in await self._rows("unrecorded_hours")]
 
     async def _agent_turns(self) -> list[Row]:
-        """Return what agents did in turns whose records are gone."""
+        """Return the figures of agents in turns whose records are deleted."""
         return await self._rows("agent_figures", 0.0, float(EVER), None, float(SPAN), False)
 
     async def taken_out(self, user: str) -> StoredPerson:
-        """Return all that is stored of a user, at one moment."""
+        """Return all data of a user, in one snapshot."""
         await self._line.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
         try:
             return await self._taken_out(user)
@@ -192,7 +192,7 @@ class PostgresqlTransfer:
         )
 
     async def put_in(self, person: StoredPerson) -> None:
-        """Store a person in place of what is stored of that user, in one transaction."""
+        """Replace all data of a user, in one transaction."""
         user = stored_text(person.user)
         async with self._transaction():
             await self._rows("moves_itself", user)
@@ -203,7 +203,7 @@ class PostgresqlTransfer:
             await self._put_records(person)
 
     async def fence(self, user: str) -> None:
-        """Hold a person by a replica that never dies, and wait until all that began is stored."""
+        """Hold a person by a replica that never dies; wait until their open turns are stored."""
         await self._rows("make_mover")
         until = monotonic() + FENCED_WITHIN
         while not first_column(await self._rows("hold_moving", stored_text(user)))[0]:
@@ -216,20 +216,20 @@ class PostgresqlTransfer:
             await asyncio.sleep(LOOK)
 
     async def unfence(self, user: str) -> None:
-        """Let the person go on here."""
+        """Release a fenced person."""
         await self._rows("stop_moving", stored_text(user), "moving")
 
     async def give_up(self, user: str) -> None:
-        """Delete all that is stored of a person who is fenced; refuse them from now on.
+        """Delete all data of a fenced person, and refuse the person from now on.
 
-        Replicas hear of it, so that they close the person's sockets.
+        Replicas get a hint, so that they close the person's sockets.
         """
         async with self._transaction():
             await self._rows("moves_itself", stored_text(user))
             await self._rows("give_up_person", stored_text(user))
             await self._rows("mark_moved", stored_text(user))
             hints = [*notifications(MOVER, [user])]
-            await self._rows("notify", channel_of(self._url.schema), hints)
+            await self._rows("notify", notify_channel(self._url.schema), hints)
 
     @asynccontextmanager
     async def _transaction(self) -> AsyncIterator[None]:
@@ -256,7 +256,7 @@ class PostgresqlTransfer:
     async def _put_records(self, person: StoredPerson) -> None:
         user = stored_text(person.user)
         for one in person.records:
-            names = place_of(one.kind, one.key), stored_text(one.kind), stored_text(one.key)
+            names = name_digest(one.kind, one.key), stored_text(one.kind), stored_text(one.key)
             await self._rows("put_record", user, *names, one.body, one.about)
 
     async def _put_in(self, person: StoredPerson) -> None:
@@ -337,7 +337,7 @@ class PostgresqlTransfer:
         await self._rows("copy_versions", person, owner, *_columns(rows, 3))
 
     async def _dead_replica(self) -> int:
-        """Return a replica that is dead: who joins first takes over what was cut off."""
+        """Return the number of a dead replica, whose cut-off turns the next replica takes over."""
         if self._replica is None:
             rows = await self._rows("join_replicas", "", 0.0)
             self._replica = int(rows[0][0])

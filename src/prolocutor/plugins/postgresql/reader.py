@@ -27,7 +27,7 @@ from prolocutor.plugins.postgresql.database_line import Row, first_column
 from prolocutor.plugins.postgresql.lanes import JobLane
 from prolocutor.plugins.postgresql.statements import (
     named,
-    place_of,
+    name_digest,
     shown_columns,
     shown_text,
     stored_text,
@@ -53,20 +53,20 @@ MANY_NAMES: Final = 1000
 
 
 class PostgresqlReader:
-    """Reads on the line for that; each method is a few short statements."""
+    """Reads on the line for reads; each method runs a few short statements."""
 
     def __init__(self, lane: JobLane) -> None:
         self._lane = lane
 
     async def feed(self, user: str, after: int, limit: int = 100) -> list[FeedRow]:
-        """Return rows of the feed, those of open turns included."""
+        """Return rows of the feed, including the rows of open turns."""
         rows = await self._rows("feed_after", stored_text(user), after, limit, within=QUICK)
         if not rows and (await self._rows("is_moved", stored_text(user)))[0][0]:
             raise PersonMoved("this person is in another database; connect again")
         return _feed_rows(rows)
 
     async def feed_ends(self, users: Sequence[str]) -> dict[str, int]:
-        """Return the last numbers of the feeds of those who are known."""
+        """Return the last numbers of the feeds of known users."""
         known = [stored_text(user) for user in users]
         rows = await self._rows("feed_ends", known, within=QUICK)
         return {shown_text(row["user"]): row["n"] for row in rows}
@@ -74,7 +74,7 @@ class PostgresqlReader:
     async def feed_tail(
         self, user: str, dialog_name: str, limit: int = 10, after: int | None = None
     ) -> list[FeedRow]:
-        """Return the last rows of one dialog name, or the first after the message `after`."""
+        """Return the last rows of a dialog name, or the first rows after the message `after`."""
         found = await self._rows("name_of_dialog", stored_text(user), stored_text(dialog_name))
         if not found:
             return []
@@ -95,9 +95,9 @@ class PostgresqlReader:
     async def conversations(
         self, user: str, before: int | None = None, limit: int = 50
     ) -> list[ConversationRow]:
-        """Return conversations, the latest first; the first words may be in an open turn.
+        """Return conversations, the latest first; their first words may be in an open turn.
 
-        Few are found by their names, many by going back in the feed.
+        Persons with few conversations are read by name, others by going back in the feed.
         """
         names = await self._rows("count_names", stored_text(user), MANY_NAMES)
         statement = "conversations_before" if names[0][0] < MANY_NAMES else "conversations_of_many"
@@ -113,18 +113,18 @@ class PostgresqlReader:
         ]
 
     async def dialogs_named(self, user: str, dialog_name: str) -> list[int]:
-        """Return the numbers of all dialogs of that name."""
+        """Return the numbers of a person's dialogs of a name."""
         rows = await self._rows("dialogs_named", stored_text(user), stored_text(dialog_name))
         return [row[0] for row in rows]
 
     async def round(self, user: str, dialog_name: str) -> bytes:
-        """Return the round of the active dialog of that name."""
+        """Return the round of a person's active dialog of a name."""
         rows = await self._rows("round_of", stored_text(user), stored_text(dialog_name))
         return bytes(rows[0][0]) if rows else NO_ROUND
 
     async def due(self, now: float, limit: int = 100) -> list[AgendaEntry]:
         """Return the entries of the agenda with `due <= now`."""
-        return entries_of(await self._rows("due_entries", now, limit))
+        return read_entries(await self._rows("due_entries", now, limit))
 
     async def next_due(self, after: float) -> float | None:
         """Return the earliest `due` later than `after`."""
@@ -134,7 +134,7 @@ class PostgresqlReader:
     async def entries(self, user: str, skill: str | None = None) -> list[AgendaEntry]:
         """Return a person's entries (of one skill)."""
         wanted = None if skill is None else stored_text(skill)
-        return entries_of(await self._rows("entries_of", stored_text(user), wanted))
+        return read_entries(await self._rows("entries_of", stored_text(user), wanted))
 
     async def records(self, user: str, kind: str) -> dict[str, bytes]:
         """Return the documents of a kind by key."""
@@ -142,8 +142,8 @@ class PostgresqlReader:
         return {shown_text(row["key"]): row["body"] for row in rows}
 
     async def record(self, user: str, kind: str, key: str) -> bytes | None:
-        """Return one document."""
-        rows = await self._rows("record_of", stored_text(user), place_of(kind, key))
+        """Return a document."""
+        rows = await self._rows("record_of", stored_text(user), name_digest(kind, key))
         return bytes(rows[0][0]) if rows else None
 
     async def amounts(self, kind: str, first: str, last: str) -> list[Amount]:
@@ -159,7 +159,7 @@ class PostgresqlReader:
         return [StoredDocument(*shown_columns(row)) for row in rows]
 
     async def record_count(self, kind: str) -> int:
-        """Return how many documents of a kind there are."""
+        """Return the number of documents of a kind."""
         return int(first_column(await self._rows("record_count", stored_text(kind)))[0])
 
     async def ratings_since(self, after: int = 0, limit: int = 10_000) -> list[RatedReply]:
@@ -168,7 +168,7 @@ class PostgresqlReader:
         return [rated_reply(*shown_columns(row)) for row in rows]
 
     async def rating_count(self) -> int:
-        """Return how many ratings of replies there are."""
+        """Return the number of ratings of replies."""
         return int(first_column(await self._rows("rating_count"))[0])
 
     async def dialog_by_id(self, id_: str) -> Dialog | None:
@@ -177,7 +177,7 @@ class PostgresqlReader:
         return await self.whole(rows[0][0], rows[0][1]) if rows else None
 
     async def turn(self, utt_id: str) -> list[Utterance]:
-        """Return what was said to a reply, and the reply."""
+        """Return the human utterance before a reply, and the reply."""
         rows = await self._rows("find_utterance", stored_text(utt_id))
         if not rows:
             return []
@@ -189,12 +189,12 @@ class PostgresqlReader:
         return (await self._page(head[0], ratings, max(position - 1, 0), 2))[0]
 
     async def whole(self, person: int, number: int) -> Dialog | None:
-        """Read a dialog page by page; None if it is not there, or was deleted meanwhile."""
+        """Read a dialog page by page; return None if it is missing or was deleted meanwhile."""
         head = await self._rows("dialog_with_person", person, number)
         if not head:
             return None
         ratings = await self._ratings(person, number)
-        dialog = await self._without_utterances(head[0], ratings)
+        dialog = await self._read_head(head[0], ratings)
         position, end = 0, -1
         while position != end:
             end = position
@@ -205,7 +205,7 @@ class PostgresqlReader:
         return dialog if await self._rows("find_dialog", dialog.dialog_id) else None
 
     async def dialogs(self, user: str | None) -> AsyncIterator[tuple[int, int]]:
-        """Iterate over person and number of the dialogs (of one person), oldest first."""
+        """Yield persons and numbers of dialogs (of a person), oldest first."""
         last = 0
         while True:
             if user is None:
@@ -219,16 +219,16 @@ class PostgresqlReader:
                 yield row[0], row[1]
 
     async def last_dates(self, number: int) -> list[tuple[int, str]]:
-        """Return the numbers of the next dialogs, and when something was said there last."""
+        """Return the numbers of the next dialogs, and the times of their last utterances."""
         return [(row[0], row[1]) for row in await self._rows("last_dates", number, DIALOGS)]
 
     async def active_dialog_id(self, user: str, dialog_name: str = "main") -> DialogId | None:
-        """Return the id of the active dialog of that name."""
+        """Return the id of a person's active dialog of a name."""
         rows = await self._rows("active_dialog_id", stored_text(user), stored_text(dialog_name))
         return DialogId(rows[0][0]) if rows else None
 
     async def owner_of(self, id_: str) -> str | None:
-        """Return the user whose dialog or utterance this is."""
+        """Return the user of a dialog or utterance."""
         rows = await self._rows("owner_of", stored_text(id_))
         return shown_text(rows[0][0]) if rows else None
 
@@ -237,7 +237,7 @@ class PostgresqlReader:
         statement, values = searches.statement(query)
         return first_column(await self._fetch(statement, *values))
 
-    async def _without_utterances(self, row: Row, ratings: dict[int, list[bytes]]) -> Dialog:
+    async def _read_head(self, row: Row, ratings: dict[int, list[bytes]]) -> Dialog:
         human = await self._newest(row["person"], 0, row["human_id"])
         bot = await self._newest(row["person"], row["dialog"], row["dialog_id"])
         attributes: bytes = row["attributes"]
@@ -260,7 +260,7 @@ class PostgresqlReader:
     async def _page(
         self, head: Row, ratings: dict[int, list[bytes]], position: int, limit: int
     ) -> tuple[list[Utterance], int]:
-        """Return utterances from this position on, and the position after them."""
+        """Return utterances from a position on, and the position after them."""
         person, number = head["person"], head["dialog"]
         rows = await self._rows("utterances_from", person, number, position, limit)
         humans = await self._states(
@@ -291,7 +291,7 @@ class PostgresqlReader:
     async def _states(
         self, person: int, owner: int, id_: str, numbers: Iterable[int]
     ) -> dict[int, bytes]:
-        """Return the states of these versions; at most `FRAME` rows are read for each."""
+        """Return the states of some versions; each needs at most `FRAME` rows."""
         wanted = set(numbers)
         found: dict[int, bytes] = {}
         for frame in {number // FRAME for number in wanted}:
@@ -319,7 +319,7 @@ def _chain(rows: list[Row]) -> list[VersionRow]:
 
 
 def _feed_rows(rows: list[Row]) -> list[FeedRow]:
-    """Make rows of the feed; while a turn is open, its message stands in the opening."""
+    """Make rows of the feed; the message of an open turn is in its opening."""
     found = []
     for row in rows:
         opening: bytes | None = row["opening"]
@@ -330,6 +330,6 @@ def _feed_rows(rows: list[Row]) -> list[FeedRow]:
     return found
 
 
-def entries_of(rows: list[Row]) -> list[AgendaEntry]:
+def read_entries(rows: list[Row]) -> list[AgendaEntry]:
     """Make entries of the agenda."""
     return [struct_of(AgendaEntry, shown_columns(row)) for row in rows]

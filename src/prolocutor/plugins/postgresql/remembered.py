@@ -1,7 +1,7 @@
-"""What a replica remembers of persons: the little that a turn must know before it starts.
+"""The cache of a replica: the data about persons that a turn needs at its start.
 
-It is validated by `people.version` when a turn is opened: where the version is still the one that
-is remembered, nothing is read again. So it may be out of date at any time, and does no harm.
+Opening a turn compares `people.version` with the cached version, and reads again only if it
+differs. So the cache may be out of date at any time without harm.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ MAX_WINDOW_BYTES: Final = 65_536
 
 
 class RememberedDialog:
-    """The active dialog of a name: its bot and its last utterances, ready to be spliced."""
+    """The active dialog of a name: its bot and its last utterances as JSON to splice."""
 
     __slots__ = ("agent_state_id", "attributes", "bot", "date_start", "dialog", "dialog_id",
                  "length", "named", "rating", "recent", "round", "said", "skills", "window",
@@ -48,14 +48,14 @@ class RememberedDialog:
     """Skills that are known to have spoken here."""
 
     def reaches(self, window: int | None, hypotheses: int) -> bool:
-        """Return whether a turn with such a window can start from what is remembered."""
+        """Return whether the cache suffices for a turn with a given window."""
         needed = self.length if window is None else min(window, self.length)
         return len(self.recent) >= needed and (self.with_hypotheses or not hypotheses)
 
     def trim(self) -> None:
-        """Drop the oldest utterances where they are too many or too large.
+        """Drop the oldest utterances if they are too many or too large.
 
-        A few more than the window may stay, so that not every turn moves the list.
+        A few more than the window may stay, so that not every turn shifts the list.
         """
         recent = self.recent
         if len(recent) > self.window + 4:
@@ -82,7 +82,7 @@ class RememberedPerson:
         self.dialogs: dict[str, RememberedDialog] = {}
 
     def add(self, name: str, dialog: RememberedDialog) -> None:
-        """Add the active dialog of that name, in place of the oldest if there are many."""
+        """Add the active dialog of a name; replace the oldest if there are many."""
         self.dialogs.pop(name, None)
         self.dialogs[name] = dialog
         if len(self.dialogs) > MAX_DIALOGS:
@@ -90,27 +90,27 @@ class RememberedPerson:
 
 
 class Remembered:
-    """The persons that were used last."""
+    """The most recently used persons."""
 
     def __init__(self, at_most: int = MAX_PERSONS) -> None:
         self._persons: OrderedDict[str, RememberedPerson] = OrderedDict()
         self._at_most = at_most
 
     def person(self, user: str) -> RememberedPerson | None:
-        """Return what is remembered of a person, if anything."""
+        """Return a cached person, or None."""
         return self._persons.get(user)
 
     def add(self, user: str, person: RememberedPerson) -> None:
-        """Remember a person, in place of the one who was not used for the longest time."""
+        """Cache a person, in place of the least recently used one."""
         self._persons[user] = person
         self._persons.move_to_end(user)
         if len(self._persons) > self._at_most:
             self._persons.popitem(last=False)
 
     def drop(self, user: str) -> None:
-        """Forget a person."""
+        """Drop a person from the cache."""
         self._persons.pop(user, None)
 
     def clear(self) -> None:
-        """Forget everybody."""
+        """Empty the cache."""
         self._persons.clear()

@@ -1,4 +1,4 @@
-"""ReplicaWork: taking over, tickets, holds and claims, on the line for other changes."""
+"""ReplicaWork: takeovers, tickets, holds and claims, on the line for other changes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from prolocutor.plugins.postgresql.database_line import Row
 from prolocutor.plugins.postgresql.lanes import JobLane
 from prolocutor.plugins.postgresql.membership import Membership
 from prolocutor.plugins.postgresql.openings import MAX_INT, resumed_turn
-from prolocutor.plugins.postgresql.reader import entries_of
+from prolocutor.plugins.postgresql.reader import read_entries
 from prolocutor.plugins.postgresql.replicas.shared_store import ReplicaStatus, StandbyStatus
 from prolocutor.plugins.postgresql.statements import named, shown_text, stored_text
 from prolocutor.stores.opening_codec import unpack_opening
@@ -28,7 +28,7 @@ _Given = tuple[str, str]
 
 
 class ReplicaWork:
-    """What replicas do beside turns. What it could not hand back, it hands back with a beat."""
+    """The work of a replica beside turns. Releases that failed are repeated with a beat."""
 
     def __init__(self, lane: JobLane, membership: Membership) -> None:
         self._lane = lane
@@ -39,7 +39,7 @@ class ReplicaWork:
         self._to_withdraw: set[_Given] = set()
 
     async def beat(self) -> bool:
-        """Prolong the lease; hand back what could not be handed back before."""
+        """Prolong the lease; repeat failed releases."""
         living = await self._membership.beat()
         for user, ticket in list(self._to_release):
             if (user, ticket) not in self._to_release:
@@ -55,10 +55,10 @@ class ReplicaWork:
         return living
 
     async def inherit(self, limit: int = 1000) -> list[UnfinishedTurn]:
-        """Take over turns of the dead; return all that this replica has.
+        """Take over the turns of dead replicas; return all turns of this replica.
 
-        A server that this replica has known for less than a lease proves nothing: before, perhaps
-        nobody could prolong a lease.
+        Shortly after the first connection, within a lease, expired leases prove nothing: perhaps
+        nobody could reach the database to prolong them.
         """
         lease = self._membership.lease
         settled = monotonic() - self._membership.connected_at > lease
@@ -66,7 +66,7 @@ class ReplicaWork:
         return _unfinished(await self._hint_rows("inherit_turns", number, lease, settled, limit))
 
     async def unfinished_turns(self) -> list[UnfinishedTurn]:
-        """Return the open turns of this replica and of dead ones, oldest first."""
+        """Return the open turns of this replica and of dead replicas, oldest first."""
         return _unfinished(await self._rows("unfinished_turns", self._membership.number))
 
     async def resume_turn(self, turn_id: TurnId, window: int | None, hypotheses: int) -> OpenedTurn:
@@ -94,13 +94,13 @@ class ReplicaWork:
         return resumed_turn(row, unpack_opening(row["opening"]), window, hypotheses, number)
 
     async def abandon_turn(self, turn_id: TurnId) -> None:
-        """Close a turn that this replica has open and cannot read."""
+        """Close an open turn of this replica that cannot be read."""
         number = await self._membership.needed()
         await self._rows("abandon_turn", number, stored_text(turn_id))
 
     async def claim_due(self, limit: int = 100) -> list[AgendaEntry]:
         """Claim entries that are due."""
-        return entries_of(await self._rows("claim_due", await self._membership.needed(), limit))
+        return read_entries(await self._rows("claim_due", await self._membership.needed(), limit))
 
     async def take_ticket(self, user: str, ticket: str) -> None:
         """Queue up for a person."""
@@ -108,13 +108,13 @@ class ReplicaWork:
         await self._rows("take_ticket", number, stored_text(user), stored_text(ticket))
 
     async def withdraw(self, user: str, ticket: str) -> None:
-        """Hand a ticket back; a lost call is made again with a beat."""
+        """Return a ticket; a lost call is repeated with a beat."""
         self._to_withdraw.add((user, ticket))
         await self._rows("withdraw_ticket", stored_text(user), stored_text(ticket))
         self._to_withdraw.discard((user, ticket))
 
     async def hold(self, user: str, ticket: str) -> None:
-        """Hold a person; raise `PersonBusy` where others come first."""
+        """Hold a person; raise `PersonBusy` if others come first."""
         number = await self._membership.needed()
         try:
             rows = await self._rows("hold_person", number, stored_text(user), stored_text(ticket))
@@ -129,14 +129,14 @@ class ReplicaWork:
         self._holds[user, ticket] = number
 
     async def release(self, user: str, ticket: str) -> None:
-        """Release a person; a lost call is made again with a beat."""
+        """Release a person; a lost call is repeated with a beat."""
         self._holds.pop((user, ticket), None)
         self._to_release.add((user, ticket))
         await self._rows("release_person", stored_text(user), stored_text(ticket))
         self._to_release.discard((user, ticket))
 
     async def held(self, user: str, change: Awaitable[T]) -> T:
-        """Make a change of a person; raise `TakenOver` where a hold on them was lost."""
+        """Change a held person; raise `TakenOver` if the hold was lost."""
         held = {number for (one, _), number in self._holds.items() if one == user}
         lost = TakenOver(f"{user!r} is not held any more: this replica was declared dead")
         if held - {self._membership.number}:
@@ -151,11 +151,11 @@ class ReplicaWork:
             raise
 
     async def standbys(self) -> StandbyStatus:
-        """Return what is known of the server's standbys."""
+        """Return the state of the server's standbys."""
         return struct_of(StandbyStatus, (await self._rows("standbys"))[0])
 
     async def replicas(self) -> list[ReplicaStatus]:
-        """Return the replicas that live or lived a day ago."""
+        """Return the replicas that are alive or were within a day."""
         return [
             ReplicaStatus(
                 number=row["replica"],
@@ -171,10 +171,10 @@ class ReplicaWork:
         ]
 
     async def _hint_rows(self, name: str, *values: Any) -> list[Row]:
-        """Run a statement where nothing that takes long is done, such as deleting a person.
+        """Run a statement on the line for hints, where no long statement runs.
 
-        That line does not wait for the disk. A second run does: so what it took over is durable
-        before the run starts.
+        That line does not wait for the disk, but the start of the next run does, so a takeover is
+        durable before that run.
         """
         return await self._membership.fetch(name, *values, within=WITHIN)
 

@@ -1,4 +1,4 @@
-"""The statements that find dialogs: each has only the conditions of its query."""
+"""Statements that find dialogs, with the conditions of a query."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ _IN_TIME: Final = (
 
 def statement(query: DialogQuery) -> tuple[str, list[Any]]:
     """Return the statement that finds the ids of dialogs, and its values."""
-    given = QueryConditions(query, _OF_DIALOGS, "$", _stored)
+    given = QueryConditions(query, _OF_DIALOGS, "$", _storable)
     where = given.where()
     limit, offset = given.value(query.limit), given.value(query.offset)
     order = "d.dialog DESC" if query.newest_first else "d.dialog"
@@ -56,7 +56,7 @@ def statement(query: DialogQuery) -> tuple[str, list[Any]]:
 
 
 class SharedFoundPlace(msgspec.Struct, frozen=True):
-    """A dialog that was found, by its number, and the position of the reply with the words."""
+    """A found dialog: its number, and the position of the reply with the searched words."""
 
     dialog: int
     at: float
@@ -64,11 +64,11 @@ class SharedFoundPlace(msgspec.Struct, frozen=True):
 
 
 class SharedConversationSearch:
-    """One query, as statements with their values."""
+    """A query as statements with values."""
 
     def __init__(self, query: ConversationQuery) -> None:
         self._query = query
-        self._given = given = QueryConditions(query, _OF_CONVERSATIONS, "$", _stored)
+        self._given = given = QueryConditions(query, _OF_CONVERSATIONS, "$", _storable)
         if query.since is not None and query.until is not None:
             times = given.value(query.since), given.value(query.until)
             given.conditions.append(_IN_TIME.format(*times))
@@ -81,7 +81,7 @@ class SharedConversationSearch:
             self._match = f"to_tsquery('simple', {given.value(match)})"
 
     def page(self, after: DialogPlace | None, limit: int) -> tuple[str, *tuple[Any, ...]]:
-        """Return the statement for dialogs, those with the latest turn, or hit, first."""
+        """Return the statement for a page of dialogs, sorted by latest turn or hit."""
         more, given = [], self._given
         if self._query.flag is not None:
             more.append(f"f.flags & {FLAG_BITS[self._query.flag]} <> 0")
@@ -103,7 +103,7 @@ class SharedConversationSearch:
         return statement, *given.values
 
     def counts(self) -> tuple[str, *tuple[Any, ...]]:
-        """Return the statement for the number of dialogs: all, and by flag."""
+        """Return the statement for the numbers of dialogs: of all, and by flag."""
         more = []
         if self._match:
             more.append(
@@ -114,8 +114,8 @@ class SharedConversationSearch:
         return f"SELECT count(*), {', '.join(sums)} FROM facts f{where}", *self._given.values
 
 
-def _stored(value: Any) -> Any:
-    """Return a value as the database can keep it."""
+def _storable(value: Any) -> Any:
+    """Return a value in a form that the database can store."""
     if isinstance(value, str):
         return stored_text(value)
     return [stored_text(one) for one in value] if isinstance(value, list | tuple) else value

@@ -1,4 +1,4 @@
-"""Statements by name, and texts as PostgreSQL can store them: it has no NUL in a text, JSON has."""
+"""Statements by name, and texts in PostgreSQL's form: it has no NUL in texts, but JSON has."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ _ESCAPED: Final = re.compile("\x01[01]")
 
 
 def stored_text(text: str) -> str:
-    """Return a text without NUL that `shown_text` makes the given one of."""
+    """Encode a text without NUL; `shown_text` decodes it."""
     if "\x00" in text or "\x01" in text:
         return text.replace("\x01", "\x011").replace("\x00", "\x010")
     return text
 
 
 def shown_text(text: str) -> str:
-    """Return the text that was stored."""
+    """Decode a stored text."""
     if "\x01" in text:
         return _ESCAPED.sub(lambda found: "\x00" if found.group() == "\x010" else "\x01", text)
     return text
 
 
 def shown_columns(row: Iterable[Any]) -> list[Any]:
-    """Return the columns of a row, texts as they were given."""
+    """Return the columns of a row with texts decoded."""
     return [
         shown_text(one)
         if isinstance(one, str)
@@ -38,8 +38,8 @@ def shown_columns(row: Iterable[Any]) -> list[Any]:
     ]
 
 
-def place_of(first: str, second: str) -> bytes:
-    """Return a digest of two names, a key of one size however long they are."""
+def name_digest(first: str, second: str) -> bytes:
+    """Return a digest of two names, as a key of fixed size."""
     given = f"{len(first)} {first}{second}".encode("utf-8", "surrogatepass")
     return hashlib.blake2b(given, digest_size=16).digest()
 
@@ -48,5 +48,5 @@ _QUERIES: Final = named_statements("prolocutor.plugins.postgresql")
 
 
 def named(name: str) -> str:
-    """Return the statement of that name."""
+    """Return the statement of a name."""
     return _QUERIES[name]

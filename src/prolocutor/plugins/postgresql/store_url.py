@@ -1,4 +1,4 @@
-"""The URL of a PostgreSQL store, checked; what is shown of it never has the password."""
+"""The checked URL of a PostgreSQL store; its shown form never has the password."""
 
 from __future__ import annotations
 
@@ -44,9 +44,10 @@ _SCHEMA: Final = re.compile(r"(?!pg_)[a-z_][a-z0-9_]{0,39}")
 
 
 class StoreUrl(msgspec.Struct, frozen=True):
-    """`shown` is without secrets. `servers` has a URL for each host, in the order to try them.
+    """The URL of a store.
 
-    `schema` is that of the tables, made where there is none; "" for the user's default.
+    `shown` has no secrets. `servers` has a URL for each host, in the order to try them. `schema` is
+    the schema of the tables, created if missing; "" means the user's default.
     """
 
     shown: str
@@ -57,7 +58,7 @@ class StoreUrl(msgspec.Struct, frozen=True):
 
 
 def parse(url: str) -> StoreUrl:
-    """Take a URL apart; raise `ConfigError` for one that cannot be meant."""
+    """Parse a URL; raise `ConfigError` if it is invalid."""
     scheme, _, rest = url.partition("://")
     account, _, place = rest.rpartition("@")
     if "@" in rest.partition("?")[0]:
@@ -123,7 +124,7 @@ def _seconds(given: str, shown: str) -> float:
 
 
 def _checked_host(host: str, shown: str) -> str:
-    """Return a host with its port; an IPv6 address stands in brackets."""
+    """Return a host with its port, an IPv6 address in brackets."""
     port = host.partition(":")[2] if host.count(":") == 1 else ""
     if host.startswith("["):
         port = host.rpartition("]")[2].removeprefix(":")

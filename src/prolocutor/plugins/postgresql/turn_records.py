@@ -69,7 +69,7 @@ class PostgresqlTurnRecords:
         self._trim_at = 0.0
 
     async def add(self, records: Sequence[TurnRecord], *, slow: float) -> None:
-        """Keep records."""
+        """Store records."""
         if not records:
             return
         flags = [flags_of(record, slow) for record in records]
@@ -92,11 +92,11 @@ class PostgresqlTurnRecords:
         )
 
     async def note_thumb(self, utt_id: str, up: bool | None) -> None:
-        """Note the thumb of a reply, None for another rating."""
+        """Store the thumb of a reply, None for another rating."""
         await self._write("note_thumb", utt_id, 0 if up is None else 16 if up else 1)
 
     async def tend(self, *, now: float, keep: float, most: int) -> bool:
-        """Delete some old records; return whether there is more."""
+        """Delete some old records; return whether more are left."""
         if monotonic() < self._trim_at:
             return False
         rows = await self._write("trim_turns", now - keep, most, TRIMMED)
@@ -122,7 +122,7 @@ class PostgresqlTurnRecords:
         return ConversationPage(await self._summaries(shown), next_)
 
     async def counts(self, query: ConversationQuery) -> ConversationCounts:
-        """Count the dialogs that match, whatever the query's own flag."""
+        """Count the matching dialogs by flag, ignoring the query's own flag."""
         search = SharedConversationSearch(query)
         if search.finds_nothing:
             return ConversationCounts()
@@ -137,12 +137,12 @@ class PostgresqlTurnRecords:
     async def figures(
         self, since: float, until: float, agent: str | None = None
     ) -> list[AgentSpan]:
-        """Return what agents (one of them) did, by time, then by name."""
+        """Return the figures of all agents or of one, by time, then by name."""
         name = None if agent is None else stored_text(agent)
         return await self._spans(since, until, name, SPAN)
 
     async def totals(self, since: float, until: float) -> list[AgentSpan]:
-        """Return what agents did in all, by name."""
+        """Return the total figures of agents by name."""
         found = await self._spans(since, until, None, _FOR_EVER)
         for one in found:
             one.at = int(since)
@@ -153,7 +153,7 @@ class PostgresqlTurnRecords:
     ) -> list[AgentSpan]:
         rows = await self._rows("agent_figures", since, until, name, float(step), True)
         sums = await self._rows("agent_sums", int(since), int(until), name, float(step))
-        return spans_of(rows, sums)
+        return read_spans(rows, sums)
 
     async def head(self, dialog_id: str) -> ConversationHead | None:
         """Return a dialog by its id."""
@@ -176,7 +176,7 @@ class PostgresqlTurnRecords:
         return page_of_turns(rows, ratings, limit, newest=newest)
 
     async def turn(self, utt_id: str) -> KeptTurn | None:
-        """Return the turn whose reply has this id."""
+        """Return the turn of a reply's id."""
         rows = await self._rows("kept_turn", stored_text(utt_id))
         if not rows:
             return None
@@ -217,8 +217,8 @@ AgentRow = tuple[str, str, str, str | None, bool, bool, float | None, int | None
 """What an agent did in one turn, in the order of the arrays of `keep_turns`."""
 
 
-def spans_of(rows: Sequence[Row], sums: Sequence[Row]) -> list[AgentSpan]:
-    """Return what agents did, by time and name, out of `agent_figures` and `agent_sums`."""
+def read_spans(rows: Sequence[Row], sums: Sequence[Row]) -> list[AgentSpan]:
+    """Return the figures of agents by time and name, from `agent_figures` and `agent_sums`."""
     spans: dict[FiguresKey, AgentSpan] = {}
     for row in [*rows, *sums]:
         key = row["span"], shown_text(row["agent"])
@@ -233,7 +233,7 @@ def spans_of(rows: Sequence[Row], sums: Sequence[Row]) -> list[AgentSpan]:
 
 
 def agent_rows(record: TurnRecord) -> list[AgentRow]:
-    """Return what each agent did in a turn."""
+    """Return the figures of each agent in a turn."""
     won = {one.rpartition(".")[0] for one in record.chosen} or {record.active_skill}
     rows: list[AgentRow] = []
     for one in record.services:

@@ -1,4 +1,4 @@
-"""Wake-ups: hints to other replicas over NOTIFY, gathered, never within a turn's transaction.
+"""Wake-ups: hints to other replicas by NOTIFY, gathered, outside of turns' transactions.
 
 NOTIFY takes a lock of the whole server until its transaction has reached the disk, so turns that
 notify in their own transaction are stored one after the other.
@@ -29,7 +29,7 @@ MAX_PAYLOAD: Final = 7_900
 
 
 class Hint(msgspec.Struct, array_like=True, frozen=True):
-    """One notification: these users have news; `replica` sent it."""
+    """A notification by `replica`: the users with news."""
 
     replica: int
     users: list[str]
@@ -40,11 +40,11 @@ _decode: Final = msgspec.json.Decoder(Hint).decode
 
 
 class PostgresqlWakeUps:
-    """Sends hints, and calls the listener for those of others."""
+    """Sends hints, and calls the listener for hints of others."""
 
     def __init__(self, membership: Membership, schema: str) -> None:
         self._membership = membership
-        self._channel = channel_of(schema)
+        self._channel = notify_channel(schema)
         self._waiting: set[str] = set()
         self._sending = BackgroundTasks("hints")
         self._listener: Callable[[str], None] | None = None
@@ -94,13 +94,13 @@ class PostgresqlWakeUps:
                 self._listener(user)
 
 
-def channel_of(schema: str) -> str:
-    """Return the channel of the replicas whose tables are in a schema."""
+def notify_channel(schema: str) -> str:
+    """Return the NOTIFY channel of a schema."""
     return f"{CHANNEL} {schema}".rstrip()
 
 
 def notifications(replica: int, users: Iterable[str]) -> Iterator[str]:
-    """Return notifications that a replica has news of users, as few as they fit into."""
+    """Return a replica's notifications about users, as few as possible."""
     some: list[str] = []
     size = 0
     for user in users:
