@@ -106,8 +106,8 @@ class FinishCall:
 
         turn, user = len(counts), stored_text(opening.user)
         self._records += [
-            (turn, user, name_digest(one.kind, one.key), stored_text(one.kind), stored_text(one.key),
-             one.body, opened.person, opened.dialog)
+            (turn, user, name_digest(one.kind, one.key), stored_text(one.kind),
+             stored_text(one.key), one.body, opened.person, opened.dialog)
             for one in closing.records
         ]  # fmt: skip
 

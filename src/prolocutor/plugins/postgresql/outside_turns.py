@@ -21,7 +21,7 @@ from prolocutor.plugins.postgresql.lanes import JobLane
 from prolocutor.plugins.postgresql.membership import Membership
 from prolocutor.plugins.postgresql.openings import fresh_ids
 from prolocutor.plugins.postgresql.remembered import Remembered
-from prolocutor.plugins.postgresql.statements import named, name_digest, stored_text
+from prolocutor.plugins.postgresql.statements import name_digest, named, stored_text
 
 WITHIN: Final = 65.0
 """Seconds; deleting a person with all that is theirs may take long."""

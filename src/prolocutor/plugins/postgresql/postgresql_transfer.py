@@ -33,14 +33,14 @@ from prolocutor.plugins.postgresql.closings import entry_columns
 from prolocutor.plugins.postgresql.database_line import DatabaseLine, Row, first_column
 from prolocutor.plugins.postgresql.database_lines import LineSession
 from prolocutor.plugins.postgresql.statements import (
-    named,
     name_digest,
+    named,
     shown_columns,
     shown_text,
     stored_text,
 )
 from prolocutor.plugins.postgresql.turn_records import INDEXED, agent_rows, read_spans
-from prolocutor.plugins.postgresql.wake_ups import notify_channel, notifications
+from prolocutor.plugins.postgresql.wake_ups import notifications, notify_channel
 from prolocutor.stores.agent_figures import without
 from prolocutor.stores.statements import struct_of
 from prolocutor.stores.turn_records import COUNTS, search_words_of, spoken_body, turn_time, unpack

@@ -26,8 +26,8 @@ from prolocutor.plugins.postgresql import searches
 from prolocutor.plugins.postgresql.database_line import Row, first_column
 from prolocutor.plugins.postgresql.lanes import JobLane
 from prolocutor.plugins.postgresql.statements import (
-    named,
     name_digest,
+    named,
     shown_columns,
     shown_text,
     stored_text,
