@@ -25,6 +25,7 @@ from msgspec.structs import replace
 
 from prolocutor.assistant.assistant import Assistant
 from prolocutor.assistant.runner import run
+from prolocutor.catalog import Catalog
 from prolocutor.cli.assistant_access import leave_note
 from prolocutor.cli.owner import OwnerNote, check_free
 from prolocutor.cli.owner_channel import OwnerChannel
@@ -43,7 +44,6 @@ from prolocutor.errors import ConfigError, ProlocutorError, StoreLost
 from prolocutor.observe.logs import JsonLogFormatter, TurnLog
 from prolocutor.observe.metrics import TurnMetrics
 from prolocutor.observe.recent_turns import RecentTurns, ServiceTimes
-from prolocutor.observe.spans import TurnSpans
 from prolocutor.plan.pipeline import Pipeline, Stage, StageService
 from prolocutor.web.authentication import AccessPolicy
 from prolocutor.web.builtin_routes import MonitoringApp
@@ -58,6 +58,9 @@ OPERATOR: Final = (
     "Operators need a key, also on this machine. Until this server ends: {} (send it as"
     " `Authorization: Bearer ...`, or give it to the page that asks for one)."
 )
+OBSERVERS: Final = Catalog[Callable[[], Observer]]("observer", "prolocutor.observers")
+"""What is told of the turns of every assistant that is served."""
+
 OTHERS: Final = ("hello", "what can you do?")
 
 
@@ -129,7 +132,8 @@ async def served(
     store.
     """
     metrics, load, recent = TurnMetrics(), ServiceTimes(), RecentTurns()
-    watching: list[Observer] = [metrics, load, recent, TurnLog(), TurnSpans(), *observers]
+    watching: list[Observer] = [metrics, load, recent, TurnLog(), *observers]
+    watching += [make() for _, make in OBSERVERS.installed()]
     starting = assistant_from(settings, store=store, observers=watching, patient=True)
     async with starting as assistant:
         assistant.watchdog.arm()

@@ -10,7 +10,7 @@ from opentelemetry.trace import NonRecordingSpan, NoOpTracerProvider, Span, Span
 from opentelemetry.trace.status import StatusCode
 
 from prolocutor import Assistant, Pipeline, Service
-from prolocutor.observe.spans import TurnSpans
+from prolocutor.plugins.opentelemetry.spans import TurnSpans
 from tests.unit.observe.records import record, service
 
 BEGAN = 1_700_000_000_500_000_000

@@ -1,0 +1,1 @@
+"""Turns and services as OpenTelemetry traces."""
