@@ -7,6 +7,7 @@ from functools import cache
 from itertools import chain
 from typing import Any, ClassVar, Final
 
+from prolocutor.asks import yesno
 from prolocutor.asks.answers import AnswerContext, AskOptions, NotUnderstood, Outcome, Understood
 from prolocutor.reading.locales.locale import codes, words_of
 from prolocutor.reading.plain_text import bare, plain
@@ -38,6 +39,7 @@ _PLACED: Final = re.compile(
 _NAMED_NUMBER: Final = re.compile(
     r"(?:(?:the )?(?:number|option|choice|item|answer) )?(?P<word>[a-z]+)"
 )
+_BRACKETS: Final = re.compile(r"\(([^()]+)\)$")
 _ABOUT: Final = re.compile(r"^(?:the|a|an) | (?:one|option|choice)$")
 
 
@@ -48,6 +50,10 @@ def read(text: str, context: AnswerContext) -> Outcome:
         index = _index(said, titles)
         if index is not None:
             return _chosen(index, context)
+    if (side := yesno.said(text, firmly=True)) is not None:
+        meant = [n for n, title in enumerate(titles) if _side_of(title) is side]
+        if len(meant) == 1:
+            return _chosen(meant[0], context)
     return NotUnderstood(OneOfChoices.hint)
 
 
@@ -59,6 +65,12 @@ def take(type_name: str, value: Any, context: AnswerContext) -> Outcome:
     if type_name in {"choice", "number"} and whole and 0 <= value < len(context.choices):
         return _chosen(value, context)
     return NotUnderstood(OneOfChoices.hint)
+
+
+def _side_of(title: str) -> bool | None:
+    """Return whether a title says yes or no, as a whole or in brackets: "Approve (yes)"."""
+    named = _BRACKETS.search(title)
+    return yesno.said(named[1] if named else title, firmly=True)
 
 
 def _chosen(index: int, context: AnswerContext) -> Understood:

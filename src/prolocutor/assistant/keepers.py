@@ -12,8 +12,10 @@ from prolocutor.contracts.store import Store
 from prolocutor.errors import ConfigError
 from prolocutor.plan.pipeline import Pipeline, Stage
 
-EFFECTS: Final = Catalog[Callable[[Store], CallKeeper]]("ledger of effects", "prolocutor.effects")
-"""What keeps the effects of skills that act, made of a store."""
+EFFECTS: Final = Catalog[Callable[[Store, Pipeline], CallKeeper]](
+    "ledger of effects", "prolocutor.effects"
+)
+"""What keeps the effects of skills that act, made of a store and the pipeline."""
 
 PURSES: Final = Catalog[Callable[[Store, PurseSettings, Pipeline], CallKeeper]](
     "purse", "prolocutor.purses"
@@ -33,5 +35,5 @@ def keepers_of(pipeline: Pipeline, settings: AssistantSettings, store: Store) ->
         if not (names := EFFECTS.names()):
             what = "nothing is installed that keeps a ledger of effects"
             raise ConfigError(what, key=f"skills.{acting[0]}.acts")
-        made.append(EFFECTS.load(names[0])(store))
+        made.append(EFFECTS.load(names[0])(store, pipeline))
     return made

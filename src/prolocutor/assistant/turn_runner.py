@@ -222,6 +222,9 @@ class TurnRunner:
             effects = effects_of(opened, decision, turn.draft)
             if effects.handover is not None:
                 effects = self._handovers.limited(opened, effects)
+            for keeper in self._keepers:
+                spoken = [one.skill for one in turn.draft.speakers]
+                await keeper.turn_ends(opened.opening, spoken)
         except Exception:
             log.exception("turn %s broke, which no turn may", opened.opening.turn_id)
             return await self._interrupt(opened)

@@ -17,8 +17,8 @@ from prolocutor.stores.store_catalog import transfer_of
 
 _SHOWN_EACH = 100
 _LEFT_OUT = (
-    "What hours and agents count of turns whose records are gone is not copied,"
-    " since TO has users of its own."
+    "What hours and agents count of turns whose records are gone, and what calls cost, is not"
+    " copied, since TO has users of its own."
 )
 
 
@@ -128,7 +128,7 @@ async def _copy(given: str, other: str) -> str:
         some = ", ".join(repr(user) for user in different[:5])
         raise StoreError(f"{len(different)} users are not the same in TO: {some}")
     if figures_differ and not outcome.others:
-        raise StoreError("what hours and agents count is not the same in TO")
+        raise StoreError("what hours and agents count, or what calls cost, is not the same in TO")
     others = f", {outcome.others} others are in TO" if outcome.others else ""
     return (
         f"{outcome.written} users are copied, {outcome.kept} were there already{others}; "

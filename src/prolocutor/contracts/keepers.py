@@ -6,6 +6,7 @@ connector as it is: it costs nothing.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from contextvars import ContextVar
 from typing import Any, Final, Protocol
 
@@ -13,11 +14,17 @@ import msgspec
 
 from prolocutor.contracts.connector import Connector, ServiceContext
 from prolocutor.contracts.store import TurnOpening
-from prolocutor.dialog.plain import JsonObject, Plain
+from prolocutor.dialog.plain import JsonObject, Plain, check
 
 
 class OwnReply(Plain, frozen=True, eq=False, gc=False):
     """A reply that a keeper gives in place of the service: hypotheses, which no formatter reads."""
+
+    @classmethod
+    def of(cls, hypothesis: JsonObject) -> OwnReply:
+        """Return the reply that is this hypothesis."""
+        made = check([hypothesis])
+        return cls(made.value, made.encoded)
 
 
 class RunningEffect(msgspec.Struct, frozen=True):
@@ -52,6 +59,12 @@ class CallKeeper(Protocol):
 
     async def turn_was_cut_off(self, opening: TurnOpening) -> None:
         """Note that a turn ends without what its services answered; called before it is stored."""
+
+    async def turn_ends(self, opening: TurnOpening, spoken: Collection[str]) -> None:
+        """Note whose answers the reply of a turn is made of; called before it is stored.
+
+        `spoken` are the skills whose hypotheses were chosen.
+        """
 
     async def start(self) -> None:
         """Begin with what is left to do: the store is open."""

@@ -6,7 +6,7 @@ from typing import Literal, Protocol, runtime_checkable
 
 import msgspec
 
-from prolocutor.contracts.store import AgendaEntry, Store
+from prolocutor.contracts.store import AgendaEntry, Amount, Store
 from prolocutor.contracts.turn_record_store import AgentSpan, TurnHour
 
 
@@ -154,10 +154,15 @@ class StoredPerson(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class UnrecordedTurns(msgspec.Struct, frozen=True):
-    """What hours and agents count of turns whose records are not kept any more, by time."""
+    """What is counted apart from turns that have records.
+
+    It is what hours and agents count of turns whose records are not kept any more, by time, and all
+    `amounts`, by kind and period.
+    """
 
     hours: list[TurnHour] = []
     agents: list[AgentSpan] = []
+    amounts: list[Amount] = []
 
 
 class StoreTransfer(Protocol):
@@ -189,10 +194,10 @@ class StoreTransfer(Protocol):
         """Raise that number."""
 
     async def unrecorded(self) -> UnrecordedTurns:
-        """Return what is counted of turns without records: that is of no person."""
+        """Return what is counted apart from turns that have records."""
 
     async def put_unrecorded(self, counted: UnrecordedTurns) -> None:
-        """Count this, which it may change, in place of what is counted of turns without records."""
+        """Count this, which it may change, in place of what is counted so."""
 
     async def taken_out(self, user: str) -> StoredPerson:
         """Return all that is stored of a user."""

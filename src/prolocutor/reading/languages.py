@@ -169,6 +169,28 @@ def orders(text: str) -> bool:
     return _opening("orders", codes()).match(without_accents(text[:LONGEST])) is not None
 
 
+def is_courtesy(text: str) -> bool:
+    """Whether a text is nothing but courtesy in any language, such as a greeting or thanks.
+
+    >>> is_courtesy("hi there!"), is_courtesy("vielen Dank"), is_courtesy("hello, pay the bill")
+    (True, True, False)
+    """
+    said = without_accents(text[:LONGEST])
+    return len(text) <= LONGEST and _courtesy(codes()).fullmatch(said) is not None
+
+
+@cache
+def _courtesy(every: tuple[str, ...]) -> re.Pattern[str]:
+    known = [words for code in every if (words := words_of(code)) is not None]
+    polite = "|".join(
+        one
+        for words in known
+        for one in (*words.courtesy, *words.politeness, *words.openers, *words.hesitation)
+    )
+    pattern = rf"\W*+(?:(?:{polite or '(?!)'})(?!\w)\W*+)*+"
+    return re.compile(without_accents(pattern), re.IGNORECASE)
+
+
 @cache
 def _opening(field: str, every: tuple[str, ...]) -> re.Pattern[str]:
     """Return the pattern of texts that begin with phrases of a field of `Words`."""

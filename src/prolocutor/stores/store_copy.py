@@ -80,7 +80,7 @@ async def differences(
 
 
 async def unrecorded_differ(source: StoreTransfer, target: StoreTransfer) -> bool:
-    """Return whether the two count different things of turns whose records are gone."""
+    """Return whether the two count different things apart from turns that have records."""
     return _rounded(await source.unrecorded()) != _rounded(await target.unrecorded())
 
 
@@ -239,4 +239,4 @@ def _rounded(counted: UnrecordedTurns) -> UnrecordedTurns:
         structs.replace(one, seconds=round(one.seconds, 6), cost=round(one.cost, 6))
         for one in counted.agents
     ]
-    return UnrecordedTurns(counted.hours, agents)
+    return structs.replace(counted, agents=agents)

@@ -9,7 +9,7 @@ from click.testing import CliRunner
 
 from prolocutor.cli.store import store as store_command
 from prolocutor.clocks import DAY
-from prolocutor.contracts.store import Store
+from prolocutor.contracts.store import Amount, Store
 from prolocutor.contracts.turn_record_store import ConversationQuery
 from prolocutor.dialog import agent_state
 from prolocutor.errors import StoreLocked
@@ -201,6 +201,8 @@ async def fill(store: Store) -> None:
     await store.delete_person("bob")
     await talk(store, "bob", "again")
     await store.put_record("", "settings", "s", b"2")
+    for user in ("ann", "zo\x00e"):
+        await store.add_amounts([Amount("spent", user, "writer", "2026-01-02", 0.1, 3, 9.0)])
     await open_new_turn(store, "ann", "cut off", request_key="c", request_hash=b"h")
 
 
@@ -236,7 +238,7 @@ async def contents(store: Store) -> list[Any]:
             await store.active_dialog_id(user),
             await store.feed_tail(user, "main", 5),
         ]
-    return found
+    return [*found, await store.amounts("spent", "2026", "2027")]
 
 
 async def test_operators_find_copied_dialogs(tmp_path: Path, database: str) -> None:

@@ -46,6 +46,20 @@ def test_a_choice_is_meant_by_number_title_or_place(text: str, idx: int) -> None
 
 
 @pytest.mark.parametrize(
+    ("text", "idx"),
+    [("yes", 0), ("go ahead", 0), ("ja, bitte", 0), ("no", 2), ("lieber nicht", 2), ("edit", 1)],
+)
+def test_yes_and_no_mean_the_choice_that_says_so(text: str, idx: int) -> None:
+    titles = ["Approve (yes)", "Edit", "Refuse (no)"]
+    assert value("choice", text, offering(*titles)) == {"idx": idx, "title": titles[idx]}
+
+
+def test_yes_is_no_choice_where_none_says_so_or_several_do() -> None:
+    assert value("choice", "yes", WINES) is None
+    assert value("choice", "sure", offering("Yes, now", "Later (yes)", "Yes")) is None
+
+
+@pytest.mark.parametrize(
     "text",
     "0|4|-1|the fourth|wine|red white|any|one of them|what?|beer garden nearby|water|".split("|"),
 )

@@ -13,6 +13,7 @@ from prolocutor.dialog import plain
 from prolocutor.dialog.inputs import TurnInput
 from prolocutor.dialog.plain import JsonObject
 from prolocutor.dialog.rounds import PendingAsk
+from prolocutor.pipeline.requests import StateRequest
 from prolocutor.reading.languages import language_of
 
 
@@ -32,7 +33,7 @@ def answer_context_of(opened: OpenedTurn, input: TurnInput, waiting: PendingAsk)
         timezone=input.timezone or _text(attributes, "timezone"),
         now=datetime.fromtimestamp(opened.opening.started, UTC).astimezone(),
         region=_text(attributes, "region"),
-        language=_text(attributes, "language") or _language(input.text),
+        language=spoken_language(attributes, input.text),
         contacts=contacts_of(attributes, came),
         here=here if isinstance(here, dict) else None,
         places=places_of(attributes),
@@ -60,9 +61,23 @@ def place_in(sent: Any) -> dict[str, Any] | None:
     return taken.value if isinstance(taken, Understood) else None
 
 
-def _language(text: str) -> str | None:
+def spoken_language(attributes: JsonObject, text: str) -> str | None:
+    """Return the code of a person's language: their attribute, or else that of what they said."""
+    if (own := _text(attributes, "language")) is not None:
+        return own
     found = language_of(text)
     return found.code if found else None
+
+
+def language_of_request(state: StateRequest) -> str | None:
+    """Return the code of the language of the person whose words a service is asked about.
+
+    Where they are too short to tell, what the person said before counts.
+    """
+    shared = state.shared()
+    said = [one["text"] for one in shared["human_utterances"]]
+    attributes = shared["human"].get("attributes") or {}
+    return spoken_language(attributes, said[-1]) or spoken_language({}, " ".join(said))
 
 
 def _contacts(given: Any) -> Iterator[Contact]:

@@ -11,16 +11,20 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 import msgspec
+from msgspec import structs
 
+from prolocutor.asks.controls import control_of
+from prolocutor.assistant.rounds.answer_context import language_of_request
 from prolocutor.contracts.connector import Connector, Replies, Request
 from prolocutor.contracts.keepers import RunningEffect, running_effect
 from prolocutor.dialog.ids import new_id
 from prolocutor.dialog.plain import JsonObject, Plain, check, decode, encode, parse
-from prolocutor.errors import PurseEmpty, ServiceError, ServiceLate, ServiceRaised, ServiceRefused
+from prolocutor.errors import PurseEmpty, ServiceError, ServiceLate, ServiceRaised
 from prolocutor.functions import text_of
-from prolocutor.pipeline.requests import PayloadRequest
+from prolocutor.pipeline.requests import PayloadRequest, StateRequest
 from prolocutor.plan.stages import Skill
 from prolocutor.plugins.effects import words
+from prolocutor.plugins.effects.book import EffectBook
 from prolocutor.plugins.effects.fields import (
     ApprovalRule,
     EffectPreview,
@@ -31,6 +35,7 @@ from prolocutor.plugins.effects.fields import (
 )
 from prolocutor.plugins.effects.ledger import NONE, EffectRecord, StoredEffect
 from prolocutor.plugins.effects.words import APPROVE, DO_AGAIN, EDIT, REFUSE, WAS_DONE, EffectAsk
+from prolocutor.reading.languages import asks, is_courtesy
 
 GRACE: Final = 5.0
 """Seconds after its time-out for which a call may still do something at its agent."""
@@ -38,14 +43,14 @@ GRACE: Final = 5.0
 MARGIN: Final = 0.1
 """The part of a time-out that is left to say that nothing is known yet."""
 
+PERHAPS: Final = 0.5
+"""The confidence of the question whether something may be done that nobody says is wanted."""
+
+_DECIDES: Final = ("approve", "unknown")
+"""The questions whose answers are decisions on an effect."""
+
 ATTEMPTS: Final = 3
 """How often something is asked again that may be."""
-
-_UNCERTAIN: Final = (408, 409, 425)
-"""Statuses below 500 that do not say that nothing was done."""
-
-Desk = Any
-"""The `EffectDesk`, which knows this connector."""
 
 
 class EffectRequest:
@@ -87,7 +92,7 @@ class ActingConnector:
     """The way to a skill that acts, through the ledger.
 
     `kept` is the connector itself, `status` asks what became of an effect, `preview` what one would
-    do; None where nobody says so.
+    do; None where nobody says so. `selected`: the skill is asked where a skill selector names it.
     """
 
     gathers_batches = True
@@ -96,16 +101,18 @@ class ActingConnector:
         self,
         skill: Skill,
         kept: Connector,
-        desk: Desk,
+        book: EffectBook,
         *,
         status: Connector | None,
         preview: Connector | None,
+        selected: bool = False,
     ) -> None:
         self.skill = skill
         self.kept = kept
         self.status = status
         self._preview = preview
-        self._desk = desk
+        self._book = book
+        self._selected = selected
         self._rule = None if skill.rule is None else ApprovalRule(skill.rule)
         self.format = getattr(kept, "format", "plain")
         if hasattr(kept, "describe"):
@@ -131,13 +138,20 @@ class ActingConnector:
             about = _context_of(answer)
             if about is not None:
                 user = state.snapshot.opening.user
-                stored = await self._desk.ledger.find(user, about.effect)
+                stored = await self._book.ledger.find(user, about.effect)
+                if stored is None:
+                    return words.says(words.forgotten(_language_of(state)))
+                if not stored.record.language:
+                    record = structs.replace(stored.record, language=_language_of(state))
+                    stored = StoredEffect(record, stored.body)
+                self._book.take_up(request.turn_id, stored.record)
                 return await self._answered(request, stored, about, answer)
             if answer.get("kind") == "cancelled":  # nothing is done by that
                 return await self._pass_on(request)
         user = "" if state is None else state.snapshot.opening.user
-        stored = await self._desk.ledger.find(user, request.key)
+        stored = await self._book.ledger.find(user, request.key)
         if stored is not None:
+            self._book.take_up(request.turn_id, stored.record)
             return await self._again(request, stored)
         return await self._claim(request, state)
 
@@ -147,9 +161,9 @@ class ActingConnector:
             raise reply
         return reply
 
-    async def _claim(self, request: Request, state: Any) -> Plain:
+    async def _claim(self, request: Request, state: StateRequest | None) -> Plain:
         """Write a new effect, and start it or have it approved."""
-        now, skill = self._desk.clock(), self.skill
+        now, skill = self._book.clock(), self.skill
         record = EffectRecord(
             key=request.key,
             user="",
@@ -163,28 +177,32 @@ class ActingConnector:
         )
         if state is not None:
             said = state.snapshot.opening
-            record = msgspec.structs.replace(
+            record = structs.replace(
                 record,
                 user=said.user,
                 dialog_name=said.dialog_name,
                 dialog_id=state.snapshot.dialog_id,
                 title=words.title_of(said.text),
+                language=_language_of(state),
             )
-        if skill.approve is None:
+            self._book.take_up(request.turn_id, record)
+        if skill.approve is None and self._preview is None:
             return await self._start(None, record, request.timeout, "the turn")
-        preview = await self._previewed(request)
+        preview = await self._previewed(request, state)
         if preview is None:
             return check([])
-        record = msgspec.structs.replace(
+        record = structs.replace(
             record,
             title=words.title_of(preview.title) or record.title,
             fields=preview.fields,
             kinds=preview.kinds,
             fixed=not preview.changeable,
         )
+        if skill.approve is None:
+            return await self._start(None, record, request.timeout, "the turn")
         if self._rule is not None and self._rule.holds(preview.fields):
             by = f"the rule {self._rule.text}"
-            record = msgspec.structs.replace(record, approved_by=by)
+            record = structs.replace(record, approved_by=by)
             return await self._start(None, record, request.timeout, by)
         if state is None:
             what = "it needs an approval, which nobody outside of a turn is asked for"
@@ -193,25 +211,47 @@ class ActingConnector:
         record = record.to(
             "waiting", now, "the turn", approver=approver, until=now + skill.approve_within
         )
-        if (stored := await self._desk.ledger.change(None, record)) is None:
+        if (stored := await self._book.ledger.change(None, record)) is None:
             return await self._lost(request, record)
-        self._desk.changed()
+        self._book.changed()
         return self._asked(stored.record, preview.confidence)
 
-    async def _previewed(self, request: Request) -> EffectPreview | None:
-        """Return what the call would do, None for nothing."""
-        own = getattr(self.kept, "preview", None)
+    async def _previewed(
+        self, request: Request, state: StateRequest | None
+    ) -> EffectPreview | None:
+        """Return what the call would do, None for nothing.
+
+        A schema or a formatter says with which values a call would be made, but not whether the
+        person wants it: then their words decide, and a surer reply of another skill wins.
+        """
         if self._preview is not None:
             (said,) = await self._preview.send((request,))
             if isinstance(said, ServiceError):
                 raise said
             return preview_of(said.value)
+        if state is not None and not self._may_be_meant(state):
+            return None
+        own = getattr(self.kept, "preview", None)
         if own is not None:
-            return preview_of(await own(request))
-        value = request.value()
-        if request is not getattr(request, "state", None) and isinstance(value, dict):
-            return EffectPreview(value)
-        return EffectPreview(changeable=False)
+            preview = preview_of(await own(request))
+        else:
+            value, made = request.value(), request is not state
+            given = made and isinstance(value, dict)
+            preview = EffectPreview(value) if given else EffectPreview(changeable=False)
+        return preview and structs.replace(preview, confidence=PERHAPS)
+
+    def _may_be_meant(self, state: StateRequest) -> bool:
+        """Return whether a person may want something done by what they said.
+
+        An answer to the skill's own question may, mere courtesy never; a question for information
+        only where a skill selector has chosen this skill for it.
+        """
+        text = state.snapshot.opening.text
+        if state.member("answer") is not None:
+            return True
+        if is_courtesy(text) or control_of(text) is not None:
+            return False
+        return self._selected or not asks(text.rstrip("? "))
 
     async def _again(self, request: Request, stored: StoredEffect) -> Plain:
         """Answer a turn that is run again: what was started is not started again."""
@@ -223,7 +263,7 @@ class ActingConnector:
                 return self._asked(record)
             case "not_done" if record.steps[-1].by == self.skill.name:
                 body = msgspec.Raw(request.body())
-                again = msgspec.structs.replace(record, body=body)
+                again = structs.replace(record, body=body)
                 return await self._start(stored, again, request.timeout, "the turn, run again")
             case "started" | "unknown":
                 return await self._settle(stored, request.timeout)
@@ -231,7 +271,7 @@ class ActingConnector:
 
     async def _lost(self, request: Request, record: EffectRecord) -> Plain:
         """Answer where somebody else wrote the effect at the same moment."""
-        stored = await self._desk.ledger.find(record.user, record.key)
+        stored = await self._book.ledger.find(record.user, record.key)
         if stored is None:  # its person was deleted meanwhile
             raise ServiceRaised("the effect is gone")
         return await self._again(request, stored)
@@ -239,44 +279,39 @@ class ActingConnector:
     # -- answers of the person --------------------------------------------------------------------
 
     async def _answered(
-        self,
-        request: Request,
-        stored: StoredEffect | None,
-        about: EffectAsk,
-        answer: JsonObject,
+        self, request: Request, stored: StoredEffect, about: EffectAsk, answer: JsonObject
     ) -> Plain:
         """Do what a person says about an effect."""
-        if stored is None:
-            return words.says("I do not know any more what that was about. Nothing was done.")
         record, said = stored.record, answer.get("value")
-        title = said.get("title") if isinstance(said, dict) else None
+        offered = words.decisions(record)
+        chosen = offered[said["idx"]] if isinstance(said, dict) and about.step in _DECIDES else None
         if about.step == "unknown":
-            return await self._told(request, stored, title)
+            return await self._told(request, stored, chosen)
         if record.state != "waiting":
             return await self._again(request, stored)
-        if self._desk.clock() > record.until:
-            await self._desk.end(stored, "expired", "time")
-            return words.says(words.settled(msgspec.structs.replace(record, state="expired")))
-        if answer.get("kind") == "cancelled" or title == REFUSE or said is False:
-            changed = await self._desk.end(stored, "refused", record.user)
+        if self._book.clock() > record.until:
+            await self._book.end(stored, "expired", "time")
+            return words.says(words.settled(structs.replace(record, state="expired")))
+        if answer.get("kind") == "cancelled" or chosen == REFUSE or said is False:
+            changed = await self._book.end(stored, "refused", record.user)
             return words.says(words.settled(changed.record if changed else record))
         fields = dict(record.fields or {})
         if about.step == "value":
             fields[about.field] = given_value(about.field, record.kinds, said)
-            edited = msgspec.structs.replace(record, fields=fields)
-            changed = await self._desk.ledger.change(stored, edited)
+            edited = structs.replace(record, fields=fields)
+            changed = await self._book.ledger.change(stored, edited)
             return self._asked(changed.record if changed else record)
         if about.step == "field" and isinstance(said, dict):
             return self._ask_value(record, list(fields)[said["idx"]])
-        if title == EDIT:
+        if chosen == EDIT:
             if len(fields) == 1:
                 return self._ask_value(record, next(iter(fields)))
             names = [name_of(one, record.kinds) for one in fields]
             about = EffectAsk(record.key, "field")
-            return words.asks("What do you want to change?", "choice", about, names)
-        if title == APPROVE or said is True:
-            self._desk.audit(record.user, "APPROVE", record.key)
-            approved = msgspec.structs.replace(record, approved_by=record.user)
+            return words.asks(words.which_field(record), "choice", about, names)
+        if chosen == APPROVE or said is True:
+            self._book.audit(record.user, "APPROVE", record.key)
+            approved = structs.replace(record, approved_by=record.user)
             return await self._start(stored, approved, request.timeout, record.user, asked=True)
         return self._asked(record)
 
@@ -284,26 +319,24 @@ class ActingConnector:
         """Ask for the approval of an effect."""
         if record.approver == "operator":
             return words.says(words.waits_for_operator(record), confidence)
-        choices = [APPROVE, REFUSE]
-        if record.fields and not record.fixed:
-            choices.insert(1, EDIT)
         about = EffectAsk(record.key, "approve")
-        return words.asks(words.approval(record), "choice", about, choices, confidence)
+        shown, choices = words.approval(record), words.choices(record)
+        return words.asks(shown, "choice", about, choices, confidence)
 
     def _ask_value(self, record: EffectRecord, field: str) -> Plain:
         ask, choices = ask_for(field, (record.fields or {}).get(field), record.kinds)
-        text = f"{name_of(field, record.kinds)}: what shall it be?"
+        text = words.value_of_field(record, field)
         return words.asks(text, ask, EffectAsk(record.key, "value", field), choices)
 
-    async def _told(self, request: Request, stored: StoredEffect, title: str | None) -> Plain:
+    async def _told(self, request: Request, stored: StoredEffect, chosen: str | None) -> Plain:
         """Take what a person says became of an effect."""
         record = stored.record
         if record.state != "unknown":
             return await self._again(request, stored)
-        if title == DO_AGAIN:
+        if chosen == DO_AGAIN:
             return await self._start(stored, record, request.timeout, record.user, asked=True)
-        changed = await self._desk.end(
-            stored, "done" if title == WAS_DONE else "given_up", record.user
+        changed = await self._book.end(
+            stored, "done" if chosen == WAS_DONE else "given_up", record.user
         )
         return words.says(words.settled(changed.record if changed else record))
 
@@ -324,14 +357,14 @@ class ActingConnector:
         """
         started = await self.begin(stored, record, by)
         if started is None:
-            again = await self._desk.ledger.find(record.user, record.key)
+            again = await self._book.ledger.find(record.user, record.key)
             if again is None:
                 raise ServiceRaised("the effect is gone")
             if again.record.state in ("started", "unknown"):
                 return words.says(words.not_known(again.record))
             return words.says(words.settled(again.record))
-        doing = self._desk.tasks.start(self.perform(started), awaited=True)
-        heard = self._desk.hears(record.key)
+        doing = self._book.calls.start(self.perform(started), awaited=True)
+        heard = self._book.hears(record.key)
         try:
             await asyncio.wait({doing}, timeout=max(0.0, seconds * (1 - MARGIN)))
         finally:
@@ -339,24 +372,25 @@ class ActingConnector:
         if not doing.done():
             return words.says(words.not_known(started.record))
         outcome, after = doing.result()
-        if isinstance(outcome, Plain):
+        if isinstance(outcome, Plain) and (outcome.value or not asked or after is None):
             return outcome
         if after is not None and after.record.state == "unknown":
             return await self._settle(after, seconds * MARGIN, again=False)
         if after is not None and (asked or isinstance(outcome, PurseEmpty)):
             return words.says(words.settled(after.record))
+        assert isinstance(outcome, ServiceError)
         raise outcome
 
     async def begin(
         self, stored: StoredEffect | None, record: EffectRecord, by: str
     ) -> StoredEffect | None:
         """Write that an effect is started; None where somebody else was faster."""
-        now = self._desk.clock()
+        now = self._book.clock()
         until = now + record.timeout + GRACE
         record = record.to(
             "started", now, by, until=until, ends=until, attempt=new_id(), untold=False, why=""
         )
-        changed: StoredEffect | None = await self._desk.ledger.change(stored, record)
+        changed: StoredEffect | None = await self._book.ledger.change(stored, record)
         return changed
 
     async def perform(
@@ -372,7 +406,7 @@ class ActingConnector:
                 break
             await asyncio.sleep(0.2 * 2**again)
             outcome = await self._called(started.record)
-        return outcome, await self._desk.finish(self, started, outcome)
+        return outcome, await self._book.finish(started, outcome)
 
     async def _called(self, record: EffectRecord) -> Plain | ServiceError:
         fields = None if record.fixed else record.fields
@@ -407,10 +441,10 @@ class ActingConnector:
             except TimeoutError:
                 found = None
             if found is not None and found.state == "done":
-                changed = await self._desk.end(stored, "done", "its agent", reply=found.reply)
+                changed = await self._book.end(stored, "done", "its agent", reply=found.reply)
                 if changed is not None:
                     return _replied(changed.record)
-        self._desk.changed()
+        self._book.changed()
         return words.says(words.not_known(record))
 
     async def reconciled(self, record: EffectRecord) -> Reconciled | None:
@@ -468,13 +502,9 @@ def reconciled_of(value: Any) -> Reconciled:
     return Reconciled(state, NONE if reply is None else msgspec.Raw(encode(reply)))
 
 
-def surely_not_done(error: ServiceError) -> bool:
-    """Return whether a call that failed with this has certainly done nothing."""
-    if not error.sent:
-        return True
-    return isinstance(error, ServiceRefused) and (
-        400 <= error.status < 500 and error.status not in _UNCERTAIN
-    )
+def _language_of(state: StateRequest) -> str:
+    """Return the code of the language in which a person is told of an effect, "" if unknown."""
+    return language_of_request(state) or ""
 
 
 def _context_of(answer: JsonObject) -> EffectAsk | None:

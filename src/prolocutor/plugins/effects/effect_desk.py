@@ -10,8 +10,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import logging
-from collections import Counter
-from collections.abc import Callable
+from collections.abc import Collection
 from contextlib import suppress
 from typing import Any, Final, Literal
 
@@ -19,24 +18,16 @@ import msgspec
 
 from prolocutor.background import BackgroundTasks
 from prolocutor.contracts.connector import Connector, ServiceContext
-from prolocutor.contracts.shared_store import clock_of
 from prolocutor.contracts.store import Store, TurnOpening
-from prolocutor.dialog.ids import new_id
-from prolocutor.dialog.plain import JsonObject, Plain
-from prolocutor.errors import BadInput, NotFound, ProlocutorError, ServiceError
+from prolocutor.dialog.plain import JsonObject, decode
+from prolocutor.errors import BadInput, NotFound, ProlocutorError, StoreError
+from prolocutor.plan.pipeline import Pipeline, Stage
 from prolocutor.plan.stages import Call, Skill
 from prolocutor.plugins.effects import words
-from prolocutor.plugins.effects.acting_connector import ActingConnector, surely_not_done
-from prolocutor.plugins.effects.ledger import (
-    NONE,
-    EffectLedger,
-    EffectRecord,
-    EffectState,
-    StoredEffect,
-)
-from prolocutor.plugins.effects.words import DO_AGAIN, LEAVE, WAS_DONE, EffectAsk
-from prolocutor.web.audit_trail import KIND as AUDIT
-from prolocutor.web.audit_trail import AuditedAct
+from prolocutor.plugins.effects.acting_connector import ActingConnector
+from prolocutor.plugins.effects.book import LONGEST_PAUSE, EffectBook, is_unsure
+from prolocutor.plugins.effects.ledger import EffectRecord, EffectState, StoredEffect
+from prolocutor.plugins.effects.words import EffectAsk
 
 log = logging.getLogger(__name__)
 
@@ -46,7 +37,6 @@ PAUSE: Final = 2.0
 LOOKS: Final = 5
 """How often an agent is asked what became of an effect, before somebody else is."""
 
-LONGEST_PAUSE: Final = 60.0
 LATER: Final = 1e11
 """A time that never comes, in UNIX seconds: only a person or an operator can say more."""
 
@@ -59,17 +49,13 @@ Decision = Literal["approve", "refuse", "done", "not_done", "again"]
 class EffectDesk:
     """Keeps the calls of the skills that act."""
 
-    def __init__(self, store: Store) -> None:
-        self.ledger = EffectLedger(store)
-        self.clock: Callable[[], float] = clock_of(store)
-        self.tasks = BackgroundTasks("effect")
-        self._store = store
+    def __init__(self, store: Store, pipeline: Pipeline | None = None) -> None:
+        self.book = EffectBook(store)
+        self.ledger = self.book.ledger
+        self._selected = bool(pipeline and pipeline.of(Stage.SKILL_SELECTOR))
         self._connectors: dict[str, ActingConnector] = {}
-        self._heard: Counter[str] = Counter()
         self._assistant: Any = None
-        self._news = asyncio.Event()
         self._looking = BackgroundTasks("look at effects")
-        self._auditing = BackgroundTasks("audit of effects")
 
     # -- as a keeper ------------------------------------------------------------------------------
 
@@ -80,7 +66,8 @@ class EffectDesk:
         kept = ActingConnector(
             service,
             connector,
-            self,
+            self.book,
+            selected=self._selected,
             status=_target(service.reconcile, context),
             preview=_target(service.preview, context),
         )
@@ -94,11 +81,40 @@ class EffectDesk:
 
     async def turn_was_cut_off(self, opening: TurnOpening) -> None:
         """Have the person told what became of the effects of a turn, as its reply does not."""
-        for stored in await self.ledger.of_turn(opening.user, opening.turn_id):
-            if not stored.record.untold:
-                untold = msgspec.structs.replace(stored.record, untold=True)
-                await self.ledger.change(stored, untold)
-        self.changed()
+        self.book.leave(opening.turn_id)
+        for stored in await self.ledger.touched(opening.user, opening.turn_id, opening.started):
+            record = stored.record
+            if record.state != "waiting":
+                await self._tell_later(stored)
+            elif record.turn_id == opening.turn_id:  # nobody was asked
+                await self.ledger.drop(stored)
+
+    async def turn_ends(self, opening: TurnOpening, spoken: Collection[str]) -> None:
+        """Settle what the reply says nothing of: it is made of the answers of other skills.
+
+        A question that nobody saw is dropped, and what was done is told.
+        """
+        for key, service in self.book.leave(opening.turn_id).items():
+            if service in spoken:
+                continue
+            try:
+                stored = await self.ledger.find(opening.user, key)
+                if stored is not None:
+                    await self._unsaid(stored, stored.record.turn_id == opening.turn_id)
+            except StoreError as error:
+                log.warning("effect %s: %s", key, error)
+
+    async def _unsaid(self, stored: StoredEffect, new: bool) -> None:
+        record = stored.record
+        if record.state == "waiting" and new:
+            await self.ledger.drop(stored)
+        elif record.state == "done" and not (new and is_unsure(decode(record.reply))):
+            await self._tell_later(stored, aside=new)
+
+    async def _tell_later(self, stored: StoredEffect, *, aside: bool = False) -> None:
+        later = msgspec.structs.replace(stored.record, untold=True, aside=aside)
+        await self.ledger.change(stored, later)
+        self.book.changed()
 
     async def start(self) -> None:
         """Begin to look at what is open."""
@@ -107,81 +123,7 @@ class EffectDesk:
     async def aclose(self) -> None:
         """Stop looking, and let calls that run go on for a while."""
         await self._looking.aclose()
-        await self.tasks.aclose(CLOSING)
-        await self._auditing.ended()
-
-    # -- for the connectors -----------------------------------------------------------------------
-
-    def changed(self) -> None:
-        """Note that there is something to look at."""
-        self._news.set()
-
-    def hears(self, key: str) -> Callable[[], None]:
-        """Note that a turn waits for an effect; what is returned ends that."""
-        self._heard[key] += 1
-
-        def ends() -> None:
-            self._heard[key] -= 1
-            if not self._heard[key]:
-                del self._heard[key]
-
-        return ends
-
-    async def finish(
-        self, connector: ActingConnector, started: StoredEffect, outcome: Plain | ServiceError
-    ) -> StoredEffect | None:
-        """Write what became of a call; None where somebody else has settled it meanwhile."""
-        by, now = connector.skill.name, self.clock()
-        stored: StoredEffect | None = started
-        while stored is not None:
-            record, untold = stored.record, not self._heard[started.record.key]
-            if record.attempt != started.record.attempt or record.state not in (
-                "started",
-                "unknown",
-            ):
-                return None
-            if isinstance(outcome, Plain):
-                raw = msgspec.Raw(outcome.encoded)
-                after = record.to("done", now, by, reply=raw, untold=untold)
-            elif surely_not_done(outcome):
-                after = record.to("not_done", now, by, why=str(outcome), untold=untold)
-            elif record.state == "unknown":
-                return stored
-            else:
-                until = now + min(LONGEST_PAUSE, 2.0**record.asked if record.asked else 0.0)
-                after = record.to("unknown", now, by, why=str(outcome), until=until, untold=untold)
-                if outcome.answered:
-                    after = msgspec.structs.replace(after, ends=now)
-            if (changed := await self.ledger.change(stored, after)) is not None:
-                if after.is_open:
-                    self.changed()
-                return changed
-            stored = await self.ledger.find(record.user, record.key)
-        return None
-
-    async def end(
-        self,
-        stored: StoredEffect,
-        state: EffectState,
-        by: str,
-        *,
-        untold: bool = False,
-        reply: msgspec.Raw = NONE,
-        why: str = "",
-    ) -> StoredEffect | None:
-        """Write that an effect is over; None where somebody else was faster."""
-        now = self.clock()
-        after = stored.record.to(state, now, by, untold=untold, why=why, reply=reply)
-        changed = await self.ledger.change(stored, after)
-        if changed is not None and untold:
-            self.changed()
-        return changed
-
-    def audit(self, who: str, act: str, key: str, address: str = "") -> None:
-        """Note in the audit trail who decided on an effect."""
-        line = AuditedAct(self.clock(), who, address, act, f"effects/{key}")
-        body = msgspec.json.encode([line])
-        self._auditing.start(self._store.put_record("", AUDIT, new_id(), body))
+        await self.book.aclose(CLOSING)
 
     # -- what operators decide --------------------------------------------------------------------
 
@@ -201,17 +143,17 @@ class EffectDesk:
             what = f"the effect is {record.state.replace('_', ' ')}: nothing to {decision}"
             raise BadInput(what, field="decision")
         if decision == "refuse":
-            changed = await self.end(stored, "refused", by, untold=True)
+            changed = await self.book.end(stored, "refused", by, untold=True)
         elif decision in ("approve", "again"):
             if fields is not None and not record.fixed:
                 record = msgspec.structs.replace(record, fields={**(record.fields or {}), **fields})
             changed = await self._go_on(stored, record, by)
         else:
             state: EffectState = "done" if decision == "done" else "not_done"
-            changed = await self.end(stored, state, by, untold=True, why=f"as {by} says")
+            changed = await self.book.end(stored, state, by, untold=True, why=f"as {by} says")
         if changed is None:
             raise BadInput("somebody else decided at the same moment; look again", field="key")
-        self.audit(by, decision.upper(), key)
+        self.book.audit(by, decision.upper(), key)
         return changed.record
 
     async def _go_on(
@@ -226,21 +168,21 @@ class EffectDesk:
             record = msgspec.structs.replace(record, approved_by=by)
         started = await connector.begin(stored, record, by)
         if started is not None:
-            self.tasks.start(connector.perform(started))
+            self.book.calls.start(connector.perform(started))
         return started
 
     # -- what is open -----------------------------------------------------------------------------
 
     async def _look_on(self) -> None:
         while True:
-            self._news.clear()
+            self.book.news.clear()
             try:
                 await self.look()
             except ProlocutorError as error:
                 log.warning("open effects cannot be looked at: %s", error)
             with suppress(TimeoutError):
                 async with asyncio.timeout(PAUSE):
-                    await self._news.wait()
+                    await self.book.news.wait()
                     await asyncio.sleep(PAUSE / 10)
 
     async def look(self) -> None:
@@ -252,10 +194,10 @@ class EffectDesk:
                 log.warning("effect %s: %s", stored.record.key, error)
 
     async def _look_at(self, stored: StoredEffect) -> None:
-        record, now = stored.record, self.clock()
+        record, now = stored.record, self.book.clock()
         if record.state == "waiting":
             if now > record.until:
-                await self.end(stored, "expired", "time", untold=True)
+                await self.book.end(stored, "expired", "time", untold=True)
         elif record.state == "started":
             if now > record.until:
                 after = record.to("unknown", now, "time", until=now, asked=0)
@@ -273,7 +215,7 @@ class EffectDesk:
         connector = self._connectors.get(record.service)
         if connector is None:
             return
-        asked, now = record.asked + 1, self.clock()
+        asked, now = record.asked + 1, self.book.clock()
         until = now + min(LONGEST_PAUSE, 2.0**asked)
         noted = msgspec.structs.replace(record, asked=asked, until=until)
         claimed = await self.ledger.change(stored, noted)
@@ -285,9 +227,9 @@ class EffectDesk:
         if connector.status is not None and asked <= LOOKS:
             found = await connector.reconciled(record)
             if found is not None and found.state == "done":
-                await self.end(claimed, "done", "its agent", untold=True, reply=found.reply)
+                await self.book.end(claimed, "done", "its agent", untold=True, reply=found.reply)
             elif found is not None and found.state == "not_done" and now >= record.ends:
-                await self.end(claimed, "not_done", "its agent", untold=True)
+                await self.book.end(claimed, "not_done", "its agent", untold=True)
             return
         if now < record.ends:  # it may still be done
             later = msgspec.structs.replace(noted, asked=record.asked, until=record.ends)
@@ -301,13 +243,12 @@ class EffectDesk:
             await self._go_on(stored, record, "retry")
             return
         if skill.on_unknown == "give_up":
-            await self.end(stored, "given_up", "the file", untold=True)
+            await self.book.end(stored, "given_up", "the file", untold=True)
             return
         if skill.on_unknown == "ask_person" and record.user:
-            choices = [WAS_DONE, DO_AGAIN, LEAVE]
             await self._notify(
                 record,
-                words.question(words.which(record), choices),
+                words.question(words.which(record), words.choices(record)),
                 ask="choice",
                 context=EffectAsk(record.key, "unknown"),
             )

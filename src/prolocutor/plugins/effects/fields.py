@@ -105,6 +105,7 @@ _COMPARISONS: Final[dict[type[ast.cmpop], Callable[[Any, Any], Any]]] = {
     ast.In: lambda one, many: one in many,
     ast.NotIn: lambda one, many: one not in many,
 }
+_WITHIN: Final = (ast.In, ast.NotIn)
 _EXAMPLE: Final = "such as amount < 20 and currency == 'EUR'"
 MAX_RULE: Final = 1000
 
@@ -191,6 +192,8 @@ def _value(node: ast.expr, fields: Mapping[str, Any]) -> Any:
             one = _value(left, fields)
             for op, other in zip(ops, others, strict=True):
                 two = _value(other, fields)
+                if isinstance(one, bool) != isinstance(two, bool) and type(op) not in _WITHIN:
+                    return False
                 if not _COMPARISONS[type(op)](one, two):
                     return False
                 one = two

@@ -49,7 +49,8 @@ class EffectRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
     somebody is asked next. `asked` counts how often. `ends`: when a call that was started can do
     nothing any more. `attempt` tells starts apart. `approver` is who has to approve, `approved_by`
     who did. `reply` is what the agent answered, `why` what went wrong. `untold`: the person does
-    not know yet what became of it.
+    not know yet what became of it; `aside`: as the reply of its turn was another skill's.
+    `language` is the one that they are told in.
     """
 
     key: str
@@ -76,6 +77,8 @@ class EffectRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
     reply: msgspec.Raw = NONE
     why: str = ""
     untold: bool = False
+    aside: bool = False
+    language: str = ""
     steps: list[EffectStep] = []
 
     @property
@@ -132,18 +135,27 @@ class EffectLedger:
             changes.insert(0, changed(before, was, None))
         return StoredEffect(new, body) if await self._store.change_records(changes) else None
 
+    async def drop(self, stored: StoredEffect) -> bool:
+        """Delete an effect of which nothing came; return False where somebody else changed it."""
+        record = stored.record
+        gone = RecordChange(
+            user=record.user, kind=_kind_of(record), key=record.key, before=stored.body, after=None
+        )
+        return await self._store.change_records([gone])
+
     async def listed(self, *, closed: bool = False, limit: int = MOST) -> list[StoredEffect]:
         """Return the latest effects, the oldest first: the open ones, or the others."""
         rows = await self._store.records_since(CLOSED if closed else OPEN, limit=limit)
         return [StoredEffect(_decode(row.body), row.body) for row in rows]
 
-    async def of_turn(self, user: str, turn_id: str) -> list[StoredEffect]:
-        """Return the effects of one turn."""
+    async def touched(self, user: str, turn_id: str, since: float) -> list[StoredEffect]:
+        """Return the effects of a turn, and those that changed since it began."""
         found = []
         for kind in (OPEN, CLOSED):
             for key, body in (await self._store.records(user, kind)).items():
-                if key.startswith(f"{turn_id}/"):
-                    found.append(StoredEffect(_decode(body), body))
+                stored = StoredEffect(_decode(body), body)
+                if key.startswith(f"{turn_id}/") or stored.record.steps[-1].at >= since:
+                    found.append(stored)
         return found
 
     async def by_key(self, key: str) -> StoredEffect | None:

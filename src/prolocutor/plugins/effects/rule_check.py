@@ -16,26 +16,34 @@ from prolocutor.plugins.effects.fields import ApprovalRule
 def check_effects(loaded: Survey, findings: Findings) -> Iterable[tuple[str, str]]:
     """Record rules that cannot be read and functions that do not exist.
 
-    Return a warning for each skill that puts all that people say before them.
+    Return a warning for each skill of which nothing says when a person wants it.
     """
-    asks_always = []
-    for skill in loaded.settings.pipeline.of(Stage.SKILL):
-        if skill.acts:
-            for key in ("rule", "reconcile", "preview"):
-                try:
-                    _check(skill, key)
-                except ConfigError as error:
-                    findings.add(loaded.find(f"skills.{skill.name}.{key}"), error.what)
-        if skill.approve and not (skill.preview or skill.formatter):
-            told = _NO_PREVIEW
-            asks_always.append((f"skills.{skill.name}.approve", told))
-    return asks_always
+    pipeline = loaded.settings.pipeline
+    skills, warnings = pipeline.of(Stage.SKILL), []
+    selected = bool(pipeline.of(Stage.SKILL_SELECTOR))
+    for skill in skills:
+        if not skill.acts:
+            continue
+        for key in ("rule", "reconcile", "preview"):
+            try:
+                _check(skill, key)
+            except ConfigError as error:
+                findings.add(loaded.find(f"skills.{skill.name}.{key}"), error.what)
+        if skill.preview or selected:
+            continue
+        if skill.approve:
+            warnings.append((f"skills.{skill.name}.approve", _PUT_TO_PERSONS))
+        elif len(skills) > 1:
+            warnings.append((f"skills.{skill.name}.acts", _ASKED_ALWAYS))
+    return warnings
 
 
-_NO_PREVIEW: Final = (
-    "whatever a person says to it is put before them as something to approve; a preview can say, "
-    "by null, that nothing would be done"
+_CHOOSE: Final = "a skill_selector asks it only where it is meant, a preview says null where not"
+_PUT_TO_PERSONS: Final = (
+    "nothing says when a person wants it: all that they say, but courtesy and questions, is put"
+    f" before them to approve unless another skill is surer; {_CHOOSE}"
 )
+_ASKED_ALWAYS: Final = f"it is sent all that people say, also to other skills; {_CHOOSE}"
 
 
 def _check(skill: Skill, key: str) -> None:

@@ -1,4 +1,7 @@
-"""What the assistant says of effects: questions, and what became of them."""
+"""What the assistant says of effects: questions, and what became of them.
+
+The sentences stand in the locales (`reading/locales`), under names that begin with `effect_`.
+"""
 
 from __future__ import annotations
 
@@ -8,20 +11,21 @@ from typing import Any, Final
 import msgspec
 
 from prolocutor.contracts.keepers import OwnReply
-from prolocutor.dialog.plain import JsonObject, check, decode
-from prolocutor.plugins.effects.fields import lines_of
+from prolocutor.dialog.plain import JsonObject, decode
+from prolocutor.plugins.effects.fields import lines_of, name_of
 from prolocutor.plugins.effects.ledger import EffectRecord
+from prolocutor.reading.locales.locale import sentence
 
 CONTEXT: Final = "effect"
 """The member of an ask's context with the key of the effect that it is about."""
 
-APPROVE: Final = "Approve (yes)"
-EDIT: Final = "Edit"
-REFUSE: Final = "Refuse (no)"
+APPROVE: Final = "effect_approve"
+EDIT: Final = "effect_edit"
+REFUSE: Final = "effect_refuse"
 
-WAS_DONE: Final = "It was done"
-DO_AGAIN: Final = "It was not done: do it now"
-LEAVE: Final = "Leave it"
+WAS_DONE: Final = "effect_was_done"
+DO_AGAIN: Final = "effect_do_again"
+LEAVE: Final = "effect_leave"
 
 _LONGEST: Final = 200
 
@@ -45,14 +49,14 @@ def title_of(text: str) -> str:
 
 def says(text: str, confidence: float = 1.0) -> OwnReply:
     """Return a hypothesis that says a text."""
-    return _own({"text": text, "confidence": confidence})
+    return OwnReply.of({"text": text, "confidence": confidence})
 
 
 def asks(
     text: str, ask: str, context: EffectAsk, choices: Sequence[str] = (), confidence: float = 1.0
 ) -> OwnReply:
     """Return a hypothesis that asks for something about an effect."""
-    return _own(
+    return OwnReply.of(
         {
             "text": text,
             "confidence": confidence,
@@ -71,52 +75,63 @@ def question(text: str, choices: Sequence[str]) -> list[JsonObject]:
     ]
 
 
-def _own(hypothesis: JsonObject) -> OwnReply:
-    made = check([hypothesis])
-    return OwnReply(made.value, made.encoded)
+def decisions(record: EffectRecord) -> list[str]:
+    """Name what a person may decide on an effect, in the order of the choices."""
+    if record.state == "unknown":
+        return [WAS_DONE, DO_AGAIN, LEAVE]
+    return [APPROVE, EDIT, REFUSE] if record.fields and not record.fixed else [APPROVE, REFUSE]
+
+
+def choices(record: EffectRecord) -> list[str]:
+    """Return the titles of these decisions."""
+    return [sentence(one, record.language) for one in decisions(record)]
 
 
 def approval(record: EffectRecord) -> str:
     """Return the question whether something may be done."""
-    lines = lines_of(record.fields or {}, record.kinds)
-    return "\n".join([f"Shall I do this? {_named(record)}", *lines])
+    return "\n".join([_about(record, "effect_may"), *lines_of(record.fields or {}, record.kinds)])
+
+
+def which_field(record: EffectRecord) -> str:
+    """Ask which field is to be changed."""
+    return sentence("effect_which_field", record.language)
+
+
+def value_of_field(record: EffectRecord, field: str) -> str:
+    """Ask for the new value of a field."""
+    return sentence("effect_value", record.language, field=name_of(field, record.kinds))
 
 
 def waits_for_operator(record: EffectRecord) -> str:
     """Say that somebody else has to approve."""
-    return f"{_named(record)} needs an approval first. I will tell you."
+    return _about(record, "effect_waits")
 
 
 def not_known(record: EffectRecord) -> str:
     """Say that nobody knows yet whether it was done."""
-    return f"I do not know yet whether this was done: {_named(record)}. I will tell you."
+    return _about(record, "effect_unknown")
 
 
 def which(record: EffectRecord) -> str:
     """Ask the person what became of it."""
-    return f"I could not find out whether this was done: {_named(record)}. Do you know?"
+    return _about(record, "effect_which")
+
+
+def forgotten(language: str) -> str:
+    """Say that an effect is not known any more."""
+    return sentence("effect_forgotten", language)
 
 
 def settled(record: EffectRecord) -> str:
     """Say what became of an effect that is over."""
-    named, why = _named(record), f" ({record.why})" if record.why else ""
-    match record.state:
-        case "done":
-            return f"This is done: {named}."
-        case "not_done":
-            return f"This was not done: {named}{why}."
-        case "refused":
-            return f"This was not done, as it was refused: {named}."
-        case "expired":
-            return f"This was not done, as nobody approved it in time: {named}."
-        case "given_up":
-            return f"I could not find out whether this was done: {named}. I will not try it again."
-    return not_known(record)
+    known = record.state not in ("waiting", "started")
+    return _about(record, f"effect_{record.state if known else 'unknown'}")
 
 
 def told(record: EffectRecord) -> list[JsonObject]:
     """Return the messages that tell a person what became of an effect."""
-    return [{"type": "text", "text": settled(record)}, *_answered(record)]
+    said = _about(record, "effect_aside") if record.aside else settled(record)
+    return [{"type": "text", "text": said}, *_answered(record)]
 
 
 def _answered(record: EffectRecord) -> list[JsonObject]:
@@ -133,5 +148,11 @@ def _answered(record: EffectRecord) -> list[JsonObject]:
     return [{"type": "text", "text": text}] if isinstance(text, str) and text else []
 
 
-def _named(record: EffectRecord) -> str:
-    return f"“{record.title or record.service}”"
+def _about(record: EffectRecord, name: str) -> str:
+    return sentence(
+        name,
+        record.language,
+        title=record.title or record.service,
+        service=record.service,
+        why=f" ({record.why})" if record.why else "",
+    )

@@ -11,7 +11,7 @@ from typing import Any, Final
 import msgspec
 from msgspec import structs
 
-from prolocutor.contracts.store import AgendaEntry
+from prolocutor.contracts.store import AgendaEntry, Amount
 from prolocutor.contracts.store_options import (
     StoredDialog,
     StoredFacts,
@@ -124,12 +124,14 @@ class PostgresqlTransfer:
         await self._rows("raise_feed_floor", floor)
 
     async def unrecorded(self) -> UnrecordedTurns:
-        """Return the figures of turns without records, which belong to no person."""
+        """Return the figures of turns without records, and all amounts."""
         sums = await self._rows("agent_sums", 0, EVER, None, float(SPAN))
-        return UnrecordedTurns(await self._hours(), read_spans(await self._agent_turns(), sums))
+        agents = read_spans(await self._agent_turns(), sums)
+        amounts = [Amount(*row) for row in await self._tuples("all_amounts")]
+        return UnrecordedTurns(await self._hours(), agents, amounts)
 
     async def put_unrecorded(self, counted: UnrecordedTurns) -> None:
-        """Replace the figures of turns without records."""
+        """Replace the figures of turns without records, and all amounts."""
         now = {hour.at: hour for hour in await self._hours()}
         wanted = {hour.at: hour for hour in counted.hours}
         empty = TurnHour(at=0)
@@ -147,6 +149,13 @@ class PostgresqlTransfer:
             await self._rows("add_hours", *_columns(changes, 7))
             await self._rows("clear_agent_sums")
             await self._rows("put_agent_sums", *_columns(sums, 3))
+            await self._rows("delete_all_amounts")
+            spent = [
+                (one.kind, stored_text(one.user), stored_text(one.name), one.period, one.amount,
+                 one.number, None)
+                for one in counted.amounts
+            ]  # fmt: skip
+            await self._rows("add_amounts", *_columns(spent, 7))
 
     async def _hours(self) -> list[TurnHour]:
         return [struct_of(TurnHour, row) for row in await self._rows("unrecorded_hours")]

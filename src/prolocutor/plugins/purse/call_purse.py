@@ -9,23 +9,25 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any, Final
 
 import msgspec
 
 from prolocutor.assistant.assistant_settings import PurseSettings
+from prolocutor.assistant.rounds.answer_context import language_of_request
 from prolocutor.background import BackgroundTasks
 from prolocutor.contracts.connector import Connector, Replies, Request, ServiceContext
 from prolocutor.contracts.keepers import OwnReply, running_effect
 from prolocutor.contracts.shared_store import clock_of
 from prolocutor.contracts.store import Amount, Store, TurnOpening
 from prolocutor.dialog.ids import format_time
-from prolocutor.dialog.plain import JsonObject, Plain, check
+from prolocutor.dialog.plain import Plain
 from prolocutor.errors import ConfigError, PurseEmpty, ServiceError, StoreError
 from prolocutor.names import suggest
 from prolocutor.pipeline.requests import PayloadRequest
 from prolocutor.plan.pipeline import Pipeline, Skill, Stage, StageService
+from prolocutor.reading.locales.locale import sentence
 
 log = logging.getLogger(__name__)
 
@@ -40,7 +42,10 @@ _ROUNDING: Final = 1e-9
 
 
 class Spent(msgspec.Struct, frozen=True):
-    """Of whom a limit is: the kind of its sums, whose they are, and the most that they may be."""
+    """Of whom a limit is: the kind of its sums, whose they are, and the most that they may be.
+
+    `words` is the name of the sentence that says that it is reached.
+    """
 
     kind: str
     words: str
@@ -85,6 +90,9 @@ class CallPurse:
 
     async def turn_was_cut_off(self, opening: TurnOpening) -> None:
         """Do nothing: what was asked for may have been paid for."""
+
+    async def turn_ends(self, opening: TurnOpening, spoken: Collection[str]) -> None:
+        """Do nothing: a call costs the same whether its answer is spoken or not."""
 
     async def start(self) -> None:
         """Begin to forget sums of turns that are long over."""
@@ -139,11 +147,11 @@ class CallPurse:
         day, month = _day(now), _day(now)[:7]
         found = [
             Spent("spent", "", user, agent, day, None),
-            Spent("turn", "this turn", user, turn, day, limits.turn),
-            Spent("person", "your day", user, "", day, limits.person_day),
-            Spent("person", "your month", user, "", month, limits.person_month),
-            Spent("agent", f"the day of {agent}", "", agent, day, limits.agent_day),
-            Spent("total", "this day", "", "", day, limits.total_day),
+            Spent("turn", "purse_spent_turn", user, turn, day, limits.turn),
+            Spent("person", "purse_spent_day", user, "", day, limits.person_day),
+            Spent("person", "purse_spent_month", user, "", month, limits.person_month),
+            Spent("agent", "purse_spent_agent", "", agent, day, limits.agent_day),
+            Spent("total", "purse_spent_total", "", "", day, limits.total_day),
         ]
         return [one for one in found if one.kind == "spent" or one.limit is not None]
 
@@ -217,11 +225,9 @@ class PaidConnector:
     async def _refused(self, requests: Sequence[Request], limit: Spent, user: str) -> Replies:
         """Do what is to be done at a limit."""
         settings, purse = self.purse.settings, self.purse
-        what = (
-            f"{limit.words[:1].upper()}{limit.words[1:]} may cost"
-            f" {purse.shown(limit.limit or 0.0)}, and that is spent"
-        )
-        log.info("service %s was not asked: %s", self.service.name, what)
+        name, parts = self.service.name, {"limit": purse.shown(limit.limit or 0.0)}
+        what = sentence(limit.words, **parts, agent=name).rstrip(".")
+        log.info("service %s was not asked: %s", name, what)
         is_skill = isinstance(self.service, Skill) and len(requests) == 1
         if running_effect.get() is not None or not is_skill:
             raise PurseEmpty(what)
@@ -230,24 +236,28 @@ class PaidConnector:
         other = purse.connectors.get(settings.instead.get(self.service.name, ""))
         if settings.at_limit == "cheaper" and other is not None and other is not self:
             return await other.send((request,))
+        language = None if state is None else language_of_request(state)
+        spent = sentence(limit.words, language, **parts, agent=name)
         if settings.at_limit == "ask" and state is not None:
             place = state.snapshot.dialog_id
             await purse.store.put_record(user, ASKED, request.key, request.body(), place)
-            asked = f"{what}. Shall I go on anyway, for about {purse.shown(self.price)}?"
+            price = purse.shown(self.price)
             hypothesis = {
-                "text": asked,
+                "text": sentence("purse_asks", language, spent=spent, price=price),
                 "confidence": 0.9,
                 "ask": "yesno",
                 "ask_context": {ASKED: request.key},
             }
-            return (_own(hypothesis),)
-        text = f"{what}. I cannot ask {self.service.name} now."
-        return (_own({"text": text, "confidence": 0.1}),)
+            return (OwnReply.of(hypothesis),)
+        text = sentence("purse_declines", language, spent=spent, agent=name)
+        return (OwnReply.of({"text": text, "confidence": 0.1}),)
 
     async def _asked_before(self, request: Request, user: str) -> Replies | None:
         """Do what was asked beyond a limit, if the person says yes; None for any other request."""
         state = getattr(request, "state", None)
-        answer = None if state is None else state.member("answer")
+        if state is None:
+            return None
+        answer = state.member("answer")
         context = answer.get("context") if isinstance(answer, dict) else None
         key = context.get(ASKED) if isinstance(context, dict) else None
         if not isinstance(key, str) or not isinstance(answer, dict):
@@ -255,17 +265,13 @@ class PaidConnector:
         body = await self.purse.store.record(user, ASKED, key)
         if body is None or answer.get("value") is not True:
             await self.purse.store.delete_record(user, ASKED, key)
-            return (_own({"text": "Then I leave it.", "confidence": 1.0}),)
+            left = sentence("purse_left", language_of_request(state))
+            return (OwnReply.of({"text": left, "confidence": 1.0}),)
         await self.purse.store.delete_record(user, ASKED, key)
         kept = Plain(None, body)
         held = PayloadRequest(request.service, request.turn_id, key, request.timeout, kept)
         await self.purse.take(self.service.name, user, request.turn_id, self.price, 1, over=True)
         return await self._paid((held,), user, self.price)
-
-
-def _own(hypothesis: JsonObject) -> OwnReply:
-    made = check([hypothesis])
-    return OwnReply(made.value, made.encoded)
 
 
 def _price_of(service: StageService) -> float:

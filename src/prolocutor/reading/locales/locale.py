@@ -18,6 +18,7 @@ import msgspec
 from prolocutor.errors import ConfigError
 
 Phrases = list[str]
+_PART: Final = re.compile(r"\{(\w+)\}")
 _GROUP: Final = re.compile(r"(?<!\\)\((?!\?)")
 _FOLDERS: Final[dict[str, Path]] = {
     one.name: one
@@ -146,10 +147,10 @@ def sentences_of(code: str) -> dict[str, str]:
     return _read(file, dict[str, str]) if file is not None and file.exists() else {}
 
 
-def sentence(name: str, code: str | None = None) -> str:
-    """Return a sentence in a language, else in English."""
-    said = sentences_of((code or "en")[:2]).get(name)
-    return said if said is not None else sentences_of("en")[name]
+def sentence(name: str, code: str | None = None, **parts: str) -> str:
+    """Return a sentence in a language, else in English, with `{part}` replaced by each part."""
+    said = sentences_of((code or "en")[:2]).get(name) or sentences_of("en")[name]
+    return _PART.sub(lambda found: parts.get(found[1], found[0]), said) if parts else said
 
 
 def _read(file: Path, kind: Any) -> Any:

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 from msgspec import structs
 
-from prolocutor.contracts.store import AgendaEntry
+from prolocutor.contracts.store import AgendaEntry, Amount
 from prolocutor.contracts.store_options import (
     StoredDialog,
     StoredFacts,
@@ -92,12 +92,24 @@ class SqliteTransfer:
         await self._in_thread(lambda db: db.execute(named("raise_meta_floor"), (floor,)))
 
     async def unrecorded(self) -> UnrecordedTurns:
-        """Return the counts of turns without records, which belong to no person."""
-        return await self._in_thread(lambda db: _records(db).unrecorded())
+        """Return the counts of turns without records, and all amounts."""
+
+        def read(db: sqlite3.Connection) -> UnrecordedTurns:
+            amounts = [Amount(*row) for row in db.execute(named("all_amounts"))]
+            return structs.replace(_records(db).unrecorded(), amounts=amounts)
+
+        return await self._in_thread(read)
 
     async def put_unrecorded(self, counted: UnrecordedTurns) -> None:
-        """Replace the counts of turns without records."""
-        await self._in_transaction(lambda db: _records(db).put_unrecorded(counted))
+        """Replace the counts of turns without records, and all amounts."""
+
+        def write(db: sqlite3.Connection) -> None:
+            _records(db).put_unrecorded(counted)
+            db.execute(named("delete_all_amounts"))
+            rows = [structs.astuple(one)[:-1] for one in counted.amounts]
+            db.executemany(named("add_amount"), rows)
+
+        await self._in_transaction(write)
 
     async def taken_out(self, user: str) -> StoredPerson:
         """Return all that is stored of a user."""

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from prolocutor import Assistant, Pipeline, Skill
+from prolocutor import Assistant, Pipeline, Skill, SkillSelector
 from prolocutor.contracts.store import Store
 from prolocutor.errors import ConfigError, ServiceRefused, ServiceUnreachable
 from prolocutor.plugins.effects import acting_connector
@@ -174,7 +174,7 @@ async def test_an_operator_says_what_became_of_an_effect_and_the_person_is_told(
 async def test_a_person_is_asked_what_nobody_else_knows(shop, monkeypatch) -> None:
     monkeypatch.setattr(acting_connector, "GRACE", 0.0)
     shop.fails = [ServiceUnreachable("broke off")]
-    async with assistant_of(shop, timeout=0.1) as assistant:
+    async with assistant_of(shop, timeout=1.0) as assistant:
         await assistant.reply("buy 3", "ann")
         await told(assistant, 2)
 
@@ -213,6 +213,135 @@ async def test_what_would_do_nothing_is_not_asked(shop) -> None:
 
         assert await states(assistant) == []
     assert reply.text == "Sorry, I have no answer to that."
+
+
+@pytest.mark.parametrize(
+    "said", ["hello", "Thanks a lot!", "guten Morgen", "merci", "never mind", "how are you?"]
+)
+async def test_courtesy_and_questions_are_not_put_before_people_to_approve(shop, said) -> None:
+    async with assistant_of(shop, approve="person") as assistant:
+        await assistant.reply(said, "ann")
+
+        assert await states(assistant) == []
+
+
+@pytest.mark.parametrize("said", ["buy 3", "can you buy 3 apples?", "3 apples for Ann"])
+async def test_what_may_be_a_wish_is_put_before_people_to_approve(shop, said) -> None:
+    async with assistant_of(shop, approve="person") as assistant:
+        reply = await assistant.reply(said, "ann")
+
+    assert reply.text == f"Shall I do this? “{said}”"
+
+
+async def test_a_question_that_a_selector_takes_for_a_wish_is_put_before_people(shop) -> None:
+    skill = Skill(shop.sell, name="shop", acts=True, approve="person")
+    selector = SkillSelector(lambda request: ["shop"], name="selector")
+    pipeline = Pipeline(skill_selector=selector, skills=[skill])
+    async with Assistant(pipeline, store="memory:") as assistant:
+        reply = await assistant.reply("what about three apples?", "ann")
+
+    assert reply.text == "Shall I do this? “what about three apples?”"
+
+
+def chat_of(confidence: float) -> Skill:
+    return Skill(lambda request: {"text": "Well.", "confidence": confidence}, name="chat")
+
+
+@pytest.mark.parametrize(
+    ("options", "confidence"),
+    [
+        ({"approve": "person"}, 0.6),
+        ({"approve": "person", "preview": True}, 0.95),
+        ({"approve": "operator", "preview": True}, 0.95),
+    ],
+)
+async def test_a_question_that_nobody_sees_leaves_nothing(shop, options, confidence) -> None:
+    if "preview" in options:
+        options = {**options, "preview": shop.preview}
+    skill = Skill(shop.sell, name="shop", acts=True, **options)
+    pipeline = Pipeline(skills=[skill, chat_of(confidence)])
+    async with Assistant(pipeline, store="memory:") as assistant:
+        reply = await assistant.reply("buy 3", "ann")
+
+        assert await states(assistant) == []
+    assert reply.text == "Well."
+
+
+async def test_what_was_done_is_told_where_another_skill_has_the_reply(shop) -> None:
+    skill = Skill(shop.sell, name="shop", acts=True)
+    async with Assistant(Pipeline(skills=[skill, chat_of(0.95)]), store="memory:") as assistant:
+        await assistant.reply("buy 3", "ann")
+
+        said = await told(assistant, 3)
+
+    assert said == ["Well.", "shop has dealt with this too: “buy 3”.", "Sold."]
+
+
+@pytest.mark.parametrize(
+    ("answer", "left"),
+    [
+        ([], []),
+        ([{"text": "Which?", "confidence": 0.9, "acted": False}], []),
+        ([{"text": "No such thing.", "confidence": 0.2}], ["done"]),
+    ],
+)
+async def test_what_did_nothing_is_not_told(answer, left) -> None:
+    skill = Skill(lambda request: answer, name="shop", acts=True)
+    async with Assistant(Pipeline(skills=[skill, chat_of(0.95)]), store="memory:") as assistant:
+        await assistant.reply("hello", "ann")
+
+        assert await states(assistant) == left
+        assert await assistant.effects.ledger.listed() == []
+
+
+async def test_an_approved_effect_that_did_nothing_is_said_so(shop) -> None:
+    options = {"approve": "person", "preview": shop.preview}
+    skill = Skill(lambda request: [], name="shop", acts=True, **options)
+    async with Assistant(Pipeline(skills=[skill]), store="memory:") as assistant:
+        await assistant.reply("buy 3", "ann")
+        reply = await assistant.reply("yes", "ann")
+
+    assert reply.text == "This was not done: “Buy apples” (it did nothing)."
+
+
+async def test_a_preview_keeps_a_skill_from_acting_that_needs_no_approval(shop) -> None:
+    async with assistant_of(shop, preview=shop.preview) as assistant:
+        replies = [(await assistant.reply(words, "ann")).text for words in ("hello", "buy 3")]
+
+    assert replies == ["Sorry, I have no answer to that.", "Sold."]
+    assert len(shop.sold) == 1
+
+
+@pytest.mark.parametrize(
+    ("said", "asked", "answer", "reply"),
+    [
+        ("bitte buy 3", "Soll ich das tun? „Buy apples“", "ja", "Sold."),
+        ("bitte buy 3", "Soll ich das tun? „Buy apples“", "ablehnen", "Das ist nicht getan,"),
+        ("merci buy 3", "Dois-je le faire ? « Buy apples »", "oui", "Sold."),
+        ("merci buy 3", "Dois-je le faire ? « Buy apples »", "non", "Ce n'est pas fait,"),
+        ("gracias buy 3", "¿Lo hago? «Buy apples»", "sí", "Sold."),
+        ("gracias buy 3", "¿Lo hago? «Buy apples»", "rechazar", "No se hizo,"),
+        ("buy 3", "Shall I do this? “Buy apples”", "nein", "Das ist nicht getan,"),
+        ("buy 3", "Shall I do this? “Buy apples”", "ja", "Sold."),
+    ],
+)
+async def test_people_are_asked_and_told_in_their_language(
+    shop, said, asked, answer, reply
+) -> None:
+    async with assistant_of(shop, approve="person", preview=shop.preview) as assistant:
+        first = await assistant.reply(said, "ann")
+        last = await assistant.reply(answer, "ann")
+
+    assert first.text.partition("\n")[0] == asked
+    assert last.text.startswith(reply)
+
+
+async def test_the_language_of_a_person_is_what_they_spoke_before(shop) -> None:
+    async with assistant_of(shop, approve="person", preview=shop.preview) as assistant:
+        await assistant.reply("Guten Morgen, wie geht es dir?", "ann")
+        reply = await assistant.reply("buy 3", "ann")
+
+    assert reply.text.startswith("Soll ich das tun?")
 
 
 async def test_a_rule_approves_small_things(shop) -> None:
@@ -255,7 +384,7 @@ async def test_an_approval_lasts_over_a_restart(shop, tmp_path: Path) -> None:
 async def test_an_approval_that_nobody_gives_in_time_is_over(shop) -> None:
     async with assistant_of(shop, approve="person", preview=shop.preview) as assistant:
         await assistant.reply("buy 3", "ann")
-        assistant.effects.clock = lambda: 1e10
+        assistant.effects.book.clock = lambda: 1e10
         reply = await assistant.reply("yes", "ann")
 
     assert reply.text == "This was not done, as nobody approved it in time: “Buy apples”."
@@ -285,7 +414,7 @@ async def test_a_turn_that_is_run_again_starts_no_effect_again(
         killed.set()
         await asyncio.Event().wait()
 
-    first.effects.finish = die
+    first.effects.book.finish = die
     asking = asyncio.ensure_future(first.reply("buy 3", "ann", request_id="one"))
     await killed.wait()
     await store.aclose()
@@ -293,7 +422,7 @@ async def test_a_turn_that_is_run_again_starts_no_effect_again(
     async with assistant_of(shop, SqliteStore(tmp_path / "dialogs.db"), **options) as second:
         again = await second.reply("buy 3", "ann", request_id="one")
     asking.cancel()
-    await first.effects.tasks.aclose()
+    await first.effects.book.calls.aclose()
 
     assert again.text.startswith(reply)
     assert len(shop.sold) == sold

@@ -31,6 +31,9 @@ PAYMENT = {"amount": 15, "currency": "EUR", "to": "Bob", "express": False}
         ("not missing", False),
         ("to < 20", False),
         ("amount", False),
+        ("express < 20", False),
+        ("express == 0", False),
+        ("express == false", True),
     ],
 )
 def test_a_rule_is_true_of_fields_or_it_is_not(rule, holds) -> None:

@@ -61,6 +61,12 @@ SELECT refused, sums FROM add_amounts($1, $2, $3, $4, $5, $6, $7);
 SELECT kind, "user", name, period, amount, number FROM amounts
 WHERE kind = $1 AND period BETWEEN $2 AND $3 ORDER BY period, "user", name;
 
+-- name: all_amounts
+SELECT kind, "user", name, period, amount, number FROM amounts ORDER BY kind, period, "user", name;
+
+-- name: delete_all_amounts
+DELETE FROM amounts;
+
 -- name: delete_amounts
 DELETE FROM amounts WHERE kind = $1 AND period < $2;
 

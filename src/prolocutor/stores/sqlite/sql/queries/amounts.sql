@@ -10,6 +10,12 @@ RETURNING amount;
 SELECT kind, user, name, period, amount, number FROM amounts
 WHERE kind = ? AND period BETWEEN ? AND ? ORDER BY period, user, name;
 
+-- name: all_amounts
+SELECT kind, user, name, period, amount, number FROM amounts ORDER BY kind, period, user, name;
+
+-- name: delete_all_amounts
+DELETE FROM amounts;
+
 -- name: delete_amounts
 DELETE FROM amounts WHERE kind = ? AND period < ?;
 
