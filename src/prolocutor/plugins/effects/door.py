@@ -19,7 +19,10 @@ PATH: Final = "/api/console/effects"
 
 
 class EffectLine(msgspec.Struct, frozen=True, kw_only=True):
-    """An effect as operators see it."""
+    """An effect as operators see it.
+
+    `kinds` says what fields may be (members of JSON Schema); `fixed`: none can be changed.
+    """
 
     key: str
     user: str
@@ -28,6 +31,8 @@ class EffectLine(msgspec.Struct, frozen=True, kw_only=True):
     at: float
     title: str
     fields: JsonObject | None
+    kinds: JsonObject
+    fixed: bool
     approver: str
     approved_by: str
     why: str

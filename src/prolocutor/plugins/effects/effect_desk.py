@@ -145,8 +145,8 @@ class EffectDesk:
         if decision == "refuse":
             changed = await self.book.end(stored, "refused", by, untold=True)
         elif decision in ("approve", "again"):
-            if fields is not None and not record.fixed:
-                record = msgspec.structs.replace(record, fields={**(record.fields or {}), **fields})
+            if fields:
+                record = _with_fields(record, fields)
             changed = await self._go_on(stored, record, by)
         else:
             state: EffectState = "done" if decision == "done" else "not_done"
@@ -278,6 +278,15 @@ class EffectDesk:
             key=f"effect {digest.hexdigest()[:32]}",
             context=None if context is None else msgspec.to_builtins(context),
         )
+
+
+def _with_fields(record: EffectRecord, fields: JsonObject) -> EffectRecord:
+    """Return an effect with some of its fields changed; `BadInput` where it has no such fields."""
+    known = {} if record.fixed else record.fields or {}
+    if unknown := [name for name in fields if name not in known]:
+        what = f"the effect has no field {unknown[0]!s:.100} that can be changed"
+        raise BadInput(what, field="fields")
+    return msgspec.structs.replace(record, fields={**known, **fields})
 
 
 def _target(given: Any, context: ServiceContext) -> Connector | None:

@@ -11,7 +11,7 @@ import pytest
 
 from prolocutor import Assistant, Pipeline, Skill, SkillSelector
 from prolocutor.contracts.store import Store
-from prolocutor.errors import ConfigError, ServiceRefused, ServiceUnreachable
+from prolocutor.errors import BadInput, ConfigError, ServiceRefused, ServiceUnreachable
 from prolocutor.plugins.effects import acting_connector
 from prolocutor.plugins.effects.ledger import CLOSED, OPEN
 from prolocutor.stores.sqlite.sqlite_store import SqliteStore
@@ -366,6 +366,20 @@ async def test_an_operator_approves_and_the_person_is_told(shop) -> None:
         assert (await told(assistant, 3))[1:] == ["This is done: “Buy apples”.", "Sold."]
     assert reply.text == "“Buy apples” needs an approval first. I will tell you."
     assert shop.fields == [{"amount": 2, "what": "apples"}]
+
+
+@pytest.mark.parametrize("options", [{"preview": True}, {}])
+async def test_an_operator_cannot_invent_fields(shop, options) -> None:
+    if options:
+        options = {"preview": shop.preview}
+    async with assistant_of(shop, approve="operator", **options) as assistant:
+        await assistant.reply("buy 3", "ann")
+        (stored,) = await assistant.effects.ledger.listed()
+
+        with pytest.raises(BadInput, match="no field discount"):
+            await assistant.effects.decide(stored.record.key, "approve", "olga", {"discount": 2})
+
+        assert await states(assistant) == ["waiting"]
 
 
 async def test_an_approval_lasts_over_a_restart(shop, tmp_path: Path) -> None:
