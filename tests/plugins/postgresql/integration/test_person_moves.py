@@ -9,11 +9,11 @@ import pytest_asyncio
 from click.testing import CliRunner
 
 from prolocutor.cli.keys import keys as keys_command
-from prolocutor.cli.person import person as person_command
 from prolocutor.contracts.store import AgendaEntry, OpenedTurn
 from prolocutor.errors import ConfigError, PersonBusy, PersonMoved, StoreError
 from prolocutor.plugins.postgresql.postgresql_store import PostgresqlStore
 from prolocutor.plugins.postgresql.replicas import person_moves
+from prolocutor.plugins.postgresql.replicas.person_command import person as person_command
 from prolocutor.plugins.postgresql.replicas.person_moves import MovingStore
 from prolocutor.stores import store_copy
 from prolocutor.stores.store_catalog import transfer_of
