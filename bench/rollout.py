@@ -40,6 +40,7 @@ from prolocutor.plugins.rollout.estimates import (
     always_of,
     estimate,
 )
+from prolocutor.plugins.rollout.turn_trials import TurnTrials
 
 SHARES = (0.1, 0.5)
 QUESTIONS_EACH = 5
@@ -197,7 +198,8 @@ async def measure_latency(pairs: int = 12, turns: int = 320, at_once: int = 8) -
             p99 = {}
             for name, assistant in order:
                 taken = await timed(assistant, turns, at_once)
-                await assistant.engine.shadows.settled()
+                if isinstance(trials := assistant.engine.prepared.variants, TurnTrials):
+                    await trials.shadows.settled()
                 p99[name] = statistics.quantiles(taken, n=100)[98]
                 if pair:  # the first warms up
                     takings[name] += taken

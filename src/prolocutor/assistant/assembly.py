@@ -95,8 +95,6 @@ class Lifetime:
         """What keeps the calls of services."""
         self.before_end: list[Callable[[], Awaitable[None]]] = []
         """What is closed before the assistant, such as the doors of an app that is mounted."""
-        self.after_turns: list[Callable[[], Awaitable[None]]] = []
-        """What is closed when the last turn is over, before the store is."""
 
     @property
     def ready(self) -> bool:
@@ -143,11 +141,10 @@ class Lifetime:
         if parts.sharing is not None:
             await parts.sharing.aclose(grace)
         await parts.handovers.aclose()
-        await parts.engine.shadows.aclose()
+        if (variants := parts.engine.prepared.variants) is not None:
+            await variants.aclose()
         for keeper in self.keepers:
             await keeper.aclose()
-        while self.after_turns:
-            await self.after_turns.pop()()
         if parts.broker is not None:
             await parts.broker.aclose()
         await parts.engine.aclose()

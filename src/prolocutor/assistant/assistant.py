@@ -24,7 +24,6 @@ from prolocutor.assistant.assistant_settings import (
 from prolocutor.assistant.call_recording import CallRecorder, current_recorder
 from prolocutor.assistant.observer_group import ObserverGroup
 from prolocutor.assistant.operator_desk import OperatorLabels
-from prolocutor.assistant.rollouts import judge_of
 from prolocutor.assistant.runner import LoopThread
 from prolocutor.assistant.services import ServiceStatus, services_of
 from prolocutor.assistant.turn_result import TurnResult
@@ -156,10 +155,9 @@ class Assistant:
         self._thread: LoopThread[Assistant] | None = None
         if records is not None:
             self.records.keep(records)
-        self.rollout = judge_of(self)
-        """What judges the services that are tried out; None where there are none."""
-        for keeper in self.life.keepers:
-            keeper.join(self)
+        variants = self.engine.prepared.variants
+        for one in (*self.life.keepers, *(() if variants is None else (variants,))):
+            one.join(self)
 
     @classmethod
     def from_file(

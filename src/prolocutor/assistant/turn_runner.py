@@ -281,6 +281,6 @@ class TurnRunner:
         if self._observers.observers:
             result.record = record_of(turn, monotonic() - started)
             self._observers.turn_ended(result.record)
-        if turn.shadow_calls:
-            self._engine.shadows.ask(turn.shadow_calls)
+        for work in turn.afterwards:
+            work()
         return result

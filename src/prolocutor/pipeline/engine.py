@@ -31,7 +31,6 @@ from prolocutor.pipeline.requests import (
     formatter_failure,
     requests_for,
 )
-from prolocutor.pipeline.shadows import Shadows
 from prolocutor.pipeline.turn import Turn
 from prolocutor.plan.pipeline import Formatter, Pipeline, Stage, StageService
 
@@ -71,7 +70,6 @@ class Engine:
             max_attributes=max_attributes,
             breaker_changed=breaker_changed,
         )
-        self.shadows = Shadows(self.prepared.strays)
 
     async def run(
         self,
@@ -162,7 +160,6 @@ class Engine:
 
     async def aclose(self) -> None:
         """Let go of every service; one that does not end within `CLOSE_SECONDS` is left."""
-        await self.shadows.aclose()
         for step in self.prepared.every():
             closing = BackgroundTasks(f"the end of {step.name}")
             closing.start(_let_go(step))

@@ -10,7 +10,7 @@ import msgspec
 from prolocutor.contracts.connector import Connector
 from prolocutor.pipeline.calls import Strays
 from prolocutor.pipeline.guard import BreakerState, Guard, RunningCell
-from prolocutor.pipeline.trials import TurnTrials
+from prolocutor.pipeline.variants import variants_of
 from prolocutor.plan.formatters import (
     Widening,
     is_own,
@@ -237,7 +237,7 @@ class PreparedPipeline:
         self._plan_lingering()
         self._plan_selection(pipeline)
         self._plan_reply()
-        self.trials = TurnTrials(pipeline, self.steps)
+        self.variants = variants_of(pipeline, self)
         self.everyone = self.every()
         self.missing = [self._missing(one) for one in self.everyone]
         self.roots = [

@@ -27,7 +27,7 @@ from prolocutor.pipeline.calling import CallGroup
 from prolocutor.pipeline.draft import Draft
 from prolocutor.pipeline.ledger import Ledger, LedgerEntry
 from prolocutor.pipeline.prepared import PreparedPipeline, ServiceStep
-from prolocutor.pipeline.trials import NOT_TRIED
+from prolocutor.pipeline.variants import WHOLE
 from prolocutor.plan.pipeline import Stage
 
 State = dict[str, Any]
@@ -239,7 +239,7 @@ class SkillSelection:
         self,
         known: list[str],
         always: Sequence[str] = (),
-        instead: Mapping[str, str | None] = NOT_TRIED.instead,
+        instead: Mapping[str, str | None] = WHOLE.instead,
     ) -> None:
         self.reasons: list[Reason] = []
         self.choices: list[LoggedChoice] = []

@@ -6,6 +6,7 @@ Where a hypothesis passes on its way to the store stands in docs/explanation/arc
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from functools import partial
 from time import monotonic
 from typing import Any, Final
@@ -26,9 +27,8 @@ from prolocutor.pipeline.draft_view import DraftView
 from prolocutor.pipeline.ledger import Due, Ledger, LedgerEntry, LedgerWatch, SkillWave, watched_by
 from prolocutor.pipeline.prepared import PreparedPipeline, ServiceStep
 from prolocutor.pipeline.requests import StateRequest, extra_for, formatter_failure, requests_for
-from prolocutor.pipeline.shadows import ShadowCall
 from prolocutor.pipeline.slots import SkillSelection, SlotWriter
-from prolocutor.pipeline.trials import NOT_TRIED, TurnVariant
+from prolocutor.pipeline.variants import WHOLE
 from prolocutor.plan.pipeline import Stage
 
 PREFERENCE: Final = 0.15
@@ -61,15 +61,16 @@ class Turn:
         self._started = started
         self._id = opened.opening.turn_id
         self._forced = start.forced_skill if start.forced_skill in prepared.skill_steps else None
-        forced, trials = self._forced, prepared.trials
-        tried = trials.of(opened.opening.user) if trials and forced is None else NOT_TRIED
-        self._tried: TurnVariant = tried
-        self._ledger = Ledger(prepared, tried.excluded(start.excluded, start.preferred))
+        forced, variant = self._forced, WHOLE
+        if prepared.variants is not None and forced is None:
+            variant = prepared.variants.of(opened.opening.user)
+        self._variant = variant
+        self._ledger = Ledger(prepared, variant.excluded(start.excluded, start.preferred))
         self._selection = SkillSelection(
-            prepared.skills, () if forced is not None else prepared.always, tried.instead
+            prepared.skills, () if forced is not None else prepared.always, variant.instead
         )
-        self.shadow_calls: list[ShadowCall] = []
-        """What shadows are to be asked after the reply."""
+        self.afterwards: list[Callable[[], None]] = []
+        """What is done once the reply is stored."""
         self.slots = SlotWriter(prepared, start, self.draft, self._ledger, self._selection)
         self.faults, self.remarks = self.slots.faults, self.slots.remarks
         self.announcer = listener and TurnAnnouncer(
@@ -102,10 +103,10 @@ class Turn:
 
     def choices(self) -> list[LoggedChoice]:
         """Return the choices that canaries and routers made, with their probabilities."""
-        if not self._tried.choices:
+        if not self._variant.choices:
             return self._selection.choices
         asked = {one.step.name for one in self._ledger.entries if one.started is not None}
-        drawn = [one for one in self._tried.choices if one.chosen in asked]
+        drawn = [one for one in self._variant.choices if one.chosen in asked]
         return [*drawn, *self._selection.choices]
 
     async def run(self) -> None:
@@ -195,10 +196,10 @@ class Turn:
             return True
         stage = entry.step.stage
         if stage is _SKILL_SELECTOR:
-            return self._forced is not None or entry.step.name in self._tried.skipped
+            return self._forced is not None or entry.step.name in self._variant.skipped
         if stage is _RESPONSE_SELECTOR:
             draft = self.draft
-            if entry.step.name in self._tried.skipped:
+            if entry.step.name in self._variant.skipped:
                 return True
             return draft.reply is not None or draft.abstained or not draft.drafted()
         return False
@@ -219,7 +220,7 @@ class Turn:
         try:
             snapshot = self.view.snapshot(step.window, step.only, step.rewrites, step.widens)
             every = self.draft.drafted() if about is not None and step.fan_out else ()
-            extra = self._extra_for(step)
+            extra = self.extra_for(step)
             words = self.announcer and self.announcer.deltas_of(entry)
             wishes = self._start.input.wishes if step.stage is _SKILL else None
             requests = requests_for(
@@ -230,8 +231,8 @@ class Turn:
             self._over(entry, wave, "failed", formatter_failure(error))
             return
         self._ledger.asked(entry, now, len(requests))
-        if self._tried.shadows:
-            self._note_shadows(step)
+        if self._variant.on_ask is not None:
+            self._variant.on_ask(self, step)
         group = new_group(step, len(requests), wave, about)
         if step.formats_by_turn:
             group.turn = partial(self._state_now, step, about)
@@ -242,9 +243,10 @@ class Turn:
             self._groups[step.index] = group
         ask_once(group, requests, seconds, self._calls, now)
 
-    def _extra_for(self, step: ServiceStep) -> dict[str, Any] | None:
+    def extra_for(self, step: ServiceStep) -> dict[str, Any] | None:
+        """Return what a service is told beside the dialog."""
         preferred = self._preferred() if step.reads_preferred else None
-        return extra_for(step, self._start, self._forced, preferred, self._tried.instead)
+        return extra_for(step, self._start, self._forced, preferred, self._variant.instead)
 
     def _preferred(self) -> str | None:
         """Return the skill that goes on: of a follow-up the one that answered the question before,
@@ -253,20 +255,10 @@ class Turn:
         found = follow_up_of(values_of(slots)) if slots else None
         if found is not None and found.of:
             spoke = found.skill or self.view.last_speaker()
-            skill = self._tried.instead.get(spoke, spoke)
+            skill = self._variant.instead.get(spoke, spoke)
             if skill in self._prepared.skill_steps:
                 return skill
         return self._start.preferred
-
-    def _note_shadows(self, step: ServiceStep) -> None:
-        """Keep what the shadows of a service are to be asked, which is what it is asked now."""
-        for index in self._tried.shadows_of(step):
-            shadow = self._prepared.steps[index]
-            if any(one.step is shadow for one in self.shadow_calls):
-                continue
-            seen = self.view.snapshot(shadow.window, shadow.only, shadow.rewrites, shadow.widens)
-            extra = {**(self._extra_for(shadow) or {}), "shadow": True}
-            self.shadow_calls.append(ShadowCall(shadow, self._id, seen, extra))
 
     def _state_now(self, step: ServiceStep, about: list[DraftHypothesis] | None) -> StateRequest:
         """Return what a response formatter is shown: the state by now, as its service sees it."""

@@ -19,7 +19,6 @@ from prolocutor.plan.pipeline import (
     StageService,
     TriedService,
 )
-from prolocutor.plan.trials import trials_of
 
 
 class PlanNode(msgspec.Struct, eq=False):
@@ -118,7 +117,6 @@ def compile_graph(pipeline: Pipeline) -> Graph:
         for other in _predecessors(node, stages):
             if other is not node and other not in node.before:
                 node.before.append(other)
-    trials_of(pipeline)
     ordered = _sort(nodes)
     for index, node in enumerate(ordered):
         node.index = index

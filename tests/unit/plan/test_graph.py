@@ -4,7 +4,7 @@ import pytest
 
 from prolocutor.errors import ConfigError
 from prolocutor.plan.graph import Graph, compile_graph
-from prolocutor.plan.pipeline import Pipeline, Service
+from prolocutor.plan.pipeline import Canary, Pipeline, Service
 from tests.unit.pipeline.talk import says, skill
 
 
@@ -68,6 +68,10 @@ def test_a_node_is_placed_after_all_that_it_waits_for() -> None:
         (Pipeline(skills=[says("a", 0, window=0)]), "a.window: expected 1 or more, or all"),
         (Pipeline(skills=[says("a", 0, batch_size=0)]), "a.batch_size: expected 1 or more"),
         (Pipeline(skills=[says("a", 0, max_in_flight=0)]), "a.max_in_flight: expected 1 or more"),
+        (
+            Pipeline(skills=[skill(), says("a", 0, canary=Canary(instead_of="chat", share=2))]),
+            "a.canary.share: expected at most 1",
+        ),
         (Pipeline(skills=[says("a", 0, retries=-1)]), "a.retries: expected 0 or more"),
     ],
 )

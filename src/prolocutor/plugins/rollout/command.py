@@ -16,10 +16,10 @@ from prolocutor.cli.owner import door_of
 from prolocutor.config.loading import load_assistant
 from prolocutor.config.store_location import store_url
 from prolocutor.dialog.ids import format_time
-from prolocutor.plan.trials import trials_of
 from prolocutor.plugins.rollout.door import PATH, RolloutCommand, TrialLine, TrialList, listed
 from prolocutor.plugins.rollout.estimates import ArmFigures, GainEstimate
 from prolocutor.plugins.rollout.rollout_desk import RolloutDesk
+from prolocutor.plugins.rollout.trials import trials_of
 from prolocutor.stores.store_catalog import open_store
 
 _FILE = assistant_option("The assistant's file.  [default: the demo's]")

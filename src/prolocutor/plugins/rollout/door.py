@@ -9,6 +9,7 @@ import msgspec
 from prolocutor.contracts.channel import Channel, Route
 from prolocutor.errors import BadInput, NotFound
 from prolocutor.plugins.rollout.rollout_desk import RolloutDesk, TrialStatus
+from prolocutor.plugins.rollout.turn_trials import TurnTrials
 from prolocutor.web.door_context import DoorContext
 from prolocutor.web.operations import Operation, TypedRequest
 from prolocutor.web.operator_writes import OperatorWrite
@@ -54,8 +55,9 @@ class Rollouts:
 
     def __init__(self, context: DoorContext) -> None:
         assistant = context.assistant
-        watch = getattr(assistant.rollout, "desk", None)
-        self._desk: RolloutDesk = watch or RolloutDesk(assistant.store, [])
+        trials = assistant.engine.prepared.variants
+        watch = trials.watch if isinstance(trials, TurnTrials) else None
+        self._desk = RolloutDesk(assistant.store, []) if watch is None else watch.desk
         decide = OperatorWrite(self.decide_trial, errors=[NotFound, BadInput])
         self.routes = [
             Route("GET", PATH, Operation(self.list_trials), "operators"),

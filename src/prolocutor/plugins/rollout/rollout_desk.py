@@ -18,8 +18,8 @@ from prolocutor.dialog.ids import new_id
 from prolocutor.errors import BadInput, NotFound
 from prolocutor.names import suggest
 from prolocutor.plan.pipeline import Stage
-from prolocutor.plan.trials import Trial
 from prolocutor.plugins.rollout.estimates import LoggedTurn, TrialEstimates, TrialLog, estimate
+from prolocutor.plugins.rollout.trials import Trial
 from prolocutor.web.audit_trail import KIND as AUDIT
 from prolocutor.web.audit_trail import AuditedAct
 

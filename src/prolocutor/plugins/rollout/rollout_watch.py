@@ -6,7 +6,7 @@ import asyncio
 import logging
 import time
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Final
 
 import msgspec
@@ -15,7 +15,6 @@ from prolocutor.assistant.assistant import Assistant
 from prolocutor.assistant.sharing import is_shared
 from prolocutor.background import BackgroundTasks
 from prolocutor.contracts.observer import NO_ANSWER, TurnRecord
-from prolocutor.contracts.rollout import ShadowAnswer
 from prolocutor.contracts.store import NewRecord, Store
 from prolocutor.dialog.ids import new_id
 from prolocutor.errors import StoreError
@@ -28,6 +27,8 @@ from prolocutor.plugins.rollout.rollout_desk import (
     TrialRow,
     TrialStatus,
 )
+from prolocutor.plugins.rollout.shadows import ShadowAnswer
+from prolocutor.plugins.rollout.trials import Trial
 
 log = logging.getLogger(__name__)
 
@@ -46,14 +47,18 @@ class RolloutWatch:
 
     A thumb is a reward of 1 or 0. A turn without an answer, or in which the service that was chosen
     failed, has 0. Other turns do not count. Each replica looks; the decision of the first is
-    stored, and the others find it made. A `contracts.rollout.RolloutJudge`.
+    stored, and the others find it made.
     """
 
-    def __init__(self, assistant: Assistant, clock: Callable[[], float] = time.time) -> None:
+    def __init__(
+        self,
+        assistant: Assistant,
+        trials: Sequence[Trial],
+        clock: Callable[[], float] = time.time,
+    ) -> None:
         self._store: Store = assistant.store
         self._prepared = assistant.engine.prepared
         self._switches = assistant.switches
-        trials = self._prepared.trials.trials
         self.desk = RolloutDesk(self._store, trials, self._switch, clock)
         self._names = {one.name for one in trials if one.instead_of is not None}
         self._replies: OrderedDict[str, TurnRecord] = OrderedDict()

@@ -10,6 +10,7 @@ from prolocutor import Assistant, Pipeline, ResponseSelector, Skill, SkillSelect
 from prolocutor.contracts.observer import LoggedChoice, TurnRecord
 from prolocutor.plan.pipeline import Canary, Shadow
 from prolocutor.plugins.rollout.rollout_watch import RolloutWatch
+from prolocutor.plugins.rollout.turn_trials import TurnTrials
 from prolocutor.web.audit_trail import acts_of
 
 SHARE = 0.5
@@ -32,8 +33,15 @@ def old_and_new(new: Any = None, **options: Any) -> list[Skill]:
 
 
 def watch_of(assistant: Assistant) -> RolloutWatch:
-    assert isinstance(assistant.rollout, RolloutWatch)
-    return assistant.rollout
+    watch = trials_of(assistant).watch
+    assert watch is not None
+    return watch
+
+
+def trials_of(assistant: Assistant) -> TurnTrials:
+    trials = assistant.engine.prepared.variants
+    assert isinstance(trials, TurnTrials)
+    return trials
 
 
 async def replies(assistant: Assistant, people: Sequence[str]) -> dict[str, str]:
@@ -114,7 +122,7 @@ async def test_a_shadow_is_asked_what_the_others_were_and_never_shown() -> None:
         Pipeline(skills=old_and_new(shadow, shadow=True)), store="memory:"
     ) as assistant:
         result = await assistant.turn("hello", user="ann")
-        await assistant.engine.shadows.settled()
+        await trials_of(assistant).shadows.settled()
         (status,) = await watch_of(assistant).look()
 
     assert result.reply.text == "old"
@@ -145,7 +153,7 @@ async def test_a_shadow_costs_no_more_than_its_cap() -> None:
     async with Assistant(Pipeline(skills=skills), store="memory:") as assistant:
         for one in PEOPLE[:6]:
             await assistant.reply("hello", user=one)
-            await assistant.engine.shadows.settled()
+            await trials_of(assistant).shadows.settled()
         (status,) = await watch_of(assistant).look()
 
     assert (status.shadow.asked, status.shadow.left_out) == (3, 3)

@@ -5,9 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from prolocutor.errors import ConfigError
-from prolocutor.plan.graph import compile_graph
 from prolocutor.plan.pipeline import Canary, Pipeline, ResponseSelector, Shadow, Skill, Stage
-from prolocutor.plan.trials import Trial, trials_of
+from prolocutor.plugins.rollout.trials import Trial, trials_of
 
 
 def answer(request: object) -> list[dict[str, object]]:
@@ -88,15 +87,10 @@ def test_a_canary_of_a_selector_names_the_skill_that_it_is_about() -> None:
             "skills.b.shadow",
             "without anybody's wish",
         ),
-        (
-            [skill("a"), skill("b", canary=Canary(instead_of="a", share=2))],
-            "skills.b.canary.share",
-            "at most 1",
-        ),
     ],
 )  # fmt: skip
 def test_a_trial_that_cannot_be_is_refused(skills: list[Skill], key: str, words: str) -> None:
     with pytest.raises(ConfigError, match=words) as caught:
-        compile_graph(Pipeline(skills=skills))
+        trials_of(Pipeline(skills=skills))
 
     assert caught.value.key == key

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from time import monotonic
 from typing import Any, Final
 
@@ -14,7 +14,6 @@ import msgspec
 from prolocutor.background import BackgroundTasks
 from prolocutor.clocks import DAY, MINUTE
 from prolocutor.contracts.observer import Outcome
-from prolocutor.contracts.rollout import ShadowAnswer
 from prolocutor.errors import ServiceLate, SwitchedOff
 from prolocutor.pipeline.calling import answers_of
 from prolocutor.pipeline.calls import Strays
@@ -32,6 +31,21 @@ AT_ONCE: Final = 4
 """Shadows that are asked at the same time; what comes meanwhile is left out."""
 
 _ROUNDING: Final = 1 + 1e-9
+
+
+class ShadowAnswer(msgspec.Struct, frozen=True, kw_only=True):
+    """What became of a shadow: its outcome, seconds, cost, and the JSON that it gave.
+
+    The outcome is "skipped" where a cap was reached, or its breaker left it alone.
+    """
+
+    name: str
+    stage: str
+    turn_id: str
+    outcome: Outcome
+    seconds: float = 0.0
+    cost: float = 0.0
+    value: Any = None
 
 
 class ShadowCall(msgspec.Struct, frozen=True, eq=False):
@@ -57,14 +71,13 @@ class Shadows:
         self._asked: dict[str, deque[float]] = {}
         self._paid: dict[str, deque[tuple[float, float]]] = {}
 
-    def ask(self, calls: Sequence[ShadowCall]) -> None:
-        """Ask shadows from now on, in the background."""
-        for call in calls:
-            if call.step.off is None:
-                if self._may_ask(call.step):
-                    self._running.start(self._ask(call))
-                else:
-                    self._tell(call, "skipped")
+    def ask(self, call: ShadowCall) -> None:
+        """Ask a shadow from now on, in the background."""
+        if call.step.off is None:
+            if self._may_ask(call.step):
+                self._running.start(self._ask(call))
+            else:
+                self._tell(call, "skipped")
 
     async def settled(self) -> None:
         """Wait until every shadow that is asked has settled."""

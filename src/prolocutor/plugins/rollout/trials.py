@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from hashlib import blake2b
 from typing import Final
 
 import msgspec
 
+from prolocutor.config.fields import Findings
+from prolocutor.config.loading import Survey
 from prolocutor.errors import ConfigError
 from prolocutor.names import suggest
 from prolocutor.plan.pipeline import Pipeline, Shadow, Stage, TriedService
@@ -102,3 +105,12 @@ def _check_pairs(trials: list[Trial]) -> None:
         if place in new:
             raise ConfigError(f"{one.instead_of} is tried out itself", key=path)
         seen.add(place)
+
+
+def check_trials(loaded: Survey, findings: Findings) -> Iterable[tuple[str, str]]:
+    """Record trials that cannot be."""
+    try:
+        trials_of(loaded.settings.pipeline)
+    except ConfigError as error:
+        findings.add(loaded.find(error.key or ""), error.what)
+    return ()
