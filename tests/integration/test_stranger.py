@@ -11,7 +11,7 @@ from prolocutor import Assistant
 from prolocutor.config.file_check import check
 from prolocutor.config.file_keys import file_schema
 from prolocutor.config.loading import load
-from prolocutor.config.reference import describe
+from prolocutor.plugins.authoring.reference import describe
 from tests.unit.doors.test_asgi_app import ask
 
 POINTS = """

@@ -31,30 +31,6 @@ class CheckCommand(LazyCommand, frozen=True):
     place: ClassVar[str] = "prolocutor.cli.check:check"
 
 
-class SchemaCommand(LazyCommand, frozen=True):
-    """Print the JSON Schema of an assistant's file, for editors."""
-
-    place: ClassVar[str] = "prolocutor.cli.reference:schema"
-
-
-class ReferenceCommand(LazyCommand, frozen=True):
-    """Print what keys and plug-ins take, as tables of Markdown."""
-
-    place: ClassVar[str] = "prolocutor.cli.reference:reference"
-
-
-class NewCommand(LazyCommand, frozen=True):
-    """Write a small assistant of your own."""
-
-    place: ClassVar[str] = "prolocutor.cli.add:new"
-
-
-class AddCommand(LazyCommand, frozen=True):
-    """Add what is behind a URL to an assistant's file."""
-
-    place: ClassVar[str] = "prolocutor.cli.add:add"
-
-
 class DialogsCommand(LazyCommand, frozen=True):
     """List, show, export, rate and delete dialogs."""
 

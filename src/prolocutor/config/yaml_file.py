@@ -54,6 +54,15 @@ def substitute(text: str, environ: Mapping[str, str]) -> str:
     return _VARIABLE.sub(value, text)
 
 
+def escaped(value: Any) -> Any:
+    """Return a value of a file with `${` written so that nothing is substituted."""
+    if isinstance(value, dict):
+        return {escaped(key): escaped(one) for key, one in value.items()}
+    if isinstance(value, list):
+        return [escaped(one) for one in value]
+    return value.replace("${", "$${") if isinstance(value, str) else value
+
+
 MAX_BYTES: Final = 1_000_000
 MAX_NODES: Final = 20_000
 MAX_DEPTH: Final = 32

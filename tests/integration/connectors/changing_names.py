@@ -51,10 +51,10 @@ def _changed(monkeypatch: pytest.MonkeyPatch) -> Names:
     for module in (
         "connectors.parts.connecting",
         "connectors.parts.http_pool",
-        "config.recognition",
+        "plugins.authoring.recognition",
     ):
         monkeypatch.setattr(f"prolocutor.{module}.network_of", network_of)
-    monkeypatch.setattr("prolocutor.config.recognition.network_of", network_of)
+    monkeypatch.setattr("prolocutor.plugins.authoring.recognition.network_of", network_of)
     names = Names(socket.getaddrinfo)
     monkeypatch.setattr(socket, "getaddrinfo", names)
     return names

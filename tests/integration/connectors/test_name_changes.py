@@ -4,10 +4,10 @@ from collections.abc import Iterator
 
 import pytest
 
-from prolocutor.config.recognition import SharedProbe
 from prolocutor.connectors.parts.http_client import HttpClient
 from prolocutor.connectors.parts.url import Url
 from prolocutor.errors import ServiceUnreachable
+from prolocutor.plugins.authoring.recognition import SharedProbe
 from tests.integration.connectors.changing_names import (
     INSIDE,
     PUBLIC,

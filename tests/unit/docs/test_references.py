@@ -10,7 +10,6 @@ import pytest
 import prolocutor
 from prolocutor import Assistant, Pipeline, Service, errors
 from prolocutor.cli.main import prolocutor as command_line
-from prolocutor.config.reference import fill, subjects, table_at
 from prolocutor.contracts.channel import NotFoundText, Route
 from prolocutor.dialog import agent_state
 from prolocutor.dialog.dialog import Bot, BotUtterance, Dialog, Human, HumanUtterance, Hypothesis
@@ -22,6 +21,7 @@ from prolocutor.observe.metrics import TurnMetrics
 from prolocutor.pipeline.prepared import StageDeadlines
 from prolocutor.plan.pipeline import Stage
 from prolocutor.plugins.almond.door.door import Almond
+from prolocutor.plugins.authoring.reference import fill, subjects, table_at
 from prolocutor.web.builtin_routes import BuiltinRoutes
 from prolocutor.web.door_context import DoorContext
 from prolocutor.web.limits import InFlight

@@ -7,8 +7,8 @@ from pathlib import Path
 import click
 
 from prolocutor.config.loading import assistant_file, load
-from prolocutor.config.service_writing import as_yaml
 from prolocutor.errors import ConfigError
+from prolocutor.plugins.deeppavlov.yaml_writing import as_yaml
 
 
 @click.command(short_help="Write DeepPavlov Agent's pipeline file as YAML.")

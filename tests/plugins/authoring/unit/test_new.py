@@ -2,8 +2,8 @@ from pathlib import Path
 
 import pytest
 
-from prolocutor.cli.add import name_of, write
 from prolocutor.config.file_check import check
+from prolocutor.plugins.authoring.add_command import name_of, write
 
 
 def test_what_is_written_has_no_faults(tmp_path: Path) -> None:

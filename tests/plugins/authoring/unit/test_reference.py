@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from prolocutor.cli.reference import reference
-from prolocutor.config.reference import describe, fill, subjects
 from prolocutor.errors import NotFound
+from prolocutor.plugins.authoring.reference import describe, fill, subjects
+from prolocutor.plugins.authoring.reference_command import reference
 
 WEATHER = """
 from typing import Annotated, Literal

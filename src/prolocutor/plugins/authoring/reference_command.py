@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from prolocutor.config.file_keys import file_schema
-from prolocutor.config.reference import describe, fill, subjects
+from prolocutor.plugins.authoring.reference import describe, fill, subjects
 
 
 @click.command(short_help="Print the JSON Schema of an assistant's file, for editors.")

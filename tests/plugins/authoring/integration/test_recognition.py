@@ -11,17 +11,17 @@ import pytest
 from aiohttp import web
 
 from prolocutor.assistant.assistant import Assistant
-from prolocutor.cli.add import put
 from prolocutor.config.file_check import check
 from prolocutor.config.loading import load
-from prolocutor.config.recognition import NotRecognized, recognize
-from prolocutor.config.service_writing import add_service
 from prolocutor.connectors.connector_catalog import CONNECTORS
 from prolocutor.contracts.probe import FoundService, UrlProbe
 from prolocutor.errors import BadInput, ConfigError
 from prolocutor.plan.pipeline import Pipeline, Service
 from prolocutor.plugins.a2a.door.door import A2a
 from prolocutor.plugins.almond.door.door import Almond
+from prolocutor.plugins.authoring.add_command import put
+from prolocutor.plugins.authoring.recognition import NotRecognized, recognize
+from prolocutor.plugins.authoring.service_writing import add_service
 from prolocutor.plugins.mcp.door.door import Mcp
 from prolocutor.plugins.openai.door.channel import OpenAi
 from prolocutor.plugins.rasa.connector import RasaBot

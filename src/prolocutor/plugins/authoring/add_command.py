@@ -14,10 +14,15 @@ import click
 
 from prolocutor.config.file_keys import file_schema
 from prolocutor.config.loading import FILE_NAME, format_of
-from prolocutor.config.recognition import NotRecognized, recognize
-from prolocutor.config.service_writing import add_service, deadline_notes, new_file, write_whole
 from prolocutor.contracts.probe import FoundService
 from prolocutor.errors import BadInput, ConfigError
+from prolocutor.plugins.authoring.recognition import NotRecognized, recognize
+from prolocutor.plugins.authoring.service_writing import (
+    add_service,
+    deadline_notes,
+    new_file,
+    write_whole,
+)
 
 KEY_HELP = "The environment variable that holds its key; the file names it as ${NAME}."
 AS_HELP = "The connector that it is for, such as a2a; nothing is guessed."
