@@ -70,6 +70,11 @@ class OperatorLabels:
                 log.error("the label %s is left out: %s", key, error)
         return found
 
+    async def of_turn(self, utt_id: str) -> OperatorLabel | None:
+        """Return the label that counts for the turn of a reply, None for none."""
+        labels = await self.listed()
+        return next((one for one in labels if any(t.utt_id == utt_id for t in one.turns)), None)
+
     async def add(self, label: OperatorLabel) -> None:
         """Store a label, in place of the one with this id."""
         await self._store.put_record("", KIND, label.id, plain.encode(label))

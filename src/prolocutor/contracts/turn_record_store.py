@@ -28,8 +28,12 @@ SPAN: Final = 900
 """Seconds that one row of an agent's figures covers."""
 
 
+DialogOrder = Literal["at", "turns", "slowest", "cost", "failed"]
+"""The figure of a dialog by which a list is sorted, the greatest first."""
+
+
 class DialogPlace(msgspec.Struct, frozen=True):
-    """The place of a dialog in a list: when it had its last turn, and its number."""
+    """The place of a dialog in a list: the figure that orders the list, and its number."""
 
     at: float
     number: int
@@ -41,6 +45,7 @@ class ConversationQuery(msgspec.Struct, frozen=True, kw_only=True):
     `flag` is that of one of its turns. `agent` spoke in it, `user` is its person, `channel` where
     it began. It has a turn at or after `since` and before `until`. `words`: all of them, or words
     that begin so, stand in what was said in a turn and its reply. `ids` are the dialogs that count.
+    `order` sorts them; where words are searched, the latest hit stands first whatever it says.
     """
 
     flag: TurnFlag | None = None
@@ -51,6 +56,7 @@ class ConversationQuery(msgspec.Struct, frozen=True, kw_only=True):
     until: float | None = None
     words: str | None = None
     ids: Sequence[str] | None = None
+    order: DialogOrder = "at"
 
 
 class DialogSummary(msgspec.Struct, frozen=True, kw_only=True):
@@ -77,7 +83,7 @@ class DialogSummary(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ConversationPage(msgspec.Struct, frozen=True):
-    """Dialogs, those with the latest turn first, or with the latest hit where words are searched.
+    """Dialogs in the order of the query, or the latest hit first where words are searched.
 
     `next` is the place after which the next page begins, None at the end. A page may be shorter
     than asked for where few of many hits fit.

@@ -10,7 +10,8 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from typing import Any, Final, Literal
 
-from prolocutor.contracts.connector import Connector, ImmediateAnswer, Request
+from prolocutor.contracts.call_watch import CallWatch, WireExchange, wire_exchanges
+from prolocutor.contracts.connector import Connector, ImmediateAnswer, Replies, Request
 from prolocutor.dialog.plain import Plain
 from prolocutor.errors import BadReply, BreakerOpen, NoPlace, ServiceError, ServiceRaised
 from prolocutor.functions import text_of
@@ -211,6 +212,33 @@ class Guard:
             return ServiceRaised(text_of(error))
         finally:
             cell.guard = None
+
+    def observe(self, watch: CallWatch, stage: str) -> None:
+        """Let `watch` see each call from now on; the service is of this stage."""
+        send, answer = self._send, self._answer
+
+        async def send_seen(requests: Sequence[Request]) -> Replies:
+            wire: list[WireExchange] = []
+            wire_exchanges.set(wire)
+            end = watch.begin(stage, requests[0], wire)
+            try:
+                replies = await send(requests)
+            except BaseException as error:
+                end(error)
+                raise
+            end(replies[0])
+            return replies
+
+        self._send = send_seen
+        if answer is not None:
+
+            def answer_seen(request: Request) -> Plain | ServiceError:
+                end = watch.begin(stage, request, [])
+                reply = answer(request)
+                end(reply)
+                return reply
+
+            self._answer = answer_seen
 
     def watched(self, work: Callable[..., Any]) -> Callable[..., Any]:
         """Return a function that does the same and is known as the service's while it runs."""

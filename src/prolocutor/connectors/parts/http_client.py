@@ -10,6 +10,7 @@ import os
 import socket
 import ssl
 from collections.abc import Collection, Mapping
+from time import monotonic
 from typing import NoReturn
 
 from prolocutor.connectors.parts.connecting import Network, as_public_as
@@ -17,6 +18,7 @@ from prolocutor.connectors.parts.http_answer import MAX_EXCERPT, BodyStream, Htt
 from prolocutor.connectors.parts.http_connection import BrokenExchange
 from prolocutor.connectors.parts.http_pool import HttpPool, PoolClosed, SharedPool
 from prolocutor.connectors.parts.url import HttpAddress, Url, tls_context
+from prolocutor.contracts.call_watch import WireExchange, wire_exchanges
 from prolocutor.contracts.keepers import running_effect
 from prolocutor.errors import ServiceRefused, ServiceUnreachable
 
@@ -89,6 +91,20 @@ class HttpClient:
         """
         head = self._address.head_with(headers, method, target)
         request = b"%bContent-Length: %d\r\n\r\n%b" % (head, len(body), body)
+        seen = wire_exchanges.get()
+        if seen is None:
+            return await self._exchange_twice(request, max_bytes, stream)
+        one = WireExchange(url=self._address.shown, request=body, began=monotonic())
+        seen.append(one)
+        watched = stream and _SeenStream(stream, one)
+        reply = await self._exchange_twice(request, max_bytes, watched)
+        one.end(reply.status, reply.body)
+        return reply
+
+    async def _exchange_twice(
+        self, request: bytes, max_bytes: int, stream: BodyStream | None
+    ) -> HttpReply:
+        """Send a request, again where its idle connection was closed before."""
         try:
             try:
                 once = running_effect.get() is not None  # a new connection is never stale
@@ -149,6 +165,20 @@ class HttpClient:
         else:
             what = f"{shown} closed the connection without a reply"
         raise ServiceUnreachable(what + reason) from None
+
+
+class _SeenStream:
+    """A stream before a stream, which notes what goes by."""
+
+    def __init__(self, stream: BodyStream, seen: WireExchange) -> None:
+        self.kinds = stream.kinds
+        self._stream = stream
+        self._seen = seen
+
+    def feed(self, piece: bytes) -> bool:
+        """Note a piece and pass it on."""
+        self._seen.add(piece)
+        return self._stream.feed(piece)
 
 
 def system_text(error: OSError) -> str:

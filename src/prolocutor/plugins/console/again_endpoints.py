@@ -65,7 +65,7 @@ class AgainEndpoints:
         self._assistant = context.assistant
         self._jobs = context.jobs
         self._turns = turns
-        self._files = {name: _file(name, path, context.folder) for name, path in assistants.items()}
+        self.files = {name: _file(name, path, context.folder) for name, path in assistants.items()}
         again = OperatorWrite(
             self.say_again, status=202, errors=[NotFound, Overloaded], returns=JobStarted
         )
@@ -76,13 +76,13 @@ class AgainEndpoints:
 
     async def list_assistants(self, request: TypedRequest[None, None]) -> OtherAssistants:
         """List the assistants on which turns can be run again."""
-        return OtherAssistants(list(self._files))
+        return OtherAssistants(list(self.files))
 
     async def say_again(self, request: TypedRequest[TurnPath, ChosenAssistant]) -> JobStarted:
         """Run a turn again, on the assistant in use or on a changed one."""
         name = request.body.assistant
-        if name is not None and name not in self._files:
-            known = suggest(name, self._files) if self._files else "the door names none"
+        if name is not None and name not in self.files:
+            known = suggest(name, self.files) if self.files else "the door names none"
             what = f"no assistant to run a turn on is called {name!s:.80}; {known}"
             raise NotFound(what, field="assistant")
         then = await self._turns.view(request.params.utt_id.lower())
@@ -101,7 +101,7 @@ class AgainEndpoints:
         job.share = 0.2
         async with AsyncExitStack() as stack:
             if name is not None:
-                made = Assistant.from_file(self._files[name], store="memory:")
+                made = Assistant.from_file(self.files[name], store="memory:")
                 assistant = await stack.enter_async_context(made)
                 job.share = 0.5
             again = await run_again(assistant.engine, dialog, then.utt_id, kept.record)

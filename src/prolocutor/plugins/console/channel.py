@@ -12,6 +12,7 @@ from prolocutor.contracts.channel import Route, WebSocketRoute
 from prolocutor.plugins.console.again_endpoints import AgainEndpoints
 from prolocutor.plugins.console.agent_endpoints import AgentEndpoints
 from prolocutor.plugins.console.agent_states import AgentStates
+from prolocutor.plugins.console.call_log import CallLog
 from prolocutor.plugins.console.conversation_endpoints import DialogListEndpoints
 from prolocutor.plugins.console.handover_endpoints import HandoverEndpoints
 from prolocutor.plugins.console.job_endpoints import JobEndpoints
@@ -20,11 +21,13 @@ from prolocutor.plugins.console.live_endpoints import LiveEndpoint
 from prolocutor.plugins.console.live_feed import LiveFeed
 from prolocutor.plugins.console.model_desk import ModelDesk
 from prolocutor.plugins.console.model_endpoints import ModelEndpoints
+from prolocutor.plugins.console.note_endpoints import NoteEndpoints
 from prolocutor.plugins.console.people_endpoints import PeopleEndpoints
 from prolocutor.plugins.console.plan_endpoints import PlanEndpoint
 from prolocutor.plugins.console.recent_figures import RecentFigures
 from prolocutor.plugins.console.resources import ConsoleContext, ConsoleResource
 from prolocutor.plugins.console.run_endpoints import RunEndpoints
+from prolocutor.plugins.console.run_starts import RunStarts
 from prolocutor.plugins.console.share_endpoints import ShareEndpoints
 from prolocutor.plugins.console.static_pages import ConsolePages
 from prolocutor.plugins.console.training_endpoints import TrainingEndpoints, data_at
@@ -32,7 +35,7 @@ from prolocutor.plugins.console.turn_endpoints import ReplyEndpoints
 from prolocutor.plugins.console.work_endpoints import WorkEndpoints
 from prolocutor.web.door_context import DoorContext
 
-JOBS_AT_ONCE: Final = {"again": 2, "train": 1}
+JOBS_AT_ONCE: Final = {"again": 2, "evaluate": 1, "train": 1}
 """How many jobs of a kind run at a time."""
 
 
@@ -82,22 +85,31 @@ class Console:
         context = ConsoleContext(assistant=assistant, jobs=self._jobs, folder=folder)
         figures, states = RecentFigures(), AgentStates()
         self._models = ModelDesk(assistant.store, assistant.labels, assistant.models)
-        assistant.observers.add(figures, states)
+        self._calls = CallLog()
+        assistant.observers.add(figures, states, self._calls)
+        for step in assistant.engine.prepared.every():
+            step.guard.observe(self._calls, step.stage_name)
         deadline = assistant.engine.prepared.limits.deadline
         slow = RecordSettings().slow_beyond(deadline) if recorder is None else recorder.slow
-        turns = ReplyEndpoints(assistant)
+        turns = ReplyEndpoints(assistant, self._calls)
         self._archive = assistant.archive
-        self._runs = RunEndpoints(
-            None if options.runs is None else folder / options.runs, assistant.store
-        )
+        notes = NoteEndpoints(turns, assistant)
+        runs = None if options.runs is None else folder / options.runs
+        again = AgainEndpoints(context, turns, options.assistants)
+        self._runs = RunEndpoints(runs, assistant.store)
+        own = {} if place.file is None else {"": place.file.path}
+        data = data_at(options.data, folder)
         resources: list[ConsoleResource] = [
             ConsolePages(context.assistant),
             HandoverEndpoints(context.assistant),
             PeopleEndpoints(context.assistant),
             JobEndpoints(context.jobs, context.assistant.store),
-            DialogListEndpoints(None if recorder is None else recorder.store, assistant.desk),
+            DialogListEndpoints(
+                None if recorder is None else recorder.store, assistant.desk, turns.notes
+            ),
             turns,
-            AgainEndpoints(context, turns, options.assistants),
+            notes,
+            again,
             AgentEndpoints(assistant, figures, states, cards),
             PlanEndpoint(assistant, figures, states, place.file),
             LiveEndpoint(LiveFeed(assistant, states, slow)),
@@ -108,10 +120,11 @@ class Console:
                 assistant.labels,
                 self._models,
                 context.jobs,
-                data=data_at(options.data, folder),
+                data=data,
                 store=place.store,
             ),
             self._runs,
+            RunStarts(self._jobs, notes, runs, files={**own, **again.files}, data=data),
         ]
         self.routes: list[Route | WebSocketRoute] = [
             route for resource in resources for route in resource.routes
@@ -120,10 +133,11 @@ class Console:
     async def open(self) -> None:
         """Look from now on whether models are replaced, and what is deleted."""
         self._models.open()
-        self._archive.around_deletion.append(self._runs.without_deleted)
+        self._archive.around_deletion += [self._runs.without_deleted, self._calls.without_deleted]
 
     async def close(self) -> None:
         """Stop the jobs, and what looks at models and deletions."""
         self._archive.around_deletion.remove(self._runs.without_deleted)
+        self._archive.around_deletion.remove(self._calls.without_deleted)
         await self._jobs.aclose()
         await self._models.aclose()

@@ -15,6 +15,7 @@ from prolocutor.contracts.channel import Route
 from prolocutor.contracts.turn_record_store import (
     ConversationQuery,
     ConversationTurn,
+    DialogOrder,
     DialogPlace,
     DialogSummary,
     TurnFlag,
@@ -24,6 +25,7 @@ from prolocutor.errors import BadInput, NotFound
 from prolocutor.plugins.console.handover_endpoints import HandoverState, state_of
 from prolocutor.plugins.console.paging import Cursor, CursorCodec, Limit
 from prolocutor.plugins.console.resources import BASE
+from prolocutor.plugins.console.turn_notes import Tag, TurnNotes
 from prolocutor.web.operations import Operation, TypedRequest
 
 ConversationKind: TypeAlias = Literal["all", "waits", "taken", "down", "none", "failed", "slow"]
@@ -48,7 +50,7 @@ class ConversationFilter(msgspec.Struct, frozen=True, kw_only=True):
     """Which dialogs are wanted.
 
     `agent` spoke in it, `user` is its person, `channel` where it began; it has a turn at or after
-    `since` and before `until`.
+    `since` and before `until`, and one with the `tag`.
     """
 
     kind: ConversationKind = "all"
@@ -58,14 +60,16 @@ class ConversationFilter(msgspec.Struct, frozen=True, kw_only=True):
     since: Time = None
     until: Time = None
     words: Words = None
+    tag: Tag | None = None
 
-    def query(self, ids: list[str] | None) -> ConversationQuery:
+    def query(self, ids: list[str] | None, order: DialogOrder = "at") -> ConversationQuery:
         """Return the query of the store; `ids` are the dialogs that count, None for all."""
         return ConversationQuery(
             flag=_FLAGS.get(self.kind),
             agent=self.agent,
             user=self.user,
             channel=self.channel,
+            order=order,
             since=self.since,
             until=self.until,
             words=self.words,
@@ -74,8 +78,9 @@ class ConversationFilter(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ConversationPageParams(ConversationFilter, frozen=True, kw_only=True):
-    """Which page of which dialogs is wanted."""
+    """Which page of which dialogs is wanted, the greatest figure first (`order`)."""
 
+    order: DialogOrder = "at"
     cursor: Cursor = None
     limit: Limit = 50
 
@@ -176,8 +181,11 @@ class ConversationView(msgspec.Struct, frozen=True, kw_only=True):
 class DialogListEndpoints:
     """Shows dialogs by what is kept of their turns."""
 
-    def __init__(self, records: TurnRecordStore | None, desk: OperatorDesk) -> None:
+    def __init__(
+        self, records: TurnRecordStore | None, desk: OperatorDesk, notes: TurnNotes
+    ) -> None:
         self._records = records
+        self._notes = notes
         self._desk = desk
         self._counted: dict[ConversationFilter, tuple[float, KindCounts]] = {}
         listed, count = Operation(self.list_conversations), Operation(self.count_conversations)
@@ -198,7 +206,8 @@ class DialogListEndpoints:
         """List dialogs, those with the latest turn first."""
         params = request.params
         place, handed = CURSOR.read(params.cursor), await self._handed_over()
-        query = params.query(_ids_of(params.kind, handed))
+        ids = await self._with_tag(params.tag, _ids_of(params.kind, handed))
+        query = params.query(ids, params.order)
         page = await self._kept.conversations(query, place, params.limit)
         rows = [_row(one, handed.get(one.dialog_id)) for one in page.items]
         return ConsoleDialogList(rows, CURSOR.write(page.next))
@@ -280,10 +289,10 @@ class DialogListEndpoints:
 
     async def _count(self, wanted: ConversationFilter) -> KindCounts:
         handed = await self._handed_over()
-        counts = await self._kept.counts(wanted.query(None))
+        counts = await self._kept.counts(wanted.query(await self._with_tag(wanted.tag, None)))
         of_kind = {}
         for kind in ("waits", "taken"):
-            ids = _ids_of(kind, handed) or []
+            ids = await self._with_tag(wanted.tag, _ids_of(kind, handed)) or []
             found = await self._kept.counts(wanted.query(ids)) if ids else None
             of_kind[kind] = 0 if found is None else found.all
         return KindCounts(
@@ -295,6 +304,13 @@ class DialogListEndpoints:
             failed=counts.failed,
             slow=counts.slow,
         )
+
+    async def _with_tag(self, tag: str | None, ids: list[str] | None) -> list[str] | None:
+        """Return those of some dialogs, or of all (None), that have a turn with a tag."""
+        if tag is None:
+            return ids
+        tagged = dict.fromkeys(note.dialog_id for note in await self._notes.all(tag))
+        return [id_ for id_ in tagged if ids is None or id_ in ids]
 
     async def _handed_over(self) -> dict[str, HandedOver]:
         return {one.dialog_id: one for one in await self._desk.listed()}

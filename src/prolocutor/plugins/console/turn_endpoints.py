@@ -9,8 +9,11 @@ from msgspec import Meta
 
 from prolocutor.assistant.assistant import Assistant
 from prolocutor.contracts.channel import Route
+from prolocutor.contracts.turn_record_store import KeptTurn
 from prolocutor.errors import NotFound, StoreCorrupt
+from prolocutor.plugins.console.call_log import CallLog, ShownCall
 from prolocutor.plugins.console.resources import BASE
+from prolocutor.plugins.console.turn_notes import TurnNotes, given_label
 from prolocutor.plugins.console.turn_views import TurnView, view_of
 from prolocutor.web.operations import Operation, TypedRequest
 
@@ -23,13 +26,39 @@ class TurnPath(msgspec.Struct, frozen=True):
     utt_id: ReplyId
 
 
-class ReplyEndpoints:
-    """Shows turns."""
+class CallsPath(msgspec.Struct, frozen=True):
+    """The parameters of a request for the calls of a turn."""
 
-    def __init__(self, assistant: Assistant) -> None:
+    turn_id: Annotated[str, Meta(description="The `turn_id` of a turn.", max_length=100)]
+
+
+class CallList(msgspec.Struct, frozen=True):
+    """The calls of one turn, in the order in which they began."""
+
+    items: list[ShownCall]
+
+
+class ReplyEndpoints:
+    """Shows turns, and the calls of the latest ones word for word."""
+
+    def __init__(self, assistant: Assistant, calls: CallLog) -> None:
         self._assistant = assistant
+        self._calls = calls
+        self.notes = TurnNotes(assistant.store)
         show = Operation(self.show_turn, errors=[NotFound])
-        self.routes = [Route("GET", f"{BASE}/turns/{{utt_id}}", show, "operators")]
+        called = Operation(self.list_calls, errors=[NotFound])
+        self.routes = [
+            Route("GET", f"{BASE}/turns/{{utt_id}}", show, "operators"),
+            Route("GET", f"{BASE}/calls/{{turn_id}}", called, "operators"),
+        ]
+
+    async def list_calls(self, request: TypedRequest[CallsPath, None]) -> CallList:
+        """List the calls of a turn: what each service was asked, and what it answered."""
+        found = self._calls.calls(request.params.turn_id)
+        if found is None:
+            what = "requests and replies are kept of the latest turns since the start alone"
+            raise NotFound(what, field="turn_id")
+        return CallList(found)
 
     async def show_turn(self, request: TypedRequest[TurnPath, None]) -> TurnView:
         """Show how a reply came about."""
@@ -37,15 +66,22 @@ class ReplyEndpoints:
 
     async def view(self, utt_id: str) -> TurnView:
         """Return how a reply came about; `NotFound` for an unknown one."""
-        assistant = self._assistant
-        if assistant.records.recorder is None:
-            raise NotFound("this assistant keeps no records of turns")
-        await assistant.records.recorder.settle()
-        kept = await assistant.records.recorder.store.turn(utt_id)
-        if kept is None:
-            raise NotFound(f"no reply has the id {utt_id!s:.80}", field="utt_id")
+        assistant, kept = self._assistant, await self.kept(utt_id)
         try:
             utterances = await assistant.store.turn(utt_id)
         except StoreCorrupt:
             utterances = []  # what is damaged is not shown; the rest is
-        return view_of(kept, utterances, assistant.engine.prepared.graph)
+        view = view_of(kept, utterances, assistant.engine.prepared.graph)
+        label = given_label(await assistant.labels.of_turn(utt_id))
+        return msgspec.structs.replace(view, note=await self.notes.find(utt_id), label=label)
+
+    async def kept(self, utt_id: str) -> KeptTurn:
+        """Return what is kept of the turn of a reply; `NotFound` for an unknown one."""
+        recorder = self._assistant.records.recorder
+        if recorder is None:
+            raise NotFound("this assistant keeps no records of turns")
+        await recorder.settle()
+        kept = await recorder.store.turn(utt_id.lower())
+        if kept is None:
+            raise NotFound(f"no reply has the id {utt_id!s:.80}", field="utt_id")
+        return kept

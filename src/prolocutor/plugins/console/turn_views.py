@@ -18,6 +18,7 @@ from prolocutor.dialog.dialog import BotUtterance, HumanUtterance, Hypothesis
 from prolocutor.dialog.plain import JsonObject
 from prolocutor.plan.graph import Graph
 from prolocutor.plugins.console.critical_path import critical_path, with_critical
+from prolocutor.plugins.console.turn_notes import GivenLabel, TurnNote
 
 _SKILLS = "skills"
 
@@ -111,6 +112,8 @@ class TurnView(msgspec.Struct, frozen=True, kw_only=True):
     errors: list[ServiceFailure] | None = None
     flags: list[TurnFlag] | None = None
     rating: Any = None
+    note: TurnNote | None = None
+    label: GivenLabel | None = None
     again: bool = False
 
 

@@ -22,6 +22,7 @@ from prolocutor.errors import BadInput, LabelConflict, NotFound
 from prolocutor.names import suggest
 from prolocutor.plugins.console.paging import Cursor, CursorCodec, Limit
 from prolocutor.plugins.console.resources import BASE
+from prolocutor.plugins.console.turn_notes import GivenLabel, given_label
 from prolocutor.plugins.console.work_answers import OfferedAnswer, WorkAnswers
 from prolocutor.plugins.console.work_list import FlaggedTurn, WorkGroup, WorkList, WorkSign
 from prolocutor.web.operations import Operation, TypedRequest
@@ -56,16 +57,6 @@ class WorkPlace(msgspec.Struct, frozen=True, array_like=True):
     def order(self) -> tuple[int, float, str]:
         """The place as groups are ordered."""
         return -self.times, -self.last, self.id
-
-
-class GivenLabel(msgspec.Struct, frozen=True, kw_only=True):
-    """A label that a question has: whose it is, and what it says."""
-
-    id: str
-    by: str
-    at: float
-    agents: list[str]
-    answer: str
 
 
 class WorkItem(msgspec.Struct, frozen=True, kw_only=True):
@@ -196,12 +187,9 @@ class WorkEndpoints:
             raise NotFound(f"nothing to label has the id {utt_id!s:.80}", field="utt_id")
         ((likely,), label) = (
             await self._agents.likely([group.last.said]),
-            await self._label_of(utt_id),
+            await self._labels.of_turn(utt_id),
         )
-        given = label and GivenLabel(
-            id=label.id, by=label.by, at=label.at, agents=label.agents, answer=label.answer
-        )
-        return msgspec.structs.replace(await self._item(group, likely), label=given)
+        return msgspec.structs.replace(await self._item(group, likely), label=given_label(label))
 
     async def add_label(self, request: TypedRequest[None, NewLabel]) -> LabelMade:
         """Say which agents are right for a question, in all turns in which it was asked."""
@@ -212,7 +200,7 @@ class WorkEndpoints:
                 hint = suggest(name, self._agents.names)
                 raise BadInput(f"there is no agent {name!r}; {hint}", field="agents")
         async with self._labelling:  # of two operators at once the second is refused
-            if (earlier := await self._label_of(body.work)) is not None:
+            if (earlier := await self._labels.of_turn(body.work)) is not None:
                 who = ", ".join(earlier.agents) or "nobody"
                 what = f"{earlier.by} has said already who is right here: {who}"
                 raise LabelConflict(what, field="work")
@@ -270,12 +258,6 @@ class WorkEndpoints:
             likely=likely,
             hints=group.hints,
         )
-
-    async def _label_of(self, utt_id: str) -> OperatorLabel | None:
-        for label in await self._labels.listed():
-            if any(turn.utt_id == utt_id for turn in label.turns):
-                return label
-        return None
 
     async def _group_of(self, utt_id: str) -> WorkGroup | None:
         """Return the group that a reply is in, or one of it alone; None for an unknown reply."""

@@ -81,11 +81,11 @@ class SharedConversationSearch:
             self._match = f"to_tsquery('simple', {given.value(match)})"
 
     def page(self, after: DialogPlace | None, limit: int) -> tuple[str, *tuple[Any, ...]]:
-        """Return the statement for a page of dialogs, sorted by latest turn or hit."""
+        """Return the statement for dialogs in the order of the query, or the latest hit first."""
         more, given = [], self._given
         if self._query.flag is not None:
             more.append(f"f.flags & {FLAG_BITS[self._query.flag]} <> 0")
-        at, hit, source = "f.at", "NULL::int", "facts f"
+        at, hit, source = f"f.{self._query.order}", "NULL::int", "facts f"
         if self._match:
             at, hit = "w.at", "w.position"
             source = (

@@ -99,16 +99,16 @@ class ConversationSearch:
             )
 
     def page(self, after: DialogPlace | None, limit: int) -> list[FoundPlace]:
-        """Return dialogs, the dialog with the latest turn first."""
-        flag, given, more = self._query.flag, self._given, []
+        """Return dialogs in the order of the query; `at` of each is the figure that orders it."""
+        flag, given, more, by = self._query.flag, self._given, [], f"f.{self._query.order}"
         if after is not None:
             place = f"({given.value(after.at)}, {given.value(after.number)})"
-            more.append(f"(f.at, f.dialog) < {place}")
+            more.append(f"({by}, f.dialog) < {place}")
         if flag is not None:
             more.append(f"f.flags & {FLAG_BITS[flag]}")
         rows = self._connection.execute(
-            f"SELECT f.dialog, f.at FROM {self._source(flag)}{given.where(*more)}"
-            f" ORDER BY f.at DESC, f.dialog DESC LIMIT {given.value(limit)}",
+            f"SELECT f.dialog, {by} FROM {self._source(flag)}{given.where(*more)}"
+            f" ORDER BY {by} DESC, f.dialog DESC LIMIT {given.value(limit)}",
             given.values,
         )
         return [FoundPlace(*row) for row in rows]
@@ -192,6 +192,8 @@ class ConversationSearch:
         if self._by_speaker:
             return "spoke CROSS JOIN facts AS f ON f.dialog = spoke.dialog"
         if query.words is not None or query.ids is not None or query.user is not None:
+            return "facts AS f"
+        if flag is None and query.order != "at":
             return "facts AS f"
         return f"facts AS f INDEXED BY {f'facts_{flag}' if flag else 'facts_by_time'}"
 

@@ -11,6 +11,7 @@ from prolocutor.contracts.turn_record_store import (
     SPAN,
     ConversationCounts,
     ConversationQuery,
+    DialogOrder,
     DialogPlace,
 )
 from prolocutor.testing.sample_turns import (
@@ -113,6 +114,25 @@ class TurnRecordStoreKit(StoreFixtures):
         assert await records_of(store).counts(ALL) == ConversationCounts(
             all=3, none=1, failed=1, slow=1
         )
+
+    async def test_dialogs_are_sorted_by_their_figures(self, store: Store) -> None:
+        for user, seconds, turns in (("ann", 3.0, 1), ("bob", 9.0, 2), ("cy", 9.0, 3)):
+            for place in range(turns):
+                await keep_turn(store, user, f"input {place}", seconds=seconds)
+
+        orders: dict[DialogOrder, list[str]] = {
+            "slowest": ["cy", "bob", "ann"],
+            "turns": ["cy", "bob", "ann"],
+        }
+        for order, users in orders.items():
+            seen: list[str] = []
+            after: DialogPlace | None = None
+            for _ in users:
+                query = ConversationQuery(order=order)
+                page = await records_of(store).conversations(query, after, 1)
+                seen += [one.user for one in page.items]
+                after = page.next
+            assert (seen, after) == (users, None), order
 
     async def test_a_dialog_is_found_by_an_hour_in_its_middle(self, store: Store) -> None:
         for at in (1000.0, 5000.0, 9000.0):

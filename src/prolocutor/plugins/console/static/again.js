@@ -6,6 +6,7 @@ import { useFetched } from "./fetching.js";
 import { duration, money, percent } from "./figures.js";
 import { Gantt } from "./gantt.js";
 import { listOf, namesOf, tell } from "./parts.js";
+import { Raw } from "./raw.js";
 import { text } from "./safe.js";
 import { speakers } from "./verdict.js";
 import { Drawing, html, useEffect, useRef, useState } from "./ui.js";
@@ -80,7 +81,7 @@ function Versus({ then, now, agents }) {
     <${Figure} name="cost" then=${then.cost} now=${now.cost} write=${(value) => (value ? money(value) : "0")} />
   </tbody></table>${not.length > 0 && html`<p class="faint after">Not called: ${not.join(", ")}</p>`}
     ${now.record?.services && html`<details onToggle=${(event) => setOpen(event.target.open)}><summary class="faint">How it came about now</summary>
-      ${open && html`<${Gantt} turn=${now.record} spoke=${speakers(now.record)} /><${Answers} turn=${now.record} agents=${agents} />`}</details>`}`;
+      ${open && html`<${Gantt} turn=${now.record} spoke=${speakers(now.record)} /><${Answers} turn=${now.record} agents=${agents} /><${Raw} turn=${now.record} />`}</details>`}`;
 }
 
 function Figure({ name, then, now, write, more = false }) {

@@ -59,6 +59,7 @@ export default function Agents({ at, operator }) {
           <${Choice} label="Time" value=${hours} options=${PERIODS} choose=${(value) => go(here({ hours: value }))} /></div></header>
       <${States} of=${list} what="The list of agents"><div class="table-box" ref=${box} tabindex="-1">
         <${Table} list=${sorted} whole=${list.value} hours=${hours} chosen=${chosen} order=${order} to=${to} />
+        ${list.value?.turns === 0 && html`<p class="faint end">No turn in ${PERIODS.find(([value]) => value === hours)[1]}. Talk at <a href="/">the chat page</a>, choose an agent to talk to it alone, or choose a longer time.</p>`}
         <${Effects} operator=${operator} /><${Spending} /><${Rollouts} operator=${operator} changed=${list.again} /></div></${States}>
     </div>
     ${name && list.value && html`<${AgentSide} key=${`${chosen?.stage}.${name}`} name=${name} stage=${chosen?.stage} since=${since} hours=${hours} operator=${operator} close=${close} changed=${list.again} />`}

@@ -73,7 +73,8 @@ async function request(method, address, { body, headers = {}, signal } = {}) {
     setLine("broken");
     throw new Refused("The assistant does not answer.", { code: "no_answer" });
   }
-  const answer = await response.json().catch(() => undefined);
+  const lines = /ndjson/.test(response.headers.get("Content-Type"));
+  const answer = await (lines ? response.text() : response.json()).catch(() => undefined);
   if (answer?.code === "sign_in_needed") providerKnown = true;
   if (response.status === 401) setLine("out");
   else setLine(response.status >= 502 ? "broken" : "open");

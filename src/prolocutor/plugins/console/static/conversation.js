@@ -98,7 +98,7 @@ function Delete({ user, list, close }) {
 // Where this conversation stands in the list that it was opened from; `j` and `k` walk along it.
 function Walk({ id, filters }) {
   const found = useConversations(filters);
-  const { kind = "", ...others } = filters;
+  const { kind = "", order, ...others } = filters;
   const counts = useFetched("/counts", asked(others), { every: 10 });
   const rows = listOf(found.value);
   const place = rows.findIndex((one) => one.dialog_id === id);
@@ -112,7 +112,7 @@ function Walk({ id, filters }) {
   };
   useKeys({ j: () => walk(1), k: () => walk(-1) });
   if (place < 0) return null;
-  const name = kind ? KINDS.find(([one]) => one === kind)?.[1].toLowerCase() ?? "" : Object.keys(filters).length ? "found" : "";
+  const name = kind ? KINDS.find(([one]) => one === kind)?.[1].toLowerCase() ?? "" : Object.keys(others).length ? "found" : "";
   const total = counts.value?.[kind || "all"];
   return html`<p class="walk faint"><button class="icon-press" aria-label="Previous conversation" title="Previous conversation (k)" disabled=${place === 0} onClick=${() => walk(-1)}><kbd>k</kbd></button>
     ${count(place + 1)}${total >= rows.length ? ` of ${count(total)}` : ""} ${name}

@@ -13,6 +13,7 @@ import { text } from "./safe.js";
 import { Drawing, html, useEffect, useRef, useState } from "./ui.js";
 
 const loadViews = () => import("./views.js");
+const ORDERS = [["turns", "Turns", "the longest first"], ["slowest", "Slowest", "the slowest first"], ["cost", "Cost", "the dearest first"], ["failed", "Signs", "most failures first"], ["", "When", "the latest first"]];
 const TIMES = [["", "Any time"], ["24h", "24 hours"], ["7d", "7 days"], ["30d", "30 days"]];
 
 // Fetch the conversations of some filters; the list and what is opened from it share them.
@@ -22,7 +23,7 @@ export function useConversations(filters) {
 
 export default function Conversations({ at, operator }) {
   const filters = filtersOf(at.query);
-  const { kind = "", ...others } = filters;
+  const { kind = "", order, ...others } = filters;
   const found = useConversations(filters);
   const counts = useFetched("/counts", asked(others), { every: 10 });
   const box = useRef(null);
@@ -30,14 +31,15 @@ export default function Conversations({ at, operator }) {
   useRowKeys(box, found.more);
   const total = counts.value?.[kind || "all"];
   const choose = (changes) => go(here(changes));
-  const save = () => attempt(null, () => import("./csv.js").then((module) => module.exportRows(filters)));
+  const save = (work) => () => attempt(null, () => import("./csv.js").then(work));
   const show = () => {
     found.show();
     box.current?.scrollTo(0, 0);
   };
   return html`<div class="page conversations">
     <header class="head"><h1>Conversations</h1><${Search} filters=${filters} />
-      ${at.query.size > 0 || kept("prolocutor.console.views") ? html`<${Later} load=${loadViews} at=${at} />` : ""}<button class="press small-press not-phone" onClick=${save}>CSV</button></header>
+      ${at.query.size > 0 || kept("prolocutor.console.views") ? html`<${Later} load=${loadViews} at=${at} />` : ""}${filters.tag && html`<button class="press small-press not-phone" onClick=${save((files) => files.exportTurns(filters.tag))}>Data set</button>`}
+      <button class="press small-press not-phone" onClick=${save((files) => files.exportRows(filters))}>CSV</button></header>
     <div class="filters">
       <nav class="chips" aria-label="Which conversations">${KINDS.map(([id, name]) => html`
         <a class="chip" href=${here({ kind: id })} aria-current=${id === kind ? "true" : undefined}>${name}
@@ -45,17 +47,22 @@ export default function Conversations({ at, operator }) {
       <${Menus} filters=${filters} agents=${operator.agents} choose=${choose} />
     </div>
     <${History} filters=${filters} choose=${choose} />
-    <div class="rows-head" aria-hidden="true"><span></span><span>Person</span><span>Said last</span><span>Answered by</span>
-      <span class="r">Turns</span><span class="r">Slowest</span><span class="r">Cost</span><span>Signs</span><span class="r">When</span></div>
+    <div class="rows-head" role="group" aria-label="Order"><span></span><span>Person</span><span>Said last</span><span>Answered by</span>
+      ${ORDERS.map(([id, name]) => html`<${Order} id=${id} name=${name} order=${filters.words ? "" : order ?? ""} words=${filters.words} choose=${choose} />`)}</div>
     <${States} of=${found} what="The list" rows=${14} filtered=${Object.keys(filters).length > 0}
       empty=${html`<${Nobody} />`} none=${html`<${NoneFits} filters=${filters} total=${counts.value?.all} />`}>
       <${Fresh} list=${{ ...found, show }} />
       <div class="rows" ref=${box}>
         <ol aria-label="Conversations">${listOf(found.value).map((one) => html`<${Row} key=${one.dialog_id} operator=${operator} one=${one} filters=${filters} gone=${found.gone.has(one.dialog_id)} />`)}</ol>
-        <${More} list=${found}>${count(listOf(found.value).length)}${total > listOf(found.value).length ? ` of ${count(total)}` : ""}, the latest first</${More}>
+        <${More} list=${found}>${count(listOf(found.value).length)}${total > listOf(found.value).length ? ` of ${count(total)}` : ""}, ${ORDERS.find(([id]) => id === (filters.words ? "" : order ?? ""))?.[2] ?? "the latest first"}</${More}>
       </div>
     </${States}>
   </div>`;
+}
+
+// A heading that sorts; hits of words stand by time alone.
+function Order({ id, name, order, words, choose }) {
+  return html`<span class=${id === "failed" ? "" : "r"}><button class="order" aria-pressed=${id === order} disabled=${Boolean(words)} title=${words ? "With words, the latest hit stands first" : "The greatest first"} onClick=${() => choose({ order: id })}>${name}</button></span>`;
 }
 
 function Row({ operator, one, filters, gone }) {
@@ -108,10 +115,12 @@ function Search({ filters }) {
 function Menus({ filters, agents, choose }) {
   const named = (options, chosen) => (!chosen || options.some(([name]) => name === chosen) ? options : [...options, [chosen, chosen]]);
   const { since, until, time = "" } = filters;
+  const tags = Object.keys(useFetched("/tags").value?.tags ?? {});
   const times = since ? [...TIMES, ["own", `From ${wholeTime(Number(since))}`]] : TIMES;
   return html`<div class="selects">
     <${Choice} label="Agent" value=${filters.agent ?? ""} options=${[["", "Any agent"], ...named(listOf(agents).map((name) => [name, name]), filters.agent)]} choose=${(agent) => choose({ agent })} />
     <${Choice} label="Door" value=${filters.channel ?? ""} options=${[["", "Any door"], ...named(CHANNELS, filters.channel)]} choose=${(channel) => choose({ channel })} />
+    ${(tags.length > 0 || filters.tag) && html`<${Choice} label="Tag" value=${filters.tag ?? ""} options=${[["", "Any tag"], ...named(tags.map((tag) => [tag, tag]), filters.tag)]} choose=${(tag) => choose({ tag })} />`}
     <${Choice} label="Time" value=${since || until ? "own" : time} options=${times} choose=${(value) => value !== "own" && choose({ time: value, since: "", until: "" })} />
   </div>`;
 }

@@ -1,29 +1,47 @@
-// Correcting an answer where it is read: who should have answered, and what would have been right.
+// Correcting an answer where it is read: who should have answered, what would have been right, and
+// with that who erred: the router, the ranker or an agent.
 
 import { send } from "./api.js";
 import { plural } from "./figures.js";
 import { Confirm, attempt, listOf } from "./parts.js";
+import { link } from "./router.js";
 import { text } from "./safe.js";
 import { html, useRef, useState } from "./ui.js";
+import { speakers } from "./verdict.js";
 
-const labels = new Map();
-
-export function Correct({ turn, operator }) {
+export function Correct({ turn, operator, put }) {
   const [open, setOpen] = useState(false);
-  const [label, setLabel] = useState(labels.get(turn.utt_id) ?? null);
-  const put = (value) => {
-    if (value) labels.set(turn.utt_id, value);
-    else labels.delete(turn.utt_id);
-    setLabel(value);
-  };
-  const undo = () => attempt(() => put(null), () => send("DELETE", `/labels/${encodeURIComponent(label.id)}`), () => put(label));
-  if (!operator.writes || !listOf(operator.agents).length) return null;
+  const { label } = turn;
+  const undo = () => attempt(() => put({ label: null }), () => send("DELETE", `/labels/${encodeURIComponent(label.id)}`), () => put({ label }));
+  if (!listOf(operator.agents).length) return null;
   if (label) {
-    return html`<p class="corrected" role="status"><span class="good">Right: <b>${label.agents.join(", ") || "nobody"}</b></span>${" "}
-      <span class="faint">${label.turns > 1 ? `for ${plural(label.turns, "turn")}, ` : ""}learned at the next training</span> <button class="link" onClick=${undo}>Take it back</button></p>`;
+    return html`<p class="corrected" role="status"><span class="good">Right: <b>${listOf(label.agents).map(text).join(", ") || "nobody"}</b></span>${" "}
+      <span class="faint">${label.turns > 1 ? `for ${plural(label.turns, "turn")}, ` : ""}learned at the next training</span> ${operator.writes && html`<button class="link" onClick=${undo}>Take it back</button>`}
+      <${Erred} turn=${turn} right=${listOf(label.agents)} /></p>`;
   }
-  return html`<button class="press small-press" onClick=${() => setOpen(true)}>Correct this answer…</button>
+  return operator.writes && html`<button class="press small-press" onClick=${() => setOpen(true)}>Correct this answer…</button>
     ${open && html`<${Form} turn=${turn} agents=${operator.agents} put=${put} close=${() => setOpen(false)} />`}`;
+}
+
+// Say which part of the assistant erred, and where that is trained.
+function Erred({ turn, right }) {
+  const [role, why] = whoErred(turn, right);
+  if (!why) return null;
+  return html`<span class="erred">${why}${role && html` <a href=${link(["quality"])}>Train the ${role}</a>`}</span>`;
+}
+
+// Give who erred in a turn where these agents are right: a role that can be trained or null, and why.
+export function whoErred(turn, right) {
+  const spoke = speakers(turn);
+  const asked = listOf(turn.asked).map(text);
+  const answered = new Set(listOf(turn.hypotheses).map((one) => text(one?.skill_name)));
+  if (right.some((name) => spoke.has(name))) return [null, spoke.size && turn.label?.answer ? "The right agent spoke, with other words: the agent erred." : ""];
+  if (!right.length) return spoke.size && answered.size ? ["ranker", "Nobody should have answered, and an answer was chosen: the ranker erred."] : [null, ""];
+  const [shown] = right.filter((name) => answered.has(name));
+  if (shown) return ["ranker", `${shown} answered and was not chosen: the ranker erred.`];
+  const [silent] = right.filter((name) => asked.includes(name));
+  if (silent) return [null, `${silent} was asked and gave no answer: the agent erred.`];
+  return ["router", `${right[0]} was not asked: the router erred.`];
 }
 
 function Form({ turn, agents, put, close }) {
@@ -35,11 +53,12 @@ function Form({ turn, agents, put, close }) {
   const act = async () => {
     const words = answer.current.value.trim();
     const made = await send("POST", "/labels", { work: turn.utt_id, agents: right, ...(words ? { answer: words } : {}) });
-    put({ id: made.id, turns: made.turns ?? 1, agents: right });
+    put({ label: { id: made.id, turns: made.turns ?? 1, agents: right, answer: words } });
   };
   return html`<${Confirm} title="Who should have answered?" press=${right.length ? "Save" : "Save: nobody"} act=${act} close=${close}>
     <p class="asked-then" dir="auto"><q>${text(turn.text).slice(0, 500)}</q></p>
     <fieldset class="right-agents"><legend class="hidden">Agents that are right; none of them: nobody</legend>${order.map((name) => html`<label class="check"><input type="checkbox" checked=${right.includes(name)} onChange=${() => toggle(name)} /> ${name}</label>`)}</fieldset>
     <label class="field"><span>What would have been right, in words (not needed; it becomes an example to evaluate with)</span><textarea ref=${answer} rows="3" maxlength="100000"></textarea></label>
+    ${right.length > 0 && html`<p>${whoErred(turn, right)[1]}</p>`}
     <p class="faint">It counts for all turns that asked the same, and is learned at the next training.</p></${Confirm}>`;
 }

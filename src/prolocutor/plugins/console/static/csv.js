@@ -1,9 +1,10 @@
-// A list of conversations as a file for spreadsheets. Cells that a spreadsheet would reckon are text.
+// What is found as a file: conversations for spreadsheets, tagged turns as a data set. Cells that a
+// spreadsheet would reckon are text.
 
 import { get } from "./api.js";
 import { plural } from "./figures.js";
 import { asked } from "./filters.js";
-import { tell } from "./parts.js";
+import { saveFile, tell } from "./parts.js";
 import { text } from "./safe.js";
 
 const COLUMNS = ["at", "user", "channel", "dialog_id", "said", "reply", "spoke", "turns", "slowest", "cost", "flags", "failed"];
@@ -19,10 +20,15 @@ export async function exportRows(filters) {
     cursor = page.next;
   } while (cursor && rows.length < MOST);
   const lines = [COLUMNS, ...rows.map((one) => COLUMNS.map((name) => value(name, one[name])))];
-  const address = URL.createObjectURL(new Blob([lines.map((line) => `${line.map(cell).join(",")}\r\n`).join("")], { type: "text/csv" }));
-  Object.assign(document.createElement("a"), { href: address, download: "conversations.csv" }).click();
-  setTimeout(() => URL.revokeObjectURL(address), 60_000);
+  saveFile("conversations.csv", "text/csv", lines.map((line) => `${line.map(cell).join(",")}\r\n`).join(""));
   tell(`${plural(rows.length, "conversation")} ${rows.length === 1 ? "is" : "are"} in your downloads${cursor ? ": the newest, there are more" : ""}.`);
+  return true;
+}
+
+// Give the operator the turns that have a tag, as `prolocutor evaluate run --data jsonl:` reads them.
+export async function exportTurns(tag) {
+  saveFile(`${tag}.jsonl`, "application/jsonl", await get("/data-set", { tag }));
+  tell(`The turns tagged “${tag}” are in your downloads: prolocutor evaluate run reads them.`);
   return true;
 }
 

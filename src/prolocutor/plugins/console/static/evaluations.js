@@ -1,22 +1,24 @@
 // Evaluation runs: all of them, one of them, and two beside each other.
 
+import { send } from "./api.js";
 import { useFetched, usePages } from "./fetching.js";
 import { When, count, duration, plural } from "./figures.js";
 import { useKeys, useRowKeys } from "./keys.js";
-import { Choice, More, Nothing, States, listOf } from "./parts.js";
+import { Choice, Confirm, Dialog, More, Nothing, States, listOf } from "./parts.js";
+import { Progress } from "./progress.js";
 import { go, here, link, useScroll } from "./router.js";
 import { text } from "./safe.js";
-import { Drawing, html, useRef } from "./ui.js";
+import { Drawing, html, useRef, useState } from "./ui.js";
 
 const HOW = "doors:\n  console: {runs: runs}";
 const KINDS = { "": "all", won: "right", lost: "wrong", failed: "failed" };
 const FLIPS = { "": "all", won: "right here alone", lost: "right there alone", failed: "failed here" };
 
-export default function Evaluations({ at }) {
-  return at.rest.length ? html`<${Run} name=${at.rest[0]} at=${at} key=${at.rest[0]} />` : html`<${Runs} at=${at} />`;
+export default function Evaluations({ at, operator }) {
+  return at.rest.length ? html`<${Run} name=${at.rest[0]} at=${at} key=${at.rest[0]} />` : html`<${Runs} at=${at} operator=${operator} />`;
 }
 
-function Runs({ at }) {
+function Runs({ at, operator }) {
   const found = useFetched("/runs", {}, { every: 30 });
   const box = useRef(null);
   const words = at.query.get("words") ?? "";
@@ -29,12 +31,47 @@ function Runs({ at }) {
     ? html`<${Nothing} title="No runs here yet"><p>Runs of <code>prolocutor evaluate run</code> appear here as they are made.</p></${Nothing}>`
     : html`<${Nothing} title="No folder of runs"><p>Runs of <code>prolocutor evaluate</code> appear here once the assistant's file names their folder:</p><pre>${HOW}</pre></${Nothing}>`;
   return html`<div class="page evaluations"><header class="head"><h1>Evaluations</h1><p class="faint summary">${found.value ? plural(runs.length, "run") : ""}</p>
-      <label class="search"><${Drawing} name="search" /><span class="hidden">Search the runs</span><input type="search" placeholder="Name, assistant, data" value=${words} onInput=${(event) => go(here({ words: event.target.value }), { replace: true })} /></label></header>
+      <label class="search"><${Drawing} name="search" /><span class="hidden">Search the runs</span><input type="search" placeholder="Name, assistant, data" value=${words} onInput=${(event) => go(here({ words: event.target.value }), { replace: true })} /></label><${Start} at=${at} operator=${operator} again=${found.again} /></header>
     <${States} of=${{ ...found, value: found.value && shown }} what="The list of runs" filtered=${Boolean(words)} empty=${empty}
       none=${html`<${Nothing} title="No run fits"><p><a href=${here({ words: "" })}>Show all</a></p></${Nothing}>`}>
       <div class="runs-box" ref=${box} tabindex="-1"><table class="runs"><thead><tr><th scope="col">run</th><th scope="col">assistant</th><th scope="col">data</th><th scope="col" class="r">examples</th><th scope="col" class="r">accuracy</th><th scope="col" class="r">half within</th><th scope="col" class="r">failed</th><th scope="col" class="r">begun</th></tr></thead>
         <tbody>${shown.map((one) => html`<${RunLine} run=${one} key=${one.name} />`)}</tbody></table></div>
     </${States}></div>`;
+}
+
+// A form to start a run: on turns of a tag or the data of the door's options; its progress meanwhile.
+function Start({ at, operator, again }) {
+  const [open, setOpen] = useState(false);
+  const possible = useFetched("/possible-runs").value;
+  const job = at.query.get("job");
+  const ended = (run) => {
+    again();
+    go(run ? link(["evaluations", run.name]) : here({ job: "" }), { replace: true });
+  };
+  if (job) return html`<${Progress} job=${job} ended=${ended} what="evaluation" rest="" />`;
+  if (!listOf(possible?.assistants).length || !operator.writes) return null;
+  return html`<button class="press small-press strong" onClick=${() => setOpen(true)}>Start a run…</button>
+    ${open && html`<${StartForm} possible=${possible} close=${() => setOpen(false)} />`}`;
+}
+
+function StartForm({ possible, close }) {
+  const tags = Object.entries(useFetched("/tags").value?.tags ?? {});
+  const data = [...(listOf(possible.data).length ? [["", `the data of the file (${possible.data.join(", ")})`]] : []), ...tags.map(([tag, turns]) => [tag, `${plural(turns, "turn")} tagged “${tag}”`])];
+  const [assistant, setAssistant] = useState(possible.assistants[0]);
+  const [tag, setTag] = useState(null);
+  const name = useRef(null);
+  const chosen = tag ?? data[0]?.[0];
+  const act = async () => {
+    const body = { name: name.current.value, assistant, ...(chosen ? { tag: chosen } : {}) };
+    const { job } = await send("POST", "/runs", body);
+    go(here({ job }), { replace: true });
+  };
+  if (!data.length) return html`<${Dialog} title="Start a run" close=${close}><p>There are no data yet. Tag turns in a conversation (“Tag or comment…”): all turns of one tag are a data set. Or name data in the file: <code>doors: {console: {data: jsonl:cases.jsonl}}</code>.</p></${Dialog}>`;
+  return html`<${Confirm} title="Start a run" press="Start" act=${act} close=${close}>
+    <label class="field"><span>Assistant</span><${Choice} label="Assistant" value=${assistant} options=${possible.assistants.map((one) => [one, one || "the one in use"])} choose=${setAssistant} /></label>
+    <label class="field"><span>Data</span><${Choice} label="Data" value=${chosen} options=${data} choose=${setTag} /></label>
+    <label class="field"><span>Name of the run</span><input ref=${name} type="text" maxlength="80" defaultValue=${`${assistant || "in-use"}-${new Date().toISOString().slice(0, 16).replace(/[-:]/g, "")}`} key=${assistant} /></label>
+    <p class="faint">A second assistant is started for it, with a store of its own. Compare two runs with “beside”.</p></${Confirm}>`;
 }
 
 function RunLine({ run }) {

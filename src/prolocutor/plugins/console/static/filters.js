@@ -1,6 +1,6 @@
 // The filters of conversations as they stand in the address, and as the server takes them.
 
-const NAMES = ["kind", "words", "user", "agent", "channel", "time", "since", "until"];
+const NAMES = ["kind", "words", "user", "agent", "channel", "tag", "order", "time", "since", "until"];
 const HOUR = 3600;
 const TIMES = { "24h": 24, "7d": 168, "30d": 720 };
 

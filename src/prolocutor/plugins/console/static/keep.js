@@ -3,7 +3,7 @@
 import { send } from "./api.js";
 import { useFetched } from "./fetching.js";
 import { plural } from "./figures.js";
-import { tell } from "./parts.js";
+import { saveFile, tell } from "./parts.js";
 import { text } from "./safe.js";
 import { Drawing, html, useState } from "./ui.js";
 
@@ -16,7 +16,7 @@ export function KeepAsTest({ of, operator }) {
     setBusy(true);
     try {
       const kept = await send("POST", "/tests", of);
-      if (!kept.file) save(`${kept.name}.cassette`, kept.cassette);
+      if (!kept.file) saveFile(`${kept.name}.cassette`, "application/jsonl", kept.cassette);
       tell(`${plural(kept.turns, "turn")} kept as ${text(kept.file ?? `${kept.name}.cassette`)}: prolocutor test runs it.`);
     } catch (error) {
       tell(error.message, { wrong: true });
@@ -25,12 +25,4 @@ export function KeepAsTest({ of, operator }) {
     }
   };
   return html`<button class="press small-press" onClick=${keep} disabled=${busy}><${Drawing} name="check" />Keep as test</button>`;
-}
-
-function save(name, content) {
-  const link = document.createElement("a");
-  link.href = URL.createObjectURL(new Blob([content], { type: "application/jsonl" }));
-  link.download = name;
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(link.href), 1000);
 }

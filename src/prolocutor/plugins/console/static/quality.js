@@ -6,7 +6,8 @@ import { When, count, plural } from "./figures.js";
 import { useKeys } from "./keys.js";
 import { More, Nothing, States, attempt, listOf } from "./parts.js";
 import { LabelForm, offersOf } from "./quality_label.js";
-import { Comparison, Models, Progress, Train } from "./quality_training.js";
+import { Progress } from "./progress.js";
+import { Comparison, Models, Train } from "./quality_training.js";
 import { Trend } from "./quality_trend.js";
 import { go, here, link } from "./router.js";
 import { text } from "./safe.js";
@@ -41,7 +42,7 @@ export default function Quality({ at, operator }) {
         <${Models} models=${models} writes=${operator.writes} />
         <${Train} roles=${listOf(models.value?.roles)} idle=${work.given.length ? [] : listOf(models.value?.idle)} hints=${sum(totals.value?.hints)} busy=${Boolean(job)} writes=${operator.writes} inTurn=${work.inTurn} /></div></header>
     ${listOf(models.value?.problems).map((one) => html`<p class="warn" role="status">Learning fails: ${text(one)}.</p>`)}
-    ${job && html`<${Progress} job=${job} ended=${ended} />`}
+    ${job && html`<${Progress} job=${job} ended=${ended} what="training" rest="The model in use is as it was." />`}
     ${model && html`<${Comparison} model=${model} models=${models} writes=${operator.writes} key=${model.id} />`}
     ${!model && html`<${Trend} />`}
     <${States} of=${work.of} what="The list" filtered=${Boolean(sign || hint)}

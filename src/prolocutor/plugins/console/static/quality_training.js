@@ -7,10 +7,9 @@ import { When, count, plural } from "./figures.js";
 import { Confirm, Dialog, attempt, listOf, tell } from "./parts.js";
 import { go, here } from "./router.js";
 import { text } from "./safe.js";
-import { Drawing, html, useEffect, useMemo, useState } from "./ui.js";
+import { Drawing, html, useMemo, useState } from "./ui.js";
 
 const STATES = { live: "in use", new: "not used yet", former: "used before" };
-const ENDED = new Set(["done", "failed", "stopped"]);
 
 // A button for each role that has a model's folder. A router learns from hints too where that is ticked.
 // `inTurn` sends after the labels that are still on their way.
@@ -27,28 +26,6 @@ export function Train({ roles, idle, hints, busy, writes, inTurn }) {
   return html`${tick}${roles.map((role, n) => html`<button class=${`press small-press ${n ? "not-phone" : "strong"}`} disabled=${Boolean(why(role))} title=${why(role)}
       aria-describedby=${reason ? "why-no-training" : undefined} onClick=${() => train(role)}>Train the ${text(role)}</button>`)}
     ${reason && html`<small class="faint" id="why-no-training">${reason}</small>`}`;
-}
-
-// How far a training is; `ended` gets its report, or null.
-export function Progress({ job, ended }) {
-  const [state, setState] = useState(null);
-  const fetched = useFetched(`/jobs/${encodeURIComponent(job)}`, {}, { every: state && ENDED.has(state) ? 0 : 1 });
-  const now = fetched.value;
-  useEffect(() => {
-    if (!now || now.id !== job || ENDED.has(state)) return;
-    setState(now.state);
-    if (now.state === "done") ended(now.result);
-  }, [now?.state]);
-  useEffect(() => {
-    if (fetched.error?.status === 404) ended(null);
-  }, [fetched.error]);
-  const stop = () => attempt(null, () => send("DELETE", `/jobs/${encodeURIComponent(job)}`));
-  const over = now && ENDED.has(now.state) && now.state !== "done";
-  return html`<section class="training" aria-label="Training" role="status">
-    <p>${!now ? "Training…" : over ? html`<span class="wrong">${now.state === "stopped" ? "The training was stopped." : text(now.error)}</span> The model in use is as it was.`
-      : now.state === "waits" ? "Waiting for another training to end…" : html`Training, ${Math.round(100 * (now.share ?? 0))} %…`}</p>
-    <progress max="1" value=${now?.share ?? 0} aria-label="How much is done"></progress>
-    ${over ? html`<button class="press small-press" onClick=${() => ended(null)}>Close</button>` : html`<button class="press small-press" onClick=${stop}>Stop</button>`}</section>`;
 }
 
 // The new model beside the one that was in use when it was trained.

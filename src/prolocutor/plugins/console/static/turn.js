@@ -10,16 +10,18 @@ import { Markdown } from "./markdown.js";
 import { count, exactClock, money, wholeTime } from "./figures.js";
 import { Gantt } from "./gantt.js";
 import { useKeys } from "./keys.js";
-import { States, listOf, namesOf, tell } from "./parts.js";
+import { Note } from "./note.js";
+import { States, listOf, namesOf } from "./parts.js";
+import { Raw } from "./raw.js";
 import { text } from "./safe.js";
 import { Verdict, speakers } from "./verdict.js";
-import { Drawing, html, useState } from "./ui.js";
+import { Drawing, html } from "./ui.js";
 
 export function Turn({ item, operator }) {
   const turn = useFetched(`/turns/${encodeURIComponent(item.utt_id)}`);
   const again = useAgain(item.utt_id, operator, turn.value?.again === true);
   useKeys({ r: () => again.press?.() });
-  return html`<${States} of=${turn} what="This turn" rows=${5}>${turn.value && html`<${Whole} turn=${turn.value} item=${item} again=${again} operator=${operator} />`}</${States}>`;
+  return html`<${States} of=${turn} what="This turn" rows=${5}>${turn.value && html`<${Whole} turn=${turn.value} item=${item} again=${again} operator=${operator} put=${(changes) => turn.put({ ...turn.value, ...changes })} />`}</${States}>`;
 }
 
 // What a person of the team said: nobody was asked, so there is nothing to correct, run or draw.
@@ -29,7 +31,7 @@ function OfOperator({ turn, item }) {
     <${Raw} turn=${turn} />`;
 }
 
-function Whole({ turn, item, again, operator }) {
+function Whole({ turn, item, again, operator, put }) {
   if ((turn.by ?? item.by) === "operator") return html`<${OfOperator} turn=${turn} item=${item} />`;
   const kept = Array.isArray(turn.services);
   const drawn = [...speakers(turn)].some((name) => listOf(operator.markdown).includes(name));
@@ -42,7 +44,8 @@ function Whole({ turn, item, again, operator }) {
         ${again.press && html`<button class="press small-press" onClick=${again.press} disabled=${again.busy}><${Drawing} name="again" />Run this turn again <kbd aria-hidden="true">r</kbd></button>`}
         ${again.others.length > 0 && html`<label class="labeller">on <select aria-label="Run it again on a changed assistant" value="" onChange=${(event) => event.target.value && again.start(event.target.value)}>
           <option value="">a changed assistant…</option>${again.others.map((name) => html`<option value=${name}>${name}</option>`)}</select></label>`}
-        <${Correct} key=${turn.utt_id} turn=${turn} operator=${operator} />
+        <${Correct} key=${turn.utt_id} turn=${turn} operator=${operator} put=${put} />
+        <${Note} turn=${turn} operator=${operator} put=${put} />
       </div>
     </header>
     <${Again} of=${again} agents=${listOf(operator.agents)} />
@@ -96,13 +99,4 @@ function Noted({ annotations }) {
   const shown = annotations && typeof annotations === "object" ? Object.entries(annotations) : [];
   return html`<section><h2>Noted</h2>${annotations === null || annotations === undefined ? html`<p class="faint">It is not kept any more.</p>` : !shown.length ? html`<p class="faint">Nothing.</p>` : html`
     <dl class="notes">${shown.map(([name, value]) => html`<div><dt>${name}</dt><dd dir="auto"><${Long} value=${text(value)} /></dd></div>`)}</dl>`}</section>`;
-}
-
-function Raw({ turn }) {
-  const [open, setOpen] = useState(false);
-  const json = open ? JSON.stringify(turn, null, 1) : "";
-  const refused = () => tell("The browser does not let it be copied.", { wrong: true });
-  const copy = () => (navigator.clipboard ? navigator.clipboard.writeText(json).then(() => tell("The record is copied."), refused) : refused());
-  return html`<details class="raw" onToggle=${(event) => setOpen(event.target.open)}><summary>The record as JSON</summary>
-    ${open && html`<button class="link" onClick=${copy}>Copy</button><pre tabindex="0">${json.slice(0, 200_000)}${json.length > 200_000 ? "\n… (copy it to see all)" : ""}</pre>`}</details>`;
 }

@@ -1,0 +1,172 @@
+"""CallLog: what services were asked and what they answered, word for word, in the latest turns."""
+
+from __future__ import annotations
+
+import re
+from collections import OrderedDict
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from time import monotonic
+from typing import Any, Final
+
+import msgspec
+
+from prolocutor.contracts.call_watch import MOST_SHOWN, WireExchange
+from prolocutor.contracts.connector import Request
+from prolocutor.contracts.observer import TurnRecord
+from prolocutor.dialog.plain import Plain
+from prolocutor.errors import ServiceError
+
+MOST_TURNS: Final = 200
+MOST_BYTES: Final = 16_000_000
+"""Of how many turns calls are kept, and how many bytes these have; the oldest go first."""
+MOST_CALLS: Final = 200
+"""Calls that are kept of one turn."""
+
+_SECRET: Final = re.compile(
+    r'("[^"]*(?:secret|token|password|passwd|api_?key|authorization)[^"]*"\s*:\s*")(?:[^"\\]|\\.)+"',
+    re.IGNORECASE,
+)
+
+
+class ShownExchange(msgspec.Struct, frozen=True, kw_only=True):
+    """One request over HTTP and its answer; `first` are the seconds until a stream's first words.
+
+    `status` is 0 where no answer came.
+    """
+
+    url: str
+    request: str
+    status: int
+    reply: str
+    seconds: float
+    first: float | None
+
+
+class ShownCall(msgspec.Struct, frozen=True, kw_only=True):
+    """One call of a service: the request and the reply as JSON texts, cut after 200,000 characters.
+
+    `reply` is null where the call failed (`error`, `code`) or was left behind (`seconds` is null).
+    `key` is the `Idempotency-Key`. `wire` are the bodies that went over HTTP for it.
+    """
+
+    service: str
+    stage: str
+    key: str
+    request: str
+    reply: str | None
+    error: str | None
+    code: str | None
+    seconds: float | None
+    wire: list[ShownExchange]
+
+
+class SeenCall:
+    """A call that runs or has ended."""
+
+    __slots__ = ("began", "outcome", "request", "seconds", "stage", "wire")
+
+    def __init__(self, stage: str, request: Request, wire: list[WireExchange]) -> None:
+        self.stage, self.request, self.wire = stage, request, wire
+        self.began = monotonic()
+        self.seconds: float | None = None
+        self.outcome: Any = None
+
+    def end(self, outcome: Any) -> None:
+        """Note the reply or the error."""
+        self.outcome, self.seconds = outcome, monotonic() - self.began
+
+    @property
+    def size(self) -> int:
+        """Bytes that it holds beside its request."""
+        reply = len(self.outcome.encoded) if isinstance(self.outcome, Plain) else 0
+        return reply + sum(len(one.request) + len(one.reply) for one in self.wire)
+
+    def show(self) -> ShownCall:
+        """Return it as texts."""
+        said = self.outcome
+        failed = isinstance(said, BaseException)
+        return ShownCall(
+            service=self.request.service,
+            stage=self.stage,
+            key=self.request.key,
+            request=_text(self.request.body()),
+            reply=_text(said.encoded) if isinstance(said, Plain) else None,
+            error=(str(said) or type(said).__name__) if failed else None,
+            code=said.code if isinstance(said, ServiceError) else None,
+            seconds=self.seconds,
+            wire=[
+                ShownExchange(
+                    url=one.url,
+                    request=_text(one.request),
+                    status=one.status,
+                    reply=_text(one.reply),
+                    seconds=one.seconds,
+                    first=one.first,
+                )
+                for one in self.wire
+            ],
+        )
+
+
+class CallLog:
+    """Watches all calls; those of the latest turns can be read by the id of their turn.
+
+    It is in memory alone: an observer that measures a turn when that has ended. Requests are kept
+    as they were handed over and written as JSON when they are read.
+    """
+
+    def __init__(self) -> None:
+        self._turns: OrderedDict[str, list[SeenCall]] = OrderedDict()
+        self._sizes: dict[str, int] = {}
+
+    def begin(
+        self, stage: str, request: Request, wire: list[WireExchange]
+    ) -> Callable[[Any], None]:
+        """Take note of a call."""
+        call = SeenCall(stage, request, wire)
+        calls = self._turns.get(request.turn_id)
+        if calls is None:
+            calls = self._turns[request.turn_id] = []
+            if len(self._turns) > MOST_TURNS:
+                self._drop_oldest()
+        if len(calls) < MOST_CALLS:
+            calls.append(call)
+        return call.end
+
+    def turn_ended(self, record: TurnRecord) -> None:
+        """Measure the turn, and forget older ones beyond the bound."""
+        calls = self._turns.get(record.turn_id)
+        if calls is None:
+            return
+        state = max((len(one.request.body()) for one in calls[:1] + calls[-1:]), default=0)
+        self._sizes[record.turn_id] = state + sum(one.size for one in calls)
+        while sum(self._sizes.values()) > MOST_BYTES and self._turns:
+            self._drop_oldest()
+
+    def breaker_changed(self, service: str, state: str) -> None:
+        """Do nothing: a breaker belongs to no turn."""
+
+    def calls(self, turn_id: str) -> list[ShownCall] | None:
+        """Return the calls of a turn; None where it is not known any more."""
+        found = self._turns.get(turn_id)
+        return None if found is None else [one.show() for one in found]
+
+    @asynccontextmanager
+    async def without_deleted(self) -> AsyncIterator[None]:
+        """Forget everything when something is deleted: requests quote the dialog."""
+        try:
+            yield
+        finally:
+            self._turns.clear()
+            self._sizes.clear()
+
+    def _drop_oldest(self) -> None:
+        turn_id, _ = self._turns.popitem(last=False)
+        self._sizes.pop(turn_id, None)
+
+
+def _text(body: bytes) -> str:
+    """Return a body as text, without the values of members that are named like secrets."""
+    text = body[:MOST_SHOWN].decode(errors="replace")
+    return _SECRET.sub(r'\1…"', text) + ("…" if len(body) > MOST_SHOWN else "")

@@ -1,0 +1,82 @@
+"""What operators say of a turn: tags and a comment, and who would have been right."""
+
+from __future__ import annotations
+
+from typing import Annotated, Final, TypeAlias
+
+import msgspec
+from msgspec import Meta
+
+from prolocutor.assistant.operator_desk import OperatorLabel
+from prolocutor.contracts.store import Store
+
+KIND: Final = "turn-note"
+"""The kind of the records of notes: of the person, by the `utt_id` of the reply."""
+
+MOST_NOTES: Final = 10_000
+
+Tag: TypeAlias = Annotated[
+    str, Meta(min_length=1, max_length=30, extra={"error": "a tag has 1 to 30 characters"})
+]
+
+
+class TurnNote(msgspec.Struct, frozen=True, kw_only=True):
+    """A note of a turn: its reply and dialog, by whom and when (seconds, UNIX)."""
+
+    utt_id: str
+    dialog_id: str
+    tags: list[str]
+    comment: str
+    by: str
+    at: float
+
+
+class GivenLabel(msgspec.Struct, frozen=True, kw_only=True):
+    """The label of a question: whose it is, and what it says, for how many `turns`."""
+
+    id: str
+    by: str
+    at: float
+    agents: list[str]
+    answer: str
+    turns: int
+
+
+def given_label(label: OperatorLabel | None) -> GivenLabel | None:
+    """Return what is shown of a label, None for none."""
+    return label and GivenLabel(
+        id=label.id,
+        by=label.by,
+        at=label.at,
+        agents=label.agents,
+        answer=label.answer,
+        turns=len(label.turns),
+    )
+
+
+class TurnNotes:
+    """The notes of one store; they are deleted with the dialog."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    async def all(self, tag: str | None = None) -> list[TurnNote]:
+        """Return the latest notes, those with a tag if one is given, the oldest first."""
+        kept = await self._store.records_since(KIND, 0, MOST_NOTES)
+        notes = [msgspec.json.decode(one.body, type=TurnNote) for one in kept]
+        return [one for one in notes if tag is None or tag in one.tags]
+
+    async def find(self, utt_id: str) -> TurnNote | None:
+        """Return the note of a turn, None for none."""
+        user = await self._store.owner_of(utt_id)
+        body = None if user is None else await self._store.record(user, KIND, utt_id)
+        return None if body is None else msgspec.json.decode(body, type=TurnNote)
+
+    async def put(self, note: TurnNote) -> None:
+        """Keep a note in place of the one before; an empty one is removed."""
+        user = await self._store.owner_of(note.utt_id) or ""
+        if note.tags or note.comment:
+            body = msgspec.json.encode(note)
+            await self._store.put_record(user, KIND, note.utt_id, body, about=note.utt_id)
+        else:
+            await self._store.delete_record(user, KIND, note.utt_id)
