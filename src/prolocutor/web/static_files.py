@@ -102,7 +102,7 @@ class _File(msgspec.Struct):
 class StaticFiles:
     """The files of a folder and those that all pages share, by name.
 
-    `{{name}}` in the index becomes the assistant's name. `speaks`: a page may use the microphone.
+    `{{name}}` in a page becomes the assistant's name. `speaks`: a page may use the microphone.
     """
 
     def __init__(
@@ -117,8 +117,10 @@ class StaticFiles:
             for path in root.rglob("*")
             if path.suffix in TYPES
         }
-        index = self._files[INDEX].body.replace(b"{{name}}", html.escape(name).encode())
-        self._files[INDEX] = _file(index, TYPES[".html"])
+        for page, file in self._files.items():
+            if page.endswith(".html"):
+                named = file.body.replace(b"{{name}}", html.escape(name).encode())
+                self._files[page] = _file(named, TYPES[".html"])
 
     def routes(self, page: str, file: str) -> list[Route]:
         """Return the routes, for all, of the page and of its files, at a path with `{file}`."""

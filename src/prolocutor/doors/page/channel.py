@@ -14,6 +14,7 @@ from prolocutor.contracts.http import HttpResponse, spend
 from prolocutor.doors.page.conversations import OwnConversations, PageUser, may_see, user_of
 from prolocutor.doors.page.explanations import TurnExplanation, TurnExplanations, without_internals
 from prolocutor.doors.page.settings import SettingsEndpoints
+from prolocutor.doors.page.shares import SharedConversations
 from prolocutor.doors.page.uploads import FolderPictures, Pictures, StorePictures, Uploads
 from prolocutor.errors import NotFound, Overloaded
 from prolocutor.plan.pipeline import Stage
@@ -170,6 +171,10 @@ class PageDoor(msgspec.Struct, frozen=True, kw_only=True):
             " its maker."
         ),
     ] = False
+    shares: Annotated[
+        bool,
+        Meta(description="Whether people may let others read a conversation of theirs by a link."),
+    ] = True
 
     def build(self, context: DoorContext) -> Page:
         """Return the door."""
@@ -190,6 +195,7 @@ class Page:
         options = options or PageDoor()
         assistant = context.assistant
         files = StaticFiles(FOLDER, assistant.name, speaks=options.voice)
+        own = OwnConversations(assistant)
         info = PageInfoEndpoint(context, voice=options.voice)
         self._assistant = assistant
         self._operators_page = context.operators_page
@@ -206,7 +212,8 @@ class Page:
             *files.routes("/", "/page/{file:path}"),
             Route("GET", "/api/visitor", Operation(self.visitor)),
             Route("GET", "/api/page", Operation(info.page_info)),
-            *OwnConversations(assistant).routes,
+            *own.routes,
+            *(SharedConversations(own, assistant.store, files).routes if options.shares else ()),
             *SettingsEndpoints(assistant.store).routes,
             Route("GET", "/api/turns/{utt_id}", Operation(self.turn_of_reply, errors=[NotFound])),
             Route(

@@ -374,7 +374,7 @@ class OwnConversations:
     async def messages(self, request: TypedRequest[MessagePath, None]) -> SaidFrames:
         """Return what was said in a conversation, as to export it."""
         params = request.params
-        user, dialog = await self._found(request.visitor, params)
+        user, dialog = await self.found(request.visitor, params)
         rows = await self._store.feed_tail(user, dialog, PAGE, params.after)
         spend("backlog", user, max(1, len(rows)))
         items = [
@@ -388,7 +388,7 @@ class OwnConversations:
         self, request: TypedRequest[OwnConversationPath, ConversationChange]
     ) -> None:
         """Rename a conversation, pin it, put it away, or give it tags."""
-        user, dialog = await self._found(request.visitor, request.params)
+        user, dialog = await self.found(request.visitor, request.params)
         change = request.body
         given = [one for one in (change.pinned, change.archived, change.tags) if one is not UNSET]
         if given:
@@ -424,7 +424,7 @@ class OwnConversations:
 
     async def delete_conversation(self, request: TypedRequest[OwnConversationPath, None]) -> None:
         """Delete a conversation with all that was said in it."""
-        user, dialog = await self._found(request.visitor, request.params)
+        user, dialog = await self.found(request.visitor, request.params)
         for kind in (KIND, MARKS):
             await self._store.delete_record(user, kind, dialog)  # before, so that it is erased too
         await self._assistant.archive.delete(user, dialog)
@@ -454,8 +454,13 @@ class OwnConversations:
                 return SearchHits(found, None)
         return SearchHits(found, str(before))
 
-    async def _found(self, visitor: Visitor, params: OwnConversationPath) -> tuple[str, str]:
-        """Return the user and the dialog name of one's own conversation; raise `NotFound`."""
+    async def title(self, user: str, dialog: str) -> str:
+        """Return the title of a conversation: as the person named it, else its first words."""
+        given = (await _titles(self._store, user)).get(dialog)
+        return given or await _about(self._store, user, dialog, None)
+
+    async def found(self, visitor: Visitor, params: OwnConversationPath) -> tuple[str, str]:
+        """Return the user and the dialog name of one's own conversation; `NotFound` for another."""
         user = user_of(visitor, params)
         dialog = dialog_of(visitor, params, params.conversation)
         if dialog is None or not await self._store.feed_tail(user, dialog, 1):
@@ -527,7 +532,7 @@ class OwnList:
         title, mark = self._titles.get(row.name), self.marks.get(row.name, _NO_MARKS)
         return ConversationSummary(
             conversation_id(self._visitor, self._params, row.name),
-            title or await self._about(row),
+            title or await _about(self._store, self._user, row.name, row.first),
             title is not None,
             parse_time(row.at),
             mark.pinned,
@@ -535,14 +540,19 @@ class OwnList:
             mark.tags,
         )
 
-    async def _about(self, row: ConversationRow) -> str:
-        """Return the words that say what a conversation is about; a greeting says little."""
-        first = read_message(row.first).command
-        if row.first is None or _says_enough(first):
-            return first_words(first)
-        begun = await self._store.feed_tail(self._user, row.name, READ_FOR_TITLE, -1)
-        said = [read_message(one.message).command for one in begun]
-        return first_words(next((one for one in said if _says_enough(one)), first))
+
+async def _about(store: Store, user: str, dialog: str, first: bytes | None) -> str:
+    """Return the words that say what a conversation is about; a greeting says little.
+
+    `first` is its first message, None where that is not known.
+    """
+    words = read_message(first).command
+    if first is not None and _says_enough(words):
+        return first_words(words)
+    begun = await store.feed_tail(user, dialog, READ_FOR_TITLE, -1)
+    said = [read_message(one.message).command for one in begun]
+    otherwise = words or next(filter(None, said), "")
+    return first_words(next((one for one in said if _says_enough(one)), otherwise))
 
 
 def _says_enough(said: object) -> bool:

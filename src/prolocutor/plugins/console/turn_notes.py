@@ -44,7 +44,9 @@ class GivenLabel(msgspec.Struct, frozen=True, kw_only=True):
 
 def given_label(label: OperatorLabel | None) -> GivenLabel | None:
     """Return what is shown of a label, None for none."""
-    return label and GivenLabel(
+    if label is None:
+        return None
+    return GivenLabel(
         id=label.id,
         by=label.by,
         at=label.at,

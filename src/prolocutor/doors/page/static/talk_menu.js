@@ -11,7 +11,12 @@ export default function TalkMenu({ talk, title, talks, close, rename, remove }) 
   const field = useRef(null);
   const [told, setTold] = useState("");
   const [wrong, setWrong] = useState("");
-  useEffect(() => box.current.showModal(), []);
+  const [link, setLink] = useState(null);
+  const shares = (method) => ask(`/api/shares/${encodeURIComponent(talk.id)}`, { method });
+  useEffect(() => {
+    box.current.showModal();
+    shares("GET").then(setLink, () => {}); // nothing is offered where the assistant shares nothing
+  }, []);
   const attempt = (work, after) => work().then(
     () => (setWrong(""), after?.()),
     (error) => error.name === "AbortError" || setWrong(error.message),
@@ -32,6 +37,17 @@ export default function TalkMenu({ talk, title, talks, close, rename, remove }) 
     await navigator.clipboard.writeText(words);
     setTold("It is copied, to be pasted elsewhere.");
   });
+  const publish = () => attempt(async () => {
+    const made = await shares("PUT");
+    setLink(made);
+    const copied = await navigator.clipboard?.writeText(location.origin + made.path).then(() => true, () => false);
+    setTold(copied ? "The link is copied." : "");
+  });
+  const unpublish = () => attempt(async () => {
+    await shares("DELETE");
+    setLink({ path: null });
+    setTold("The link leads to nothing any more.");
+  });
   return html`<dialog class="question settings" ref=${box} aria-labelledby="talk-title" onCancel=${(event) => (event.preventDefault(), close())}
       onKeyDown=${(event) => event.key === "Escape" && event.stopPropagation()}>
     <h2 id="talk-title">${title}</h2>
@@ -49,6 +65,10 @@ export default function TalkMenu({ talk, title, talks, close, rename, remove }) 
       <button class="press" onClick=${() => save("json", "application/json", asJson)}>Export as JSON</button>
       <button class="press" onClick=${share}>Share the words</button>
     </div>
+    ${link && html`<div class="sharing"><p>${link.path ? "Anybody with this link reads what was said until it was made, without an account:" : "A link lets others read what was said until now, without an account."}</p>
+      ${link.path && html`<input type="text" readonly aria-label="The link" value=${location.origin + link.path} onFocus=${(event) => event.target.select()} />`}
+      <div class="choices"><button class="press" onClick=${publish}>${link.path ? "Share up to now" : "Make a link"}</button>
+        ${link.path && html`<button class="press danger" onClick=${unpublish}>Stop sharing</button>`}</div></div>`}
     <p class="faint" role="status">${told}</p>
     ${wrong && html`<p class="wrong" role="alert">${wrong}</p>`}
     <div class="pair"><button class="press strong" onClick=${close}>Done</button></div>
