@@ -19,7 +19,7 @@ function Shared() {
   return html`<div class="app"><main>
     <header class="top"><h1>${document.title}${title && html`<small> ${title}</small>`}</h1></header>
     <div class="log-box"><div class="log">
-      ${at && html`<p class="day"><span>Shared ${wholeTime(1000 * at)}, to be read</span></p>`}
+      ${at && html`<p class="day"><span>A copy to read, as it was on ${wholeTime(1000 * at)}</span></p>`}
       ${wrong && html`<p class="wrong" role="alert">${wrong}</p>`}
       ${grouped(items).map((group) => html`<${Part} key=${group.key} group=${group} />`)}
     </div></div>

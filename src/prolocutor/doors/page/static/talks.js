@@ -111,7 +111,7 @@ function Talk({ talk, talks, turnTo, begin }) {
     <a href=${pageAddress(talk.id)} aria-current=${here ? "page" : undefined} title=${title} onClick=${follow}>${talk.pinned && html`<${Drawing} name="pin" /><span class="hidden">Pinned: </span>`}${title}
       ${listOf(talk.tags).length > 0 && html`<span class="tags">${talk.tags.map((tag) => html`<small class="tag">${tag}</small> `)}</span>`}</a>
     <span class="talk-acts">
-      <button class="small" aria-label=${`More for ${title}`} title="Pin, tag, archive, export" aria-haspopup="dialog" onClick=${() => setDoing("more")}><${Drawing} name="more" /></button>
+      <button class="small" aria-label=${`More for ${title}`} title="Pin, tag, archive, export, share" aria-haspopup="dialog" onClick=${() => setDoing("more")}><${Drawing} name="more" /></button>
       <button class="small" aria-label=${`Rename ${title}`} title="Rename" onClick=${() => setDoing("rename")}><${Drawing} name="pen" /></button>
       <button class="small" ref=${opener} aria-label=${`Delete ${title}`} title="Delete" onClick=${() => setDoing("delete")}><${Drawing} name="bin" /></button>
     </span>
