@@ -4,12 +4,12 @@ import json
 from typing import Any
 
 import pytest
+from tests.integration.connectors.chat_peer import chat_peer
 
 from prolocutor.connectors.chat import ChatModel
 from prolocutor.plan.pipeline import Pipeline, Service
 from prolocutor.plugins.console import call_log
 from prolocutor.testing.channel_kit import Door
-from tests.integration.connectors.chat_peer import chat_peer
 from tests.integration.doors.fakes import get
 from tests.plugins.console.integration.test_console_conversations import BASE, a_console, settled
 
